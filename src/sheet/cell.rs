@@ -36,6 +36,15 @@ pub enum CellOf<T> {
     Rounded(f64, u8),
 }
 
+/// What a program shows for a cell of a workbook, if that is not the text of its value.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub struct Shown<'a> {
+    /// In English. Empty if it is not known, apart from cells of which nothing is shown.
+    pub text: &'a str,
+    /// Whether all programs show it, on computers in every language.
+    pub is_certain: bool,
+}
+
 /// Error value of a formula without a calculated result.
 pub const NOT_CALCULATED: &str = "#NOT CALCULATED";
 

@@ -1,22 +1,27 @@
 //! Compact binary encoding of rows, for the pipe of the workbook reading process and for the ledger.
 //!
-//! A row is its number and cell count, followed by its cells, all in postcard. Decoding bounds the number of cells,
+//! A row is its number and cell count, followed by its cells, the number of cells that show another text than that of their
+//! value, and these texts with their columns, all in postcard. Decoding bounds the number of cells,
 //! validates every cell, and allocates only for data that is present.
 
 use serde::Serialize;
 
-use super::{Cell, Row};
-
-/// Appends the encoded row to `bytes`.
-pub fn encode_row<'a>(number: u64, cells: impl ExactSizeIterator<Item = Cell<'a>>, bytes: &mut Vec<u8>) {
-    append(bytes, &(number, cells.len()));
-    cells.for_each(|cell| append(bytes, &cell));
-}
+use super::{Cell, Row, Shown};
 
 impl Row {
     /// Appends the encoded row to `bytes`.
     pub fn encode(&self, bytes: &mut Vec<u8>) {
-        encode_row(self.number, self.cells(), bytes);
+        self.encode_first(self.len(), bytes);
+    }
+
+    /// Appends the encoded first `width` cells of the row to `bytes`.
+    pub fn encode_first(&self, width: usize, bytes: &mut Vec<u8>) {
+        let width = width.min(self.len());
+        append(bytes, &(self.number, width));
+        self.cells().take(width).for_each(|cell| append(bytes, &cell));
+        let shown = || self.all_shown().take_while(|(column, _)| *column < width);
+        append(bytes, &shown().count());
+        shown().for_each(|shown| append(bytes, &shown));
     }
 
     /// Decodes a row. Returns `None` unless `bytes` are exactly one valid row.
@@ -35,6 +40,18 @@ impl Row {
         for _ in 0..len {
             let (cell, after) = postcard::take_from_bytes::<Cell<'_>>(rest).ok()?;
             self.push(cell);
+            rest = after;
+        }
+        let (shown, mut rest) = postcard::take_from_bytes::<usize>(rest).ok()?;
+        if shown > len {
+            return None;
+        }
+        for _ in 0..shown {
+            let ((column, shown), after) = postcard::take_from_bytes::<(usize, Shown<'_>)>(rest).ok()?;
+            if column >= len {
+                return None;
+            }
+            self.show(column, shown);
             rest = after;
         }
         Some(rest)
@@ -64,6 +81,8 @@ mod tests {
         for cell in [Cell::Error("#N/A"), Cell::Date(date), Cell::Time(time), Cell::DateTime(date.to_datetime(time))] {
             row.push(cell);
         }
+        row.show(9, Shown { text: "31 January", is_certain: false });
+        row.show(5, Shown { text: "19.00%", is_certain: true });
         row
     }
 
@@ -74,9 +93,22 @@ mod tests {
         row().encode(&mut bytes);
         let mut back = Row::default();
         let rest = back.decode(&bytes, 100).expect("a row");
-        assert!(back.cells().eq(row().cells()));
+        let original = row();
+        assert!(back.cells().eq(original.cells()) && back.all_shown().eq(original.all_shown()));
+        assert_eq!(back.all_shown().count(), 2);
         assert_eq!(back.number, 1_048_576);
         assert_eq!(back.decode(rest, 100), Some(&[][..]));
+    }
+
+    #[test]
+    fn the_first_cells_of_a_row_keep_what_they_show() {
+        let mut bytes = Vec::new();
+        row().encode_first(6, &mut bytes);
+        let mut back = Row::default();
+        assert_eq!(back.decode_one(&bytes), Some(()));
+        assert!(back.cells().eq(row().cells().take(6)));
+        assert_eq!(back.shown(5), row().shown(5));
+        assert_eq!(back.all_shown().count(), 1);
     }
 
     #[test]
@@ -90,6 +122,8 @@ mod tests {
         // Row 1 with one text: invalid UTF-8, then a text longer than the row.
         assert_eq!(Row::default().decode(&[1, 1, 1, 1, 0xC3], 9), None);
         assert_eq!(Row::default().decode(&[1, 1, 1, 9, b'a'], 9), None);
+        // A text shown for a cell beyond the end.
+        assert_eq!(Row::default().decode(&[1, 1, 0, 1, 1, 1, b'a', 1], 9), None);
         assert_eq!(Row::default().decode(&[1, 255, 255, 255, 255, 15], usize::MAX), None);
     }
 

@@ -16,8 +16,7 @@ pub mod table;
 mod unsplit;
 pub mod write;
 
-pub use cell::{Cell, column_letters};
-pub use encoding::encode_row;
+pub use cell::{Cell, Shown, column_letters};
 pub use error::Error;
 pub use private_file::PrivateFile;
 pub use read::{

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::cell::{Cell, CellOf};
+use super::cell::{Cell, CellOf, Shown};
 
 /// A row of a sheet. Cells past the end are blank.
 #[derive(Clone, Debug, Default)]
@@ -11,10 +11,19 @@ pub struct Row {
     pub number: u64,
     text: String,
     slots: Vec<Slot>,
+    /// By column; columns past the end show the texts of their values.
+    shown: Vec<Option<ShownSlot>>,
 }
 
 /// A cell with its text as a range of the row's text buffer: start and end.
 type Slot = CellOf<(usize, usize)>;
+
+/// What a cell shows, with its text as a range of the row's text buffer.
+#[derive(Clone, Copy, Debug)]
+struct ShownSlot {
+    text: (usize, usize),
+    is_certain: bool,
+}
 
 impl Row {
     /// Empties the row and keeps its buffers.
@@ -22,6 +31,7 @@ impl Row {
         self.number = number;
         self.text.clear();
         self.slots.clear();
+        self.shown.clear();
     }
 
     #[inline]
@@ -73,6 +83,43 @@ impl Row {
         self.push(cell);
         if index < end {
             self.slots.swap_remove(index);
+            if let Some(shown) = self.shown.get_mut(index) {
+                *shown = None;
+            }
+        }
+    }
+
+    /// Sets what the cell at `index` shows.
+    pub fn show(&mut self, index: usize, shown: Shown<'_>) {
+        let start = self.text.len();
+        self.text.push_str(shown.text);
+        if self.shown.len() <= index {
+            self.shown.resize(index + 1, None);
+        }
+        self.shown[index] = Some(ShownSlot { text: (start, self.text.len()), is_certain: shown.is_certain });
+    }
+
+    /// Returns what the cell at `index` shows, if that is not the text of its value.
+    pub fn shown(&self, index: usize) -> Option<Shown<'_>> {
+        let ShownSlot { text: (start, end), is_certain } = self.shown.get(index).copied().flatten()?;
+        Some(Shown { text: &self.text[start..end], is_certain })
+    }
+
+    /// Returns what cells show, with their columns.
+    pub(super) fn all_shown(&self) -> impl Iterator<Item = (usize, Shown<'_>)> {
+        (0..self.shown.len()).filter_map(|column| Some((column, self.shown(column)?)))
+    }
+
+    /// Appends the cell at `index` of another row, with what it shows.
+    pub fn push_from(&mut self, row: &Row, index: usize) {
+        self.put_from(self.slots.len(), row, index);
+    }
+
+    /// Sets the cell at `at` to that at `index` of another row, with what it shows.
+    pub fn put_from(&mut self, at: usize, row: &Row, index: usize) {
+        self.put(at, row.get(index));
+        if let Some(shown) = row.shown(index) {
+            self.show(at, shown);
         }
     }
 
@@ -82,10 +129,10 @@ impl Row {
             return;
         }
         let mut replaced = Row { number: self.number, ..Row::default() };
-        for cell in self.cells() {
+        for (column, cell) in self.cells().enumerate() {
             match cell {
                 Cell::Text(text) => replaced.push(Cell::Text(&replace(text))),
-                cell => replaced.push(cell),
+                _ => replaced.push_from(self, column),
             }
         }
         *self = replaced;
@@ -142,6 +189,7 @@ impl Row {
         }
         if self.slots.capacity() > 4096 {
             self.slots = Vec::new();
+            self.shown = Vec::new();
         }
     }
 
@@ -179,5 +227,23 @@ mod tests {
         row.put(0, Cell::Number(1.0));
         let cells: Vec<_> = row.cells().collect();
         assert_eq!(cells, [Cell::Number(1.0), Cell::Blank, Cell::Text("c")]);
+    }
+
+    #[test]
+    fn cells_show_other_texts_until_they_are_replaced() {
+        let (mut row, mut other) = (Row::default(), Row::default());
+        row.push(Cell::Blank);
+        row.push(Cell::Percent(0.19));
+        let shown = Shown { text: "19.00%", is_certain: true };
+        row.show(1, shown);
+        other.push_from(&row, 0);
+        other.push_from(&row, 1);
+        other.put_from(5, &row, 1);
+        assert_eq!(other.all_shown().collect::<Vec<_>>(), [(1, shown), (5, shown)]);
+        other.put(5, Cell::Percent(0.07));
+        assert_eq!((other.shown(5), other.shown(0)), (None, None));
+        row.clear(1);
+        row.pad(2);
+        assert_eq!(row.shown(1), None);
     }
 }

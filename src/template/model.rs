@@ -362,6 +362,11 @@ impl FieldRule {
         matches!(&self.translate, Some(Translate::Lookup(lookup)) if lookup.columns().from.len() > 1)
     }
 
+    /// Returns whether the field is for texts that are neither identifiers nor currencies.
+    pub fn is_plain_text(&self) -> bool {
+        matches!(self.field.json, JsonType::String | JsonType::Strings) && !self.field.is_currency() && !self.is_name
+    }
+
     /// Returns whether the cell is changed as text before conversion.
     pub fn changes_text(&self) -> bool {
         self.clear.is_some() || !self.replace.is_empty() || self.split.is_some() || self.translate.is_some()

@@ -232,6 +232,12 @@ pub enum Cause {
     MayLackZero,
     /// A number in a text has other decimals than its cell shows, of which it has this many.
     OtherDecimals(u8),
+    /// What is shown depends on the computer. It is sent in English if that is known, otherwise the value.
+    ShownByComputer {
+        is_known: bool,
+    },
+    /// The cell of a number in a text shows fewer digits than it contains.
+    HiddenDigits,
     /// A record without a name, among others with names.
     NoName,
     /// An identifier with an apostrophe in front.
@@ -292,7 +298,8 @@ impl Cause {
             Cause::NearlyTheSame { .. } => "nearly-the-same",
             Cause::LooksLikeADate => "looks-like-a-date",
             Cause::MayLackZero => "may-lack-zero",
-            Cause::OtherDecimals(_) => "other-decimals",
+            Cause::OtherDecimals(_) | Cause::HiddenDigits => "other-decimals",
+            Cause::ShownByComputer { .. } => "shown-by-computer",
             Cause::UnknownReference { .. } => "unknown-reference",
             Cause::NoName => "no-name",
             Cause::Apostrophe => "apostrophe",
@@ -392,6 +399,13 @@ impl Cause {
             Cause::OtherDecimals(decimals) => {
                 return format!("is shown with {decimals} decimals, and sent with the digits that the cell contains");
             }
+            Cause::ShownByComputer { is_known: true } => {
+                "is sent as programs in English show it; others may show other separators or names"
+            }
+            Cause::ShownByComputer { is_known: false } => {
+                "is sent as its cell contains it; what the cell shows depends on the computer, or is a fraction or a power of ten"
+            }
+            Cause::HiddenDigits => "is sent as it is shown, without the further digits that the cell contains",
             Cause::UnknownReference { what, .. } => return format!("is no {what} that the service knows"),
             Cause::Apostrophe => "begins with an apostrophe",
             Cause::RowsBelow { .. } => "may have further lines: rows below it name no record",
@@ -476,6 +490,11 @@ impl Cause {
                 "compare it with its source: spreadsheet programs store 1.10 as 1.1; format the column as text before typing"
             }
             Cause::OtherDecimals(_) => "choose a number format that shows the digits to send, or round the number in the sheet",
+            Cause::ShownByComputer { .. } => {
+                "choose a number format without group separators, names of months and the computer's own formats, or format the \
+                 column as text"
+            }
+            Cause::HiddenDigits => "choose a number format that shows all digits, or round the number in the sheet",
             Cause::LooksLikeADate => "compare it with its source: spreadsheet programs turn codes such as 2-3 into dates",
             Cause::Apostrophe => "delete the apostrophe if a program added it to keep zeros",
             Cause::NoName => "fill in the name, or leave such rows out with skip_where in the template",

@@ -12,6 +12,11 @@ pub trait Context {
     /// Returns the value of a column of [`Expression::columns`](super::Expression::columns), or a message.
     fn value(&self, column: usize) -> Result<Value<'_>, String>;
 
+    /// Returns the text that a workbook shows for a column, if it is wanted and not that of the value.
+    fn shown(&self, _column: usize) -> Option<&str> {
+        None
+    }
+
     /// Returns the number in a text cell, written in the style of its column, and the currency beside it. The message
     /// quotes the cell.
     fn amount(&self, column: usize) -> Result<(Decimal, Option<CurrencyMark>), String>;

@@ -1,5 +1,6 @@
 //! Evaluation of a syntax tree.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -27,6 +28,14 @@ impl<'v> Evaluator<'v> {
     /// Evaluates a tree to a single value.
     pub(super) fn value(&self, node: &'v Node) -> Result<Value<'v>, ExpressionError> {
         self.operand(node)?.into_value().map_err(at(&node.range))
+    }
+
+    /// Evaluates a part of a text. Returns `None` for a blank.
+    pub(super) fn text(&self, node: &'v Node) -> Result<Option<Cow<'v, str>>, ExpressionError> {
+        let operand = self.operand(node)?;
+        let is_blank = operand.value().map_err(at(&node.range))?.is_blank();
+        let text = operand.into_text().map_err(at(&node.range))?;
+        Ok((!is_blank && !text.is_empty()).then_some(text))
     }
 
     /// Evaluates a whole expression to a single value.
@@ -90,7 +99,7 @@ impl<'v> Evaluator<'v> {
                 let message = format!("the cell in the column '{}' has more than 32 KiB", self.columns[index]);
                 Err(ExpressionError::new(message, range.clone()))
             }
-            _ => Ok(Operand::cell(value, index)),
+            _ => Ok(Operand::cell(value, self.context.shown(index), index)),
         }
     }
 

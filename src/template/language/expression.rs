@@ -143,9 +143,10 @@ impl Expression {
                     match piece {
                         Piece::Literal(literal) => text.push_str(literal),
                         Piece::Code(node) => {
-                            let value = evaluator.value(node)?;
-                            is_blank &= value.is_blank();
-                            text.push_str(&value.text());
+                            if let Some(part) = evaluator.text(node)? {
+                                is_blank = false;
+                                text.push_str(&part);
+                            }
                         }
                     }
                     if text.len() > MAX_LENGTH {

@@ -23,6 +23,8 @@ pub(super) struct Operand<'v> {
     pub(super) item: Item<'v>,
     /// The column of an unchanged cell, which has a number style.
     pub(super) column: Option<usize>,
+    /// The text of an unchanged cell, if a workbook shows another one than that of the value.
+    shown: Option<&'v str>,
     /// Whether a number in the text has a decimal point and no groups, as on a command line.
     is_plain: bool,
     /// The function that returned the value, for messages.
@@ -60,7 +62,7 @@ impl<'v> From<Value<'v>> for Operand<'v> {
 
 impl<'v> From<Item<'v>> for Operand<'v> {
     fn from(item: Item<'v>) -> Operand<'v> {
-        Operand { item, column: None, is_plain: false, step: None }
+        Operand { item, column: None, shown: None, is_plain: false, step: None }
     }
 }
 
@@ -69,8 +71,8 @@ impl<'v> Operand<'v> {
         Value::Text(text.into()).into()
     }
 
-    pub(super) fn cell(value: Value<'v>, column: usize) -> Operand<'v> {
-        Operand { item: Item::Value(value), column: Some(column), is_plain: false, step: None }
+    pub(super) fn cell(value: Value<'v>, shown: Option<&'v str>, column: usize) -> Operand<'v> {
+        Operand { column: Some(column), shown, ..value.into() }
     }
 
     /// Returns a value that does not come from the sheet.
@@ -106,6 +108,9 @@ impl<'v> Operand<'v> {
     /// Returns the value as the result of an expression: a text that is a plain number becomes one, so that it is not read
     /// in the style of a column.
     pub(super) fn into_result(self) -> Result<Value<'v>, String> {
+        if let Some(shown) = self.shown {
+            return Ok(Value::Text(shown.into()));
+        }
         let is_plain = self.is_plain;
         Ok(match self.into_value()? {
             Value::Text(text) if is_plain => match decimal::parse(&text) {
@@ -117,13 +122,14 @@ impl<'v> Operand<'v> {
     }
 
     pub(super) fn as_text(&self) -> Result<Cow<'_, str>, String> {
-        Ok(self.value()?.text())
+        self.shown.map_or_else(|| self.value().map(Value::text), |shown| Ok(shown.into()))
     }
 
     pub(super) fn into_text(self) -> Result<Cow<'v, str>, String> {
-        Ok(match self.into_value()? {
-            Value::Text(text) | Value::Error(text) => text,
-            other => Cow::Owned(other.text().into_owned()),
+        Ok(match (self.shown, self.into_value()?) {
+            (Some(shown), _) => shown.into(),
+            (None, Value::Text(text) | Value::Error(text)) => text,
+            (None, other) => Cow::Owned(other.text().into_owned()),
         })
     }
 

@@ -74,7 +74,7 @@ impl Mapper<'_> {
         budget: &'v Budget,
     ) -> RowContext<'v> {
         let (parameters, facts) = (&self.template().parameters, &self.layout().facts);
-        RowContext { values, row, parameters, facts, budget, ambiguous: OnceCell::new() }
+        RowContext { values, shown: Vec::new(), row, parameters, facts, budget, ambiguous: OnceCell::new() }
     }
 
     /// Checks the rules for the fields of a complete record without problems.

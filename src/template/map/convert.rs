@@ -38,11 +38,13 @@ pub(super) struct Input<'a> {
     pub(super) notation: Notation<'a>,
     /// What made the value from the cells, if it is not the value of a cell.
     pub(super) step: Option<&'static str>,
+    /// The text that a workbook shows instead of that of the value.
+    pub(super) shown: Option<&'a str>,
 }
 
 impl<'a> Input<'a> {
     pub(super) fn cell(value: Value<'a>, notation: Notation<'a>) -> Input<'a> {
-        Input { value, notation, step: None }
+        Input { value, notation, step: None, shown: None }
     }
 }
 
@@ -73,7 +75,7 @@ impl Written {
 impl Conversion<'_> {
     /// Applies the steps of the rule and appends the value to `out`.
     pub(super) fn write(&self, input: Input<'_>, out: &mut Vec<u8>) -> Result<Written, Cause> {
-        let Input { value, notation, step } = input;
+        let Input { value, notation, step, shown } = input;
         if value.is_blank() {
             return Ok(Written::Blank);
         }
@@ -82,7 +84,7 @@ impl Conversion<'_> {
         }
         let original = value.text();
         let mut changed = Changed { text: Cow::Borrowed(original.as_ref()), step };
-        let written = self.change((&value, &original), notation, &mut changed, out);
+        let written = self.change((&value, &original, shown), notation, &mut changed, out);
         written.map_err(|cause| after(changed.step, &Value::Text(changed.text), cause))
     }
 
@@ -90,7 +92,7 @@ impl Conversion<'_> {
     /// step that changed it.
     fn change<'v>(
         &self,
-        (value, original): (&Value<'_>, &'v str),
+        (value, original, shown): (&Value<'_>, &'v str, Option<&str>),
         notation: Notation<'_>,
         changed: &mut Changed<'v>,
         out: &mut Vec<u8>,
@@ -124,16 +126,20 @@ impl Conversion<'_> {
             value if text == original.trim() => self.convert(value, notation, out),
             _ => self.convert(&Value::Text(Cow::Borrowed(text)), Notation::Canonical, out),
         };
-        // Zeros that a number format shows at the end matter to nobody.
+        // Zeros that a number format shows at the end matter to nobody; and somebody may have copied what is shown.
         let bare = match value {
             Value::Number(number) if number.scale() > 0 && text == original.trim() => {
                 Some(number.normalize().to_string())
             }
             _ => None,
         };
+        let others = || [bare.as_deref(), shown].into_iter().flatten();
         let cause = match &self.rule.translate {
             Some(Translate::Map(map)) => {
-                match self.spend(text.len(), 0).map(|()| map.get(text).or_else(|| map.get(bare.as_deref()?)))? {
+                match self
+                    .spend(text.len(), 0)
+                    .map(|()| map.get(text).or_else(|| others().find_map(|other| map.get(other))))?
+                {
                     Some(constant) => {
                         json::constant(out, constant);
                         return Ok(Written::PLAIN);
@@ -145,7 +151,10 @@ impl Conversion<'_> {
                 }
             }
             Some(Translate::Lookup(lookup)) => {
-                match self.spend(text.len(), 0).map(|()| lookup.get(text).or_else(|| lookup.get(bare.as_deref()?)))? {
+                match self
+                    .spend(text.len(), 0)
+                    .map(|()| lookup.get(text).or_else(|| others().find_map(|other| lookup.get(other))))?
+                {
                     Some(found) if found.is_blank() => return Ok(Written::Blank),
                     Some(Value::Error(_)) => return Err(Cause::CellError),
                     Some(found) => {

@@ -36,7 +36,7 @@ impl Filler {
             let above = self.above.get(index);
             if row.get(*column).is_blank() && above != Cell::Blank {
                 self.filled += text_len(above) as u64;
-                row.put(*column, above);
+                row.put_from(*column, &self.above, index);
             }
         }
         self.group = group;
@@ -62,7 +62,7 @@ fn cells(row: &Row, columns: &[usize]) -> Row {
     for column in columns {
         match row.get(*column) {
             cell if cell.is_blank() => cells.push(Cell::Blank),
-            cell => cells.push(cell),
+            _ => cells.push_from(row, *column),
         }
     }
     cells

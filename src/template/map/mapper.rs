@@ -16,11 +16,11 @@ use super::convert::{Conversion, Doubt, Input, Written};
 use super::json;
 use super::numbers::header_currencies::{amount_column, header_currencies};
 use super::parts::Parts;
+use super::row_context::RowContext;
 use super::row_survey::RowSurvey;
 use super::special_rules::SpecialRules;
 use super::survey::Survey;
 use crate::currency::CurrencyMark;
-use crate::records::JsonType;
 use crate::sheet::cell::NOT_CALCULATED;
 use crate::sheet::read::header::without_mark;
 use crate::sheet::{Cell, Row, write};
@@ -303,6 +303,13 @@ impl<'t> Mapper<'t> {
         }
     }
 
+    /// Returns the text that a workbook shows for a cell, if the field is for texts and the value has another text. An
+    /// identifier has its own rules.
+    fn shown_text<'r>(&self, rule: &FieldRule, row: &'r Row, column: usize) -> Option<&'r str> {
+        let shown = row.shown(column).filter(|_| rule.is_plain_text())?;
+        (shown.is_certain || !shown.text.is_empty()).then_some(shown.text)
+    }
+
     /// Returns the notation of numbers in the texts of a column.
     pub(super) fn notation(&self, locale: Option<Locale>, column: usize) -> Notation<'t> {
         Notation::Column { locale, style: self.survey.numbers(column) }
@@ -342,7 +349,13 @@ impl<'t> Mapper<'t> {
                 if matches!(value, Value::Date(_) | Value::DateTime(_)) && self.survey.are_turned(index) {
                     return Err(Cause::TurnedDate);
                 }
-                conversion.write(Input::cell(value, notation(*column)), out)
+                let input = match self.shown_text(rule, row, *column) {
+                    Some(shown) if rule.translate.is_none() => {
+                        Input::cell(Value::Text(shown.into()), notation(*column))
+                    }
+                    shown => Input { shown, ..Input::cell(value, notation(*column)) },
+                };
+                conversion.write(input, out)
             }
             (Source::Joined { .. }, Columns::Several(columns)) if rule.compares_several_columns() => {
                 let mut parts = Vec::with_capacity(columns.len());
@@ -363,6 +376,8 @@ impl<'t> Mapper<'t> {
                 budget.text(self.length(columns, row)).map_err(Cause::TooMuch)?;
                 for column in columns.iter().flatten() {
                     let value = self.value(rule, row, *column)?;
+                    let shown = self.shown_text(rule, row, *column);
+                    let value = shown.map_or(value, |shown| Value::Text(shown.into()));
                     if !value.is_blank() {
                         values.push((value, notation(*column)));
                     }
@@ -376,7 +391,8 @@ impl<'t> Mapper<'t> {
                         let texts: Vec<String> =
                             values.iter().map(|(value, _)| value.text().trim().to_owned()).collect();
                         budget.text(with.len().saturating_mul(texts.len())).map_err(Cause::TooMuch)?;
-                        Input { value: Value::Text(Cow::Owned(texts.join(with))), notation, step: Some("join") }
+                        let joined = Value::Text(Cow::Owned(texts.join(with)));
+                        Input { step: Some("join"), ..Input::cell(joined, notation) }
                     }
                 };
                 conversion.write(input, out)
@@ -390,9 +406,10 @@ impl<'t> Mapper<'t> {
                     });
                 }
                 let notation = joined_notation(&values);
-                let context = self.context(values, row.number, budget);
+                let shown = columns.iter().map(|column| self.shown_text(rule, row, (*column)?)).collect();
+                let context = RowContext { shown, ..self.context(values, row.number, budget) };
                 let value = expression.eval(&context).map_err(|error| context.cause(error, written))?;
-                conversion.write(Input { value, notation, step: Some("text") }, out)
+                conversion.write(Input { step: Some("text"), ..Input::cell(value, notation) }, out)
             }
             _ => Ok(Written::Blank),
         }
@@ -402,7 +419,7 @@ impl<'t> Mapper<'t> {
     fn length(&self, columns: &[Option<usize>], row: &Row) -> usize {
         let length = |column: &usize| match self.cell(row, *column) {
             Cell::Text(text) | Cell::Formatted(_, text) => text.len(),
-            _ => 0,
+            _ => row.shown(*column).map_or(0, |shown| shown.text.len()),
         };
         columns.iter().flatten().map(length).sum()
     }
@@ -417,14 +434,23 @@ impl<'t> Mapper<'t> {
     ) {
         let cause = match doubt {
             None if rule.is_name => columns.first().and_then(|column| may_lack_zero(self.cell(row, column))),
-            None if rule.field.json == JsonType::String => {
-                columns.first().and_then(|column| hides_digits(self.cell(row, column)))
+            None if rule.is_plain_text() && rule.translate.is_none() => {
+                columns.iter().find_map(|column| self.doubt_of_shown(row, column))
             }
             None => return,
             Some(Doubt::PercentSign(percent)) => Some(Cause::PercentSign(percent)),
             Some(Doubt::Word) => columns.first().and_then(|column| word_beside(self.cell(row, column))),
         };
         parts.warnings.extend(cause.map(|cause| self.problem(rule, columns, row, cause)));
+    }
+
+    /// Returns the warning about a cell in a text that other programs show differently, or with hidden digits.
+    fn doubt_of_shown(&self, row: &Row, column: usize) -> Option<Cause> {
+        let cell = self.cell(row, column);
+        match row.shown(column) {
+            Some(shown) if !shown.is_certain => Some(Cause::ShownByComputer { is_known: !shown.text.is_empty() }),
+            _ => hides_digits(cell).map(|_| Cause::HiddenDigits),
+        }
     }
 
     /// Returns the replacement for blank cells. Fails if the field must not be blank.

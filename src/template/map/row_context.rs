@@ -19,6 +19,8 @@ use crate::decimal::Decimal;
 pub(super) struct RowContext<'r> {
     /// Each with the notation of its numbers, if it is text.
     pub(super) values: Vec<(Value<'r>, Notation<'r>)>,
+    /// What a workbook shows for them, in a field for texts.
+    pub(super) shown: Vec<Option<&'r str>>,
     pub(super) row: u64,
     /// The values of the template's parameters by name.
     pub(super) parameters: &'r BTreeMap<String, Value<'static>>,
@@ -47,6 +49,10 @@ impl Context for RowContext<'_> {
     fn value(&self, column: usize) -> Result<Value<'_>, String> {
         let (value, _) = self.column(column)?;
         Ok(borrowed(value))
+    }
+
+    fn shown(&self, column: usize) -> Option<&str> {
+        self.shown.get(column).copied().flatten()
     }
 
     fn amount(&self, column: usize) -> Result<(Decimal, Option<CurrencyMark>), String> {

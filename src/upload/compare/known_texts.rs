@@ -128,10 +128,10 @@ impl KnownTexts {
             return None;
         }
         restored.clear(row.number);
-        for (column, cell) in row.cells().enumerate() {
+        for column in 0..row.len() {
             match differences.iter().find(|difference| difference.column.index == column) {
                 Some(difference) => restored.push(Cell::Text(difference.known)),
-                None => restored.push(cell),
+                None => restored.push_from(row, column),
             }
         }
         Some(TextCheck::Restored(differences.len() as u64))

@@ -34,7 +34,7 @@ impl ColumnMap {
     /// Writes the first `width` cells of `row` to the common columns in `target`.
     pub fn lay_out(&self, row: &Row, width: usize, target: &mut Row) {
         target.clear(row.number);
-        row.cells().take(width).enumerate().for_each(|(column, cell)| target.put(self.of(column), cell));
+        (0..width.min(row.len())).for_each(|column| target.put_from(self.of(column), row, column));
     }
 }
 

@@ -8,7 +8,7 @@ use super::part::Part;
 use super::request::{Request, UniqueValue};
 use super::source::Source;
 use crate::ledger::Problem;
-use crate::sheet::{Doubt, Row, encode_row};
+use crate::sheet::{Doubt, Row};
 use crate::template::map::survey::Survey;
 use crate::template::map::{Draft, Parts, RowKind, SkipCause, unquoted};
 use crate::template::{self, Mapper, Template};
@@ -217,9 +217,9 @@ fn encode(row: &Row, part: &Part, laid_out: &mut Row, bytes: &mut Vec<u8>) {
     let layout = &part.layout;
     let width = if layout.is_report { layout.width.min(row.len()) } else { row.len() };
     if part.columns.is_identity() {
-        encode_row(row.number, row.cells().take(width), bytes);
+        row.encode_first(width, bytes);
     } else {
         part.columns.lay_out(row, width, laid_out);
-        encode_row(row.number, laid_out.cells(), bytes);
+        laid_out.encode(bytes);
     }
 }

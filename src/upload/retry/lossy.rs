@@ -62,10 +62,10 @@ impl LossyFields {
     /// Writes a row of the ledger into `cut`, with long texts cut as in the report.
     pub fn cut(self, row: &Row, cut: &mut Row) {
         cut.clear(row.number);
-        for cell in row.cells() {
+        for (column, cell) in row.cells().enumerate() {
             match self.written(&cell).filter(|_| self == LossyFields::LongTexts) {
                 Some(text) => cut.push(Cell::Text(&text)),
-                None => cut.push(cell),
+                None => cut.push_from(row, column),
             }
         }
     }
@@ -86,16 +86,23 @@ impl LossyRows {
         if row.decode_one(cells).is_none() {
             return true;
         }
-        let has_losses = |cell: &Cell<'_>| {
-            self.lossy.written(cell).is_some()
-                || self.lossy.may_lose_format(cell)
+        let has_losses = |column: usize| {
+            let cell = row.get(column);
+            self.lossy.written(&cell).is_some()
+                || self.lossy.may_lose_format(&cell)
+                || row.shown(column).is_some()
                 || matches!(cell, Cell::Text(text) if may_be_respelled(text) || text.contains('\r'))
         };
-        if row.cells().any(|cell| has_losses(&cell)) {
+        if (0..row.len()).any(has_losses) {
             // Other cells are not needed.
             let (mut kept, mut bytes) = (Row::default(), Vec::new());
             kept.clear(row.number);
-            row.cells().for_each(|cell| kept.push(if has_losses(&cell) { cell } else { Cell::Blank }));
+            for column in 0..row.len() {
+                match has_losses(column) {
+                    true => kept.push_from(row, column),
+                    false => kept.push(Cell::Blank),
+                }
+            }
             kept.encode(&mut bytes);
             self.held += bytes.len();
             self.rows.insert(index, bytes.into());
@@ -118,20 +125,21 @@ impl LossyRows {
         let mut respelled = 0;
         restored.clear(row.number);
         for (column, cell) in row.cells().enumerate() {
-            let original = columns.get(column).copied().flatten().map_or(Cell::Blank, |column| original.get(column));
-            let written = self.lossy.written(&original);
-            match (written.filter(|written| is_same(&cell.shown(), written)), original) {
-                (None, Cell::Text(text)) if has_same_lines(text, &cell) => restored.push(Cell::Text(text)),
-                (None, Cell::Text(text)) if is_respelled(text, &cell) => {
+            let from = columns.get(column).copied().flatten();
+            let known = from.map_or(Cell::Blank, |from| original.get(from));
+            let written = self.lossy.written(&known);
+            let is_unedited = match known {
+                _ if written.is_some_and(|written| is_same(&cell.shown(), &written)) => true,
+                Cell::Text(text) if has_same_lines(text, &cell) => true,
+                Cell::Text(text) if is_respelled(text, &cell) => {
                     respelled += 1;
-                    restored.push(Cell::Text(text))
+                    true
                 }
-                (None, _) if matches!(cell, Cell::Number(number) if is_stored_as(&original, number)) => {
-                    restored.push(original)
-                }
-                (None, _) => restored.push(cell),
-                (Some(_), Cell::Text(text)) => restored.push(Cell::Text(text)),
-                (Some(_), original) => restored.push(original),
+                _ => cell == known || matches!(cell, Cell::Number(number) if is_stored_as(&known, number)),
+            };
+            match from.filter(|_| is_unedited) {
+                Some(from) => restored.push_from(&original, from),
+                None => restored.push_from(row, column),
             }
         }
         Some(respelled)

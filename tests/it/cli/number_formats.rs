@@ -147,6 +147,121 @@ fn numbers_have_the_decimals_that_a_number_format_shows_in_every_kind_of_file() 
     check_sent_from_every_kind(&WITH_DECIMALS, expected, str::to_owned);
 }
 
+/// Cells of names with their formats, and the text that a program in English shows; without one, what the computer decides.
+const SHOWN: [(f64, &str, &str); 14] = [
+    (46_082.0, "dd.mm.yyyy", "01.03.2026"),
+    (46_082.395_833_333_336, "yyyy-mm-dd hh:mm", "2026-03-01 09:30"),
+    (46_082.0, "d-mmm-yy", "1-Mar-26"),
+    (46_082.0, "[$-409]d mmmm yyyy", "1 March 2026"),
+    (0.395_833_333_333_333_3, "hh:mm:ss AM/PM", "09:30:00 AM"),
+    (0.395_833_333_333_333_3, "hh:mm", "09:30"),
+    (1.520_833_333_333_333_3, "[h]:mm", "36:30"),
+    (1234.5, "#,##0.00", "1,234.50"),
+    (1234.5, "[$€-407] #,##0.00", "€ 1,234.50"),
+    (1234.5, "[$$-409]#,##0.00", "$1,234.50"),
+    (0.19, "0.00%", "19.00%"),
+    (1.005, "0.00", "1.01"),
+    (5001.0, "\"R-\"#,##0", "R-5,001"),
+    (0.0, "0.00;-0.00;\"none\"", "none"),
+];
+/// The rows of [`SHOWN`] that programs in other languages show differently.
+const BY_COMPUTER: [u64; 5] = [4, 9, 10, 11, 14];
+
+#[test]
+fn texts_are_those_of_a_csv_in_every_kind_of_workbook() {
+    let place = Place::new();
+    let mut workbook = Workbook::new();
+    let sheet = workbook.add_worksheet();
+    sheet.write_row(0, 0, HEADER).unwrap();
+    for (row, (number, format, _)) in (1..).zip(SHOWN) {
+        sheet.write_string(row, 0, format!("A{row:02}")).unwrap();
+        sheet.write_number_with_format(row, 1, number, &Format::new().set_num_format(format)).unwrap();
+        sheet.write_number(row, 2, 1.0).unwrap();
+    }
+    workbook.save(place.path("sheet.xlsx")).unwrap();
+    let mut files = vec![place.path("sheet.xlsx")];
+    if office::is_there() {
+        for (format, file) in [
+            (office::XLSX, "sheet.xlsx"),
+            ("xls", "sheet.xls"),
+            ("ods", "sheet.ods"),
+            ("fods", "sheet.fods"),
+            (office::CSV, "sheet.csv"),
+        ] {
+            files.push(office::save_again(&place, &place.path("sheet.xlsx"), format).join(file));
+        }
+    }
+    let template = "record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Name\"\n\
+                    [fields.description]\ntext = \"{{ Name }} ({{ SKU }})\"\n[fields.price]\ncolumn = \"Price\"\n";
+    for file in files {
+        let other = Place::new();
+        let name = file.file_name().unwrap().to_str().unwrap();
+        fs::copy(&file, other.path(name)).unwrap();
+        other.write("t.toml", template);
+        let seen = other.sheetport(["check", name, "-t", "t.toml", "--json"]).exits(0).json();
+        let warnings = seen["warnings"].as_array().unwrap();
+        let of_name = |code: &str| {
+            let is_it = |warning: &&serde_json::Value| warning["code"] == code && warning["field"] == "name";
+            let rows = warnings.iter().filter(is_it).flat_map(|warning| warning["rows"].as_array().unwrap());
+            let mut rows: Vec<u64> = rows.map(|row| row.as_u64().unwrap()).collect();
+            rows.sort_unstable();
+            rows
+        };
+        let is_workbook = !name.ends_with("csv");
+        assert_eq!(of_name("shown-by-computer"), if is_workbook { &BY_COMPUTER[..] } else { &[] }, "{name} {seen}");
+        assert_eq!(of_name("other-decimals"), if is_workbook { &[13][..] } else { &[] }, "{name} {seen}");
+        let served = Served::start(&other);
+        served.sheetport(&other, ["upload", name, "-t", "t.toml", "--yes"]).exits(0);
+        served.sheetport(&other, ["export", "items", "-o", "items.csv"]).exits(0);
+        let items = table(&other.path("items.csv"));
+        let mut found: Vec<_> = column(&items, "external_id").into_iter().zip(column(&items, "name")).collect();
+        found.sort_unstable();
+        let found: Vec<_> = found.into_iter().map(|(_, name)| name).collect();
+        assert_eq!(found, SHOWN.map(|(_, _, shown)| shown), "{name}");
+        let explained = other.sheetport(["explain", name, "-t", "t.toml", "--row", "2", "--json"]).exits(0).json();
+        assert_eq!(explained["request"]["body"]["description"], "01.03.2026 (A01)", "{name}");
+    }
+}
+
+#[test]
+fn texts_are_shown_by_the_formats_of_an_xlsb_workbook() {
+    let numbers = Numbers {
+        formats: ["0", "d/m/yy", "#,##0.00"],
+        cells: [[1.0, 46_082.0, 1.0], [2.0, 46_083.0, 1.0], [3.0, 46_084.0, 1.0]],
+    };
+    let place = Place::new();
+    place.write("sheet.xlsb", numbers_as_xlsb(&numbers));
+    assert_eq!(sent(&place, "sheet.xlsb", str::to_owned), ["1|1/3/26|1.00|", "2|2/3/26|1.00|", "3|3/3/26|1.00|"]);
+}
+
+#[test]
+fn a_retry_sends_the_texts_that_the_original_sheet_shows() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let mut workbook = Workbook::new();
+    let sheet = workbook.add_worksheet();
+    sheet.write_row(0, 0, HEADER).unwrap();
+    for (row, (sku, name)) in (1..).zip([("A1", 46_082.0), ("A2", 46_083.0)]) {
+        sheet.write_string(row, 0, sku).unwrap();
+        sheet.write_number_with_format(row, 1, name, &Format::new().set_num_format("dd.mm.yy")).unwrap();
+        sheet.write_number(row, 2, f64::from(row) - 1.0).unwrap();
+    }
+    workbook.save(place.path("sheet.xlsx")).unwrap();
+    let template = "record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Name\"\n\
+                    [fields.price]\ncolumn = \"Price\"\nminimum = 1\n";
+    place.write("t.toml", template);
+    served.sheetport(&place, ["upload", "sheet.xlsx", "-t", "t.toml", "--report", "report.csv"]).exits(3);
+    let report = fs::read_to_string(place.path("report.csv")).unwrap();
+    assert!(report.contains("A1,2026-03-01,0"), "{report}");
+    place.write("report.csv", report.replacen("2026-03-01,0", "2026-03-01,1", 1));
+    served.sheetport(&place, ["retry", "report.csv"]).exits(0);
+    served.sheetport(&place, ["export", "items", "-o", "items.csv"]).exits(0);
+    let items = table(&place.path("items.csv"));
+    let mut names = column(&items, "name");
+    names.sort_unstable();
+    assert_eq!(names, ["01.03.26", "02.03.26"]);
+}
+
 #[test]
 fn a_retry_sends_the_decimals_of_the_original_sheet() {
     let place = Place::new();

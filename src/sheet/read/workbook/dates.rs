@@ -58,10 +58,25 @@ pub(super) fn from_iso(text: &str) -> Cell<'_> {
 
 /// Parses a duration in ISO 8601 such as `PT09H30M00S`, as OpenDocument stores times. See [`from_elapsed_days`].
 pub(super) fn from_iso_duration(text: &str) -> Result<Cell<'_>, String> {
-    match text.parse::<SignedDuration>() {
-        Ok(duration) => from_elapsed_days(duration.as_secs_f64() / 86_400.0),
-        Err(_) => Ok(Cell::Text(text)),
+    match iso_duration(text) {
+        Some(days) => from_elapsed_days(days),
+        None => Ok(Cell::Text(text)),
     }
+}
+
+/// Returns the days of a duration in ISO 8601.
+pub(super) fn iso_duration(text: &str) -> Option<f64> {
+    text.parse::<SignedDuration>().ok().map(|duration| duration.as_secs_f64() / 86_400.0)
+}
+
+/// Returns the time of day of a date, time or both, as a part of a day.
+pub(super) fn time_of_day(cell: &Cell<'_>) -> f64 {
+    let time = match cell {
+        Cell::Time(time) => *time,
+        Cell::DateTime(at) => at.time(),
+        _ => Time::midnight(),
+    };
+    time.duration_since(Time::midnight()).as_secs_f64() / 86_400.0
 }
 
 fn civil(value: f64, is_1904: bool) -> Option<Cell<'static>> {

@@ -8,8 +8,9 @@ use std::io::{self, Write};
 use super::fault::Fault;
 use super::protocol::{self, BATCH, Kind};
 use super::row_ranges::RowRanges;
+use super::styles::ShownText;
 use crate::sheet::read::{MAX_COLUMNS, MAX_RECORD};
-use crate::sheet::{Cell, Row};
+use crate::sheet::{Cell, Row, Shown};
 
 const MAX_ROWS: u64 = 1_048_576;
 /// Rows are held back up to this number or size.
@@ -93,6 +94,21 @@ impl<'a> RowSender<'a> {
         Ok(())
     }
 
+    /// Adds a cell, like [`RowSender::cell`], with what it shows.
+    pub(super) fn shown_cell(
+        &mut self,
+        row: u32,
+        column: u32,
+        cell: Cell<'_>,
+        shown: Option<ShownText>,
+    ) -> Result<(), Stop> {
+        self.cell(row, column, cell)?;
+        if let Some(shown) = shown.filter(|shown| !shown.is_certain || shown.text != cell.shown()) {
+            self.row.show(column as usize, Shown { text: &shown.text, is_certain: shown.is_certain });
+        }
+        Ok(())
+    }
+
     /// Counts a skipped cell.
     pub(super) fn skip(&mut self) -> Result<(), Stop> {
         self.skipped = self.skipped.wrapping_add(1);
@@ -156,8 +172,8 @@ impl<'a> RowSender<'a> {
             row.clear(parts[0].0);
             for (_, start) in parts {
                 part.decode(&bytes[*start..], MAX_COLUMNS).expect("an encoded row can be decoded");
-                for (column, cell) in part.cells().enumerate().filter(|(_, cell)| !matches!(cell, Cell::Blank)) {
-                    row.put(column, cell);
+                for column in (0..part.len()).filter(|column| part.get(*column) != Cell::Blank) {
+                    row.put_from(column, &part, column);
                 }
             }
             row.encode(&mut self.bytes);

@@ -1,6 +1,6 @@
 //! Conversion of calamine's cells, and errors in damaged workbooks.
 
-use calamine::{Data, DataRef, Range};
+use calamine::{Data, DataRef, DataType, Range};
 
 use crate::sheet::Cell;
 use crate::sheet::cell::NOT_CALCULATED;
@@ -10,8 +10,8 @@ use crate::sheet::read::workbook::styles::NumberFormat;
 
 /// What calamine does not tell of a cell.
 pub(super) enum Known<'f> {
-    /// A number whose format matters.
-    Formatted(f64, &'f NumberFormat),
+    /// A value whose format matters, instead of the one that calamine read.
+    Formatted(Data, &'f NumberFormat),
     Boolean(bool),
     /// A formula that the program that wrote it did not calculate.
     Uncalculated,
@@ -25,72 +25,79 @@ pub(super) fn send_range<'f>(
     known: impl Fn((u32, u32), &Data) -> Option<Known<'f>>,
     rows: &mut RowSender<'_>,
 ) -> Result<(), Stop> {
-    let mut text = String::new();
     let (top, left) = range.start().unwrap_or_default();
     for (row, column, value) in range.used_cells() {
         let at = (top.saturating_add(row as u32), left.saturating_add(column as u32));
         if let Some(known) = known(at, value) {
-            let cell = match known {
-                Known::Formatted(number, format) => format.cell(number, &mut text).unwrap_or(Cell::Number(number)),
-                Known::Boolean(boolean) => Cell::Boolean(boolean),
-                Known::Uncalculated => Cell::Error(NOT_CALCULATED),
-            };
-            rows.cell(at.0, at.1, cell)?;
+            match known {
+                Known::Formatted(value, format) => send(rows, at, &borrowed(&value), Some(format), is_1904)?,
+                Known::Boolean(boolean) => rows.cell(at.0, at.1, Cell::Boolean(boolean))?,
+                Known::Uncalculated => rows.cell(at.0, at.1, Cell::Error(NOT_CALCULATED))?,
+            }
             continue;
         }
-        let value = match value {
-            Data::Empty => continue,
-            Data::Int(number) => DataRef::Int(*number),
-            Data::Float(number) => DataRef::Float(*number),
-            Data::String(text) => DataRef::SharedString(text),
-            Data::Bool(boolean) => DataRef::Bool(*boolean),
-            Data::Error(error) => DataRef::Error(error.clone()),
-            Data::DateTime(when) => DataRef::DateTime(*when),
-            Data::DateTimeIso(text) => DataRef::DateTimeIso(text.clone()),
-            Data::DurationIso(text) => DataRef::DurationIso(text.clone()),
-        };
-        send(rows, at, &value, is_1904)?;
+        send(rows, at, &borrowed(value), None, is_1904)?;
     }
     Ok(())
 }
 
-/// Returns the number of a cell.
-pub(super) fn number(value: &Data) -> Option<f64> {
+fn borrowed(value: &Data) -> DataRef<'_> {
     match value {
-        Data::Int(number) => Some(*number as f64),
-        Data::Float(number) => Some(*number),
-        _ => None,
+        Data::Empty => DataRef::Empty,
+        Data::Int(number) => DataRef::Int(*number),
+        Data::Float(number) => DataRef::Float(*number),
+        Data::String(text) => DataRef::SharedString(text),
+        Data::Bool(boolean) => DataRef::Bool(*boolean),
+        Data::Error(error) => DataRef::Error(error.clone()),
+        Data::DateTime(when) => DataRef::DateTime(*when),
+        Data::DateTimeIso(text) => DataRef::DateTimeIso(text.clone()),
+        Data::DurationIso(text) => DataRef::DurationIso(text.clone()),
     }
 }
 
-/// Sends a cell by its value; the format was handled before.
+/// Sends a cell by its value and number format.
 pub(super) fn send(
     rows: &mut RowSender<'_>,
     (row, column): (u32, u32),
     value: &DataRef<'_>,
+    format: Option<&NumberFormat>,
     is_1904: bool,
 ) -> Result<(), Stop> {
     let elapsed;
+    let mut text = String::new();
+    // The stored number; of a date or time, that of its days.
+    let mut stored = 0.0;
     let cell = match value {
         DataRef::Empty => return Ok(()),
-        DataRef::Int(number) => Cell::Number(*number as f64),
-        DataRef::Float(number) => Cell::Number(*number),
+        DataRef::Int(_) | DataRef::Float(_) => {
+            stored = value.as_f64().unwrap_or_default();
+            format.and_then(|format| format.cell(stored, &mut text)).unwrap_or(Cell::Number(stored))
+        }
         DataRef::String(text) => Cell::Text(text),
         DataRef::SharedString(text) => Cell::Text(text),
         DataRef::Bool(boolean) => Cell::Boolean(*boolean),
         DataRef::Error(error) => return rows.cell(row, column, Cell::Error(&error.to_string())),
-        DataRef::DateTime(when) if !when.is_duration() => dates::from_serial(when.as_f64(), is_1904),
         DataRef::DateTime(when) => {
-            elapsed = dates::from_elapsed_days(when.as_f64());
+            stored = when.as_f64();
+            elapsed = match when.is_duration() {
+                true => dates::from_elapsed_days(stored),
+                false => Ok(dates::from_serial(stored, is_1904)),
+            };
             cell_or_text(&elapsed)
         }
-        DataRef::DateTimeIso(text) => dates::from_iso(text),
+        DataRef::DateTimeIso(text) => {
+            let cell = dates::from_iso(text);
+            stored = dates::time_of_day(&cell);
+            cell
+        }
         DataRef::DurationIso(text) => {
+            stored = dates::iso_duration(text).unwrap_or_default();
             elapsed = dates::from_iso_duration(text);
             cell_or_text(&elapsed)
         }
     };
-    rows.cell(row, column, cell)
+    let shown = format.and_then(|format| format.shown(&cell, stored));
+    rows.shown_cell(row, column, cell, shown)
 }
 
 /// Returns the cell of an elapsed time, as text from a day on.

@@ -10,7 +10,7 @@ use secrecy::ExposeSecret;
 use zip::ZipArchive;
 
 use super::archive;
-use super::cells::{Known, damage, damaged, number, send_range};
+use super::cells::{Known, damage, damaged, send_range};
 use super::checksums::Checksums;
 use super::encryption::{decrypt_odf, decrypt_package};
 use super::formulas::Formulas;
@@ -189,14 +189,21 @@ impl Parser {
                 let range = book.worksheet_range(name).map_err(damaged)?;
                 let mut records = XlsRecords::open(&self.file);
                 let cells = records.as_mut().and_then(|records| records.cells(sheet));
-                let known = |at, value: &Data| cells.as_ref()?.known(at, number(value));
+                let known = |at, value: &Data| cells.as_ref()?.known(at, value);
                 send_range(&range, is_1904, known, rows)?;
                 Ok(cells.map(|cells| cells.hidden))
             }
             Book::Ods(book) => {
                 let marked = |value: &Data| match value {
-                    Data::DurationIso(text) => match parse_mark(text)? {
-                        Mark::Format(format, number) => Some(Known::Formatted(number, self.marks.get(format)?)),
+                    Data::DurationIso(text) | Data::DateTimeIso(text) => match parse_mark(text)? {
+                        Mark::Format(format, stored) => {
+                            let value = match (value, stored.parse()) {
+                                (Data::DateTimeIso(_), _) => Data::DateTimeIso(stored.to_owned()),
+                                (_, Ok(number)) => Data::Float(number),
+                                (_, Err(_)) => Data::DurationIso(stored.to_owned()),
+                            };
+                            Some(Known::Formatted(value, self.marks.get(format)?))
+                        }
                         Mark::Boolean(boolean) => Some(Known::Boolean(boolean)),
                         Mark::Uncalculated => Some(Known::Uncalculated),
                     },

@@ -72,13 +72,17 @@ fn part(archive: &mut ZipArchive<Input>, name: &str) -> Option<String> {
     }
 }
 
-/// Removes white space between elements, except within paragraphs, where it is significant.
+/// The ends of elements of a number format whose white space is significant.
+const ENDS_OF_LITERALS: [&str; 2] = ["</number:text>", "</number:embedded-text>"];
+
+/// Removes white space between elements, except within paragraphs and in number formats, where it is significant.
 pub(super) fn without_indent(xml: &str) -> String {
     let mut text = String::with_capacity(xml.len());
     let mut paragraphs = 0_u32;
     for piece in xml.split_inclusive('>') {
         let (between, tag) = piece.split_at(piece.find('<').unwrap_or(piece.len()));
-        if paragraphs > 0 || !between.trim().is_empty() {
+        let is_literal = ENDS_OF_LITERALS.iter().any(|end| tag.starts_with(end));
+        if paragraphs > 0 || is_literal || !between.trim().is_empty() {
             text.push_str(between);
         }
         text.push_str(tag);
@@ -125,6 +129,7 @@ mod tests {
     fn indents_are_removed_outside_paragraphs() {
         let xml = "<a>\n  <b c=\"1>0\">\n <text:p> x\n<s> </s> </text:p>\n<text:p/>\n</b>";
         assert_eq!(without_indent(xml), "<a><b c=\"1>0\"><text:p> x\n<s> </s> </text:p><text:p/></b>");
+        assert_eq!(without_indent("<a>\n<number:text> </number:text>\n</a>"), "<a><number:text> </number:text></a>");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Reads XLSX sheets with calamine, in one pass if possible.
 
-use calamine::{DataRef, Xlsx, XlsxError};
+use calamine::{DataRef, Style, Xlsx, XlsxError};
 
 use super::cells::{damaged, send};
 use super::formulas::Formulas;
@@ -8,7 +8,7 @@ use super::input::Input;
 use crate::sheet::Cell;
 use crate::sheet::cell::NOT_CALCULATED;
 use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
-use crate::sheet::read::workbook::styles::NumberFormat;
+use crate::sheet::read::workbook::styles::{NumberFormat, SYSTEM_FORMAT};
 
 /// Sends all cells of a sheet.
 ///
@@ -39,6 +39,13 @@ pub(super) fn send_sheet(
             Halt::Formula => sheet.blanks = Blanks::Blank,
         }
     }
+}
+
+fn format(style: &Style) -> Option<NumberFormat> {
+    let format = style.number_format.as_ref()?;
+    // Calamine takes the built-in formats of other languages and currencies for the general one.
+    let is_foreign = format.format_id.is_some_and(|id| id > 0) && format.format_code == "General";
+    NumberFormat::parse(if is_foreign { SYSTEM_FORMAT } else { &format.format_code })
 }
 
 /// Progress on a sheet over several passes.
@@ -79,13 +86,10 @@ impl SheetPasses<'_> {
     fn pass_with_styles(&mut self, book: &mut Xlsx<Input>, name: &str, rows: &mut RowSender<'_>) -> Result<Halt, Stop> {
         let is_1904 = book.has_1904_epoch();
         let mut cells = book.worksheet_cells_reader(name).map_err(damaged)?;
-        let formats =
-            cells.styles().iter().map(|style| NumberFormat::parse(&style.number_format.as_ref()?.format_code));
-        let mut formats: Vec<_> = formats.collect();
+        let mut formats: Vec<_> = cells.styles().iter().map(format).collect();
         if formats.iter().all(Option::is_none) {
             formats.clear();
         }
-        let mut text = String::new();
         for nth in 0.. {
             match cells.next_cell_with_style_id() {
                 Ok(None) => break,
@@ -109,13 +113,10 @@ impl SheetPasses<'_> {
                             Blanks::Unseen => self.blanks = Blanks::Blank,
                             _ => {}
                         },
-                        DataRef::Float(number) if !formats.is_empty() => {
+                        value => {
                             let format = formats.get(style).and_then(Option::as_ref);
-                            let cell = format.and_then(|format| format.cell(*number, &mut text));
-                            let at = self.unknown_errors.check_position(at, nth)?;
-                            rows.cell(at.0, at.1, cell.unwrap_or(Cell::Number(*number)))?;
+                            send(rows, self.unknown_errors.check_position(at, nth)?, value, format, is_1904)?;
                         }
-                        value => send(rows, self.unknown_errors.check_position(at, nth)?, value, is_1904)?,
                     }
                 }
             }
@@ -149,7 +150,7 @@ impl SheetPasses<'_> {
                     }
                 }
                 Ok(Some(ref cell)) => {
-                    send(rows, self.unknown_errors.check_position(cell.pos, nth)?, &cell.value, is_1904)?
+                    send(rows, self.unknown_errors.check_position(cell.pos, nth)?, &cell.value, None, is_1904)?
                 }
             }
             self.sent = self.sent.max(nth + 1);

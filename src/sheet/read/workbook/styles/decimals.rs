@@ -1,6 +1,6 @@
 //! How many decimals a plain number format shows: two for `#,##0.00`, one to three for `0.0##`.
 
-use super::literal::{Pattern, patterns};
+use super::pattern::{Pattern, patterns};
 use super::section::Section;
 use crate::decimal;
 

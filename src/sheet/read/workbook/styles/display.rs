@@ -49,7 +49,7 @@ impl Display {
         if code == "@" {
             return Display::Text;
         }
-        if let Some(format) = NumberFormat::parse(code) {
+        if let Some(format) = NumberFormat::parse(code).filter(NumberFormat::has_values) {
             return Display::Format(format);
         }
         match letters(code) {

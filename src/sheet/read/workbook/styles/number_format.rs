@@ -3,6 +3,7 @@
 use super::decimals::ShownDecimals;
 use super::leading_zeros::LeadingZeros;
 use super::literal::LiteralFormat;
+use super::shown::{SYSTEM_FORMAT, ShownFormat, ShownText};
 use super::unit::{Unit, UnitFormat};
 use crate::sheet::Cell;
 
@@ -14,15 +15,40 @@ const SYSTEM_CURRENCY: [&str; 2] =
     ["_($* #,##0_);_($* (#,##0);_($* \"-\"_);_(@_)", "_($* #,##0.00_);_($* (#,##0.00);_($* \"-\"??_);_(@_)"];
 
 /// The built-in formats with an effect, by their numbers. Workbooks do not define them.
-pub(in crate::sheet::read::workbook) const BUILT_IN_FORMATS: [(u16, &str); 8] = [
+pub(in crate::sheet::read::workbook) const BUILT_IN_FORMATS: [(u16, &str); 33] = [
     (1, "0"),
     (2, "0.00"),
     (3, "#,##0"),
     (4, "#,##0.00"),
+    (5, SYSTEM_FORMAT),
+    (6, SYSTEM_FORMAT),
+    (7, SYSTEM_FORMAT),
+    (8, SYSTEM_FORMAT),
     (9, "0%"),
     (10, "0.00%"),
+    (11, "0.00E+00"),
+    (12, "# ?/?"),
+    (13, "# ??/??"),
+    (14, "mm-dd-yy"),
+    (15, "d-mmm-yy"),
+    (16, "d-mmm"),
+    (17, "mmm-yy"),
+    (18, "h:mm AM/PM"),
+    (19, "h:mm:ss AM/PM"),
+    (20, "h:mm"),
+    (21, "h:mm:ss"),
+    (22, "m/d/yy h:mm"),
+    (37, "#,##0_);(#,##0)"),
+    (38, "#,##0_);[Red](#,##0)"),
     (39, "#,##0.00_);(#,##0.00)"),
     (40, "#,##0.00_);[Red](#,##0.00)"),
+    (41, "_(* #,##0_);_(* (#,##0);_(* \"-\"_);_(@_)"),
+    (42, SYSTEM_FORMAT),
+    (43, "_(* #,##0.00_);_(* (#,##0.00);_(* \"-\"??_);_(@_)"),
+    (44, SYSTEM_FORMAT),
+    (45, "mm:ss"),
+    (46, "[h]:mm:ss"),
+    (47, "mm:ss.0"),
 ];
 
 /// What a format shows, in the order in which it is asked for.
@@ -32,31 +58,39 @@ pub(in crate::sheet::read::workbook) struct NumberFormat {
     unit: Option<UnitFormat>,
     literal: Option<LiteralFormat>,
     decimals: Option<ShownDecimals>,
+    pub(super) shown: Option<ShownFormat>,
 }
 
 impl NumberFormat {
-    /// Parses a format. Returns `None` for formats without an effect on the cell of a number.
+    /// Parses a format. Returns `None` for formats without an effect on the cell of a number or date.
     pub(crate) fn parse(code: &str) -> Option<NumberFormat> {
-        if code.len() > MAX_LEN || SYSTEM_CURRENCY.contains(&code) {
+        if code.len() > MAX_LEN {
             return None;
         }
-        let format = NumberFormat {
-            leading_zeros: LeadingZeros::parse(code),
-            unit: UnitFormat::parse(code),
-            literal: LiteralFormat::parse(code),
-            decimals: ShownDecimals::parse(code),
+        let shown = ShownFormat::parse(code);
+        let format = if SYSTEM_CURRENCY.contains(&code) {
+            NumberFormat { leading_zeros: None, unit: None, literal: None, decimals: None, shown }
+        } else {
+            NumberFormat {
+                leading_zeros: LeadingZeros::parse(code),
+                unit: UnitFormat::parse(code),
+                literal: LiteralFormat::parse(code),
+                decimals: ShownDecimals::parse(code),
+                shown,
+            }
         };
-        let has_effect = format.leading_zeros.is_some()
-            || format.unit.is_some()
-            || format.literal.is_some()
-            || format.decimals.is_some();
-        has_effect.then_some(format)
+        (format.has_values() || format.shown.is_some()).then_some(format)
+    }
+
+    /// Returns whether the format has an effect on the values of numbers, not only on what is shown.
+    pub(super) fn has_values(&self) -> bool {
+        self.leading_zeros.is_some() || self.unit.is_some() || self.literal.is_some() || self.decimals.is_some()
     }
 
     /// Returns the format without the decimals that it shows, or `None` if nothing else has an effect.
     pub(super) fn without_decimals(self) -> Option<NumberFormat> {
-        let has_effect = self.leading_zeros.is_some() || self.unit.is_some() || self.literal.is_some();
-        has_effect.then_some(NumberFormat { decimals: None, ..self })
+        let format = NumberFormat { decimals: None, shown: None, ..self };
+        format.has_values().then_some(format)
     }
 
     /// Formats a number as a cell, using `text` as a buffer. Returns `None` if all of its digits are shown, and no others.
@@ -75,6 +109,11 @@ impl NumberFormat {
             return Some(Cell::Formatted(number, text));
         }
         Some(Cell::Rounded(number, self.decimals.as_ref()?.of(number)?))
+    }
+
+    /// Returns what is shown for a cell that stores `number`, or `None` if that is the text of its value.
+    pub(crate) fn shown(&self, cell: &Cell<'_>, number: f64) -> Option<ShownText> {
+        self.shown.as_ref()?.show(cell, number)
     }
 }
 

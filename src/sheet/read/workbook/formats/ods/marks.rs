@@ -1,6 +1,6 @@
 //! Marks of cells that calamine reads as plain numbers or blanks: numbers whose format matters, booleans that are formulas, and
 //! formulas without a result. Before parsing, their values are moved to the attribute for times, with a percent sign, which
-//! never occurs in times, and what they are.
+//! never occurs in times, and what they are. Dates and times keep their attribute.
 
 use std::collections::HashMap;
 use std::io::{Cursor, Read, Seek, Write};
@@ -17,22 +17,31 @@ use crate::sheet::read::workbook::styles::NumberFormat;
 const CONTENT: &str = "content.xml";
 const STYLES: &str = "styles.xml";
 const CELLS: [&str; 2] = ["table:table-cell", "table:covered-table-cell"];
-const VALUES: [(&[u8], &str); 2] = [(b"office:value=\"", TIME), (b"office:value='", "office:time-value='")];
+/// The attributes with values, and those with which they are replaced.
+const VALUES: [(&[u8], &str); 6] = [
+    (b"office:value=\"", TIME),
+    (b"office:value='", "office:time-value='"),
+    (b"office:date-value=\"", "office:date-value=\""),
+    (b"office:date-value='", "office:date-value='"),
+    (b"office:time-value=\"", TIME),
+    (b"office:time-value='", "office:time-value='"),
+];
 const TIME: &str = "office:time-value=\"";
 const MARK: char = '%';
 /// The marks of booleans and of formulas without a result.
-const CONSTANTS: [(&str, Mark); 3] =
+const CONSTANTS: [(&str, Mark<'static>); 3] =
     [("true", Mark::Boolean(true)), ("false", Mark::Boolean(false)), ("uncalculated", Mark::Uncalculated)];
 /// How LibreOffice saves a boolean with the format of a number.
-const BOOLEANS: [(&str, Mark); 2] = [("of:=TRUE()", Mark::Boolean(true)), ("of:=FALSE()", Mark::Boolean(false))];
+const BOOLEANS: [(&str, Mark<'static>); 2] =
+    [("of:=TRUE()", Mark::Boolean(true)), ("of:=FALSE()", Mark::Boolean(false))];
 /// Maximum number of different columns of a table with a format for all their cells.
 const MAX_COLUMNS: usize = 1 << 14;
 
 /// What the mark of a cell says.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::sheet::read::workbook::formats) enum Mark {
-    /// The position of the format, and the number.
-    Format(usize, f64),
+pub(in crate::sheet::read::workbook::formats) enum Mark<'v> {
+    /// The position of the format, and the stored number, date or time.
+    Format(usize, &'v str),
     Boolean(bool),
     /// A formula without a result.
     Uncalculated,
@@ -216,7 +225,7 @@ impl Marker {
 }
 
 /// Returns the mark of a boolean that is a formula, or of a formula without a result.
-fn constant(tag: &Tag<'_>) -> Option<Mark> {
+fn constant(tag: &Tag<'_>) -> Option<Mark<'static>> {
     let formula = tag.attribute("table:formula")?;
     if tag.attribute("office:value-type").is_none() {
         return Some(Mark::Uncalculated);
@@ -225,13 +234,13 @@ fn constant(tag: &Tag<'_>) -> Option<Mark> {
 }
 
 /// Parses the value of a marked cell.
-pub(in crate::sheet::read::workbook::formats) fn parse_mark(value: &str) -> Option<Mark> {
+pub(in crate::sheet::read::workbook::formats) fn parse_mark(value: &str) -> Option<Mark<'_>> {
     let marked = value.strip_prefix(MARK)?;
     if let Some((_, mark)) = CONSTANTS.iter().find(|(word, _)| marked == *word) {
         return Some(*mark);
     }
-    let (format, number) = marked.split_once(MARK)?;
-    Some(Mark::Format(format.parse().ok()?, number.parse().ok()?))
+    let (format, stored) = marked.split_once(MARK)?;
+    Some(Mark::Format(format.parse().ok()?, stored))
 }
 
 #[cfg(test)]
@@ -263,7 +272,7 @@ mod tests {
         ] {
             check(plain, plain);
         }
-        assert_eq!(parse_mark("%3%0.19"), Some(Mark::Format(3, 0.19)));
+        assert_eq!(parse_mark("%3%0.19"), Some(Mark::Format(3, "0.19")));
         assert_eq!(parse_mark("PT09H30M00S"), None);
         assert_eq!(parse_mark("%x"), None);
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::tag::Tag;
-use crate::sheet::read::workbook::styles::NumberFormat;
+use crate::sheet::read::workbook::styles::{NumberFormat, SYSTEM_FORMAT};
 
 /// Styles refer to parents, possibly in a circle.
 const MAX_PARENTS: usize = 16;
@@ -11,10 +11,28 @@ const MAX_PARENTS: usize = 16;
 const MAX_ENTRIES: usize = 1 << 16;
 /// Excel's limit on the length of a format.
 const MAX_CODE: usize = 255;
-/// Styles of numbers. A style of texts can refer to some, as formats with a fourth section do. Those of dates and times have no
-/// format code.
-const NUMBER_STYLES: [&str; 4] =
-    ["number:number-style", "number:percentage-style", "number:currency-style", "number:text-style"];
+/// Styles of numbers, dates and times. A style of texts can refer to some, as formats with a fourth section do.
+const NUMBER_STYLES: [&str; 6] = [
+    "number:number-style",
+    "number:percentage-style",
+    "number:currency-style",
+    "number:date-style",
+    "number:time-style",
+    "number:text-style",
+];
+/// The languages of formats that are known by Excel's numbers; the others are another language.
+const ENGLISH: &str = "[$-409]";
+const OTHER_LANGUAGE: &str = "[$-407]";
+/// Letters of dates and times: the element, and the codes of its short and long forms.
+const FIELDS: [(&str, &str, &str); 7] = [
+    ("number:day", "d", "dd"),
+    ("number:day-of-week", "ddd", "dddd"),
+    ("number:year", "yy", "yyyy"),
+    ("number:hours", "h", "hh"),
+    ("number:minutes", "m", "mm"),
+    ("number:seconds", "s", "ss"),
+    ("number:am-pm", "AM/PM", "AM/PM"),
+];
 
 /// The styles of a document.
 #[derive(Debug, Default)]
@@ -30,6 +48,8 @@ pub(super) struct Styles {
 struct NumberStyle {
     /// The code of a single section.
     code: String,
+    /// Whether hours are counted beyond a day.
+    is_elapsed: bool,
     /// Conditions and the names of other styles for numbers that fulfil them.
     maps: Vec<(String, String)>,
 }
@@ -80,7 +100,7 @@ impl Styles {
         } else if NUMBER_STYLES.contains(&tag.name) && !tag.is_empty {
             self.open = Open::Number {
                 name: tag.attribute("style:name").unwrap_or_default().into_owned(),
-                style: NumberStyle::default(),
+                style: NumberStyle::of(tag),
                 is_percentage: tag.name == "number:percentage-style",
                 digits: None,
             };
@@ -124,6 +144,20 @@ impl Styles {
 }
 
 impl NumberStyle {
+    /// Returns the style at the start of its element.
+    fn of(tag: &Tag<'_>) -> NumberStyle {
+        let is_date = matches!(tag.name, "number:date-style" | "number:time-style");
+        let language = match tag.attribute("number:language").as_deref() {
+            _ if !is_date => "",
+            _ if tag.attribute("number:format-source").as_deref() == Some("language") => SYSTEM_FORMAT,
+            Some("en") => ENGLISH,
+            None | Some("") => "",
+            Some(_) => OTHER_LANGUAGE,
+        };
+        let is_elapsed = tag.attribute("number:truncate-on-overflow").as_deref() == Some("false");
+        NumberStyle { code: language.to_owned(), maps: Vec::new(), is_elapsed }
+    }
+
     fn read(&mut self, tag: &Tag<'_>, is_percentage: bool, digits: &mut Option<Digits>) {
         if self.code.len() > MAX_CODE {
             return;
@@ -161,6 +195,23 @@ impl NumberStyle {
                 self.code.push_str(&parts.join("%"));
             }
             "number:text" => self.code.push_str(&quoted(&tag.text())),
+            "number:month" if tag.attribute("number:textual").as_deref() == Some("true") => {
+                self.code.push_str(if is_long(tag) { "mmmm" } else { "mmm" });
+            }
+            "number:month" => self.code.push_str(if is_long(tag) { "mm" } else { "m" }),
+            "number:quarter" | "number:week-of-year" | "number:era" => self.code.push_str(SYSTEM_FORMAT),
+            name if let Some((_, short, long)) = FIELDS.iter().find(|(field, _, _)| *field == name) => {
+                let field = if is_long(tag) { *long } else { *short };
+                // The first field of an elapsed time has no limit.
+                match std::mem::take(&mut self.is_elapsed) {
+                    true => self.code.push_str(&format!("[{field}]")),
+                    false => self.code.push_str(field),
+                }
+                if let ("number:seconds", Some(decimals @ 1..)) = (name, tag.number("number:decimal-places")) {
+                    self.code.push('.');
+                    self.code.extend(std::iter::repeat_n('0', (decimals as usize).min(MAX_CODE)));
+                }
+            }
             "number:currency-symbol" => self.code.push_str(&format!("[${}]", tag.text())),
             "number:text-content" => self.code.push('@'),
             "style:map" => {
@@ -197,6 +248,11 @@ impl Digits {
         code.extend(std::iter::repeat_n(',', self.thousands.min(MAX_CODE)));
         code
     }
+}
+
+/// Whether a field of a date or time has its long form.
+fn is_long(tag: &Tag<'_>) -> bool {
+    tag.attribute("number:style").as_deref() == Some("long")
 }
 
 /// Returns a literal text of a format code.

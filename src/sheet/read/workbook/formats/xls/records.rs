@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
+use calamine::Data;
 use cfb::CompoundFile;
 use encoding_rs::{Encoding, WINDOWS_1252};
 
@@ -140,17 +141,14 @@ impl SheetRecords<'_> {
         }
     }
 
-    /// Returns what is known of a cell. `number` is its value if it is a number.
-    pub(in crate::sheet::read::workbook::formats) fn known(
-        &self,
-        at: (u32, u32),
-        number: Option<f64>,
-    ) -> Option<Known<'_>> {
+    /// Returns what is known of a cell with this value.
+    pub(in crate::sheet::read::workbook::formats) fn known(&self, at: (u32, u32), value: &Data) -> Option<Known<'_>> {
         if self.uncalculated.contains(&at) {
             return Some(Known::Uncalculated);
         }
         let format = self.formats.get(usize::from(*self.styles.get(&at)?))?.as_ref()?;
-        Some(Known::Formatted(number?, format))
+        let is_number = matches!(value, Data::Int(_) | Data::Float(_) | Data::DateTime(_));
+        is_number.then(|| Known::Formatted(value.clone(), format))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reads XLSB sheets with calamine for the values and with `records` for the parts missing in calamine.
 
-use calamine::{DataRef, Xlsb};
+use calamine::Xlsb;
 
 use super::super::cells::{damaged, send};
 use super::super::input::{Input, Source};
@@ -30,19 +30,10 @@ pub(in crate::sheet::read::workbook::formats) fn send_sheet(
         Ok::<_, Stop>(None)
     };
     let mut cells = book.worksheet_cells_reader(name).map_err(damaged)?;
-    let mut text = String::new();
     while let Some(cell) = cells.next_cell().map_err(damaged)? {
         let at = cell.get_position();
         let format = next_record(rows)?.filter(|record| record.at == at).and_then(|record| record.format);
-        let number = match cell.get_value() {
-            DataRef::Float(number) => Some(*number),
-            DataRef::Int(number) => Some(*number as f64),
-            _ => None,
-        };
-        match format.zip(number).and_then(|(format, number)| format.cell(number, &mut text)) {
-            Some(cell) => rows.cell(at.0, at.1, cell)?,
-            None => send(rows, at, cell.get_value(), is_1904)?,
-        }
+        send(rows, at, cell.get_value(), format, is_1904)?;
     }
     next_record(rows)?;
     drop(cells);
