@@ -12,7 +12,7 @@
 //! | [`template`] | mapping templates: from columns to fields, pure | `decimal`, `currency`, `sheet`, `records`, `diagnostics` |
 //! | [`client`] | transport, retry policy, rate limiting, authentication, paging | `records`, `digest`, `readers` |
 //! | [`ledger`] | durable runs; all SQL of the client side | `records`, `digest`, `readers` |
-//! | [`service`] | the embedded service; all SQL of the server side | `records`, `decimal`, `readers` |
+//! | [`service`] | the embedded service; all SQL of the server side | `records`, `decimal`, `diagnostics`, `readers` |
 //! | [`sheet`] | cells, readers and writers of spreadsheets | `decimal`, `currency`, `digest`, `readers`, `visible` |
 //! | [`records`] | the service's contract as data | `decimal` |
 //! | [`currency`] | ISO 4217 codes, and signs beside amounts | nothing |

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use super::choice::choice;
 use crate::operations::{LOAD_KINDS, LoadKind};
 use crate::records::token::Access;
-use crate::service::{Faults, Limit};
+use crate::service::{self, Faults, Limit};
 
 const SERVE_EXAMPLES: &str = "\
 To use the service, run in another terminal:
@@ -21,7 +21,9 @@ Examples:
   sheetport serve --listen 127.0.0.1:0 --data /srv/sheetport
   sheetport serve --demo
   sheetport serve --limit 600/min --latency 50ms
-  sheetport serve --fail 500:0.02,reset:0.01,slow:0.01 --seed 7";
+  sheetport serve --fail 500:0.02,reset:0.01,slow:0.01 --seed 7
+  sheetport serve --plan refusals
+  sheetport serve --print-plan unsure > plan.toml";
 
 const LOAD_EXAMPLES: &str = "\
 Stop the service first if it uses the same data. Loading a file twice has no effect.
@@ -64,14 +66,20 @@ pub struct Rehearsal {
     #[arg(long, value_name = "RATE")]
     pub limit: Option<Limit>,
     /// Delay every answer, such as 50ms or 1.5s
-    #[arg(long, value_name = "TIME", value_parser = latency)]
+    #[arg(long, value_name = "TIME", value_parser = service::delay)]
     pub latency: Option<Duration>,
-    /// Let a share of the requests fail, before or after they take effect: a status from 400 to 599, reset (no answer),
-    /// slow (five seconds late) or cut (half an answer)
+    /// Let a share of the requests fail: a status from 400 to 599, reset (no answer), slow (five seconds late) or cut (half
+    /// an answer). A 4xx refuses the request; the others come before or after it takes effect
     #[arg(long, value_name = "KIND:SHARE,…")]
     pub fail: Option<Faults>,
-    /// Seed of the faults: the same seed affects the same requests, counted in order of arrival
-    #[arg(long, value_name = "N", requires = "fail")]
+    /// Fault plan: a TOML file, or one of refusals, outage, throttled, unsure, nonsense and paging (`--print-plan` shows them)
+    #[arg(long, value_name = "FILE|NAME")]
+    pub plan: Option<PathBuf>,
+    /// Print a fault plan as a start for your own, and end
+    #[arg(long, value_name = "NAME", exclusive = true, value_parser = choice(plans()))]
+    pub print_plan: Option<&'static str>,
+    /// Seed of the shares: the same seed lets the same requests fail, in any order
+    #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 }
 
@@ -131,6 +139,10 @@ pub struct Load {
     pub kind: Option<&'static LoadKind>,
 }
 
+fn plans() -> impl Iterator<Item = (PossibleValue, &'static str)> {
+    service::EXAMPLES.iter().map(|(name, source)| (PossibleValue::new(*name), *source))
+}
+
 fn access_levels() -> [(PossibleValue, Access); 2] {
     [(PossibleValue::new("full"), Access::Full), (PossibleValue::new("regular"), Access::Regular)]
 }
@@ -143,34 +155,5 @@ fn host_name(text: &str) -> Result<String, String> {
     match text.is_empty() || text.contains(['/', ':', '@', '*', ' ']) {
         true => Err("expected a name without protocol and port, such as api.example.com".to_owned()),
         false => Ok(text.to_owned()),
-    }
-}
-
-fn latency(text: &str) -> Result<Duration, String> {
-    let (number, scale) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
-        (Some(number), _) => (number, 0.001),
-        (None, Some(number)) => (number, 1.0),
-        (None, None) => (text, f64::NAN),
-    };
-    let seconds = number.parse::<f64>().map_or(f64::NAN, |number| number * scale);
-    if (0.0..=60.0).contains(&seconds) {
-        Ok(Duration::from_secs_f64(seconds))
-    } else {
-        Err("expected a time up to 60s, such as 50ms or 1.5s".to_owned())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Duration, latency};
-
-    #[test]
-    fn latency_requires_a_unit_and_is_limited() {
-        assert_eq!(latency("50ms"), Ok(Duration::from_millis(50)));
-        assert_eq!(latency("1.5s"), Ok(Duration::from_millis(1500)));
-        assert_eq!(latency("0s"), Ok(Duration::ZERO));
-        for bad in ["", "50", "s", "-1s", "61s", "1m", "NaNs", "infs"] {
-            assert!(latency(bad).is_err(), "{bad}");
-        }
     }
 }

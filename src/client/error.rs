@@ -84,7 +84,7 @@ impl Error {
     /// Returns the error for the last failure of a request for `path`, after all attempts.
     pub(super) fn failed(failure: Failure, path: &str) -> Error {
         match failure {
-            Failure::NoAnswer(reason) => Error::Stopped(Stop::Unreachable(reason)),
+            Failure::NotSent(reason) | Failure::NoAnswer(reason) => Error::Stopped(Stop::Unreachable(reason)),
             Failure::Unreadable { reason, .. } => Error::Unreadable(reason),
             Failure::Status { status, message, .. } => Error::status(status, message, path),
         }

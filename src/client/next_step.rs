@@ -43,6 +43,8 @@ pub(crate) enum NextStep<T> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Failure {
     #[error("{0}")]
+    NotSent(String),
+    #[error("{0}")]
     NoAnswer(String),
     /// A 2xx response with a truncated or invalid body.
     #[error("{reason}")]
@@ -57,10 +59,19 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// Returns whether the request may have been applied: unless it was not sent, or the status says that it was not.
+    pub(crate) fn may_be_applied(&self) -> bool {
+        match self {
+            Failure::NotSent(_) => false,
+            Failure::NoAnswer(_) | Failure::Unreadable { .. } => true,
+            Failure::Status { status, .. } => decide(Call::NonIdempotent, Outcome::Status(*status)) == Action::Unknown,
+        }
+    }
+
     /// Returns the status, or `None` if no response arrived.
     pub(crate) fn status(&self) -> Option<u16> {
         match self {
-            Failure::NoAnswer(_) => None,
+            Failure::NotSent(_) | Failure::NoAnswer(_) => None,
             Failure::Unreadable { status, .. } | Failure::Status { status, .. } => Some(*status),
         }
     }
@@ -78,9 +89,8 @@ pub(crate) fn next_step<T>(
         TransportOutcome::TokenRenewed { reason } => return NextStep::TokenRenewed { reason },
         TransportOutcome::Unauthorized { reason } => return NextStep::Stop(Stop::Unauthorized(reason)),
         TransportOutcome::Untrusted(problem) => return NextStep::Stop(Stop::Untrusted(problem)),
-        TransportOutcome::NotSent { reason } | TransportOutcome::NoResponse { reason } => {
-            (Failure::NoAnswer(reason), None)
-        }
+        TransportOutcome::NotSent { reason } => (Failure::NotSent(reason), None),
+        TransportOutcome::NoResponse { reason } => (Failure::NoAnswer(reason), None),
         TransportOutcome::Truncated { status, reason, .. } => (Failure::Unreadable { status, reason }, None),
         TransportOutcome::Response(response) => match action {
             Action::Accept => {
@@ -126,7 +136,7 @@ fn stop_for(failure: &Failure) -> Stop {
     match failure {
         Failure::Status { status, to, .. } => Stop::for_status(*status, to.as_deref()),
         Failure::Unreadable { status, .. } => Stop::for_status(*status, None),
-        Failure::NoAnswer(reason) => Stop::Unreachable(reason.clone()),
+        Failure::NotSent(reason) | Failure::NoAnswer(reason) => Stop::Unreachable(reason.clone()),
     }
 }
 

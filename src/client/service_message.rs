@@ -66,6 +66,12 @@ pub(super) fn errors(body: &Value) -> Vec<ServiceMessage> {
     }
 }
 
+/// Returns all messages in `results[].errors`, for answers that have none elsewhere.
+pub(super) fn errors_of_results(body: &Value) -> Vec<ServiceMessage> {
+    let results = body.get("results").and_then(Value::as_array).into_iter().flatten();
+    results.flat_map(errors).collect()
+}
+
 /// Returns the non-empty texts in a value; objects and numbers are returned as JSON.
 pub(super) fn texts(value: &Value) -> Vec<String> {
     match value {

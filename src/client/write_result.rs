@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::service_message::{ServiceMessage, bounded, errors, summary_of, texts};
+use super::service_message::{ServiceMessage, bounded, errors, errors_of_results, summary_of, texts};
 use crate::records::RecordKind;
 
 /// The parsed answer to a write.
@@ -42,12 +42,20 @@ impl WriteResult {
         let body: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
         let mut errors = errors(&body);
         if errors.is_empty() {
+            errors = errors_of_results(&body);
+        }
+        if errors.is_empty() {
             let message = summary_of(&body);
             let message = message.unwrap_or_else(|| format!("the service answered {status} without a reason"));
             errors.push(ServiceMessage::about_record(message));
         }
         let ctx_id = body.get("ctx_id").and_then(Value::as_str).map(str::to_owned);
         WriteResult { ctx_id, errors: bounded(errors), ..WriteResult::default() }
+    }
+
+    /// Adds a message about the record.
+    pub(crate) fn add_error(&mut self, message: &str) {
+        self.errors.push(ServiceMessage::about_record(message.to_owned()));
     }
 
     /// Returns a refusal with a single message.
@@ -94,6 +102,9 @@ fn parse(context: &RequestContext<'_>, body: &Value) -> Option<WriteResult> {
         }
     }
     result.ok &= result.errors.is_empty();
+    if !result.ok && result.errors.is_empty() {
+        result.errors = errors_of_results(body);
+    }
     if !result.ok && result.errors.is_empty() {
         result.errors.extend(summary_of(body).map(ServiceMessage::about_record));
     }

@@ -1,5 +1,6 @@
 //! `serve`: runs the service on this machine, and creates tokens.
 
+use std::path::Path;
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -9,8 +10,9 @@ use tokio::net::TcpListener;
 use super::serve_load;
 use super::shared::signals::Interrupt;
 use crate::cli::{self, Data, Lifetimes, Serve, ServeAction, Token};
+use crate::diagnostics::Mistakes;
 use crate::error::{Exit, Failure};
-use crate::service::{self, Config, FaultInjection, Service};
+use crate::service::{self, Config, EXAMPLES, FaultInjection, Plan, Service};
 use crate::settings::Settings;
 use crate::ui;
 
@@ -21,6 +23,10 @@ pub(super) async fn run(args: Serve, settings: &Settings) -> Result<Exit, Failur
     match args.action {
         Some(ServeAction::Token(token)) => print_token(&token, settings),
         Some(ServeAction::Load(load)) => serve_load::run(&load, settings).await,
+        None if let Some(plan) = args.rehearsal.print_plan => {
+            ui::text(plan);
+            Ok(Exit::Done)
+        }
         None => serve(args, settings).await,
     }
 }
@@ -29,8 +35,8 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     let mut config = config(&args.data, &args.lifetimes);
     config.rotate_refresh = args.rotate_refresh;
     config.host_names.clone_from(&args.host_name);
-    config.fault_injection = fault_injection(&args.rehearsal);
-    let seed = args.rehearsal.fail.as_ref().and(config.fault_injection.as_ref()).map(|faults| faults.seed);
+    config.fault_injection = fault_injection(&args.rehearsal)?;
+    let seed = config.fault_injection.as_ref().filter(|faults| faults.plan.has_rules()).map(|faults| faults.seed);
     let service = Service::open(config).await?;
     let filled = if args.demo { service.fill_demo(DEMO).await? } else { 0 };
     let listener = TcpListener::bind(args.listen).await.map_err(|error| {
@@ -72,16 +78,32 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
 }
 
 /// Returns the requested faults. Without `--seed`, the seed is random.
-fn fault_injection(args: &cli::Rehearsal) -> Option<FaultInjection> {
-    if args.limit.is_none() && args.latency.is_none() && args.fail.is_none() {
-        return None;
-    }
+fn fault_injection(args: &cli::Rehearsal) -> Result<Option<FaultInjection>, Failure> {
+    let mut plan = args.plan.as_deref().map(read_plan).transpose()?.unwrap_or_default();
+    plan.extend(args.fail.clone().unwrap_or_default());
+    plan.limit = args.limit.or(plan.limit);
+    plan.latency = args.latency.unwrap_or(plan.latency);
     // Six digits are short enough to type.
-    let mut faults = FaultInjection::new(args.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000)));
-    faults.limit = args.limit;
-    faults.latency = args.latency.unwrap_or_default();
-    faults.faults = args.fail.clone().unwrap_or_default();
-    Some(faults)
+    let seed = args.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000));
+    Ok((plan != Plan::default()).then_some(FaultInjection { plan, seed }))
+}
+
+/// Reads a fault plan: an example, unless there is a file of that name.
+fn read_plan(path: &Path) -> Result<Plan, Failure> {
+    let name = path.display().to_string();
+    let plan = match (std::fs::read_to_string(path), Plan::example(&name)) {
+        (Ok(source), _) => Plan::parse(&name, &source),
+        (Err(_), Some(plan)) => plan,
+        (Err(error), None) => {
+            let names: Vec<&str> = EXAMPLES.iter().map(|(name, _)| *name).collect();
+            return Err(Failure::new(
+                Exit::Usage,
+                format!("the fault plan {name} can't be read: {error}"),
+                format!("name a TOML file, or one of {}", names.join(", ")),
+            ));
+        }
+    };
+    plan.map_err(|mistake| Mistakes::from(mistake).into())
 }
 
 fn config(data: &Data, lifetimes: &Lifetimes) -> Config {

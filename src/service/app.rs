@@ -9,7 +9,7 @@ use super::fault_injection::FaultInjection;
 use super::store::Store;
 
 /// Configuration of a service.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Folder of the database and the signing key; created if missing.
     pub data: PathBuf,

@@ -10,7 +10,7 @@
 //! | `host` | refuses requests to other hosts |
 //! | `router` | selects the handler |
 //! | `auth` | verifies the bearer token |
-//! | `fault_injection` | applies the rate limit, the latency and the faults of a rehearsal |
+//! | `fault_injection` | applies the rate limit, the latency and the faults of a plan |
 //! | `handlers` | one file per resource: validate the input (`request`), call the store, build the response |
 //! | `store` | the database: all SQL of the service |
 //!
@@ -35,7 +35,7 @@ mod timestamp;
 pub use self::app::Config;
 pub use self::auth::Tokens;
 pub use self::error::Error;
-pub use self::fault_injection::{FaultInjection, Faults, Limit};
+pub use self::fault_injection::{EXAMPLES, FaultInjection, Faults, Limit, Plan, delay};
 pub use self::load::{LoadRecord, Loader};
 pub use self::request::Errors;
 pub use self::server::{Service, issue_tokens};

@@ -21,6 +21,9 @@ use super::store::NotStored;
 
 const CTX_HEADER: HeaderName = HeaderName::from_static("x-ctx-id");
 
+/// Total number of records, for the list without an envelope.
+pub(super) const TOTAL_HEADER: HeaderName = HeaderName::from_static("x-total-count");
+
 /// The id of a request: the same in the response header, the response body and the log.
 #[derive(Clone, Debug)]
 pub(super) struct CtxId(Arc<str>);
@@ -50,6 +53,11 @@ pub(crate) struct ErrorResponse {
 impl ErrorResponse {
     pub(super) fn new(status: StatusCode, message: impl Into<String>) -> ErrorResponse {
         ErrorResponse { status, message: message.into(), errors: BTreeMap::new() }
+    }
+
+    /// Adds errors by field.
+    pub(super) fn with_errors(self, errors: BTreeMap<String, Vec<String>>) -> ErrorResponse {
+        ErrorResponse { errors, ..self }
     }
 
     pub(super) fn unauthorized(message: impl Into<String>) -> ErrorResponse {

@@ -291,6 +291,7 @@ impl Dispatcher {
             }
             NextStep::Retry { after, failure } => {
                 self.pause_for(after, now);
+                job.may_be_applied |= failure.may_be_applied();
                 self.retry(job, after, &failure, now, jitter)?
             }
             NextStep::Throttled { after } => {

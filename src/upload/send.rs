@@ -525,8 +525,11 @@ fn outcome(settled: Settled, at: i64) -> Outcome {
     let problems = match state {
         RecordState::Sent => Vec::new(),
         _ if result.errors.is_empty() => {
-            let status = result.status.as_deref().unwrap_or("");
-            vec![problem(None, format!("the service answered with the status '{status}'"))]
+            let message = match result.status.as_deref() {
+                Some(status) => format!("the service answered with the status '{status}'"),
+                None => "the service refused the record without a reason".to_owned(),
+            };
+            vec![problem(None, message)]
         }
         _ => result.errors.into_iter().map(|error| problem(error.field, error.message)).collect(),
     };

@@ -1,8 +1,9 @@
-//! Fault injection for rehearsals: a rate limit per workspace, latency, and faults. `faults` selects the fault of a
-//! request; this file applies it.
+//! Fault injection for rehearsals and tests: a rate limit per workspace, latency, and the faults of a plan. `plan` decides
+//! about a request; this file carries the decision out.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -11,63 +12,75 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
 use tokio::time::sleep;
+use twox_hash::XxHash3_64;
 
 use super::auth::Caller;
-use super::request::discard;
-use super::response::ErrorResponse;
+use super::request::{discard, read_whole};
+use super::response::{CtxId, ErrorResponse, TOTAL_HEADER};
 
-mod faults;
+mod answers;
 mod limit;
+mod paging;
+mod plan;
+mod plan_file;
+mod request_keys;
+mod short_form;
 
-use self::faults::{Fault, FaultKind};
+use self::answers::{set_date, with_ending};
 use self::limit::{BucketState, Buckets};
+use self::paging::LastEntries;
+use self::plan::{Effect, Paging, Seen};
+use self::request_keys::{Attempts, identity, keys};
 
-pub use self::faults::Faults;
+pub(super) use self::answers::deliver;
 pub use self::limit::Limit;
+pub use self::plan::Plan;
+pub use self::plan_file::{EXAMPLES, delay};
+pub use self::short_form::Faults;
 
 /// The faults that a service injects.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FaultInjection {
-    /// Rate limit per workspace. Further requests get a 429.
-    pub limit: Option<Limit>,
-    /// Delay of every response.
-    pub latency: Duration,
-    pub faults: Faults,
-    /// The same seed and order of requests produce the same faults.
+    pub plan: Plan,
+    /// The same seed lets the same requests fail.
     pub seed: u64,
-    /// Delay of a slow response.
-    pub slow: Duration,
-}
-
-impl FaultInjection {
-    /// Returns settings without faults. Slow responses, if enabled, take five seconds.
-    pub fn new(seed: u64) -> FaultInjection {
-        let slow = Duration::from_secs(5);
-        FaultInjection { limit: None, latency: Duration::ZERO, faults: Faults::default(), seed, slow }
-    }
 }
 
 /// Injects faults into the requests of a running service.
 pub(super) struct FaultInjector {
     settings: FaultInjection,
     started: Instant,
-    arrivals: AtomicU64,
     buckets: Option<Mutex<Buckets>>,
+    /// Numbers of the requests that each rule has met.
+    calls: Vec<AtomicU64>,
+    attempts: Mutex<Attempts>,
+    /// Hashes of the access tokens that are void.
+    void_tokens: Mutex<HashSet<u64>>,
+    last_entries: Mutex<LastEntries>,
 }
 
 impl FaultInjector {
     pub(super) fn new(settings: FaultInjection) -> FaultInjector {
-        let buckets = settings.limit.map(|limit| Mutex::new(Buckets::new(limit)));
-        FaultInjector { settings, started: Instant::now(), arrivals: AtomicU64::new(0), buckets }
+        FaultInjector {
+            buckets: settings.plan.limit.map(|limit| Mutex::new(Buckets::new(limit))),
+            calls: settings.plan.rules.iter().map(|_| AtomicU64::new(0)).collect(),
+            settings,
+            started: Instant::now(),
+            attempts: Mutex::default(),
+            void_tokens: Mutex::default(),
+            last_entries: Mutex::default(),
+        }
     }
 
     /// Counts a request towards the rate limit. Returns `None` without a limit or without an authenticated caller.
     fn count(&self, caller: Option<&Caller>) -> Option<BucketState> {
-        let mut buckets = self.buckets.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(buckets.take(&caller?.workspace, self.started.elapsed()))
+        Some(lock(self.buckets.as_ref()?).take(&caller?.workspace, self.started.elapsed()))
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Adds fault injection to the routes, if enabled. The rate limit applies only to authenticated routes.
@@ -82,67 +95,99 @@ pub(super) fn wrap<S: Clone + Send + Sync + 'static>(
 }
 
 async fn inject(State(injector): State<Arc<FaultInjector>>, request: Request, next: Next) -> Response {
-    let settings = &injector.settings;
-    let fault = settings.faults.select(settings.seed, injector.arrivals.fetch_add(1, Ordering::Relaxed));
-    if !settings.latency.is_zero() {
-        sleep(settings.latency).await;
+    let plan = &injector.settings.plan;
+    if !plan.latency.is_zero() {
+        sleep(plan.latency).await;
     }
     let bucket = injector.count(request.extensions().get());
     let mut response = if bucket.is_some_and(|bucket| bucket.retry_after.is_some()) {
-        reject(request, StatusCode::TOO_MANY_REQUESTS, "rate limit exceeded; retry after the time in Retry-After").await
+        // A client that is still sending would not see the response.
+        discard(request.into_body()).await;
+        let message = "rate limit exceeded; retry after the time in Retry-After";
+        ErrorResponse::new(StatusCode::TOO_MANY_REQUESTS, message).into_response()
+    } else if plan.has_rules() {
+        run_by_plan(&injector, request, next).await
     } else {
-        run_with_fault(request, next, fault, settings.slow).await
+        next.run(request).await
     };
     if let Some(bucket) = bucket {
         set_limit_headers(response.headers_mut(), bucket);
     }
+    if plan.clock != 0 {
+        set_date(response.headers_mut(), plan.clock);
+    }
     response
 }
 
-async fn run_with_fault(request: Request, next: Next, fault: Option<Fault>, slow: Duration) -> Response {
-    let Some(Fault { kind, is_after }) = fault else { return next.run(request).await };
-    tracing::info!(%kind, is_after, "injected fault");
-    match kind {
-        FaultKind::Slow if is_after => {
-            let response = next.run(request).await;
-            sleep(slow).await;
-            response
-        }
-        FaultKind::Slow => {
-            sleep(slow).await;
-            next.run(request).await
-        }
-        FaultKind::Cut => with_ending(next.run(request).await, Ending::Cut),
-        FaultKind::Reset if is_after => with_ending(next.run(request).await, Ending::Reset),
-        FaultKind::Reset => {
-            discard(request.into_body()).await;
-            with_ending(Response::default(), Ending::Reset)
-        }
-        FaultKind::Status(status) => {
-            let status = StatusCode::from_u16(status).expect("parsed as 400 to 599");
-            let message = "injected fault";
-            if is_after {
-                drop(next.run(request).await);
-                error_response(status, message)
-            } else {
-                reject(request, status, message).await
-            }
-        }
+async fn run_by_plan(injector: &FaultInjector, request: Request, next: Next) -> Response {
+    let (parts, body) = match read_whole(request).await {
+        Ok(whole) => whole,
+        Err(refusal) => return refusal.into_response(),
+    };
+    let token = parts.headers.get(header::AUTHORIZATION).map(|token| XxHash3_64::oneshot(token.as_bytes()));
+    if token.is_some_and(|token| lock(&injector.void_tokens).contains(&token)) {
+        return ErrorResponse::unauthorized("the access token has expired").into_response();
+    }
+    let keys = keys(parts.uri.path(), &body);
+    let identity = identity(&parts.method, &parts.uri, &body);
+    let attempt = lock(&injector.attempts).count(identity);
+    let seen = Seen { method: &parts.method, path: parts.uri.path(), keys: &keys, identity, attempt };
+    let call = |rule: usize| injector.calls[rule].fetch_add(1, Ordering::Relaxed) + 1;
+    let decision = injector.settings.plan.decide(injector.settings.seed, &seen, call);
+    let ctx_id = parts.extensions.get::<CtxId>().map_or("", CtxId::as_str).to_owned();
+    let request = |parts| Request::from_parts(parts, Body::from(body));
+    let Some(decision) = decision else { return next.run(request(parts)).await };
+    let (effect, is_after) = (&decision.rule.effect, decision.is_after);
+    tracing::info!(rule = decision.rule.name, attempt, is_after, "injected fault");
+    if effect.ends_token
+        && let Some(token) = token
+    {
+        lock(&injector.void_tokens).insert(token);
+        return ErrorResponse::unauthorized("the access token has expired").into_response();
+    }
+    if !is_after {
+        sleep(effect.delay).await;
+    }
+    let response = match is_after || !effect.replaces_response() {
+        true => process(injector, request(parts), next, effect).await,
+        false => Response::default(),
+    };
+    if is_after {
+        sleep(effect.delay).await;
+    }
+    let response = effect.answer.as_ref().map_or(response, |answer| answer.response(&keys, &ctx_id));
+    match effect.ending {
+        Some(ending) => with_ending(response, ending),
+        None => response,
     }
 }
 
-/// Rejects a request after reading the body. Otherwise a client that is still sending would not see the response.
-async fn reject(request: Request, status: StatusCode, message: &str) -> Response {
-    discard(request.into_body()).await;
-    error_response(status, message)
+impl Effect {
+    /// Whether the client gets nothing of the right response.
+    fn replaces_response(&self) -> bool {
+        use self::plan::Ending::{Hang, Reset};
+        self.answer.is_some() || matches!(self.ending, Some(Hang | Reset))
+    }
 }
 
-fn error_response(status: StatusCode, message: &str) -> Response {
-    let mut response = ErrorResponse::new(status, message).into_response();
-    if status == StatusCode::TOO_MANY_REQUESTS {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+/// Processes a request. A page of a list misleads as `effect` says.
+async fn process(injector: &FaultInjector, mut request: Request, next: Next, effect: &Effect) -> Response {
+    let uri = request.uri().clone();
+    if effect.paging.is_some() || effect.max_page.is_some() {
+        *request.uri_mut() = paging::redirect(&uri, effect.paging, effect.max_page);
     }
-    response
+    let response = next.run(request).await;
+    let Some(paging) = effect.paging.filter(|_| response.status().is_success()) else { return response };
+    let (mut parts, body) = response.into_parts();
+    // Bodies of the service are complete in memory, so that reading them can't fail.
+    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let Ok(page) = serde_json::from_slice(&body) else { return Response::from_parts(parts, Body::from(body)) };
+    let page = paging::mislead(&uri, paging, page, &mut lock(&injector.last_entries));
+    parts.headers.remove(header::CONTENT_LENGTH);
+    if matches!(paging, Paging::NoTotal | Paging::BareArray) {
+        parts.headers.remove(TOTAL_HEADER);
+    }
+    Response::from_parts(parts, Body::from(page.to_string()))
 }
 
 /// Sets the headers of `draft-ietf-httpapi-ratelimit-headers`, with times in whole seconds.
@@ -157,51 +202,4 @@ fn set_limit_headers(headers: &mut HeaderMap, bucket: BucketState) {
     if let Some(wait) = bucket.retry_after {
         set("retry-after", seconds(wait));
     }
-}
-
-/// How an incomplete response ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
-    /// Without any byte.
-    Reset,
-    /// After half of the body.
-    Cut,
-}
-
-/// The connection is closed on purpose.
-#[derive(Debug, thiserror::Error)]
-#[error("connection closed by fault injection")]
-pub(super) struct Closed;
-
-fn with_ending(mut response: Response, ending: Ending) -> Response {
-    response.extensions_mut().insert(ending);
-    response
-}
-
-/// Returns the response to send: all of it, half of it, or an error that closes the connection. To be called on complete
-/// responses, after error bodies were added.
-pub(super) async fn deliver(mut response: Response) -> Result<Response, Closed> {
-    match response.extensions_mut().remove::<Ending>() {
-        None => Ok(response),
-        Some(Ending::Reset) => Err(Closed),
-        Some(Ending::Cut) => cut(response).await,
-    }
-}
-
-async fn cut(response: Response) -> Result<Response, Closed> {
-    let (mut parts, body) = response.into_parts();
-    let whole = to_bytes(body, usize::MAX).await.map_err(|_| Closed)?;
-    parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(whole.len()));
-    let half = whole.slice(..whole.len() / 2);
-    let chunks = stream::unfold(Some(half), |half| async move {
-        match half {
-            Some(half) => Some((Ok(half), None)),
-            None => {
-                // Lets the connection flush the first half before the error.
-                tokio::task::yield_now().await;
-                Some((Err(Closed), None))
-            }
-        }
-    });
-    Ok(Response::from_parts(parts, Body::from_stream(chunks)))
 }

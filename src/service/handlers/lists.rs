@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::HeaderValue;
 use axum::response::Response;
 use axum::routing::{MethodRouter, get};
 
@@ -13,9 +13,6 @@ use crate::service::auth::Caller;
 use crate::service::request::{DEFAULT_LIMIT, MAX_LIMIT, PageQuery, QueryParameters};
 use crate::service::response::{self, CtxId, ErrorResponse};
 use crate::service::store::Kind;
-
-/// Total number of records, for the list without an envelope.
-const TOTAL_HEADER: HeaderName = HeaderName::from_static("x-total-count");
 
 /// Returns the handler for the list of a kind, in the order of creation. `size` names the parameter of the page size.
 pub(crate) fn list(kind: Kind, size: &'static str) -> MethodRouter<Arc<App>> {
@@ -40,6 +37,6 @@ pub(crate) async fn inventories(
     let PageQuery { page, limit } = query.page("limit", MAX_LIMIT).map_err(ErrorResponse::invalid)?;
     let page = app.store.page(&caller.workspace, Kind::Inventory, page, limit).await?;
     let mut response = response::json_text(format!("[{}]", page.entries));
-    response.headers_mut().insert(TOTAL_HEADER, HeaderValue::from(page.total));
+    response.headers_mut().insert(response::TOTAL_HEADER, HeaderValue::from(page.total));
     Ok(response)
 }

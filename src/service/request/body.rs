@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
 use axum::extract::{FromRequest, Request};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use futures_util::StreamExt;
 use serde_json::{Map, Value};
@@ -29,12 +30,18 @@ impl<S: Sync> FromRequest<S> for JsonObject {
 
     async fn from_request(request: Request, _: &S) -> Result<JsonObject, ErrorResponse> {
         require_json(request.headers())?;
-        let expects_continue = request.headers().contains_key(header::EXPECT);
-        let bytes = timeout(READ_TIMEOUT, read(request.into_body(), expects_continue))
-            .await
-            .map_err(|_| ErrorResponse::new(StatusCode::REQUEST_TIMEOUT, "timed out reading the body"))??;
+        let (_, bytes) = read_whole(request).await?;
         parse(&bytes).map(JsonObject)
     }
+}
+
+/// Reads a whole request within the limits on size and time.
+pub(crate) async fn read_whole(request: Request) -> Result<(Parts, Vec<u8>), ErrorResponse> {
+    let expects_continue = request.headers().contains_key(header::EXPECT);
+    let (parts, body) = request.into_parts();
+    let read = timeout(READ_TIMEOUT, read(body, expects_continue)).await;
+    let timed_out = |_| ErrorResponse::new(StatusCode::REQUEST_TIMEOUT, "timed out reading the body");
+    Ok((parts, read.map_err(timed_out)??))
 }
 
 fn require_json(headers: &HeaderMap) -> Result<(), ErrorResponse> {

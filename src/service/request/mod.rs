@@ -5,7 +5,7 @@ mod parameters;
 mod rules;
 mod validation;
 
-pub(super) use self::body::{JsonObject, discard};
+pub(super) use self::body::{JsonObject, discard, read_whole};
 pub(super) use self::parameters::{DEFAULT_LIMIT, ExternalId, MAX_LIMIT, PageQuery, QueryParameters, RecordId};
 pub(super) use self::rules::{
     BILLING_RULES, DEFAULT_MAX_LENGTH, ITEM_RULES, MAX_ENTRIES, ORDER_RULES, READ_RULES, Rules, TRANSACTION_RULES,

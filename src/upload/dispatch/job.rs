@@ -9,6 +9,10 @@ use crate::client::{Failure, WriteResult};
 use crate::ledger::{Claim, RecordState, Seq};
 use crate::records::RecordKind;
 
+/// Message about a record that failed in the end, after an attempt without a usable answer.
+const MAY_BE_APPLIED: &str =
+    "an earlier request for this record got no usable answer, so it may have been applied all the same";
+
 /// A record to be sent.
 #[derive(Debug)]
 pub struct Job {
@@ -25,6 +29,8 @@ pub struct Job {
     pub requests: u32,
     /// Attempts counted towards [`MAX_ATTEMPTS`](crate::client::policy::MAX_ATTEMPTS).
     pub(super) attempts: u32,
+    /// Whether an attempt without a usable answer may have been applied.
+    pub(super) may_be_applied: bool,
     /// Whether the job holds the ordering key: from the first attempt until the job is settled.
     pub(super) holds_key: bool,
     /// Whether the last attempt failed for an old token.
@@ -72,6 +78,7 @@ impl Job {
             claim: None,
             requests: 0,
             attempts: 0,
+            may_be_applied: false,
             holds_key: false,
             was_renewed: false,
         }
@@ -91,7 +98,11 @@ pub struct Settled {
 impl Settled {
     pub(super) fn answered(job: Job, status: u16, result: WriteResult) -> Settled {
         let state = if result.ok { RecordState::Sent } else { RecordState::Failed };
-        Settled { job, state, http_status: Some(status), result }
+        let mut settled = Settled { job, state, http_status: Some(status), result };
+        if settled.state == RecordState::Failed && settled.job.may_be_applied {
+            settled.result.add_error(MAY_BE_APPLIED);
+        }
+        settled
     }
 
     pub(super) fn unknown(job: Job, failure: &Failure, reason: String) -> Settled {

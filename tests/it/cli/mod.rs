@@ -67,6 +67,7 @@ mod suspects;
 mod templates;
 mod terminal;
 mod trust;
+mod truthful;
 mod unpivot;
 mod unsent;
 mod upload;

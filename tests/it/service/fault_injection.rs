@@ -1,10 +1,12 @@
-//! Fault injection: rate limits, latency and faults.
+//! Fault injection: rate limits, latency, and the faults of plans.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use reqwest::Method;
+use serde_json::json;
 use sheetport::records::token::Access;
-use sheetport::service::{Config, FaultInjection};
+use sheetport::service::{Config, FaultInjection, Plan};
 
 use super::{ITEMS, REFRESH, Running, answer, folder, start, start_with};
 
@@ -13,7 +15,14 @@ async fn start_with_faults(data: &tempfile::TempDir, faults: FaultInjection) -> 
 }
 
 fn failing(faults: &str, seed: u64) -> FaultInjection {
-    FaultInjection { faults: faults.parse().unwrap(), ..FaultInjection::new(seed) }
+    let mut plan = Plan::default();
+    plan.extend(faults.parse().unwrap());
+    FaultInjection { plan, seed }
+}
+
+/// Returns the faults of a plan in TOML.
+fn planned(plan: &str) -> FaultInjection {
+    FaultInjection { plan: Plan::parse("plan.toml", plan).unwrap(), seed: 1 }
 }
 
 async fn total(service: &Running) -> u64 {
@@ -37,7 +46,7 @@ async fn responses_have_no_rate_limit_headers_by_default() {
 #[tokio::test]
 async fn a_workspace_over_its_limit_gets_a_429_with_retry_after() {
     let data = folder();
-    let faults = FaultInjection { limit: Some("3/h".parse().unwrap()), ..FaultInjection::new(0) };
+    let faults = planned("limit = \"3/h\"");
     let service = start_with_faults(&data, faults).await;
     for remaining in ["2", "1", "0"] {
         let answer = service.get(ITEMS).await;
@@ -80,14 +89,19 @@ async fn injected_errors_have_error_bodies_and_half_of_the_writes_are_stored() {
 }
 
 #[tokio::test]
-async fn an_injected_429_has_retry_after() {
+async fn what_is_refused_has_no_effect() {
     let data = folder();
-    let service = start_with_faults(&data, failing("429:1", 1)).await;
-    for n in 0..10 {
+    let service = start_with_faults(&data, failing("422:0.5,429:0.5", 1)).await;
+    for n in 0..40 {
         let answer = answer(upsert(&service, n)).await;
-        answer.refused(429);
-        assert_eq!(answer.header("retry-after"), "1");
+        match answer.status.as_u16() {
+            429 => assert_eq!(answer.header("retry-after"), "1"),
+            _ => drop(answer.refused(422)),
+        }
     }
+    service.stop().await;
+    let service = start(data.path()).await;
+    assert_eq!(total(&service).await, 0);
     service.stop().await;
 }
 
@@ -135,7 +149,8 @@ async fn a_cut_response_ends_after_half_of_its_body() {
 async fn slow_responses_and_latency_add_up() {
     let data = folder();
     let (slow, latency) = (Duration::from_millis(30), Duration::from_millis(20));
-    let service = start_with_faults(&data, FaultInjection { slow, latency, ..failing("slow:1", 1) }).await;
+    let faults = planned("latency = \"20ms\"\n[[fault]]\ndelay = \"30ms\"");
+    let service = start_with_faults(&data, faults).await;
     for n in 0..6 {
         let began = Instant::now();
         assert_eq!(answer(upsert(&service, n)).await.status, 200);
@@ -146,14 +161,20 @@ async fn slow_responses_and_latency_add_up() {
 }
 
 #[tokio::test]
-async fn the_same_seed_repeats_the_same_faults() {
+async fn the_same_seed_lets_the_same_records_fail_in_any_order() {
     let mut runs = Vec::new();
-    for seed in [7, 7, 8] {
+    for (seed, step) in [(7, 1), (7, 17), (8, 1)] {
         let data = folder();
         let service = start_with_faults(&data, failing("500:0.3,reset:0.2", seed)).await;
-        let mut statuses = Vec::new();
+        let mut statuses = BTreeMap::new();
         for n in 0..40 {
-            statuses.push(upsert(&service, n).send().await.ok().map(|response| response.status().as_u16()));
+            let record = n * step % 40;
+            let mut attempts = Vec::new();
+            for _ in 0..2 {
+                let response = upsert(&service, record).send().await;
+                attempts.push(response.ok().map(|response| response.status().as_u16()));
+            }
+            statuses.insert(record, attempts);
         }
         service.stop().await;
         let service = start(data.path()).await;
@@ -162,4 +183,157 @@ async fn the_same_seed_repeats_the_same_faults() {
     }
     assert_eq!(runs[0], runs[1]);
     assert_ne!(runs[0].0, runs[2].0);
+}
+
+#[tokio::test]
+async fn rules_select_requests_by_method_path_key_attempt_and_call() {
+    let data = folder();
+    let service = start_with_faults(
+        &data,
+        planned(
+            r#"
+            [[fault]]
+            key = "1?"
+            attempt = "..2"
+            answer = { status = 503, retry_after = "soon" }
+            when = "before"
+            [[fault]]
+            method = "POST"
+            path = "/v1/public/items"
+            key = "7"
+            answer = { status = 422, message = "no", errors = { price = "is low", name = ["is long", "is odd"] } }
+            [[fault]]
+            method = "GET"
+            path = "/v1/public/orders"
+            call = 2
+            answer = { status = 403 }
+            "#,
+        ),
+    )
+    .await;
+    for (record, expected) in [(10, [503, 503, 200]), (1, [200, 200, 200]), (7, [422, 422, 422])] {
+        for status in expected {
+            let answer = answer(upsert(&service, record)).await;
+            assert_eq!(answer.status, status, "{record}");
+            match status {
+                503 => assert_eq!(answer.header("retry-after"), "soon"),
+                422 => assert_eq!(answer.json()["errors"], json!({"price": ["is low"], "name": ["is long", "is odd"]})),
+                _ => {}
+            }
+        }
+    }
+    for status in [200, 403, 200] {
+        assert_eq!(service.get("/v1/public/orders").await.status, status);
+    }
+    assert_eq!(total(&service).await, 2);
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn answers_can_be_anything() {
+    let data = folder();
+    let service = start_with_faults(
+        &data,
+        planned(
+            r#"
+            [[fault]]
+            key = "1"
+            answer = { refused = "line 1: no such item" }
+            [[fault]]
+            key = "2"
+            when = "after"
+            answer = { status = 200, content_type = "text/html", body = "<html>" }
+            [[fault]]
+            key = "3"
+            answer = { status = 307, headers = { location = "http://elsewhere.invalid/" } }
+            when = "before"
+            [[fault]]
+            key = "4"
+            answer = { status = 429, retry_after_date = 30 }
+            [[fault]]
+            key = "5"
+            ending = "garbage"
+            [[fault]]
+            key = "6"
+            ending = "drip"
+            [[fault]]
+            key = "7"
+            ending = "hang"
+            when = "before"
+            "#,
+        ),
+    )
+    .await;
+    let refused = answer(upsert(&service, 1)).await;
+    let result = json!([{"external_id": "1", "status": "failed", "errors": ["line 1: no such item"]}]);
+    assert_eq!(
+        (refused.status.as_u16(), &refused.json()["ok"], &refused.json()["results"]),
+        (200, &json!(false), &result)
+    );
+    let page = answer(upsert(&service, 2)).await;
+    assert_eq!((page.status.as_u16(), page.header("content-type"), &*page.text), (200, "text/html", "<html>"));
+    let direct = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let redirect = direct.execute(upsert(&service, 3).build().unwrap()).await.unwrap();
+    assert_eq!(
+        (redirect.status().as_u16(), &redirect.headers()["location"]),
+        (307, &"http://elsewhere.invalid/".parse().unwrap())
+    );
+    let date = answer(upsert(&service, 4)).await.header("retry-after").to_owned();
+    let ahead = httpdate::parse_http_date(&date).unwrap().duration_since(std::time::SystemTime::now()).unwrap();
+    assert!((20..=30).contains(&ahead.as_secs()), "{date}");
+    let garbage = upsert(&service, 5).send().await.unwrap();
+    assert_eq!(garbage.status(), 200);
+    assert!(serde_json::from_slice::<serde_json::Value>(&garbage.bytes().await.unwrap()).is_err());
+    let began = Instant::now();
+    assert_eq!(answer(upsert(&service, 6)).await.json()["external_id"], "6");
+    assert!(began.elapsed() > Duration::from_secs(1), "{:?}", began.elapsed());
+    let hanging = upsert(&service, 7).timeout(Duration::from_millis(500)).send().await;
+    assert!(hanging.unwrap_err().is_timeout());
+    let listed: Vec<_> = service.get(ITEMS).await.json()["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["external_id"].clone())
+        .collect();
+    assert_eq!(listed, ["2", "5", "6"]);
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn tokens_end_early_and_clocks_deviate() {
+    let data = folder();
+    let faults = planned("clock = \"-2h\"\n[[fault]]\ncall = 2\ntoken_expires = true");
+    let service = start_with_faults(&data, faults).await;
+    for status in [200, 401, 401] {
+        let answer = service.get(ITEMS).await;
+        assert_eq!(answer.status, status);
+        let date = httpdate::parse_http_date(answer.header("date")).unwrap();
+        let behind = std::time::SystemTime::now().duration_since(date).unwrap();
+        assert!((7190..7210).contains(&behind.as_secs()), "{behind:?}");
+    }
+    let renewed = service.tokens("acme", Access::Full).access;
+    assert_eq!(answer(service.request(Method::GET, ITEMS).bearer_auth(renewed)).await.status, 200);
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn lists_mislead() {
+    for (fault, first, second) in [
+        ("paging = \"page-ignored\"", json!(["1", "2"]), json!(["1", "2"])),
+        ("paging = \"repeats\"", json!(["1", "2"]), json!(["2", "3", "4"])),
+        ("paging = \"moves\"", json!(["1", "2"]), json!(["4"])),
+        ("max_page = 1", json!(["1"]), json!(["2"])),
+    ] {
+        let data = folder();
+        let service = start_with_faults(&data, planned(&format!("[[fault]]\nmethod = \"GET\"\n{fault}"))).await;
+        for n in 1..=4 {
+            assert_eq!(answer(upsert(&service, n)).await.status, 200);
+        }
+        for (page, expected) in [(1, &first), (2, &second)] {
+            let list = service.get(&format!("{ITEMS}?page={page}&limit=2")).await.json();
+            let ids: Vec<_> = list["data"].as_array().unwrap().iter().map(|item| item["external_id"].clone()).collect();
+            assert_eq!(&json!(ids), expected, "{fault}, page {page}");
+        }
+        service.stop().await;
+    }
 }

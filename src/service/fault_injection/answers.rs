@@ -1,0 +1,119 @@
+//! Responses in place of the right ones, and responses that do not end well.
+
+use std::time::{Duration, SystemTime};
+
+use axum::body::{Body, Bytes, to_bytes};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use serde_json::json;
+use tokio::time::sleep;
+
+use super::plan::{Answer, Ending};
+use crate::service::response::{self, ErrorResponse};
+
+/// Pause between two bytes of a response that drips.
+const DRIP: Duration = Duration::from_millis(20);
+
+impl Answer {
+    /// Returns the response for a request about the record with these keys.
+    pub(super) fn response(&self, keys: &[String], ctx_id: &str) -> Response {
+        let mut response = match &self.body {
+            Some(body) => (self.status, body.clone()).into_response(),
+            None if !self.refused.is_empty() => self.refusal(keys, ctx_id),
+            None if self.status.is_client_error() || self.status.is_server_error() => {
+                let message = self.message.as_deref().unwrap_or("injected fault");
+                ErrorResponse::new(self.status, message).with_errors(self.errors.clone()).into_response()
+            }
+            None => self.status.into_response(),
+        };
+        let headers = response.headers_mut();
+        if self.status == StatusCode::TOO_MANY_REQUESTS {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if let Some(seconds) = self.retry_after_date {
+            let date = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(seconds));
+            set(headers, header::RETRY_AFTER, &date);
+        }
+        headers.extend(self.headers.clone());
+        response
+    }
+
+    /// Returns a response that refuses a record with `ok: false`. Contract: "Errors".
+    fn refusal(&self, keys: &[String], ctx_id: &str) -> Response {
+        let external_id = keys.last().map_or("", String::as_str);
+        let result = json!({"external_id": external_id, "status": "failed", "errors": self.refused});
+        let refusal = json!({"ok": false, "results": [result], "ctx_id": ctx_id});
+        (self.status, response::json(&refusal)).into_response()
+    }
+}
+
+fn set(headers: &mut HeaderMap, name: header::HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    }
+}
+
+/// Moves the `Date` of a response by some seconds.
+pub(super) fn set_date(headers: &mut HeaderMap, ahead: i64) {
+    let now = SystemTime::now();
+    let shift = Duration::from_secs(ahead.unsigned_abs());
+    let date = if ahead < 0 { now.checked_sub(shift) } else { now.checked_add(shift) };
+    set(headers, header::DATE, &httpdate::fmt_http_date(date.unwrap_or(now)));
+}
+
+/// The connection is closed on purpose.
+#[derive(Debug, thiserror::Error)]
+#[error("connection closed by fault injection")]
+pub(in crate::service) struct Closed;
+
+/// Marks a response to end like this.
+pub(super) fn with_ending(mut response: Response, ending: Ending) -> Response {
+    response.extensions_mut().insert(ending);
+    response
+}
+
+/// Returns the response to send, or an error that closes the connection. To be called on complete responses, after error
+/// bodies were added.
+pub(in crate::service) async fn deliver(mut response: Response) -> Result<Response, Closed> {
+    let Some(ending) = response.extensions_mut().remove::<Ending>() else { return Ok(response) };
+    if ending == Ending::Reset {
+        return Err(Closed);
+    }
+    if ending == Ending::Hang {
+        return std::future::pending().await;
+    }
+    let (mut parts, body) = response.into_parts();
+    let whole = to_bytes(body, usize::MAX).await.map_err(|_| Closed)?;
+    parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(whole.len()));
+    let body = match ending {
+        Ending::Drip => drip(whole),
+        Ending::Garbage => Body::from((0..whole.len()).map(|_| fastrand::u8(..)).collect::<Vec<u8>>()),
+        Ending::Cut | Ending::Reset | Ending::Hang => half(&whole),
+    };
+    Ok(Response::from_parts(parts, body))
+}
+
+fn half(whole: &Bytes) -> Body {
+    let half = whole.slice(..whole.len() / 2);
+    Body::from_stream(stream::unfold(Some(half), |half| async move {
+        match half {
+            Some(half) => Some((Ok(half), None)),
+            None => {
+                // Lets the connection flush the first half before the error.
+                tokio::task::yield_now().await;
+                Some((Err(Closed), None))
+            }
+        }
+    }))
+}
+
+fn drip(whole: Bytes) -> Body {
+    Body::from_stream(stream::unfold(whole, |mut rest| async move {
+        if rest.is_empty() {
+            return None;
+        }
+        sleep(DRIP).await;
+        Some((Ok::<_, Closed>(rest.split_to(1)), rest))
+    }))
+}

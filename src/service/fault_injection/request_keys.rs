@@ -1,0 +1,84 @@
+//! What identifies a request: the keys of its record, and its repetitions.
+
+use std::collections::HashMap;
+
+use axum::http::{Method, Uri};
+use serde_json::{Map, Value};
+use twox_hash::XxHash3_64;
+
+/// Maximum number of different requests whose repetitions are counted. Beyond it, counting begins anew.
+const MAX_COUNTED: usize = 1 << 20;
+
+/// The fields of bodies that name a record.
+const KEYS: [&str; 5] = ["externalId", "inventoryExternalId", "inventoryId", "id", "cid"];
+
+/// Returns the identifiers in the path and the body of a request.
+pub(super) fn keys(path: &str, body: &[u8]) -> Vec<String> {
+    let mut keys: Vec<String> =
+        path.rsplit('/').next().filter(|last| !last.is_empty()).map(str::to_owned).into_iter().collect();
+    let body: Map<String, Value> = serde_json::from_slice(body).unwrap_or_default();
+    let of_order = body.get("order").and_then(Value::as_object);
+    for object in [Some(&body), of_order].into_iter().flatten() {
+        keys.extend(KEYS.iter().filter_map(|name| object.get(*name)?.as_str().map(str::to_owned)));
+    }
+    keys
+}
+
+/// Returns a hash that a request shares with its repetitions: of the method, the path with its query, and the record's own key,
+/// or else the body.
+pub(super) fn identity(method: &Method, uri: &Uri, body: &[u8]) -> u64 {
+    let own: Option<String> = serde_json::from_slice::<Map<String, Value>>(body).ok().and_then(|body| {
+        let external_id = body.get("externalId").or_else(|| body.get("order")?.get("externalId"))?;
+        external_id.as_str().map(str::to_owned)
+    });
+    let target = uri.path_and_query().map_or("", |target| target.as_str());
+    let record = own.as_ref().map_or(body, |key| key.as_bytes());
+    let mut bytes = Vec::with_capacity(target.len() + record.len() + 16);
+    for part in [method.as_str().as_bytes(), target.as_bytes(), record] {
+        bytes.extend_from_slice(part);
+        // Keeps the parts apart: NUL is in none of them.
+        bytes.push(0);
+    }
+    XxHash3_64::oneshot(&bytes)
+}
+
+/// Counts how often each request has come.
+#[derive(Debug, Default)]
+pub(super) struct Attempts(HashMap<u64, u64>);
+
+impl Attempts {
+    /// Returns the number of the request with this identity, counted from 1.
+    pub(super) fn count(&mut self, identity: u64) -> u64 {
+        if self.0.len() >= MAX_COUNTED && !self.0.contains_key(&identity) {
+            tracing::warn!("too many different requests; their attempts are counted anew");
+            self.0.clear();
+        }
+        let attempt = self.0.entry(identity).or_default();
+        *attempt += 1;
+        *attempt
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_found_in_path_and_body() {
+        assert_eq!(keys("/v1/public/items", br#"{"externalId":"A-1","name":"x"}"#), ["items", "A-1"]);
+        assert_eq!(keys("/v1/public/orders/17", br#"{"order":{"externalId":"O-1"}}"#), ["17", "O-1"]);
+        assert_eq!(keys("/v1/orders/", b"not JSON"), [""; 0]);
+    }
+
+    #[test]
+    fn repetitions_share_an_identity() {
+        let of = |uri: &'static str, body: &str| identity(&Method::POST, &Uri::from_static(uri), body.as_bytes());
+        let item = of("/v1/public/items", r#"{"externalId":"A-1","price":1}"#);
+        assert_eq!(item, of("/v1/public/items", r#"{"externalId":"A-1","price":2}"#), "a corrected record is the same");
+        assert_ne!(item, of("/v1/public/items", r#"{"externalId":"A-2","price":1}"#));
+        assert_ne!(of("/a?page=1", ""), of("/a?page=2", ""));
+        assert_ne!(of("/a", r#"{"n":1}"#), of("/a", r#"{"n":2}"#));
+        let mut attempts = Attempts::default();
+        assert_eq!([attempts.count(1), attempts.count(2), attempts.count(1)], [1, 1, 2]);
+    }
+}
