@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::context::Context;
 use super::error::Error;
+use super::templates::exports::check_exported;
 use crate::ledger::{NewRun, RunCommand, RunLookups, RunSettings, SheetSelection};
 use crate::readers::Readers;
 use crate::sheet::{Options, PrivateFile};
@@ -108,6 +109,7 @@ impl Spreadsheet<'_> {
         let (file, template) = (self.file, &self.template);
         let options = self.text.clone().or(&template.sheet.text);
         let mut source = Source::open_as(&file.path, &file.name, template, self.sheet, &options)?;
+        check_exported(&file.path, &file.name, template, &source)?;
         source.chosen = self.rows;
         source.is_strict = self.is_strict;
         Ok(source)

@@ -7,6 +7,7 @@ pub mod answer;
 pub mod check;
 pub mod company;
 pub mod contact;
+mod exported;
 pub mod field;
 mod input;
 pub mod inventory;
@@ -20,6 +21,7 @@ pub mod subscription;
 pub mod token;
 pub mod transaction;
 
+pub use exported::Exported;
 pub use field::{Family, Field, JsonType, List, ListedField, Single};
 pub use input::{Call, Input, Lookup, Method, Reference};
 pub use kind::RecordKind;

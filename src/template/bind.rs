@@ -7,7 +7,7 @@ use super::model::{
     folded_header, has_line_number,
 };
 use crate::diagnostics::nearest;
-use crate::records::{RecordKind, item, order};
+use crate::records::{Exported, RecordKind};
 use crate::sheet::cell::column_index;
 use crate::sheet::read::header::without_mark;
 use crate::sheet::{Cell, Row, column_letters, write};
@@ -291,12 +291,7 @@ fn beside_the_key(template: &Template, columns: &[Columns], names: &[String]) ->
 
 /// Whether a header is from an export of these records: the fields of the list in order, then any others.
 pub fn is_export(record: RecordKind, names: &[String]) -> bool {
-    let list = match record {
-        RecordKind::Item => &item::LIST,
-        RecordKind::Order => &order::LIST,
-        _ => return false,
-    };
-    names.len() >= list.fields.len() && list.fields.iter().zip(names).all(|(field, name)| field.name == name)
+    Exported::with_header(names).is_some_and(|exported| exported.record == Some(record))
 }
 
 /// Finds unused columns with almost the name of a missing optional column.

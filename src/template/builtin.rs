@@ -8,6 +8,8 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("subscriptions", include_str!("../../templates/subscriptions.toml")),
     ("invoices", include_str!("../../templates/invoices.toml")),
     ("exported-items", include_str!("../../templates/exported-items.toml")),
+    ("exported-orders", include_str!("../../templates/exported-orders.toml")),
+    ("exported-transactions", include_str!("../../templates/exported-transactions.toml")),
     ("shopify-products", include_str!("../../templates/shopify-products.toml")),
     ("shopify-orders", include_str!("../../templates/shopify-orders.toml")),
     ("woocommerce-products", include_str!("../../templates/woocommerce-products.toml")),

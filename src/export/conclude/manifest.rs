@@ -142,7 +142,7 @@ impl Manifest {
     }
 
     /// Reads the manifest of a file, or returns `None` if missing or invalid.
-    pub(super) fn beside(file: &Path) -> Option<Manifest> {
+    pub fn beside(file: &Path) -> Option<Manifest> {
         let path = Manifest::path_of(file);
         let is_small = path.metadata().ok()?.len() <= MAX_SIZE;
         let bytes = std::fs::read(path).ok().filter(|_| is_small)?;

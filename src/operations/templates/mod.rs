@@ -1,5 +1,6 @@
 //! Templates: loading, proposing and choosing them.
 
+pub(in crate::operations) mod exports;
 pub(in crate::operations) mod infer;
 pub(in crate::operations) mod known_templates;
 pub(in crate::operations) mod load_template;

@@ -6,21 +6,22 @@ use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::Observer;
 use super::super::input::InputFile;
+use super::exports::{exported_to, is_read_only, not_writable};
 use super::known_templates::{templates_in, templates_of_runs};
 use super::load_template::{TemplateChanges, load_template};
 use super::trust::is_trusted;
 use crate::ledger::RunId;
-use crate::records::RecordKind;
+use crate::records::Exported;
 use crate::sheet::{self, Options, Row, is_unsplit};
 use crate::template::Template;
-use crate::template::bind::{HEADER_SEARCH_ROWS, is_export};
+use crate::template::bind::HEADER_SEARCH_ROWS;
 use crate::template::builtin::BUILT_IN;
 use crate::template::recognize::Fit;
 
 /// Maximum number of sheets considered.
 const MAX_SHEETS: usize = 20;
-/// A template that exports are uploaded with.
-const EXPORTED_ITEMS: &str = "exported-items";
+/// The templates that exports are uploaded with begin with it.
+const FOR_EXPORTS: &str = "exported-";
 
 /// A spreadsheet whose template is unknown.
 #[derive(Debug)]
@@ -85,7 +86,12 @@ pub async fn recognize(
         let is_known = candidates.iter().any(|known| known.template.source == template.source);
         let fits = sheets.iter().filter_map(|rows| {
             // The texts of an export are sent to the letter, which other templates don't do.
-            let is_for_it = name == EXPORTED_ITEMS || origin != TemplateOrigin::BuiltIn || !is_item_export(rows);
+            let is_for_it = match exported(rows) {
+                Some(exported) if origin == TemplateOrigin::BuiltIn => {
+                    name.strip_prefix(FOR_EXPORTS) == Some(exported.name)
+                }
+                _ => true,
+            };
             if is_for_it { Fit::of(&template, rows) } else { None }
         });
         if let Some(fit) = fits.max_by_key(Fit::rank).filter(|_| !is_known) {
@@ -108,6 +114,13 @@ pub async fn recognize(
     for (name, _) in BUILT_IN {
         consider(name, load_template(name, TemplateChanges::default())?, TemplateOrigin::BuiltIn);
     }
+    let is_other = |candidate: &Candidate| candidate.origin != TemplateOrigin::BuiltIn && candidate.fit.is_good();
+    let of_file = unknown.sheet.is_none().then(|| exported_to(&unknown.file.path)).flatten();
+    if !candidates.iter().any(is_other)
+        && let Some(read_only) = of_file.or_else(|| sheets.iter().find_map(|rows| exported(rows))).filter(is_read_only)
+    {
+        return Err(not_writable(&unknown.file.name, read_only));
+    }
     // Stable, so that of equal built-in templates the more general one comes first.
     candidates.sort_by_key(|candidate| {
         std::cmp::Reverse((candidate.fit.rank(), candidate.origin != TemplateOrigin::BuiltIn))
@@ -120,10 +133,10 @@ fn is_unsplit_row(row: &Row) -> bool {
     row.len() == 1 && row.cells().all(|cell| is_unsplit(&cell.shown(), 2))
 }
 
-/// Returns whether the rows begin with the header of `export items`.
-fn is_item_export(rows: &[Row]) -> bool {
-    let names = rows.first().map(|row| row.cells().map(|cell| cell.shown().into_owned()).collect::<Vec<_>>());
-    names.is_some_and(|names| is_export(RecordKind::Item, &names))
+/// Returns the records of which the rows are an export.
+fn exported(rows: &[Row]) -> Option<&'static Exported> {
+    let names: Vec<String> = rows.first()?.cells().map(|cell| cell.shown().into_owned()).collect();
+    Exported::with_header(&names)
 }
 
 /// Returns the first rows of each sheet.

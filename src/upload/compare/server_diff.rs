@@ -12,7 +12,7 @@ use crate::client;
 use crate::client::pages::{Entry, object_fields, unescaped};
 use crate::decimal;
 use crate::ledger::{Disposition, Ledger, Outcome, RecordState, Run, Seq};
-use crate::records::{RecordKind, item};
+use crate::records::{Input, JsonType, RecordKind};
 use crate::upload::error::Error;
 use crate::upload::retry::normalize_line_ends;
 
@@ -39,7 +39,7 @@ pub async fn mark_unchanged(
 ) -> Result<Comparison, Error> {
     let mut comparison = Comparison::default();
     let Some((list, key)) = list_of(kind) else { return Ok(comparison) };
-    let mut pending = PendingRecords::load(ledger, run, key).await?;
+    let mut pending = PendingRecords::load(ledger, run, kind, key).await?;
     let mut reader = ListReader::new(connection, list);
     let limit = pending.len();
     while !reader.is_over() {
@@ -76,6 +76,7 @@ pub async fn mark_unchanged(
 /// The pending records, as hashes of keys and values.
 struct PendingRecords {
     hasher: RandomState,
+    input: &'static Input,
     /// The name of the key in the list.
     key: &'static str,
     records: HashMap<u64, PendingRecord>,
@@ -93,12 +94,13 @@ struct PendingRecord {
 type FieldSet = u64;
 
 impl PendingRecords {
-    fn new(key: &'static str) -> PendingRecords {
-        PendingRecords { hasher: RandomState::new(), key, records: HashMap::new(), list_has_keys: false }
+    fn new(kind: RecordKind, key: &'static str) -> PendingRecords {
+        let input = kind.input();
+        PendingRecords { hasher: RandomState::new(), input, key, records: HashMap::new(), list_has_keys: false }
     }
 
-    async fn load(ledger: &Ledger, run: &Run, key: &'static str) -> Result<PendingRecords, Error> {
-        let mut pending = PendingRecords::new(key);
+    async fn load(ledger: &Ledger, run: &Run, kind: RecordKind, key: &'static str) -> Result<PendingRecords, Error> {
+        let mut pending = PendingRecords::new(kind, key);
         let mut from: Seq = 0;
         while let Some(block) = ledger.record_block(run.id, from).await? {
             from = block.end();
@@ -107,16 +109,16 @@ impl PendingRecords {
                 if let Disposition::Send(body) = &record.disposition
                     && pending.records.len() < MAX_RECORDS
                 {
-                    pending.insert(seq, body);
+                    pending.insert(seq, body, record.target.as_deref());
                 }
             }
         }
         Ok(pending)
     }
 
-    /// Adds a record, unless the body can't be compared.
-    fn insert(&mut self, seq: Seq, body: &str) {
-        if let Some((key, fields, values)) = self.hashes(body, None) {
+    /// Adds a record, unless it can't be compared. `target` is its id in the path of the request.
+    fn insert(&mut self, seq: Seq, body: &str, target: Option<&str>) {
+        if let Some((key, fields, values)) = self.body_hashes(body, target) {
             self.records.insert(key, PendingRecord { seq, fields, values });
         }
     }
@@ -131,44 +133,69 @@ impl PendingRecords {
         self.list_has_keys = true;
         let key = self.hasher.hash_one(canonical(key)?);
         let record = self.records.get(&key)?;
-        let (_, _, values) = self.hashes(entry.json(), Some(record.fields))?;
+        let (_, values) = self.values(entry.json(), Some(record.fields))?;
         if values != record.values {
             return None;
         }
         self.records.remove(&key).map(|record| record.seq)
     }
 
-    /// Returns the hash of the key, the fields present, and the hash of the values: of a request body, or of the fields
-    /// `listed` of an entry in the list. `None` if a value is missing or can't be compared.
-    fn hashes(&self, json: &str, listed: Option<FieldSet>) -> Option<(u64, FieldSet, u64)> {
+    /// Returns the hash of the key of a request, its fields, and the hash of their values. `None` if they can't be compared
+    /// with a list: lines, options of the call, and keys that the list does not have.
+    fn body_hashes(&self, body: &str, target: Option<&str>) -> Option<(u64, FieldSet, u64)> {
+        let members = object_fields(body)?;
+        let (record, key) = match (self.input.member(), target) {
+            (None, None) => {
+                let own = members.iter().find(|(name, _)| listed_name(name) == self.key)?;
+                (body, canonical(own.1)?)
+            }
+            (Some(member), Some(target)) => match members.as_slice() {
+                [(name, record)] if name == member => (*record, format!("\"{target}")),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let (present, values) = self.values(record, None)?;
+        Some((self.hasher.hash_one(key), present, values))
+    }
+
+    /// Returns the fields of a record without its key, and the hash of their values: all of a request, or those in `listed`
+    /// of an entry in the list. `None` if a value is missing or can't be compared.
+    fn values(&self, json: &str, listed: Option<FieldSet>) -> Option<(FieldSet, u64)> {
         let fields = object_fields(json)?;
-        let (mut key, mut present, mut values) = (0, 0, Vec::new());
-        for (index, field) in item::INPUT_FIELDS.iter().enumerate() {
+        let (mut present, mut values, mut keys) = (0, Vec::new(), 0);
+        for (index, field) in self.input.fields().enumerate() {
             let bit = 1 << index;
             let listed_name = listed_name(field.name);
-            let is_key = listed_name == self.key;
-            if !is_key && listed.is_some_and(|listed| listed & bit == 0) {
+            if listed_name == self.key {
+                keys = fields.iter().filter(|(found, _)| *found == field.name).count();
+                continue;
+            }
+            if listed.is_some_and(|listed| listed & bit == 0) {
                 continue;
             }
             let name = if listed.is_some() { listed_name.as_str() } else { field.name };
             let mut found = fields.iter().filter(|(found, _)| *found == name).map(|(_, value)| *value);
             let value = match (found.next(), found.next()) {
+                (Some(value), None) if field.json == JsonType::DateTime => canonical_time(value)?,
                 (Some(value), None) => canonical(value)?,
-                (None, _) if listed.is_none() && !is_key => continue,
+                (None, _) if listed.is_none() => continue,
                 _ => return None,
             };
-            if is_key {
-                key = self.hasher.hash_one(value);
-            } else {
-                present |= bit;
-                // A spreadsheet program that saved an export may have changed them.
-                values.push((index, normalize_line_ends(&value).into_owned()));
-            }
+            present |= bit;
+            // A spreadsheet program that saved an export may have changed them.
+            values.push((index, normalize_line_ends(&value).into_owned()));
         }
         // Bodies with unknown fields cannot be compared with a listing.
-        let known = if listed.is_some() { fields.len() } else { values.len() + 1 };
-        (fields.len() == known).then(|| (key, present, self.hasher.hash_one(values)))
+        let known = if listed.is_some() { fields.len() } else { values.len() + keys };
+        (fields.len() == known).then(|| (present, self.hasher.hash_one(values)))
     }
+}
+
+/// Returns a text identifying the time, whatever its zone and fraction. Other texts stay as they are.
+fn canonical_time(json: &str) -> Option<String> {
+    let time: Option<jiff::Timestamp> = unescaped(json).parse().ok();
+    time.map_or_else(|| canonical(json), |time| Some(time.as_nanosecond().to_string()))
 }
 
 /// Returns a text identifying the value, such as 1.50 and 1.5. `None` for arrays and objects.
@@ -210,8 +237,8 @@ mod tests {
     #[test]
     fn a_record_is_unchanged_only_if_the_list_has_all_its_values() {
         let same = |body: &str, entry: &str| {
-            let mut pending = PendingRecords::new("external_id");
-            pending.insert(7, body);
+            let mut pending = PendingRecords::new(RecordKind::Item, "external_id");
+            pending.insert(7, body, None);
             assert_eq!(pending.len(), 1);
             let page = Page::parse(format!("[{entry}]").into_bytes()).expect("a page");
             page.entries().find_map(|entry| pending.take_same(&entry)) == Some(7)
@@ -238,5 +265,29 @@ mod tests {
             r#"{"externalId":"00042","name":"a","colour":"red"}"#.replace("colour", "description").as_str(),
             entry
         ));
+    }
+
+    #[test]
+    fn an_order_is_compared_by_the_id_in_its_path() {
+        let same = |body: &str, target: Option<&str>| {
+            let mut pending = PendingRecords::new(RecordKind::Order, "id");
+            pending.insert(7, body, target);
+            let entry =
+                r#"{"id":"u","order_at":"2026-01-01T09:17:00.000Z","delivery_status":"sent","company_id":null}"#;
+            let page = Page::parse(format!("[{entry}]").into_bytes()).expect("a page");
+            page.entries().find_map(|entry| pending.take_same(&entry)) == Some(7)
+        };
+        let body = r#"{"order":{"orderAt":"2026-01-01T10:17:00+01:00","deliveryStatus":"sent"}}"#;
+        assert!(same(body, Some("u")));
+        assert!(!same(body, Some("v")) && !same(body, None));
+        for (from, to) in [
+            ("10:17", "10:18"),
+            ("\"sent\"", "\"open\""),
+            ("\"sent\"", "\"sent\",\"items\":[]"),
+            ("\"sent\"", "\"sent\",\"companyExternalId\":\"C\""),
+            ("\"sent\"}", "\"sent\"},\"triggerWorkflows\":true"),
+        ] {
+            assert!(!same(&body.replacen(from, to, 1), Some("u")), "{from} for {to}");
+        }
     }
 }

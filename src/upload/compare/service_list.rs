@@ -6,7 +6,7 @@ use futures_util::future::try_join_all;
 
 use crate::client::pages::{Page, Walk};
 use crate::client::{self, Client, Pace, Speed, fetch};
-use crate::records::{List, RecordKind, item};
+use crate::records::{List, RecordKind, item, order};
 
 /// Requested number of entries per page. The service may return fewer.
 const PAGE_SIZE: u64 = 100;
@@ -24,10 +24,11 @@ impl<'a> Connection<'a> {
     }
 }
 
-/// Returns the list of a kind and the name of the key in the entries.
+/// Returns the list of a kind, and the name in its entries of what an upload identifies records by.
 pub(super) fn list_of(kind: RecordKind) -> Option<(&'static List, &'static str)> {
     match kind {
         RecordKind::Item => Some((&item::LIST, "external_id")),
+        RecordKind::Order => Some((&order::LIST, "id")),
         _ => None,
     }
 }

@@ -26,6 +26,7 @@ mod export_replaced;
 mod export_resume;
 mod export_roundtrip;
 mod export_several;
+mod export_way_back;
 mod export_workbook;
 mod extended_templates;
 mod hostile;

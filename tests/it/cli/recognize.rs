@@ -12,6 +12,8 @@ fn the_samples_are_recognized() {
     let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
     for (file, template) in [
         ("exported-items.csv", "exported-items"),
+        ("exported-orders.csv", "exported-orders"),
+        ("exported-transactions.csv", "exported-transactions"),
         ("german-price-list.csv", "german-price-list"),
         ("invoices.csv", "invoices"),
         ("items.csv", "items"),

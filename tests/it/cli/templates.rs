@@ -9,13 +9,15 @@ use super::service::Served;
 use super::{accounting, column, count, sample, summary, table};
 
 /// Each sample with its template, the result of `check`, and the only error in the sample.
-const SAMPLES: [(&str, &str, &str, &str); 14] = [
+const SAMPLES: [(&str, &str, &str, &str); 16] = [
     ("items.csv", "items", "25: pending 25", ""),
     ("orders.csv", "orders", "18: pending 18", ""),
     ("transactions.csv", "transactions", "40: pending 40", ""),
     ("subscriptions.csv", "subscriptions", "16: pending 16", ""),
     ("invoices.csv", "invoices", "20: pending 20", ""),
     ("exported-items.csv", "exported-items", "43: pending 43", ""),
+    ("exported-orders.csv", "exported-orders", "30: pending 30", ""),
+    ("exported-transactions.csv", "exported-transactions", "40: pending 40", ""),
     ("shopify-products.csv", "shopify-products", "47: skipped 5, rejected 1, pending 41", "Variant SKU is blank"),
     ("shopify-orders.csv", "shopify-orders", "40: rejected 1, pending 39", "Lineitem sku is blank"),
     ("woocommerce-products.csv", "woocommerce-products", "41: skipped 6, rejected 1, pending 34", "SKU is blank"),
