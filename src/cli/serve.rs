@@ -1,5 +1,6 @@
 //! Flags of `serve`, `serve token` and `serve load`.
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -37,9 +38,9 @@ Examples:
 pub struct Serve {
     #[command(subcommand)]
     pub action: Option<ServeAction>,
-    /// Address and port; port 0 picks a free port
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8787")]
-    pub listen: SocketAddr,
+    /// Address or name of this machine, and port, such as localhost:8787; port 0 picks a free port
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8787", value_parser = listen)]
+    pub listen: Listen,
     /// Also answer requests to this host, such as the name of a proxy in front. Others are answered with 421, except for
     /// addresses and names of this machine
     #[arg(long, value_name = "NAME", value_parser = host_name)]
@@ -48,7 +49,7 @@ pub struct Serve {
     pub data: Data,
     #[command(flatten)]
     pub lifetimes: Lifetimes,
-    /// Return a new refresh token with each refresh
+    /// Return a new refresh token with each refresh. The old one is void when the new one is used, or after a minute
     #[arg(long)]
     pub rotate_refresh: bool,
     /// Fill the workspace `demo` with sample records, if it is empty
@@ -56,6 +57,22 @@ pub struct Serve {
     pub demo: bool,
     #[command(flatten)]
     pub rehearsal: Rehearsal,
+}
+
+/// Where the service listens.
+#[derive(Clone, Debug)]
+pub enum Listen {
+    Address(SocketAddr),
+    Name { host: String, port: u16 },
+}
+
+impl fmt::Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Listen::Address(address) => write!(f, "{address}"),
+            Listen::Name { host, port } => write!(f, "{host}:{port}"),
+        }
+    }
 }
 
 /// Faults on purpose.
@@ -126,7 +143,7 @@ pub struct Token {
 #[derive(Args, Debug)]
 #[command(after_help = LOAD_EXAMPLES)]
 pub struct Load {
-    /// .csv or .xlsx files whose first row names the fields of the API
+    /// .csv, .xlsx or .ndjson files whose first row, or whose keys, are the fields of the API
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
@@ -155,5 +172,29 @@ fn host_name(text: &str) -> Result<String, String> {
     match text.is_empty() || text.contains(['/', ':', '@', '*', ' ']) {
         true => Err("expected a name without protocol and port, such as api.example.com".to_owned()),
         false => Ok(text.to_owned()),
+    }
+}
+
+fn listen(text: &str) -> Result<Listen, String> {
+    if let Ok(address) = text.parse() {
+        return Ok(Listen::Address(address));
+    }
+    let parsed = text.rsplit_once(':').and_then(|(host, port)| Some((host_name(host).ok()?, port.parse().ok()?)));
+    let (host, port) = parsed.ok_or("expected an address with a port, such as 127.0.0.1:8787 or localhost:8787")?;
+    Ok(Listen::Name { host, port })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::listen;
+
+    #[test]
+    fn addresses_to_listen_on_have_a_host_and_a_port() {
+        for good in ["127.0.0.1:8787", "[::1]:0", "0.0.0.0:80", "localhost:8787"] {
+            assert_eq!(listen(good).map(|listen| listen.to_string()), Ok(good.to_owned()));
+        }
+        for bad in ["localhost", "8787", ":8787", "localhost:", "localhost:65536", "http://localhost:8787", "::1:x"] {
+            assert!(listen(bad).is_err(), "{bad}");
+        }
     }
 }

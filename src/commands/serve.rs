@@ -1,15 +1,17 @@
 //! `serve`: runs the service on this machine, and creates tokens.
 
+use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use serde_json::json;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, lookup_host};
 
 use super::serve_load;
 use super::shared::signals::Interrupt;
-use crate::cli::{self, Data, Lifetimes, Serve, ServeAction, Token};
+use crate::cli::{self, Data, Lifetimes, Listen, Serve, ServeAction, Token};
 use crate::diagnostics::Mistakes;
 use crate::error::{Exit, Failure};
 use crate::service::{self, Config, EXAMPLES, FaultInjection, Plan, Service};
@@ -35,21 +37,31 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     let mut config = config(&args.data, &args.lifetimes);
     config.rotate_refresh = args.rotate_refresh;
     config.host_names.clone_from(&args.host_name);
+    if let Listen::Name { host, .. } = &args.listen {
+        config.host_names.push(host.clone());
+    }
     config.fault_injection = fault_injection(&args.rehearsal)?;
     let seed = config.fault_injection.as_ref().filter(|faults| faults.plan.has_rules()).map(|faults| faults.seed);
     let service = Service::open(config).await?;
     let filled = if args.demo { service.fill_demo(DEMO).await? } else { 0 };
-    let listener = TcpListener::bind(args.listen).await.map_err(|error| {
+    let listeners = listen(&args.listen).await.map_err(|error| {
         Failure::new(
             Exit::Usage,
             format!("the service can't listen on {}: {error}", args.listen),
-            "choose another port with --listen",
+            "choose another address or port with --listen",
         )
     })?;
-    let address = listener.local_addr().unwrap_or(args.listen);
+    let addresses: Vec<SocketAddr> = listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect();
+    let port = addresses.first().map_or(0, SocketAddr::port);
+    let address = match &args.listen {
+        Listen::Address(address) => SocketAddr::new(address.ip(), port).to_string(),
+        Listen::Name { host, .. } => format!("{host}:{port}"),
+    };
+    let tightened = service.tightened().to_vec();
     let interrupt = Interrupt::default();
     let mut stop = Box::pin(async move {
-        interrupt.wait().await;
+        interrupt.signal().await;
+        ui::remark("Stopping after the requests in progress, within 5 seconds. Press Ctrl-C again to stop at once.");
     });
     // The first poll installs the signal handler, before the address is printed and a caller may stop the service.
     if stop.as_mut().now_or_never().is_some() {
@@ -73,8 +85,48 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
             ui::remark(format_args!("Some requests will fail on purpose; repeat the same faults with --seed {seed}."));
         }
     }
-    service.serve(listener, stop).await?;
+    for path in tightened {
+        ui::remark(format_args!("Other users could read {}; now only you can.", path.display()));
+    }
+    if addresses.iter().any(|address| !address.ip().is_loopback()) {
+        ui::remark(format_args!(
+            "Warning: other machines can reach {address}, and tokens and records cross the network unencrypted. To be reached \
+             from this machine only, use --listen 127.0.0.1:{port}."
+        ));
+    }
+    service.serve_all(listeners, stop).await?;
     Ok(Exit::Done)
+}
+
+/// Listens on the address, or on all addresses of the name at one port.
+async fn listen(at: &Listen) -> io::Result<Vec<TcpListener>> {
+    let (host, mut port) = match at {
+        Listen::Address(address) => return Ok(vec![TcpListener::bind(address).await?]),
+        Listen::Name { host, port } => (host, *port),
+    };
+    let mut addresses: Vec<IpAddr> =
+        lookup_host((host.as_str(), port)).await?.map(|address| address.ip().to_canonical()).collect();
+    // Programs without IPv6 come first.
+    addresses.sort();
+    addresses.dedup();
+    let mut listeners = Vec::new();
+    let mut missing = None;
+    for address in addresses {
+        match TcpListener::bind((address, port)).await {
+            Ok(listener) => {
+                port = listener.local_addr()?.port();
+                listeners.push(listener);
+            }
+            // A name may have addresses that this machine has not, such as one of IPv6.
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Err(error),
+            Err(error) => missing = Some(error),
+        }
+    }
+    match (listeners.is_empty(), missing) {
+        (true, Some(error)) => Err(error),
+        (true, None) => Err(io::ErrorKind::AddrNotAvailable.into()),
+        (false, _) => Ok(listeners),
+    }
 }
 
 /// Returns the requested faults. Without `--seed`, the seed is random.

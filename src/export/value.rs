@@ -7,8 +7,8 @@ use jiff::civil;
 use crate::client::pages::{array_elements, unescaped};
 use crate::sheet::write::Value;
 
-/// Returns the value of a field. Arrays of plain values are joined by commas; objects, and arrays of objects or arrays, stay
-/// JSON.
+/// Returns the value of a field. Arrays of plain values are joined by commas if they can be told apart again; objects and
+/// other arrays stay JSON.
 pub(super) fn value(json: Option<&str>, is_date_time: bool) -> Value<'_> {
     let Some(json) = json else { return Value::Blank };
     match json.as_bytes().first() {
@@ -49,9 +49,12 @@ fn utc(text: &str) -> Option<civil::DateTime> {
 
 fn joined(json: &str) -> Option<String> {
     let elements = array_elements(json)?;
-    if elements.iter().any(|element| element.starts_with(['{', '['])) {
+    if elements.iter().any(|element| *element == "null" || element.starts_with(['{', '['])) {
         return None;
     }
-    let text = |element: &&str| if *element == "null" { String::new() } else { unescaped(element).into_owned() };
-    Some(elements.iter().map(text).collect::<Vec<_>>().join(", "))
+    let texts: Vec<Cow<'_, str>> = elements.iter().map(|element| unescaped(element)).collect();
+    let is_ambiguous = |text: &Cow<'_, str>| {
+        text.is_empty() || text.contains(',') || text.starts_with('[') || text.trim() != text.as_ref()
+    };
+    (!texts.iter().any(is_ambiguous)).then(|| texts.join(", "))
 }

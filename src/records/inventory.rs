@@ -34,9 +34,11 @@ pub struct Inventory {
     pub warehouse_id: Option<String>,
     pub item_ids: Option<Vec<String>>,
     pub date: Option<String>,
+    /// Your own identifier. The contract does not show it.
+    pub external_id: Option<String>,
 }
 
-/// The fields of [`Inventory`] as data.
+/// The fields of [`Inventory`] as data. The contract shows all but the last.
 pub const READ_FIELDS: &[Field] = &[
     Field::required("created_at", JsonType::String, "time of creation"),
     Field::required("updated_at", JsonType::String, "time of the last change"),
@@ -58,6 +60,7 @@ pub const READ_FIELDS: &[Field] = &[
     Field::nullable("warehouse_id", JsonType::String, "id of the warehouse"),
     Field::nullable("item_ids", JsonType::Strings, "ids of the items in this inventory"),
     Field::nullable("date", JsonType::String, "date of the figures"),
+    Field::nullable("external_id", JsonType::String, "your own identifier"),
 ];
 
 /// `GET /v1/public/inventories`: a bare array.

@@ -75,9 +75,11 @@ pub struct Order {
     pub currency: Option<String>,
     pub company_id: Option<String>,
     pub contact_id: Option<String>,
+    /// Your own identifier. The contract does not show it.
+    pub external_id: Option<String>,
 }
 
-/// The fields of [`Order`] as data.
+/// The fields of [`Order`] as data. The contract shows all but the last.
 pub const READ_FIELDS: &[Field] = &[
     Field::required("id", JsonType::String, "the service's id"),
     Field::required("order_at", JsonType::String, "time of the order"),
@@ -92,6 +94,7 @@ pub const READ_FIELDS: &[Field] = &[
     Field::nullable("currency", JsonType::String, "currency code of the prices, such as EUR"),
     Field::nullable("company_id", JsonType::String, "id of the company"),
     Field::nullable("contact_id", JsonType::String, "id of the contact"),
+    Field::nullable("external_id", JsonType::String, "your own identifier"),
 ];
 
 /// `GET /v1/public/orders`.

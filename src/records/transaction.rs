@@ -87,6 +87,27 @@ pub struct Transaction {
     pub usage_status: String,
 }
 
+/// The fields of [`Transaction`] as data.
+pub const READ_FIELDS: &[Field] = &[
+    Field::required("created_at", JsonType::String, "time of creation"),
+    Field::required("updated_at", JsonType::String, "time of the last change"),
+    Field::required("id", JsonType::String, "the service's id"),
+    Field::required("transaction_id", JsonType::String, "the same as id"),
+    Field::required("inventory_id", JsonType::String, "the inventory's short name"),
+    Field::required("inventory_uuid", JsonType::String, "the inventory's id"),
+    Field::nullable("inventory_type", JsonType::String, "which figure moves"),
+    Field::required("transaction_type", JsonType::String, "such as in, out or adjust"),
+    Field::nullable("status", JsonType::String, "such as done"),
+    Field::required("amount", JsonType::Number, "how many units"),
+    Field::required("transaction_amount", JsonType::Integer, "how many units moved"),
+    Field::required("use_unit_value", JsonType::Boolean, "whether price is of one unit and not of all"),
+    Field::nullable("price", JsonType::Number, "of one unit or of all, see use_unit_value"),
+    Field::nullable("total_price", JsonType::Number, "of all units"),
+    Field::nullable("average_price", JsonType::Number, "of one unit"),
+    Field::required("transaction_date", JsonType::String, "when it happened"),
+    Field::required("usage_status", JsonType::String, "applied or not_applied"),
+];
+
 /// `GET /v1/public/inventory-transactions/{transaction_id}`.
 pub static SINGLE: Single = Single {
     name: "transactions",

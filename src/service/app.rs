@@ -23,6 +23,8 @@ pub struct Config {
     pub fault_injection: Option<FaultInjection>,
     /// Names in `Host` that the service answers to, besides those of this machine.
     pub host_names: Vec<String>,
+    /// How long a client may take no byte of an answer before its connection is closed.
+    pub write_timeout: Duration,
 }
 
 impl Config {
@@ -36,6 +38,7 @@ impl Config {
             rotate_refresh: false,
             fault_injection: None,
             host_names: Vec::new(),
+            write_timeout: Duration::from_secs(30),
         }
     }
 }

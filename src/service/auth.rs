@@ -1,7 +1,8 @@
 //! Bearer tokens: JWTs signed with the data folder's key, and the middleware that verifies them. Contract:
 //! "Authentication"; lifetimes and claims are not specified there.
 //!
-//! Tokens are not stored. A single token cannot be revoked; replacing the key revokes all of them.
+//! Tokens are not stored. A single token cannot be revoked; replacing the key revokes all of them. With rotation, the ids of
+//! replaced refresh tokens are stored (`store::ReplaceToken`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,8 +46,11 @@ pub(super) struct Claims {
     /// Time of issue in seconds since 1970 (RFC 7519).
     iat: i64,
     /// Expiry in seconds since 1970; the token is invalid from this second on.
-    exp: i64,
-    jti: String,
+    pub(super) exp: i64,
+    pub(super) jti: String,
+    /// The `jti` of the refresh token that this one replaces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) replaces: Option<String>,
 }
 
 /// Why a token is invalid, in words for the caller. Reveals no more than the caller needs to fix it.
@@ -60,6 +64,8 @@ pub(super) enum InvalidToken {
     NotAccess,
     #[error("is an access token; send a refresh token")]
     NotRefresh,
+    #[error("was replaced by a newer one; send that, or get new tokens")]
+    Replaced,
 }
 
 /// Signs and verifies tokens.
@@ -76,6 +82,7 @@ impl Keys {
         let mut validation = Validation::new(Algorithm::HS256);
         // `verify` checks the expiry against the time passed to it.
         validation.validate_exp = false;
+        validation.validate_nbf = true;
         validation.required_spec_claims.clear();
         let (sign, verify) = (EncodingKey::from_secret(key), DecodingKey::from_secret(key));
         Keys { sign, verify, validation, access_lifetime, refresh_lifetime }
@@ -83,12 +90,23 @@ impl Keys {
 
     /// Issues an access token and a refresh token. Fails if `workspace` is not a valid name.
     pub(super) fn issue(&self, workspace: &str, access: Access, now: Timestamp) -> Result<Tokens, Error> {
+        self.renew(workspace, access, None, now)
+    }
+
+    /// As [`Self::issue`]; the refresh token replaces the one with the id `replaces`.
+    pub(super) fn renew(
+        &self,
+        workspace: &str,
+        access: Access,
+        replaces: Option<String>,
+        now: Timestamp,
+    ) -> Result<Tokens, Error> {
         if !is_workspace_name(workspace) {
             return Err(Error::WorkspaceName { name: workspace.to_owned() });
         }
         Ok(Tokens {
-            access: self.sign(workspace, access, TokenKind::Access, self.access_lifetime, now)?,
-            refresh: self.sign(workspace, access, TokenKind::Refresh, self.refresh_lifetime, now)?,
+            access: self.sign(workspace, access, TokenKind::Access, None, now)?,
+            refresh: self.sign(workspace, access, TokenKind::Refresh, replaces, now)?,
         })
     }
 
@@ -97,9 +115,13 @@ impl Keys {
         workspace: &str,
         access: Access,
         kind: TokenKind,
-        lifetime: Duration,
+        replaces: Option<String>,
         now: Timestamp,
     ) -> Result<String, Error> {
+        let lifetime = match kind {
+            TokenKind::Access => self.access_lifetime,
+            TokenKind::Refresh => self.refresh_lifetime,
+        };
         let iat = now.as_second();
         let claims = Claims {
             workspace: workspace.to_owned(),
@@ -108,6 +130,7 @@ impl Keys {
             iat,
             exp: iat.saturating_add_unsigned(lifetime.as_secs()),
             jti: Uuid::now_v7().simple().to_string(),
+            replaces,
         };
         Ok(jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.sign)?)
     }

@@ -25,6 +25,50 @@ pub(super) fn create(folder: &Path) -> Result<(), Error> {
     })
 }
 
+/// Makes the folder and the database accessible only to their owner, and creates the database if it is missing, because
+/// SQLite would create it for everybody. Returns what was accessible to others before.
+#[cfg(unix)]
+pub(super) fn make_private(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    use std::fs::Permissions;
+    use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+
+    let failed = |action: &'static str, path: &Path| {
+        let path = path.to_owned();
+        move |source| Error::File { action, path, source }
+    };
+    let database = database(folder);
+    let mut create = OpenOptions::new();
+    create.create(true).truncate(false).write(true).mode(0o600);
+    create.open(&database).map_err(failed("open", &database))?;
+    // SQLite gives its other files the mode of the database, but not those that a crash has left.
+    let beside = ["-wal", "-shm"].map(|suffix| {
+        let mut path = database.clone().into_os_string();
+        path.push(suffix);
+        PathBuf::from(path)
+    });
+    let mut tightened = Vec::new();
+    for (path, mode) in
+        [(folder, 0o700), (&database, 0o600)].into_iter().chain(beside.iter().map(|path| (&**path, 0o600)))
+    {
+        let found = match fs::metadata(path) {
+            Ok(found) => found.permissions().mode(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(failed("examine", path)(error)),
+        };
+        if found & 0o077 != 0 {
+            fs::set_permissions(path, Permissions::from_mode(mode)).map_err(failed("restrict the access to", path))?;
+            tightened.push(path.to_owned());
+        }
+    }
+    Ok(tightened)
+}
+
+/// On other systems, the permissions of the user's folder apply.
+#[cfg(not(unix))]
+pub(super) fn make_private(_: &Path) -> Result<Vec<PathBuf>, Error> {
+    Ok(Vec::new())
+}
+
 /// Exclusive lock on a data folder, released on drop.
 pub(super) struct Lock {
     _file: File,
@@ -57,6 +101,13 @@ pub(super) fn signing_key(folder: &Path) -> Result<[u8; KEY_BYTES], Error> {
 }
 
 fn read_key(path: &Path) -> Result<Option<[u8; KEY_BYTES]>, Error> {
+    #[cfg(unix)]
+    if let Ok(found) = fs::metadata(path)
+        && let mode = std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o777
+        && mode & 0o077 != 0
+    {
+        return Err(Error::ExposedKey { path: path.into(), mode });
+    }
     match fs::read(path) {
         Ok(bytes) => match bytes.try_into() {
             Ok(key) => Ok(Some(key)),
@@ -116,10 +167,49 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("signing.key");
         fs::write(&path, b"short").expect("written");
+        #[cfg(unix)]
+        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("permitted");
         let error = signing_key(folder.path()).expect_err("damaged");
         assert!(matches!(error, Error::SigningKey { .. }), "{error}");
         assert!(error.hint().contains("signing.key"));
         assert_eq!(fs::read(&path).expect("read"), b"short");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_key_that_others_can_read_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().expect("a folder");
+        signing_key(folder.path()).expect("a key");
+        let path = folder.path().join("signing.key");
+        for (mode, is_refused) in [(0o640, true), (0o604, true), (0o620, true), (0o400, false), (0o600, false)] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("permitted");
+            let refused = signing_key(folder.path()).err().map(|error| error.hint());
+            assert_eq!(refused.is_some_and(|hint| hint.contains("chmod 600")), is_refused, "{mode:o}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn everything_is_made_private_once() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let private = folder.path().join("data");
+        create(&private).expect("created");
+        assert_eq!(make_private(&private).expect("private"), Vec::<PathBuf>::new(), "a new folder is private");
+        let wal = private.join("service.db-wal");
+        fs::write(&wal, "").expect("written");
+        let all = [(private.clone(), 0o755), (database(&private), 0o644), (wal, 0o640)];
+        for (path, mode) in &all {
+            fs::set_permissions(path, fs::Permissions::from_mode(*mode)).expect("permitted");
+        }
+        assert_eq!(make_private(&private).expect("private"), all.each_ref().map(|(path, _)| path.clone()));
+        for (path, _) in &all {
+            assert_eq!(fs::metadata(path).expect("there").permissions().mode() & 0o077, 0, "{}", path.display());
+        }
+        assert_eq!(make_private(&private).expect("private"), Vec::<PathBuf>::new());
     }
 
     #[test]

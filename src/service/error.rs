@@ -17,6 +17,9 @@ pub enum Error {
     #[error("the signing key {} is damaged: it is not {expected} bytes long", path.display())]
     SigningKey { path: PathBuf, expected: usize },
 
+    #[error("the signing key {} is not used, because other users of this machine can read or change it (its mode is {mode:03o})", path.display())]
+    ExposedKey { path: PathBuf, mode: u32 },
+
     #[error("the system provided no random bytes for {}: {reason}", path.display())]
     Random { path: PathBuf, reason: String },
 
@@ -54,6 +57,13 @@ impl Error {
                 "restore {} from a backup; or delete it and issue new tokens (all earlier tokens become invalid)",
                 path.display()
             ),
+            Error::ExposedKey { path, .. } => {
+                let path = path.display().to_string().replace('\'', r"'\''");
+                format!(
+                    "run: chmod 600 '{path}'; if somebody may have read it, delete it instead and issue new tokens (all \
+                     earlier tokens become invalid)"
+                )
+            }
             Error::Random { .. } => "try again; if this persists, the system's random source is not working".to_owned(),
             Error::WorkspaceName { .. } => "use 1 to 64 letters, digits, dots, underscores and hyphens".to_owned(),
             Error::NotRead(_) => "check the disk; if the database is damaged, restore it from a backup".to_owned(),

@@ -17,15 +17,18 @@ pub(super) const PROBE: &str = "/healthz";
 /// The names and addresses in `Host` that are ours.
 #[derive(Clone, Debug)]
 pub(super) struct OwnHosts {
-    listens: IpAddr,
+    listens: Vec<IpAddr>,
     /// In lower case.
     names: Vec<String>,
 }
 
 impl OwnHosts {
-    /// Returns the hosts of a service that listens on an address, and is known by further names.
-    pub(super) fn new(listens: SocketAddr, names: &[String]) -> OwnHosts {
-        OwnHosts { listens: listens.ip(), names: names.iter().map(|name| normal(name)).collect() }
+    /// Returns the hosts of a service that listens on these addresses, and is known by further names.
+    pub(super) fn new(listens: &[SocketAddr], names: &[String]) -> OwnHosts {
+        OwnHosts {
+            listens: listens.iter().map(SocketAddr::ip).collect(),
+            names: names.iter().map(|name| normal(name)).collect(),
+        }
     }
 
     fn has(&self, authority: &Authority) -> bool {
@@ -35,8 +38,7 @@ impl OwnHosts {
             // A name that leads here is no address. All addresses of this machine are listened on, or one.
             Ok(address) => {
                 address.is_loopback()
-                    || self.listens.is_unspecified()
-                    || address == self.listens
+                    || self.listens.iter().any(|listens| listens.is_unspecified() || address == *listens)
                     || self.names.contains(&host)
             }
             Err(_) => host == "localhost" || host.ends_with(".localhost") || self.names.contains(&host),
@@ -51,6 +53,10 @@ fn normal(name: &str) -> String {
 
 /// Refuses requests to hosts that are not ours with 421.
 pub(super) async fn require(State(own): State<OwnHosts>, request: Request, next: Next) -> Response {
+    // Two programs on the way may each follow another one.
+    if request.headers().get_all(header::HOST).iter().count() > 1 {
+        return ErrorResponse::new(StatusCode::BAD_REQUEST, "send exactly one Host header").into_response();
+    }
     match refusal(&own, &request) {
         None => next.run(request).await,
         Some(message) => ErrorResponse::new(StatusCode::MISDIRECTED_REQUEST, message).into_response(),
@@ -88,7 +94,7 @@ mod tests {
     #[track_caller]
     fn check(listens: &str, names: &[&str], own: &[&str], foreign: &[&str]) {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let hosts = OwnHosts::new(listens.parse().expect("an address"), &names);
+        let hosts = OwnHosts::new(&[listens.parse().expect("an address")], &names);
         let has = |host: &&str| hosts.has(&host.parse().expect("a host"));
         assert_eq!(own.iter().find(|host| !has(host)), None);
         assert_eq!(foreign.iter().find(|host| has(host)), None);

@@ -6,6 +6,7 @@
 //! | file | task |
 //! |---|---|
 //! | `server` | accepts connections, stops gracefully |
+//! | `connections` | limits their number and the waiting for clients |
 //! | `response` | assigns the context id, writes error bodies, logs |
 //! | `host` | refuses requests to other hosts |
 //! | `router` | selects the handler |
@@ -18,6 +19,7 @@
 
 mod app;
 mod auth;
+mod connections;
 mod data_folder;
 mod error;
 mod fault_injection;
@@ -36,7 +38,7 @@ pub use self::app::Config;
 pub use self::auth::Tokens;
 pub use self::error::Error;
 pub use self::fault_injection::{EXAMPLES, FaultInjection, Faults, Limit, Plan, delay};
-pub use self::load::{LoadRecord, Loader};
+pub use self::load::{LoadRecord, Loader, Nulls};
 pub use self::request::Errors;
 pub use self::server::{Service, issue_tokens};
 pub use self::store::{Stored, WriteOutcome};

@@ -80,6 +80,14 @@ impl ErrorResponse {
         ErrorResponse::new(StatusCode::NOT_FOUND, "no such record")
     }
 
+    /// Returns the message with all errors of the input, for the log.
+    fn reason(&self) -> String {
+        let errors =
+            self.errors.iter().flat_map(|(field, messages)| messages.iter().map(move |message| (field, message)));
+        let errors: Vec<_> = errors.map(|(field, message)| format!("{field} {message}")).collect();
+        if errors.is_empty() { self.message.clone() } else { errors.join("; ") }
+    }
+
     /// A 500. The cause is in the log, not in the response.
     pub(super) fn internal() -> ErrorResponse {
         ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error; see the log of the service")
@@ -131,7 +139,9 @@ pub(super) async fn with_ctx_id(mut request: Request, next: Next) -> Response {
     request.extensions_mut().insert(ctx_id.clone());
 
     let mut response = next.run(request).await;
+    let mut reason = None;
     if let Some(error) = response.extensions_mut().remove::<ErrorResponse>() {
+        reason = Some(error.reason());
         response = with_body(response, error, &ctx_id);
     }
     let header = HeaderValue::from_str(ctx_id.as_str()).expect("context ids are hexadecimal");
@@ -141,6 +151,7 @@ pub(super) async fn with_ctx_id(mut request: Request, next: Next) -> Response {
         %method,
         path = uri.path(),
         status = response.status().as_u16(),
+        reason,
         micros = started.elapsed().as_micros() as u64,
         "request"
     );

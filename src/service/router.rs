@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, Uri};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{get, post, put};
@@ -36,7 +36,9 @@ pub(super) fn router(app: Arc<App>, hosts: OwnHosts) -> Router {
         .route(transaction::PATH, post(transactions::create))
         .route(transaction::ONE_PATH, get(single::transaction).put(transactions::update))
         .route(subscription::CREATE_PATH, post(billing::create_subscription))
-        .route(invoice::CREATE_PATH, post(billing::create_invoice));
+        .route(invoice::CREATE_PATH, post(billing::create_invoice))
+        // Before the layers, so that a method is named as unsupported to callers with a token only.
+        .method_not_allowed_fallback(method_not_allowed);
     // Authentication runs first, because the rate limit applies per workspace.
     let authenticated = fault_injection::wrap(authenticated, injector.as_ref())
         .route_layer(from_fn_with_state(app.keys.clone(), auth::require_token));
@@ -44,6 +46,7 @@ pub(super) fn router(app: Arc<App>, hosts: OwnHosts) -> Router {
         .merge(authenticated)
         .merge(openapi::routes())
         .route(host::PROBE, get(healthz))
+        .route("/", get(root))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
         .layer(from_fn_with_state(hosts, host::require))
@@ -55,8 +58,18 @@ async fn healthz() -> Response {
     response::json(&Health { ok: true })
 }
 
-async fn not_found() -> ErrorResponse {
-    ErrorResponse::new(StatusCode::NOT_FOUND, "no such path")
+async fn root() -> Response {
+    response::json_text(
+        r#"{"message":"Sheetport's embedded service","docs":"/docs","openapi":"/openapi.json"}"#.to_owned(),
+    )
+}
+
+async fn not_found(uri: Uri) -> ErrorResponse {
+    let message = match openapi::similar_path(uri.path()) {
+        Some(path) => format!("no such path; the path is {path}"),
+        None => "no such path; /docs lists the paths".to_owned(),
+    };
+    ErrorResponse::new(StatusCode::NOT_FOUND, message)
 }
 
 async fn method_not_allowed() -> ErrorResponse {

@@ -334,7 +334,7 @@ mod tests {
             table(entries, None),
             [
                 "id|at|address.city|address.geo.lat|tags|lines|empty",
-                "1|@2026-01-02T03:04:05|Köln|#50.940|a, 2, , true||",
+                "1|@2026-01-02T03:04:05|Köln|#50.940|[\"a\", 2, null, true]||",
                 "#2|2026-01-02T03:04:05+02:00||||[{\"n\": 1}]|{}",
             ]
         );

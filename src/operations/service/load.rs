@@ -1,7 +1,7 @@
 //! Loading records from spreadsheets into a workspace of the embedded service, for rehearsals with real data. Columns are
 //! named like the fields of the API, as in exports.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -9,14 +9,18 @@ use serde_json::{Map, Value};
 
 use super::super::error::Error;
 use super::ndjson::{NdjsonFile, NdjsonRecord};
-use crate::records::{Field, JsonType, company, contact, inventory, item, order};
-use crate::service::{Config, LoadRecord, Loader, Service, WriteOutcome};
+use crate::digest;
+use crate::records::{Field, JsonType, company, contact, inventory, item, order, transaction};
+use crate::service::{Config, LoadRecord, Loader, Nulls, Service, WriteOutcome};
 use crate::sheet::{self, Book, Cell, RESERVED_PREFIX, Row};
 
 /// Rows stored at a time.
 const BATCH: usize = 1000;
 /// Columns for identifying a record. A file needs at least one.
-const KEYS: [&str; 6] = ["id", "external_id", "externalId", "name", "order_id", "inventory_id"];
+const KEYS: [&str; 7] = ["id", "external_id", "externalId", "name", "order_id", "inventory_id", "transaction_id"];
+
+/// Transactions refer to inventories, which are loaded before them.
+const TRANSACTIONS: &str = "transactions";
 
 /// A kind of loadable records.
 #[derive(Debug)]
@@ -27,10 +31,12 @@ pub struct LoadKind {
     more: &'static [(&'static str, JsonType)],
     /// Accepts any field, because the contract does not list the fields of these records.
     is_open: bool,
+    /// Records need no key: it follows from their content.
+    derives_ids: bool,
     pub(super) record: fn(Map<String, Value>) -> LoadRecord,
 }
 
-pub static LOAD_KINDS: [LoadKind; 5] = [
+pub static LOAD_KINDS: [LoadKind; 6] = [
     LoadKind::new("companies", company::READ_FIELDS, LoadRecord::Company).open(),
     LoadKind::new("contacts", contact::READ_FIELDS, LoadRecord::Contact).open(),
     LoadKind::new("inventories", inventory::READ_FIELDS, LoadRecord::Inventory),
@@ -42,8 +48,11 @@ pub static LOAD_KINDS: [LoadKind; 5] = [
             ("updated_at", JsonType::String),
             ("created_at", JsonType::String),
         ],
+        // An upsert needs the external id.
+        derives_ids: false,
         ..LoadKind::new("items", item::INPUT_FIELDS, LoadRecord::Item)
     },
+    LoadKind { derives_ids: false, ..LoadKind::new(TRANSACTIONS, transaction::READ_FIELDS, LoadRecord::Transaction) },
 ];
 
 /// A loaded file.
@@ -128,9 +137,10 @@ impl LoadFile {
 impl Loading<'_> {
     pub(super) async fn load_all(
         &self,
-        opened: Vec<(&'static LoadKind, LoadFile)>,
+        mut opened: Vec<(&'static LoadKind, LoadFile)>,
         loaded: impl Fn(&LoadedFile),
     ) -> Result<Vec<LoadedFile>, Error> {
+        opened.sort_by_key(|(kind, _)| kind.name == TRANSACTIONS);
         let mut files = Vec::with_capacity(opened.len());
         for (kind, file) in opened {
             let (path, outcome) = match file {
@@ -153,7 +163,7 @@ impl Loading<'_> {
         if !rows.next(&mut row)? {
             return Err(sheet::Error::Empty { path: path.to_owned() }.into());
         }
-        let mut outcome = LoadOutcome::default();
+        let (mut outcome, mut seen) = (LoadOutcome::default(), Seen::default());
         let columns = columns(kind, &row, &mut outcome.ignored).map_err(|why| bad_header(path, kind, &why))?;
         outcome.fields = columns.iter().map(|column| column.name.clone()).collect();
         loop {
@@ -173,20 +183,23 @@ impl Loading<'_> {
             if records.is_empty() {
                 break;
             }
-            self.store(kind, numbers, records, &mut outcome).await?;
+            self.store(kind, numbers, records, Nulls::KeepStored, &mut seen, &mut outcome).await?;
         }
         outcome.problems.sort_by_key(|problem| problem.row);
         Ok(outcome)
     }
 
     async fn load_ndjson(&self, kind: &'static LoadKind, mut file: NdjsonFile) -> Result<LoadOutcome, Error> {
-        let mut outcome = LoadOutcome::default();
+        let (mut outcome, mut seen) = (LoadOutcome::default(), Seen::default());
         loop {
             let (mut numbers, mut records) = (Vec::new(), Vec::new());
             while records.len() < BATCH
                 && let Some(NdjsonRecord { line, mut fields }) = file.next()?
             {
                 outcome.rows += 1;
+                let is_unknown = |name: &&String| kind.column(name).is_none() && !outcome.ignored.contains(name);
+                let unknown: Vec<String> = fields.keys().filter(is_unknown).cloned().collect();
+                outcome.ignored.extend(unknown);
                 fields.retain(|name, _| kind.column(name).is_some());
                 for name in fields.keys().filter(|name| !outcome.fields.contains(*name)).cloned().collect::<Vec<_>>() {
                     outcome.fields.insert(name);
@@ -197,7 +210,7 @@ impl Loading<'_> {
             if records.is_empty() {
                 return Ok(outcome);
             }
-            self.store(kind, numbers, records, &mut outcome).await?;
+            self.store(kind, numbers, records, Nulls::Clear, &mut seen, &mut outcome).await?;
         }
     }
 
@@ -206,11 +219,17 @@ impl Loading<'_> {
         &self,
         kind: &'static LoadKind,
         numbers: Vec<u64>,
-        records: Vec<Map<String, Value>>,
+        mut records: Vec<Map<String, Value>>,
+        nulls: Nulls,
+        seen: &mut Seen,
         outcome: &mut LoadOutcome,
     ) -> Result<(), Error> {
+        for fields in records.iter_mut().filter(|fields| kind.derives_ids && !has_key(fields)) {
+            let id = seen.id(kind, fields);
+            fields.insert("id".to_owned(), Value::from(id));
+        }
         let records = records.into_iter().map(kind.record).collect();
-        for (number, stored) in numbers.into_iter().zip(self.loader.load(self.workspace, records).await?) {
+        for (number, stored) in numbers.into_iter().zip(self.loader.load_with(self.workspace, records, nulls).await?) {
             match stored {
                 Ok(stored) => match stored.outcome {
                     WriteOutcome::Created => outcome.created += 1,
@@ -237,13 +256,40 @@ impl LoadOutcome {
     }
 }
 
+/// Records of a file that have no key. Their ids follow from their content, so that loading the file again changes nothing.
+#[derive(Default)]
+struct Seen(BTreeMap<[u8; 32], u64>);
+
+impl Seen {
+    /// Returns an id that is the same for the same content, and another one for each further record with that content.
+    fn id(&mut self, kind: &LoadKind, fields: &Map<String, Value>) -> String {
+        let mut parts = vec![kind.name.to_owned()];
+        let sorted: BTreeMap<&String, &Value> = fields.iter().filter(|(_, value)| !value.is_null()).collect();
+        for (name, value) in sorted {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            parts.extend([name.clone(), text]);
+        }
+        let content = digest::of_parts(parts.iter().map(String::as_bytes));
+        let times = self.0.entry(content).or_default();
+        *times += 1;
+        let content = digest::of_parts([&content[..], &times.to_le_bytes()]);
+        let bytes = std::array::from_fn(|index| content[index]);
+        uuid::Builder::from_random_bytes(bytes).into_uuid().to_string()
+    }
+}
+
+/// Whether a record names one that may exist.
+fn has_key(fields: &Map<String, Value>) -> bool {
+    KEYS.iter().any(|key| *key != "name" && fields.get(*key).is_some_and(|value| !value.is_null()))
+}
+
 impl LoadKind {
     const fn new(
         name: &'static str,
         fields: &'static [Field],
         record: fn(Map<String, Value>) -> LoadRecord,
     ) -> LoadKind {
-        LoadKind { name, fields, more: &[], is_open: false, record }
+        LoadKind { name, fields, more: &[], is_open: false, derives_ids: true, record }
     }
 
     const fn open(self) -> LoadKind {
@@ -258,25 +304,33 @@ impl LoadKind {
     }
 
     /// Returns the type of a column, or `None` if these records have no such field.
-    fn column(&self, name: &str) -> Option<JsonType> {
+    fn column(&self, name: &str) -> Option<ColumnType> {
         let known = self.fields.iter().map(|field| (field.name, field.json)).chain(self.more.iter().copied());
         let ids = [("id", JsonType::String), ("external_id", JsonType::String)];
-        let known = known.chain(ids).find(|(field, _)| *field == name).map(|(_, json)| json);
-        known.or(self.is_open.then_some(JsonType::String))
+        let known = known.chain(ids).find(|(field, _)| *field == name).map(|(_, json)| ColumnType::Field(json));
+        known.or(self.is_open.then_some(ColumnType::Open))
     }
 }
 
 struct Column {
     index: usize,
     name: String,
-    json: JsonType,
+    of: ColumnType,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum ColumnType {
+    /// A field with a type.
+    Field(JsonType),
+    /// A further field, with the type of each cell.
+    Open,
 }
 
 /// Returns the columns with a matching field. Fails with the reason if the header can't be used.
 fn columns(kind: &'static LoadKind, header: &Row, ignored: &mut Vec<String>) -> Result<Vec<Column>, String> {
     let mut columns: Vec<Column> = Vec::new();
     for (index, cell) in header.cells().enumerate() {
-        let name = cell.shown().trim().to_owned();
+        let name = sheet::write::restore(cell.shown().trim()).into_owned();
         if name.is_empty() {
             continue;
         }
@@ -284,7 +338,7 @@ fn columns(kind: &'static LoadKind, header: &Row, ignored: &mut Vec<String>) -> 
             return Err(format!("the column '{name}' appears twice"));
         }
         match kind.column(&name) {
-            Some(json) if !name.starts_with(RESERVED_PREFIX) => columns.push(Column { index, name, json }),
+            Some(of) if !name.starts_with(RESERVED_PREFIX) => columns.push(Column { index, name, of }),
             _ => ignored.push(name),
         }
     }
@@ -294,20 +348,27 @@ fn columns(kind: &'static LoadKind, header: &Row, ignored: &mut Vec<String>) -> 
     }
 }
 
-/// Returns the fields of a row, without blank and faulty cells, and every problem of the row as field and message.
+/// Returns the fields of a row, null for blank cells and none for faulty ones, and every problem of the row as field and message.
 fn record(columns: &[Column], row: &Row) -> (Map<String, Value>, Vec<(String, String)>) {
     let (mut fields, mut problems) = (Map::new(), Vec::new());
     for column in columns {
-        match value(column.json, row.get(column.index)) {
+        match value(column.of, row.get(column.index)) {
             Ok(Some(value)) => drop(fields.insert(column.name.clone(), value)),
-            Ok(None) => {}
+            // Of a new record, an empty field. Others keep theirs.
+            Ok(None) => drop(fields.insert(column.name.clone(), Value::Null)),
             Err(message) => problems.push((column.name.clone(), message)),
         }
     }
     (fields, problems)
 }
 
-fn value(json: JsonType, cell: Cell<'_>) -> Result<Option<Value>, String> {
+fn value(of: ColumnType, cell: Cell<'_>) -> Result<Option<Value>, String> {
+    let json = match (of, cell) {
+        (ColumnType::Field(json), _) => json,
+        (ColumnType::Open, Cell::Boolean(_)) => JsonType::Boolean,
+        (ColumnType::Open, Cell::Number(_) | Cell::Rounded(..)) => JsonType::Number,
+        (ColumnType::Open, _) => JsonType::String,
+    };
     let text = match cell {
         Cell::Blank => return Ok(None),
         Cell::Error(error) => return Err(format!("is the formula error {error}")),
@@ -315,6 +376,8 @@ fn value(json: JsonType, cell: Cell<'_>) -> Result<Option<Value>, String> {
         Cell::DateTime(at) => format!("{at}Z"),
         Cell::Date(date) => format!("{date}T00:00:00Z"),
         Cell::Text(text) => sheet::write::restore(text).into_owned(),
+        // Exports show all decimals, such as the two of 1.50.
+        Cell::Rounded(number, decimals) => with_decimals(Cell::Number(number).shown().into_owned(), decimals.into()),
         other => other.unformatted().shown().into_owned(),
     };
     let wrong = |what: &str| format!("must be {what}, not '{}'", text.chars().take(40).collect::<String>());
@@ -329,7 +392,7 @@ fn value(json: JsonType, cell: Cell<'_>) -> Result<Option<Value>, String> {
             "false" => Value::Bool(false),
             _ => return Err(wrong("true or false")),
         },
-        // Exports join plain values.
+        // Exports join plain values, but not those with commas or brackets.
         JsonType::Strings if !text.trim_start().starts_with('[') => {
             text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect()
         }
@@ -339,6 +402,18 @@ fn value(json: JsonType, cell: Cell<'_>) -> Result<Option<Value>, String> {
         },
     };
     Ok(Some(value))
+}
+
+/// Returns a number with at least this many decimals.
+fn with_decimals(mut digits: String, decimals: usize) -> String {
+    let shown = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    if shown < decimals {
+        if shown == 0 {
+            digits.push('.');
+        }
+        digits.extend(std::iter::repeat_n('0', decimals - shown));
+    }
+    digits
 }
 
 fn unknown_kind(path: &Path) -> Error {
@@ -395,8 +470,22 @@ mod tests {
     }
 
     #[test]
+    fn records_without_keys_get_ids_of_their_content() {
+        let record = |json: Value| json.as_object().cloned().expect("an object");
+        let kind = &LOAD_KINDS[0];
+        let (mut first, mut again) = (Seen::default(), Seen::default());
+        let (acme, other) = (record(json!({"name": "Acme", "vat": 1})), record(json!({"name": "Acme", "vat": 2})));
+        let ids = [first.id(kind, &acme), first.id(kind, &acme), first.id(kind, &other)];
+        assert_eq!(BTreeSet::from(ids.clone()).len(), 3, "a row that occurs twice is two records");
+        let reordered = record(json!({"vat": 1, "phone": null, "name": "Acme"}));
+        assert_eq!([again.id(kind, &reordered), again.id(kind, &acme), again.id(kind, &other)], ids);
+        assert!(!has_key(&acme) && has_key(&record(json!({"order_id": 7}))) && !has_key(&record(json!({"id": null}))));
+    }
+
+    #[test]
     fn cells_become_values_of_the_field_type() {
         use JsonType::{Boolean, Integer, Number, String, Strings};
+        let field = |json, cell| value(ColumnType::Field(json), cell);
         let at = jiff::civil::date(2026, 1, 31).at(8, 30, 0, 0);
         for (json, cell, expected) in [
             (String, Cell::Text("0042"), json!("0042")),
@@ -409,11 +498,23 @@ mod tests {
             (Strings, Cell::Text(r#"["a","b"]"#), json!(["a", "b"])),
             (Strings, Cell::Text("a, b"), json!(["a", "b"])),
         ] {
-            assert_eq!(value(json, cell), Ok(Some(expected)), "{cell:?}");
+            assert_eq!(field(json, cell), Ok(Some(expected)), "{cell:?}");
         }
-        let kept = value(Number, Cell::Text("1234.50")).expect("a number").expect("there");
+        let kept = field(Number, Cell::Text("1234.50")).expect("a number").expect("there");
         assert_eq!(kept.to_string(), "1234.50", "digits stay as they are");
-        assert_eq!(value(Number, Cell::Blank), Ok(None));
+        let shown = field(Number, Cell::Rounded(1225.5, 2)).expect("a number").expect("there");
+        assert_eq!(shown.to_string(), "1225.50", "decimals that are shown");
+        let hidden = field(Number, Cell::Rounded(1.105, 2)).expect("a number").expect("there");
+        assert_eq!(hidden.to_string(), "1.105", "decimals that are not shown");
+        assert_eq!(field(Number, Cell::Blank), Ok(None));
+        for (cell, expected) in [
+            (Cell::Number(19.0), json!(19)),
+            (Cell::Boolean(true), json!(true)),
+            (Cell::Text("19"), json!("19")),
+            (Cell::Text("true"), json!("true")),
+        ] {
+            assert_eq!(value(ColumnType::Open, cell), Ok(Some(expected)), "{cell:?}");
+        }
         for (json, cell) in [
             (Number, Cell::Text("12,50")),
             (Number, Cell::Text("1 2")),
@@ -421,7 +522,7 @@ mod tests {
             (Strings, Cell::Text("[a")),
             (String, Cell::Error("#N/A")),
         ] {
-            assert!(value(json, cell).is_err(), "{cell:?}");
+            assert!(field(json, cell).is_err(), "{cell:?}");
         }
     }
 }

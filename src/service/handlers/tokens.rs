@@ -3,18 +3,24 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::records::token::RefreshResult;
 use crate::service::app::App;
-use crate::service::auth::TokenKind;
+use crate::service::auth::{InvalidToken, TokenKind};
 use crate::service::request::{Errors, JsonObject};
 use crate::service::response::{self, ErrorResponse};
+use crate::service::store::ReplaceToken;
+
+/// How long a replaced refresh token may be used again, in milliseconds: the answer with the new one may have been lost. It
+/// ends early when the new one is used.
+const GRACE: i64 = 60_000;
 
 /// Issues a new access token with the workspace and access level of the refresh token, and with rotation also a new
-/// refresh token. The old refresh token stays valid until it expires, so that a lost response does no harm.
+/// refresh token, which replaces the old one.
 pub(crate) async fn refresh(
     State(app): State<Arc<App>>,
     JsonObject(body): JsonObject,
@@ -25,16 +31,31 @@ pub(crate) async fn refresh(
         None => return Err(invalid("is required")),
     };
     let now = Timestamp::now();
-    let claims = app
-        .keys
-        .verify(token, TokenKind::Refresh, now)
-        .map_err(|reason| ErrorResponse::unauthorized(format!("the refresh token {reason}")))?;
-    let tokens = app.keys.issue(&claims.workspace, claims.access, now).map_err(|error| {
+    let refused = |reason: InvalidToken| ErrorResponse::unauthorized(format!("the refresh token {reason}"));
+    let claims = app.keys.verify(token, TokenKind::Refresh, now).map_err(refused)?;
+    let rotates = app.config.rotate_refresh;
+    let is_usable = if rotates {
+        let replace = ReplaceToken {
+            id: claims.jti.clone(),
+            predecessor: claims.replaces,
+            expires_at: claims.exp.saturating_mul(1000),
+            grace: GRACE,
+        };
+        app.store.write(claims.workspace.as_str().into(), replace).await?
+    } else {
+        !app.store.is_void_token(&claims.jti, now.as_millisecond(), GRACE).await?
+    };
+    if !is_usable {
+        return Err(refused(InvalidToken::Replaced));
+    }
+    let tokens = app.keys.renew(&claims.workspace, claims.access, Some(claims.jti), now).map_err(|error| {
         tracing::error!(%error, "failed to issue a token");
         ErrorResponse::internal()
     })?;
-    let refresh = app.config.rotate_refresh.then_some(tokens.refresh);
-    Ok(response::json(&RefreshResult { access: tokens.access, refresh }))
+    let refresh = rotates.then_some(tokens.refresh);
+    let mut response = response::json(&RefreshResult { access: tokens.access, refresh });
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
 }
 
 fn invalid(message: &str) -> ErrorResponse {

@@ -6,12 +6,13 @@ use crate::service::request::{Errors, add_error};
 use crate::service::store::{Key, Kind, Record, Stored, Transaction, Work, WriteOutcome, merge, to_json};
 use crate::service::timestamp;
 
-use super::model::{Entry, Keys, Prepared};
+use super::model::{Entry, Keys, Nulls, Prepared};
 use super::prepare;
 
 /// Records to write. Entries with errors keep their place, so that results and records have the same order.
 pub(super) struct Batch {
     pub(super) entries: Vec<Result<Prepared, Errors>>,
+    pub(super) nulls: Nulls,
 }
 
 impl Work for Batch {
@@ -21,8 +22,8 @@ impl Work for Batch {
         let mut results = Vec::with_capacity(self.entries.len());
         for entry in self.entries {
             results.push(match entry {
-                Ok(Prepared::Entry(entry)) => write(tx, entry).await?,
-                Ok(Prepared::Transaction(transaction)) => transaction.load(tx).await?,
+                Ok(Prepared::Entry(entry)) => write(tx, entry, self.nulls).await?,
+                Ok(Prepared::Transaction(transaction)) => transaction.run(tx, self.nulls == Nulls::KeepStored).await?,
                 Err(errors) => Err(errors),
             });
         }
@@ -30,13 +31,16 @@ impl Work for Batch {
     }
 }
 
-async fn write(tx: &mut Transaction<'_>, entry: Entry) -> Result<Result<Stored, Errors>, sqlx::Error> {
-    let Entry { kind, mut keys, fields: changes } = entry;
+async fn write(tx: &mut Transaction<'_>, entry: Entry, nulls: Nulls) -> Result<Result<Stored, Errors>, sqlx::Error> {
+    let Entry { kind, mut keys, fields: mut changes } = entry;
     let found = match find(tx, kind, &mut keys).await? {
         Ok(found) => found,
         Err(errors) => return Ok(Err(errors)),
     };
     let is_new = found.is_none();
+    if !is_new && nulls == Nulls::KeepStored {
+        changes.retain(|_, value| !value.is_null());
+    }
     let (mut record, mut fields) = match found {
         Some(record) => {
             let fields = record.parse_body::<Map<String, Value>>()?;
@@ -105,7 +109,7 @@ async fn new_record(tx: &mut Transaction<'_>, kind: Kind, keys: &Keys) -> Result
     if let Some(id) = &keys.id {
         record.id.clone_from(id);
     }
-    if prepare::number_field(kind).is_some() && keys.number.is_none() {
+    if prepare::number_field(kind).is_some() && keys.number.is_none() && !keys.is_without_number {
         let number = record.position.to_string();
         let is_free = tx.find(kind, Key::Number, &number).await?.is_none();
         record.number = is_free.then_some(number);
@@ -116,12 +120,13 @@ async fn new_record(tx: &mut Transaction<'_>, kind: Kind, keys: &Keys) -> Result
 /// Returns the keys of a record as its fields.
 fn key_fields(kind: Kind, record: &Record) -> Map<String, Value> {
     let number = record.number.as_deref();
-    let (name, value) = match kind {
-        Kind::Order => ("order_id", Value::from(number.and_then(|number| number.parse::<i64>().ok()))),
-        Kind::Inventory => ("inventory_id", Value::from(number.unwrap_or(&record.id))),
-        _ => ("external_id", Value::from(record.external_id.as_deref())),
+    let number = match kind {
+        Kind::Order => Some(("order_id", Value::from(number.and_then(|number| number.parse::<i64>().ok())))),
+        Kind::Inventory => Some(("inventory_id", Value::from(number.unwrap_or(&record.id)))),
+        _ => None,
     };
-    Map::from_iter([("id".to_owned(), Value::from(record.id.as_str())), (name.to_owned(), value)])
+    let keys = [("id", Value::from(&*record.id)), ("external_id", Value::from(record.external_id.as_deref()))];
+    keys.into_iter().chain(number).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Sets the times of a record from its fields, and fields without times. `touches` advances the time of the last change.

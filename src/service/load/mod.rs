@@ -7,5 +7,5 @@ mod model;
 mod prepare;
 mod run;
 
-pub use self::model::LoadRecord;
+pub use self::model::{LoadRecord, Nulls};
 pub use self::run::Loader;

@@ -2,13 +2,20 @@
 
 use serde_json::{Map, Value};
 
-use crate::records::{Field, company, contact, inventory, item, order};
+use crate::decimal;
+use crate::records::{Field, JsonType, company, contact, inventory, item, order, transaction};
 use crate::service::handlers::items;
-use crate::service::handlers::transactions::{self, WriteTransaction};
+use crate::service::handlers::transactions::LoadTransaction;
 use crate::service::request::{DEFAULT_MAX_LENGTH, Errors, READ_RULES, add_error, check_text, validate_partial};
 use crate::service::store::Kind;
 
 use super::model::{Entry, Keys, LoadRecord, Prepared};
+
+/// The times of an item, which lists show in part.
+const ITEM_TIMES: &[Field] = &[
+    Field::optional("created_at", JsonType::String, "time of creation"),
+    Field::optional("updated_at", JsonType::String, "time of the last change"),
+];
 
 /// Validates a record and separates the keys from the other fields. Fails with all errors.
 pub(super) fn prepare(record: LoadRecord) -> Result<Prepared, Errors> {
@@ -23,16 +30,37 @@ pub(super) fn prepare(record: LoadRecord) -> Result<Prepared, Errors> {
     entry.map(Prepared::Entry)
 }
 
-fn prepare_transaction(mut fields: Map<String, Value>) -> Result<WriteTransaction, Errors> {
+fn prepare_transaction(mut fields: Map<String, Value>) -> Result<LoadTransaction, Errors> {
+    drop_nulls(Kind::Transaction, &mut fields);
     let mut errors = Errors::new();
     let id = take_key(&mut fields, "id", &mut errors);
-    let inventory = take_key(&mut fields, "inventory_id", &mut errors);
-    match (id, inventory) {
-        (Some(id), Some(inventory)) if errors.is_empty() => Ok(transactions::without_effect(id, inventory)),
-        (id, _) => {
-            let missing = if id.is_none() { "id" } else { "inventory_id" };
-            errors.entry(missing.to_owned()).or_insert_with(|| vec!["is required".to_owned()]);
+    let transaction_id = take_key(&mut fields, "transaction_id", &mut errors);
+    let inventory_uuid = take_key(&mut fields, "inventory_uuid", &mut errors);
+    // Next to the id, the short name is a value like others.
+    let inventory_id = match inventory_uuid {
+        Some(_) => None,
+        None => take_key(&mut fields, "inventory_id", &mut errors),
+    };
+    let (id, inventory) = (id.or(transaction_id), inventory_uuid.or(inventory_id));
+    for (field, key) in [("id", &id), ("inventory_id", &inventory)] {
+        if key.is_none() {
+            errors.entry(field.to_owned()).or_insert_with(|| vec!["is required".to_owned()]);
+        }
+    }
+    match (id, inventory, validate_partial(read_fields(Kind::Transaction), &READ_RULES, &fields)) {
+        (Some(id), Some(inventory), Ok(fields)) if errors.is_empty() => Ok(LoadTransaction { id, inventory, fields }),
+        (_, _, validated) => {
+            errors.extend(validated.err().into_iter().flatten());
             Err(errors)
+        }
+    }
+}
+
+/// Removes nulls where the contract does not allow null: exports have null for missing values.
+fn drop_nulls(kind: Kind, fields: &mut Map<String, Value>) {
+    for field in read_fields(kind).iter().filter(|field| !field.nullable) {
+        if fields.get(field.name).is_some_and(Value::is_null) {
+            fields.shift_remove(field.name);
         }
     }
 }
@@ -52,26 +80,28 @@ fn prepare_item(mut fields: Map<String, Value>) -> Result<Entry, Errors> {
     {
         fields.insert("externalId".to_owned(), Value::from(id.as_str()));
     }
-    match items::parse_upsert(&fields) {
-        Ok(upsert) if errors.is_empty() => Ok(Entry {
-            kind: Kind::Item,
-            keys: Keys { id, number: None, external_id: Some(upsert.external_id) },
-            fields: upsert.changes,
-        }),
-        result => {
-            errors.extend(result.err().into_iter().flatten());
+    if fields.get("externalId").is_some_and(Value::is_null) {
+        fields.shift_remove("externalId");
+    }
+    // The times of an item are no input of an upsert.
+    let times =
+        fields.iter().filter(|(name, time)| ["created_at", "updated_at"].contains(&name.as_str()) && !time.is_null());
+    let times = times.map(|(name, time)| (name.clone(), time.clone())).collect();
+    match (items::parse_upsert(&fields), validate_partial(ITEM_TIMES, &READ_RULES, &times)) {
+        (Ok(mut upsert), Ok(mut times)) if errors.is_empty() => {
+            upsert.changes.append(&mut times);
+            let keys = Keys { id, external_id: Some(upsert.external_id), ..Keys::default() };
+            Ok(Entry { kind: Kind::Item, keys, fields: upsert.changes })
+        }
+        (upsert, times) => {
+            errors.extend(upsert.err().into_iter().chain(times.err()).flatten());
             Err(errors)
         }
     }
 }
 
 fn prepare_record(kind: Kind, mut body: Map<String, Value>) -> Result<Entry, Errors> {
-    // Exports have null for missing values, even where the contract does not allow null.
-    for field in read_fields(kind).iter().filter(|field| !field.nullable) {
-        if body.get(field.name).is_some_and(Value::is_null) {
-            body.shift_remove(field.name);
-        }
-    }
+    drop_nulls(kind, &mut body);
     let mut errors = Errors::new();
     let external_id = take_key(&mut body, "external_id", &mut errors);
     let id = take_key(&mut body, "id", &mut errors);
@@ -79,19 +109,35 @@ fn prepare_record(kind: Kind, mut body: Map<String, Value>) -> Result<Entry, Err
         Ok(mut fields) if errors.is_empty() => {
             if allows_other_fields(kind) {
                 body.retain(|name, _| !fields.contains_key(name));
+                body.values_mut().for_each(write_plainly);
                 fields.append(&mut body);
             }
-            let number = number_field(kind).and_then(|name| match fields.shift_remove(name)? {
+            let number = number_field(kind).and_then(|name| fields.shift_remove(name));
+            let is_without_number = id.is_some() && number.as_ref().is_some_and(Value::is_null);
+            let number = number.and_then(|number| match number {
                 Value::String(text) => Some(text),
                 Value::Number(number) => Some(number.to_string()),
                 _ => None,
             });
-            Ok(Entry { kind, keys: Keys { id, number, external_id }, fields })
+            Ok(Entry { kind, keys: Keys { id, number, is_without_number, external_id }, fields })
         }
         result => {
             errors.extend(result.err().into_iter().flatten());
             Err(errors)
         }
+    }
+}
+
+/// Writes the numbers of further fields in plain notation, as those of known fields: spreadsheets have no other one.
+fn write_plainly(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            if let Ok(plain) = decimal::plain(number) {
+                *number = plain;
+            }
+        }
+        Value::Object(fields) => fields.values_mut().for_each(write_plainly),
+        _ => {}
     }
 }
 
@@ -122,7 +168,8 @@ fn read_fields(kind: Kind) -> &'static [Field] {
         Kind::Contact => contact::READ_FIELDS,
         Kind::Inventory => inventory::READ_FIELDS,
         Kind::Order => order::READ_FIELDS,
-        Kind::Transaction | Kind::Subscription | Kind::Invoice | Kind::Job => unreachable!("never loaded"),
+        Kind::Transaction => transaction::READ_FIELDS,
+        Kind::Subscription | Kind::Invoice | Kind::Job => unreachable!("never loaded"),
     }
 }
 

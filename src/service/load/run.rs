@@ -10,7 +10,7 @@ use crate::service::server::Service;
 use crate::service::store::Stored;
 
 use super::batch::Batch;
-use super::model::LoadRecord;
+use super::model::{LoadRecord, Nulls};
 use super::prepare::prepare;
 
 /// Maximum number of records per transaction. Other writes wait for it.
@@ -57,13 +57,23 @@ impl Loader {
     /// if its keys belong to different records. An absent field stays as it is, null clears it. Ids and times in the
     /// record are kept, missing ones are generated. Loading the same records twice changes nothing.
     pub async fn load(&self, workspace: &str, records: Vec<LoadRecord>) -> Result<Vec<Result<Stored, Errors>>, Error> {
+        self.load_with(workspace, records, Nulls::Clear).await
+    }
+
+    /// As [`Self::load`], with another meaning of null.
+    pub async fn load_with(
+        &self,
+        workspace: &str,
+        records: Vec<LoadRecord>,
+        nulls: Nulls,
+    ) -> Result<Vec<Result<Stored, Errors>>, Error> {
         if !is_workspace_name(workspace) {
             return Err(Error::WorkspaceName { name: workspace.to_owned() });
         }
         let mut results = Vec::with_capacity(records.len());
         let mut entries = records.into_iter().map(prepare).peekable();
         while entries.peek().is_some() {
-            let batch = Batch { entries: entries.by_ref().take(BATCH).collect() };
+            let batch = Batch { entries: entries.by_ref().take(BATCH).collect(), nulls };
             let stored = self.app.store.write(workspace.into(), batch).await;
             results.append(&mut stored.map_err(|_| Error::NotStored)?);
         }

@@ -33,6 +33,12 @@ pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
         .route("/docs/page.css", get(async || page(include_str!("page/page.css"), "text/css; charset=utf-8")))
 }
 
+/// Returns the path that differs from `path` by the slash at the end alone.
+pub(super) fn similar_path(path: &str) -> Option<&'static str> {
+    let without = |path: &str| path.strip_suffix('/').unwrap_or(path).to_owned();
+    operations::ALL.iter().map(|operation| operation.path).find(|known| without(known) == without(path))
+}
+
 static DOCUMENT: LazyLock<String> =
     LazyLock::new(|| serde_json::to_string(&document()).expect("a document has only string keys"));
 

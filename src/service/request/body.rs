@@ -1,5 +1,7 @@
 //! Reads request bodies as JSON objects, with limits on size and time.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
@@ -22,7 +24,7 @@ const MAX_DISCARDED: u64 = 64 * 1024 * 1024;
 /// Maximum time for reading a body.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The JSON object in a request's body. For duplicate keys, the last value wins.
+/// The JSON object in a request's body, without repeated keys.
 pub(crate) struct JsonObject(pub(crate) Map<String, Value>);
 
 impl<S: Sync> FromRequest<S> for JsonObject {
@@ -103,10 +105,56 @@ fn parse(bytes: &[u8]) -> Result<Map<String, Value>, ErrorResponse> {
     })?;
     let value: Value = serde_json::from_str(text)
         .map_err(|error| ErrorResponse::new(StatusCode::BAD_REQUEST, format!("the body is not valid JSON: {error}")))?;
+    if let Some(key) = repeated_key(text) {
+        let message = format!("the body has the key {key:?} twice in one object");
+        return Err(ErrorResponse::new(StatusCode::BAD_REQUEST, message));
+    }
     match value {
         Value::Object(object) => Ok(object),
         _ => Err(ErrorResponse::new(StatusCode::BAD_REQUEST, "the body must be a JSON object")),
     }
+}
+
+/// Returns a key that occurs twice in one object of a valid JSON text. Programs differ in which of its values they take.
+fn repeated_key(json: &str) -> Option<String> {
+    // The keys of the objects around the current place.
+    let mut objects: Vec<HashSet<Cow<'_, str>>> = Vec::new();
+    let mut last = "";
+    let mut rest = json;
+    while let Some(at) = rest.find(['"', ':', '{', '}']) {
+        let sign = rest.as_bytes()[at];
+        rest = &rest[at + 1..];
+        match sign {
+            b'"' => {
+                let length = text_length(rest);
+                last = &rest[..length];
+                rest = &rest[length + 1..];
+            }
+            b'{' => objects.push(HashSet::new()),
+            b'}' => drop(objects.pop()),
+            _ => {
+                let key = match last.contains('\\') {
+                    true => serde_json::from_str(&format!("\"{last}\"")).map_or(Cow::Borrowed(last), Cow::Owned),
+                    false => Cow::Borrowed(last),
+                };
+                if objects.last_mut().is_some_and(|keys| !keys.insert(key.clone())) {
+                    return Some(key.into_owned());
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Returns the length of a JSON text up to the quotation mark at its end.
+fn text_length(rest: &str) -> usize {
+    let mut is_escaped = false;
+    let end = rest.bytes().position(|byte| {
+        let ends = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        ends
+    });
+    end.unwrap_or(rest.len().saturating_sub(1))
 }
 
 fn unsupported(message: &str) -> ErrorResponse {
@@ -115,4 +163,24 @@ fn unsupported(message: &str) -> ErrorResponse {
 
 fn too_large() -> ErrorResponse {
     ErrorResponse::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {MAX_BYTES} bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::repeated_key;
+
+    #[test]
+    fn keys_are_repeated_within_one_object_only() {
+        for (json, expected) in [
+            (r#"{"a":1,"a":1}"#, Some("a")),
+            (r#"{"a":{"b":[{"c":1},{"c":2}]},"b":"a"}"#, None),
+            (r#"{"x":[{"b":"}:{","b" : 2}]}"#, Some("b")),
+            (r#"{"a":1,"\u0061":2}"#, Some("a")),
+            (r#"{"a\"":"\\","\":":"a:\"a"}"#, None),
+            (r#"{"":0,"":1}"#, Some("")),
+            (r#"[{"a":1},{"a":1}]"#, None),
+        ] {
+            assert_eq!(repeated_key(json).as_deref(), expected, "{json}");
+        }
+    }
 }

@@ -58,6 +58,6 @@ pub(crate) const BILLING_RULES: Rules = Rules {
 pub(crate) const READ_RULES: Rules = Rules {
     max_lengths: &[("name", 500), ("record_source_detail", 10_000)],
     codes: &[],
-    not_blank: &["id", "external_id", "inventory_id"],
-    date_times: &["created_at", "updated_at", "order_at", "date"],
+    not_blank: &["id", "external_id", "inventory_id", "transaction_type"],
+    date_times: &["created_at", "updated_at", "order_at", "date", "transaction_date"],
 };

@@ -15,9 +15,9 @@ use crate::service::error::Error;
 
 use super::items::ItemUpsert;
 use super::model::{Key, Kind, NotStored, Page, Record, Stored};
-use super::records;
 use super::transaction::Work;
 use super::writer::{self, Write};
+use super::{records, tokens};
 
 /// Maximum wait for a lock of another process on the database, such as a backup.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -28,6 +28,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (3, "records", include_str!("migrations/0003_records.sql")),
     (4, "items listed", include_str!("migrations/0004_items_listed.sql")),
     (5, "items as records", include_str!("migrations/0005_items_as_records.sql")),
+    (6, "external ids listed", include_str!("migrations/0006_external_ids_listed.sql")),
 ];
 
 /// An open database.
@@ -95,6 +96,11 @@ impl Store {
         value: &str,
     ) -> Result<Option<Record>, sqlx::Error> {
         records::find(&mut *self.reader().await?, workspace, kind, key, value).await
+    }
+
+    /// Returns whether a refresh token was replaced by a new one, and its grace, in milliseconds, is over at `now`.
+    pub(crate) async fn is_void_token(&self, id: &str, now: i64, grace: i64) -> Result<bool, sqlx::Error> {
+        tokens::is_void(&mut *self.reader().await?, id, now, grace).await
     }
 
     /// Creates or changes an item. Completes when the change is on disk.

@@ -8,6 +8,7 @@ mod database;
 mod items;
 mod model;
 mod records;
+mod tokens;
 mod transaction;
 mod writer;
 
@@ -15,4 +16,5 @@ pub(super) use self::database::{BUSY_TIMEOUT, Store};
 pub(super) use self::items::ItemUpsert;
 pub(super) use self::model::{Key, Kind, NotStored, Record, merge, to_json};
 pub use self::model::{Stored, WriteOutcome};
+pub(super) use self::tokens::ReplaceToken;
 pub(super) use self::transaction::{Transaction, Work};

@@ -57,6 +57,8 @@ mod report_only;
 mod report_workbook;
 mod retry_report;
 mod sent_before;
+mod serve_process;
+mod serve_roundtrip;
 mod service;
 mod setup;
 mod sheets;

@@ -111,6 +111,12 @@ impl Served {
         self.call("POST", path, body)
     }
 
+    /// Sends a PUT. Returns the response body.
+    #[track_caller]
+    pub fn put(&self, path: &str, body: &str) -> String {
+        self.call("PUT", path, body)
+    }
+
     #[track_caller]
     fn call(&self, method: &str, path: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(&self.host).unwrap();

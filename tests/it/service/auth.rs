@@ -95,6 +95,7 @@ async fn a_refresh_returns_an_access_token_of_the_same_access_level() {
     let refreshed = refresh(&service, format!(r#"{{"refresh":"{}"}}"#, tokens.refresh)).await;
     assert_eq!(refreshed.status, 200);
     let body = refreshed.json();
+    assert_eq!(refreshed.header("cache-control"), "no-store");
     assert_eq!(body.as_object().unwrap().keys().collect::<Vec<_>>(), ["access"]);
     let access = body["access"].as_str().unwrap();
     assert_ne!(access, tokens.access);
@@ -116,6 +117,33 @@ async fn rotation_also_returns_a_refresh_token() {
     let access = body["access"].as_str().unwrap();
     assert_eq!(get_with(&service, &format!("Bearer {access}")).await.status, 200);
     get_with(&service, &format!("Bearer {second}")).await.refused(401);
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn a_replaced_refresh_token_is_void_when_the_new_one_is_used() {
+    let data = folder();
+    let config = Config { rotate_refresh: true, ..Config::new(data.path()) };
+    let service = start_with(config.clone()).await;
+    let first = service.tokens("acme", Access::Full).refresh;
+    let renew = async |service: &Running, token: &str| refresh(service, format!(r#"{{"refresh":"{token}"}}"#)).await;
+    let lost = renew(&service, &first).await.json()["refresh"].as_str().unwrap().to_owned();
+    // The answer was lost: the client sends the old one again.
+    let second = renew(&service, &first).await.json()["refresh"].as_str().unwrap().to_owned();
+    assert_ne!(second, lost);
+    let third = renew(&service, &second).await.json()["refresh"].as_str().unwrap().to_owned();
+    let refused = renew(&service, &first).await.refused(401);
+    assert!(refused["message"].as_str().unwrap().contains("was replaced by a newer one"), "{refused}");
+    service.stop().await;
+
+    for config in [config.clone(), Config { rotate_refresh: false, ..config }] {
+        let service = start_with(config).await;
+        renew(&service, &first).await.refused(401);
+        assert_eq!(renew(&service, &second).await.status, 200, "the third one has not arrived yet");
+        service.stop().await;
+    }
+    let service = start(data.path()).await;
+    assert_eq!(renew(&service, &third).await.status, 200);
     service.stop().await;
 }
 

@@ -26,6 +26,9 @@ async fn a_page_of_another_site_can_not_reach_the_service() {
         let request = service.request(Method::GET, ITEMS).bearer_auth(&service.token).header(HOST, own);
         assert_eq!(answer(request).await.status, StatusCode::OK, "{own}");
     }
+    let twice =
+        service.request(Method::GET, ITEMS).bearer_auth(&service.token).header(HOST, "localhost").header(HOST, "::1");
+    answer(twice).await.refused(400);
     service.stop().await;
 }
 

@@ -1,12 +1,13 @@
 //! Opening and stopping a service, and durability.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
 use sheetport::records::token::Access;
 use sheetport::service::{Config, Error, Service, issue_tokens};
 
-use super::{ITEMS, answer, folder, start};
+use super::{ITEMS, answer, folder, start, start_with};
 
 #[tokio::test]
 async fn a_second_service_on_the_same_data_fails_but_tokens_are_issued() {
@@ -104,6 +105,29 @@ async fn a_stop_finishes_requests_in_flight() {
 
     let service = start(data.path()).await;
     assert_eq!(service.get(ITEMS).await.json()["total"], 1);
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_reads_nothing_is_disconnected() {
+    let data = folder();
+    let config = Config { write_timeout: Duration::from_millis(300), ..Config::new(data.path()) };
+    let service = start_with(config).await;
+    let address = service.base.trim_start_matches("http://").to_owned();
+    let request = format!("GET /openapi.json HTTP/1.1\r\nhost: {address}\r\n\r\n");
+    tokio::task::spawn_blocking(move || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_write_timeout(Some(Duration::from_secs(30))).unwrap();
+        // More answers than the buffers of both sides take. The service stops reading, then it closes the connection.
+        let error = loop {
+            if let Err(error) = stream.write_all(request.as_bytes()) {
+                break error;
+            }
+        };
+        assert!(!matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{error}");
+    })
+    .await
+    .unwrap();
     service.stop().await;
 }
 

@@ -143,6 +143,27 @@ async fn batches_keep_the_order_and_the_numbers() {
 }
 
 #[tokio::test]
+async fn lists_show_the_external_ids_of_orders_and_inventories() {
+    let data = folder();
+    let service = Service::open(Config::new(data.path())).await.unwrap();
+    let records = [("order", r#"{"id":"o","external_id":"SO-1"}"#), ("inventory", r#"{"id":"i","external_id":"L-1"}"#)];
+    assert_eq!(changes(&load(&service, "acme", &records).await), [WriteOutcome::Created; 2]);
+    let renamed = [("order", r#"{"id":"o","external_id":"SO-2"}"#)];
+    assert_eq!(changes(&load(&service, "acme", &renamed).await), [WriteOutcome::Updated]);
+    service.close().await;
+
+    let service = start(data.path()).await;
+    let order = async || service.get("/v1/public/orders").await.ok()["data"][0]["external_id"].clone();
+    assert_eq!(order().await, "SO-2");
+    service.put("/v1/public/orders/o", r#"{"order":{"externalId":"SO-3"}}"#).await.ok();
+    assert_eq!(order().await, "SO-3");
+    let movement = r#"{"transactionType":"in","inventoryExternalId":"L-1","amount":1}"#;
+    service.post("/v1/public/inventory-transactions", movement).await.ok();
+    assert_eq!(service.get("/v1/public/inventories").await.ok()[0]["external_id"], "L-1");
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn items_without_external_ids_match_by_id() {
     let data = folder();
     let service = Service::open(Config::new(data.path())).await.unwrap();

@@ -68,7 +68,7 @@ impl Running {
 #[tokio::test]
 async fn orders_are_found_by_any_id() {
     let (_data, service) = with_orders().await;
-    let expected = r#"{"id":"o-1","order_at":"2026-01-05T09:00:00.000Z","created_at":"2026-01-05T09:00:00.000Z","updated_at":"2026-01-06T10:00:00.000Z","order_id":1001,"status":"open","delivery_status":"pending","total_price":119.00,"total_price_without_tax":100.00,"number_item":2,"currency":"EUR","company_id":null,"contact_id":"k-1"}"#;
+    let expected = r#"{"id":"o-1","order_at":"2026-01-05T09:00:00.000Z","created_at":"2026-01-05T09:00:00.000Z","updated_at":"2026-01-06T10:00:00.000Z","order_id":1001,"status":"open","delivery_status":"pending","total_price":119.00,"total_price_without_tax":100.00,"number_item":2,"currency":"EUR","company_id":null,"contact_id":"k-1","external_id":"SO-1"}"#;
     for path in ["o-1", "1001", "o-1?external_id=", "o-2?external_id=SO-1", "nothing?external_id=SO-1"] {
         assert_eq!(service.get(&format!("{ORDERS}/{path}")).await.text, expected, "{path}");
     }

@@ -111,6 +111,7 @@ impl Work for UpdateOrder {
             state.lines = create_missing(tx, lines).await?;
         }
         record.external_id = self.external_id.or(record.external_id);
+        order.external_id.clone_from(&record.external_id);
         order.company_id = company.or(order.company_id);
         order.order_at = self.order_at.unwrap_or(order.order_at);
         order.delivery_status = self.delivery_status.or(order.delivery_status);

@@ -1,5 +1,5 @@
 //! `POST` and `PUT` of inventory transactions: input and response. `effect` calculates the effect on the inventory,
-//! `write` stores both. Contract: "Inventory transaction"; the limits of the fields are not specified there.
+//! `write` stores both, `load` stores a transaction as another service shows it. Contract: "Inventory transaction"; the limits of the fields are not specified there.
 
 use std::sync::Arc;
 
@@ -14,11 +14,12 @@ use crate::service::request::{self, JsonObject, RecordId, TRANSACTION_RULES};
 use crate::service::response::{self, CtxId, ErrorResponse};
 
 mod effect;
+mod load;
 mod write;
 
-use self::write::WriteResult;
+use self::write::{WriteResult, WriteTransaction};
 
-pub(crate) use self::write::WriteTransaction;
+pub(crate) use self::load::LoadTransaction;
 
 /// Creates a transaction and updates the inventory. Responds when both are on disk.
 pub(crate) async fn create(
@@ -39,12 +40,6 @@ pub(crate) async fn update(
     JsonObject(body): JsonObject,
 ) -> Result<Response, ErrorResponse> {
     write(&app, caller, &ctx_id, Some(id), &body).await
-}
-
-/// Returns the write that creates a transaction with this id, if there is none. It moves nothing.
-pub(crate) fn without_effect(id: String, inventory_id: String) -> WriteTransaction {
-    let changes = Map::from_iter([("transactionType".to_owned(), Value::from("adjust"))]);
-    WriteTransaction { id: Some(id), inventory_id: Some(inventory_id), inventory_external_id: None, changes }
 }
 
 async fn write(

@@ -8,7 +8,7 @@ use crate::decimal::{self, Decimal};
 use crate::records::inventory::Inventory;
 use crate::records::transaction;
 use crate::service::request::{Errors, add_error};
-use crate::service::store::{Key, Kind, Record, Stored, Transaction, Work, WriteOutcome, to_json};
+use crate::service::store::{Key, Kind, Record, Transaction, Work, to_json};
 use crate::service::timestamp;
 
 use super::effect::{self, Effect, Outcome, TooLarge};
@@ -31,13 +31,13 @@ pub(crate) enum WriteResult {
 
 /// Internal state of a transaction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct State {
+pub(super) struct State {
     /// The fields of all inputs so far.
-    input: Map<String, Value>,
+    pub(super) input: Map<String, Value>,
     /// The inventory's unit price when the transaction was assigned to it.
-    unit_value: Option<Number>,
+    pub(super) unit_value: Option<Number>,
     /// The effect on the inventory.
-    effect: Option<Effect>,
+    pub(super) effect: Option<Effect>,
 }
 
 /// A new or existing transaction before the write.
@@ -48,9 +48,9 @@ struct Draft {
     inventory: Option<StoredInventory>,
 }
 
-struct StoredInventory {
-    record: Record,
-    inventory: Inventory,
+pub(super) struct StoredInventory {
+    pub(super) record: Record,
+    pub(super) inventory: Inventory,
 }
 
 impl Work for WriteTransaction {
@@ -70,25 +70,6 @@ impl Work for WriteTransaction {
 }
 
 impl WriteTransaction {
-    /// Creates the transaction with the id of the input. A transaction that exists stays as it is.
-    pub(crate) async fn load(self, tx: &mut Transaction<'_>) -> Result<Result<Stored, Errors>, sqlx::Error> {
-        let id = self.id.clone().expect("a transaction is loaded with its id");
-        if tx.find(Kind::Transaction, Key::Id, &id).await?.is_some() {
-            return Ok(Ok(Stored { id, outcome: WriteOutcome::Unchanged }));
-        }
-        let named = match self.find_inventory(tx).await? {
-            Ok(named) => named,
-            Err(errors) => return Ok(Err(errors)),
-        };
-        let mut record = tx.new_record(Kind::Transaction).await?;
-        record.id.clone_from(&id);
-        let draft = Draft { record, state: State::default(), inventory: None };
-        Ok(match self.write(tx, draft, named).await? {
-            WriteResult::Invalid(errors) => Err(errors),
-            _ => Ok(Stored { id, outcome: WriteOutcome::Created }),
-        })
-    }
-
     /// Returns the transaction to change, or a new one. Returns `None` if the transaction does not exist.
     async fn draft(&self, tx: &mut Transaction<'_>) -> Result<Option<Draft>, sqlx::Error> {
         let Some(id) = &self.id else {
@@ -175,7 +156,7 @@ fn invalid(field: &str, message: &str) -> WriteResult {
 }
 
 impl StoredInventory {
-    fn new(record: Record) -> Result<StoredInventory, sqlx::Error> {
+    pub(super) fn new(record: Record) -> Result<StoredInventory, sqlx::Error> {
         let inventory = record.parse_body()?;
         Ok(StoredInventory { record, inventory })
     }
@@ -224,7 +205,7 @@ fn apply_changes(input: &mut Map<String, Value>, changes: &Map<String, Value>) {
 }
 
 /// Returns the transaction as clients read it.
-fn body(
+pub(super) fn body(
     record: &Record,
     inventory: &StoredInventory,
     input: &Map<String, Value>,

@@ -83,6 +83,7 @@ impl<'a> XlsxCell<'a> {
     pub fn from_value(value: &'a Value<'_>) -> Option<XlsxCell<'a>> {
         Some(match value {
             Value::Blank => return None,
+            Value::Text(text) if text.is_empty() => return None,
             Value::Text(text) => XlsxCell::foreign_text(text),
             Value::Boolean(boolean) => {
                 XlsxCell { content: Content::Boolean(*boolean), kind: CellKind::General, is_cut: false }
@@ -198,6 +199,10 @@ fn excel_date_time(date: Option<Date>, time: Option<Time>) -> Option<ExcelDateTi
         let (hour, minute, second, milli) = clock?;
         return ExcelDateTime::from_hms_milli(hour, minute, second, milli).ok();
     };
+    // Days before the first one of 1900 would be read as times.
+    if date.year() < 1900 {
+        return None;
+    }
     let day = ExcelDateTime::from_ymd(u16::try_from(date.year()).ok()?, date.month() as u8, date.day() as u8).ok()?;
     match clock {
         Some((hour, minute, second, milli)) => day.and_hms_milli(hour, minute, second, milli).ok(),

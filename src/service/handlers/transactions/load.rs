@@ -1,0 +1,116 @@
+//! Loading a transaction as a service shows it. Nothing moves: the figures of its inventory contain its effect already.
+
+use serde_json::{Map, Value};
+
+use crate::records::transaction;
+use crate::service::request::Errors;
+use crate::service::store::{Key, Kind, Stored, Transaction, WriteOutcome, merge, to_json};
+use crate::service::timestamp;
+
+use super::effect::{self, TooLarge};
+use super::write::{State, StoredInventory, body};
+
+/// A validated transaction to load.
+pub(crate) struct LoadTransaction {
+    pub(crate) id: String,
+    /// The id or the short name of its inventory.
+    pub(crate) inventory: String,
+    /// Its other fields, as clients read them.
+    pub(crate) fields: Map<String, Value>,
+}
+
+impl LoadTransaction {
+    /// Creates the transaction with this id, or changes its fields; null clears one unless `keeps_stored`.
+    pub(crate) async fn run(
+        self,
+        tx: &mut Transaction<'_>,
+        keeps_stored: bool,
+    ) -> Result<Result<Stored, Errors>, sqlx::Error> {
+        let Some(inventory) = tx.find_by_id_or_number(Kind::Inventory, &self.inventory).await? else {
+            return Ok(Err(error("inventory_id", "no such inventory; load the inventories first")));
+        };
+        let inventory = StoredInventory::new(inventory)?;
+        let found = tx.find(Kind::Transaction, Key::Id, &self.id).await?;
+        let is_new = found.is_none();
+        let (mut record, mut fields) = match found {
+            Some(record) => {
+                let fields = record.parse_body::<Map<String, Value>>()?;
+                (record, fields)
+            }
+            None => {
+                let mut record = tx.new_record(Kind::Transaction).await?;
+                record.id = self.id;
+                (record, Map::new())
+            }
+        };
+        if is_new {
+            // Without fields, it is a transaction that moved nothing.
+            let input = Map::from_iter([("transactionType".to_owned(), Value::from("adjust"))]);
+            let Ok(outcome) = effect::outcome(&input, None) else { return Ok(Err(too_large())) };
+            fields = object(&body(&record, &inventory, &input, &outcome))?;
+        }
+        let mut changes = self.fields;
+        let has_time = changes.contains_key("updated_at");
+        if !is_new && keeps_stored {
+            changes.retain(|_, value| !value.is_null());
+        }
+        changes.insert("inventory_uuid".to_owned(), Value::from(&*inventory.record.id));
+        if !merge(&mut fields, changes) && !is_new {
+            return Ok(Ok(Stored { id: record.id, outcome: WriteOutcome::Unchanged }));
+        }
+        if !is_new && !has_time {
+            record.touch(tx.now());
+            fields.insert("updated_at".to_owned(), Value::from(timestamp::format(record.updated_at)));
+        }
+        for (name, time) in [("created_at", &mut record.created_at), ("updated_at", &mut record.updated_at)] {
+            *time = fields.get(name).and_then(Value::as_str).and_then(timestamp::parse).unwrap_or(*time);
+        }
+        let shown: transaction::Transaction =
+            serde_json::from_value(Value::Object(fields)).map_err(|error| sqlx::Error::Decode(error.into()))?;
+        let Ok(state) = state(&shown, &inventory) else { return Ok(Err(too_large())) };
+        record.body = to_json(&shown)?;
+        record.state = Some(to_json(&state)?);
+        tx.save(Kind::Transaction, &record).await?;
+        let outcome = if is_new { WriteOutcome::Created } else { WriteOutcome::Updated };
+        Ok(Ok(Stored { id: record.id, outcome }))
+    }
+}
+
+/// Returns the input that leads to the transaction, and its effect, so that an update can revert it.
+fn state(shown: &transaction::Transaction, inventory: &StoredInventory) -> Result<State, TooLarge> {
+    let mut input = Map::new();
+    let amount = (shown.amount != shown.transaction_amount).then_some(&shown.transaction_amount);
+    let fields = [
+        ("transactionType", Some(Value::from(&*shown.transaction_type))),
+        ("inventoryType", shown.inventory_type.as_deref().map(Value::from)),
+        ("status", shown.status.as_deref().map(Value::from)),
+        ("amount", Some(Value::Number(shown.amount.clone()))),
+        ("transactionAmount", amount.map(|amount| Value::Number(amount.clone()))),
+        ("useUnitValue", Some(Value::Bool(shown.use_unit_value))),
+        ("price", shown.price.clone().map(Value::Number)),
+        ("transactionDate", Some(Value::from(&*shown.transaction_date))),
+    ];
+    input.extend(fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+    // The price of one unit that the inventory had then.
+    let then = shown.average_price.clone().filter(|_| shown.use_unit_value && shown.price.is_none());
+    let unit_value = then.or_else(|| inventory.inventory.unit_price.clone());
+    let outcome = effect::outcome(&input, unit_value.as_ref().map(effect::stored).transpose()?)?;
+    let effect = outcome.effect.filter(|_| shown.usage_status == "applied");
+    Ok(State { input, unit_value, effect })
+}
+
+fn object(shown: &transaction::Transaction) -> Result<Map<String, Value>, sqlx::Error> {
+    match serde_json::to_value(shown) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        Ok(_) => unreachable!("a transaction is an object"),
+        Err(error) => Err(sqlx::Error::Encode(error.into())),
+    }
+}
+
+fn error(field: &str, message: &str) -> Errors {
+    Errors::from([(field.to_owned(), vec![message.to_owned()])])
+}
+
+fn too_large() -> Errors {
+    error("amount", "is too large")
+}
