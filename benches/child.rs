@@ -25,6 +25,8 @@ pub struct Sample {
     pub cpu_seconds: Option<f64>,
     /// Peak memory of the process plus that of its largest child; `None` if the system does not report it.
     pub peak_bytes: Option<u64>,
+    /// Requests for a thousand records, all repetitions included; `None` for comparisons that count them otherwise.
+    pub requests_per_thousand: Option<f64>,
 }
 
 /// The amount of data that a side processed, which must be the same on both sides.
@@ -69,6 +71,7 @@ pub fn timed<T>(work: impl FnOnce() -> Outcome<T>, seen: impl FnOnce(T) -> Outco
         wall_seconds,
         cpu_seconds: after.as_ref().zip(cpu).map(|(after, before)| after.cpu_seconds - before),
         peak_bytes: after.map(|after| after.peak_bytes),
+        requests_per_thousand: None,
     })
 }
 

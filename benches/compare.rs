@@ -32,6 +32,7 @@ pub struct Figures {
     pub wall_seconds: f64,
     pub cpu_seconds: Option<f64>,
     pub peak_bytes: Option<u64>,
+    pub requests_per_thousand: Option<f64>,
 }
 
 pub fn compare(row: &'static Row, args: &Args) -> Outcome<Comparison> {
@@ -102,6 +103,7 @@ fn figures(samples: &[Sample]) -> Figures {
         cpu_seconds: median(samples.iter().filter_map(|sample| sample.cpu_seconds)),
         peak_bytes: median(samples.iter().filter_map(|sample| sample.peak_bytes).map(|bytes| bytes as f64))
             .map(|bytes| bytes as u64),
+        requests_per_thousand: median(samples.iter().filter_map(|sample| sample.requests_per_thousand)),
     }
 }
 

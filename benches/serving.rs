@@ -191,6 +191,11 @@ pub fn fill(folder: &Path, scale: f64) -> Outcome<()> {
 }
 
 /// Returns the number of the last page in a folder filled by [`fill`].
+/// Returns the number of items.
+pub fn item_count(folder: &Path) -> Outcome<u64> {
+    Ok(u64::from(last_page(folder)?) * u64::from(LIMIT))
+}
+
 pub fn last_page(folder: &Path) -> Outcome<u32> {
     let counts = fs::read_to_string(folder.join(COUNT))?;
     Ok(counts.split_once(' ').ok_or("no counts")?.1.parse()?)

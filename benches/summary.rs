@@ -11,8 +11,20 @@ use crate::{Outcome, ROWS};
 
 pub fn table(results: &[Comparison]) -> String {
     let mut lines = vec![
-        ["comparison", "side", "wall s", "cpu s", "peak MiB", "per second", "ratio", "min–max", "target", "within"]
-            .map(str::to_owned),
+        [
+            "comparison",
+            "side",
+            "wall s",
+            "cpu s",
+            "peak MiB",
+            "per second",
+            "requests per 1,000",
+            "ratio",
+            "min–max",
+            "target",
+            "within",
+        ]
+        .map(str::to_owned),
     ];
     for result in results {
         let verdict = [
@@ -70,7 +82,7 @@ pub fn check(path: &Path) -> Outcome<()> {
     Ok(())
 }
 
-fn line(result: &Comparison, side: &str, figures: &Figures, verdict: [String; 4]) -> [String; 10] {
+fn line(result: &Comparison, side: &str, figures: &Figures, verdict: [String; 4]) -> [String; 11] {
     let or_not = |figure: Option<String>| figure.unwrap_or_else(|| "n/a".to_owned());
     let per_second = result.seen.units as f64 / figures.wall_seconds;
     let [ratio, range, target, within] = verdict;
@@ -81,6 +93,7 @@ fn line(result: &Comparison, side: &str, figures: &Figures, verdict: [String; 4]
         or_not(figures.cpu_seconds.map(|seconds| format!("{seconds:.3}"))),
         or_not(figures.peak_bytes.map(|bytes| format!("{:.1}", bytes as f64 / 1_048_576.0))),
         format!("{per_second:.0} {}", result.unit),
+        figures.requests_per_thousand.map(|requests| format!("{requests:.2}")).unwrap_or_default(),
         ratio,
         range,
         target,

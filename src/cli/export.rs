@@ -52,6 +52,9 @@ pub struct Export {
     /// Start again instead of continuing an interrupted export
     #[arg(long)]
     pub fresh: bool,
+    /// Records per page [default: as many as the service grants, which is found out and remembered]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), conflicts_with = "ids")]
+    pub page_size: Option<u32>,
     #[command(flatten)]
     pub look: Look,
     #[command(flatten)]

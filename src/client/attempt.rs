@@ -21,6 +21,8 @@ pub struct Client {
     transport: Transport,
     tokens: Tokens,
     requests: AtomicU64,
+    /// Number of requests that were not answered yet.
+    in_flight: AtomicU64,
     /// Number of answers that show that the service works.
     answers: AtomicU64,
     #[cfg(test)]
@@ -35,6 +37,22 @@ pub(crate) struct Script(Box<dyn Fn(&Request) -> TransportOutcome + Send + Sync>
 impl std::fmt::Debug for Script {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Script")
+    }
+}
+
+/// Counts a request as long as it is not answered, and not given up.
+struct InFlight<'a>(&'a AtomicU64);
+
+impl<'a> InFlight<'a> {
+    fn new(count: &'a AtomicU64) -> InFlight<'a> {
+        count.fetch_add(1, Ordering::Relaxed);
+        InFlight(count)
+    }
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -67,6 +85,7 @@ impl Client {
             transport,
             tokens: Tokens::new(address, credentials),
             requests: AtomicU64::new(0),
+            in_flight: AtomicU64::new(0),
             answers: AtomicU64::new(0),
             #[cfg(test)]
             script: None,
@@ -101,6 +120,11 @@ impl Client {
         self.requests.load(Ordering::Relaxed)
     }
 
+    /// Returns the number of requests that were not answered yet.
+    pub(super) fn in_flight(&self) -> u64 {
+        self.in_flight.load(Ordering::Relaxed)
+    }
+
     /// Returns the number of answers so far that show that the service works: all but those of status 500 and more.
     pub(super) fn answers(&self) -> u64 {
         self.answers.load(Ordering::Relaxed)
@@ -113,6 +137,7 @@ impl Client {
 
     async fn send(&self, request: &Request, token: Option<&SecretString>) -> TransportOutcome {
         self.requests.fetch_add(1, Ordering::Relaxed);
+        let _in_flight = InFlight::new(&self.in_flight);
         let outcome = self.exchange(request, token).await;
         let is_answer = matches!(&outcome, TransportOutcome::Response(response) if response.status < 500);
         self.answers.fetch_add(u64::from(is_answer), Ordering::Relaxed);

@@ -1,16 +1,19 @@
 //! Reads with retries.
 
 use reqwest::Url;
+use std::time::Duration;
+
 use tokio::time::Instant;
 
 use super::attempt::Client;
 use super::error::Error;
 use super::next_step::{NextStep, next_step};
-use super::outcome::TransportOutcome;
+use super::outcome::{Response, TransportOutcome};
 use super::pace::Pace;
-use super::policy::{Call, MAX_ATTEMPTS, MAX_PROBES, backoff, outage_pause};
+use super::policy::{Call, LONGEST_WAIT, MAX_ATTEMPTS, MAX_PROBES, backoff, outage_pause};
 use super::request::Request;
 use super::stop::Stop;
+use super::transport::rate_headers::Quota;
 
 /// A short read that changes nothing and is allowed for every token, to see whether the service answers.
 pub(crate) const PROBE_PATH: &str = "/v1/public/items?page=1&limit=1";
@@ -43,6 +46,17 @@ pub(crate) async fn fetch_within<T>(
     fetch_with(client, pace, &Request::get(path).answered_within(max_answer), MAX_ATTEMPTS, parse).await
 }
 
+/// Reads `path` like [`fetch_within`], without further attempts after a failure.
+pub(crate) async fn try_within<T>(
+    client: &Client,
+    pace: &Pace,
+    path: &str,
+    max_answer: usize,
+    parse: impl FnMut(Vec<u8>) -> Result<T, String>,
+) -> Result<T, Error> {
+    fetch_with(client, pace, &Request::get(path).answered_within(max_answer), 1, parse).await
+}
+
 /// Reads [`PROBE_PATH`] without retries, as a quick check of address and credentials.
 pub async fn check(client: &Client) -> Result<(), Error> {
     fetch_with(client, &Pace::new(None, Instant::now().into_std()), &Request::get(PROBE_PATH), 1, |_| Ok(())).await
@@ -63,6 +77,9 @@ async fn fetch_with<T>(
             tokio::time::sleep_until(until.into()).await;
         }
         let outcome = client.attempt(request).await.outcome;
+        if let Some((left, reset)) = quota(&outcome, client.in_flight()) {
+            pace.permit_only(left, (Instant::now() + reset).into_std());
+        }
         if let TransportOutcome::Truncated { limit: Some(limit), .. } = &outcome {
             return Err(Error::TooLong(*limit));
         }
@@ -104,6 +121,14 @@ async fn fetch_with<T>(
         }
         pace.hold((Instant::now() + outage_pause(probes + 1)).into_std());
     }
+}
+
+/// Returns how many requests the service accepts, besides those on their way, and for how long, if it has said so.
+fn quota(outcome: &TransportOutcome, in_flight: u64) -> Option<(u64, Duration)> {
+    let TransportOutcome::Response(Response { quota: Some(Quota { remaining, reset }), .. }) = outcome else {
+        return None;
+    };
+    (*reset <= LONGEST_WAIT).then_some((remaining.saturating_sub(in_flight), *reset))
 }
 
 /// Returns the path of a single record: `list` and the id as one segment. With `by_external_id` the id is also the query

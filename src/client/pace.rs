@@ -5,6 +5,7 @@ mod gate;
 mod rate;
 mod shared;
 
+use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -29,15 +30,74 @@ struct State {
     /// Origin of the times in `gate`.
     began: Instant,
     held_until: Option<Instant>,
+    /// How many requests the service accepts before this time, as it has said.
+    quota: Option<(u64, Instant)>,
     /// Whether the automatic rate has yet to react to the hold.
     is_new_hold: bool,
+}
+
+impl State {
+    fn take_permit(&mut self, now: Instant) -> Result<(), Instant> {
+        if let Some(until) = self.held_until.filter(|until| now < *until) {
+            return Err(until);
+        }
+        let State { limit, shared, gate, began, is_new_hold, .. } = self;
+        if std::mem::take(is_new_hold)
+            && let Some(limit) = limit
+        {
+            limit.refused(now);
+        }
+        let interval = match limit {
+            None => return Ok(()),
+            Some(Limit::Fixed(interval)) => *interval,
+            Some(Limit::Auto(auto)) => auto.interval(now),
+            Some(Limit::Free(permits)) => {
+                while permits.len() >= MAX_PERMITS || permits.front().is_some_and(|first| *first + WINDOW < now) {
+                    permits.pop_front();
+                }
+                permits.push_back(now);
+                return Ok(());
+            }
+        };
+        match shared.as_mut().map(|shared| shared.pass(interval, now)) {
+            Some(Ok(permit)) => return permit,
+            Some(Err(error)) => {
+                tracing::warn!(%error, "the rate is not shared with other runs on this machine any more");
+                *shared = None;
+            }
+            None => {}
+        }
+        gate.pass(interval, now.saturating_duration_since(*began)).map_err(|until| *began + until)
+    }
 }
 
 enum Limit {
     /// Fixed interval between requests.
     Fixed(Duration),
     Auto(AutoRate),
+    /// None until the service refuses a request; then automatic, from half the rate of the last second on.
+    Free(VecDeque<Instant>),
 }
+
+impl Limit {
+    /// Reacts to a refusal.
+    fn refused(&mut self, now: Instant) {
+        match self {
+            Limit::Fixed(_) => {}
+            Limit::Auto(auto) => auto.refused(now),
+            Limit::Free(permits) => {
+                let recent = permits.iter().filter(|permit| **permit + WINDOW >= now).count();
+                // The search begins below: how many more would have been accepted in a second is unknown.
+                *self = Limit::Auto(AutoRate::searching_from(recent as f64 / WINDOW.as_secs_f64() / 2.0, now));
+            }
+        }
+    }
+}
+
+/// The time in which the rate of a limiter without limit is measured.
+const WINDOW: Duration = Duration::from_secs(1);
+/// Maximum number of permits to remember for it.
+const MAX_PERMITS: usize = 10_000;
 
 impl Pace {
     /// Creates a limiter. Without a speed, every request is permitted at once.
@@ -46,6 +106,15 @@ impl Pace {
             Speed::Fixed(rate) => Limit::Fixed(rate.interval()),
             Speed::Auto(known) => Limit::Auto(AutoRate::new(known, now)),
         });
+        Pace::with(limit, now)
+    }
+
+    /// Creates a limiter that permits every request at once until the service refuses one, and then finds a rate.
+    pub fn free_until_refused(now: Instant) -> Pace {
+        Pace::with(Some(Limit::Free(VecDeque::new())), now)
+    }
+
+    fn with(limit: Option<Limit>, now: Instant) -> Pace {
         Pace {
             state: Mutex::new(State {
                 limit,
@@ -53,6 +122,7 @@ impl Pace {
                 gate: Gate::default(),
                 began: now,
                 held_until: None,
+                quota: None,
                 is_new_hold: false,
             }),
         }
@@ -75,29 +145,16 @@ impl Pace {
     /// Takes a permit. The error is the time of the next permit.
     pub fn permit(&self, now: Instant) -> Result<(), Instant> {
         let mut state = self.state();
-        if let Some(until) = state.held_until.filter(|until| now < *until) {
-            return Err(until);
+        match state.quota {
+            Some((0, until)) if now < until => return Err(until),
+            Some((_, until)) if now >= until => state.quota = None,
+            Some(_) | None => {}
         }
-        let State { limit, shared, gate, began, is_new_hold, .. } = &mut *state;
-        if std::mem::take(is_new_hold)
-            && let Some(Limit::Auto(auto)) = limit
-        {
-            auto.refused(now);
+        let permit = state.take_permit(now);
+        if let (Ok(()), Some((left, _))) = (permit, &mut state.quota) {
+            *left -= 1;
         }
-        let interval = match limit {
-            None => return Ok(()),
-            Some(Limit::Fixed(interval)) => *interval,
-            Some(Limit::Auto(auto)) => auto.interval(now),
-        };
-        match shared.as_mut().map(|shared| shared.pass(interval, now)) {
-            Some(Ok(permit)) => return permit,
-            Some(Err(error)) => {
-                tracing::warn!(%error, "the rate is not shared with other runs on this machine any more");
-                *shared = None;
-            }
-            None => {}
-        }
-        gate.pass(interval, now.saturating_duration_since(*began)).map_err(|until| *began + until)
+        permit
     }
 
     /// Permits nothing before `until`, as the service asked. A hold is never shortened.
@@ -107,17 +164,27 @@ impl Pace {
         state.held_until = state.held_until.max(Some(until));
     }
 
+    /// Permits no more than `left` requests before `until`, as the service has said. Unlike [`Pace::hold`], this is no refusal.
+    pub(super) fn permit_only(&self, left: u64, until: Instant) {
+        let mut state = self.state();
+        // Answers come in any order, and an older one says more.
+        state.quota = Some(match state.quota {
+            Some((fewer, earlier)) => (left.min(fewer), until.min(earlier)),
+            None => (left, until),
+        });
+    }
+
     /// Lowers an automatic rate after a 429.
     pub fn refused(&self, now: Instant) {
-        if let Some(Limit::Auto(auto)) = &mut self.state().limit {
-            auto.refused(now);
+        if let Some(limit) = &mut self.state().limit {
+            limit.refused(now);
         }
     }
 
     /// Returns the current limit in requests per second, or `None` without a limit.
     pub fn per_second(&self, now: Instant) -> Option<f64> {
         match &mut self.state().limit {
-            None => None,
+            None | Some(Limit::Free(_)) => None,
             Some(Limit::Fixed(interval)) => Some(1.0 / interval.as_secs_f64()),
             Some(Limit::Auto(auto)) => Some(1.0 / auto.interval(now).as_secs_f64()),
         }

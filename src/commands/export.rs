@@ -163,6 +163,7 @@ pub(super) fn request(args: &Export) -> ExportRequest<'_> {
         min_ratio: nightly.min_ratio,
         allow_empty: nightly.allow_empty,
         ids,
+        page_size: args.page_size,
         language: by_id.language.as_deref(),
         concurrency: args.pacing.concurrency(),
         rate: args.pacing.rate,
@@ -171,7 +172,7 @@ pub(super) fn request(args: &Export) -> ExportRequest<'_> {
 
 /// Returns the command that exports again, and continues an interrupted export.
 fn again(args: &Export, context: &Context) -> String {
-    let Export { records, output, family, verify, fresh: _, look, nightly, by_id, pacing } = args;
+    let Export { records, output, family, verify, fresh: _, page_size, look, nightly, by_id, pacing } = args;
     let byte = |byte: u8| if byte == b'\t' { "tab".to_owned() } else { char::from(byte).to_string() };
     let since = nightly.since.map(|since| match since {
         Since::Moment(time) => time.to_string(),
@@ -181,6 +182,7 @@ fn again(args: &Export, context: &Context) -> String {
         .short('o', "output", output)
         .flag("family", family.map(Family::name))
         .switch("verify", *verify)
+        .flag("page-size", page_size.map(|size| size.to_string()))
         .flag("template", look.template.as_ref())
         .flag("explode", look.explode.as_ref())
         .flag("format", look.format.map(TextKind::name))
@@ -213,6 +215,8 @@ pub(super) fn as_json(exported: &Exported) -> Value {
         "rows": manifest.rows,
         "distinct": manifest.distinct,
         "pages": manifest.pages,
+        "page_size": manifest.page_size,
+        "requests": manifest.requests,
         "duplicates": manifest.duplicates,
         "total": manifest.total,
         "older": manifest.older,

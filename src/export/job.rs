@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use super::fetch::IdFile;
+use super::fetch::{IdFile, PageSize};
 use super::template::Template;
 use crate::records::{List, ListedField, Single};
 use crate::sheet::write::{Shape, Style, TextKind};
@@ -52,6 +52,14 @@ pub enum Since {
 }
 
 impl Source {
+    /// Returns the path of the list, or the path below which the single records are.
+    pub(crate) fn path(&self) -> &'static str {
+        match self {
+            Source::List(list) => list.path,
+            Source::Ids { single, .. } => single.path,
+        }
+    }
+
     /// Returns the contract's fields of the records, and the name of the list or of the single records.
     pub(super) fn fields(&self) -> (&'static [ListedField], &'static str) {
         match self {
@@ -83,6 +91,8 @@ pub struct Job {
     pub min_ratio: Option<f64>,
     /// An empty list may replace the file of one that was not.
     pub allow_empty: bool,
+    /// Number of entries to ask for per page of a list.
+    pub page_size: PageSize,
     /// Maximum number of simultaneous requests.
     pub concurrency: usize,
     /// Folder of Sheetport's own data.

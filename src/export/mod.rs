@@ -24,7 +24,7 @@ pub use self::changes::Changes;
 pub(crate) use self::conclude::has_date;
 pub use self::conclude::{Exported, Manifest};
 pub use self::error::Error;
-pub use self::fetch::IdFile;
+pub use self::fetch::{IdFile, KnownSizes, PageSize};
 pub use self::job::{ChangesFile, Clock, Job, Output, Since, Source};
 pub use self::run::{export, export_together};
 pub use self::template::Template;

@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
+use tokio::sync::Mutex;
 
 use super::change_list::{ListLayout, Records, compare};
 use super::changes::{Comparison, PreviousRecords};
 use super::conclude::{
-    ComparedRecords, ExportResults, Exported, History, ListedChanges, Reading, State, Verdict, behind_links,
+    ComparedRecords, ExportResults, Exported, History, ListedChanges, Reading, Requested, State, Verdict, behind_links,
     check_existing, check_existing_changes, conclude, incomplete, records_before, resolve,
 };
 use super::error::Error;
-use super::fetch::Fetcher;
+use super::fetch::{Fetcher, KnownSizes, PageSize, SAFE, may_depend_on_size, try_page};
 use super::job::{Job, Output, Since, Source};
 use super::session::{ExportSession, Progress};
 use super::spool::{FrameKind, Frames, Spool};
@@ -63,6 +64,7 @@ pub async fn export_together(
             client: Arc::clone(&client),
             pace: Arc::clone(&pace),
             concurrency: export.job.concurrency.max(1),
+            large: Mutex::default(),
         };
         read.push(export.read(&fetcher, is_shared, &progress).await?);
     }
@@ -99,6 +101,7 @@ struct ReadExport<'a> {
     session: ExportSession,
     since: Option<jiff::Timestamp>,
     verdict: Verdict,
+    requested: Requested,
 }
 
 impl<'a> StartedExport<'a> {
@@ -122,30 +125,69 @@ impl<'a> StartedExport<'a> {
     async fn read(self, fetcher: &Fetcher, is_shared: bool, progress: &Progress<'_>) -> Result<ReadExport<'a>, Error> {
         let StartedExport { job, path, history, previous, .. } = &self;
         let concluded = previous.as_ref().map(|previous| previous.started);
+        let requests_before = fetcher.client.requests();
         let mut readings = 1;
+        let mut page_size = job.page_size;
+        let mut is_fresh = job.fresh;
         let (session, since, completeness) = loop {
             let (selection, since) = selection(job, history, previous.as_ref())?;
             let options = table_options(job, path.as_deref(), history, selection, is_shared);
             let writer = WriterThread::spawn(TableBuilder::new(options));
-            let is_fresh = job.fresh || readings > 1;
             let mut session = ExportSession::start(job, &self.identity, history, concluded, is_fresh, writer)?;
-            let completeness = session.fetch_all(job, fetcher, progress).await?;
+            let completeness = match session.fetch_all(job, page_size, fetcher, progress).await {
+                Ok(completeness) => completeness,
+                Err(error) => {
+                    page_size = smaller_pages(&error, job, page_size, session.size, fetcher).await.ok_or(error)?;
+                    is_fresh = true;
+                    continue;
+                }
+            };
+            if let (Some(known), PageSize::Largest(_)) = (session.known, page_size) {
+                page_size = PageSize::Largest(known);
+            }
             match completeness {
-                Completeness::Moved(_) if readings < MAX_READINGS => readings += 1,
+                Completeness::Moved(_) if readings < MAX_READINGS => (readings, is_fresh) = (readings + 1, true),
                 completeness => break (session, since, completeness),
             }
         };
         let reading = Reading { times: readings, is_verified: session.is_verified };
         let verdict = Verdict::new(job, &completeness, &session.walk, reading, self.records_before);
-        Ok(ReadExport { started: self, session, since, verdict })
+        let is_list = matches!(job.source, Source::List(_));
+        let requested = Requested {
+            known_sizes: match page_size {
+                PageSize::Largest(known) if is_list => Some(known),
+                PageSize::Largest(_) | PageSize::Chosen(_) => None,
+            },
+            page_size: is_list.then_some(session.size),
+            requests: fetcher.client.requests() - requests_before,
+        };
+        Ok(ReadExport { started: self, session, since, verdict, requested })
     }
+}
+
+/// Returns the page size with which the list is read again from the start, after an error that came with pages of `size`
+/// entries: a list whose later pages are too much for the service at this size can still be exported. `None` if the service
+/// does not answer with smaller pages either.
+async fn smaller_pages(
+    error: &Error,
+    job: &Job,
+    page_size: PageSize,
+    size: u64,
+    fetcher: &Fetcher,
+) -> Option<PageSize> {
+    let (Source::List(list), PageSize::Largest(known)) = (&job.source, page_size) else { return None };
+    if size <= SAFE || !may_depend_on_size(error) {
+        return None;
+    }
+    try_page(fetcher, list, 1, SAFE).await.ok()?;
+    Some(PageSize::Largest(KnownSizes { granted: Some(SAFE), ..known.refusing(SAFE + 1) }))
 }
 
 impl<'a> ReadExport<'a> {
     /// Separates what a blocking thread writes from what concludes the export. Changes are listed only if all is complete.
     fn split(self, is_complete: bool) -> (UnfinishedTable, UnfinishedResult<'a>) {
-        let ReadExport { started: StartedExport { job, changes, history, previous, .. }, session, since, verdict } =
-            self;
+        let ReadExport { started, session, since, verdict, requested } = self;
+        let StartedExport { job, changes, history, previous, .. } = started;
         let ExportSession { walk, spool, writer, repeated, missing, was_resumed, is_verified, started, .. } = session;
         let compared = previous.as_ref().and_then(|previous| previous.compared.as_ref());
         let new_records = History::new_records(started);
@@ -174,6 +216,7 @@ impl<'a> ReadExport<'a> {
             walk,
             since,
             missing,
+            requested,
             was_resumed,
             is_verified,
             started,
@@ -192,6 +235,7 @@ struct UnfinishedResult<'a> {
     walk: Walk,
     since: Option<jiff::Timestamp>,
     missing: u64,
+    requested: Requested,
     was_resumed: bool,
     is_verified: bool,
     started: jiff::Timestamp,
@@ -215,6 +259,7 @@ impl<'a> UnfinishedResult<'a> {
             spool,
             since,
             missing,
+            requested: self.requested,
             was_resumed: self.was_resumed,
             is_verified: self.is_verified,
             started: self.started,

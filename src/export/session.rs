@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use super::conclude::History;
 use super::error::Error;
-use super::fetch::{Fetched, Fetcher, ListPages, MissingRecord, PAGE_SIZE, RecordsById, fetch_page};
+use super::fetch::{
+    Fetched, Fetcher, FirstPage, KnownSizes, ListPages, MissingRecord, PageSize, RecordsById, SAFE, fetch_page,
+};
 use super::job::{Job, Source};
 use super::spool::{FrameKind, Spool};
 use super::table::WriterThread;
@@ -30,6 +32,11 @@ pub(super) struct ExportSession {
     pub(super) missing: u64,
     /// Number of these for which the service answered something else.
     others: u64,
+    /// Number of entries per page of the list, as asked for and as in force.
+    asked: u64,
+    pub(super) size: u64,
+    /// What is known about larger pages, after a list that was read from its beginning.
+    pub(super) known: Option<KnownSizes>,
     pub(super) was_resumed: bool,
     /// All IDs of the list were read a second time.
     pub(super) is_verified: bool,
@@ -68,6 +75,9 @@ impl ExportSession {
             frames: 0,
             missing: 0,
             others: 0,
+            asked: SAFE,
+            size: SAFE,
+            known: None,
             was_resumed,
             is_verified: false,
             started,
@@ -78,6 +88,7 @@ impl ExportSession {
     pub(super) async fn fetch_all(
         &mut self,
         job: &Job,
+        page_size: PageSize,
         fetcher: &Fetcher,
         progress: &Progress<'_>,
     ) -> Result<Completeness, Error> {
@@ -86,7 +97,11 @@ impl ExportSession {
         }
         match &job.source {
             Source::List(list) => {
-                let mut pages = ListPages::new(fetcher, list, self.walk.fetched() + 1);
+                let first = match self.walk.fetched() {
+                    0 => Some(self.fetch_first(fetcher, list, page_size).await?),
+                    _ => None,
+                };
+                let mut pages = ListPages::new(fetcher, list, self.size, self.walk.fetched() + 1);
                 while let Some(fetched) = pages.next(&self.walk).await? {
                     self.insert(fetched).await?;
                     progress(self.walk.entries, self.walk.total);
@@ -95,8 +110,10 @@ impl ExportSession {
                     self.walk.observe_total(&page);
                 }
                 if self.walk.is_unpaged() {
+                    self.known = first.map(|first| first.known);
                     return self.read_unpaged(fetcher, list).await;
                 }
+                self.known = first.map(|first| first.known.learn(self.asked, first.len, self.walk.is_longer()));
                 self.look_again(fetcher, list).await?;
                 progress(self.walk.entries, self.walk.total);
                 let completeness = self.walk.completeness();
@@ -106,7 +123,7 @@ impl ExportSession {
                     return Ok(completeness);
                 }
                 let mut second = self.walk.restarted();
-                let mut pages = ListPages::new(fetcher, list, 1);
+                let mut pages = ListPages::new(fetcher, list, self.size, 1);
                 while let Some(fetched) = pages.next(&second).await? {
                     second.insert(&fetched.into_page());
                     progress(second.entries, second.total);
@@ -130,13 +147,30 @@ impl ExportSession {
         }
     }
 
+    /// Fetches the first page, and with it the size of all pages.
+    async fn fetch_first(
+        &mut self,
+        fetcher: &Fetcher,
+        list: &'static List,
+        page_size: PageSize,
+    ) -> Result<First, Error> {
+        let FirstPage { page, asked, size, known } = FirstPage::fetch(fetcher, list, page_size).await?;
+        (self.asked, self.size) = (asked, size);
+        // The pages of an interrupted export go on with the same size.
+        self.spool.append(FrameKind::Size, format!("{asked} {size}").as_bytes())?;
+        self.frames += 1;
+        let len = page.len() as u64;
+        self.insert(Fetched::Page(page)).await?;
+        Ok(First { len, known })
+    }
+
     /// Reads the first and perhaps the last pages again, until all their entries are known: those that were inserted
     /// while the list was being read are there.
     async fn look_again(&mut self, fetcher: &Fetcher, list: &'static List) -> Result<(), Error> {
         for ends in [Walk::first_look, Walk::last_look] {
             let mut number = ends(&self.walk);
             while let Some(page) = number.filter(|_| !self.walk.has_looked_enough()) {
-                let fetched = fetch_page(fetcher, list, page, PAGE_SIZE).await?;
+                let fetched = fetch_page(fetcher, list, page, self.size).await?;
                 let has_new = self.insert_again(fetched.into_page()).await?;
                 number = has_new.then_some(page + 1);
             }
@@ -147,7 +181,7 @@ impl ExportSession {
     /// Finds out whether a list without total and with a single page, whatever its number, is a page of a longer list: asks
     /// for larger pages until one is not full, or has nothing new because the service ignores the size or has a largest one.
     async fn read_unpaged(&mut self, fetcher: &Fetcher, list: &'static List) -> Result<Completeness, Error> {
-        let mut size = PAGE_SIZE;
+        let mut size = self.asked;
         while self.walk.entries >= size && !self.walk.has_looked_enough() {
             size = self.walk.entries.saturating_mul(2);
             let fetched = fetch_page(fetcher, list, 1, size).await?;
@@ -171,6 +205,10 @@ impl ExportSession {
                     self.count_missing(missing.is_ok_and(|missing| missing.is_other));
                 }
                 FrameKind::Begin => {}
+                FrameKind::Size => {
+                    self.frames += 1;
+                    (self.asked, self.size) = sizes(&frame.payload).unwrap_or((SAFE, SAFE));
+                }
                 FrameKind::NoPage => self.insert_page(Page::default()).await?,
                 FrameKind::PageAgain => match Page::parse(frame.payload) {
                     Ok(page) => drop(self.insert_known(page).await?),
@@ -236,6 +274,18 @@ impl ExportSession {
         self.missing += 1;
         self.others += u64::from(is_other);
     }
+}
+
+/// The first page of a list.
+struct First {
+    len: u64,
+    known: KnownSizes,
+}
+
+/// Returns the sizes in the payload of a frame.
+fn sizes(payload: &[u8]) -> Option<(u64, u64)> {
+    let (asked, size) = std::str::from_utf8(payload).ok()?.split_once(' ')?;
+    Some((asked.parse().ok()?, size.parse().ok()?))
 }
 
 /// Whether a list with this number of entries may be a page of a longer list.

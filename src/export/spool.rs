@@ -13,13 +13,15 @@ use std::time::{Duration, SystemTime};
 use twox_hash::XxHash3_64;
 
 use super::error::Error;
+#[cfg(test)]
+use crate::sheet::write::full_disk;
 
 /// Name of the spool file.
 pub(super) const FILE_NAME: &str = "pages";
 /// Maximum age of a resumed spool, from its beginning. The list may have changed since.
 const MAX_AGE: Duration = Duration::from_secs(60 * 60);
 /// Version of the frames' content.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// Length of a frame's header: the kind, the length and a checksum of all of the frame.
 const HEADER_LEN: usize = 1 + 4 + 8;
 /// Maximum length of a payload. Accepted responses are shorter.
@@ -31,6 +33,8 @@ const MAX_PAYLOAD: usize = 80 << 20;
 pub(super) enum FrameKind {
     /// Identifies the export. The first frame.
     Begin = b'B',
+    /// The number of entries per page, before the first page of a list: as asked for, and as in force.
+    Size = b'S',
     /// A page of a list, or a single record.
     Page = b'P',
     /// A page of a list that was read again.
@@ -66,7 +70,8 @@ pub(super) struct Frames {
 
 impl FrameKind {
     fn from_byte(byte: u8) -> Option<FrameKind> {
-        let kinds = [FrameKind::Begin, FrameKind::Page, FrameKind::PageAgain, FrameKind::NoPage, FrameKind::Missing];
+        use FrameKind as Kind;
+        let kinds = [Kind::Begin, Kind::Size, Kind::Page, Kind::PageAgain, Kind::NoPage, Kind::Missing];
         kinds.into_iter().find(|kind| *kind as u8 == byte)
     }
 }
@@ -126,6 +131,8 @@ impl Spool {
         self.buffer.clear();
         self.buffer.extend_from_slice(&header);
         self.buffer.extend_from_slice(payload);
+        #[cfg(test)]
+        full_disk::take(&self.path, self.buffer.len()).map_err(|source| error(&self.path, source))?;
         self.file.write_all(&self.buffer).map_err(|source| error(&self.path, source))
     }
 

@@ -20,6 +20,7 @@ mod lock;
 mod model;
 mod newer;
 mod outcomes;
+mod page_size;
 mod plan;
 mod profile;
 mod prune;
@@ -50,6 +51,7 @@ pub use model::{
     AcceptedEarlier, Disposition, FROM_SERVICE, Origin, Outcome, PlannedRecord, Problem, SkipReason, SourceRow,
 };
 pub use newer::{NewerKeys, NewerRequest};
+pub use page_size::PageSizes;
 pub use plan::Plan;
 pub use profile::StoredProfile;
 pub use resolve::{Resolution, UnknownRecord};

@@ -8,8 +8,11 @@ use std::time::{Instant, SystemTime};
 use super::context::Context;
 use super::error::Error;
 use super::event::{Event, Observer};
+use super::learned::Learned;
 use crate::client::{self, Pace, Speed};
-use crate::export::{self, ChangesFile, Clock, Exported, IdFile, Job, Output, Since, Source, Template, template};
+use crate::export::{
+    self, ChangesFile, Clock, Exported, IdFile, Job, KnownSizes, Output, PageSize, Since, Source, Template, template,
+};
 use crate::records::{Family, List, Single, company, contact, inventory, item, order, transaction};
 use crate::sheet::write::{Shape, Style, TextKind};
 
@@ -77,6 +80,8 @@ pub struct ExportRequest<'a> {
     pub ids: Option<IdSource>,
     /// Language of the answers.
     pub language: Option<&'a str>,
+    /// Number of records per page; as many as the service grants if `None`.
+    pub page_size: Option<u32>,
     pub concurrency: u16,
     /// The rate of the context if `None`.
     pub rate: Option<Speed>,
@@ -129,22 +134,42 @@ pub async fn export(
     request: &ExportRequest<'_>,
     observer: Observer<'_>,
 ) -> Result<Vec<Exported>, Error> {
-    let jobs: Vec<Job> = request.records.iter().map(|name| job(context, request, name)).collect::<Result<_, _>>()?;
-    let mut client = context.client(context.base_url()?.trim_end_matches('/'), request.concurrency)?;
+    let mut jobs: Vec<Job> =
+        request.records.iter().map(|name| job(context, request, name)).collect::<Result<_, _>>()?;
+    let base_url = context.base_url()?.trim_end_matches('/');
+    let mut before = Vec::new();
+    for job in &mut jobs {
+        let known = Learned::load(context, base_url, job.source.path()).await;
+        if let PageSize::Largest(sizes) = &mut job.page_size {
+            *sizes = known.sizes;
+        }
+        before.push(known);
+    }
+    let mut client = context.client(base_url, request.concurrency)?;
     if let Some(language) = request.language {
         client = client.with_language(language)?;
     }
-    let speed = context.measured_speed(request.rate, context.base_url()?.trim_end_matches('/')).await?;
-    let pace = Arc::new(Pace::new(speed, Instant::now()));
+    let known = before.first().copied().unwrap_or_default();
+    let pace = Arc::new(match known.speed(context.speed(request.rate, base_url)) {
+        Some(speed) => Pace::new(Some(speed), Instant::now()),
+        None => Pace::free_until_refused(Instant::now()),
+    });
     let has_records = AtomicBool::new(false);
     let show = |records, total| {
         has_records.fetch_or(records > 0, Ordering::Relaxed);
         observer(Event::Exported { records, total });
     };
-    let exported = export::export_together(Arc::new(client), pace, &jobs, &show).await.map_err(|error| {
+    let exported = export::export_together(Arc::new(client), Arc::clone(&pace), &jobs, &show).await;
+    for (index, (job, before)) in jobs.iter().zip(before).enumerate() {
+        let exported = exported.as_ref().ok().and_then(|exported| exported.get(index));
+        let sizes = exported.and_then(|exported| exported.known_sizes).unwrap_or(before.sizes);
+        let learned = Learned { rate: pace.learned_rate().or(before.rate), sizes };
+        learned.store(before, context, base_url, job.source.path()).await;
+    }
+    let exported = exported.map_err(|error| {
         let hint = match &error {
             error if has_records.load(Ordering::Relaxed) && is_resumable(error) => Some(RESUME_HINT.to_owned()),
-            error => other_family(error, request),
+            error => too_large(error, request).or_else(|| other_family(error, request)),
         };
         let error = Error::from(error);
         match hint {
@@ -161,12 +186,19 @@ pub async fn export(
     Ok(exported)
 }
 
+/// Returns advice for a page size that was chosen and refused.
+fn too_large(error: &export::Error, request: &ExportRequest<'_>) -> Option<String> {
+    let is_refused = matches!(error, export::Error::Api(client::Error::Status { status: 400 | 413 | 422, .. }));
+    (request.page_size.is_some() && is_refused)
+        .then(|| "the pages may be too large: leave out --page-size, and the largest one is found".to_owned())
+}
+
 /// Returns advice for a list that is not there, if it may be among the paths of the other family.
 fn other_family(error: &export::Error, request: &ExportRequest<'_>) -> Option<String> {
     let export::Error::Api(client::Error::Status { status: 404, path, .. }) = error else { return None };
     let lists = || LISTS.into_iter().filter(|list| request.records.contains(&list.name));
     let asked = lists().find(|list| path.starts_with(list.path))?;
-    let other = lists().find(|list| list.family != asked.family)?;
+    let other = lists().find(|list| list.name == asked.name && list.family != asked.family)?;
     Some(format!(
         "if it is right, the service may have {} at {}: --family {}",
         other.name,
@@ -210,6 +242,10 @@ fn job(context: &Context, request: &ExportRequest<'_>, records: &str) -> Result<
         keep: request.keep.map(usize::from),
         min_ratio: request.min_ratio,
         allow_empty: request.allow_empty,
+        page_size: match request.page_size {
+            Some(size) => PageSize::Chosen(u64::from(size)),
+            None => PageSize::Largest(KnownSizes::default()),
+        },
         concurrency: usize::from(request.concurrency),
         home: context.home.clone(),
         base_url: context.base_url()?.trim_end_matches('/').to_owned(),

@@ -12,6 +12,7 @@ mod event;
 mod explain;
 mod export;
 mod input;
+mod learned;
 mod next_command;
 mod preview;
 mod report;

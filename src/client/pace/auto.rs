@@ -45,6 +45,11 @@ impl AutoRate {
         }
     }
 
+    /// Starts a search at this rate, in requests per second, after a refusal.
+    pub(super) fn searching_from(rate: f64, now: Instant) -> AutoRate {
+        AutoRate { rate: rate.clamp(MIN, MAX), refused: None, refused_at: Some(now), updated_at: now }
+    }
+
     /// Returns the time between two requests at this moment.
     pub(super) fn interval(&mut self, now: Instant) -> Duration {
         // Pauses and slow answers are no evidence for a higher limit.

@@ -18,6 +18,21 @@ fn auto_rate_finds_the_limit_and_stays_below() {
 }
 
 #[test]
+fn a_free_rate_finds_the_limit_once_it_is_refused() {
+    for (limit, burst) in [(10.0, 1.0), (10.0, 10.0), (50.0, 50.0), (300.0, 30.0)] {
+        let mut service = Service { limit, burst, tokens: burst, at: Instant::now() };
+        let pace = Pace::free_until_refused(service.at);
+        assert_eq!(pace.per_second(service.at), None);
+        let driven = drive(&mut service, pace, 600);
+        assert!((0.9..=1.0).contains(&(driven.rate / limit)), "{limit}: {driven:?}");
+        assert!(driven.refused < 0.01, "{limit}: {driven:?}");
+    }
+    let pace = Pace::free_until_refused(Instant::now());
+    let now = Instant::now();
+    assert!((0..100_000).all(|_| pace.permit(now).is_ok()), "without a refusal there is no limit");
+}
+
+#[test]
 fn auto_rate_does_not_grow_while_nothing_is_sent() {
     let began = Instant::now();
     let pace = Pace::new(Some(Speed::Auto(None)), began);

@@ -130,9 +130,14 @@ impl Walk {
     }
 
     /// Returns the first page to be read again after the end of the walk, because entries may have been inserted in front.
-    /// `None` for a list on a single page, which is a snapshot, and for a list without a total.
+    /// `None` for a list with a total on a single page, which is a snapshot. Without a total, entries may have moved to it from
+    /// a second page before that was read, because others were removed; several pages are all read again.
     pub(crate) fn first_look(&self) -> Option<u64> {
-        (self.pages > 1 && !self.repeats_first && self.total.is_some()).then_some(1)
+        let may_have_moved = match self.total {
+            Some(_) => self.pages > 1,
+            None => self.pages == 1,
+        };
+        (may_have_moved && !self.repeats_first).then_some(1)
     }
 
     /// Returns the last page with entries if the list has grown, but not in front.
@@ -149,6 +154,11 @@ impl Walk {
     /// Returns whether too many pages were read again, as by a service that generates records endlessly.
     pub(crate) fn has_looked_enough(&self) -> bool {
         self.looks >= MAX_PAGES
+    }
+
+    /// Returns whether the list has more entries than its first page.
+    pub(crate) fn is_longer(&self) -> bool {
+        self.pages > 1 || self.total.is_some_and(|total| total > self.first_page.len() as u64)
     }
 
     /// Returns whether the service seems to ignore page numbers: it reports no total, and all pages are the same.

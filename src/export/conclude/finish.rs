@@ -9,7 +9,7 @@ use super::verdict::Verdict;
 use crate::client::pages::Walk;
 use crate::export::changes::{Changes, Comparison};
 use crate::export::error::Error;
-use crate::export::fetch::MissingRecord;
+use crate::export::fetch::{KnownSizes, MissingRecord};
 use crate::export::job::{Job, Output, Since, Source};
 use crate::export::spool::{FrameKind, Spool};
 use crate::export::table::{FinishedTable, MAX_COLUMNS, OTHER_FIELDS, UnusedField};
@@ -33,6 +33,8 @@ pub struct Exported {
     pub remarks: Vec<String>,
     /// The minimum ratio was not checked, because no earlier export to this name is known.
     pub lacks_baseline: bool,
+    /// What is known now about the page sizes of the list. `None` if the size was chosen.
+    pub known_sizes: Option<KnownSizes>,
 }
 
 /// The results of all steps before.
@@ -54,11 +56,22 @@ pub(in crate::export) struct ExportResults<'a> {
     pub(in crate::export) since: Option<jiff::Timestamp>,
     /// Number of IDs that were not found.
     pub(in crate::export) missing: u64,
+    pub(in crate::export) requested: Requested,
     pub(in crate::export) was_resumed: bool,
     /// All IDs of the list were read a second time.
     pub(in crate::export) is_verified: bool,
     /// When the first page was requested, possibly by an interrupted export.
     pub(in crate::export) started: jiff::Timestamp,
+}
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::export) struct Requested {
+    /// What is known now about the page sizes of the list. `None` if the size was chosen.
+    pub(in crate::export) known_sizes: Option<KnownSizes>,
+    /// Number of entries per page of a list.
+    pub(in crate::export) page_size: Option<u64>,
+    pub(in crate::export) requests: u64,
 }
 
 /// The list of changes of an export.
@@ -87,6 +100,7 @@ pub(in crate::export) fn conclude(
             removed: Vec::new(),
             remarks: remarks(result),
             lacks_baseline: result.verdict.lacks_baseline,
+            known_sizes: result.requested.known_sizes,
         });
     }
     let manifest = Manifest::of_sheets(exported.iter().map(|exported| exported.manifest.clone()).collect());
@@ -178,6 +192,7 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
         comparison,
         since,
         missing,
+        requested,
         was_resumed,
         is_verified,
         started,
@@ -220,6 +235,8 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
         rows: counts.rows,
         distinct: walk.entries,
         pages: walk.pages,
+        page_size: requested.page_size,
+        requests: requested.requests,
         duplicates: walk.duplicates,
         total: walk.total,
         since: since.map(|since| since.to_string()),

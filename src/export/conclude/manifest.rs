@@ -48,6 +48,12 @@ pub struct Manifest {
     /// Number of distinct records in the service's list.
     pub distinct: u64,
     pub pages: u64,
+    /// Number of entries per page of a list.
+    #[serde(default)]
+    pub page_size: Option<u64>,
+    /// Number of requests, all repetitions included.
+    #[serde(default)]
+    pub requests: u64,
     /// Number of repeated entries.
     pub duplicates: u64,
     /// Latest total reported by the service.

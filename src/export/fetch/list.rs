@@ -10,16 +10,18 @@ use crate::client::{self, MAX_PAGE, fetch};
 use crate::export::error::Error;
 use crate::records::List;
 
-/// Number of entries requested per page. The service may return fewer.
-pub(in crate::export) const PAGE_SIZE: u64 = 100;
 /// Maximum size of a page that is requested before those in front of it have arrived, in bytes. Without a limit, each of
 /// several requests could fill [`MAX_PAGE`].
 const READ_AHEAD: usize = 2 << 20;
+/// Maximum number of pages that are requested before those in front of them have arrived.
+const MAX_AHEAD: usize = 32;
 
 /// The pages of a list in order, with several requests in flight.
 pub(in crate::export) struct ListPages<'a> {
     fetcher: &'a Fetcher,
     list: &'static List,
+    /// Number of entries requested per page. The service may return fewer.
+    size: u64,
     /// Number of the next page to request, starting at 1.
     next: u64,
     in_flight: FuturesOrdered<BoxFuture<'a, Result<Answer, Error>>>,
@@ -37,8 +39,8 @@ enum Answer {
 }
 
 impl<'a> ListPages<'a> {
-    pub(in crate::export) fn new(fetcher: &'a Fetcher, list: &'static List, first: u64) -> ListPages<'a> {
-        ListPages { fetcher, list, next: first, in_flight: FuturesOrdered::new(), is_large: false }
+    pub(in crate::export) fn new(fetcher: &'a Fetcher, list: &'static List, size: u64, first: u64) -> ListPages<'a> {
+        ListPages { fetcher, list, size, next: first, in_flight: FuturesOrdered::new(), is_large: false }
     }
 
     /// Returns the next page, or `None` once the walk over the pages so far has ended.
@@ -47,17 +49,17 @@ impl<'a> ListPages<'a> {
             return Ok(None);
         }
         // The horizon lies beyond the pages of the walk, so at least one request is in flight.
-        let most = if self.is_large { 1 } else { self.fetcher.concurrency };
+        let most = if self.is_large { 1 } else { self.fetcher.concurrency.min(MAX_AHEAD) };
         while self.in_flight.len() < most && self.next <= walk.horizon() {
             let max_len = if self.in_flight.is_empty() { MAX_PAGE } else { READ_AHEAD };
-            self.in_flight.push_back(Box::pin(request_page(self.fetcher, self.list, self.next, PAGE_SIZE, max_len)));
+            self.in_flight.push_back(Box::pin(request_page(self.fetcher, self.list, self.next, self.size, max_len)));
             self.next += 1;
         }
         let Some(answer) = self.in_flight.next().await.transpose()? else { return Ok(None) };
         let fetched = match answer {
             Answer::Fetched(fetched) => fetched,
             // The page is requested again when the pages before it have been read.
-            Answer::TooLong { page } => fetch_page(self.fetcher, self.list, page, PAGE_SIZE).await?,
+            Answer::TooLong { page } => fetch_page(self.fetcher, self.list, page, self.size).await?,
         };
         self.is_large = matches!(&fetched, Fetched::Page(page) if page.text().len() > READ_AHEAD);
         Ok(Some(fetched))
@@ -86,20 +88,39 @@ pub(in crate::export) async fn fetch_page(
     number: u64,
     size: u64,
 ) -> Result<Fetched, Error> {
-    match request_page(fetcher, list, number, size, MAX_PAGE).await? {
-        Answer::Fetched(fetched) => Ok(fetched),
-        Answer::TooLong { .. } => Err(client::Error::TooLong(MAX_PAGE).into()),
-    }
+    let path = page_path(list, number, size);
+    fetched(number, fetch::fetch_within(&fetcher.client, &fetcher.pace, &path, MAX_PAGE, Page::parse).await)
+}
+
+/// Requests a page of a list once, without further attempts.
+pub(in crate::export) async fn try_page(
+    fetcher: &Fetcher,
+    list: &List,
+    number: u64,
+    size: u64,
+) -> Result<Fetched, Error> {
+    let path = page_path(list, number, size);
+    fetched(number, fetch::try_within(&fetcher.client, &fetcher.pace, &path, MAX_PAGE, Page::parse).await)
 }
 
 /// Requests a page of a list, up to `max_len` bytes.
 async fn request_page(fetcher: &Fetcher, list: &List, number: u64, size: u64, max_len: usize) -> Result<Answer, Error> {
-    let path = format!("{}?page={number}&{}={size}", list.path, list.size);
+    let path = page_path(list, number, size);
     match fetch::fetch_within(&fetcher.client, &fetcher.pace, &path, max_len, Page::parse).await {
-        Ok(page) => Ok(Answer::Fetched(Fetched::Page(page))),
         Err(client::Error::TooLong(_)) if max_len < MAX_PAGE => Ok(Answer::TooLong { page: number }),
+        page => fetched(number, page).map(Answer::Fetched),
+    }
+}
+
+fn page_path(list: &List, number: u64, size: u64) -> String {
+    format!("{}?page={number}&{}={size}", list.path, list.size)
+}
+
+fn fetched(number: u64, page: Result<Page, client::Error>) -> Result<Fetched, Error> {
+    match page {
+        Ok(page) => Ok(Fetched::Page(page)),
         // Some services answer 404 past the last page instead of an empty page.
-        Err(client::Error::Status { status: 404, .. }) if number > 1 => Ok(Answer::Fetched(Fetched::NoPage)),
+        Err(client::Error::Status { status: 404, .. }) if number > 1 => Ok(Fetched::NoPage),
         Err(client::Error::Unreadable(reason)) => Err(Error::Page { page: number, reason }),
         Err(error) => Err(error.into()),
     }

@@ -14,6 +14,8 @@ use crate::records::Single;
 
 /// Maximum size of an answer with one record, in bytes.
 const MAX_RECORD: usize = 8 << 20;
+/// Maximum size of such an answer while others are on their way. A larger one is requested again, one at a time.
+const READ_AHEAD: usize = 512 << 10;
 
 /// The records of a file of IDs in order, with several requests in flight.
 pub(in crate::export) struct RecordsById<'a> {
@@ -70,7 +72,16 @@ async fn fetch_record(
         Ok((asked.clone(), Fetched::Missing(record)))
     };
     let Some(path) = path else { return missing("not a valid ID".to_owned(), false) };
-    match fetch::fetch_within(&fetcher.client, &fetcher.pace, &path, MAX_RECORD, Page::parse_record).await {
+    let fetched =
+        async |most| fetch::fetch_within(&fetcher.client, &fetcher.pace, &path, most, Page::parse_record).await;
+    let page = match fetched(READ_AHEAD).await {
+        Err(client::Error::TooLong(_)) => {
+            let _alone = fetcher.large.lock().await;
+            fetched(MAX_RECORD).await
+        }
+        page => page,
+    };
+    match page {
         Ok(page) => match other_record(&page, single, (!by_external_id).then_some(&*id)) {
             Some(reason) => missing(reason, true),
             None => Ok((asked.clone(), Fetched::Page(page))),

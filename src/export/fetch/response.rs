@@ -13,6 +13,8 @@ pub(in crate::export) struct Fetcher {
     pub(in crate::export) pace: Arc<Pace>,
     /// Maximum number of simultaneous requests.
     pub(in crate::export) concurrency: usize,
+    /// Held while an answer is read that is too large for others at the same time.
+    pub(in crate::export) large: tokio::sync::Mutex<()>,
 }
 
 /// The result of one request.

@@ -244,6 +244,17 @@ CREATE TABLE accepted (
     PRIMARY KEY (scope, key)
 ) WITHOUT ROWID;
 
+-- The page sizes of lists that a service grants, as far as they are known.
+CREATE TABLE page_size (
+    base_url  TEXT   NOT NULL,
+    workspace TEXT   NOT NULL,
+    path      TEXT   NOT NULL,
+    granted   BIGINT,
+    refused   BIGINT,
+    at        BIGINT NOT NULL,
+    PRIMARY KEY (base_url, workspace, path)
+);
+
 -- The request rate that a service was found to accept, in requests per 1,000 seconds.
 CREATE TABLE rate (
     base_url  TEXT   NOT NULL,

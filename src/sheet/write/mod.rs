@@ -3,6 +3,8 @@
 
 mod csv;
 mod defuse;
+#[cfg(test)]
+pub(crate) mod full_disk;
 mod partial;
 mod sink;
 mod value;

@@ -116,6 +116,8 @@ impl WholeFile {
 
 impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        #[cfg(test)]
+        super::full_disk::take(&self.path, bytes.len())?;
         self.file.write(bytes)
     }
 

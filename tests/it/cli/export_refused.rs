@@ -3,7 +3,8 @@
 use crate::cli::process::{Ended, Place};
 use crate::faults::server::{Reply, Server, answer};
 
-/// A server that reacts to its first requests by `reply`, and sends pages from the request number `first` on.
+/// A server that reacts to its first requests by `reply`, and sends pages from the request number `first` on. The first page is
+/// requested twice, because it is short.
 async fn server(first: usize, reply: impl Fn(u32) -> Reply + Send + Sync + 'static) -> Server {
     Server::with_probes(move |seen| {
         let (_, query) = seen.path.split_once("?page=").unwrap();
@@ -87,7 +88,7 @@ async fn each_refusal_says_what_it_is_and_the_remedy() {
 async fn a_refusal_after_some_pages_says_that_they_are_kept() {
     for (status, exit, says) in [(400, 9, "will not accept it later"), (403, 5, "Regular is enough")] {
         let place = Place::new();
-        let server = server(3, move |number| if number < 3 { page(number) } else { answer(status, "", "{}") }).await;
+        let server = server(4, move |number| if number < 3 { page(number) } else { answer(status, "", "{}") }).await;
         export(&place, &[], &server).exits(exit).says(&[says, SAME_COMMAND]);
         export(&place, &[], &server).exits(0).shows(&["50 items", "continued an interrupted export"]);
     }
@@ -97,7 +98,7 @@ async fn a_refusal_after_some_pages_says_that_they_are_kept() {
 async fn quiet_failures_are_one_line_with_the_remedy() {
     let place = Place::new();
     let refusing =
-        server(3, |number| if number < 3 { page(number) } else { answer(403, "", r#"{"message": "no"}"#) }).await;
+        server(4, |number| if number < 3 { page(number) } else { answer(403, "", r#"{"message": "no"}"#) }).await;
     let ended = export(&place, &["-q"], &refusing).exits(5);
     assert_eq!((ended.stdout.as_str(), ended.stderr.lines().count()), ("", 1), "{ended:#?}");
     ended.says(&["error: the service answered 403", "Regular is enough", SAME_COMMAND]);

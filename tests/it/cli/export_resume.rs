@@ -70,7 +70,7 @@ fn an_export_killed_at_any_moment_leaves_no_partial_file() {
 fn an_interrupted_export_resumes_unless_fresh() {
     let place = Place::new();
     let served = serve_items(&place, 3_000);
-    let args = ["export", "items", "-o", "items.csv", "--json"];
+    let args = ["export", "items", "-o", "items.csv", "--json", "--page-size", "100"];
     for (more, is_resumed) in [(None, true), (Some("--fresh"), false)] {
         let running = served.sheetport(&place, args.iter().copied().chain(["--rate", "3/s"])).start();
         until("some pages", || spool(&place).filter(|pages| len(pages) > 1_000));
@@ -172,8 +172,12 @@ fn partial_files(place: &Place) -> Vec<String> {
 fn partial_files_of_killed_processes_are_removed_by_the_next_command_and_others_are_kept() {
     let place = Place::new();
     let served = serve_items(&place, 1_000);
-    let export =
-        |file, rate| served.sheetport(&place, ["export", "items", "-o", file, "--rate", rate, "--json", "--fresh"]);
+    let export = |file, rate| {
+        served.sheetport(
+            &place,
+            ["export", "items", "-o", file, "--rate", rate, "--page-size", "100", "--json", "--fresh"],
+        )
+    };
     let begin = |file| {
         let before = partial_files(&place).len();
         let running = export(file, "4/s").start();

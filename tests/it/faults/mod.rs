@@ -5,6 +5,7 @@ mod doubles;
 pub mod exports;
 mod flips;
 mod once;
+mod page_sizes;
 mod pagers;
 mod pauses;
 pub mod server;

@@ -7,6 +7,7 @@ mod hostile_texts;
 mod odd_reports;
 mod programs;
 mod reports;
+mod sums;
 pub(super) mod worksheet_xml;
 
 use std::path::{Path, PathBuf};

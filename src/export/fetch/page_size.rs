@@ -1,0 +1,173 @@
+//! The number of entries per page: the largest that the service grants, found with the first page.
+
+use super::list::{fetch_page, try_page};
+use super::response::{Fetched, Fetcher};
+use crate::client::pages::Page;
+use crate::client::{self, Stop};
+use crate::export::error::Error;
+use crate::records::List;
+
+/// A size that every service is expected to grant.
+pub(in crate::export) const SAFE: u64 = 100;
+/// Larger sizes to try, the largest first. Usual maximums of services are among them.
+const LARGER: [u64; 4] = [1_000, 500, 250, 200];
+
+/// How many entries to ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageSize {
+    /// This number. The service may return fewer.
+    Chosen(u64),
+    /// As many as the service grants.
+    Largest(KnownSizes),
+}
+
+/// What earlier exports have found out about the sizes of a list's pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KnownSizes {
+    /// The largest size that was granted.
+    pub granted: Option<u64>,
+    /// The smallest size that was not.
+    pub refused: Option<u64>,
+}
+
+/// The first page of a list.
+pub(in crate::export) struct FirstPage {
+    pub(in crate::export) page: Page,
+    /// The number of entries that was asked for.
+    pub(in crate::export) asked: u64,
+    /// The number of entries to ask for from now on: that of the first page if the service has returned fewer, since others
+    /// may compute the beginning of the next page from the number that was asked for.
+    pub(in crate::export) size: u64,
+    pub(in crate::export) known: KnownSizes,
+}
+
+impl KnownSizes {
+    /// Returns the size to ask for: the largest that may be granted.
+    fn next(self) -> u64 {
+        let is_open = |size: &u64| {
+            self.refused.is_none_or(|refused| *size < refused) && self.granted.is_none_or(|granted| *size > granted)
+        };
+        LARGER.into_iter().find(is_open).or(self.granted).unwrap_or(SAFE)
+    }
+
+    pub(in crate::export) fn refusing(self, size: u64) -> KnownSizes {
+        KnownSizes { granted: self.granted.filter(|granted| *granted < size), refused: Some(size) }
+    }
+
+    /// Returns what is known after a list whose first page had `len` of the entries that were asked for. `is_longer` if there
+    /// are further pages.
+    pub(in crate::export) fn learn(self, asked: u64, len: u64, is_longer: bool) -> KnownSizes {
+        match (len < asked && is_longer, len) {
+            (_, 0) => self,
+            // The service may return that many whenever it is asked for too many.
+            (true, ..SAFE) if asked > SAFE => self.refusing(asked),
+            (true, len) => KnownSizes { granted: Some(len), refused: Some(len + 1) },
+            (false, _) => KnownSizes { granted: Some(asked), refused: self.refused.filter(|refused| *refused > asked) },
+        }
+    }
+}
+
+impl FirstPage {
+    /// Requests the first page of a list. If a size was not granted before, a refusal or a failure costs a second request.
+    pub(in crate::export) async fn fetch(fetcher: &Fetcher, list: &List, size: PageSize) -> Result<FirstPage, Error> {
+        let known = match size {
+            PageSize::Chosen(asked) => {
+                let page = fetch_page(fetcher, list, 1, asked).await?.into_page();
+                return Ok(FirstPage::of(page, asked, KnownSizes::default()));
+            }
+            PageSize::Largest(known) => known,
+        };
+        let asked = known.next();
+        let fetched = match asked > SAFE && known.granted != Some(asked) {
+            true => try_page(fetcher, list, 1, asked).await,
+            false => fetch_page(fetcher, list, 1, asked).await,
+        };
+        let safe_page = || async { fetch_page(fetcher, list, 1, SAFE).await.map(Fetched::into_page) };
+        match fetched.map(Fetched::into_page) {
+            Err(error) if asked > SAFE && may_depend_on_size(&error) => {
+                let page = safe_page().await?;
+                let known = if is_lasting(&error) { known.refusing(asked) } else { known };
+                Ok(FirstPage::of(page, SAFE, known))
+            }
+            Err(error) => Err(error),
+            // Some services answer a size that is too large with their usual one.
+            Ok(page) if is_suspiciously_short(&page) && asked > SAFE => {
+                drop(page);
+                Ok(FirstPage::of(safe_page().await?, SAFE, known.refusing(asked)))
+            }
+            Ok(page) => Ok(FirstPage::of(page, asked, known)),
+        }
+    }
+
+    fn of(page: Page, asked: u64, known: KnownSizes) -> FirstPage {
+        let len = page.len() as u64;
+        let size = if (1..asked).contains(&len) { len } else { asked };
+        FirstPage { page, asked, size, known }
+    }
+}
+
+/// Whether the list goes on although the page is short.
+fn is_suspiciously_short(page: &Page) -> bool {
+    let len = page.len() as u64;
+    (1..SAFE).contains(&len) && page.total.is_some_and(|total| total > len)
+}
+
+/// Whether a smaller page may bring an answer where this error came.
+pub(in crate::export) fn may_depend_on_size(error: &Error) -> bool {
+    use client::Error as E;
+    is_lasting(error)
+        || matches!(error, Error::Page { .. } | Error::Api(E::Unreadable(_) | E::Stopped(Stop::Unreachable(_))))
+}
+
+/// Whether it would be the same the next time. A lost connection is no evidence.
+fn is_lasting(error: &Error) -> bool {
+    use client::Error as E;
+    matches!(error, Error::Api(E::TooLong(_) | E::Status { status: 400 | 406 | 413 | 414 | 416 | 422 | 500.., .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(granted: u64, refused: u64) -> KnownSizes {
+        let size = |size| (size > 0).then_some(size);
+        KnownSizes { granted: size(granted), refused: size(refused) }
+    }
+
+    #[test]
+    fn the_largest_size_is_found_over_several_exports() {
+        for (largest, tries) in [
+            (5_000, vec![1_000, 1_000]),
+            (1_000, vec![1_000, 1_000]),
+            (500, vec![1_000, 500, 500]),
+            (300, vec![1_000, 500, 250, 250]),
+            (120, vec![1_000, 500, 250, 200, 100, 100]),
+        ] {
+            let mut sizes = KnownSizes::default();
+            let mut asked = Vec::new();
+            for _ in 0..tries.len() {
+                let size = sizes.next();
+                asked.push(size);
+                let granted = if size > largest { SAFE } else { size };
+                sizes = if size > largest { sizes.refusing(size) } else { sizes };
+                sizes = sizes.learn(granted, granted, true);
+            }
+            assert_eq!(asked, tries, "{largest}");
+        }
+    }
+
+    #[test]
+    fn a_capped_size_is_known_at_once() {
+        assert_eq!(KnownSizes::default().learn(1_000, 250, true), known(250, 251));
+        assert_eq!(known(250, 251).next(), 250);
+        // A short list says nothing about the largest size, and nothing about a smaller one than the known.
+        assert_eq!(KnownSizes::default().learn(1_000, 37, false), known(1_000, 0));
+        assert_eq!(KnownSizes::default().learn(1_000, 0, false), known(0, 0));
+        // A short page of a longer list may be the usual size of a service that was asked for too many.
+        assert_eq!(KnownSizes::default().learn(1_000, 20, true), known(0, 1_000));
+        assert_eq!(known(0, 1_000).learn(SAFE, 20, true), known(20, 21));
+        // The largest size can become smaller.
+        assert_eq!(known(1_000, 0).learn(1_000, 200, true), known(200, 201));
+        assert_eq!(known(1_000, 0).refusing(1_000).next(), 500);
+    }
+}

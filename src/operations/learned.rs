@@ -1,0 +1,75 @@
+//! What exports find out about a service, kept for the next one: its rate limit and the sizes of its pages.
+
+use std::time::Duration;
+
+use super::context::{Context, now};
+use super::error::Error;
+use crate::client::Speed;
+use crate::export::KnownSizes;
+use crate::ledger::PageSizes;
+
+/// Sizes are found out again after this time, because a service may grant larger ones by then.
+const VALID: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// What is known about a list of a service.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Learned {
+    /// Accepted requests per second.
+    pub(super) rate: Option<f64>,
+    pub(super) sizes: KnownSizes,
+}
+
+impl Learned {
+    /// Returns what earlier exports of the list at `path` have found out. An unreadable ledger is no obstacle to an export.
+    pub(super) async fn load(context: &Context, base_url: &str, path: &str) -> Learned {
+        Learned::read(context, base_url, path).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "what is known about the limits of the service can't be read");
+            Learned::default()
+        })
+    }
+
+    async fn read(context: &Context, base_url: &str, path: &str) -> Result<Learned, Error> {
+        let Some(ledger) = context.existing_ledger().await? else { return Ok(Learned::default()) };
+        let workspace = context.workspace();
+        let rate = ledger.learned_rate(base_url, &workspace).await?;
+        let sizes = ledger.page_sizes(base_url, &workspace, path).await?;
+        ledger.close().await;
+        let age = |at: i64| u128::try_from(now() - at).unwrap_or(u128::MAX);
+        let sizes = sizes.filter(|sizes| age(sizes.at) < VALID.as_millis());
+        let sizes = sizes.map(|PageSizes { granted, refused, at: _ }| KnownSizes { granted, refused });
+        Ok(Learned { rate, sizes: sizes.unwrap_or_default() })
+    }
+
+    /// Stores what has changed since `before`. Errors are logged, because the export is done.
+    pub(super) async fn store(self, before: Learned, context: &Context, base_url: &str, path: &str) {
+        if self != before
+            && let Err(error) = self.write(before, context, base_url, path).await
+        {
+            tracing::warn!(%error, "what is known about the limits of the service can't be stored");
+        }
+    }
+
+    async fn write(self, before: Learned, context: &Context, base_url: &str, path: &str) -> Result<(), Error> {
+        let ledger = context.ledger().await?;
+        let workspace = context.workspace();
+        if let Some(rate) = self.rate.filter(|_| self.rate != before.rate) {
+            ledger.store_rate(base_url, &workspace, rate, now()).await?;
+        }
+        if self.sizes != before.sizes {
+            let KnownSizes { granted, refused } = self.sizes;
+            ledger.store_page_sizes(base_url, &workspace, path, PageSizes { granted, refused, at: now() }).await?;
+        }
+        ledger.close().await;
+        Ok(())
+    }
+}
+
+impl Learned {
+    /// Returns the speed, beginning with the rate that was measured before if it is to be measured.
+    pub(super) fn speed(self, speed: Option<Speed>) -> Option<Speed> {
+        match speed {
+            Some(Speed::Auto(_)) => Some(Speed::Auto(self.rate)),
+            other => other,
+        }
+    }
+}
