@@ -237,7 +237,16 @@ fn numbered(wanted: &[ColumnName], number: usize) -> Vec<ColumnName> {
     wanted.iter().filter_map(name).collect()
 }
 
-/// Returns the first of the wanted columns in the header. Letters count unless a header has the same text.
+/// Returns the column with a name of letters.
+fn letters_of(column: &ColumnName) -> Option<usize> {
+    match column {
+        ColumnName::Named(name) => column_index(name),
+        ColumnName::Number(_) => None,
+    }
+}
+
+/// Returns the first of the wanted columns in the header. Letters count unless a header has the same text, and if no other of
+/// these names is a header: `VK` is a price in a list of names, and not the 583rd column.
 fn find_column(wanted: &[ColumnName], names: &[String], folded: &[String]) -> Result<usize, Reason> {
     let own = own_width(names);
     for column in wanted {
@@ -248,17 +257,17 @@ fn find_column(wanted: &[ColumnName], names: &[String], folded: &[String]) -> Re
         let wanted = folded_header(name);
         let found: Vec<usize> = (0..own).filter(|index| folded[*index] == wanted).collect();
         match found.as_slice() {
-            [] => {
-                if let Some(index) = column_index(name).filter(|index| *index < names.len()) {
-                    return Ok(index);
-                }
-            }
+            [] => {}
             [index] => return Ok(*index),
             several => {
                 let letters = several.iter().map(|index| column_letters(*index)).collect();
                 return Err(Reason::Duplicate { letters });
             }
         }
+    }
+    let letters: Option<Vec<usize>> = wanted.iter().map(letters_of).collect();
+    if let Some(index) = letters.into_iter().flatten().find(|index| *index < names.len()) {
+        return Ok(index);
     }
     let words = wanted.iter().filter_map(|column| match column {
         ColumnName::Named(name) => Some(name.as_str()),

@@ -208,6 +208,8 @@ pub enum Cause {
     /// Another row has the same key.
     Duplicate {
         other_row: u64,
+        /// Whether spaces around the values were removed.
+        is_trimmed: bool,
     },
     /// Another cell of the same row has the same key.
     DuplicateInRow,
@@ -224,6 +226,10 @@ pub enum Cause {
     },
     /// The name of another record differs only in case, white space, width, zeros or look-alike letters.
     NearlyTheSame {
+        other_row: u64,
+    },
+    /// The cell that groups the rows of a record has spaces around it, unlike that of another row.
+    OnlySpacesDiffer {
         other_row: u64,
     },
     /// An identifier in the form of a date, among others.
@@ -295,7 +301,7 @@ impl Cause {
             Cause::LostLetters => "lost-letters",
             Cause::TurnedDate => "turned-date",
             Cause::Duplicate { .. } | Cause::DuplicateInRow | Cause::RepeatedInLines { .. } => "duplicate",
-            Cause::NearlyTheSame { .. } => "nearly-the-same",
+            Cause::NearlyTheSame { .. } | Cause::OnlySpacesDiffer { .. } => "nearly-the-same",
             Cause::LooksLikeADate => "looks-like-a-date",
             Cause::MayLackZero => "may-lack-zero",
             Cause::OtherDecimals(_) | Cause::HiddenDigits => "other-decimals",
@@ -392,6 +398,7 @@ impl Cause {
             Cause::DuplicateInRow => "is the same for several cells of the row",
             Cause::RepeatedInLines { .. } => "appears in more than one line of the record",
             Cause::NearlyTheSame { .. } => "differs from another one only in case, spaces, zeros or look-alike letters",
+            Cause::OnlySpacesDiffer { .. } => "has spaces around it, which do not make another record",
             Cause::LooksLikeADate => "has the form of a date",
             Cause::MayLackZero => {
                 "is a number with decimals, and would be the same if it was typed with zeros at its end"
@@ -457,7 +464,13 @@ impl Cause {
             Cause::Scattered { first_row } => {
                 return format!("its first row is {first_row}; put the rows of a record next to each other");
             }
-            Cause::Duplicate { other_row } => return format!("keep one of them; the other is in row {other_row}"),
+            Cause::Duplicate { other_row, is_trimmed } => {
+                let spaces = if *is_trimmed { " (spaces around them do not count)" } else { "" };
+                return format!("keep one of them; the other is in row {other_row}{spaces}");
+            }
+            Cause::OnlySpacesDiffer { other_row } => {
+                return format!("remove the spaces; if it is another record than that of row {other_row}, rename it");
+            }
             Cause::RepeatedInLines { other } => {
                 return format!("make one line of both, or remove unique from the template; the other is in {other}");
             }

@@ -75,10 +75,13 @@ const NUMBER: f64 = 0.12;
 const NEUTRAL_WORD: f64 = 0.03;
 
 /// Other topics in scripts without spaces, for searching within a header.
-static UNSPACED_TOPICS: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    let topics = vocabulary().other_topics.iter().map(String::as_str);
-    topics.filter(|word| normalize::is_unspaced(word)).collect()
-});
+static UNSPACED_TOPICS: LazyLock<Vec<&str>> = LazyLock::new(|| unspaced(&vocabulary().other_topics));
+/// The same of words about people and events.
+static UNSPACED_PEOPLE: LazyLock<Vec<&str>> = LazyLock::new(|| unspaced(&vocabulary().people_and_events));
+
+fn unspaced(words: &'static HashSet<String>) -> Vec<&'static str> {
+    words.iter().map(String::as_str).filter(|word| normalize::is_unspaced(word)).collect()
+}
 
 impl Header {
     pub(super) fn new(header: &str) -> Header {
@@ -91,6 +94,14 @@ impl Header {
     pub(super) fn is_other_topic(&self) -> bool {
         self.words.iter().any(|word| vocabulary().other_topics.contains(word))
             || UNSPACED_TOPICS.iter().any(|topic| self.joined.contains(topic))
+    }
+
+    /// Whether the header is one of people or events.
+    pub(super) fn is_of_people_or_events(&self) -> bool {
+        let is_known = |word: &String| vocabulary().people_and_events.contains(word);
+        is_known(&self.joined)
+            || self.words.iter().any(is_known)
+            || UNSPACED_PEOPLE.iter().any(|topic| self.joined.contains(topic))
     }
 
     pub(super) fn is_empty(&self) -> bool {

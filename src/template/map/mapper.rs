@@ -162,7 +162,11 @@ impl<'t> Mapper<'t> {
             if nth > 0 {
                 draft.group.push(SEPARATOR);
             }
-            draft.group.push_str(cell.shown().trim());
+            let text = cell.shown();
+            draft.group.push_str(text.trim());
+            if text.trim().len() < text.len() && draft.parts.padded_group.is_none() {
+                draft.parts.padded_group = Some(text.into_owned());
+            }
             draft.parts.problems.extend(self.group_damage(row, *column));
         }
         if draft.group.chars().all(|c| c == SEPARATOR) {
@@ -197,6 +201,15 @@ impl<'t> Mapper<'t> {
 
     /// Adds the part of another row to a record. Different values for one field are a problem at the cell.
     pub fn merge(&self, into: &mut Parts, from: &Parts) {
+        if let (Some(first), Some(row)) = (into.rows.first(), from.rows.first())
+            && into.padded_group.is_some() != from.padded_group.is_some()
+        {
+            let (row, other_row) = if from.padded_group.is_some() { (*row, *first) } else { (*first, *row) };
+            let padded = from.padded_group.as_ref().or(into.padded_group.as_ref());
+            let value = padded.map(|text| excerpt(text)).unwrap_or_default();
+            let column = self.layout.group.first().copied();
+            into.warnings.push(self.problem_at(row, column, "group", value, Cause::OnlySpacesDiffer { other_row }));
+        }
         for conflict in into.merge(from) {
             let (rule, columns) = self.rule(conflict.rule);
             let cause = Cause::Disagrees { other_row: conflict.other_row, other: conflict.other };

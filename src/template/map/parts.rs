@@ -31,6 +31,8 @@ pub struct Parts {
     pub(super) money: Vec<Money>,
     /// The values of lines that no other line of the record can have.
     pub(super) unique: Vec<UniqueInLines>,
+    /// The text of the cell that groups the rows, if it has white space around it.
+    pub(super) padded_group: Option<String>,
 }
 
 /// A currency beside an amount.
@@ -89,6 +91,7 @@ impl Parts {
         self.line.clear();
         self.money.clear();
         self.unique.clear();
+        self.padded_group = None;
     }
 
     pub fn first_row(&self) -> u64 {

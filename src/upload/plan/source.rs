@@ -7,7 +7,8 @@ use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 
 use super::checks::file_warnings::{
-    GUESS, doubtful_letters, foreign_sheet, guesses, hidden_rows, hidden_sheet, unread_sheets, unused_columns,
+    GUESS, doubtful_letters, foreign_sheet, guesses, hidden_rows, hidden_sheet, other_template, unread_sheets,
+    unused_columns,
 };
 use super::columns::merge_columns;
 use super::part::Part;
@@ -125,7 +126,11 @@ impl Source {
         });
         let parts: Vec<Part> = parts.collect();
         let mut warnings: Vec<Problem> = parts.iter().flat_map(|part| unused_columns(template, part)).collect();
-        warnings.extend(parts.iter().filter_map(|part| foreign_sheet(template, part)));
+        warnings.extend(
+            parts
+                .iter()
+                .filter_map(|part| foreign_sheet(template, part).or_else(|| other_template(&book, template, part))),
+        );
         warnings.extend(parts.iter().filter_map(|part| hidden_sheet(&book, part)));
         warnings.extend(parts.first().into_iter().flat_map(|part| guesses(template, part)));
         warnings.extend(book.dialect().and_then(doubtful_letters));

@@ -133,6 +133,49 @@ fn strict_sends_nothing_of_a_file_with_a_warning() {
 }
 
 #[test]
+fn a_template_for_another_kind_of_record_names_the_one_that_uses_more_columns() {
+    let place = Place::new();
+    let lines = "Order No,Customer,SKU,Product,Quantity,Unit price,Order date\n\
+                 1001,Ann,A,Bolt,2,1.50,2026-01-03\n1002,Bob,B,Nut,3,2.50,2026-01-04\n";
+    place.write("lines.csv", lines);
+    let seen = summary(&place.sheetport(["check", "lines.csv", "-t", "items", "--json"]).exits(0));
+    assert_eq!(seen["warnings"][0]["code"], "other-template", "{seen}");
+    let message = "the sheet may be a list of orders: the template orders uses 5 of its 7 columns, items uses 3";
+    assert_eq!(seen["warnings"][0]["message"], message);
+    let seen = summary(&place.sheetport(["check", "lines.csv", "-t", "orders", "--json"]).exits(0));
+    assert_eq!(seen["warnings"], serde_json::json!([]), "{seen}");
+}
+
+#[test]
+fn names_of_prices_are_not_letters_of_columns_in_a_wide_sheet() {
+    let place = Place::new();
+    let extra: String = (1..700).map(|column| format!(",Extra{column}")).collect();
+    let cells: String = (1..700).map(|column| format!(",{column}")).collect();
+    place.write("wide.csv", format!("SKU,Name{extra}\nA,Bolt{cells}\nB,Nut{cells}\n"));
+    let explained = place.sheetport(["explain", "wide.csv", "-t", "items", "--row", "2", "--json"]).exits(0).json();
+    assert_eq!(explained["request"]["body"], serde_json::json!({"externalId": "A", "name": "Bolt"}));
+    let letters = "record = \"item\"\n[fields.externalId]\ncolumn = \"A\"\n[fields.price]\ncolumn = \"VK\"\n";
+    place.write("letters.toml", letters);
+    let explained = place.sheetport(["explain", "wide.csv", "-t", "letters.toml", "--row", "2", "--json"]);
+    assert_eq!(explained.exits(0).json()["request"]["body"]["price"], 581);
+}
+
+#[test]
+fn rows_of_a_record_whose_numbers_differ_in_spaces_are_a_warning() {
+    let place = Place::new();
+    place.write("orders.csv", "Order No,SKU,Quantity,Unit price\n1001,A,2,1.50\n 1001 ,B,3,2.50\n1002,B,3,2.50\n");
+    let seen = summary(&place.sheetport(["check", "orders.csv", "-t", "orders", "--json"]).exits(0));
+    assert_eq!(
+        (&seen["warnings"][0]["code"], &seen["warnings"][0]["rows"]),
+        (&"nearly-the-same".into(), &serde_json::json!([3])),
+        "{seen}"
+    );
+    assert_eq!(seen["warnings"].as_array().map(Vec::len), Some(1), "{seen}");
+    place.write("items.csv", "SKU,Name\nA,Bolt\n A ,Nut\n");
+    place.sheetport(["check", "items.csv", "-t", "items"]).exits(3).shows(&["(spaces around them do not count)"]);
+}
+
+#[test]
 fn lists_of_something_else_are_no_items() {
     let place = Place::new();
     for (about, text) in [
@@ -141,6 +184,12 @@ fn lists_of_something_else_are_no_items() {
         (
             "bookings",
             "Ref.,Date,Description,Debit,Credit,Balance\nT1,2026-01-01,Rent,10.00,,110.00\nT2,2026-01-02,Fee,,2.00,90.00\n",
+        ),
+        ("employees", "SKU,Name,E-mail,Department,Start\n17,Anna,a@x.de,Sales,2020\n18,Bob,b@x.de,IT,2021\n"),
+        ("Kunden", "Artikelnummer;Bezeichnung;Kundenname;Telefon\n1;Anna;A;0301\n2;Bob;B;0302\n"),
+        (
+            "shipments",
+            "Tracking,Carrier,SKU,Weight,Status,Date\nT1,DHL,A,2,open,2026-01-01\nT2,UPS,B,3,sent,2026-01-02\n",
         ),
     ] {
         place.write("list.csv", text);
@@ -153,6 +202,8 @@ fn lists_of_something_else_are_no_items() {
         "SKU,Name,Category,Brand\nA,Bolt,x,y\nB,Nut,x,y\n",
         "Ref.,Name\nA,Bolt\nB,Nut\n",
         "Ref.,Name,Price,Date,Email\nA,Bolt,5,,\nB,Nut,6,,\n",
+        "SKU,Name,Color,Size,Supplier e-mail\nA,Bolt,red,XL,a@x.de\nB,Nut,red,S,a@x.de\n",
+        "SKU,Status,Brand,Color\nA,active,x,red\nB,active,x,red\n",
     ] {
         place.write("items.csv", text);
         let seen = summary(&place.sheetport(["check", "items.csv", "--json"]).exits(0));

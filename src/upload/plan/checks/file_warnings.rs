@@ -6,9 +6,12 @@ use super::super::part::Part;
 use crate::ledger::Problem;
 use crate::sheet::{Book, Dialect};
 use crate::template::bind::{HEADER_SEARCH_ROWS, bind};
+use crate::template::builtin::{self, BUILT_IN};
 use crate::template::infer::{is_foreign_sheet, unused_amounts};
+use crate::template::load::{load, no_tables};
 use crate::template::model::SheetSelect;
 use crate::template::problem::excerpt;
+use crate::template::recognize::Fit;
 use crate::template::{Layout, Template};
 
 /// Returns a warning about a text whose letters look like those of a code page of DOS or of an old Mac.
@@ -132,6 +135,29 @@ pub(in crate::upload::plan) fn foreign_sheet(template: &Template, part: &Part) -
         let remedy = format!("check that its rows are {plural}; the other columns are not sent");
         Problem { remedy, ..Problem::of_record("foreign-sheet", message) }
     })
+}
+
+/// Returns a warning about a sheet of which a built-in template for another kind of record uses more columns than the built-in
+/// `template`.
+pub(in crate::upload::plan) fn other_template(book: &Book, template: &Template, part: &Part) -> Option<Problem> {
+    builtin::find(&template.name)?;
+    if part.layout.is_report || part.layout.is_defused {
+        return None;
+    }
+    let rows = book.first_rows(part.sheet, HEADER_SEARCH_ROWS).ok()?;
+    let used = Fit::of(template, &rows)?.used;
+    let fits = BUILT_IN.iter().filter_map(|(name, source)| {
+        let other = load(name, source, &no_tables).ok()?;
+        let fit = Fit::of(&other, &rows).filter(|_| other.record != template.record)?;
+        (fit.is_good() && fit.used > used).then(|| (fit, *name, other.record.input().plural))
+    });
+    let (fit, name, plural) = fits.max_by_key(|(fit, _, _)| fit.used)?;
+    let message = format!(
+        "the sheet may be a list of {plural}: the template {name} uses {} of its {} columns, {} uses {used}",
+        fit.used, fit.columns, template.name
+    );
+    let remedy = format!("choose it with -t {name}, unless the rows are {}", template.record.input().plural);
+    Some(Problem { remedy, ..Problem::of_record("other-template", message) })
 }
 
 /// Returns a warning for each unused column that is probably an amount which the template did not find.
