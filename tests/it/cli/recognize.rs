@@ -151,9 +151,9 @@ fn names_of_prices_are_not_letters_of_columns_in_a_wide_sheet() {
     let place = Place::new();
     let extra: String = (1..700).map(|column| format!(",Extra{column}")).collect();
     let cells: String = (1..700).map(|column| format!(",{column}")).collect();
-    place.write("wide.csv", format!("SKU,Name{extra}\nA,Bolt{cells}\nB,Nut{cells}\n"));
+    place.write("wide.csv", format!("SKU,Name{extra}\nK-1,Bolt{cells}\nK-2,Nut{cells}\n"));
     let explained = place.sheetport(["explain", "wide.csv", "-t", "items", "--row", "2", "--json"]).exits(0).json();
-    assert_eq!(explained["request"]["body"], serde_json::json!({"externalId": "A", "name": "Bolt"}));
+    assert_eq!(explained["request"]["body"], serde_json::json!({"externalId": "K-1", "name": "Bolt"}));
     let letters = "record = \"item\"\n[fields.externalId]\ncolumn = \"A\"\n[fields.price]\ncolumn = \"VK\"\n";
     place.write("letters.toml", letters);
     let explained = place.sheetport(["explain", "wide.csv", "-t", "letters.toml", "--row", "2", "--json"]);
