@@ -208,8 +208,6 @@ pub enum Cause {
     /// Another row has the same key.
     Duplicate {
         other_row: u64,
-        /// Whether spaces around the values were removed.
-        is_trimmed: bool,
     },
     /// Another cell of the same row has the same key.
     DuplicateInRow,
@@ -464,10 +462,7 @@ impl Cause {
             Cause::Scattered { first_row } => {
                 return format!("its first row is {first_row}; put the rows of a record next to each other");
             }
-            Cause::Duplicate { other_row, is_trimmed } => {
-                let spaces = if *is_trimmed { " (spaces around them do not count)" } else { "" };
-                return format!("keep one of them; the other is in row {other_row}{spaces}");
-            }
+            Cause::Duplicate { other_row } => return format!("keep one of them; the other is in row {other_row}"),
             Cause::OnlySpacesDiffer { other_row } => {
                 return format!("remove the spaces; if it is another record than that of row {other_row}, rename it");
             }

@@ -41,10 +41,9 @@ impl Mapper<'_> {
         let index = self.special().keys.iter().min().expect("a record with a key has a rule for it");
         let (rule, columns) = self.rule(*index);
         let cause = match cause {
-            Cause::Duplicate { other_row, .. } if other_row == row && self.template().unpivot.is_some() => {
+            Cause::Duplicate { other_row } if other_row == row && self.template().unpivot.is_some() => {
                 Cause::DuplicateInRow
             }
-            Cause::Duplicate { other_row, .. } => Cause::Duplicate { other_row, is_trimmed: rule.trim },
             cause => cause,
         };
         self.problem_at(row, columns.first(), rule.field.name, excerpt(key), cause)

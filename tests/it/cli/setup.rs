@@ -47,7 +47,7 @@ fn services_cannot_share_data_or_a_port() {
     again.exits(6).says(&["service is in use by another running service", "another data folder"]);
     let address = served.url().replace("http://", "");
     let beside = place.sheetport(["serve", "--listen", &address, "--data", "other"]);
-    beside.exits(2).says(&["can't listen on", &address, "another port with --listen"]);
+    beside.exits(2).says(&["can't listen on", &address, "choose another address or port with --listen"]);
     assert_eq!(served.total(), 0, "the first is still there");
 }
 

@@ -79,10 +79,9 @@ impl Duplicates {
                 let of_this = |cause| parts.same_key(seq, row, &request.key, cause, earlier.seq);
                 match self.policy {
                     Policy::Error => {
-                        decision = decision
-                            .with_problem(of_this(Cause::Duplicate { other_row: earlier.row, is_trimmed: false }));
+                        decision = decision.with_problem(of_this(Cause::Duplicate { other_row: earlier.row }));
                         if earlier.is_to_be_sent {
-                            let problem = of_earlier(Cause::Duplicate { other_row: row, is_trimmed: false });
+                            let problem = of_earlier(Cause::Duplicate { other_row: row });
                             self.keys.withdraw(request.key_hash);
                             self.withdraw(earlier, RecordState::Rejected, problem, withdrawn);
                         }

@@ -51,12 +51,7 @@ impl<'t> PartsRead<'t> {
         (rule, value): (usize, &str),
         other: (Seq, u64),
     ) -> Problem {
-        let problem = self.mapper_of(seq).same_value(
-            row,
-            rule,
-            value,
-            Cause::Duplicate { other_row: other.1, is_trimmed: false },
-        );
+        let problem = self.mapper_of(seq).same_value(row, rule, value, Cause::Duplicate { other_row: other.1 });
         self.with_other_sheet(ledger_problem(problem, self.rows.source), seq, other.0)
     }
 
