@@ -24,8 +24,10 @@ pub const EXAMPLES: [(&str, &str); 6] = [
     ("paging", include_str!("plans/paging.toml")),
 ];
 
-/// Maximum delay.
+/// Maximum delay, in seconds.
 const MAX_DELAY: f64 = 3600.0;
+/// Maximum deviation of dates in either direction, in seconds: ten years. HTTP dates are between 1970 and 9999.
+const MAX_DEVIATION: i64 = 3650 * 86_400;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -247,6 +249,9 @@ impl RuleReader<'_> {
         if !is_error && (raw.message.is_some() || !errors.is_empty()) {
             return Err(wrong("`message` and `errors` belong to a status from 400 on"));
         }
+        if raw.retry_after_date.is_some_and(|seconds| seconds > MAX_DEVIATION.unsigned_abs()) {
+            return Err(wrong("`retry_after_date` is at most ten years ahead"));
+        }
         let mut headers = HeaderMap::new();
         let retry_after = raw.retry_after.map(|value| match value {
             RetryAfter::Seconds(seconds) => seconds.to_string(),
@@ -301,7 +306,9 @@ fn clock(text: &str) -> Result<i64, String> {
     let seconds = units
         .iter()
         .find_map(|(unit, scale)| text.strip_suffix(unit)?.parse::<i32>().ok().map(|n| i64::from(n) * scale));
-    seconds.ok_or_else(|| format!("'{text}' is not a deviation such as +90s, -2h or +1d"))
+    seconds
+        .filter(|seconds| (-MAX_DEVIATION..=MAX_DEVIATION).contains(seconds))
+        .ok_or_else(|| format!("'{text}' is not a deviation up to ten years, such as +90s, -2h or +1d"))
 }
 
 #[cfg(test)]
@@ -336,6 +343,7 @@ mod tests {
             ("attempt = \"0..\"\ndelay = \"1s\"", 2, "write a number from 1 on"),
             ("call = \"5..2\"\ndelay = \"1s\"", 2, "write a number from 1 on"),
             ("share = 1.5\ndelay = \"1s\"", 2, "is not a share"),
+            ("answer = { status = 429, retry_after_date = 9000000000 }", 2, "at most ten years"),
             ("delay = \"5\"", 2, "is not a time up to an hour"),
             ("method = \"a b\"\ndelay = \"1s\"", 1, "is not the name of a method"),
         ] {
@@ -343,7 +351,11 @@ mod tests {
             assert!(mistake.message.contains(why), "{fault}: {}", mistake.message);
             assert_eq!(mistake.position().map(|(line, _)| line), Some(line), "{fault}");
         }
-        for (head, why) in [("clock = \"2h later\"", "is not a deviation"), ("limit = \"fast\"", "is not a limit")] {
+        for (head, why) in [
+            ("clock = \"2h later\"", "is not a deviation"),
+            ("clock = \"-30000d\"", "is not a deviation"),
+            ("limit = \"fast\"", "is not a limit"),
+        ] {
             assert!(Plan::parse("plan.toml", head).expect_err(head).message.contains(why), "{head}");
         }
     }
