@@ -262,6 +262,11 @@ impl RuleReader<'_> {
         for (name, value) in raw.headers.into_iter().chain(named) {
             let header = name.parse::<HeaderName>().ok().zip(HeaderValue::from_str(&value).ok());
             let (name, value) = header.ok_or_else(|| wrong(&format!("'{name}: {value}' is not a header")))?;
+            if [header::CONTENT_LENGTH, header::TRANSFER_ENCODING].contains(&name) {
+                return Err(wrong(
+                    "the length of an answer is that of its body; to break it off, write ending = \"cut\"",
+                ));
+            }
             headers.insert(name, value);
         }
         Ok(Answer {
@@ -340,6 +345,7 @@ mod tests {
             ("answer = {}", 2, "has a `status`"),
             ("answer = { status = 200, message = \"x\" }", 2, "belong to a status from 400 on"),
             ("answer = { status = 500, headers = { \"a b\" = \"c\" } }", 2, "is not a header"),
+            ("answer = { status = 500, headers = { Content-Length = \"9\" } }", 2, "to break it off"),
             ("attempt = \"0..\"\ndelay = \"1s\"", 2, "write a number from 1 on"),
             ("call = \"5..2\"\ndelay = \"1s\"", 2, "write a number from 1 on"),
             ("share = 1.5\ndelay = \"1s\"", 2, "is not a share"),
