@@ -18,7 +18,7 @@
 //! | [`currency`] | ISO 4217 codes, and signs beside amounts | nothing |
 //! | [`decimal`] | exact decimal numbers | nothing |
 //! | [`digest`] | SHA-256 | nothing |
-//! | [`diagnostics`] | errors with positions in TOML files, spelling suggestions | nothing |
+//! | [`diagnostics`] | errors with positions in TOML files, spelling suggestions | `visible` |
 //! | [`readers`] | who may read a file or enter a folder | nothing |
 //! | [`visible`] | text of others without characters that act or hide | nothing |
 //!

@@ -8,6 +8,8 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+use crate::visible::one_line;
+
 /// A TOML file that a user writes.
 #[derive(Clone, Copy, Debug)]
 pub struct TomlFile<'a> {
@@ -77,14 +79,15 @@ impl Mistake {
 
     fn show(&self, f: &mut fmt::Formatter<'_>, hint: Option<&str>) -> fmt::Result {
         let Some((source, span)) = &self.place else {
-            return write!(f, "{} {}: {}", self.what, self.name, self.message);
+            return write!(f, "{} {}: {}", self.what, one_line(&self.name), one_line(&self.message));
         };
-        let title = format!("error in the {}: {}", self.what, self.message);
-        let snippet =
-            Snippet::source(&**source).path(&*self.name).annotation(AnnotationKind::Primary.span(span.clone()));
+        // A value of the file may not begin a line of ours.
+        let title = format!("error in the {}: {}", self.what, one_line(&self.message));
+        let name = one_line(&self.name);
+        let snippet = Snippet::source(&**source).path(&*name).annotation(AnnotationKind::Primary.span(span.clone()));
         let mut report: Group<'_> = Level::ERROR.no_name().primary_title(title).element(snippet);
         if let Some(hint) = hint {
-            report = report.element(Level::HELP.message(hint));
+            report = report.element(Level::HELP.message(one_line(hint).into_owned()));
         }
         f.write_str(Renderer::plain().render(&[report]).trim_start_matches(": "))
     }
