@@ -28,7 +28,7 @@ pub use self::pacing::{Pacing, Sending};
 pub use self::report::Report;
 pub use self::retry::{Retry, RetryTarget};
 pub use self::runs::{Prune, Resolve, Resume, Rows, Runs, RunsAction};
-pub use self::serve::{Data, Lifetimes, Listen, Load, Rehearsal, Serve, ServeAction, Token};
+pub use self::serve::{Data, Lifetimes, Listen, Load, Rehearsal, Serve, ServeAction, Show, Shown, Token};
 pub use self::template::{Infer, Template};
 pub use self::upload::Upload;
 pub use self::view::View;

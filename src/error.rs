@@ -120,7 +120,7 @@ fn exit_of(error: &operations::Error) -> Exit {
         E::Service(service::Error::InUse { .. }) => Exit::Busy,
         E::WithHint { error, .. } | E::WithOtherHint { error, .. } | E::InRun { error, .. } => exit_of(error),
         E::ReadOnlyToken => Exit::Credentials,
-        E::Service(service::Error::WorkspaceName { .. })
+        E::Service(service::Error::WorkspaceName { .. } | service::Error::NoData { .. })
         | E::Template(_)
         | E::NoBaseUrl
         | E::RunRefused { .. }

@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 use super::choice::choice;
 use crate::operations::{LOAD_KINDS, LoadKind};
 use crate::records::token::Access;
-use crate::service::{self, Faults, Limit};
+use crate::service::{self, Faults, Limit, ShownKind};
 
 const SERVE_EXAMPLES: &str = "\
 To use the service, run in another terminal:
@@ -32,6 +32,16 @@ Stop the service first if it uses the same data. Loading a file twice has no eff
 Examples:
   sheetport serve load --workspace demo companies.csv contacts.csv
   sheetport serve load --workspace demo --kind items price-list-2026.xlsx";
+
+const SHOW_EXAMPLES: &str = "\
+It works while the service runs, and when it is stopped. Nothing is changed.
+
+Examples:
+  sheetport serve show
+  sheetport serve show orders
+  sheetport serve show orders 5001 --json
+  sheetport serve show requests --limit all
+  sheetport serve show requests 17";
 
 #[derive(Args, Debug)]
 #[command(after_help = SERVE_EXAMPLES)]
@@ -55,6 +65,10 @@ pub struct Serve {
     /// Fill the workspace `demo` with sample records, if it is empty
     #[arg(long)]
     pub demo: bool,
+    /// Keep this number of requests in the journal that `serve show` reads: of those that may write, and of all others; 0
+    /// keeps none
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(..=10_000_000))]
+    pub journal: u64,
     #[command(flatten)]
     pub rehearsal: Rehearsal,
 }
@@ -124,6 +138,8 @@ pub enum ServeAction {
     Token(Token),
     /// Load records from spreadsheets into a workspace, such as files written by `export`
     Load(Load),
+    /// Show the stored records with their lines, jobs and requests, what arrived twice, and the journal of requests
+    Show(Show),
 }
 
 #[derive(Args, Debug)]
@@ -154,6 +170,48 @@ pub struct Load {
     /// Kind of the records [default: taken from the file name]
     #[arg(long, value_name = "RECORDS", value_parser = choice(load_kinds()))]
     pub kind: Option<&'static LoadKind>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = SHOW_EXAMPLES)]
+pub struct Show {
+    /// What to show: a kind of records, or the journal of requests [default: numbers, and what arrived twice]
+    #[arg(value_name = "WHAT", value_parser = choice(shown()))]
+    pub what: Option<Shown>,
+    /// Show only the record with this id, number or external id, or the request with this number or context id
+    #[arg(value_name = "ID")]
+    pub id: Option<String>,
+    #[command(flatten)]
+    pub data: Data,
+    /// Show only this workspace
+    #[arg(long, value_name = "NAME")]
+    pub workspace: Option<String>,
+    /// Maximum number of records of each workspace, or of requests; the last ones are shown
+    #[arg(long, value_name = "N|all", default_value = "50", value_parser = show_limit)]
+    pub limit: ShowLimit,
+}
+
+/// What `serve show` shows.
+#[derive(Clone, Copy, Debug)]
+pub enum Shown {
+    Records(ShownKind),
+    Requests,
+}
+
+/// A number of records; `None` for all.
+pub(crate) type ShowLimit = Option<u64>;
+
+fn shown() -> impl Iterator<Item = (PossibleValue, Shown)> {
+    let kinds = ShownKind::all().map(|kind| (PossibleValue::new(kind.name()), Shown::Records(kind)));
+    kinds.chain([(PossibleValue::new("requests"), Shown::Requests)])
+}
+
+fn show_limit(text: &str) -> Result<ShowLimit, String> {
+    match text.parse() {
+        _ if text == "all" => Ok(None),
+        Ok(limit @ 1..) => Ok(Some(limit)),
+        _ => Err("expected a number of at least 1, or all".to_owned()),
+    }
 }
 
 fn plans() -> impl Iterator<Item = (PossibleValue, &'static str)> {

@@ -15,6 +15,7 @@ mod runs_check;
 mod runs_prune;
 mod serve;
 mod serve_load;
+mod serve_show;
 mod shared;
 mod template;
 mod template_infer;

@@ -9,8 +9,8 @@ use futures_util::FutureExt;
 use serde_json::json;
 use tokio::net::{TcpListener, lookup_host};
 
-use super::serve_load;
 use super::shared::signals::Interrupt;
+use super::{serve_load, serve_show};
 use crate::cli::{self, Data, Lifetimes, Listen, Serve, ServeAction, Token};
 use crate::diagnostics::Mistakes;
 use crate::error::{Exit, Failure};
@@ -25,6 +25,7 @@ pub(super) async fn run(args: Serve, settings: &Settings) -> Result<Exit, Failur
     match args.action {
         Some(ServeAction::Token(token)) => print_token(&token, settings),
         Some(ServeAction::Load(load)) => serve_load::run(&load, settings).await,
+        Some(ServeAction::Show(show)) => serve_show::run(&show, settings).await,
         None if let Some(plan) = args.rehearsal.print_plan => {
             ui::text(plan);
             Ok(Exit::Done)
@@ -36,6 +37,7 @@ pub(super) async fn run(args: Serve, settings: &Settings) -> Result<Exit, Failur
 async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     let mut config = config(&args.data, &args.lifetimes);
     config.rotate_refresh = args.rotate_refresh;
+    config.journal = args.journal;
     config.host_names.clone_from(&args.host_name);
     if let Listen::Name { host, .. } = &args.listen {
         config.host_names.push(host.clone());

@@ -25,11 +25,13 @@ pub struct Config {
     pub host_names: Vec<String>,
     /// How long a client may take no byte of an answer before its connection is closed.
     pub write_timeout: Duration,
+    /// Number of requests to keep in the journal: of those that may write, and of all others. 0 keeps none.
+    pub journal: u64,
 }
 
 impl Config {
-    /// Returns the default configuration: access tokens live 15 minutes, refresh tokens 30 days without rotation, and no
-    /// faults are injected.
+    /// Returns the default configuration: access tokens live 15 minutes, refresh tokens 30 days without rotation,
+    /// no faults are injected, and the journal keeps 100,000 requests.
     pub fn new(data: impl Into<PathBuf>) -> Config {
         Config {
             data: data.into(),
@@ -39,6 +41,7 @@ impl Config {
             fault_injection: None,
             host_names: Vec::new(),
             write_timeout: Duration::from_secs(30),
+            journal: 100_000,
         }
     }
 }
@@ -47,5 +50,5 @@ impl Config {
 pub(super) struct App {
     pub(super) config: Config,
     pub(super) keys: Arc<Keys>,
-    pub(super) store: Store,
+    pub(super) store: Arc<Store>,
 }

@@ -21,7 +21,9 @@ use crate::records::token::Access;
 
 use super::data_folder::KEY_BYTES;
 use super::error::Error;
+use super::journal::Trace;
 use super::response::ErrorResponse;
+use super::store::Origin;
 
 /// A new token pair.
 #[derive(Clone)]
@@ -158,6 +160,14 @@ impl Keys {
 #[derive(Clone)]
 pub(super) struct Caller {
     pub(super) workspace: Arc<str>,
+    /// Number of the request in the journal, if any.
+    pub(super) request: Option<i64>,
+}
+
+impl From<Caller> for Origin {
+    fn from(caller: Caller) -> Origin {
+        Origin { workspace: caller.workspace, request: caller.request }
+    }
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {
@@ -178,13 +188,19 @@ pub(super) async fn require_token(
     let claims = keys
         .verify(token, TokenKind::Access, Timestamp::now())
         .map_err(|reason| ErrorResponse::unauthorized(format!("the bearer token {reason}")))?;
+    let workspace: Arc<str> = claims.workspace.into();
+    let trace = request.extensions().get::<Trace>();
+    if let Some(trace) = trace {
+        trace.note_workspace(&workspace);
+    }
+    let number = trace.map(|trace| trace.number);
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     if !is_read && claims.access != Access::Full {
         return Err(ErrorResponse::forbidden(
             "the token has Regular access, which is read-only; use a token with Full Access",
         ));
     }
-    request.extensions_mut().insert(Caller { workspace: claims.workspace.into() });
+    request.extensions_mut().insert(Caller { workspace, request: number });
     Ok(next.run(request).await)
 }
 

@@ -35,6 +35,12 @@ pub enum Error {
     #[error("the address of the service is not known: {0}")]
     Listen(io::Error),
 
+    #[error("there is no data of a service in {}", path.display())]
+    NoData { path: PathBuf },
+
+    #[error("the data in {} was written by another version of Sheetport", path.display())]
+    OtherVersion { path: PathBuf },
+
     #[error("failed to read records: {0}")]
     NotRead(sqlx::Error),
 
@@ -66,6 +72,11 @@ impl Error {
             }
             Error::Random { .. } => "try again; if this persists, the system's random source is not working".to_owned(),
             Error::WorkspaceName { .. } => "use 1 to 64 letters, digits, dots, underscores and hyphens".to_owned(),
+            Error::NoData { .. } => "name the folder of the service with --data".to_owned(),
+            Error::OtherVersion { .. } => {
+                "if it is an earlier version, start the service on it once with this one; otherwise use that version"
+                    .to_owned()
+            }
             Error::NotRead(_) => "check the disk; if the database is damaged, restore it from a backup".to_owned(),
             Error::NotStored => {
                 "check the free disk space, then load the same files again: this creates no duplicates".to_owned()

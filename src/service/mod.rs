@@ -8,6 +8,7 @@
 //! | `server` | accepts connections, stops gracefully |
 //! | `connections` | limits their number and the waiting for clients |
 //! | `response` | assigns the context id, writes error bodies, logs |
+//! | `journal` | notes what came and how it ended |
 //! | `host` | refuses requests to other hosts |
 //! | `router` | selects the handler |
 //! | `auth` | verifies the bearer token |
@@ -15,7 +16,7 @@
 //! | `handlers` | one file per resource: validate the input (`request`), call the store, build the response |
 //! | `store` | the database: all SQL of the service |
 //!
-//! `load` imports records from files and fills the demo workspace. `openapi` describes all of this.
+//! `load` imports records from files and fills the demo workspace. `inspect` reads what a service has stored, and its journal. `openapi` describes all of this.
 
 mod app;
 mod auth;
@@ -25,6 +26,8 @@ mod error;
 mod fault_injection;
 mod handlers;
 mod host;
+mod inspect;
+mod journal;
 mod load;
 mod openapi;
 mod request;
@@ -38,6 +41,7 @@ pub use self::app::Config;
 pub use self::auth::Tokens;
 pub use self::error::Error;
 pub use self::fault_injection::{EXAMPLES, FaultInjection, Faults, Limit, Plan, delay};
+pub use self::inspect::{Arrivals, Inspector, RecordView, RequestView, ShownKind, Touch, WorkspaceView};
 pub use self::load::{LoadRecord, Loader, Nulls};
 pub use self::request::Errors;
 pub use self::server::{Service, issue_tokens};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Body;
-use axum::extract::{FromRequestParts, Request};
+use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
@@ -17,7 +17,8 @@ use uuid::Uuid;
 
 use crate::records::answer::ErrorBody;
 
-use super::store::NotStored;
+use super::journal::Open;
+use super::store::{NotStored, Store};
 
 const CTX_HEADER: HeaderName = HeaderName::from_static("x-ctx-id");
 
@@ -130,13 +131,18 @@ pub(super) fn json(value: &impl Serialize) -> Response {
     json_text(serde_json::to_string(value).expect("response types serialize without errors"))
 }
 
-/// The outermost middleware: assigns the context id, writes the bodies of errors, and logs each request.
-pub(super) async fn with_ctx_id(mut request: Request, next: Next) -> Response {
+/// The outermost middleware: assigns the context id, writes the bodies of errors, and logs each request and adds it to the
+/// journal.
+pub(super) async fn with_ctx_id(State(store): State<Arc<Store>>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let ctx_id = CtxId(Uuid::now_v7().simple().to_string().into());
     let method = request.method().clone();
     let uri = request.uri().clone();
     request.extensions_mut().insert(ctx_id.clone());
+    let mut open = Open::begin(&store, ctx_id.as_str(), &method, &uri);
+    if let Some(open) = &open {
+        request.extensions_mut().insert(open.trace().clone());
+    }
 
     let mut response = next.run(request).await;
     let mut reason = None;
@@ -146,6 +152,11 @@ pub(super) async fn with_ctx_id(mut request: Request, next: Next) -> Response {
     }
     let header = HeaderValue::from_str(ctx_id.as_str()).expect("context ids are hexadecimal");
     response.headers_mut().insert(CTX_HEADER, header);
+    if let Some(open) = &mut open {
+        open.status = Some(response.status().as_u16());
+        open.reason.clone_from(&reason);
+    }
+    drop(open);
     tracing::info!(
         ctx_id = ctx_id.as_str(),
         %method,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::http::{StatusCode, Uri};
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{get, post, put};
 
@@ -50,7 +50,7 @@ pub(super) fn router(app: Arc<App>, hosts: OwnHosts) -> Router {
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
         .layer(from_fn_with_state(hosts, host::require))
-        .layer(from_fn(response::with_ctx_id))
+        .layer(from_fn_with_state(app.store.clone(), response::with_ctx_id))
         .with_state(app)
 }
 

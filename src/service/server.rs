@@ -60,8 +60,8 @@ impl Service {
         let lock = Lock::take(&config.data)?;
         let keys = Arc::new(keys(&config)?);
         let tightened = data_folder::make_private(&config.data)?;
-        let store = Store::open(&data_folder::database(&config.data), BUSY_TIMEOUT).await?;
-        Ok(Service { app: Arc::new(App { config, keys, store }), lock, tightened })
+        let store = Store::open(&data_folder::database(&config.data), BUSY_TIMEOUT, config.journal).await?;
+        Ok(Service { app: Arc::new(App { config, keys, store: Arc::new(store) }), lock, tightened })
     }
 
     /// Returns the files and folders that others could read or change before the service was opened, and no longer can.

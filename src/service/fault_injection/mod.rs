@@ -16,6 +16,7 @@ use tokio::time::sleep;
 use twox_hash::XxHash3_64;
 
 use super::auth::Caller;
+use super::journal::Trace;
 use super::request::{discard, read_whole};
 use super::response::{CtxId, ErrorResponse, TOTAL_HEADER};
 
@@ -30,7 +31,7 @@ mod short_form;
 use self::answers::{set_date, with_ending};
 use self::limit::{BucketState, Buckets};
 use self::paging::LastEntries;
-use self::plan::{Effect, Paging, Seen};
+use self::plan::{Effect, Ending, Paging, Seen};
 use self::request_keys::{Attempts, identity, keys};
 
 pub(super) use self::answers::deliver;
@@ -101,6 +102,7 @@ async fn inject(State(injector): State<Arc<FaultInjector>>, request: Request, ne
     }
     let bucket = injector.count(request.extensions().get());
     let mut response = if bucket.is_some_and(|bucket| bucket.retry_after.is_some()) {
+        note_fault(request.extensions().get(), "limit");
         // A client that is still sending would not see the response.
         discard(request.into_body()).await;
         let message = "rate limit exceeded; retry after the time in Retry-After";
@@ -119,6 +121,12 @@ async fn inject(State(injector): State<Arc<FaultInjector>>, request: Request, ne
     response
 }
 
+fn note_fault(trace: Option<&Trace>, name: &str) {
+    if let Some(trace) = trace {
+        trace.note_fault(name);
+    }
+}
+
 async fn run_by_plan(injector: &FaultInjector, request: Request, next: Next) -> Response {
     let (parts, body) = match read_whole(request).await {
         Ok(whole) => whole,
@@ -134,11 +142,19 @@ async fn run_by_plan(injector: &FaultInjector, request: Request, next: Next) -> 
     let seen = Seen { method: &parts.method, path: parts.uri.path(), keys: &keys, identity, attempt };
     let call = |rule: usize| injector.calls[rule].fetch_add(1, Ordering::Relaxed) + 1;
     let decision = injector.settings.plan.decide(injector.settings.seed, &seen, call);
+    let trace = parts.extensions.get::<Trace>().cloned();
+    if let (Some(trace), Ok(object)) = (&trace, serde_json::from_slice(&body)) {
+        trace.note_body(&body, &object);
+    }
     let ctx_id = parts.extensions.get::<CtxId>().map_or("", CtxId::as_str).to_owned();
     let request = |parts| Request::from_parts(parts, Body::from(body));
     let Some(decision) = decision else { return next.run(request(parts)).await };
     let (effect, is_after) = (&decision.rule.effect, decision.is_after);
     tracing::info!(rule = decision.rule.name, attempt, is_after, "injected fault");
+    note_fault(trace.as_ref(), &decision.rule.name);
+    if let (Some(trace), Some(Ending::Reset | Ending::Hang)) = (&trace, effect.ending) {
+        trace.note_no_response();
+    }
     if effect.ends_token
         && let Some(token) = token
     {
@@ -165,8 +181,7 @@ async fn run_by_plan(injector: &FaultInjector, request: Request, next: Next) -> 
 impl Effect {
     /// Whether the client gets nothing of the right response.
     fn replaces_response(&self) -> bool {
-        use self::plan::Ending::{Hang, Reset};
-        self.answer.is_some() || matches!(self.ending, Some(Hang | Reset))
+        self.answer.is_some() || matches!(self.ending, Some(Ending::Hang | Ending::Reset))
     }
 }
 

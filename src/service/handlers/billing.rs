@@ -52,7 +52,7 @@ async fn create(app: &App, caller: Caller, create: CreateBilling) -> Result<Resp
         let errors = Errors::from([("items".to_owned(), vec!["must not be empty".to_owned()])]);
         return Err(ErrorResponse::invalid(errors));
     }
-    let created = app.store.write(caller.workspace, create).await?;
+    let created = app.store.write(caller, create).await?;
     created.map(response::json_text).map_err(ErrorResponse::invalid)
 }
 

@@ -22,7 +22,7 @@ pub(crate) async fn upsert(
 ) -> Result<Response, ErrorResponse> {
     let upsert = parse_upsert(&body).map_err(ErrorResponse::invalid)?;
     let external_id = upsert.external_id.clone();
-    let stored = app.store.upsert_item(caller.workspace, upsert).await?;
+    let stored = app.store.upsert_item(caller.into(), upsert).await?;
     let status = match stored.outcome {
         WriteOutcome::Created => "created",
         WriteOutcome::Updated | WriteOutcome::Unchanged => "updated",

@@ -41,7 +41,7 @@ pub(crate) async fn refresh(
             expires_at: claims.exp.saturating_mul(1000),
             grace: GRACE,
         };
-        app.store.write(claims.workspace.as_str().into(), replace).await?
+        app.store.write(claims.workspace.as_str(), replace).await?
     } else {
         !app.store.is_void_token(&claims.jti, now.as_millisecond(), GRACE).await?
     };

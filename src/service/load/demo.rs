@@ -42,7 +42,7 @@ impl Service {
         // Setting the lines calculates the totals.
         for (id, body) in updates {
             let update = orders::parse_update(id, &body).expect("a test validates the demo's orders");
-            self.app.store.write(workspace.into(), update).await.map_err(|_| Error::NotStored)?;
+            self.app.store.write(workspace, update).await.map_err(|_| Error::NotStored)?;
         }
         Ok(loaded.len())
     }

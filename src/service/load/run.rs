@@ -74,7 +74,7 @@ impl Loader {
         let mut entries = records.into_iter().map(prepare).peekable();
         while entries.peek().is_some() {
             let batch = Batch { entries: entries.by_ref().take(BATCH).collect(), nulls };
-            let stored = self.app.store.write(workspace.into(), batch).await;
+            let stored = self.app.store.write(workspace, batch).await;
             results.append(&mut stored.map_err(|_| Error::NotStored)?);
         }
         Ok(results)

@@ -12,6 +12,7 @@ use futures_util::StreamExt;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
+use crate::service::journal::Trace;
 use crate::service::response::ErrorResponse;
 
 /// Maximum size of a body.
@@ -32,8 +33,12 @@ impl<S: Sync> FromRequest<S> for JsonObject {
 
     async fn from_request(request: Request, _: &S) -> Result<JsonObject, ErrorResponse> {
         require_json(request.headers())?;
-        let (_, bytes) = read_whole(request).await?;
-        parse(&bytes).map(JsonObject)
+        let (parts, bytes) = read_whole(request).await?;
+        let object = parse(&bytes)?;
+        if let Some(trace) = parts.extensions.get::<Trace>() {
+            trace.note_body(&bytes, &object);
+        }
+        Ok(JsonObject(object))
     }
 }
 

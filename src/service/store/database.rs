@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection, SqlSafeStr};
+use sqlx::{ConnectOptions, Connection, SqlSafeStr, query_scalar, raw_sql};
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard, mpsc, oneshot};
 
 use crate::service::error::Error;
 
 use super::items::ItemUpsert;
-use super::model::{Key, Kind, NotStored, Page, Record, Stored};
+use super::journal::{Journal, RequestEntry};
+use super::model::{Key, Kind, NotStored, Origin, Page, Record, Stored};
 use super::transaction::Work;
 use super::writer::{self, Write};
 use super::{records, tokens};
@@ -29,6 +30,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (4, "items listed", include_str!("migrations/0004_items_listed.sql")),
     (5, "items as records", include_str!("migrations/0005_items_as_records.sql")),
     (6, "external ids listed", include_str!("migrations/0006_external_ids_listed.sql")),
+    (7, "journal", include_str!("migrations/0007_journal.sql")),
 ];
 
 /// An open database.
@@ -37,11 +39,13 @@ pub(crate) struct Store {
     /// Read-only connections, used in turn; `None` once closed.
     readers: Vec<Mutex<Option<SqliteConnection>>>,
     next_reader: AtomicUsize,
+    journal: Arc<Journal>,
 }
 
 impl Store {
-    /// Opens the database, creating it if missing, and applies pending migrations.
-    pub(crate) async fn open(path: &Path, busy_timeout: Duration) -> Result<Store, Error> {
+    /// Opens the database, creating it if missing, and applies pending migrations. The journal keeps this number of requests
+    /// that write, and of others.
+    pub(crate) async fn open(path: &Path, busy_timeout: Duration, journal: u64) -> Result<Store, Error> {
         let options = SqliteConnectOptions::new()
             .filename(path)
             .foreign_keys(true)
@@ -58,12 +62,13 @@ impl Store {
         let mut connection = for_writing.connect().await.map_err(failed)?;
         migrate(&mut connection).await.map_err(|source| Error::Migrate { path: path.into(), source })?;
 
+        let journal = Arc::new(Journal::open(&mut connection, journal).await.map_err(failed)?);
         let mut readers = Vec::new();
         for _ in 0..available_parallelism().map_or(2, usize::from).clamp(2, 8) {
             readers.push(Mutex::new(Some(for_reading.connect().await.map_err(failed)?)));
         }
-        let writes = writer::start(connection, for_writing);
-        Ok(Store { writes, readers, next_reader: AtomicUsize::new(0) })
+        let writes = writer::start(connection, for_writing, journal.clone());
+        Ok(Store { writes, readers, next_reader: AtomicUsize::new(0), journal })
     }
 
     /// Waits for the reads and writes in progress, then closes the database. The writer's connection is closed last:
@@ -103,17 +108,27 @@ impl Store {
         tokens::is_void(&mut *self.reader().await?, id, now, grace).await
     }
 
+    /// Returns the number of the next request in the journal, or `None` without a journal.
+    pub(crate) fn next_request(&self) -> Option<i64> {
+        self.journal.next_number()
+    }
+
+    /// Adds a request to the journal. It is written soon.
+    pub(crate) fn add_request(&self, entry: RequestEntry) {
+        self.journal.add(entry);
+    }
+
     /// Creates or changes an item. Completes when the change is on disk.
-    pub(crate) async fn upsert_item(&self, workspace: Arc<str>, upsert: ItemUpsert) -> Result<Stored, NotStored> {
+    pub(crate) async fn upsert_item(&self, origin: Origin, upsert: ItemUpsert) -> Result<Stored, NotStored> {
         let (reply, stored) = oneshot::channel();
-        self.writes.send(Write::Item { workspace, upsert, reply }).await.map_err(|_| NotStored)?;
+        self.writes.send(Write::Item { origin, upsert, reply }).await.map_err(|_| NotStored)?;
         stored.await.map_err(|_| NotStored)
     }
 
     /// Runs a [`Work`]. Completes when its changes are on disk.
-    pub(crate) async fn write<W: Work>(&self, workspace: Arc<str>, work: W) -> Result<W::Done, NotStored> {
+    pub(crate) async fn write<W: Work>(&self, origin: impl Into<Origin>, work: W) -> Result<W::Done, NotStored> {
         let (reply, done) = oneshot::channel();
-        self.writes.send(Write::work(workspace, work, reply)).await.map_err(|_| NotStored)?;
+        self.writes.send(Write::work(origin.into(), work, reply)).await.map_err(|_| NotStored)?;
         done.await.map_err(|_| NotStored)
     }
 
@@ -121,6 +136,29 @@ impl Store {
     pub(super) async fn reader(&self) -> Result<MappedMutexGuard<'_, SqliteConnection>, sqlx::Error> {
         let turn = self.next_reader.fetch_add(1, Ordering::Relaxed) % self.readers.len();
         MutexGuard::try_map(self.readers[turn].lock().await, Option::as_mut).map_err(|_| sqlx::Error::PoolClosed)
+    }
+}
+
+/// Opens the database for reading alone, whether or not a service uses it. All reads are of the same moment.
+pub(crate) async fn open_snapshot(path: &Path) -> Result<SqliteConnection, Error> {
+    let failed = |source| Error::Database { action: "open", path: path.into(), source };
+    let options = SqliteConnectOptions::new().filename(path).read_only(true).disable_statement_logging();
+    let options = options.busy_timeout(BUSY_TIMEOUT);
+    let version = "SELECT max(version) FROM _sqlx_migrations";
+    let connect = async |options: SqliteConnectOptions| {
+        let mut connection = options.connect().await?;
+        raw_sql("BEGIN").execute(&mut connection).await?;
+        let version: i64 = query_scalar(version).fetch_one(&mut connection).await?;
+        Ok::<_, sqlx::Error>((connection, version))
+    };
+    // In a folder that can't be written, such as a backup, SQLite can't create the files beside the database.
+    let (connection, version) = match connect(options.clone()).await {
+        Ok(opened) => opened,
+        Err(_) => connect(options.immutable(true)).await.map_err(failed)?,
+    };
+    match MIGRATIONS.last().is_some_and(|(newest, ..)| *newest == version) {
+        true => Ok(connection),
+        false => Err(Error::OtherVersion { path: path.into() }),
     }
 }
 
@@ -134,13 +172,12 @@ async fn migrate(connection: &mut SqliteConnection) -> Result<(), MigrateError> 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use sqlx::raw_sql;
 
     use super::*;
     use crate::service::store::{Transaction, WriteOutcome};
 
     async fn open(folder: &tempfile::TempDir) -> Store {
-        Store::open(&folder.path().join("service.db"), Duration::from_millis(1)).await.expect("opened")
+        Store::open(&folder.path().join("service.db"), Duration::from_millis(1), 100).await.expect("opened")
     }
 
     async fn upsert(store: &Store, external_id: &str) -> Result<Stored, NotStored> {
@@ -242,7 +279,7 @@ mod tests {
     async fn failed_work_is_rolled_back() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = open(&folder).await;
-        let insert = |workspace: &str, fails| store.write(workspace.into(), Insert { fails });
+        let insert = |workspace: &str, fails| store.write(Origin::from(workspace), Insert { fails });
         assert_eq!(insert("w", false).await, Ok(1));
         assert_eq!(insert("w", true).await, Err(NotStored));
         assert_eq!(insert("w", false).await, Ok(2));

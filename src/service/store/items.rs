@@ -9,7 +9,8 @@ use sqlx::sqlite::SqliteConnection;
 use crate::records::item;
 use crate::service::timestamp;
 
-use super::model::{Key, Kind, Record, Stored, WriteOutcome, merge, to_json};
+use super::journal::{Change, changed_value};
+use super::model::{Key, Kind, Record, Stored, WriteOutcome, merge_with, to_json};
 use super::records;
 
 /// An upsert of the item with this external id.
@@ -27,14 +28,16 @@ struct Draft {
     is_changed: bool,
 }
 
-/// Applies the upserts in order. Returns one result per upsert.
+/// Applies the upserts in order, each with the number of its request in the journal, if any. Returns one result per upsert, and
+/// adds their changes.
 pub(super) async fn upsert(
     connection: &mut SqliteConnection,
     workspace: &str,
-    upserts: Vec<ItemUpsert>,
+    upserts: Vec<(Option<i64>, ItemUpsert)>,
     now: i64,
+    journal: &mut Vec<Change>,
 ) -> Result<Vec<Stored>, sqlx::Error> {
-    let external_ids: Vec<_> = upserts.iter().map(|upsert| &*upsert.external_id).collect();
+    let external_ids: Vec<_> = upserts.iter().map(|(_, upsert)| &*upsert.external_id).collect();
     let mut drafts = HashMap::with_capacity(upserts.len());
     for record in records::find_all(connection, workspace, Kind::Item, Key::ExternalId, &external_ids).await? {
         let draft = Draft { fields: record.parse_body()?, record, is_changed: false };
@@ -43,7 +46,7 @@ pub(super) async fn upsert(
     let mut position = records::last_position(connection, workspace, Kind::Item).await?;
 
     let mut stored = Vec::with_capacity(upserts.len());
-    for ItemUpsert { external_id, changes } in upserts {
+    for (request, ItemUpsert { external_id, changes }) in upserts {
         let (draft, is_new) = match drafts.entry(Some(external_id)) {
             Entry::Occupied(entry) => (entry.into_mut(), false),
             Entry::Vacant(entry) => {
@@ -52,11 +55,21 @@ pub(super) async fn upsert(
                 (entry.insert(Draft { fields: new_fields(&record), record, is_changed: true }), true)
             }
         };
-        let outcome = match (is_new, merge(&mut draft.fields, changes)) {
+        let mut changed = Map::new();
+        let is_changed = merge_with(&mut draft.fields, changes, |name, old, new| {
+            if request.is_some() && !is_new {
+                changed.insert(name.to_owned(), changed_value(old, new));
+            }
+        });
+        let outcome = match (is_new, is_changed) {
             (true, _) => WriteOutcome::Created,
             (false, true) => WriteOutcome::Updated,
             (false, false) => WriteOutcome::Unchanged,
         };
+        if let Some(request) = request {
+            let fields = (outcome == WriteOutcome::Updated).then_some(changed);
+            journal.push(Change { request, kind: Kind::Item, id: draft.record.id.clone(), outcome, fields });
+        }
         if outcome == WriteOutcome::Updated {
             draft.record.touch(now);
             draft.is_changed = true;

@@ -6,7 +6,9 @@
 
 mod database;
 mod items;
+mod journal;
 mod model;
+mod overview;
 mod records;
 mod tokens;
 mod transaction;
@@ -14,7 +16,9 @@ mod writer;
 
 pub(super) use self::database::{BUSY_TIMEOUT, Store};
 pub(super) use self::items::ItemUpsert;
-pub(super) use self::model::{Key, Kind, NotStored, Record, merge, to_json};
+pub(super) use self::journal::RequestEntry;
+pub(super) use self::model::{Key, Kind, NotStored, Origin, Record, merge, to_json};
 pub use self::model::{Stored, WriteOutcome};
+pub(super) use self::overview::{Change, Overview, StoredRequest};
 pub(super) use self::tokens::ReplaceToken;
 pub(super) use self::transaction::{Transaction, Work};

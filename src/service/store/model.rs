@@ -1,5 +1,7 @@
 //! Types of stored records.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -8,7 +10,7 @@ use uuid::Uuid;
 use crate::decimal;
 
 /// The kinds of records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     Item,
     Company,
@@ -23,8 +25,21 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// All kinds, those that others refer to first.
+    pub(crate) const ALL: [Kind; 9] = [
+        Kind::Item,
+        Kind::Company,
+        Kind::Contact,
+        Kind::Inventory,
+        Kind::Order,
+        Kind::Transaction,
+        Kind::Subscription,
+        Kind::Invoice,
+        Kind::Job,
+    ];
+
     /// Returns the name used in the database.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Item => "item",
             Kind::Company => "company",
@@ -142,12 +157,48 @@ pub enum WriteOutcome {
     Unchanged,
 }
 
+impl WriteOutcome {
+    /// Returns the name used in the database.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            WriteOutcome::Created => "created",
+            WriteOutcome::Updated => "updated",
+            WriteOutcome::Unchanged => "unchanged",
+        }
+    }
+}
+
+/// Where a write comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    pub(crate) workspace: Arc<str>,
+    /// Number of the request in the journal; `None` for loaded records, or without a journal.
+    pub(crate) request: Option<i64>,
+}
+
+impl From<&str> for Origin {
+    fn from(workspace: &str) -> Origin {
+        Origin { workspace: workspace.into(), request: None }
+    }
+}
+
 /// Sets the fields in `changes`. Returns whether any value changed. Numbers are compared by value: 1.5 does not replace
 /// 1.50.
 pub(crate) fn merge(fields: &mut Map<String, Value>, changes: Map<String, Value>) -> bool {
+    merge_with(fields, changes, |_, _, _| {})
+}
+
+/// As [`merge`]. Calls `changed` with the name, the old and the new value of each changed field.
+pub(super) fn merge_with(
+    fields: &mut Map<String, Value>,
+    changes: Map<String, Value>,
+    mut changed: impl FnMut(&str, Option<&Value>, &Value),
+) -> bool {
     let mut is_changed = false;
     for (name, new) in changes {
-        if fields.get(&name).is_none_or(|old| !is_equal(old, &new)) {
+        let old = fields.get(&name);
+        if old.is_none_or(|old| !is_equal(old, &new)) {
+            changed(&name, old, &new);
             fields.insert(name, new);
             is_changed = true;
         }

@@ -16,7 +16,8 @@ SELECT (SELECT coalesce(max(position), 0) FROM records WHERE workspace = $1 AND 
 /// $1 workspace, $2 kind.
 const LAST_POSITION: &str = "SELECT coalesce(max(position), 0) FROM records WHERE workspace = $1 AND kind = $2";
 
-const SELECT: &str = "SELECT id, position, number, external_id, created_at, updated_at, body, state FROM records";
+pub(super) const SELECT: &str =
+    "SELECT id, position, number, external_id, created_at, updated_at, body, state FROM records";
 
 const INSERT: &str = "INSERT INTO records \
 (workspace, kind, id, position, number, external_id, created_at, updated_at, body, state) ";
@@ -131,7 +132,7 @@ fn insert(workspace: &str, kind: Kind, records: &[Record]) -> QueryBuilder<Sqlit
     query
 }
 
-fn record(row: &SqliteRow) -> Result<Record, sqlx::Error> {
+pub(super) fn record(row: &SqliteRow) -> Result<Record, sqlx::Error> {
     Ok(Record {
         id: row.try_get(0)?,
         position: row.try_get(1)?,
@@ -161,7 +162,7 @@ mod tests {
     #[tokio::test]
     async fn no_statement_scans_the_table() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::open(&folder.path().join("plan.db"), std::time::Duration::ZERO).await.expect("opened");
+        let store = Store::open(&folder.path().join("plan.db"), std::time::Duration::ZERO, 0).await.expect("opened");
         let mut statements = vec![PAGE.to_owned(), LAST_POSITION.to_owned()];
         for key in [Key::Id, Key::Number, Key::ExternalId] {
             statements.push(select("w", Kind::Item, key, &["A", "B"]).sql().as_str().to_owned());

@@ -3,10 +3,12 @@
 
 use std::collections::HashMap;
 
+use serde_json::{Map, Value};
 use sqlx::sqlite::SqliteConnection;
 
 use super::items::{self, ItemUpsert};
-use super::model::{Key, Kind, Record, Stored};
+use super::journal::{Change, differences};
+use super::model::{Key, Kind, Record, Stored, WriteOutcome};
 use super::records;
 
 /// A write for one workspace. Implementations must check everything before the first change: an error of the database rolls back the
@@ -22,6 +24,12 @@ pub(crate) struct Transaction<'a> {
     pub(super) connection: &'a mut SqliteConnection,
     pub(super) workspace: &'a str,
     pub(super) now: i64,
+    /// Number of the request in the journal, if any.
+    pub(super) request: Option<i64>,
+    /// What the work has changed.
+    pub(super) changes: Vec<Change>,
+    /// Records as they were read, for a request in the journal.
+    pub(super) read: HashMap<(Kind, String), Record>,
 }
 
 impl Transaction<'_> {
@@ -32,7 +40,11 @@ impl Transaction<'_> {
 
     /// Returns the record with this key, if it exists.
     pub(crate) async fn find(&mut self, kind: Kind, key: Key, value: &str) -> Result<Option<Record>, sqlx::Error> {
-        records::find(self.connection, self.workspace, kind, key, value).await
+        let found = records::find(self.connection, self.workspace, kind, key, value).await?;
+        if let (Some(_), Some(record)) = (self.request, &found) {
+            self.read.entry((kind, record.id.clone())).or_insert_with(|| record.clone());
+        }
+        Ok(found)
     }
 
     /// Returns the record with this id, or else with this number.
@@ -70,11 +82,42 @@ impl Transaction<'_> {
 
     /// Inserts the record, or replaces it if its id exists.
     pub(crate) async fn save(&mut self, kind: Kind, record: &Record) -> Result<(), sqlx::Error> {
-        records::save(self.connection, self.workspace, kind, std::slice::from_ref(record)).await
+        records::save(self.connection, self.workspace, kind, std::slice::from_ref(record)).await?;
+        let before = self.read.remove(&(kind, record.id.clone()));
+        let (outcome, fields) = match before {
+            Some(before) => (WriteOutcome::Updated, Some(changed_fields(&before, record))),
+            None => (WriteOutcome::Created, None),
+        };
+        self.note(kind, &record.id, outcome, fields);
+        Ok(())
+    }
+
+    /// Notes for the journal that a request has left a record as it was.
+    pub(crate) fn note_unchanged(&mut self, kind: Kind, id: &str) {
+        self.note(kind, id, WriteOutcome::Unchanged, None);
+    }
+
+    fn note(&mut self, kind: Kind, id: &str, outcome: WriteOutcome, fields: Option<Map<String, Value>>) {
+        if let Some(request) = self.request {
+            self.changes.push(Change { request, kind, id: id.to_owned(), outcome, fields });
+        }
     }
 
     /// Applies the upserts in order. Returns one result per upsert.
     pub(crate) async fn upsert_items(&mut self, upserts: Vec<ItemUpsert>) -> Result<Vec<Stored>, sqlx::Error> {
-        items::upsert(self.connection, self.workspace, upserts, self.now).await
+        let upserts = upserts.into_iter().map(|upsert| (self.request, upsert)).collect();
+        items::upsert(self.connection, self.workspace, upserts, self.now, &mut self.changes).await
     }
+}
+
+/// Returns the fields of a record that differ. The lines of an order count as a field.
+fn changed_fields(before: &Record, after: &Record) -> Map<String, Value> {
+    let fields = |record: &Record| {
+        let mut fields: Map<String, Value> = serde_json::from_str(&record.body).unwrap_or_default();
+        let state: Map<String, Value> =
+            record.state.as_deref().and_then(|state| serde_json::from_str(state).ok()).unwrap_or_default();
+        fields.extend(state.into_iter().filter(|(name, _)| name == "lines"));
+        fields
+    };
+    differences(&fields(before), &fields(after))
 }

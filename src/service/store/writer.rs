@@ -1,16 +1,19 @@
 //! The writer task. Commits all waiting writes in one transaction, so that concurrent requests share one sync of the disk.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
 
 use super::items::{self, ItemUpsert};
-use super::model::Stored;
+use super::journal::{self, Journal, RequestEntry};
+use super::model::{Origin, Stored};
 use super::transaction::{Transaction, Work};
 
 /// Maximum number of waiting writes; further ones wait for a place in the queue.
@@ -19,10 +22,13 @@ const QUEUE: usize = 1024;
 /// Maximum number of writes per transaction.
 const BATCH: usize = 256;
 
+/// How long requests wait to be written to the journal together.
+const JOURNAL_DELAY: Duration = Duration::from_millis(50);
+
 /// An entry of the writer's queue. If the write fails, its reply channel is dropped.
 pub(super) enum Write {
     Item {
-        workspace: Arc<str>,
+        origin: Origin,
         upsert: ItemUpsert,
         reply: oneshot::Sender<Stored>,
     },
@@ -31,17 +37,20 @@ pub(super) enum Write {
     Close(oneshot::Sender<()>),
 }
 
-/// Runs a [`Work`]. Returns the action that replies to its caller, to be called after the commit.
+/// Runs a [`Work`] and notes its changes. Returns the action that replies to its caller, to be called after the commit.
 type BoxedWork =
     Box<dyn for<'a> FnOnce(&'a mut SqliteConnection, i64) -> BoxFuture<'a, Result<Reply, sqlx::Error>> + Send>;
 type Reply = Box<dyn FnOnce() + Send>;
 
 impl Write {
-    pub(super) fn work<W: Work>(workspace: Arc<str>, work: W, reply: oneshot::Sender<W::Done>) -> Write {
+    pub(super) fn work<W: Work>(origin: Origin, work: W, reply: oneshot::Sender<W::Done>) -> Write {
         Write::Work(Box::new(move |connection, now| {
             Box::pin(async move {
-                let mut tx = Transaction { connection, workspace: &workspace, now };
+                let Origin { workspace, request } = &origin;
+                let (changes, read) = (Vec::new(), HashMap::new());
+                let mut tx = Transaction { connection, workspace, now, request: *request, changes, read };
                 let done = work.run(&mut tx).await?;
+                journal::write_changes(tx.connection, workspace, &tx.changes).await?;
                 Ok(self::reply(reply, done))
             })
         }))
@@ -54,9 +63,13 @@ fn reply<T: Send + 'static>(sender: oneshot::Sender<T>, result: T) -> Reply {
 }
 
 /// Starts the writer, which ends after [`Write::Close`] or when the last sender is dropped.
-pub(super) fn start(connection: SqliteConnection, options: SqliteConnectOptions) -> mpsc::Sender<Write> {
+pub(super) fn start(
+    connection: SqliteConnection,
+    options: SqliteConnectOptions,
+    journal: Arc<Journal>,
+) -> mpsc::Sender<Write> {
     let (sender, queue) = mpsc::channel(QUEUE);
-    tokio::spawn(Writer { connection: Some(connection), options }.run(queue));
+    tokio::spawn(Writer { connection: Some(connection), options, journal }.run(queue));
     sender
 }
 
@@ -64,6 +77,7 @@ struct Writer {
     /// `None` after a failed batch, which leaves the connection in an unknown state. The next batch reconnects.
     connection: Option<SqliteConnection>,
     options: SqliteConnectOptions,
+    journal: Arc<Journal>,
 }
 
 /// The writes of one transaction. Items come first, grouped by workspace: no caller has a reply yet, so no write can
@@ -77,14 +91,32 @@ struct Batch {
 
 #[derive(Default)]
 struct ItemBatch {
-    upserts: Vec<ItemUpsert>,
+    upserts: Vec<(Option<i64>, ItemUpsert)>,
     replies: Vec<oneshot::Sender<Stored>>,
 }
 
 impl Writer {
     async fn run(mut self, mut queue: mpsc::Receiver<Write>) {
         let mut waiting = Vec::with_capacity(BATCH);
-        while queue.recv_many(&mut waiting, BATCH).await > 0 {
+        // When to write the journal, unless another write comes before.
+        let mut journal_due = None;
+        loop {
+            tokio::select! {
+                biased;
+                received = queue.recv_many(&mut waiting, BATCH) => if received == 0 {
+                    // Dropped without being closed; what the journal has is written all the same.
+                    if let Err(error) = self.commit(Batch::default()).await {
+                        tracing::error!(%error, "the journal was not written");
+                    }
+                    return;
+                },
+                () = sleep_until(journal_due.unwrap_or_else(Instant::now)), if journal_due.is_some() => {}
+                () = self.journal.added(), if journal_due.is_none() => {
+                    journal_due = Some(Instant::now() + JOURNAL_DELAY);
+                    continue;
+                }
+            }
+            journal_due = None;
             let mut batch = Batch::default();
             waiting.drain(..).for_each(|write| batch.add(write));
             let close = batch.close.take();
@@ -105,19 +137,21 @@ impl Writer {
     }
 
     async fn commit(&mut self, batch: Batch) -> Result<Vec<Reply>, sqlx::Error> {
-        if batch.items.is_empty() && batch.work.is_empty() {
+        if batch.items.is_empty() && batch.work.is_empty() && self.journal.is_empty() {
             return Ok(Vec::new());
         }
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => self.options.connect().await?,
         };
-        match batch.commit(&mut connection).await {
+        let requests = self.journal.take();
+        match batch.commit(&mut connection, &self.journal, &requests).await {
             Ok(replies) => {
                 self.connection = Some(connection);
                 Ok(replies)
             }
             Err(error) => {
+                self.journal.put_back(requests);
                 // The connection may hold a lock until it is closed.
                 let _ = connection.close().await;
                 Err(error)
@@ -129,9 +163,9 @@ impl Writer {
 impl Batch {
     fn add(&mut self, write: Write) {
         match write {
-            Write::Item { workspace, upsert, reply } => {
-                let items = self.items.entry(workspace).or_default();
-                items.upserts.push(upsert);
+            Write::Item { origin, upsert, reply } => {
+                let items = self.items.entry(origin.workspace).or_default();
+                items.upserts.push((origin.request, upsert));
                 items.replies.push(reply);
             }
             Write::Work(work) => self.work.push(work),
@@ -139,17 +173,25 @@ impl Batch {
         }
     }
 
-    async fn commit(self, connection: &mut SqliteConnection) -> Result<Vec<Reply>, sqlx::Error> {
+    async fn commit(
+        self,
+        connection: &mut SqliteConnection,
+        journal: &Journal,
+        requests: &VecDeque<RequestEntry>,
+    ) -> Result<Vec<Reply>, sqlx::Error> {
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
         let now = Timestamp::now().as_millisecond();
         let mut replies = Vec::with_capacity(BATCH);
         for (workspace, items) in self.items {
-            let stored = items::upsert(&mut transaction, &workspace, items.upserts, now).await?;
+            let mut changes = Vec::new();
+            let stored = items::upsert(&mut transaction, &workspace, items.upserts, now, &mut changes).await?;
+            journal::write_changes(&mut transaction, &workspace, &changes).await?;
             replies.extend(items.replies.into_iter().zip(stored).map(|(sender, stored)| reply(sender, stored)));
         }
         for work in self.work {
             replies.push(work(&mut transaction, now).await?);
         }
+        journal.write(&mut transaction, requests).await?;
         transaction.commit().await?;
         Ok(replies)
     }

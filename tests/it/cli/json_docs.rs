@@ -114,6 +114,14 @@ fn every_field_of_the_json_output_is_documented() {
     compare("template fmt", &[json(&["template", "fmt", "t.toml"], 0)]);
     compare("template infer", &[json(&["template", "infer", "items.csv", "--record", "item"], 0)]);
     compare("serve token", &[json(&["serve", "token", "--data", "service", "--workspace", "other"], 0)]);
+    compare(
+        "serve show",
+        &[
+            json(&["serve", "show", "--data", "service"], 0),
+            json(&["serve", "show", "items", "--data", "service"], 0),
+            json(&["serve", "show", "requests", "--data", "service"], 0),
+        ],
+    );
     compare("demo", &[json(&["demo"], 0)]);
     let refused = json(&["upload", "missing.csv", "-t", "items"], 7);
     assert_eq!(refused["error"]["exit"], 7);

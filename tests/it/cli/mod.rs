@@ -61,6 +61,7 @@ mod retry_report;
 mod sent_before;
 mod serve_process;
 mod serve_roundtrip;
+mod serve_show;
 mod service;
 mod setup;
 mod sheets;

@@ -27,7 +27,7 @@ pub(crate) async fn update(
     JsonObject(body): JsonObject,
 ) -> Result<Response, ErrorResponse> {
     let update = parse_update(id, &body).map_err(ErrorResponse::invalid)?;
-    let updated = app.store.write(caller.workspace, update).await?;
+    let updated = app.store.write(caller, update).await?;
     let UpdatedOrder { id, external_id, job_id, errors } = updated.ok_or_else(ErrorResponse::no_record)?;
     let ok = errors.is_empty();
     let status = if ok { "updated" } else { "failed" }.to_owned();

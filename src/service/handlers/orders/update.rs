@@ -122,6 +122,8 @@ impl Work for UpdateOrder {
             record.body = to_json(&order)?;
             record.state = Some(to_json(&state)?);
             tx.save(Kind::Order, &record).await?;
+        } else {
+            tx.note_unchanged(Kind::Order, &record.id);
         }
         if self.trigger_workflows {
             updated.job_id = Some(create_job(tx, &record.id).await?);

@@ -57,7 +57,7 @@ async fn write(
         inventory_external_id: request::take_text(&mut changes, "inventoryExternalId"),
         changes,
     };
-    match app.store.write(caller.workspace, write).await? {
+    match app.store.write(caller, write).await? {
         WriteResult::Stored { transaction_id, inventory_id } => Ok(response::json(&TransactionResult {
             ok: true,
             status: status.to_owned(),

@@ -121,6 +121,7 @@ impl WriteTransaction {
         apply_changes(&mut input, &self.changes);
         if self.id.is_some() && named.is_none() && input == state.input {
             let body: transaction::Transaction = record.parse_body()?;
+            tx.note_unchanged(Kind::Transaction, &record.id);
             return Ok(WriteResult::Stored { transaction_id: record.id, inventory_id: body.inventory_id });
         }
 

@@ -1,0 +1,163 @@
+//! Finds records that arrived twice: made by different requests, with the same content or the same natural key. Pure.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::decimal;
+use crate::service::store::{Kind, Record};
+
+/// Records that are one and the same to people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Arrivals {
+    pub records: &'static str,
+    pub ids: Vec<String>,
+    /// The requests that created them; null for a record that the journal does not know.
+    pub requests: Vec<Option<i64>>,
+    /// What they have in common, such as `the same content`.
+    pub same: String,
+}
+
+/// Compares the records of a kind.
+pub(super) struct Finder {
+    kind: Kind,
+    name: &'static str,
+    /// The request that created a record, with the hash of its content.
+    created: HashMap<String, (i64, Option<i64>)>,
+    /// Ids and contents by natural key.
+    found: BTreeMap<String, Vec<(String, String)>>,
+}
+
+impl Finder {
+    pub(super) fn new(kind: Kind, name: &'static str, created: HashMap<String, (i64, Option<i64>)>) -> Finder {
+        Finder { kind, name, created, found: BTreeMap::new() }
+    }
+
+    /// Whether records have to be compared: at least one was created by a request of the journal.
+    pub(super) fn wants_records(&self) -> bool {
+        !self.created.is_empty()
+    }
+
+    pub(super) fn add(&mut self, record: &Record) -> Result<(), sqlx::Error> {
+        let request = self.created.get(&record.id);
+        let key = match self.kind {
+            Kind::Item => record.external_id.as_deref().map(|id| (spelled_alike(id), id.to_owned())),
+            Kind::Transaction | Kind::Subscription | Kind::Invoice if request.is_some() => {
+                let body: Map<String, Value> = record.parse_body()?;
+                Some((natural_key(self.kind, &body), content(&body)))
+            }
+            Kind::Job => {
+                let body: Map<String, Value> = record.parse_body()?;
+                let request = request.and_then(|(_, content)| *content);
+                request.map(|content| (format!("{} {content}", text(&body, "order_id")), String::new()))
+            }
+            _ => None,
+        };
+        if let Some((key, content)) = key {
+            self.found.entry(key).or_default().push((record.id.clone(), content));
+        }
+        Ok(())
+    }
+
+    /// Returns the groups of records that arrived twice.
+    pub(super) fn arrivals(&self) -> Vec<Arrivals> {
+        let groups = self.found.values().filter(|group| group.len() > 1);
+        let groups = groups.filter(|group| group.iter().any(|(id, _)| self.created.contains_key(id)));
+        let arrivals = groups.map(|group| {
+            let is_same = group.iter().all(|(_, content)| *content == group[0].1);
+            Arrivals {
+                records: self.name,
+                ids: group.iter().map(|(id, _)| id.clone()).collect(),
+                requests: group.iter().map(|(id, _)| self.created.get(id).map(|(request, _)| *request)).collect(),
+                same: match self.kind {
+                    Kind::Item => {
+                        let ids: Vec<_> = group.iter().map(|(_, id)| format!("{id:?}")).collect();
+                        format!("external ids that differ in spelling alone: {}", ids.join(", "))
+                    }
+                    Kind::Job => "the same order, by requests with the same content".to_owned(),
+                    _ if is_same => "the same content".to_owned(),
+                    Kind::Transaction => "the same inventory, type, units and date".to_owned(),
+                    Kind::Subscription => "the same customer and items".to_owned(),
+                    _ => "the same customer, items and amounts".to_owned(),
+                },
+            }
+        });
+        arrivals.collect()
+    }
+
+    /// Returns the ids of the other records that are the same, by id.
+    pub(super) fn twins(&self) -> HashMap<String, Vec<String>> {
+        let mut twins = HashMap::new();
+        for group in self.arrivals() {
+            for id in &group.ids {
+                let others = group.ids.iter().filter(|other| *other != id).cloned().collect();
+                twins.insert(id.clone(), others);
+            }
+        }
+        twins
+    }
+}
+
+/// Returns an identifier without what people get wrong: case, spaces, and the leading zeros of a number.
+fn spelled_alike(id: &str) -> String {
+    let id: String = id.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_lowercase).collect();
+    match id.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => id.trim_start_matches('0').to_owned(),
+        false => id,
+    }
+}
+
+/// Returns what identifies a record to people.
+fn natural_key(kind: Kind, body: &Map<String, Value>) -> String {
+    let names: &[&str] = match kind {
+        Kind::Transaction => &["inventory_uuid", "transaction_type", "transaction_amount", "transaction_date"],
+        Kind::Subscription => &["cid", "items"],
+        _ => &["cid", "items", "currency"],
+    };
+    let mut parts: Vec<String> = names.iter().map(|name| value_of(body, name)).collect();
+    if kind == Kind::Subscription {
+        parts[1] = body
+            .get("items")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .map(|item| item["id"].to_string())
+            .collect();
+    }
+    parts.join("\n")
+}
+
+/// Returns the fields of a record that its request has set, in one text.
+fn content(body: &Map<String, Value>) -> String {
+    let own = ["id", "transaction_id", "created_at", "updated_at", "ctx_id"];
+    let names: BTreeMap<&String, ()> =
+        body.keys().filter(|name| !own.contains(&name.as_str())).map(|name| (name, ())).collect();
+    names.keys().map(|name| format!("{name}={}\n", value_of(body, name))).collect()
+}
+
+/// Returns a value as text, equal for equal numbers. The date of a transaction that had none is the time of its creation.
+fn value_of(body: &Map<String, Value>, name: &str) -> String {
+    match body.get(name) {
+        Some(date) if name == "transaction_date" && body.get("created_at") == Some(date) => String::new(),
+        Some(value) => canonical(value),
+        None => String::new(),
+    }
+}
+
+fn canonical(value: &Value) -> String {
+    match value {
+        Value::Number(number) => decimal::canonical(number.as_str()).unwrap_or_else(|| number.as_str().to_owned()),
+        Value::Array(values) => values.iter().map(|value| canonical(value) + ",").collect(),
+        Value::Object(fields) => {
+            let fields: BTreeMap<&String, String> =
+                fields.iter().map(|(name, value)| (name, canonical(value))).collect();
+            format!("{fields:?}")
+        }
+        value => value.to_string(),
+    }
+}
+
+fn text<'a>(body: &'a Map<String, Value>, name: &str) -> &'a str {
+    body.get(name).and_then(Value::as_str).unwrap_or_default()
+}

@@ -1,0 +1,258 @@
+//! The journal of requests: what came, how it ended and what it changed. Changes are written in the transaction of the change
+//! itself; requests shortly after their response, together with the next writes.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Map, Value};
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{QueryBuilder, query, query_scalar};
+use tokio::sync::Notify;
+
+use super::model::{Kind, WriteOutcome};
+
+/// Maximum number of requests that wait for being written; beyond it, the oldest are dropped.
+const MAX_WAITING: usize = 20_000;
+
+/// Maximum number of rows per statement. Databases limit the number of parameters.
+const MAX_ROWS: usize = 1000;
+
+/// Maximum number of characters of a value in a change.
+const MAX_VALUE: usize = 200;
+
+/// A request and how it ended.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestEntry {
+    pub(crate) number: i64,
+    pub(crate) ctx_id: String,
+    /// When it came, in milliseconds since 1970.
+    pub(crate) at: i64,
+    pub(crate) is_write: bool,
+    pub(crate) workspace: Option<String>,
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) query: Option<String>,
+    pub(crate) key: Option<String>,
+    /// Hash of method, path and body.
+    pub(crate) content: Option<i64>,
+    pub(crate) idempotency_key: Option<String>,
+    /// `None` if the client got no response.
+    pub(crate) status: Option<u16>,
+    pub(crate) micros: i64,
+    pub(crate) fault: Option<String>,
+    pub(crate) reason: Option<String>,
+}
+
+/// What a request did to a record.
+#[derive(Clone, Debug)]
+pub(super) struct Change {
+    pub(super) request: i64,
+    pub(super) kind: Kind,
+    pub(super) id: String,
+    pub(super) outcome: WriteOutcome,
+    /// The changed fields, each with its old and its new value.
+    pub(super) fields: Option<Map<String, Value>>,
+}
+
+/// The requests that wait for being written.
+#[derive(Debug)]
+pub(super) struct Journal {
+    /// Number of requests to keep, of writes and of others.
+    keeps: u64,
+    last_number: AtomicI64,
+    waiting: Mutex<VecDeque<RequestEntry>>,
+    added: Notify,
+    since_pruning: AtomicU64,
+}
+
+impl Journal {
+    /// Continues the journal of a database.
+    pub(super) async fn open(connection: &mut SqliteConnection, keeps: u64) -> Result<Journal, sqlx::Error> {
+        // A killed service may have changed records for a request that it had not written yet.
+        let last = "SELECT max(coalesce((SELECT max(number) FROM requests), 0), coalesce((SELECT max(request) FROM changes), 0))";
+        let last_number: i64 = query_scalar(last).fetch_one(connection).await?;
+        Ok(Journal {
+            keeps,
+            last_number: AtomicI64::new(last_number),
+            waiting: Mutex::default(),
+            added: Notify::new(),
+            // Prunes soon, because the number to keep may be a smaller one now.
+            since_pruning: AtomicU64::new(u64::MAX / 2),
+        })
+    }
+
+    /// Returns the number of the next request, or `None` without a journal.
+    pub(super) fn next_number(&self) -> Option<i64> {
+        (self.keeps > 0).then(|| self.last_number.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// Adds a request, to be written soon.
+    pub(super) fn add(&self, entry: RequestEntry) {
+        let mut waiting = self.waiting();
+        if waiting.len() >= MAX_WAITING {
+            waiting.pop_front();
+            tracing::warn!("the journal has lost a request, because the disk is too slow or full");
+        }
+        waiting.push_back(entry);
+        drop(waiting);
+        self.added.notify_one();
+    }
+
+    /// Waits until a request was added.
+    pub(super) async fn added(&self) {
+        self.added.notified().await;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting().is_empty()
+    }
+
+    /// Takes the waiting requests. They are to be put back if they can't be written.
+    pub(super) fn take(&self) -> VecDeque<RequestEntry> {
+        std::mem::take(&mut *self.waiting())
+    }
+
+    /// Puts requests back that could not be written.
+    pub(super) fn put_back(&self, mut entries: VecDeque<RequestEntry>) {
+        let mut waiting = self.waiting();
+        entries.append(&mut waiting);
+        let excess = entries.len().saturating_sub(MAX_WAITING);
+        entries.drain(..excess);
+        *waiting = entries;
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<RequestEntry>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes requests, and from time to time deletes the oldest.
+    pub(super) async fn write(
+        &self,
+        connection: &mut SqliteConnection,
+        entries: &VecDeque<RequestEntry>,
+    ) -> Result<(), sqlx::Error> {
+        let mut rest = entries.iter();
+        loop {
+            let rows: Vec<&RequestEntry> = rest.by_ref().take(MAX_ROWS).collect();
+            if rows.is_empty() {
+                break;
+            }
+            insert_requests(connection, rows).await?;
+        }
+        let written = entries.len() as u64;
+        if self.since_pruning.fetch_add(written, Ordering::Relaxed).saturating_add(written) > self.keeps / 10 {
+            self.since_pruning.store(0, Ordering::Relaxed);
+            self.prune(connection).await?;
+        }
+        Ok(())
+    }
+
+    /// Deletes the oldest requests, with their changes.
+    async fn prune(&self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+        let keeps = i64::try_from(self.keeps).unwrap_or(i64::MAX);
+        for is_write in [true, false] {
+            let oldest = "SELECT number FROM requests WHERE is_write = $1 ORDER BY number DESC LIMIT 1 OFFSET $2";
+            let newest_to_delete: Option<i64> =
+                query_scalar(oldest).bind(is_write).bind(keeps).fetch_optional(&mut *connection).await?;
+            let Some(newest_to_delete) = newest_to_delete else { continue };
+            query("DELETE FROM requests WHERE is_write = $1 AND number <= $2")
+                .bind(is_write)
+                .bind(newest_to_delete)
+                .execute(&mut *connection)
+                .await?;
+            if is_write {
+                let changes = "DELETE FROM changes WHERE request <= $1";
+                query(changes).bind(newest_to_delete).execute(&mut *connection).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn insert_requests(connection: &mut SqliteConnection, rows: Vec<&RequestEntry>) -> Result<(), sqlx::Error> {
+    let mut insert = QueryBuilder::new(
+        "INSERT INTO requests (number, ctx_id, at, is_write, workspace, method, path, query, record_key, content, \
+         idempotency_key, status, micros, fault, reason) ",
+    );
+    insert.push_values(rows, |mut row, entry| {
+        row.push_bind(entry.number)
+            .push_bind(&*entry.ctx_id)
+            .push_bind(entry.at)
+            .push_bind(entry.is_write)
+            .push_bind(entry.workspace.as_deref())
+            .push_bind(&*entry.method)
+            .push_bind(&*entry.path)
+            .push_bind(entry.query.as_deref())
+            .push_bind(entry.key.as_deref())
+            .push_bind(entry.content)
+            .push_bind(entry.idempotency_key.as_deref())
+            .push_bind(entry.status.map(i64::from))
+            .push_bind(entry.micros)
+            .push_bind(entry.fault.as_deref())
+            .push_bind(entry.reason.as_deref());
+    });
+    insert.build().execute(connection).await?;
+    Ok(())
+}
+
+/// Writes the changes of a workspace.
+pub(super) async fn write_changes(
+    connection: &mut SqliteConnection,
+    workspace: &str,
+    changes: &[Change],
+) -> Result<(), sqlx::Error> {
+    for changes in changes.chunks(MAX_ROWS) {
+        let mut insert =
+            QueryBuilder::new("INSERT INTO changes (request, workspace, kind, record_id, outcome, fields) ");
+        insert.push_values(changes, |mut row, change| {
+            row.push_bind(change.request)
+                .push_bind(workspace)
+                .push_bind(change.kind.name())
+                .push_bind(&*change.id)
+                .push_bind(change.outcome.name())
+                .push_bind(change.fields.as_ref().map(|fields| Value::Object(fields.clone()).to_string()));
+        });
+        insert.build().execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+/// Returns a change of a value for the journal. Long values are cut.
+pub(super) fn changed_value(old: Option<&Value>, new: &Value) -> Value {
+    Value::Array(vec![short(old.unwrap_or(&Value::Null)), short(new)])
+}
+
+fn short(value: &Value) -> Value {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Array(_) | Value::Object(_) => value.to_string(),
+        _ => return value.clone(),
+    };
+    match text.char_indices().nth(MAX_VALUE) {
+        Some((end, _)) => Value::from(format!("{}…", &text[..end])),
+        None => value.clone(),
+    }
+}
+
+/// Returns the fields of a record that differ, with their old and new values.
+pub(super) fn differences(old: &Map<String, Value>, new: &Map<String, Value>) -> Map<String, Value> {
+    let changed = new.iter().filter(|(name, value)| *name != "updated_at" && old.get(*name) != Some(value));
+    changed.map(|(name, value)| (name.clone(), changed_value(old.get(name), value))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn changes_have_the_old_and_the_new_values_of_changed_fields() {
+        let object = |value: Value| value.as_object().cloned().expect("an object");
+        let old = object(json!({"price": 1, "name": "Bolt", "updated_at": "a", "tax": null}));
+        let new = object(json!({"price": 2, "name": "Bolt", "updated_at": "b", "tax": "x".repeat(300)}));
+        let cut = format!("{}…", "x".repeat(200));
+        assert_eq!(differences(&old, &new), object(json!({"price": [1, 2], "tax": [null, cut]})));
+    }
+}

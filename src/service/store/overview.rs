@@ -1,0 +1,126 @@
+//! Reads for people: what a database has, and its journal. Independent of a running service.
+
+use std::path::Path;
+
+use serde_json::Value;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::{AssertSqlSafe, Row, query, query_as};
+
+use super::database::open_snapshot;
+use super::model::{Kind, Record};
+use super::records;
+use crate::service::error::Error;
+
+const REQUEST: &str = "number, ctx_id, at, workspace, method, path, query, record_key, content, idempotency_key, status, \
+micros, fault, reason";
+
+/// A database at one moment.
+pub(crate) struct Overview {
+    connection: SqliteConnection,
+}
+
+/// A request of the journal.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredRequest {
+    pub(crate) number: i64,
+    pub(crate) ctx_id: String,
+    pub(crate) at: i64,
+    pub(crate) workspace: Option<String>,
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) query: Option<String>,
+    pub(crate) key: Option<String>,
+    pub(crate) content: Option<i64>,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) status: Option<i64>,
+    pub(crate) micros: i64,
+    pub(crate) fault: Option<String>,
+    pub(crate) reason: Option<String>,
+}
+
+/// What a request did to a record.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    pub(crate) request: i64,
+    pub(crate) workspace: String,
+    pub(crate) kind: String,
+    pub(crate) record_id: String,
+    /// `created`, `updated` or `unchanged`.
+    pub(crate) outcome: String,
+    /// The changed fields with their old and new values.
+    pub(crate) fields: Option<Value>,
+}
+
+impl Overview {
+    /// Opens a database that exists.
+    pub(crate) async fn open(path: &Path) -> Result<Overview, Error> {
+        Ok(Overview { connection: open_snapshot(path).await? })
+    }
+
+    /// Returns the number of records by workspace and kind.
+    pub(crate) async fn counts(&mut self) -> Result<Vec<(String, String, i64)>, sqlx::Error> {
+        query_as("SELECT workspace, kind, max(position) FROM records GROUP BY workspace, kind ORDER BY workspace")
+            .fetch_all(&mut self.connection)
+            .await
+    }
+
+    /// Returns the records after a position, in the order of creation.
+    pub(crate) async fn records(
+        &mut self,
+        workspace: &str,
+        kind: Kind,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<Record>, sqlx::Error> {
+        let select = format!(
+            "{} WHERE workspace = $1 AND kind = $2 AND position > $3 ORDER BY position LIMIT $4",
+            records::SELECT
+        );
+        let query = query(AssertSqlSafe(select)).bind(workspace).bind(kind.name()).bind(after).bind(limit);
+        query.fetch_all(&mut self.connection).await?.iter().map(records::record).collect()
+    }
+
+    /// Returns the requests in their order: the one with a number, or all.
+    pub(crate) async fn requests(&mut self, number: Option<i64>) -> Result<Vec<StoredRequest>, sqlx::Error> {
+        let select = format!("SELECT {REQUEST} FROM requests WHERE $1 IS NULL OR number = $1 ORDER BY number");
+        let rows = query(AssertSqlSafe(select)).bind(number).fetch_all(&mut self.connection).await?;
+        rows.iter().map(request).collect()
+    }
+
+    /// Returns the changes of all requests in their order.
+    pub(crate) async fn changes(&mut self) -> Result<Vec<Change>, sqlx::Error> {
+        let select = "SELECT request, workspace, kind, record_id, outcome, fields FROM changes ORDER BY request";
+        query(select).fetch_all(&mut self.connection).await?.iter().map(change).collect()
+    }
+}
+
+fn request(row: &SqliteRow) -> Result<StoredRequest, sqlx::Error> {
+    Ok(StoredRequest {
+        number: row.try_get(0)?,
+        ctx_id: row.try_get(1)?,
+        at: row.try_get(2)?,
+        workspace: row.try_get(3)?,
+        method: row.try_get(4)?,
+        path: row.try_get(5)?,
+        query: row.try_get(6)?,
+        key: row.try_get(7)?,
+        content: row.try_get(8)?,
+        idempotency_key: row.try_get(9)?,
+        status: row.try_get(10)?,
+        micros: row.try_get(11)?,
+        fault: row.try_get(12)?,
+        reason: row.try_get(13)?,
+    })
+}
+
+fn change(row: &SqliteRow) -> Result<Change, sqlx::Error> {
+    let fields: Option<String> = row.try_get(5)?;
+    Ok(Change {
+        request: row.try_get(0)?,
+        workspace: row.try_get(1)?,
+        kind: row.try_get(2)?,
+        record_id: row.try_get(3)?,
+        outcome: row.try_get(4)?,
+        fields: fields.and_then(|fields| serde_json::from_str(&fields).ok()),
+    })
+}
