@@ -5,7 +5,7 @@
 //! | [`commands`] | one file per command: parse, call one operation, print | everything |
 //! | [`settings`], [`cli`], [`error`] | flags, resolved settings, exit codes | what they name |
 //! | [`ui`] | terminal output | what it shows |
-//! | [`operations`] | what may be done to which run, under which lock | `upload`, `export`, `report`, `template`, `client`, `ledger`, `service`, `sheet`, `records`, `decimal`, `diagnostics`, `digest`, `readers` |
+//! | [`operations`] | what may be done to which run, under which lock | `upload`, `export`, `report`, `template`, `client`, `ledger`, `service`, `sheet`, `records`, `decimal`, `diagnostics`, `digest`, `readers`, `text_file` |
 //! | [`upload`] | plan and send | `template`, `sheet`, `client`, `ledger`, `records`, `decimal`, `currency`, `digest` |
 //! | [`export`] | pages, spool, table, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics`, `digest`, `readers` |
 //! | [`report`] | the outcomes of a run as a workbook, CSV or web page | `ledger`, `sheet`, `decimal`, `records`, `readers`, `visible` |
@@ -13,13 +13,14 @@
 //! | [`client`] | transport, retry policy, rate limiting, authentication, paging | `records`, `digest`, `readers` |
 //! | [`ledger`] | durable runs; all SQL of the client side | `records`, `digest`, `readers` |
 //! | [`service`] | the embedded service; all SQL of the server side | `records`, `decimal`, `diagnostics`, `readers` |
-//! | [`sheet`] | cells, readers and writers of spreadsheets | `decimal`, `currency`, `digest`, `readers`, `visible` |
+//! | [`sheet`] | cells, readers and writers of spreadsheets | `decimal`, `currency`, `digest`, `readers`, `text_file`, `visible` |
 //! | [`records`] | the service's contract as data | `decimal` |
 //! | [`currency`] | ISO 4217 codes, and signs beside amounts | nothing |
 //! | [`decimal`] | exact decimal numbers | nothing |
 //! | [`digest`] | SHA-256 | nothing |
 //! | [`diagnostics`] | errors with positions in TOML files, spelling suggestions | `visible` |
 //! | [`readers`] | who may read a file or enter a folder | nothing |
+//! | [`text_file`] | reading of small text files | nothing |
 //! | [`visible`] | text of others without characters that act or hide | nothing |
 //!
 //! Only `commands` and `main` import `ui`, `cli` and `settings`. A test enforces these rules; ARCHITECTURE.md explains them.
@@ -44,6 +45,7 @@ pub mod service;
 pub mod settings;
 pub mod sheet;
 pub mod template;
+mod text_file;
 pub mod ui;
 pub mod upload;
 mod visible;

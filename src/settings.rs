@@ -16,6 +16,7 @@ use crate::client::{ClientCert, ConnectOptions, ProxyAddress};
 use crate::diagnostics::TomlFile;
 use crate::error::{Exit, Failure};
 use crate::operations::{Context, DEFAULT_PROFILE, Given};
+use crate::text_file::read_text;
 
 /// Hint for a mistake in the settings file.
 const KEYS: &str = "valid keys: profile = \"…\", and under [profiles.NAME] base_url = \"https://…\", rate = \"10/s\", \
@@ -253,7 +254,7 @@ fn token(name: &str) -> Option<SecretString> {
 }
 
 fn read(path: &Path) -> Result<File, Failure> {
-    let text = match std::fs::read_to_string(path) {
+    let text = match read_text(path) {
         Ok(text) => text,
         Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
             return Ok(File::default());

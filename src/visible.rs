@@ -54,19 +54,45 @@ pub(crate) struct VisibleWriter<W: Write> {
     output: W,
     /// The start of a line.
     line: Vec<u8>,
+    /// Whether the text is a CSV, in which a line break within quotes ends no row.
+    is_csv: bool,
+    is_quoted: bool,
 }
 
 impl<W: Write> VisibleWriter<W> {
     pub(crate) fn new(output: W) -> VisibleWriter<W> {
-        VisibleWriter { output, line: Vec::new() }
+        VisibleWriter::create(output, false)
+    }
+
+    /// Returns a writer for a CSV, whose line breaks in cells are shown as `⏎`, so that a cell can't forge a row.
+    pub(crate) fn csv(output: W) -> VisibleWriter<W> {
+        VisibleWriter::create(output, true)
+    }
+
+    fn create(output: W, is_csv: bool) -> VisibleWriter<W> {
+        VisibleWriter { output, line: Vec::new(), is_csv, is_quoted: false }
+    }
+
+    /// Appends to the line, up to its end at most.
+    fn push(&mut self, piece: &[u8]) {
+        if self.is_csv {
+            let quotes = piece.iter().filter(|byte| **byte == b'"').count();
+            self.is_quoted ^= quotes % 2 == 1;
+        }
+        let text = piece.strip_suffix(b"\n").filter(|_| self.is_quoted);
+        self.line.extend_from_slice(text.unwrap_or(piece));
+        if text.is_some() {
+            self.line.pop_if(|last| *last == b'\r');
+            self.line.extend_from_slice("⏎".as_bytes());
+        }
     }
 }
 
 impl<W: Write> Write for VisibleWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.line.extend_from_slice(piece);
-            if piece.ends_with(b"\n") || self.line.len() > MAX_LINE {
+            self.push(piece);
+            if self.line.ends_with(b"\n") || self.line.len() > MAX_LINE {
                 self.flush()?;
             }
         }
@@ -127,6 +153,18 @@ mod tests {
         drop(shown);
         let text = String::from_utf8(output).expect("the test's own text");
         assert_eq!(text, "a⟨U+001B⟩[31m,Größe\nb⟨U+000D⟩c\nlast⟨U+202E⟩");
+    }
+
+    #[test]
+    fn a_cell_does_not_forge_a_row() {
+        let mut output = Vec::new();
+        let mut shown = VisibleWriter::csv(&mut output);
+        for piece in ["SKU,Name\r\n1,\"a \"\"b\"\"\r", "\n2,c\n\n3\"\r\n4,", "\"\n\",d\n5"] {
+            shown.write_all(piece.as_bytes()).expect("the test's own text");
+        }
+        drop(shown);
+        let text = String::from_utf8(output).expect("the test's own text");
+        assert_eq!(text, "SKU,Name\n1,\"a \"\"b\"\"⏎2,c⏎⏎3\"\n4,\"⏎\",d\n5");
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub struct Input {
     /// column decides]
     #[arg(long, value_name = "LOCALE", value_parser = locale)]
     pub locale: Option<String>,
-    /// Folder whose files the template may use as lookup tables, besides those below its own folder
+    /// Folder whose files the template may extend or use as lookup tables, besides those below its own folder
     #[arg(long, value_name = "FOLDER")]
     pub allow_lookup: Vec<PathBuf>,
     #[command(flatten)]

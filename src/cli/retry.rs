@@ -37,7 +37,7 @@ pub struct Retry {
     /// Set a parameter of the template given with --template: warehouse=W1
     #[arg(long, value_name = "NAME=VALUE", value_parser = parameter, requires = "template")]
     pub set: Vec<(String, String)>,
-    /// Folder whose files the template given with --template may use as lookup tables
+    /// Folder whose files the template given with --template may extend or use as lookup tables
     #[arg(long, value_name = "FOLDER", requires = "template")]
     pub allow_lookup: Vec<PathBuf>,
     #[command(flatten)]

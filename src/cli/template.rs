@@ -29,7 +29,7 @@ pub enum Template {
         /// Set a parameter of the template
         #[arg(long, value_name = "NAME=VALUE", value_parser = parameter)]
         set: Vec<(String, String)>,
-        /// Folder whose files the template may use as lookup tables, besides those below its own folder
+        /// Folder whose files the template may extend or use as lookup tables, besides those below its own folder
         #[arg(long, value_name = "FOLDER")]
         allow_lookup: Vec<PathBuf>,
     },

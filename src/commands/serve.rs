@@ -16,6 +16,7 @@ use crate::diagnostics::Mistakes;
 use crate::error::{Exit, Failure};
 use crate::service::{self, Config, EXAMPLES, FaultInjection, Plan, Service};
 use crate::settings::Settings;
+use crate::text_file::read_text;
 use crate::ui;
 
 /// The workspace of `--demo` and of the hints.
@@ -145,10 +146,12 @@ fn fault_injection(args: &cli::Rehearsal) -> Result<Option<FaultInjection>, Fail
 /// Reads a fault plan: an example, unless there is a file of that name.
 fn read_plan(path: &Path) -> Result<Plan, Failure> {
     let name = path.display().to_string();
-    let plan = match (std::fs::read_to_string(path), Plan::example(&name)) {
+    let plan = match (read_text(path), Plan::example(&name)) {
         (Ok(source), _) => Plan::parse(&name, &source),
-        (Err(_), Some(plan)) => plan,
-        (Err(error), None) => {
+        (Err(error), Some(plan)) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory) => {
+            plan
+        }
+        (Err(error), _) => {
             let names: Vec<&str> = EXAMPLES.iter().map(|(name, _)| *name).collect();
             return Err(Failure::new(
                 Exit::Usage,

@@ -77,7 +77,7 @@ fn describe(args: &View, settings: &Settings, file: &InputFile, book: &Book, she
 }
 
 fn csv(args: &View, settings: &Settings, book: &Book, sheet: usize) -> Result<(), PrintError> {
-    let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(ui::data());
+    let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(ui::csv_data());
     let mut row = Row::default();
     if args.every_row {
         let mut rows = book.rows(sheet)?;

@@ -7,6 +7,9 @@ use std::sync::LazyLock;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// Maximum length of a title that can name a currency, in bytes.
+const MAX_HEADER: usize = 1000;
+
 /// `currency.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -245,6 +248,10 @@ fn by_name(text: &str) -> Option<Currency> {
 /// Returns the currency of the amounts below a header such as `Price (EUR)`, `price_usd`, `Preis €` or `Precio en euros`.
 /// `None` if the header names none, several, or one only perhaps, such as `All prices`.
 pub(crate) fn in_header(header: &str) -> Option<CurrencyMark> {
+    // Longer texts are no titles, and are looked at for each name that a template has for a column.
+    if header.len() > MAX_HEADER {
+        return None;
+    }
     let words = header.split(|c: char| !c.is_alphanumeric()).filter_map(named);
     let is_plain = |sign: &&Sign| !sign.text.chars().any(char::is_alphabetic);
     let signs = CURRENCIES.signs.iter().filter(is_plain).filter(|sign| header.contains(&sign.text));

@@ -15,9 +15,8 @@ use crate::export::{
 };
 use crate::records::{Family, List, Single, company, contact, inventory, item, order, transaction};
 use crate::sheet::write::{Shape, Style, TextKind};
+use crate::text_file::read_text;
 
-/// Size limit of an export template.
-const MAX_TEMPLATE: u64 = 1 << 20;
 /// Placeholder for the name of the list.
 const KIND: &str = "{kind}";
 const RESUME_HINT: &str = "the records read so far are kept; run the same command again within an hour to continue";
@@ -352,11 +351,7 @@ fn load_template(path: &Path, records: &str) -> Result<Template, Error> {
         let message = format!("the export template {} can't be read: {reason}", path.display());
         Error::invalid(message, "check its name, and that it is a text file")
     };
-    let len = path.metadata().map_err(|error| unreadable(error.to_string()))?.len();
-    if len > MAX_TEMPLATE {
-        return Err(unreadable("it is too large for a template".to_owned()));
-    }
-    let source = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    let source = read_text(path).map_err(|error| unreadable(error.to_string()))?;
     let template = template::load(&path.display().to_string(), &source, &EXPORTABLE)?;
     match &template.record {
         Some(record) if record != records => {

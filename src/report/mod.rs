@@ -6,6 +6,7 @@ mod html;
 mod model;
 mod records;
 mod row;
+mod service_words;
 mod supplier;
 mod windows;
 mod workbook;

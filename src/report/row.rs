@@ -9,6 +9,7 @@ use super::supplier::{INTERNAL_COLUMNS, Supplier};
 use super::windows;
 use crate::ledger::{self, Ledger, Problem, REHEARSAL, RecordState, Run, RunCommand, SourceRow};
 use crate::sheet::{Cell, RESERVED_PREFIX, Row, column_letters};
+use crate::visible::one_line;
 
 /// Maximum length of a value within a message, in characters.
 const MAX_VALUE: usize = 60;
@@ -97,6 +98,8 @@ pub(super) struct Texts {
     pub warnings: String,
     /// The fields with problems or warnings.
     pub fields: String,
+    /// Ids given by the service.
+    ids: [String; 3],
 }
 
 /// Returns the titles of the added columns.
@@ -168,22 +171,27 @@ impl ReportRow<'_> {
             faults().map(|fault| fault.problem.field.as_str()).filter(|field| !field.is_empty()).collect();
         fields.dedup();
         let warnings: Vec<&str> = self.warnings.iter().map(|fault| fault.words.as_str()).collect();
-        Texts { errors: self.errors(), warnings: warnings.join("; "), fields: fields.join(", ") }
+        let fields = one_line(&fields.join(", ")).into_owned();
+        let outcome = &self.record.outcome;
+        let ids = [&outcome.service_id, &outcome.ctx_id, &outcome.job_id];
+        let ids = ids.map(|id| one_line(id.as_deref().unwrap_or_default()).into_owned());
+        Texts { errors: self.errors(), warnings: warnings.join("; "), fields, ids }
     }
 
     /// Returns the cells of the added columns.
     pub(super) fn report_cells<'b>(&'b self, texts: &'b Texts) -> impl Iterator<Item = Cell<'b>> {
         let number = |number: Option<f64>| number.map_or(Cell::Blank, Cell::Number);
         let record = self.record;
+        let [service_id, ctx_id, job_id] = &texts.ids;
         let sheet = self.run.about.reads_several_sheets().then_some(Cell::Text(&self.source.sheet));
         [
             Cell::Text(state_name(self.run, record.outcome.state)),
             Cell::Text(&texts.errors),
             Cell::Text(&texts.warnings),
             Cell::Text(&texts.fields),
-            Cell::Text(record.outcome.service_id.as_deref().unwrap_or("")),
-            Cell::Text(record.outcome.ctx_id.as_deref().unwrap_or("")),
-            Cell::Text(record.outcome.job_id.as_deref().unwrap_or("")),
+            Cell::Text(service_id),
+            Cell::Text(ctx_id),
+            Cell::Text(job_id),
             number(record.outcome.http_status.map(f64::from)),
             number(record.attempts().map(f64::from)),
         ]
@@ -258,5 +266,6 @@ fn in_words(problem: &Problem, run: &Run) -> String {
     if !problem.remedy.is_empty() {
         words.push_str(&format!(" ({})", problem.remedy));
     }
-    words
+    // Cells, and messages of the service, may hold anything.
+    one_line(&words).into_owned()
 }

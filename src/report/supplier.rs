@@ -3,16 +3,13 @@
 
 use std::path::Path;
 
-use regex::{NoExpand, Regex, RegexBuilder, escape};
-
 use super::records::RecordResult;
+use super::service_words::ServiceWords;
 use crate::ledger::{FROM_SERVICE, Outcome, Problem, Run};
 use crate::sheet::Row;
 
 /// The added columns that a supplier does not get.
 pub(super) const INTERNAL_COLUMNS: [&str; 5] = ["service_id", "ctx_id", "job_id", "http_status", "attempts"];
-/// Minimum length of the name of a workspace that is looked for in messages of the service.
-const MIN_NAME: usize = 3;
 const ASK: &str = "correct it, or ask whoever sent you this file";
 
 /// The codes of problems whose words follow from the sheet and from what the template says about its columns.
@@ -82,25 +79,13 @@ const OF_SHEET: [&str; 61] = [
 
 /// What to hide of a run.
 pub(super) struct Supplier {
-    /// Texts of the service's messages that name it, and what to write instead.
-    names: Vec<(Regex, &'static str)>,
+    words: ServiceWords,
 }
 
 impl Supplier {
     pub(super) fn of(run: &Run) -> Supplier {
-        let (address, workspace) = (run.about.base_url.trim_end_matches('/'), run.about.workspace.as_str());
-        let host = address.split_once("://").map_or(address, |(_, rest)| rest);
-        let host = host.split_once('/').map_or(host, |(host, _)| host);
-        let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
-        let addresses =
-            [address, host, name].into_iter().filter(|text| !text.is_empty()).map(|text| (text, "the service"));
-        let workspace = Some((workspace, "the workspace")).filter(|(text, _)| text.chars().count() >= MIN_NAME);
-        let pattern = |text: &str| {
-            let mut pattern = RegexBuilder::new(&format!(r"(?:\b|^){}(?:\b|$)", escape(text)));
-            pattern.case_insensitive(true).build().ok()
-        };
-        let names = addresses.chain(workspace).filter_map(|(text, instead)| Some((pattern(text)?, instead)));
-        Supplier { names: names.collect() }
+        let about = &run.about;
+        Supplier { words: ServiceWords::new(&about.base_url, &about.workspace, about.record.input()) }
     }
 
     /// Returns the run as the supplier may know it.
@@ -119,7 +104,8 @@ impl Supplier {
 
     /// Returns the result of a record for its row `cells`.
     pub(super) fn record(&self, record: &RecordResult, cells: &Row) -> RecordResult {
-        let problems = record.outcome.problems.iter().map(|problem| self.problem(problem, cells)).collect();
+        let problems =
+            record.outcome.problems.iter().map(|problem| self.problem(problem, &record.outcome, cells)).collect();
         let (service_id, ctx_id, job_id) = (None, None, None);
         let outcome =
             Outcome { problems, service_id, ctx_id, job_id, http_status: None, attempts: 0, ..record.outcome.clone() };
@@ -139,10 +125,10 @@ impl Supplier {
         })
     }
 
-    fn problem(&self, problem: &Problem, cells: &Row) -> Problem {
+    fn problem(&self, problem: &Problem, outcome: &Outcome, cells: &Row) -> Problem {
         let value = value_of_cell(problem, cells);
         let (message, remedy) = match problem.code.as_str() {
-            FROM_SERVICE => (self.without_names(&problem.message), String::new()),
+            FROM_SERVICE => (self.words.message(&problem.message, outcome, cells), String::new()),
             _ if !is_of_sheet(problem) => ("is not sent for another reason".to_owned(), ASK.to_owned()),
             _ if !problem.is_internal => (problem.message.clone(), problem.remedy.clone()),
             "unknown-value" => ("is not a known value".to_owned(), ASK.to_owned()),
@@ -151,13 +137,6 @@ impl Supplier {
             _ => (problem.message.clone(), ASK.to_owned()),
         };
         Problem { value, message, remedy, ..problem.clone() }
-    }
-
-    fn without_names(&self, message: &str) -> String {
-        let replaced = |message: String, (name, instead): &(Regex, &str)| {
-            name.replace_all(&message, NoExpand(instead)).into_owned()
-        };
-        self.names.iter().fold(message.to_owned(), replaced)
     }
 }
 

@@ -9,9 +9,18 @@ const BUFFER: usize = 64 * 1024;
 /// Returns buffered standard output without colors. Data is written as it is, except to a terminal, which would act on
 /// control characters in it.
 pub fn data() -> impl Write {
+    stdout(VisibleWriter::new)
+}
+
+/// Returns the same for a CSV.
+pub fn csv_data() -> impl Write {
+    stdout(VisibleWriter::csv)
+}
+
+fn stdout(on_terminal: impl Fn(StdoutLock<'static>) -> VisibleWriter<StdoutLock<'static>>) -> Data {
     let stdout = io::stdout().lock();
     match stdout.is_terminal() {
-        true => Data::Terminal(VisibleWriter::new(stdout)),
+        true => Data::Terminal(on_terminal(stdout)),
         false => Data::Plain(BufWriter::with_capacity(BUFFER, stdout)),
     }
 }

@@ -26,7 +26,7 @@ use crate::cli::{Color, Global, LogFormat};
 use crate::error::{Exit, Failure};
 use crate::visible::{escaped_json, one_line, visible};
 
-pub use self::data::data;
+pub use self::data::{csv_data, data};
 
 /// Sets up colors and logging for the whole process.
 pub fn start(global: &Global) {

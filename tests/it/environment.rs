@@ -2,6 +2,8 @@
 
 use std::env;
 use std::process::Command;
+#[cfg(unix)]
+use std::time::Duration;
 
 /// Reports that a test cannot run because `program` is not installed.
 ///
@@ -20,6 +22,17 @@ pub fn has_program(program: &str) -> bool {
         report_missing(program);
     }
     is_there
+}
+
+/// Returns the processor time of all child processes so far, or `None` if other tests run in this process.
+#[cfg(unix)]
+pub fn processor_time_of_children() -> Option<Duration> {
+    use nix::sys::resource::{UsageWho, getrusage};
+    use nix::sys::time::{TimeVal, TimeValLike as _};
+    env::var_os("NEXTEST")?;
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap();
+    let time = |time: TimeVal| Duration::from_micros(u64::try_from(time.num_microseconds()).unwrap());
+    Some(time(usage.user_time()) + time(usage.system_time()))
 }
 
 /// Returns the peak memory in bytes of the largest child process so far, or `None` if other tests run in this process:

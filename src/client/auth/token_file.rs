@@ -25,6 +25,14 @@ struct Content {
     keyring: bool,
 }
 
+/// The JSON in the keyring. The address binds the tokens, whatever becomes of the file.
+#[derive(Serialize, Deserialize)]
+struct Secret {
+    base_url: String,
+    #[serde(flatten)]
+    tokens: Pair,
+}
+
 /// The tokens, as JSON in the file or in the keyring.
 #[derive(Default, Serialize, Deserialize)]
 struct Pair {
@@ -98,8 +106,16 @@ impl TokenFile {
             false => content.tokens,
             true => match keyring::read(&self.path)? {
                 None => return Err(io::Error::other("its tokens are not in the keyring any more").into()),
-                Some(secret) => serde_json::from_str(secret.expose_secret())
-                    .map_err(|_| io::Error::other("its entry in the keyring was not written by `sheetport login`"))?,
+                Some(secret) => match serde_json::from_str::<Secret>(secret.expose_secret()) {
+                    Ok(secret) if secret.base_url == content.base_url => secret.tokens,
+                    Ok(_) => {
+                        return Err(io::Error::other("its tokens in the keyring are for another address").into());
+                    }
+                    Err(_) => {
+                        let why = "its entry in the keyring was not written by `sheetport login`";
+                        return Err(io::Error::other(why).into());
+                    }
+                },
             },
         };
         let credentials = Credentials {
@@ -138,7 +154,8 @@ impl TokenFile {
         let tokens = match self.is_in_keyring {
             false => tokens,
             true => {
-                keyring::write(&self.path, serde_json::to_string(&tokens)?.into())?;
+                let secret = Secret { base_url: base_url.to_owned(), tokens };
+                keyring::write(&self.path, serde_json::to_string(&secret)?.into())?;
                 Pair::default()
             }
         };

@@ -2,13 +2,13 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::super::error::Error;
 use super::super::input::InputFile;
-use super::lookup_tables::{Permitted, TemplateFolder, read_rows, unreadable};
+use super::lookup_tables::{read_rows, unreadable};
+use super::template_folder::{Permitted, TemplateFolder};
 use crate::diagnostics::{Mistakes, TomlFile, nearest};
 use crate::ledger::NewRun;
 use crate::sheet::{self, Book};
@@ -16,9 +16,7 @@ use crate::template::format::format;
 use crate::template::load::Environment;
 use crate::template::model::LookupFiles;
 use crate::template::{Template, builtin, load};
-
-/// Size limit of a template file.
-const MAX_SIZE: u64 = 1 << 20;
+use crate::text_file::read_text;
 
 /// Flags for a template.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,7 +42,7 @@ pub fn load_template(wanted: &str, changes: TemplateChanges<'_>) -> Result<Templ
         return Err(Error::invalid(format!("{wanted} is a spreadsheet, not a template"), hint));
     }
     let looks_like_a_path = path.extension().is_some() || path.components().count() > 1;
-    match read_source(path) {
+    match read_text(path) {
         Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
             let hint = "-t takes a template; the spreadsheet comes first";
             Err(Error::invalid(format!("{wanted} is too large for a template"), hint))
@@ -100,12 +98,8 @@ fn load_in(
 ) -> Result<Template, Mistakes> {
     let templates = |other: &Path| {
         let name = path.parent().unwrap_or(Path::new("")).join(other).display().to_string();
-        let other = files.folder.join(other);
-        match std::fs::metadata(&other) {
-            // The template may come from somebody else, and a device or a pipe may never end.
-            Ok(metadata) if !metadata.is_file() => Err("it is not a file".to_owned()),
-            _ => read_source(&other).map(|source| (name, source)).map_err(|error| error.to_string()),
-        }
+        let other = files.find(other)?;
+        read_text(&other).map(|source| (name, source)).map_err(|error| error.to_string())
     };
     let hashes = RefCell::new(BTreeMap::new());
     let tables = |name: &str, reader| {
@@ -119,16 +113,6 @@ fn load_in(
     let hashes = hashes.take();
     template.lookups = (!hashes.is_empty()).then(|| LookupFiles { folder: files.folder.clone(), hashes });
     Ok(template)
-}
-
-/// Reads a template of at most [`MAX_SIZE`].
-fn read_source(path: &Path) -> io::Result<String> {
-    let mut source = String::new();
-    File::open(path)?.take(MAX_SIZE + 1).read_to_string(&mut source)?;
-    match source.len() as u64 > MAX_SIZE {
-        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is too large for a template")),
-        false => Ok(source),
-    }
 }
 
 fn folder_of(template: &Path) -> PathBuf {
@@ -164,7 +148,7 @@ pub fn format_template(path: &Path, only_checks: bool) -> Result<bool, Error> {
     let failed = |what: &str, error: &io::Error| {
         Error::invalid(format!("the template {name} can't be {what}: {error}"), "check its name and permissions")
     };
-    let source = std::fs::read_to_string(path).map_err(|error| failed("read", &error))?;
+    let source = read_text(path).map_err(|error| failed("read", &error))?;
     let formatted = format(&TomlFile { what: "template", name: &name, source: &source })?;
     if formatted == source {
         return Ok(false);

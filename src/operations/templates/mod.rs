@@ -6,4 +6,5 @@ pub(in crate::operations) mod known_templates;
 pub(in crate::operations) mod load_template;
 mod lookup_tables;
 pub(in crate::operations) mod recognize;
+mod template_folder;
 pub(in crate::operations) mod trust;

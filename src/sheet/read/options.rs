@@ -1,11 +1,11 @@
 //! Settings for reading text files, and their notation in flags and templates.
 
-use std::fs;
 use std::path::PathBuf;
 
 use secrecy::SecretString;
 
 use super::text::TextEncoding;
+use crate::text_file::read_text;
 
 /// Settings for reading a file. Unset options of a text are detected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Options {
     /// Reads the password: the first line of its file. The error is the reason.
     pub(super) fn password(&self) -> Result<Option<SecretString>, String> {
         let Some(path) = &self.password_file else { return Ok(None) };
-        let text = fs::read_to_string(path)
+        let text = read_text(path)
             .map_err(|error| format!("the file {} with the password can't be read: {error}", path.display()))?;
         let line = text.trim_start_matches('\u{FEFF}').lines().next().unwrap_or_default();
         match line.is_empty() {

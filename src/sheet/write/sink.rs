@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
 
+use super::value::TextKind;
 use super::whole_file::{WholeFile, Written};
 use crate::sheet::Error;
 use crate::sheet::compression::Compression;
@@ -40,10 +41,13 @@ impl Sink {
     }
 
     /// Returns a writer of text to standard output, which may be a terminal.
-    pub fn stdout() -> Result<Sink, Error> {
+    pub fn stdout(kind: TextKind) -> Result<Sink, Error> {
         let stdout = io::stdout();
         let target = match stdout.is_terminal() {
-            true => Target::Terminal(VisibleWriter::new(stdout)),
+            true => Target::Terminal(match kind {
+                TextKind::Csv | TextKind::Tsv => VisibleWriter::csv(stdout),
+                TextKind::Ndjson => VisibleWriter::new(stdout),
+            }),
             false => Target::Stdout(io::BufWriter::new(stdout)),
         };
         Sink::to(target, Compression::None, PathBuf::from("standard output"))

@@ -59,7 +59,7 @@ impl ValueTable {
 
     /// Creates a table on standard output.
     pub fn stdout(kind: TextKind, style: Style, header: &[String]) -> Result<ValueTable, Error> {
-        ValueTable::text(Sink::stdout()?, kind, style, header)
+        ValueTable::text(Sink::stdout(kind)?, kind, style, header)
     }
 
     fn text(sink: Sink, kind: TextKind, style: Style, header: &[String]) -> Result<ValueTable, Error> {

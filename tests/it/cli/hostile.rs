@@ -31,7 +31,11 @@ fn check_refused(place: &Place, file: &str, reason: &str) {
 
 #[track_caller]
 fn check_bounds(ended: &Ended) {
-    assert!(ended.took < Duration::from_secs(SECONDS), "{:?}", ended.took);
+    let took = ended.took;
+    // A machine with other work takes longer, but no more processor time.
+    #[cfg(unix)]
+    let took = environment::processor_time_of_children().map_or(took, |time| took.min(time));
+    assert!(took < Duration::from_secs(SECONDS), "{took:?}");
     #[cfg(unix)]
     if let Some(peak) = environment::peak_memory_of_children() {
         assert!(peak < MEMORY, "{} MiB", peak >> 20);
@@ -264,6 +268,21 @@ fn a_template_does_not_extend_a_device() {
     let place = Place::new();
     place.write("items.csv", items(1, "a"));
     place.write("mine.toml", "extends = \"/dev/zero\"\n");
-    let ended = place.sheetport(["check", "items.csv", "-t", "mine.toml"]).exits(2).says(&["it is not a file"]);
-    check_bounds(&ended);
+    let check = |extra: &[&str]| place.sheetport(["check", "items.csv", "-t", "mine.toml"]).args(extra).exits(2);
+    check_bounds(&check(&[]).says(&["outside of the folder"]));
+    check_bounds(&check(&["--allow-lookup", "/dev"]).says(&["it is not a file"]));
+}
+
+#[cfg(unix)]
+#[test]
+fn small_files_are_read_within_a_bound() {
+    let place = Place::new();
+    place.write("items.csv", items(1, "a"));
+    for args in [
+        &["serve", "--data", "data", "--plan", "/dev/zero"][..],
+        &["export", "items", "-o", "i.csv", "-t", "/dev/zero"],
+        &["template", "fmt", "/dev/zero"],
+    ] {
+        check_bounds(&place.sheetport(args).exits(2).says(&["larger than 1 MiB"]));
+    }
 }

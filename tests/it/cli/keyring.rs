@@ -82,3 +82,23 @@ fn without_a_keyring_login_says_what_to_do() {
     assert!(!place.path("home/credentials/default.json").exists());
     assert_eq!(login(&[]).code, Some(0));
 }
+
+#[test]
+fn tokens_in_the_keyring_stay_with_their_address() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    // Somebody else's listener: nothing may be sent to it.
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = other.local_addr().unwrap();
+    let file = "home/credentials/default.json";
+    let script = format!(
+        "{LOGIN} --keyring; sed -i 's#\"base_url\":\"[^\"]*\"#\"base_url\":\"http://{address}\"#' {file}; cat {file} >&2; \
+         unset SHEETPORT_BASE_URL; sheetport export items -o items.csv --base-url http://{address}"
+    );
+    let Some(session) = in_session(&place, &served, &script) else { return };
+    let ended = session.exits(2);
+    assert!(ended.stderr.contains(&address.to_string()), "{ended:?}");
+    assert!(ended.stderr.contains("its tokens in the keyring are for another address"), "{ended:?}");
+    other.set_nonblocking(true).unwrap();
+    assert!(other.accept().is_err(), "a connection to the other address");
+}

@@ -173,6 +173,36 @@ fn tables_outside_the_folder_of_the_template_need_a_permission() {
 }
 
 #[test]
+fn extended_templates_outside_the_folder_need_a_permission() {
+    let place = place();
+    for folder in ["mine/base", "secret"] {
+        std::fs::create_dir_all(place.path(folder)).unwrap();
+    }
+    place.write("mine/tables/cur.csv", "Word,Code\nEuro,EUR\ndollar,USD\nYenn,JPY\n");
+    place.write("secret/key.pem", "-----BEGIN a-secret-line\n");
+    place.write("base.toml", TEMPLATE.replace("tables/cur.csv", "mine/tables/cur.csv"));
+    place.write("mine/base/inner.toml", "extends = \"../../base.toml\"\n");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(place.path("secret/key.pem"), place.path("mine/link.toml")).unwrap();
+    let check = |file: &str, extra: &[&str]| {
+        place.write("mine/t.toml", format!("extends = '{file}'\n"));
+        place.sheetport(["check", "items.csv", "-t", "mine/t.toml"]).args(extra).run()
+    };
+    let absolute = place.path("secret/key.pem").display().to_string();
+    for file in ["../secret/key.pem", "base/../../secret/key.pem", &absolute, "link.toml", "base/inner.toml"] {
+        if cfg!(windows) && file == "link.toml" {
+            continue;
+        }
+        let ended = check(file, &[]).exits(2).says(&["outside of the folder of the template", "--allow-lookup"]);
+        assert!(!ended.stderr.contains("a-secret-line"), "{}", ended.stderr);
+    }
+    let seen = check("base/inner.toml", &["--allow-lookup", "."]).exits(0);
+    assert!(seen.stdout.contains("--allow-lookup ."), "{}", seen.stdout);
+    let network = check("//server/share/t.toml", &[]).exits(2).says(&["outside of the folder of the template"]);
+    assert!(!network.stderr.contains("No such file"), "{}", network.stderr);
+}
+
+#[test]
 fn a_retry_uses_the_tables_of_its_run() {
     let place = place();
     let served = Served::start(&place);

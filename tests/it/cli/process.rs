@@ -13,7 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Timeout for conditions that a test waits for, generous for busy machines.
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_secs(180);
 const POLL: Duration = Duration::from_millis(10);
 
 /// The working folder of a test, with the ledger in `home`.
@@ -209,7 +209,7 @@ impl Drop for Running {
 }
 
 /// Exit code and output of a process.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Ended {
     pub code: Option<i32>,
     pub stdout: String,

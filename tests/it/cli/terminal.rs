@@ -158,6 +158,7 @@ async fn answers_and_claims_are_shown() {
             &["upload", "s.csv", "-t", "items", "--yes"][..],
             &["runs"],
             &["runs", "1"],
+            &["report", "1", "-o", "r.csv"],
             &["resume", "1", "-v"],
             &["export", "items", "-o", "items.csv"],
             &["whoami"],
@@ -170,6 +171,11 @@ async fn answers_and_claims_are_shown() {
             };
             check(&ended);
         }
+        // Programs without a guard of their own, such as a pager, show the report as well.
+        let report = std::fs::read_to_string(place.path("r.csv")).unwrap();
+        let report = report.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+        assert_eq!(report.lines().count(), 3, "{report:?}");
+        check(&Ended { stdout: report, ..Ended::default() });
     }
 }
 
@@ -185,9 +191,8 @@ fn on_terminal(place: &Place, command: &str) -> super::process::Sheetport {
 async fn records_on_a_terminal_are_shown() {
     let place = Place::new();
     let record = |(id, hostile): (usize, &String)| json!({"id": id.to_string(), "name": hostile, "sku": hostile});
-    // Line breaks separate the records.
     let texts = hostile::texts();
-    let hostile = || texts.iter().filter(|hostile| !hostile.contains('\n'));
+    let hostile = || texts.iter();
     let records: Vec<_> = hostile().enumerate().map(record).collect();
     let list = json!({"data": records, "total": records.len(), "page": 1}).to_string();
     let server = Server::start(move |_| answer(200, "", &list)).await;
