@@ -1,12 +1,14 @@
 //! How well a template fits a sheet, judged by its first rows.
 
+use std::collections::HashMap;
+
 use super::Mapper;
 use super::bind::bind;
-use super::infer::is_foreign_sheet;
+use super::infer::foreign_sheet;
 use super::map::fill_down::Filler;
 use super::map::survey::Surveyor;
 use super::map::{Draft, RowKind};
-use super::model::Template;
+use super::model::{Duplicates, Template};
 use crate::sheet::Row;
 
 /// How well a template fits a sheet.
@@ -18,7 +20,7 @@ pub struct Fit {
     pub columns: usize,
     /// Rows judged, without rows that the template skips.
     pub rows: usize,
-    /// Of these, rows without a problem.
+    /// Of these, rows without a problem, and with a key of their own.
     pub valid: usize,
     /// Whether the sheet is probably about something else.
     pub is_foreign: bool,
@@ -38,9 +40,10 @@ impl Fit {
         let mapper = Mapper::new(0, template, &layout, &survey);
         let columns = layout.header.names.iter().filter(|name| !name.trim().is_empty()).count();
         let used = (0..layout.header.names.len()).filter(|column| !layout.unused.contains(column)).count();
-        let is_foreign = is_foreign_sheet(template, &layout);
+        let is_foreign = foreign_sheet(template, &layout).is_some();
         let mut fit = Fit { used: used.min(columns), columns, rows: 0, valid: 0, is_foreign };
         let mut draft = Draft::default();
+        let mut keys: HashMap<String, usize> = HashMap::new();
         for row in &rows {
             mapper.map(row, &mut draft);
             if matches!(draft.kind, RowKind::Skipped(_)) {
@@ -51,8 +54,15 @@ impl Fit {
                 mapper.finish(&mut draft.parts);
             }
             fit.rows += 1;
-            fit.valid += usize::from(draft.parts.problems.is_empty());
+            if draft.parts.problems.is_empty() {
+                fit.valid += 1;
+                if let Some(key) = unique_key(template, &draft) {
+                    *keys.entry(key).or_default() += 1;
+                }
+            }
         }
+        // Rows with the same key are no records, as in a list of the prices of each day.
+        fit.valid -= keys.values().filter(|rows| **rows > 1).sum::<usize>();
         Some(fit)
     }
 
@@ -65,4 +75,20 @@ impl Fit {
     pub fn rank(&self) -> (bool, usize) {
         (self.is_good(), self.used)
     }
+}
+
+/// Returns the key of a row that is a record of its own, as JSON, if another record must not have it.
+fn unique_key(template: &Template, draft: &Draft) -> Option<String> {
+    if template.group.is_some() || template.duplicates != Duplicates::Error {
+        return None;
+    }
+    let is_key =
+        |rule: usize| template.rule(rule).is_some_and(|rule| template.record.input().key.contains(&rule.field.name));
+    let mut key = None;
+    draft.parts.visit_values(template, &mut |rule, json| {
+        if key.is_none() && is_key(rule) {
+            key = Some(json.to_owned());
+        }
+    });
+    key
 }

@@ -1,9 +1,10 @@
-//! Sheets about something else than items, such as lists of people and of bookings.
+//! Sheets about something else than the records of a template, such as lists of people, of reviews and of returns.
 
 use super::super::bind::{Columns, Layout};
 use super::super::builtin;
 use super::super::model::{FieldRule, Place, Source, Template};
 use super::header_match::Header;
+use super::sheet_topics::{Topic, topics_of};
 use crate::records::RecordKind;
 
 /// The fields that describe an item.
@@ -11,14 +12,22 @@ const DESCRIPTIONS: [&str; 2] = ["name", "description"];
 /// How many columns are left out for each status that is sent, in a sheet about something else.
 const UNUSED_BESIDE_STATUS: usize = 3;
 
-/// Returns whether a built-in template fits a sheet that is probably about something else than items: no amount would be sent, as
-/// many columns are left out as are used beside the identifier, and
-/// - the identifiers could be those of anything, or
-/// - most columns that are left out are about people or events, or
+/// What a sheet is probably about instead.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ForeignSheet {
+    /// What its rows are, and the indexes of the columns that say so. `None` if it is not known.
+    pub topic: Option<(&'static str, Vec<usize>)>,
+}
+
+/// Returns what a sheet is about that a built-in template fits, if probably not about the records of the template:
+/// - at least half of the columns that are left out are of other topics, one of them of a topic that the records never have
+///   beside these fields, and they are as many as the amounts that would be sent, or
+/// - items would be sent without an amount, as many columns are left out as are used beside the identifier, and the
+///   identifiers could be those of anything, or
 /// - nothing would be sent that describes an item, such as its name, and most columns are left out.
-pub fn is_foreign_sheet(template: &Template, layout: &Layout) -> bool {
-    if template.record != RecordKind::Item || builtin::find(&template.name).is_none() || layout.is_defused {
-        return false;
+pub fn foreign_sheet(template: &Template, layout: &Layout) -> Option<ForeignSheet> {
+    if builtin::find(&template.name).is_none() || layout.is_defused || layout.is_report {
+        return None;
     }
     let bound = || {
         let rules = template.rules().zip(&layout.columns);
@@ -26,24 +35,45 @@ pub fn is_foreign_sheet(template: &Template, layout: &Layout) -> bool {
             matches!(rule.source, Source::Column(_) | Source::Joined { .. }) && **columns != Columns::None
         })
     };
+    let unused = layout.unused.len();
+    let amounts = bound().filter(|(rule, _)| rule.field.json.is_number()).count();
+    let has_field = |name: &str| bound().any(|(rule, _)| rule.field.name == name);
+    let topics: Vec<(usize, Vec<&Topic>)> = (layout.unused.iter())
+        .filter_map(|column| {
+            let mut topics = topics_of(&Header::new(layout.header.names.get(*column)?));
+            topics.retain(|topic| topic.is_about_other_than(template.record));
+            (!topics.is_empty()).then_some((*column, topics))
+        })
+        .collect();
+    let is_foreign = |topic: &&&Topic| topic.is_foreign_to(template.record, has_field);
+    let is_certain = topics.iter().flat_map(|(_, topics)| topics).any(|topic| is_foreign(&topic));
+    if is_certain && topics.len() * 2 >= unused && topics.len() >= amounts {
+        return Some(ForeignSheet { topic: most_frequent(&topics) });
+    }
+    if template.record != RecordKind::Item || amounts > 0 {
+        return None;
+    }
     let is_key = |rule: &FieldRule| rule.place == Place::Id || template.record.input().key.contains(&rule.field.name);
     let names_items = |columns: &Columns| {
         let name = columns.first().and_then(|column| layout.header.names.get(column));
         name.is_some_and(|name| !Header::new(name).is_any_code())
     };
-    let mut keys = bound().filter(|(rule, _)| is_key(rule));
     let others = bound().filter(|(rule, _)| !is_key(rule)).count();
-    let has_amount = bound().any(|(rule, _)| rule.field.json.is_number());
-    let unused = layout.unused.len();
-    if has_amount || unused < others {
-        return false;
-    }
-    let is_of_people = |column: &&usize| {
-        layout.header.names.get(**column).is_some_and(|name| Header::new(name).is_of_people_or_events())
-    };
-    let of_people = layout.unused.iter().filter(is_of_people).count();
+    let has_code_of_anything = !bound().any(|(rule, columns)| is_key(rule) && names_items(columns));
     let describes = bound().any(|(rule, _)| DESCRIPTIONS.contains(&rule.field.name));
-    !keys.any(|(_, columns)| names_items(columns))
-        || of_people > 0 && of_people * 2 >= unused
-        || !describes && unused >= UNUSED_BESIDE_STATUS * others.max(1)
+    let is_foreign =
+        unused >= others && (has_code_of_anything || !describes && unused >= UNUSED_BESIDE_STATUS * others.max(1));
+    is_foreign.then(ForeignSheet::default)
+}
+
+/// Returns the topic of most columns, and these columns.
+fn most_frequent(topics: &[(usize, Vec<&'static Topic>)]) -> Option<(&'static str, Vec<usize>)> {
+    let columns = |topic: &Topic| -> Vec<usize> {
+        let is_of = |topics: &Vec<&Topic>| topics.iter().any(|other| std::ptr::eq(*other, topic));
+        topics.iter().filter(|(_, topics)| is_of(topics)).map(|(column, _)| *column).collect()
+    };
+    // Of equally frequent topics, that of the column further left counts.
+    let all = topics.iter().flat_map(|(_, topics)| topics).rev();
+    let most = all.max_by_key(|topic| columns(topic).len())?;
+    Some((&most.plural, columns(most)))
 }

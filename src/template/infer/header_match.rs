@@ -76,8 +76,6 @@ const NEUTRAL_WORD: f64 = 0.03;
 
 /// Other topics in scripts without spaces, for searching within a header.
 static UNSPACED_TOPICS: LazyLock<Vec<&str>> = LazyLock::new(|| unspaced(&vocabulary().other_topics));
-/// The same of words about people and events.
-static UNSPACED_PEOPLE: LazyLock<Vec<&str>> = LazyLock::new(|| unspaced(&vocabulary().people_and_events));
 
 fn unspaced(words: &'static HashSet<String>) -> Vec<&'static str> {
     words.iter().map(String::as_str).filter(|word| normalize::is_unspaced(word)).collect()
@@ -96,12 +94,14 @@ impl Header {
             || UNSPACED_TOPICS.iter().any(|topic| self.joined.contains(topic))
     }
 
-    /// Whether the header is one of people or events.
-    pub(super) fn is_of_people_or_events(&self) -> bool {
-        let is_known = |word: &String| vocabulary().people_and_events.contains(word);
-        is_known(&self.joined)
-            || self.words.iter().any(is_known)
-            || UNSPACED_PEOPLE.iter().any(|topic| self.joined.contains(topic))
+    /// Returns the words, with compounds split.
+    pub(super) fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// Returns all words without spaces.
+    pub(super) fn joined(&self) -> &str {
+        &self.joined
     }
 
     pub(super) fn is_empty(&self) -> bool {

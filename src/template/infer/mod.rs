@@ -8,8 +8,8 @@
 //! - `extra_rows` and `fill_down` find rows that are no records, and values that are only in the first of several rows.
 //! - `field_keys` proposes the keys of each field, such as the format of dates; `currency_hint` finds the currency.
 //! - `template_text` writes the template, and `trial` tries it on the rows and adds examples.
-//! - `unused_amounts` finds columns that an existing template probably misses, and `foreign_sheet` sheets that are not about
-//!   items.
+//! - `unused_amounts` finds columns that an existing template probably misses, and `foreign_sheet` sheets that are about
+//!   something else than the records of a template, by the topics of their columns (`sheet_topics`).
 
 mod assign_columns;
 mod column_profile;
@@ -30,6 +30,7 @@ mod propose;
 mod sample;
 #[cfg(test)]
 mod sheet_tests;
+mod sheet_topics;
 mod slots;
 mod template_text;
 #[cfg(test)]
@@ -40,7 +41,7 @@ mod unpivot;
 mod unused_amounts;
 
 pub use context::Context;
-pub use foreign_sheet::is_foreign_sheet;
+pub use foreign_sheet::{ForeignSheet, foreign_sheet};
 pub use previous_templates::PreviousTemplate;
 pub use proposal::{Confidence, FieldProposal, Proposal, ProposedSource};
 pub use propose::propose;

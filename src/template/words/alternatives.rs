@@ -1,7 +1,7 @@
 //! Alternatives in the names of columns: `{product,item} {code,no}` stands for four names.
 
 /// Returns every name of a pattern, with single spaces. A blank alternative leaves the part out.
-pub(super) fn expand(pattern: &str) -> Vec<String> {
+pub(in super::super) fn expand(pattern: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut rest = pattern;
     while let Some((before, after)) = rest.split_once('{') {

@@ -1,7 +1,7 @@
 //! The vocabulary for matching columns to fields, read from TOML files: a file for each language, and `fields.toml` with the
 //! lists of names of each field.
 
-mod alternatives;
+pub(super) mod alternatives;
 pub(super) mod amounts;
 pub(super) mod normalize;
 pub(super) mod total_rows;
@@ -79,7 +79,6 @@ pub(super) struct Vocabulary {
     pub small: HashSet<String>,
     pub neutral: HashSet<String>,
     pub other_topics: HashSet<String>,
-    pub people_and_events: HashSet<String>,
     /// Parts of compounds such as `unitprice`.
     pub parts: HashSet<String>,
 }
@@ -120,7 +119,6 @@ struct LanguageFile {
     small_words: Vec<String>,
     neutral_words: Vec<String>,
     other_topics: Vec<String>,
-    people_and_events: Vec<String>,
     withdrawn: Vec<String>,
     status_values: Vec<String>,
     placeholder_headers: Vec<String>,
@@ -187,7 +185,6 @@ impl Vocabulary {
         small.extend(articles.iter().cloned());
         let neutral = words(|file| &file.neutral_words);
         let other_topics = words(|file| &file.other_topics);
-        let people_and_events = words(|file| &file.people_and_events);
         let mut modifiers: HashMap<String, HashSet<String>> = HashMap::new();
         let mut record_words: HashMap<String, HashSet<String>> = HashMap::new();
         for (_, file) in &languages {
@@ -227,7 +224,6 @@ impl Vocabulary {
             small,
             neutral,
             other_topics,
-            people_and_events,
             parts,
         })
     }
@@ -390,8 +386,7 @@ mod tests {
             let missing = used.iter().filter(|list| !file.names.contains_key(*list));
             let missing: Vec<_> = missing.filter(|list| !OPTIONAL.contains(&list.as_str())).collect();
             assert!(missing.is_empty(), "{language} has no names for {missing:?}");
-            let topics = [&file.other_topics, &file.people_and_events];
-            for words in [&file.total_headers, &file.status_values, &file.net_words].into_iter().chain(topics) {
+            for words in [&file.total_headers, &file.status_values, &file.net_words, &file.other_topics] {
                 assert!(!words.is_empty(), "{language}");
             }
             assert!(!file.yes_no.is_empty() && total_rows::has_language(language), "{language}");
@@ -407,8 +402,7 @@ mod tests {
                 let mut names = names.values().flatten();
                 assert_eq!(names.find(|name| !seen.insert(*name)), None, "{language}: {list}");
             }
-            let mut topics = file.other_topics.iter().chain(&file.people_and_events);
-            let several = topics.find(|topic| topic.contains(' '));
+            let several = file.other_topics.iter().find(|topic| topic.contains(' '));
             assert_eq!(several, None, "{language}: topics are single words");
         }
     }

@@ -211,6 +211,117 @@ fn lists_of_something_else_are_no_items() {
     }
 }
 
+/// Sheets about something else than the records of a template, and what the warning says they are.
+const OTHER_SHEETS: [(&str, &str, &str); 22] = [
+    ("items", "SKU,Title,Rating,Review\nA,Great bolt,5,Holds\nB,Poor nut,2,Broke\n", "reviews instead of items"),
+    ("items", "SKU,Title,Description,Status,Stars\nA,Great,Holds,new,5\nB,Poor,Broke,new,1\n", "reviews"),
+    ("items", "Référence,Nom,Étoiles,Avis\nA,Boulon,5,Bien\nB,Écrou,2,Cassé\n", "reviews"),
+    (
+        "transactions",
+        "Date,Type,SKU,Quantity,Rating,Review\n2026-01-01,in,A,5,5,ok\n2026-01-02,in,B,2,4,ok\n",
+        "reviews",
+    ),
+    (
+        "orders",
+        "Order number,SKU,Quantity returned,Reason\n1001,A,1,small\n1002,B,2,broken\n",
+        "returns instead of orders",
+    ),
+    (
+        "orders",
+        "RMA,Order no,SKU,Qty,Date,Status\nR1,1001,A,1,2026-01-03,open\nR2,1002,B,2,2026-01-04,open\n",
+        "returns",
+    ),
+    (
+        "orders",
+        "Bestellnummer;Artikelnummer;Menge;Rücksendegrund;Eingang\n1001;A;1;klein;x\n1002;B;2;defekt;x\n",
+        "returns",
+    ),
+    ("orders", "N° de commande;Référence;Quantité;Motif du retour\n1001;A;1;petit\n1002;B;2;cassé\n", "returns"),
+    ("invoices", "Invoice no,Customer ID,Item ID,Quantity,Return reason\n1,c,i,1,broken\n2,c,i,2,late\n", "returns"),
+    ("orders", "Order no,Employee,Date,Hours\n1001,Ann,2026-01-03,4.5\n1002,Bob,2026-01-04,8\n", "working hours"),
+    (
+        "orders",
+        "Auftrag;Mitarbeiter;Datum;Stunden\n1001;Anna;03.01.2026;4,5\n1002;Bernd;04.01.2026;8\n",
+        "working hours",
+    ),
+    (
+        "orders",
+        "Order no,Customer no,Date,Method,Transaction ID\n1,C,2026-01-03,card,c1\n2,D,2026-01-04,card,c2\n",
+        "payments",
+    ),
+    (
+        "orders",
+        "Order no,Customer no,Date,Carrier,Tracking\n1,C,2026-01-05,DHL,J1\n2,D,2026-01-06,UPS,Z1\n",
+        "shipments",
+    ),
+    ("items", "SKU,Product,Serial,Claim no,Fault\nA,Drill,S1,W1,motor\nB,Saw,S2,W2,blade\n", "claims"),
+    (
+        "items",
+        "Ref.,Title,Description,Status,Priority\n1,Crash,It crashes,open,high\n2,Slow,It is slow,open,low\n",
+        "claims",
+    ),
+    ("items", "Item no,Name,Serial number,Assigned to\nA,Laptop,S1,Ann\nB,Phone,S2,Bob\n", "single devices"),
+    (
+        "items",
+        "Invoice no,SKU,Product,Qty,Price\n9001,A,Bolt,3,2.50\n9002,B,Nut,4,0.20\n",
+        "sales or purchase documents",
+    ),
+    (
+        "items",
+        "Quote no,SKU,Name,Quantity,Price,Customer\n1,A,Bolt,5,1.00,X\n2,B,Nut,2,0.10,Y\n",
+        "sales or purchase documents",
+    ),
+    ("items", "SKU,Product,Units sold,Revenue,Month\nA,Bolt,50,9.00,1\nB,Nut,20,4.00,1\n", "sales figures"),
+    ("items", "SKU,Name,From,To,Quantity,Moved on\nA,Bolt,L1,L2,5,x\nB,Nut,L2,L3,7,x\n", "stock movements"),
+    ("items", "SKU,Campaign,Clicks,Cost\nA,Spring,50,12.50\nB,Spring,40,8.00\n", "campaigns"),
+    ("items", "SKU,Name,Expected,Counted,Difference\nA,Bolt,10,9,-1\nB,Nut,5,6,1\n", "stock counts"),
+];
+
+#[test]
+fn sheets_about_something_else_are_warned_of_and_not_recognized() {
+    let place = Place::new();
+    for (template, text, topic) in OTHER_SHEETS {
+        place.write("list.csv", text);
+        let seen = summary(&place.sheetport(["check", "list.csv", "-t", template, "--json"]).run());
+        let warning = &seen["warnings"][0];
+        assert_eq!(warning["code"], "foreign-sheet", "{text}: {seen}");
+        assert!(warning["message"].as_str().is_some_and(|message| message.contains(topic)), "{text}: {seen}");
+        place.sheetport(["check", "list.csv"]).exits(2).says(&["no template fits list.csv"]);
+    }
+    // Prices of several days are those of the same items.
+    place.write(
+        "list.csv",
+        "SKU,Date,Price\nA,2026-01-01,5.00\nA,2026-02-01,5.50\nB,2026-01-01,1.00\nB,2026-02-01,1.10\n",
+    );
+    place.sheetport(["check", "list.csv"]).exits(2).says(&["no template fits list.csv"]);
+    place.sheetport(["check", "list.csv", "-t", "items"]).exits(3);
+}
+
+#[test]
+fn columns_of_other_topics_beside_those_of_a_template_are_no_reason_for_a_warning() {
+    let place = Place::new();
+    for (template, text) in [
+        ("items", "SKU,Title,Price,Rating,Reviews count\nA,Bolt,5.00,4.5,120\nB,Nut,0.20,4.1,33\n"),
+        ("items", "SKU,Name,Description,Brand,Average rating,Number of reviews\nA,Bolt,x,y,4.5,12\nB,Nut,x,y,4.1,9\n"),
+        (
+            "items",
+            "SKU,Name,Price,Returnable,Return policy,Warranty\nA,Bolt,1.00,yes,30 days,2 years\nB,Nut,0.10,no,,\n",
+        ),
+        ("items", "SKU,Name,Old price,New price,Valid from\nA,Bolt,1.00,1.10,2026-01-01\nB,Nut,0.10,0.20,2026-01-01\n"),
+        ("items", "Item no,Description,Supplier,Lead time,Purchase price\nA,Bolt,X,5,1.00\nB,Nut,Y,5,0.10\n"),
+        ("items", "SKU,Name,Stock,Location\nA,Bolt,5,L1\nB,Nut,7,L2\n"),
+        ("orders", "Order no,Customer,SKU,Quantity,Note\n1001,X,A,5,a\n1002,Y,B,6,b\n"),
+        ("orders", "Order no,SKU,Quantity,Qty shipped,Qty returned,Unit price\n1001,A,5,5,0,1.00\n1002,B,6,4,1,2.00\n"),
+        ("orders", "Order no,Delivery status,Delivery date,Carrier\n1001,shipped,2026-01-05,DHL\n1002,pending,,UPS\n"),
+        ("transactions", "Date,Type,SKU,Quantity,Reason,Employee\n2026-01-01,in,A,5,x,Ann\n2026-01-02,out,B,2,y,Bob\n"),
+        ("stock-count", "Location,SKU,Expected,Counted,Difference,Counted by\nL1,A,10,9,-1,Ann\nL1,B,5,6,1,Bob\n"),
+    ] {
+        place.write("list.csv", text);
+        let seen = summary(&place.sheetport(["check", "list.csv", "--json"]).exits(0));
+        assert_eq!((&seen["template"], &seen["warnings"]), (&template.into(), &serde_json::json!([])), "{text}");
+    }
+}
+
 #[test]
 fn headers_of_prices_may_name_the_currency() {
     let place = Place::new();

@@ -7,7 +7,7 @@ use crate::ledger::Problem;
 use crate::sheet::{Book, Dialect};
 use crate::template::bind::{HEADER_SEARCH_ROWS, bind};
 use crate::template::builtin::{self, BUILT_IN};
-use crate::template::infer::{is_foreign_sheet, unused_amounts};
+use crate::template::infer::{self, unused_amounts};
 use crate::template::load::{load, no_tables};
 use crate::template::model::SheetSelect;
 use crate::template::problem::excerpt;
@@ -125,16 +125,29 @@ pub(in crate::upload::plan) fn hidden_rows(ranges: &[(u64, u64)], rows: RangeInc
 
 /// Returns a warning about a sheet that is probably about something else than the records of the template.
 pub(in crate::upload::plan) fn foreign_sheet(template: &Template, part: &Part) -> Option<Problem> {
-    is_foreign_sheet(template, &part.layout).then(|| {
-        let plural = template.record.input().plural;
-        let rules = template.rules().zip(&part.layout.columns);
-        let sent: Vec<&str> =
-            rules.filter(|(_, columns)| columns.first().is_some()).map(|(rule, _)| rule.field.name).collect();
-        let message =
-            format!("the sheet may be a list of something else than {plural}: only {} would be sent", sent.join(", "));
-        let remedy = format!("check that its rows are {plural}; the other columns are not sent");
-        Problem { remedy, ..Problem::of_record("foreign-sheet", message) }
-    })
+    const SHOWN: usize = 5;
+    let foreign = infer::foreign_sheet(template, &part.layout)?;
+    let plural = template.record.input().plural;
+    let message = match foreign.topic {
+        Some((topic, columns)) => {
+            let names = columns.iter().take(SHOWN).filter_map(|column| part.layout.header.names.get(*column));
+            let names: Vec<String> = names.map(|name| excerpt(name.trim())).collect();
+            let more = if columns.len() > SHOWN { " and more" } else { "" };
+            let columns = if columns.len() == 1 { "the column" } else { "the columns" };
+            format!(
+                "the sheet may be a list of {topic} instead of {plural}: it has {columns} {}{more}",
+                names.join(", ")
+            )
+        }
+        None => {
+            let rules = template.rules().zip(&part.layout.columns);
+            let sent: Vec<&str> =
+                rules.filter(|(_, columns)| columns.first().is_some()).map(|(rule, _)| rule.field.name).collect();
+            format!("the sheet may be a list of something else than {plural}: only {} would be sent", sent.join(", "))
+        }
+    };
+    let remedy = format!("check that its rows are {plural}; the other columns are not sent");
+    Some(Problem { remedy, ..Problem::of_record("foreign-sheet", message) })
 }
 
 /// Returns a warning about a sheet of which a built-in template for another kind of record uses more columns than the built-in
