@@ -57,10 +57,36 @@ pub fn from_f64(number: f64) -> Result<Decimal, DecimalError> {
     if !number.is_finite() {
         return Err(DecimalError::NotANumber);
     }
+    if let Some(short) = with_few_decimals(number) {
+        return Ok(short);
+    }
+    with_15_digits(number)
+}
+
+fn with_15_digits(number: f64) -> Result<Decimal, DecimalError> {
     let rounded = format!("{number:.14e}");
     let (mantissa, exponent) = rounded.split_once('e').ok_or(DecimalError::NotANumber)?;
     let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
     parse(&format!("{mantissa}e{exponent}"))
+}
+
+/// Returns a number of at most 15 digits and few decimals, which most cells of workbooks have. A decimal of 15 digits whose
+/// nearest double is this one is the number rounded to 15 digits.
+fn with_few_decimals(number: f64) -> Option<Decimal> {
+    const MAX_DECIMALS: u32 = 4;
+    const END: f64 = 1e15;
+    let mut power = 1.0;
+    for decimals in 0..=MAX_DECIMALS {
+        let digits = (number * power).round();
+        if digits == 0.0 || digits.abs() >= END {
+            return None;
+        }
+        if digits / power == number {
+            return Some(Decimal::new(digits as i64, decimals));
+        }
+        power *= 10.0;
+    }
+    None
 }
 
 /// Returns the canonical text of a JSON number of any length: equal numbers have equal texts (`15e-1` for `1.5`, `1.50`
@@ -233,6 +259,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn doubles_with_few_decimals_are_those_of_15_digits(digits in -9_999_999_999_999_999_i64..=9_999_999_999_999_999, decimals in 0_i32..9) {
+            let number: f64 = format!("{digits}e-{decimals}").parse().expect("a number");
+            let expected = with_15_digits(number).map(|number| number.to_string());
+            prop_assert_eq!(from_f64(number).map(|number| number.to_string()), expected);
+        }
+
+        #[test]
+        fn any_double_is_rounded_to_15_digits(number in any::<f64>()) {
+            let expected = with_15_digits(number).map(|number| number.to_string());
+            prop_assert_eq!(from_f64(number).map(|number| number.to_string()).ok(), expected.ok());
+        }
+
         #[test]
         fn an_exponent_moves_the_point(digits in 0_i64..1_000_000_000, scale in 0_u32..9, exponent in -9_i32..9) {
             let mantissa = Decimal::new(digits, scale);

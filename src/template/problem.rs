@@ -240,6 +240,10 @@ pub enum Cause {
     ShownByComputer {
         is_known: bool,
     },
+    /// An identifier that may be a number shown with group separators, and the digits of that number.
+    MayBeGrouped {
+        plain: String,
+    },
     /// The cell of a number in a text shows fewer digits than it contains.
     HiddenDigits,
     /// A record without a name, among others with names.
@@ -302,6 +306,7 @@ impl Cause {
             Cause::NearlyTheSame { .. } | Cause::OnlySpacesDiffer { .. } => "nearly-the-same",
             Cause::LooksLikeADate => "looks-like-a-date",
             Cause::MayLackZero => "may-lack-zero",
+            Cause::MayBeGrouped { .. } => "may-be-grouped",
             Cause::OtherDecimals(_) | Cause::HiddenDigits => "other-decimals",
             Cause::ShownByComputer { .. } => "shown-by-computer",
             Cause::UnknownReference { .. } => "unknown-reference",
@@ -383,12 +388,7 @@ impl Cause {
             Cause::NoGroup => "is blank, so the row belongs to no record",
             Cause::Scattered { .. } => "appears again after other records",
             Cause::NotMapped { .. } => "is not in the template's map",
-            Cause::Damaged(Damage::Exponent) => "looks like an identifier shortened to a power of ten",
-            Cause::Damaged(Damage::Date) => "looks like an identifier turned into a date",
-            Cause::Damaged(Damage::Rounded) => "has more digits than a workbook can store",
-            Cause::Damaged(Damage::Invisible) => "has characters that nobody sees",
-            Cause::Damaged(Damage::Placeholder) => "stands for a missing value",
-            Cause::Damaged(Damage::Total) => "looks like a total of other rows",
+            Cause::Damaged(damage) => damage.message(),
             Cause::CellError => "is a spreadsheet error",
             Cause::NotCalculated => "is a formula without a calculated value",
             Cause::Cut => "was cut to the length of a workbook's cell",
@@ -400,6 +400,9 @@ impl Cause {
             Cause::LooksLikeADate => "has the form of a date",
             Cause::MayLackZero => {
                 "is a number with decimals, and would be the same if it was typed with zeros at its end"
+            }
+            Cause::MayBeGrouped { plain } => {
+                return format!("may be {plain}, shown with group separators, and is sent with them");
             }
             Cause::OtherDecimals(decimals) => {
                 return format!("is shown with {decimals} decimals, and sent with the digits that the cell contains");
@@ -497,6 +500,10 @@ impl Cause {
             Cause::MayLackZero => {
                 "compare it with its source: spreadsheet programs store 1.10 as 1.1; format the column as text before typing"
             }
+            Cause::MayBeGrouped { .. } => {
+                "if it is a number, format the column in the spreadsheet program without separators and save the file again; \
+                 otherwise set damaged = \"accept\" in the template"
+            }
             Cause::OtherDecimals(_) => "choose a number format that shows the digits to send, or round the number in the sheet",
             Cause::ShownByComputer { .. } => {
                 "choose a number format without group separators, names of months and the computer's own formats, or format the \
@@ -548,21 +555,7 @@ impl Cause {
             }
             Cause::Pattern(_) => "fix the cell",
             Cause::CheckDigit(_) => "compare it with its source: a digit is wrong or missing, or two are swapped",
-            Cause::Damaged(Damage::Invisible) => "delete the cell and type the identifier again",
-            Cause::Damaged(Damage::Placeholder) => {
-                "enter the identifier, or set damaged = \"accept\" in the template if it is correct"
-            }
-            Cause::Damaged(Damage::Total) => {
-                "delete the row, leave such rows out with skip_where in the template, or set damaged = \"accept\" if the \
-                 identifier is correct"
-            }
-            Cause::Damaged(Damage::Exponent | Damage::Rounded) => {
-                "format the column as text and enter the identifier again; this file has lost its digits"
-            }
-            Cause::Damaged(Damage::Date) => {
-                "format the column as text and enter the identifier again, or set damaged = \"accept\" in the template \
-                 if it is correct"
-            }
+            Cause::Damaged(damage) => damage.remedy(),
             Cause::CellError => "fix the formula",
             Cause::Cut => {
                 "write the report or export as .csv, which keeps the whole text, or enter the whole text here"

@@ -154,7 +154,6 @@ mod tests {
             "Stock",
             "Quantity",
             "Date",
-            "From €",
             "Image URL",
             "Anzahl",
             "Bestellnummer",

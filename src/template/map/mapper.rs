@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::bind::{Columns, Layout, own_column};
 use super::super::columns::column_of_header_text;
-use super::super::model::{Constant, FieldRule, HeaderRow, OnBlank, Source, Template, same_header};
+use super::super::model::{Constant, Damaged, FieldRule, HeaderRow, OnBlank, Source, Template, same_header};
 use super::super::problem::{Cause, Problem, excerpt};
 use super::super::value::budget::Budget;
 use super::super::value::locale::Locale;
@@ -446,7 +446,12 @@ impl<'t> Mapper<'t> {
         row: &Row,
     ) {
         let cause = match doubt {
-            None if rule.is_name => columns.first().and_then(|column| may_lack_zero(self.cell(row, column))),
+            None if rule.is_name => columns.first().and_then(|column| match self.cell(row, column) {
+                Cell::Text(text) if rule.damaged != Damaged::Accept && !self.reads_an_export() => {
+                    identifier::ungrouped(text).map(|plain| Cause::MayBeGrouped { plain })
+                }
+                cell => may_lack_zero(cell),
+            }),
             None if rule.is_plain_text() && rule.translate.is_none() => {
                 columns.iter().find_map(|column| self.doubt_of_shown(row, column))
             }

@@ -23,6 +23,45 @@ pub enum Damage {
     Placeholder,
     /// A word for the total of other rows.
     Total,
+    /// `1,001`: a number with group separators.
+    Grouped,
+}
+
+impl Damage {
+    /// Says what is wrong, after the value.
+    pub(crate) fn message(self) -> &'static str {
+        match self {
+            Damage::Exponent => "looks like an identifier shortened to a power of ten",
+            Damage::Date => "looks like an identifier turned into a date",
+            Damage::Rounded => "has more digits than a workbook can store",
+            Damage::Invisible => "has characters that nobody sees",
+            Damage::Placeholder => "stands for a missing value",
+            Damage::Total => "looks like a total of other rows",
+            Damage::Grouped => "looks like a number shown with group separators",
+        }
+    }
+
+    pub(crate) fn remedy(self) -> &'static str {
+        match self {
+            Damage::Invisible => "delete the cell and type the identifier again",
+            Damage::Placeholder => "enter the identifier, or set damaged = \"accept\" in the template if it is correct",
+            Damage::Total => {
+                "delete the row, leave such rows out with skip_where in the template, or set damaged = \"accept\" if the \
+                 identifier is correct"
+            }
+            Damage::Grouped => {
+                "format the column in the spreadsheet program without separators and save the file again, remove them with \
+                 replace in the template, or set damaged = \"accept\" if they belong to the identifier"
+            }
+            Damage::Exponent | Damage::Rounded => {
+                "format the column as text and enter the identifier again; this file has lost its digits"
+            }
+            Damage::Date => {
+                "format the column as text and enter the identifier again, or set damaged = \"accept\" in the template \
+                 if it is correct"
+            }
+        }
+    }
 }
 
 /// `identifier.toml`.
@@ -68,13 +107,48 @@ pub(crate) fn damage(text: &str) -> Option<Damage> {
     if text.len() > MAX_BYTES || !text.bytes().any(|b| b.is_ascii_digit()) {
         return None;
     }
-    if EXPONENT.is_match(text) {
+    if is_grouped(text, &CERTAIN_SEPARATORS) {
+        Some(Damage::Grouped)
+    } else if EXPONENT.is_match(text) {
         Some(Damage::Exponent)
     } else if DATE.is_match(text) {
         Some(Damage::Date)
     } else {
         None
     }
+}
+
+/// Group separators that only programs write between the digits of a number.
+const CERTAIN_SEPARATORS: [char; 5] = [',', '\'', '\u{2019}', '\u{a0}', '\u{202f}'];
+/// Group separators that people write in identifiers, too.
+const POSSIBLE_SEPARATORS: [char; 2] = ['.', ' '];
+
+/// Returns the digits of a text that may be a number shown with group separators, such as `1.001`. A workbook of the same
+/// sheet contains them without.
+pub(crate) fn ungrouped(text: &str) -> Option<String> {
+    let text = text.trim();
+    is_grouped(text, &POSSIBLE_SEPARATORS).then(|| text.replace(POSSIBLE_SEPARATORS, ""))
+}
+
+/// Returns whether a text is a number with one of these characters after every three digits, perhaps beside a currency.
+fn is_grouped(text: &str, separators: &[char]) -> bool {
+    const MAX_BYTES: usize = 24;
+    if text.len() > MAX_BYTES || !text.contains(separators) {
+        return false;
+    }
+    let number = text.trim_matches(|c: char| !c.is_alphanumeric());
+    let Some(separator) = number.chars().find(|c| !c.is_ascii_digit()).filter(|c| separators.contains(c)) else {
+        return false;
+    };
+    // Decimals are behind the groups.
+    let whole = number.split_once('.').filter(|_| separator != '.').map_or(number, |(whole, _)| whole);
+    let is_decimal = |c: char| c.is_ascii_digit();
+    let mut groups = whole.split(separator);
+    let first = groups.next().unwrap_or_default();
+    (1..=3).contains(&first.len())
+        && !first.starts_with('0')
+        && groups.all(|group| group.len() == 3 && group.chars().all(is_decimal))
+        && number[whole.len()..].chars().skip(1).all(is_decimal)
 }
 
 /// Converts an identifier from a workbook's number. Fails for numbers long enough to have been rounded.
@@ -112,8 +186,35 @@ mod tests {
             ("NULL-1", None),
             ("42\u{200b}", Some(Damage::Invisible)),
             ("\u{1a}", Some(Damage::Invisible)),
+            ("1,001", Some(Damage::Grouped)),
+            ("1,002,345.00", Some(Damage::Grouped)),
+            ("1'001", Some(Damage::Grouped)),
+            ("1\u{202f}001", Some(Damage::Grouped)),
+            ("€ 1,001", Some(Damage::Grouped)),
+            ("0,001", None),
+            ("1,00", None),
+            ("1,0001", None),
+            ("1234,567", None),
+            ("1,001-A", None),
+            ("1.001", None),
         ] {
             assert_eq!(damage(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn separators_that_people_write_too_may_be_those_of_groups() {
+        for (text, expected) in [
+            ("1.001", Some("1001")),
+            ("12 345 678", Some("12345678")),
+            ("1.01", None),
+            ("1.001.2", None),
+            ("1.001 234", None),
+            ("0.500", None),
+            ("1001", None),
+            ("A 100 200", None),
+        ] {
+            assert_eq!(ungrouped(text).as_deref(), expected, "{text}");
         }
     }
 

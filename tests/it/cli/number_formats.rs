@@ -186,6 +186,7 @@ fn texts_are_those_of_a_csv_in_every_kind_of_workbook() {
             ("xls", "sheet.xls"),
             ("ods", "sheet.ods"),
             ("fods", "sheet.fods"),
+            ("html:HTML (StarCalc)", "sheet.html"),
             (office::CSV, "sheet.csv"),
         ] {
             files.push(office::save_again(&place, &place.path("sheet.xlsx"), format).join(file));
@@ -208,7 +209,9 @@ fn texts_are_those_of_a_csv_in_every_kind_of_workbook() {
             rows
         };
         let is_workbook = !name.ends_with("csv");
-        assert_eq!(of_name("shown-by-computer"), if is_workbook { &BY_COMPUTER[..] } else { &[] }, "{name} {seen}");
+        // A web page has the texts.
+        let by_computer = if is_workbook && !name.ends_with("html") { &BY_COMPUTER[..] } else { &[] };
+        assert_eq!(of_name("shown-by-computer"), by_computer, "{name} {seen}");
         assert_eq!(of_name("other-decimals"), if is_workbook { &[13][..] } else { &[] }, "{name} {seen}");
         let served = Served::start(&other);
         served.sheetport(&other, ["upload", name, "-t", "t.toml", "--yes"]).exits(0);
@@ -224,14 +227,57 @@ fn texts_are_those_of_a_csv_in_every_kind_of_workbook() {
 }
 
 #[test]
-fn texts_are_shown_by_the_formats_of_an_xlsb_workbook() {
+fn texts_are_shown_by_the_formats_of_xlsb_and_xml_workbooks() {
     let numbers = Numbers {
         formats: ["0", "d/m/yy", "#,##0.00"],
         cells: [[1.0, 46_082.0, 1.0], [2.0, 46_083.0, 1.0], [3.0, 46_084.0, 1.0]],
     };
     let place = Place::new();
     place.write("sheet.xlsb", numbers_as_xlsb(&numbers));
-    assert_eq!(sent(&place, "sheet.xlsb", str::to_owned), ["1|1/3/26|1.00|", "2|2/3/26|1.00|", "3|3/3/26|1.00|"]);
+    place.write("sheet.xml", numbers_as_spreadsheet_xml(&numbers));
+    for file in ["sheet.xlsb", "sheet.xml"] {
+        let other = Place::new();
+        fs::copy(place.path(file), other.path(file)).unwrap();
+        let expected = ["1|1/3/26|1.00|", "2|2/3/26|1.00|", "3|3/3/26|1.00|"];
+        assert_eq!(sent(&other, file, str::to_owned), expected, "{file}");
+    }
+}
+
+#[test]
+fn numbers_as_identifiers_are_sent_without_group_separators_or_refused() {
+    let numbers = Numbers {
+        formats: ["#,##0", "#,##0;-#,##0;", "#,##0.00"],
+        cells: [[1001.0, 1.0, 1.0], [1_002_345.0, 0.0, 1.0], [999.0, 1234.0, 1.0]],
+    };
+    let place = Place::new();
+    numbers_as_xlsx(&place, &numbers);
+    place.write("sheet.xlsb", numbers_as_xlsb(&numbers));
+    place.write("sheet.xml", numbers_as_spreadsheet_xml(&numbers));
+    let mut files = ["sheet.xlsx", "sheet.xlsb", "sheet.xml"].map(|file| place.path(file)).to_vec();
+    if office::is_there() {
+        for (format, file) in
+            [("xls", "sheet.xls"), ("ods", "sheet.ods"), ("fods", "sheet.fods"), ("html:HTML (StarCalc)", "sheet.html")]
+        {
+            files.push(office::save_again(&place, &place.path("sheet.xlsx"), format).join(file));
+        }
+    }
+    for file in files {
+        let other = Place::new();
+        let name = file.file_name().unwrap().to_str().unwrap();
+        fs::copy(&file, other.path(name)).unwrap();
+        assert_eq!(sent(&other, name, str::to_owned), ["1001|1|1.00|", "1002345||1.00|", "999|1,234|1.00|"], "{name}");
+    }
+    place.write("sheet.csv", "SKU,Name,Price\n\"1,001\",1,1.00\n\"1,002,345\",,1.00\n999,\"1,234\",1.00\n");
+    let check = place.sheetport(["check", "sheet.csv", "-t", "items", "--json"]).exits(3);
+    assert_eq!(accounting(&summary(&check)), "3: rejected 2, pending 1");
+    check.shows(&["looks like a number shown with group separators", "format the column in the spreadsheet program"]);
+    // People write points and spaces in identifiers, too.
+    place.write("points.csv", "SKU;Name\n1.001;Bolt\n12 345 678;Nut\n1.1.2;Screw\n");
+    let seen = summary(&place.sheetport(["check", "points.csv", "-t", "items", "--json"]).exits(0));
+    let warnings = seen["warnings"].as_array().unwrap();
+    let rows: Vec<_> = warnings.iter().map(|warning| (&warning["code"], &warning["rows"])).collect();
+    assert!(rows.iter().all(|(code, _)| *code == "may-be-grouped"), "{seen}");
+    assert_eq!(rows.iter().map(|(_, rows)| rows.as_array().unwrap().len()).sum::<usize>(), 2, "{seen}");
 }
 
 #[test]

@@ -6,12 +6,13 @@ use crate::sheet::Cell;
 use crate::sheet::cell::NOT_CALCULATED;
 use crate::sheet::read::workbook::dates;
 use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
-use crate::sheet::read::workbook::styles::NumberFormat;
+use crate::sheet::read::workbook::styles::{NumberFormat, ShownText};
 
 /// What calamine does not tell of a cell.
 pub(super) enum Known<'f> {
     /// A value whose format matters, instead of the one that calamine read.
     Formatted(Data, &'f NumberFormat),
+    /// A boolean with the format of a number.
     Boolean(bool),
     /// A formula that the program that wrote it did not calculate.
     Uncalculated,
@@ -31,7 +32,11 @@ pub(super) fn send_range<'f>(
         if let Some(known) = known(at, value) {
             match known {
                 Known::Formatted(value, format) => send(rows, at, &borrowed(&value), Some(format), is_1904)?,
-                Known::Boolean(boolean) => rows.cell(at.0, at.1, Cell::Boolean(boolean))?,
+                Known::Boolean(boolean) => {
+                    // The program that wrote it shows a number.
+                    let shown = ShownText { text: String::new(), is_certain: false };
+                    rows.shown_cell(at.0, at.1, Cell::Boolean(boolean), Some(shown))?;
+                }
                 Known::Uncalculated => rows.cell(at.0, at.1, Cell::Error(NOT_CALCULATED))?,
             }
             continue;

@@ -6,8 +6,9 @@ use crate::sheet::read::workbook::fault::Fault;
 use crate::sheet::read::workbook::protocol::SheetEntry;
 use crate::sheet::read::workbook::row_ranges::RowRanges;
 use crate::sheet::read::workbook::row_sender::{RowSender, Stop, check_place};
+use crate::sheet::read::workbook::styles::ShownText;
 use crate::sheet::read::{MAX_COLUMNS, MAX_RECORD};
-use crate::sheet::{Cell, Row};
+use crate::sheet::{Cell, Row, Shown};
 
 /// Maximum number of tables of a document.
 const MAX_TABLES: usize = 10_000;
@@ -69,7 +70,9 @@ impl Tables {
             rest = row.decode(rest, MAX_COLUMNS).expect("an encoded row can be decoded");
             let number = u32::try_from(row.number - 1).expect("row numbers were checked");
             for (column, cell) in (0..).zip(row.cells()) {
-                rows.cell(number, column, cell)?;
+                let shown = row.shown(column as usize);
+                let shown = shown.map(|Shown { text, is_certain }| ShownText { text: text.to_owned(), is_certain });
+                rows.shown_cell(number, column, cell, shown)?;
             }
         }
         Ok(table.hidden.clone())
@@ -91,8 +94,16 @@ impl TableBuilder {
         TableBuilder { table, row: Row::default(), finished: 0 }
     }
 
-    /// Adds the cell in the row with this number, from 1, and at this zero-based column. Blank cells are ignored.
-    pub(super) fn cell(&mut self, number: u64, column: usize, cell: Cell<'_>, file: &Source) -> Result<(), Fault> {
+    /// Adds the cell in the row with this number, from 1, and at this zero-based column, with what it shows if that is not the
+    /// text of its value. Blank cells are ignored.
+    pub(super) fn cell(
+        &mut self,
+        number: u64,
+        column: usize,
+        cell: Cell<'_>,
+        shown: Option<Shown<'_>>,
+        file: &Source,
+    ) -> Result<(), Fault> {
         if matches!(cell, Cell::Blank | Cell::Text("")) {
             return Ok(());
         }
@@ -113,6 +124,9 @@ impl TableBuilder {
             return Err(Fault::new(format!("row {number} is longer than 16 MiB")));
         }
         self.row.put(column, cell);
+        if let Some(shown) = shown {
+            self.row.show(column, shown);
+        }
         Ok(())
     }
 

@@ -77,12 +77,19 @@ enum Field {
     Seconds,
 }
 
+/// What becomes of the part of a second that is not shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rounding {
+    Nearest,
+    Down,
+}
+
 /// What a format shows a date or time as.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Written {
     /// The same in every program.
     Certain(String),
-    /// In English, but other programs may use another language.
+    /// In English, but other programs may use another language, or round differently.
     InEnglish(String),
     Unknown,
 }
@@ -207,18 +214,29 @@ impl DateText {
         if self.language == Language::System || self.language == Language::Other && has_names {
             return Written::Unknown;
         }
-        let Some(shown) = self.write(date, days) else { return Written::Unknown };
-        if has_names && self.language == Language::Open { Written::InEnglish(shown) } else { Written::Certain(shown) }
+        let Some(shown) = self.write(date, days, Rounding::Nearest) else { return Written::Unknown };
+        // Programs round or cut what they do not show, such as 9:29:59.97 without seconds.
+        let depends = || self.write(date, days, Rounding::Down).is_none_or(|cut| cut != shown);
+        // LibreOffice counts the days before from another one.
+        let is_early = date.is_some_and(|date| date < jiff::civil::date(1900, 3, 1));
+        if has_names && self.language == Language::Open || is_early || depends() {
+            Written::InEnglish(shown)
+        } else {
+            Written::Certain(shown)
+        }
     }
 
-    fn write(&self, date: Option<Date>, days: f64) -> Option<String> {
+    fn write(&self, date: Option<Date>, days: f64, rounding: Rounding) -> Option<String> {
         let decimals = self.tokens.iter().find_map(|token| match token {
             Token::Decimals(decimals) => Some(*decimals),
             _ => None,
         });
         let unit = 10_u64.pow((MAX_DECIMALS - decimals.unwrap_or(0)) as u32);
         let exact = (days.abs() * DAY as f64).round() as u64;
-        let rounded = (exact + unit / 2) / unit * unit;
+        let rounded = match rounding {
+            Rounding::Nearest => (exact + unit / 2) / unit * unit,
+            Rounding::Down => exact / unit * unit,
+        };
         // The date of a time that is rounded up to midnight would be wrong.
         let total = if date.is_some() && rounded / DAY != exact / DAY { exact / unit * unit } else { rounded };
         let (hour, minute, second) = (total / 3_600_000 % 24, total / 60_000 % 60, total / 1000 % 60);
@@ -352,9 +370,11 @@ mod tests {
 
     #[test]
     fn seconds_are_rounded_but_not_to_the_next_day() {
-        check("hh:mm:ss", 0.5 + 59.6 / 86_400.0, Written::Certain("12:01:00".to_owned()));
-        check("hh:mm:ss.0", 0.5 + 59.66 / 86_400.0, Written::Certain("12:00:59.7".to_owned()));
+        check("hh:mm:ss", 0.5 + 59.6 / 86_400.0, Written::InEnglish("12:01:00".to_owned()));
+        check("hh:mm:ss.0", 0.5 + 59.66 / 86_400.0, Written::InEnglish("12:00:59.7".to_owned()));
         check("hh:mm", 0.5 + 59.0 / 86_400.0, Written::Certain("12:00".to_owned()));
+        check("hh:mm", 0.5 + 59.97 / 86_400.0, Written::InEnglish("12:01".to_owned()));
+        check("dd.mm.yyyy", 59.0, Written::InEnglish("28.02.1900".to_owned()));
         let end = Written::Certain("2026-03-01 23:59:59".to_owned());
         check("yyyy-mm-dd hh:mm:ss", 46_082.999_999, end);
     }

@@ -2,6 +2,7 @@
 
 use super::number_format::NumberFormat;
 use super::section::split;
+use super::shown::SYSTEM_FORMAT;
 use crate::sheet::Cell;
 use crate::sheet::read::workbook::dates;
 
@@ -57,6 +58,19 @@ impl Display {
             Letters::Date => Display::Date,
             Letters::Unknown | Letters::None => Display::Number,
         }
+    }
+
+    /// Parses what a format code, or one of the names, shows. The names of dates, times and money are formats of the computer.
+    pub(crate) fn number_format(code: &str) -> Option<NumberFormat> {
+        let code = code.trim();
+        let named = NAMED.iter().find(|(name, _)| code.eq_ignore_ascii_case(name));
+        let is_of_system = |name: &str| ["date", "time", "currency"].iter().any(|word| name.ends_with(word));
+        NumberFormat::parse(match named {
+            Some(("euro currency", code)) => code,
+            Some((name, _)) if is_of_system(name) => SYSTEM_FORMAT,
+            Some((_, code)) => code,
+            None => code,
+        })
     }
 
     /// Parses a format code that may be in another language, such as `JJJJ`. Returns `None` if its letters are unknown.

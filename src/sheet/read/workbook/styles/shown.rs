@@ -78,6 +78,10 @@ impl ShownFormat {
     /// Returns what is shown for a cell that stores `number`, or `None` if that is the text of its value.
     pub(super) fn show(&self, cell: &Cell<'_>, number: f64) -> Option<ShownText> {
         const UNKNOWN: ShownText = ShownText { text: String::new(), is_certain: false };
+        // Excel shows TRUE with every format, LibreOffice 1.
+        if matches!(cell, Cell::Boolean(_)) {
+            return Some(UNKNOWN);
+        }
         let is_date = !matches!(cell, Cell::Number(_) | Cell::Rounded(..) | Cell::Percent(_) | Cell::Money(..));
         let content = Section::choose(&self.sections, number)?;
         match content {
@@ -173,6 +177,13 @@ mod tests {
         for code in ["mm-dd-yy", SYSTEM[2], SYSTEM[3], "# ?/?", "0.00E+00", "[$-F800]dddd, mmmm dd, yyyy"] {
             check(code, 46_082.5, "", false);
         }
+    }
+
+    #[test]
+    fn booleans_with_the_format_of_a_number_depend_on_the_program() {
+        let show = |code| NumberFormat::parse(code).and_then(|format| format.shown(&Cell::Boolean(true), 1.0));
+        assert_eq!(show("0"), Some(ShownText { text: String::new(), is_certain: false }));
+        assert_eq!(show("General"), None);
     }
 
     #[test]

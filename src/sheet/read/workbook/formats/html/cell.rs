@@ -83,6 +83,17 @@ impl Stored {
     }
 }
 
+impl Stored {
+    /// Returns the text that the page shows for a cell with a stored value, if it is another one than that of the value.
+    pub(super) fn shown<'t>(&self, cell: &Cell<'_>, text: &'t str) -> Option<&'t str> {
+        let has_value = matches!(self.value, Some(Value::Number(_) | Value::Sd(..)));
+        let has_no_value = matches!(cell, Cell::Blank | Cell::Error(_));
+        // Excel writes # for numbers that are too long for their column.
+        let is_hidden = !text.is_empty() && text.bytes().all(|byte| byte == b'#');
+        (has_value && !has_no_value && !is_hidden && cell.shown() != text).then_some(text)
+    }
+}
+
 /// Applies a number format to a text that can only be one number, as programs do that write formats but no values.
 fn by_format<'t>(display: &Display, text: &str, buffer: &'t mut String) -> Option<Cell<'t>> {
     let Display::Format(format) = display else { return None };

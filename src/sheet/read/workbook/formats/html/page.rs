@@ -9,6 +9,7 @@ use super::attributes::{is_hidden, span};
 use super::cell::Stored;
 use super::grid::{Grid, MAX_COLUMN_SPAN, MAX_ROW_SPAN};
 use super::stylesheet::Stylesheet;
+use crate::sheet::Shown;
 use crate::sheet::read::MAX_RECORD;
 use crate::sheet::read::text::TextDecoder;
 use crate::sheet::read::text::encoding::with_label;
@@ -191,7 +192,9 @@ impl Page<'_> {
         let Some(cell) = open.cell.take() else { return Ok(()) };
         let mut buffer = String::new();
         let value = cell.stored.cell(&cell.text.text, &mut buffer);
-        open.table.cell(open.grid.row, cell.column, value, self.file)
+        let shown = cell.stored.shown(&value, cell.text.text.trim());
+        let shown = shown.map(|text| Shown { text, is_certain: true });
+        open.table.cell(open.grid.row, cell.column, value, shown, self.file)
     }
 
     fn end_row(&mut self) -> Result<(), Fault> {

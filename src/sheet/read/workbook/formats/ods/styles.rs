@@ -231,7 +231,11 @@ impl Digits {
         }
         let decimals = self.decimals.unwrap_or(0).min(MAX_CODE);
         if self.is_grouped {
-            code.push_str("#,##0");
+            // At least one separator, between optional digits.
+            for left in (1..=self.integer.clamp(4, MAX_CODE)).rev() {
+                code.push(if left <= self.integer { '0' } else { '#' });
+                code.extend((left > 1 && left % 3 == 1).then_some(','));
+            }
         } else {
             let embedded = self.embedded.iter().map(|(at, _)| at.saturating_add(1)).max();
             let places = self.integer.max(embedded.unwrap_or(1)).min(MAX_CODE);

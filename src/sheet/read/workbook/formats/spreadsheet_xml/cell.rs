@@ -2,9 +2,11 @@
 
 use jiff::civil::{DateTime, Time, date};
 
+use super::styles::Format;
 use crate::sheet::Cell;
 use crate::sheet::cell::NOT_CALCULATED;
-use crate::sheet::read::workbook::styles::Display;
+use crate::sheet::read::workbook::dates;
+use crate::sheet::read::workbook::styles::{Display, ShownText};
 
 /// A cell as it is stored.
 #[derive(Debug, Default)]
@@ -40,6 +42,18 @@ impl Stored {
             "Error" => Cell::Error(text),
             _ => Cell::Text(text),
         }
+    }
+
+    /// Returns what is shown for the cell, if that is not the text of its value.
+    pub(super) fn shown(&self, cell: &Cell<'_>, format: Option<&Format>) -> Option<ShownText> {
+        let (kind, text) = self.data.as_ref()?;
+        let stored = match kind.as_str() {
+            "Number" => text.trim().parse().ok()?,
+            "DateTime" => dates::time_of_day(cell),
+            "Boolean" => 0.0,
+            _ => return None,
+        };
+        format?.shown.as_ref()?.shown(cell, stored)
     }
 }
 

@@ -8,6 +8,7 @@ use quick_xml::reader::Reader;
 
 use super::cell::Stored;
 use super::styles::Styles;
+use crate::sheet::Shown;
 use crate::sheet::read::MAX_RECORD;
 use crate::sheet::read::workbook::fault::Fault;
 use crate::sheet::read::workbook::formats::cells::damage;
@@ -219,10 +220,12 @@ impl<'f> Document<'f> {
             self.columns.get(at).map(|(_, style)| style.as_str()).filter(|style| !style.is_empty())
         };
         let style = cell.style.as_deref().or(self.row_style.as_deref()).or_else(of_column);
-        let display = self.styles.display(style.or(self.table_style.as_deref()));
+        let format = self.styles.format(style.or(self.table_style.as_deref()));
         let mut buffer = String::new();
-        let value = cell.cell(display, &mut buffer);
-        sheet.cell(self.row, cell.column, value, self.file)
+        let value = cell.cell(format.map(|format| &format.display), &mut buffer);
+        let shown = cell.shown(&value, format).filter(|shown| !shown.is_certain || shown.text != value.shown());
+        let shown = shown.as_ref().map(|shown| Shown { text: &shown.text, is_certain: shown.is_certain });
+        sheet.cell(self.row, cell.column, value, shown, self.file)
     }
 
     fn text(&mut self, text: &str) -> Result<(), Fault> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::sheet::read::workbook::styles::Display;
+use crate::sheet::read::workbook::styles::{Display, NumberFormat};
 
 /// Styles refer to parents, possibly in a circle.
 const MAX_PARENTS: usize = 16;
@@ -21,14 +21,21 @@ pub(super) struct Styles {
 #[derive(Debug, Default)]
 struct Style {
     parent: Option<String>,
-    display: Option<Display>,
+    format: Option<Format>,
+}
+
+/// A number format: what numbers are, and what they are shown as.
+#[derive(Debug)]
+pub(super) struct Format {
+    pub display: Display,
+    pub shown: Option<NumberFormat>,
 }
 
 impl Styles {
     /// Starts a style.
     pub(super) fn start(&mut self, id: String, parent: Option<String>) {
         if self.styles.len() < MAX_STYLES {
-            self.styles.insert(id.clone(), Style { parent, display: None });
+            self.styles.insert(id.clone(), Style { parent, format: None });
         }
         self.open = id;
     }
@@ -36,17 +43,17 @@ impl Styles {
     /// Sets the number format of the started style.
     pub(super) fn set_format(&mut self, code: &str) {
         if let Some(style) = self.styles.get_mut(&self.open) {
-            style.display = Some(Display::parse(code));
+            style.format = Some(Format { display: Display::parse(code), shown: Display::number_format(code) });
         }
     }
 
-    /// Returns what numbers of a style are shown as.
-    pub(super) fn display(&self, id: Option<&str>) -> Option<&Display> {
+    /// Returns the number format of a style.
+    pub(super) fn format(&self, id: Option<&str>) -> Option<&Format> {
         let mut style = self.styles.get(id.unwrap_or(DEFAULT));
         for _ in 0..MAX_PARENTS {
             let found = style?;
-            if found.display.is_some() {
-                return found.display.as_ref();
+            if found.format.is_some() {
+                return found.format.as_ref();
             }
             style = self.styles.get(found.parent.as_deref().unwrap_or(DEFAULT));
         }
