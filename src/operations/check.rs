@@ -14,11 +14,11 @@ use super::runs::retry_report::{RetryReport, open_report};
 use super::runs::uploaded_report::{UploadedReport, uploaded_report};
 use super::send::SendOptions;
 use super::temporary_folder::TemporaryFolder;
-use crate::ledger::{AllowRepeat, Ledger, RunCommand};
+use crate::ledger::{AllowRepeat, Ledger, Problem, RunCommand};
 use crate::report::{self, Request, RowFilter};
 use crate::sheet::write::Existing;
 use crate::template::Template;
-use crate::upload::compare::Connection;
+use crate::upload::compare::{Connection, suspicious_keys};
 use crate::upload::plan::{ReadMode, plan, read};
 use crate::upload::{Source, Tally};
 
@@ -75,6 +75,8 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
         compare_keys(&connection, &mut source, &template, false, observer).await?;
         compare_references(&connection, &mut source, &template, observer).await?;
         requests = client.requests();
+    } else {
+        source.warnings.extend(not_compared(suspicious_keys(&source, &template)?));
     }
     if let Some(report) = report {
         let tally = check_with_report(context, file, template, source, report, observer).await?;
@@ -89,6 +91,17 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
     warn_of_changes(context, &template, &mut tally).await?;
     observer(Event::Checked(&tally));
     Ok(CheckedFile { tally, requests })
+}
+
+/// Returns the warning about identifiers of an export that were not compared with the service.
+fn not_compared(rows: u64) -> Option<Problem> {
+    let message = match rows {
+        0 => return None,
+        1 => "1 identifier of this export may have lost zeros or digits in a spreadsheet program".to_owned(),
+        rows => format!("{rows} identifiers of this export may have lost zeros or digits in a spreadsheet program"),
+    };
+    let remedy = "compare them with the service: add --online; an upload compares them before it sends".to_owned();
+    Some(Problem { remedy, ..Problem::of_record("not-compared", message) })
 }
 
 /// A report of a check.

@@ -11,5 +11,5 @@ pub use known_texts::KnownTexts;
 pub(super) use known_texts::TextCheck;
 pub use references::{NotCheckable, find_unknown};
 pub use service_list::Connection;
-pub use text_list::{NotCompared, count_changed, load as load_keys};
+pub use text_list::{NotCompared, count_changed, load as load_keys, suspicious_keys};
 pub use unknown_references::UnknownReferences;

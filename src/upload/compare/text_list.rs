@@ -37,6 +37,10 @@ struct Wanted {
     ids: HashMap<u64, bool>,
     /// Rows with a text or number that a program may have changed.
     suspicious: u64,
+    /// Rows with an identifier that may have lost zeros or digits.
+    suspicious_keys: u64,
+    /// Whether an identifier has leading zeros, of which a program would have taken all.
+    has_zeros: bool,
     /// Whether a text seems to be encoded twice.
     has_twice_encoded: bool,
 }
@@ -83,6 +87,21 @@ pub async fn load(
     }
     reader.finish().await;
     Ok(Some(Ok(known)))
+}
+
+/// Returns the number of rows of an export with an identifier that may have lost zeros or digits in a spreadsheet program; 0 for
+/// other files. Reads the file once.
+pub fn suspicious_keys(source: &Source, template: &Template) -> Result<u64, Error> {
+    if list_of(template.record).is_none() {
+        return Ok(0);
+    }
+    let columns: Vec<Option<TextColumns>> = source.parts.iter().map(|part| key_columns(part, template)).collect();
+    if columns.iter().all(Option::is_none) {
+        return Ok(0);
+    }
+    let known = KnownTexts { hasher: RandomState::new(), records: HashMap::new(), columns, restores: false };
+    let wanted = wanted_rows(&known, source)?;
+    Ok(if wanted.has_zeros { 0 } else { wanted.suspicious_keys })
 }
 
 /// Returns the texts and numbers of a list's entry that a spreadsheet program may change. `with_letters` includes all texts with
@@ -153,7 +172,8 @@ fn key_columns(part: &Part, template: &Template) -> Option<TextColumns> {
 
 /// Returns the ids of the rows. Reads the file.
 fn wanted_rows(known: &KnownTexts, source: &Source) -> Result<Wanted, Error> {
-    let mut wanted = Wanted { ids: HashMap::new(), suspicious: 0, has_twice_encoded: false };
+    let mut wanted =
+        Wanted { ids: HashMap::new(), suspicious: 0, suspicious_keys: 0, has_zeros: false, has_twice_encoded: false };
     let (mut rows, mut row) = (source.rows(), Row::default());
     while let Some(part) = rows.next(&mut row)? {
         let Some(columns) = &known.columns[part] else { continue };
@@ -165,8 +185,11 @@ fn wanted_rows(known: &KnownTexts, source: &Source) -> Result<Wanted, Error> {
             let is_encoded_twice = encoded_once(&key).is_some()
                 || columns.texts.iter().any(|(_, column)| encoded_once(&shown(column)).is_some());
             wanted.has_twice_encoded |= is_encoded_twice;
+            let may_have_lost_zeros = may_be_respelled(&key.replace(',', ".")) && !key.starts_with('0');
+            wanted.has_zeros |= key.len() > 1 && key.starts_with('0') && key.bytes().all(|b| b.is_ascii_digit());
+            wanted.suspicious_keys += u64::from(may_have_lost_zeros);
             let is_suspicious = is_encoded_twice
-                || may_be_respelled(&key.replace(',', ".")) && !key.starts_with('0')
+                || may_have_lost_zeros
                 || columns.texts.iter().any(|(_, column)| may_be_a_respelled_text(&shown(column)))
                 || columns.numbers.iter().any(|(_, column)| looks_rounded(&shown(column)));
             wanted.suspicious += u64::from(is_suspicious);

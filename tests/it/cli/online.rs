@@ -112,6 +112,23 @@ fn identifiers_of_an_export_are_compared() {
 }
 
 #[test]
+fn a_check_without_the_service_warns_of_an_export_that_may_have_lost_zeros() {
+    let place = Place::new();
+    let check = |text: &str| {
+        place.write("items.csv", format!("id,name,price,external_id\n{text}"));
+        place.sheetport(["check", "items.csv", "-t", "exported-items", "--json"]).exits(0).json()
+    };
+    let changed = check("i1,Bolt,1,42\ni2,Nut,1,9001\n");
+    assert_eq!(changed["warnings"][0]["code"], "not-compared", "{changed}");
+    let message = "2 identifiers of this export may have lost zeros or digits in a spreadsheet program";
+    assert_eq!(changed["warnings"][0]["message"], message);
+    for untouched in ["i1,Bolt,1,0042\ni2,Nut,1,9001\n", "i1,Bolt,1,TL-1\ni2,Nut,1,TL-2\n"] {
+        let seen = check(untouched);
+        assert_eq!(seen["warnings"], serde_json::json!([]), "{seen}");
+    }
+}
+
+#[test]
 fn a_service_that_cannot_be_asked_is_an_error_or_a_remark() {
     let place = Place::new();
     place.write("orders.csv", "Order no.,Customer no.,Item no.,Quantity,Unit price\nSO-1,42,nope,1,5\n");
