@@ -65,6 +65,9 @@ pub struct Serve {
     /// Fill the workspace `demo` with sample records, if it is empty
     #[arg(long)]
     pub demo: bool,
+    /// Refuse unknown fields of bodies and unknown query parameters with a 422 that names them and what was probably meant
+    #[arg(long)]
+    pub strict: bool,
     /// Keep this number of requests in the journal that `serve show` reads: of those that may write, and of all others; 0
     /// keeps none
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(..=10_000_000))]

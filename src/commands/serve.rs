@@ -39,6 +39,7 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     let mut config = config(&args.data, &args.lifetimes);
     config.rotate_refresh = args.rotate_refresh;
     config.journal = args.journal;
+    config.strict = args.strict;
     config.host_names.clone_from(&args.host_name);
     if let Listen::Name { host, .. } = &args.listen {
         config.host_names.push(host.clone());

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::auth::Keys;
 use super::fault_injection::FaultInjection;
+use super::idempotency::KeysInProgress;
 use super::store::Store;
 
 /// Configuration of a service.
@@ -25,6 +26,8 @@ pub struct Config {
     pub host_names: Vec<String>,
     /// How long a client may take no byte of an answer before its connection is closed.
     pub write_timeout: Duration,
+    /// Whether unknown fields and parameters are refused.
+    pub strict: bool,
     /// Number of requests to keep in the journal: of those that may write, and of all others. 0 keeps none.
     pub journal: u64,
 }
@@ -41,6 +44,7 @@ impl Config {
             fault_injection: None,
             host_names: Vec::new(),
             write_timeout: Duration::from_secs(30),
+            strict: false,
             journal: 100_000,
         }
     }
@@ -51,4 +55,5 @@ pub(super) struct App {
     pub(super) config: Config,
     pub(super) keys: Arc<Keys>,
     pub(super) store: Arc<Store>,
+    pub(super) keys_in_progress: KeysInProgress,
 }

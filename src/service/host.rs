@@ -11,8 +11,9 @@ use axum::response::{IntoResponse, Response};
 
 use super::response::ErrorResponse;
 
-/// The path of probes, which know the machine by any name and learn nothing of its records.
-pub(super) const PROBE: &str = "/healthz";
+/// The paths of probes, which know the machine by any name and learn nothing of its records.
+pub(super) const ALIVE: &str = "/healthz";
+pub(super) const READY: &str = "/readyz";
 
 /// The names and addresses in `Host` that are ours.
 #[derive(Clone, Debug)]
@@ -65,7 +66,7 @@ pub(super) async fn require(State(own): State<OwnHosts>, request: Request, next:
 
 /// Returns why a request is refused.
 fn refusal(own: &OwnHosts, request: &Request) -> Option<String> {
-    if request.uri().path() == PROBE {
+    if [ALIVE, READY].contains(&request.uri().path()) {
         return None;
     }
     let parse = |host: &HeaderValue| host.to_str().ok().and_then(|host| host.parse().ok());

@@ -42,13 +42,17 @@ impl Trace {
         self.known().workspace = Some(workspace.clone());
     }
 
-    /// Notes which record a body is about, and its content.
-    pub(crate) fn note_body(&self, bytes: &[u8], body: &Map<String, Value>) {
+    /// Notes which record a body is about, and the hash of its content.
+    pub(crate) fn note_body(&self, content: u64, body: &Map<String, Value>) {
         let mut known = self.known();
-        known.content = Some(XxHash3_64::oneshot(bytes).cast_signed());
+        known.content = Some(content.cast_signed());
         if let Some(key) = key_of(body) {
             known.key = Some(key);
         }
+    }
+
+    pub(crate) fn note_idempotency_key(&self, key: &str) {
+        self.known().idempotency_key = Some(key.to_owned());
     }
 
     /// Notes an injected fault.

@@ -13,6 +13,8 @@
 //! | `router` | selects the handler |
 //! | `auth` | verifies the bearer token |
 //! | `fault_injection` | applies the rate limit, the latency and the faults of a plan |
+//! | `strict` | in strict mode, refuses unknown parameters |
+//! | `idempotency` | answers repetitions of a write with the response to the first |
 //! | `handlers` | one file per resource: validate the input (`request`), call the store, build the response |
 //! | `store` | the database: all SQL of the service |
 //!
@@ -26,6 +28,7 @@ mod error;
 mod fault_injection;
 mod handlers;
 mod host;
+mod idempotency;
 mod inspect;
 mod journal;
 mod load;
@@ -35,6 +38,7 @@ mod response;
 mod router;
 mod server;
 mod store;
+mod strict;
 mod timestamp;
 
 pub use self::app::Config;

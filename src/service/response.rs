@@ -128,7 +128,12 @@ pub(super) fn json_text(text: String) -> Response {
 
 /// Returns a response with `value` as its JSON body.
 pub(super) fn json(value: &impl Serialize) -> Response {
-    json_text(serde_json::to_string(value).expect("response types serialize without errors"))
+    json_text(text_of(value))
+}
+
+/// Returns a response type as JSON.
+pub(super) fn text_of(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("response types serialize without errors")
 }
 
 /// The outermost middleware: assigns the context id, writes the bodies of errors, and logs each request and adds it to the

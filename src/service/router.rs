@@ -1,12 +1,15 @@
 //! The routes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
+use axum::extract::State;
 use axum::http::{StatusCode, Uri};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{get, post, put};
+use tokio::time::timeout;
 
 use crate::records::answer::Health;
 use crate::records::{company, contact, inventory, invoice, item, order, subscription, token, transaction};
@@ -17,7 +20,10 @@ use super::handlers::{billing, items, lists, orders, single, tokens, transaction
 use super::host::{self, OwnHosts};
 use super::response::{self, ErrorResponse};
 use super::store::Kind;
-use super::{auth, openapi};
+use super::{auth, openapi, strict};
+
+/// Longest time for the database to be read and written.
+const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Returns the router of the service, which answers to `hosts`.
 pub(super) fn router(app: Arc<App>, hosts: OwnHosts) -> Router {
@@ -39,13 +45,16 @@ pub(super) fn router(app: Arc<App>, hosts: OwnHosts) -> Router {
         .route(invoice::CREATE_PATH, post(billing::create_invoice))
         // Before the layers, so that a method is named as unsupported to callers with a token only.
         .method_not_allowed_fallback(method_not_allowed);
+    let authenticated = strict(authenticated, app.config.strict);
+    let unauthenticated = strict(unauthenticated, app.config.strict);
     // Authentication runs first, because the rate limit applies per workspace.
     let authenticated = fault_injection::wrap(authenticated, injector.as_ref())
         .route_layer(from_fn_with_state(app.keys.clone(), auth::require_token));
     fault_injection::wrap(unauthenticated, injector.as_ref())
         .merge(authenticated)
         .merge(openapi::routes())
-        .route(host::PROBE, get(healthz))
+        .route(host::ALIVE, get(healthz))
+        .route(host::READY, get(readyz))
         .route("/", get(root))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
@@ -54,8 +63,24 @@ pub(super) fn router(app: Arc<App>, hosts: OwnHosts) -> Router {
         .with_state(app)
 }
 
+/// Adds strict mode to the routes, if chosen.
+fn strict(routes: Router<Arc<App>>, is_strict: bool) -> Router<Arc<App>> {
+    if is_strict { routes.route_layer(from_fn(strict::require_known)) } else { routes }
+}
+
 async fn healthz() -> Response {
     response::json(&Health { ok: true })
+}
+
+/// Responds with 503 unless the database can be read and written within a moment.
+async fn readyz(State(app): State<Arc<App>>) -> Result<Response, ErrorResponse> {
+    match timeout(READY_TIMEOUT, app.store.check()).await {
+        Ok(Ok(())) => Ok(response::json(&Health { ok: true })),
+        Ok(Err(_)) | Err(_) => {
+            let message = "the database can't be read and written; see the log of the service";
+            Err(ErrorResponse::new(StatusCode::SERVICE_UNAVAILABLE, message))
+        }
+    }
 }
 
 async fn root() -> Response {

@@ -32,6 +32,7 @@ use super::connections::{WriteTimeout, permits};
 use super::data_folder::{self, Lock};
 use super::error::Error;
 use super::host::OwnHosts;
+use super::idempotency::KeysInProgress;
 use super::store::{BUSY_TIMEOUT, Store};
 use super::{fault_injection, router};
 
@@ -61,7 +62,11 @@ impl Service {
         let keys = Arc::new(keys(&config)?);
         let tightened = data_folder::make_private(&config.data)?;
         let store = Store::open(&data_folder::database(&config.data), BUSY_TIMEOUT, config.journal).await?;
-        Ok(Service { app: Arc::new(App { config, keys, store: Arc::new(store) }), lock, tightened })
+        Ok(Service {
+            app: Arc::new(App { config, keys, store: Arc::new(store), keys_in_progress: KeysInProgress::default() }),
+            lock,
+            tightened,
+        })
     }
 
     /// Returns the files and folders that others could read or change before the service was opened, and no longer can.

@@ -17,12 +17,14 @@ mod billing;
 mod errors;
 mod fault_injection;
 mod host;
+mod idempotency;
 mod items;
 mod lifecycle;
 mod lists;
 mod load;
 mod openapi;
 mod orders;
+mod strict;
 mod transactions;
 
 const ITEMS: &str = "/v1/public/items";

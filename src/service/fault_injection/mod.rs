@@ -144,7 +144,7 @@ async fn run_by_plan(injector: &FaultInjector, request: Request, next: Next) -> 
     let decision = injector.settings.plan.decide(injector.settings.seed, &seen, call);
     let trace = parts.extensions.get::<Trace>().cloned();
     if let (Some(trace), Ok(object)) = (&trace, serde_json::from_slice(&body)) {
-        trace.note_body(&body, &object);
+        trace.note_body(XxHash3_64::oneshot(&body), &object);
     }
     let ctx_id = parts.extensions.get::<CtxId>().map_or("", CtxId::as_str).to_owned();
     let request = |parts| Request::from_parts(parts, Body::from(body));

@@ -11,8 +11,9 @@ use crate::records::invoice::{self, Invoice};
 use crate::records::subscription::{self, BilledItem, Subscription};
 use crate::service::app::App;
 use crate::service::auth::Caller;
+use crate::service::idempotency::{self, IdempotencyKey};
 use crate::service::request::{self, BILLING_RULES, Errors, JsonObject};
-use crate::service::response::{self, CtxId, ErrorResponse};
+use crate::service::response::{CtxId, ErrorResponse};
 use crate::service::store::{Key, Kind, Transaction, Work, to_json};
 use crate::service::timestamp;
 
@@ -26,13 +27,14 @@ pub(crate) async fn create_subscription(
     State(app): State<Arc<App>>,
     caller: Caller,
     ctx_id: CtxId,
-    JsonObject(body): JsonObject,
+    key: IdempotencyKey,
+    JsonObject { fields, unknown, content }: JsonObject,
 ) -> Result<Response, ErrorResponse> {
-    let mut body =
-        request::validate(subscription::INPUT_FIELDS, &BILLING_RULES, &body).map_err(ErrorResponse::invalid)?;
+    let mut body = request::validate(subscription::INPUT_FIELDS, &BILLING_RULES, &fields, unknown)
+        .map_err(ErrorResponse::invalid)?;
     let status = request::take_text(&mut body, "subscription_status");
     let status = status.unwrap_or_else(|| SUBSCRIPTION_STATUS.to_owned());
-    create(&app, caller, CreateBilling::new(Kind::Subscription, status, ctx_id, body)).await
+    create(&app, caller, key, content, CreateBilling::new(Kind::Subscription, status, ctx_id, body)).await
 }
 
 /// Creates an invoice.
@@ -40,20 +42,28 @@ pub(crate) async fn create_invoice(
     State(app): State<Arc<App>>,
     caller: Caller,
     ctx_id: CtxId,
-    JsonObject(body): JsonObject,
+    key: IdempotencyKey,
+    JsonObject { fields, unknown, content }: JsonObject,
 ) -> Result<Response, ErrorResponse> {
-    let mut body = request::validate(invoice::INPUT_FIELDS, &BILLING_RULES, &body).map_err(ErrorResponse::invalid)?;
+    let mut body =
+        request::validate(invoice::INPUT_FIELDS, &BILLING_RULES, &fields, unknown).map_err(ErrorResponse::invalid)?;
     let status = request::take_text(&mut body, "status").unwrap_or_else(|| INVOICE_STATUS.to_owned());
-    create(&app, caller, CreateBilling::new(Kind::Invoice, status, ctx_id, body)).await
+    create(&app, caller, key, content, CreateBilling::new(Kind::Invoice, status, ctx_id, body)).await
 }
 
-async fn create(app: &App, caller: Caller, create: CreateBilling) -> Result<Response, ErrorResponse> {
+async fn create(
+    app: &App,
+    caller: Caller,
+    key: IdempotencyKey,
+    content: u64,
+    create: CreateBilling,
+) -> Result<Response, ErrorResponse> {
     if create.items.is_empty() {
         let errors = Errors::from([("items".to_owned(), vec!["must not be empty".to_owned()])]);
         return Err(ErrorResponse::invalid(errors));
     }
-    let created = app.store.write(caller, create).await?;
-    created.map(response::json_text).map_err(ErrorResponse::invalid)
+    let render = |created: Result<String, Errors>| created.map_err(ErrorResponse::invalid);
+    idempotency::write(&app.store, &app.keys_in_progress, caller.into(), key, content, create, render).await
 }
 
 /// Creates a subscription or an invoice. Fails if the customer or an item does not exist.

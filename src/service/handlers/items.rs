@@ -9,36 +9,54 @@ use serde_json::{Map, Value};
 use crate::records::item::{INPUT_FIELDS, ItemResult};
 use crate::service::app::App;
 use crate::service::auth::Caller;
-use crate::service::request::{self, Errors, ITEM_RULES, JsonObject};
+use crate::service::idempotency::{self, IdempotencyKey};
+use crate::service::request::{self, Errors, ITEM_RULES, JsonObject, UnknownFields};
 use crate::service::response::{self, CtxId, ErrorResponse};
-use crate::service::store::{ItemUpsert, WriteOutcome};
+use crate::service::store::{ItemUpsert, Stored, Transaction, Work, WriteOutcome};
 
 /// Creates an item or changes the fields in the body. Responds when the item is on disk.
 pub(crate) async fn upsert(
     State(app): State<Arc<App>>,
     caller: Caller,
     ctx_id: CtxId,
-    JsonObject(body): JsonObject,
+    key: IdempotencyKey,
+    body: JsonObject,
 ) -> Result<Response, ErrorResponse> {
-    let upsert = parse_upsert(&body).map_err(ErrorResponse::invalid)?;
+    let upsert = parse_upsert(&body.fields, body.unknown).map_err(ErrorResponse::invalid)?;
     let external_id = upsert.external_id.clone();
-    let stored = app.store.upsert_item(caller.into(), upsert).await?;
-    let status = match stored.outcome {
-        WriteOutcome::Created => "created",
-        WriteOutcome::Updated | WriteOutcome::Unchanged => "updated",
+    let render = move |stored: Stored| {
+        let status = match stored.outcome {
+            WriteOutcome::Created => "created",
+            WriteOutcome::Updated | WriteOutcome::Unchanged => "updated",
+        };
+        ItemResult {
+            ok: true,
+            status: status.to_owned(),
+            external_id,
+            item_id: Some(stored.id),
+            ctx_id: Some(ctx_id.as_str().to_owned()),
+        }
     };
-    Ok(response::json(&ItemResult {
-        ok: true,
-        status: status.to_owned(),
-        external_id,
-        item_id: Some(stored.id),
-        ctx_id: Some(ctx_id.as_str().to_owned()),
-    }))
+    if !key.is_given() {
+        // Without a key, the writer handles many upserts at once.
+        return Ok(response::json(&render(app.store.upsert_item(caller.into(), upsert).await?)));
+    }
+    let render = |stored| Ok(response::text_of(&render(stored)));
+    idempotency::write(&app.store, &app.keys_in_progress, caller.into(), key, body.content, upsert, render).await
+}
+
+impl Work for ItemUpsert {
+    type Done = Stored;
+
+    async fn run(self, tx: &mut Transaction<'_>) -> Result<Stored, sqlx::Error> {
+        let mut stored = tx.upsert_items(vec![self]).await?;
+        Ok(stored.pop().expect("one result per upsert"))
+    }
 }
 
 /// Validates the body of an upsert. Fails with all errors.
-pub(crate) fn parse_upsert(body: &Map<String, Value>) -> Result<ItemUpsert, Errors> {
-    let mut changes = request::validate(INPUT_FIELDS, &ITEM_RULES, body)?;
+pub(crate) fn parse_upsert(body: &Map<String, Value>, unknown: UnknownFields) -> Result<ItemUpsert, Errors> {
+    let mut changes = request::validate(INPUT_FIELDS, &ITEM_RULES, body, unknown)?;
     let external_id = request::take_text(&mut changes, "externalId").expect("a required field");
     if let Some(price) = changes.shift_remove("purchasePrice") {
         changes.insert("purchase_price".to_owned(), price);
@@ -54,7 +72,7 @@ mod tests {
     use crate::service::request::ITEM_RULES;
 
     fn parse(json: &str) -> Result<ItemUpsert, Errors> {
-        parse_upsert(&serde_json::from_str(json).expect("a JSON object"))
+        parse_upsert(&serde_json::from_str(json).expect("a JSON object"), UnknownFields::Ignore)
     }
 
     #[test]
@@ -91,7 +109,7 @@ mod tests {
             for (length, is_valid) in [(max_length, true), (max_length + 1, false)] {
                 let mut body = json!({"externalId": "A"});
                 body[field] = "é".repeat(length).into();
-                let upsert = parse_upsert(body.as_object().expect("an object"));
+                let upsert = parse_upsert(body.as_object().expect("an object"), UnknownFields::Ignore);
                 assert_eq!(upsert.is_ok(), is_valid, "{field} of {length}");
             }
         }

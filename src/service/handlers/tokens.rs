@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::records::token::RefreshResult;
 use crate::service::app::App;
 use crate::service::auth::{InvalidToken, TokenKind};
-use crate::service::request::{Errors, JsonObject};
+use crate::service::request::{self, Errors, JsonObject, UnknownFields};
 use crate::service::response::{self, ErrorResponse};
 use crate::service::store::ReplaceToken;
 
@@ -23,8 +23,14 @@ const GRACE: i64 = 60_000;
 /// refresh token, which replaces the old one.
 pub(crate) async fn refresh(
     State(app): State<Arc<App>>,
-    JsonObject(body): JsonObject,
+    JsonObject { fields: body, unknown, .. }: JsonObject,
 ) -> Result<Response, ErrorResponse> {
+    if unknown == UnknownFields::Refuse
+        && let Some(name) = body.keys().find(|name| *name != "refresh")
+    {
+        let message = request::not_known("field", name, ["refresh"].into_iter());
+        return Err(ErrorResponse::invalid(Errors::from([(name.clone(), vec![message])])));
+    }
     let token = match body.get("refresh") {
         Some(Value::String(token)) => token,
         Some(_) => return Err(invalid("must be a string")),

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::service::error::Error;
 use crate::service::handlers::orders;
+use crate::service::request::UnknownFields;
 use crate::service::server::Service;
 use crate::service::store::Kind;
 
@@ -41,7 +42,8 @@ impl Service {
         let loaded = loaded.expect("a test loads the demo's records");
         // Setting the lines calculates the totals.
         for (id, body) in updates {
-            let update = orders::parse_update(id, &body).expect("a test validates the demo's orders");
+            let update =
+                orders::parse_update(id, &body, UnknownFields::Ignore).expect("a test validates the demo's orders");
             self.app.store.write(workspace, update).await.map_err(|_| Error::NotStored)?;
         }
         Ok(loaded.len())

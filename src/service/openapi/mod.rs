@@ -4,12 +4,12 @@
 use std::sync::LazyLock;
 
 use axum::Router;
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use utoipa::PartialSchema;
 use utoipa::openapi::header::HeaderBuilder;
-use utoipa::openapi::path::{OperationBuilder, PathItem};
+use utoipa::openapi::path::{OperationBuilder, ParameterIn, PathItem};
 use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
@@ -37,6 +37,16 @@ pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
 pub(super) fn similar_path(path: &str) -> Option<&'static str> {
     let without = |path: &str| path.strip_suffix('/').unwrap_or(path).to_owned();
     operations::ALL.iter().map(|operation| operation.path).find(|known| without(known) == without(path))
+}
+
+/// Returns the names of the query parameters of an operation. `path` is that of its route.
+pub(super) fn query_parameters(method: &Method, path: &str) -> Vec<String> {
+    let method = if method == Method::HEAD { &Method::GET } else { method };
+    let is_it = |operation: &&Operation| operation.path == path && operations::method(operation) == *method;
+    let parameters = operations::ALL.iter().find(is_it).map_or(&[][..], |operation| operation.parameters);
+    let parameters = parameters.iter().map(|parameter| parameter());
+    let of_query = parameters.filter(|parameter| matches!(parameter.parameter_in, ParameterIn::Query));
+    of_query.map(|parameter| parameter.name).collect()
 }
 
 static DOCUMENT: LazyLock<String> =

@@ -1,5 +1,6 @@
 //! The operations of the service: names, parameters, inputs and responses.
 
+use axum::http::Method;
 use utoipa::openapi::path::{HttpMethod, Parameter};
 use utoipa::openapi::{Components, RefOr, Schema};
 
@@ -293,7 +294,24 @@ pub(super) const ALL: &[Operation] = &[
         access: Access::Open,
         ..GET
     },
+    Operation {
+        path: "/readyz",
+        id: "ready",
+        tag: "Service",
+        summary: "Check that the service can read and write its database",
+        access: Access::Open,
+        ..GET
+    },
 ];
+
+/// Returns the method of an operation.
+pub(super) fn method(operation: &Operation) -> Method {
+    match operation.method {
+        HttpMethod::Post => Method::POST,
+        HttpMethod::Put => Method::PUT,
+        _ => Method::GET,
+    }
+}
 
 fn items_page(components: &mut Components) -> RefOr<Schema> {
     let entry = schema::record(components, "Item", item::READ_FIELDS);
@@ -336,6 +354,7 @@ pub(super) fn error_responses(
         (has_body, "415", "UnsupportedMediaType", "The body is not `application/json`"),
         (checks_input, "422", "Invalid", "Invalid input; `errors` lists the errors by field"),
         (!open, "429", "TooManyRequests", "The rate limit of the workspace is exceeded"),
+        (operation.id == "ready", "503", "NotReady", "The database can't be read or written"),
         (!open, "500", "InternalError", "Internal error of the service"),
     ];
     all.into_iter().filter(|(applies, ..)| *applies).map(|(_, status, name, when)| (status, name, when))

@@ -11,9 +11,12 @@ use axum::http::{HeaderMap, StatusCode, header};
 use futures_util::StreamExt;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
+use twox_hash::XxHash3_64;
 
 use crate::service::journal::Trace;
 use crate::service::response::ErrorResponse;
+
+use super::validation::UnknownFields;
 
 /// Maximum size of a body.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -26,7 +29,12 @@ const MAX_DISCARDED: u64 = 64 * 1024 * 1024;
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The JSON object in a request's body, without repeated keys.
-pub(crate) struct JsonObject(pub(crate) Map<String, Value>);
+pub(crate) struct JsonObject {
+    pub(crate) fields: Map<String, Value>,
+    pub(crate) unknown: UnknownFields,
+    /// Hash of the body.
+    pub(crate) content: u64,
+}
 
 impl<S: Sync> FromRequest<S> for JsonObject {
     type Rejection = ErrorResponse;
@@ -34,11 +42,13 @@ impl<S: Sync> FromRequest<S> for JsonObject {
     async fn from_request(request: Request, _: &S) -> Result<JsonObject, ErrorResponse> {
         require_json(request.headers())?;
         let (parts, bytes) = read_whole(request).await?;
-        let object = parse(&bytes)?;
+        let fields = parse(&bytes)?;
+        let content = XxHash3_64::oneshot(&bytes);
         if let Some(trace) = parts.extensions.get::<Trace>() {
-            trace.note_body(&bytes, &object);
+            trace.note_body(content, &fields);
         }
-        Ok(JsonObject(object))
+        let unknown = parts.extensions.get::<UnknownFields>().copied().unwrap_or_default();
+        Ok(JsonObject { fields, unknown, content })
     }
 }
 

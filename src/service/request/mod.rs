@@ -12,5 +12,6 @@ pub(super) use self::rules::{
 };
 pub use self::validation::Errors;
 pub(super) use self::validation::{
-    add_error, check_text, take_flag, take_number, take_objects, take_text, validate, validate_partial,
+    UnknownFields, add_error, check_text, not_known, take_flag, take_number, take_objects, take_text, validate,
+    validate_partial,
 };

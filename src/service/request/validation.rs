@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Number, Value};
 
 use crate::decimal;
+use crate::diagnostics;
 use crate::records::check::{self, Fault};
 use crate::records::{Field, JsonType};
 use crate::service::timestamp;
@@ -15,14 +16,62 @@ use super::rules::{MAX_ENTRIES, Rules};
 /// The errors of an input by field.
 pub type Errors = BTreeMap<String, Vec<String>>;
 
+/// What to do with fields that the contract does not name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum UnknownFields {
+    #[default]
+    Ignore,
+    Refuse,
+}
+
 /// Validates a body. Returns the fields that the contract names, with numbers in plain notation and date-times in UTC;
 /// fails with all errors.
 pub(crate) fn validate(
     fields: &'static [Field],
     rules: &Rules,
     body: &Map<String, Value>,
+    unknown: UnknownFields,
 ) -> Result<Map<String, Value>, Errors> {
-    apply_rules(check::faults(fields, body), fields, rules, body)
+    let validated = apply_rules(check::faults(fields, body), fields, rules, body);
+    if unknown == UnknownFields::Ignore {
+        return validated;
+    }
+    let (known, mut errors) = match validated {
+        Ok(known) => (known, Errors::new()),
+        Err(errors) => (Map::new(), errors),
+    };
+    add_unknown(fields, body, "", &mut errors);
+    if errors.is_empty() { Ok(known) } else { Err(errors) }
+}
+
+/// Adds an error for each field that is not among `fields`, also within objects.
+fn add_unknown(fields: &'static [Field], body: &Map<String, Value>, parent: &str, errors: &mut Errors) {
+    for (name, value) in body {
+        let path = format!("{parent}{name}");
+        let Some(field) = fields.iter().find(|field| field.name == name) else {
+            add_error(errors, &path, not_known("field", name, fields.iter().map(|field| field.name)));
+            continue;
+        };
+        match (field.json, value) {
+            (JsonType::Object(fields), Value::Object(body)) => add_unknown(fields, body, &format!("{path}."), errors),
+            (JsonType::Objects(fields), Value::Array(entries)) => {
+                for (index, entry) in entries.iter().enumerate() {
+                    if let Value::Object(body) = entry {
+                        add_unknown(fields, body, &format!("{path}[{index}]."), errors);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns the message about an unknown name, with the most similar known one.
+pub(crate) fn not_known<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    match diagnostics::nearest(name, known) {
+        Some(nearest) => format!("is not a {what} of this call; did you mean {nearest}?"),
+        None => format!("is not a {what} of this call"),
+    }
 }
 
 /// Validates a body like [`validate`], but requires no fields.

@@ -16,7 +16,7 @@ use crate::service::error::Error;
 use super::items::ItemUpsert;
 use super::journal::{Journal, RequestEntry};
 use super::model::{Key, Kind, NotStored, Origin, Page, Record, Stored};
-use super::transaction::Work;
+use super::transaction::{Transaction, Work};
 use super::writer::{self, Write};
 use super::{records, tokens};
 
@@ -31,6 +31,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (5, "items as records", include_str!("migrations/0005_items_as_records.sql")),
     (6, "external ids listed", include_str!("migrations/0006_external_ids_listed.sql")),
     (7, "journal", include_str!("migrations/0007_journal.sql")),
+    (8, "idempotency keys", include_str!("migrations/0008_idempotency_keys.sql")),
 ];
 
 /// An open database.
@@ -125,6 +126,14 @@ impl Store {
         stored.await.map_err(|_| NotStored)
     }
 
+    /// Fails unless the database can be read and written.
+    pub(crate) async fn check(&self) -> Result<(), NotStored> {
+        records::last_position(&mut *self.reader().await.map_err(|_| NotStored)?, "", Kind::Item)
+            .await
+            .map_err(|_| NotStored)?;
+        self.write("", Check).await
+    }
+
     /// Runs a [`Work`]. Completes when its changes are on disk.
     pub(crate) async fn write<W: Work>(&self, origin: impl Into<Origin>, work: W) -> Result<W::Done, NotStored> {
         let (reply, done) = oneshot::channel();
@@ -162,6 +171,17 @@ pub(crate) async fn open_snapshot(path: &Path) -> Result<SqliteConnection, Error
     }
 }
 
+/// Begins and ends a transaction of the writer.
+struct Check;
+
+impl Work for Check {
+    type Done = ();
+
+    async fn run(self, _: &mut Transaction<'_>) -> Result<(), sqlx::Error> {
+        Ok(())
+    }
+}
+
 async fn migrate(connection: &mut SqliteConnection) -> Result<(), MigrateError> {
     let migrations = MIGRATIONS.iter().map(|&(version, name, sql)| {
         Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
@@ -174,7 +194,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::service::store::{Transaction, WriteOutcome};
+    use crate::service::store::WriteOutcome;
 
     async fn open(folder: &tempfile::TempDir) -> Store {
         Store::open(&folder.path().join("service.db"), Duration::from_millis(1), 100).await.expect("opened")

@@ -4,6 +4,7 @@
 //! `database` opens it. One task writes (`writer`, in batches), several connections read. A write completes when the
 //! data is on disk.
 
+mod answers;
 mod database;
 mod items;
 mod journal;
@@ -14,6 +15,7 @@ mod tokens;
 mod transaction;
 mod writer;
 
+pub(super) use self::answers::KeptAnswer;
 pub(super) use self::database::{BUSY_TIMEOUT, Store};
 pub(super) use self::items::ItemUpsert;
 pub(super) use self::journal::RequestEntry;

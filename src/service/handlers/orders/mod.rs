@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 use crate::records::order::{INPUT_FIELDS, OrderResult, OrderUpdateResult};
 use crate::service::app::App;
 use crate::service::auth::Caller;
-use crate::service::request::{self, Errors, JsonObject, ORDER_RULES, RecordId};
+use crate::service::idempotency::{self, IdempotencyKey};
+use crate::service::request::{self, Errors, JsonObject, ORDER_RULES, RecordId, UnknownFields};
 use crate::service::response::{self, CtxId, ErrorResponse};
 
 mod totals;
@@ -24,26 +25,33 @@ pub(crate) async fn update(
     caller: Caller,
     ctx_id: CtxId,
     RecordId(id): RecordId,
-    JsonObject(body): JsonObject,
+    key: IdempotencyKey,
+    body: JsonObject,
 ) -> Result<Response, ErrorResponse> {
-    let update = parse_update(id, &body).map_err(ErrorResponse::invalid)?;
-    let updated = app.store.write(caller, update).await?;
-    let UpdatedOrder { id, external_id, job_id, errors } = updated.ok_or_else(ErrorResponse::no_record)?;
-    let ok = errors.is_empty();
-    let status = if ok { "updated" } else { "failed" }.to_owned();
-    // The contract has empty strings for an absent external id or job.
-    let external_id = external_id.unwrap_or_default();
-    Ok(response::json(&OrderUpdateResult {
-        ok,
-        results: vec![OrderResult { external_id, status, order_id: id, errors }],
-        job_id: job_id.unwrap_or_default(),
-        ctx_id: ctx_id.as_str().to_owned(),
-    }))
+    let update = parse_update(id, &body.fields, body.unknown).map_err(ErrorResponse::invalid)?;
+    let render = move |updated: Option<UpdatedOrder>| {
+        let UpdatedOrder { id, external_id, job_id, errors } = updated.ok_or_else(ErrorResponse::no_record)?;
+        let ok = errors.is_empty();
+        let status = if ok { "updated" } else { "failed" }.to_owned();
+        // The contract has empty strings for an absent external id or job.
+        let external_id = external_id.unwrap_or_default();
+        Ok(response::text_of(&OrderUpdateResult {
+            ok,
+            results: vec![OrderResult { external_id, status, order_id: id, errors }],
+            job_id: job_id.unwrap_or_default(),
+            ctx_id: ctx_id.as_str().to_owned(),
+        }))
+    };
+    idempotency::write(&app.store, &app.keys_in_progress, caller.into(), key, body.content, update, render).await
 }
 
 /// Validates the body of an update. `id` is the id in the path. Fails with all errors.
-pub(crate) fn parse_update(id: String, body: &Map<String, Value>) -> Result<UpdateOrder, Errors> {
-    let mut body = request::validate(INPUT_FIELDS, &ORDER_RULES, body)?;
+pub(crate) fn parse_update(
+    id: String,
+    body: &Map<String, Value>,
+    unknown: UnknownFields,
+) -> Result<UpdateOrder, Errors> {
+    let mut body = request::validate(INPUT_FIELDS, &ORDER_RULES, body, unknown)?;
     let Some(Value::Object(mut order)) = body.shift_remove("order") else { unreachable!("a required object") };
     let lines = request::take_objects(&mut order, "items");
     let lines = lines.map(|lines| lines.into_iter().map(line).collect::<Vec<_>>());

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use serde_json::{Map, Value};
 
 use crate::records::transaction::{INPUT_FIELDS, TransactionResult};
 use crate::service::app::App;
 use crate::service::auth::Caller;
+use crate::service::idempotency::{self, IdempotencyKey};
 use crate::service::request::{self, JsonObject, RecordId, TRANSACTION_RULES};
 use crate::service::response::{self, CtxId, ErrorResponse};
 
@@ -26,9 +26,10 @@ pub(crate) async fn create(
     State(app): State<Arc<App>>,
     caller: Caller,
     ctx_id: CtxId,
-    JsonObject(body): JsonObject,
+    key: IdempotencyKey,
+    body: JsonObject,
 ) -> Result<Response, ErrorResponse> {
-    write(&app, caller, &ctx_id, None, &body).await
+    write(app, caller, ctx_id, None, key, body).await
 }
 
 /// Changes the fields in the body, reverts the previous effect of the transaction and applies the new one.
@@ -37,35 +38,39 @@ pub(crate) async fn update(
     caller: Caller,
     ctx_id: CtxId,
     RecordId(id): RecordId,
-    JsonObject(body): JsonObject,
+    key: IdempotencyKey,
+    body: JsonObject,
 ) -> Result<Response, ErrorResponse> {
-    write(&app, caller, &ctx_id, Some(id), &body).await
+    write(app, caller, ctx_id, Some(id), key, body).await
 }
 
 async fn write(
-    app: &App,
+    app: Arc<App>,
     caller: Caller,
-    ctx_id: &CtxId,
+    ctx_id: CtxId,
     id: Option<String>,
-    body: &Map<String, Value>,
+    key: IdempotencyKey,
+    body: JsonObject,
 ) -> Result<Response, ErrorResponse> {
-    let status = if id.is_some() { "updated" } else { "created" };
-    let mut changes = request::validate(INPUT_FIELDS, &TRANSACTION_RULES, body).map_err(ErrorResponse::invalid)?;
+    let status = if id.is_some() { "updated" } else { "created" }.to_owned();
+    let mut changes = request::validate(INPUT_FIELDS, &TRANSACTION_RULES, &body.fields, body.unknown)
+        .map_err(ErrorResponse::invalid)?;
     let write = WriteTransaction {
         id,
         inventory_id: request::take_text(&mut changes, "inventoryId"),
         inventory_external_id: request::take_text(&mut changes, "inventoryExternalId"),
         changes,
     };
-    match app.store.write(caller, write).await? {
-        WriteResult::Stored { transaction_id, inventory_id } => Ok(response::json(&TransactionResult {
+    let render = move |written: WriteResult| match written {
+        WriteResult::Stored { transaction_id, inventory_id } => Ok(response::text_of(&TransactionResult {
             ok: true,
-            status: status.to_owned(),
+            status,
             transaction_id: Some(transaction_id),
             inventory_id: Some(inventory_id),
             ctx_id: Some(ctx_id.as_str().to_owned()),
         })),
         WriteResult::NoTransaction => Err(ErrorResponse::no_record()),
         WriteResult::Invalid(errors) => Err(ErrorResponse::invalid(errors)),
-    }
+    };
+    idempotency::write(&app.store, &app.keys_in_progress, caller.into(), key, body.content, write, render).await
 }

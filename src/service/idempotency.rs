@@ -1,0 +1,183 @@
+//! `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a repetition of a write gets the response to the first, and
+//! takes no effect. Not specified in the contract. The response is stored in the transaction of the write, so that a crash
+//! cannot come between them; only writes that succeed keep theirs.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::Response;
+use twox_hash::XxHash3_64;
+
+use super::journal::Trace;
+use super::response::{ErrorResponse, json_text};
+use super::store::{KeptAnswer, Origin, Store, Transaction, Work};
+
+const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// Marks a response that was stored earlier.
+const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+
+/// Maximum length of a key.
+pub(super) const MAX_LENGTH: usize = 255;
+
+/// The key of a request, if it has one.
+pub(super) struct IdempotencyKey {
+    key: Option<String>,
+    /// Method and path.
+    target: String,
+}
+
+impl IdempotencyKey {
+    pub(super) fn is_given(&self) -> bool {
+        self.key.is_some()
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for IdempotencyKey {
+    type Rejection = ErrorResponse;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<IdempotencyKey, ErrorResponse> {
+        let mut values = parts.headers.get_all(HEADER).iter();
+        let key = match (values.next(), values.next()) {
+            (None, _) => None,
+            (Some(value), None) => Some(parse(value).ok_or_else(malformed)?),
+            (Some(_), Some(_)) => return Err(malformed()),
+        };
+        if let (Some(key), Some(trace)) = (&key, parts.extensions.get::<Trace>()) {
+            trace.note_idempotency_key(key);
+        }
+        Ok(IdempotencyKey { key, target: format!("{} {}", parts.method, parts.uri.path()) })
+    }
+}
+
+fn malformed() -> ErrorResponse {
+    let message = format!("Idempotency-Key must be a single text of 1 to {MAX_LENGTH} visible characters");
+    ErrorResponse::new(StatusCode::BAD_REQUEST, message)
+}
+
+/// Returns the key in a header: a text in quotation marks as in the draft, or without them as many clients send it.
+fn parse(value: &HeaderValue) -> Option<String> {
+    let value = value.to_str().ok()?.trim();
+    let key = match value.strip_prefix('"') {
+        Some(quoted) => quoted.strip_suffix('"')?,
+        None => value,
+    };
+    let is_valid = (1..=MAX_LENGTH).contains(&key.len())
+        && key.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\');
+    is_valid.then(|| key.to_owned())
+}
+
+/// The keys of the requests in progress, by workspace.
+#[derive(Debug, Default)]
+pub(super) struct KeysInProgress(Mutex<HashSet<(Arc<str>, String)>>);
+
+/// A key that no other request may use meanwhile.
+struct Reserved<'a> {
+    keys: &'a KeysInProgress,
+    key: (Arc<str>, String),
+}
+
+impl KeysInProgress {
+    /// Returns `None` if another request with the key is in progress.
+    fn reserve(&self, workspace: &Arc<str>, key: &str) -> Option<Reserved<'_>> {
+        let key = (workspace.clone(), key.to_owned());
+        let mut keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        keys.insert(key.clone()).then_some(Reserved { keys: self, key })
+    }
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        self.keys.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+    }
+}
+
+/// Runs a write and responds with what `render` makes of its result, or with the response to an earlier request with the same
+/// key. `content` is the hash of the body. Fails if the key was used for another request, or is in use.
+pub(super) async fn write<W: Work>(
+    store: &Store,
+    in_progress: &KeysInProgress,
+    origin: Origin,
+    key: IdempotencyKey,
+    content: u64,
+    work: W,
+    render: impl FnOnce(W::Done) -> Result<String, ErrorResponse> + Send + 'static,
+) -> Result<Response, ErrorResponse> {
+    let IdempotencyKey { key: Some(key), target } = key else {
+        return render(store.write(origin, work).await?).map(json_text);
+    };
+    let Some(_reserved) = in_progress.reserve(&origin.workspace, &key) else {
+        let message = "a request with this Idempotency-Key is in progress; try again later";
+        return Err(ErrorResponse::new(StatusCode::CONFLICT, message));
+    };
+    let fingerprint = format!("{:016x}", XxHash3_64::oneshot_with_seed(content, target.as_bytes()));
+    match store.write(origin, Keyed { key, fingerprint, work, render }).await? {
+        KeyedResult::New(response) => response.map(json_text),
+        KeyedResult::Repeated(body) => {
+            let mut response = json_text(body);
+            response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+            Ok(response)
+        }
+        KeyedResult::OtherRequest => {
+            let message = "this Idempotency-Key was used for a request with another path or body";
+            Err(ErrorResponse::new(StatusCode::UNPROCESSABLE_ENTITY, message))
+        }
+    }
+}
+
+/// A write with a key.
+struct Keyed<W, R> {
+    key: String,
+    fingerprint: String,
+    work: W,
+    render: R,
+}
+
+enum KeyedResult {
+    New(Result<String, ErrorResponse>),
+    Repeated(String),
+    OtherRequest,
+}
+
+impl<W, R> Work for Keyed<W, R>
+where
+    W: Work,
+    R: FnOnce(W::Done) -> Result<String, ErrorResponse> + Send + 'static,
+{
+    type Done = KeyedResult;
+
+    async fn run(self, tx: &mut Transaction<'_>) -> Result<KeyedResult, sqlx::Error> {
+        let Keyed { key, fingerprint, work, render } = self;
+        if let Some(kept) = tx.kept_answer(&key).await? {
+            return Ok(match kept.fingerprint == fingerprint {
+                true => KeyedResult::Repeated(kept.body),
+                false => KeyedResult::OtherRequest,
+            });
+        }
+        let response = render(work.run(tx).await?);
+        // A refused request has changed nothing, so that its key stays free.
+        if let Ok(body) = &response {
+            tx.keep_answer(&key, &KeptAnswer { fingerprint, body: body.clone() }).await?;
+        }
+        Ok(KeyedResult::New(response))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_texts_with_or_without_quotation_marks() {
+        let parsed = |value: &str| parse(&HeaderValue::from_str(value).expect("a header"));
+        let uuid = "8e03978e-40d5-43dd-bc93-6894a57f9324";
+        assert_eq!(parsed(uuid).as_deref(), Some(uuid));
+        assert_eq!(parsed(&format!(" \"{uuid}\" ")).as_deref(), Some(uuid));
+        for bad in ["", "\"\"", "\"a", "a b", "a\"b", &"x".repeat(256)] {
+            assert_eq!(parsed(bad), None, "{bad}");
+        }
+    }
+}
