@@ -84,8 +84,9 @@ impl KeysInProgress {
     /// Returns `None` if another request with the key is in progress.
     fn reserve(&self, workspace: &Arc<str>, key: &str) -> Option<Reserved<'_>> {
         let key = (workspace.clone(), key.to_owned());
-        let mut keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        keys.insert(key.clone()).then_some(Reserved { keys: self, key })
+        let is_new = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
+        // Not `then_some`: dropping a reservation removes the key.
+        is_new.then(|| Reserved { keys: self, key })
     }
 }
 

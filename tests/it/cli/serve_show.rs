@@ -38,7 +38,7 @@ fn records_show_the_requests_that_made_them_and_what_arrived_twice() {
     post("/v1/public/items", r#"{"externalId":"A-1","name":"Bolt","price":1.50}"#);
     post("/v1/public/items", r#"{"externalId":"A-1","price":2}"#);
     post("/v1/public/items", r#"{"externalId":"a-1 ","price":2}"#);
-    let order = r#"{"order":{"deliveryStatus":"shipped","items":[{"itemExternalId":"A-1","quantity":3}]},"triggerWorkflows":true}"#;
+    let order = r#"{"order":{"deliveryStatus":"delivered","items":[{"itemExternalId":"A-1","quantity":3}]},"triggerWorkflows":true}"#;
     served.send("PUT", "/v1/public/orders/5001", "", order);
     served.send("PUT", "/v1/public/orders/5001", "", order);
     requests(&place, 8);
@@ -81,7 +81,7 @@ fn records_show_the_requests_that_made_them_and_what_arrived_twice() {
     let order = &show(&place, &["orders", "5001"])["records"][0];
     assert_eq!((order["lines"].as_array().unwrap().len(), order["jobs"].as_array().unwrap().len()), (1, 2), "{order}");
     assert_eq!(order["lines"][0]["quantity"], 3);
-    assert_eq!(order["requests"][0]["fields"]["delivery_status"][1], "shipped");
+    assert_eq!(order["requests"][0]["fields"]["delivery_status"][1], "delivered");
     assert_eq!(order["requests"][1]["outcome"], json!("unchanged"));
     let invoices = show(&place, &["invoices", "--limit", "2"]);
     assert_eq!((&invoices["total"], invoices["records"].as_array().unwrap().len()), (&json!(3), 2));
