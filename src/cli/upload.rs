@@ -14,7 +14,7 @@ Examples:
   sheetport upload prices.xlsx -t items
   sheetport upload prices.csv -t prices.toml --rate 10/s --report outcome.xlsx
   sheetport upload prices.csv -t prices.toml --dry-run
-  sheetport upload orders.csv -t orders --rehearse --from exports
+  sheetport upload orders.csv -t orders --rehearse --from exports --rate 10/s
   sheetport upload prices.csv -t prices.toml --changed-only --max-errors 20";
 
 #[derive(Args, Debug, Default)]
@@ -27,13 +27,14 @@ pub struct Upload {
     /// Show what would be sent, with the first requests, and send nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Send everything to a temporary service on this machine, with the records that the file refers to
+    /// Send everything to a temporary service on this machine, with the records that the file refers to. --rate does not slow
+    /// it down, but foretells how long the upload takes at that rate
     #[arg(long, conflicts_with = "dry_run")]
     pub rehearse: bool,
-    /// Rehearse with the exports in this folder (items.csv, companies.xlsx, contacts.ndjson …): what they do not have is
-    /// refused. Records of kinds without an export are made up
-    #[arg(long, value_name = "FOLDER", requires = "rehearse")]
-    pub from: Option<PathBuf>,
+    /// Rehearse with this export, or those in this folder (items.csv, companies.xlsx, contacts.ndjson …): what they do not
+    /// have is refused. Records of kinds without an export are made up. Can be repeated
+    #[arg(long, value_name = "FOLDER|FILE", requires = "rehearse")]
+    pub from: Vec<PathBuf>,
     /// Skip records that have not changed since the service accepted them from this machine, or that its list of items
     /// shows with the same values
     #[arg(long)]

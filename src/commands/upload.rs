@@ -36,7 +36,8 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
         input,
         sending: SendOptions {
             concurrency: args.pacing.concurrency,
-            rate: args.pacing.rate,
+            // A rehearsal only foretells the time at a rate.
+            rate: args.pacing.rate.filter(|_| !args.rehearse),
             max_errors: args.max_errors,
             overwrites_newer: false,
             report: args.report.as_deref(),
@@ -48,7 +49,7 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
         restore_texts: args.restore_texts,
         create_missing_items: args.create_missing_items,
         trigger_workflows: args.trigger_workflows,
-        rehearsal: args.rehearse.then_some(Rehearse { exports: args.from.as_deref() }),
+        rehearsal: args.rehearse.then_some(Rehearse { exports: &args.from, speed: args.pacing.rate }),
     };
     let console = if args.dry_run { Console::for_preview(output) } else { Console::new(output) };
     let observer = |event: operations::Event<'_>| console.show(event);

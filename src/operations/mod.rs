@@ -50,7 +50,7 @@ pub use send::{DEFAULT_CONCURRENCY, Finished, SendOptions, Withheld};
 pub use service::load::{LOAD_KINDS, LoadKind, LoadOutcome, LoadedFile, load};
 pub use service::local_service::LocalService;
 pub use service::login::{StoredTokens, login, verify};
-pub use service::rehearsal::{RehearsalRecords, Rehearse, Rehearsed};
+pub use service::rehearsal::{Forecast, RehearsalRecords, Rehearse, Rehearsed};
 pub use templates::infer::{InferRequest, infer};
 pub use templates::load_template::{
     TemplateChanges, format_template, load_template, load_template_for, unknown_template,

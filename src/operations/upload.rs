@@ -12,7 +12,7 @@ use super::report::check_report_path;
 use super::runs::retry_report::{RetryReport, preview_retry, retry_report};
 use super::runs::uploaded_report::{UploadedReport, uploaded_report};
 use super::send::{Finished, SendOptions, Sending, plan_run, speed};
-use super::service::rehearsal::{Rehearsal, Rehearse};
+use super::service::rehearsal::{Rehearsal, Rehearse, Rehearsed};
 use crate::ledger::{AllowRepeat, CallOption, RunCommand, RunSettings};
 use crate::upload::compare::{Connection, count_changed};
 use crate::upload::{Grace, Source, Tally};
@@ -163,6 +163,10 @@ async fn run_upload(
     };
     let finished = sending.send(interrupt).await?;
     ledger.close().await;
+    let rehearsed = rehearsed.map(|rehearsed| {
+        let forecast = rehearsal.and_then(|rehearsal| rehearsal.forecast(finished.accounting.requests));
+        Rehearsed { forecast, ..rehearsed }
+    });
     Ok(Finished { rehearsed, ..finished })
 }
 
@@ -323,7 +327,9 @@ mod tests {
             let file = InputFile::at(&path);
 
             let home = context(&folder.path().join("home"));
-            let rehearsal = Rehearsal::start(&home, Rehearse { exports: Some(&exports) }, &|_| {}).await;
+            let rehearsal =
+                Rehearsal::start(&home, Rehearse { exports: std::slice::from_ref(&exports), speed: None }, &|_| {})
+                    .await;
             let rehearsal = rehearsal.expect("a rehearsal");
             let rehearsed = run(&rehearsal.service.context, &file, kind, Some(&rehearsal)).await;
             let in_rehearsal = stored(&rehearsal.service.loader, "rehearsal").await;

@@ -1,10 +1,16 @@
-"""Adapts generated numbers to a rule that JSON Schema cannot express: at most 28 decimals.
+"""Adapts generated requests to rules that JSON Schema cannot express: numbers have at most 28 decimals, and each request has an
+idempotency key of its own.
 
 The service rejects numbers such as 1e-67 although they match the schema. Replacing them with 0 keeps the check that all
 valid input is accepted.
 """
 
+import re
+from uuid import uuid4
+
 import schemathesis
+
+KEY = re.compile(r'[!#-\[\]-~]{1,255}|"[!#-\[\]-~]{1,253}"')
 
 
 def shortened(value):
@@ -20,3 +26,12 @@ def shortened(value):
 @schemathesis.hook
 def map_body(context, body):
     return shortened(body)
+
+
+@schemathesis.hook
+def map_headers(context, headers):
+    for name in headers or {}:
+        # Malformed keys stay, because they are to be refused.
+        if name.lower() == "idempotency-key" and KEY.fullmatch(str(headers[name])):
+            headers[name] = uuid4().hex
+    return headers

@@ -183,7 +183,7 @@ fn forecast(pending: u64, rate: Option<Speed>) {
 }
 
 /// Returns the duration of so many requests, in a readable unit.
-fn duration(requests: u64, per_second: f64) -> String {
+pub(super) fn duration(requests: u64, per_second: f64) -> String {
     let seconds = (requests as f64 / per_second.max(f64::MIN_POSITIVE)).ceil();
     match seconds {
         ..=90.0 => format!("{seconds:.0} s"),

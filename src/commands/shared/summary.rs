@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::error::Exit;
 use crate::ledger::{Accounting, Causes, Group, Run, RunId};
-use crate::operations::{RehearsalRecords, Rehearsed};
+use crate::operations::{Forecast, RehearsalRecords, Rehearsed};
 use crate::records::RecordKind;
 use crate::settings::Output;
 use crate::sheet::column_letters;
@@ -15,6 +15,8 @@ use crate::ui;
 use crate::upload::Tally;
 use crate::upload::profile::Profile;
 use crate::upload::sent_before::LeftOut;
+
+use super::console::duration;
 
 /// The JSON object of `--json`. The fields are a stable interface.
 #[derive(Debug, Default, Serialize)]
@@ -60,20 +62,36 @@ pub(crate) struct Summary {
 pub(crate) struct Rehearsal {
     pub made_up: BTreeMap<&'static str, u64>,
     pub from_exports: BTreeMap<&'static str, u64>,
+    /// How long the upload takes, if its rate is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<ForecastJson>,
     #[serde(skip)]
     rehearsed: Rehearsed,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ForecastJson {
+    requests: u64,
+    /// Requests per second.
+    rate: f64,
+    seconds: u64,
 }
 
 impl Rehearsal {
     pub(crate) fn of(rehearsed: Rehearsed) -> Rehearsal {
         let by_kind = |records: &[RehearsalRecords]| records.iter().map(|of| (of.kind, of.records)).collect();
         let (made_up, from_exports) = (by_kind(&rehearsed.made_up), by_kind(&rehearsed.from_exports));
-        Rehearsal { made_up, from_exports, rehearsed }
+        let forecast = rehearsed.forecast.as_ref().map(|forecast| ForecastJson {
+            requests: forecast.requests,
+            rate: forecast.per_second,
+            seconds: forecast.seconds(),
+        });
+        Rehearsal { made_up, from_exports, forecast, rehearsed }
     }
 
     /// Returns a sentence for the records that were made up and one for those of exports, if there were any.
     fn sentences(&self) -> impl Iterator<Item = String> {
-        let Rehearsed { made_up, from_exports } = &self.rehearsed;
+        let Rehearsed { made_up, from_exports, forecast } = &self.rehearsed;
         let sentence = |records: &[RehearsalRecords], what: &str| {
             let counted: Vec<String> = records
                 .iter()
@@ -85,7 +103,11 @@ impl Rehearsal {
             Some(format!("{all} {were} {what}"))
         };
         let sentences = [sentence(from_exports, "taken from exports"), sentence(made_up, "made up for the rehearsal")];
-        sentences.into_iter().flatten()
+        let forecast = forecast.as_ref().map(|Forecast { requests, per_second, rate }| {
+            let time = duration(*requests, *per_second);
+            format!("the upload makes {}: about {time} at {rate}", ui::counted(*requests, "request"))
+        });
+        sentences.into_iter().flatten().chain(forecast)
     }
 }
 

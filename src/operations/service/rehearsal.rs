@@ -11,6 +11,7 @@ use super::super::temporary_folder::TemporaryFolder;
 use super::load::{LoadFile, LoadKind, LoadedFile, Loading};
 use super::local_service::LocalService;
 use super::made_up::{Exported, KINDS, Wanted};
+use crate::client::Speed;
 use crate::ledger::{Disposition, Ledger, Run};
 use crate::records::RecordKind;
 use crate::service::WriteOutcome;
@@ -26,8 +27,26 @@ const SHOWN_PROBLEMS: usize = 3;
 /// How to rehearse.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rehearse<'a> {
-    /// A folder with exports. Of the kinds without an export, records are made up.
-    pub exports: Option<&'a Path>,
+    /// Exports, and folders with exports. Of the kinds without an export, records are made up.
+    pub exports: &'a [PathBuf],
+    /// The rate for which the time of the upload is foretold; by default that of the profile, or as measured before.
+    pub speed: Option<Speed>,
+}
+
+/// How long an upload takes that makes the requests of a rehearsal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forecast {
+    pub requests: u64,
+    pub per_second: f64,
+    /// The rate in words.
+    pub rate: String,
+}
+
+impl Forecast {
+    /// Returns the time in whole seconds.
+    pub fn seconds(&self) -> u64 {
+        (self.requests as f64 / self.per_second.max(f64::MIN_POSITIVE)).ceil() as u64
+    }
 }
 
 /// The records of one kind that a rehearsal had.
@@ -41,16 +60,19 @@ pub struct RehearsalRecords {
 }
 
 /// What a rehearsal had in its service before the first request.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rehearsed {
     pub made_up: Vec<RehearsalRecords>,
     pub from_exports: Vec<RehearsalRecords>,
+    /// `None` if no rate is known.
+    pub forecast: Option<Forecast>,
 }
 
 /// A temporary service with a ledger of its own.
 pub(in crate::operations) struct Rehearsal {
     pub service: LocalService,
     exports: Vec<LoadedFile>,
+    speed: Option<Speed>,
     /// Holds all data; removed at the end.
     _folder: TemporaryFolder,
 }
@@ -76,13 +98,15 @@ impl Rehearsal {
         observer: Observer<'_>,
     ) -> Result<Rehearsal, Error> {
         // The names of the files are known before anything is started.
-        let opened = match rehearse.exports {
-            Some(exports) => open_exports(exports)?,
-            None => Vec::new(),
+        let opened = open_exports(rehearse.exports)?;
+        let speed = match (&context.base_url, rehearse.speed) {
+            (Some(url), None) => context.measured_speed(None, url).await?,
+            (None, None) => context.rate,
+            (_, asked) => asked,
         };
         let folder = TemporaryFolder::create()?;
         let service = LocalService::start(folder.path(), WORKSPACE, context).await?;
-        let mut rehearsal = Rehearsal { service, exports: Vec::new(), _folder: folder };
+        let mut rehearsal = Rehearsal { service, exports: Vec::new(), speed, _folder: folder };
         let loading = Loading { loader: &rehearsal.service.loader, workspace: WORKSPACE, keeps_faulty: true };
         match loading.load_all(opened, |file| warn_of_faults(file, observer)).await {
             Ok(exports) => rehearsal.exports = exports,
@@ -131,7 +155,19 @@ impl Rehearsal {
                 made_up.push(RehearsalRecords { kind: kind.list, one: kind.one, records: created });
             }
         }
-        Ok(Rehearsed { made_up, from_exports: self.exported() })
+        Ok(Rehearsed { made_up, from_exports: self.exported(), forecast: None })
+    }
+
+    /// Foretells the time of an upload that makes so many requests.
+    pub(in crate::operations) fn forecast(&self, requests: u64) -> Option<Forecast> {
+        let (per_second, rate) = match self.speed? {
+            Speed::Fixed(rate) => (rate.per_second(), rate.to_string()),
+            Speed::Auto(measured) => {
+                let measured = measured?;
+                (measured, format!("{measured:.1}/s, the service's limit as measured before"))
+            }
+        };
+        Some(Forecast { requests, per_second, rate })
     }
 
     fn exported(&self) -> Vec<RehearsalRecords> {
@@ -179,8 +215,24 @@ impl Rehearsal {
     }
 }
 
-/// Opens the exports in a folder: the files whose names say which records they have.
-fn open_exports(folder: &Path) -> Result<Vec<(&'static LoadKind, LoadFile)>, Error> {
+/// Opens exports: files, and those in folders whose names say which records they have.
+fn open_exports(places: &[PathBuf]) -> Result<Vec<(&'static LoadKind, LoadFile)>, Error> {
+    let mut opened = Vec::new();
+    for place in places {
+        if place.is_file() {
+            let kind = LoadKind::of_file(place).ok_or_else(|| Error::BadInput {
+                message: format!("the name of {} does not say which records it has", place.display()),
+                hint: "name it like items.csv or companies-2026.xlsx".to_owned(),
+            })?;
+            opened.push((kind, LoadFile::open(place)?));
+        } else {
+            opened.append(&mut open_folder(place)?);
+        }
+    }
+    Ok(opened)
+}
+
+fn open_folder(folder: &Path) -> Result<Vec<(&'static LoadKind, LoadFile)>, Error> {
     let unreadable = |error: std::io::Error| Error::BadInput {
         message: format!("the folder {} can't be read: {error}", folder.display()),
         hint: "name the folder that has the exports".to_owned(),

@@ -1,4 +1,4 @@
-//! The records of the demo workspace: a hardware shop's items and inventories, companies in several countries with their
+//! The records of the demo workspace: a hardware shop's items and inventories with some transactions, companies in several countries with their
 //! contacts, and a month of orders. The files contain records as in responses, and the lines of orders as in updates.
 
 use serde_json::{Map, Value, json};
@@ -14,11 +14,12 @@ use super::model::LoadRecord;
 type Variant = fn(Map<String, Value>) -> LoadRecord;
 
 /// Each file refers only to records of earlier files.
-const FILES: [(Variant, &str); 4] = [
+const FILES: [(Variant, &str); 5] = [
     (LoadRecord::Item, include_str!("demo/items.json")),
     (LoadRecord::Company, include_str!("demo/companies.json")),
     (LoadRecord::Contact, include_str!("demo/contacts.json")),
     (LoadRecord::Inventory, include_str!("demo/inventories.json")),
+    (LoadRecord::Transaction, include_str!("demo/transactions.json")),
 ];
 
 const ORDERS: &str = include_str!("demo/orders.json");
@@ -72,12 +73,12 @@ mod tests {
     #[tokio::test]
     async fn the_demo_fills_an_empty_workspace_once() {
         let counts: Vec<_> = FILES.iter().map(|(_, json)| records(json).len()).collect();
-        assert_eq!((counts, records(ORDERS).len()), (vec![40, 12, 20, 8], 30));
+        assert_eq!((counts, records(ORDERS).len()), (vec![40, 12, 20, 8, 3], 30));
         let folder = tempfile::tempdir().expect("a folder");
         let service = Service::open(Config::new(folder.path())).await.expect("opened");
-        assert_eq!(service.fill_demo("demo").await.expect("filled"), 110);
+        assert_eq!(service.fill_demo("demo").await.expect("filled"), 113);
         assert_eq!(service.fill_demo("demo").await.expect("not filled again"), 0);
-        assert_eq!(service.fill_demo("other").await.expect("filled"), 110, "workspaces are independent");
+        assert_eq!(service.fill_demo("other").await.expect("filled"), 113, "workspaces are independent");
         let orders = service.app.store.page("demo", Kind::Order, 1, 100).await.expect("orders").entries;
         let orders: Vec<Value> = serde_json::from_str(&format!("[{orders}]")).expect("JSON");
         for (order, source) in orders.iter().zip(records(ORDERS)) {
@@ -91,7 +92,7 @@ mod tests {
     fn all_references_exist() {
         let ids: Vec<Vec<_>> =
             FILES.iter().map(|(_, json)| records(json).iter().map(|record| record["id"].clone()).collect()).collect();
-        let [items, companies, contacts, _] = &ids[..] else { panic!("files are missing") };
+        let [items, companies, contacts, ..] = &ids[..] else { panic!("files are missing") };
         for order in records(ORDERS) {
             assert!(companies.contains(&order["company_id"]), "{order:?}");
             assert!(order.get("contact_id").is_none_or(|contact| contacts.contains(contact)), "{order:?}");

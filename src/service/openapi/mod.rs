@@ -7,6 +7,7 @@ use axum::Router;
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use serde_json::Value;
 use utoipa::PartialSchema;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{OperationBuilder, ParameterIn, PathItem};
@@ -18,8 +19,10 @@ use utoipa::openapi::{
 };
 
 use super::response::json_text;
+use crate::records::inventory;
 use operations::{Access, Operation};
 
+mod examples;
 mod operations;
 mod parameters;
 mod schema;
@@ -72,7 +75,20 @@ fn page(text: &'static str, content_type: &'static str) -> Response {
 const BEARER: &str = "bearer";
 
 const DESCRIPTION: &str = "Business records by workspace: orders, items, contacts, companies, inventories and their \
-    transactions, subscriptions and invoices. The bearer token selects the workspace.";
+    transactions, subscriptions and invoices. The bearer token selects the workspace.\n\n\
+    Paging: lists begin with `page` 1. While `page * count < total`, more pages exist, and the next one is fetched by raising \
+    `page`; `count` is the page size in use, not the number of entries. The list of inventories is an array without these \
+    fields: it ends with a page that has fewer entries than `limit`, and the header `x-total-count` has the total.\n\n\
+    Errors have the body `{message, ctx_id, errors}`, where `errors` lists all errors of the input by field. Every response \
+    has its context id in the header `x-ctx-id`.\n\n\
+    Writes can be repeated safely with the header `Idempotency-Key`: the same key with the same body gets the stored response.";
+
+/// Headers of responses to authenticated calls, while there is a rate limit.
+const LIMIT_HEADERS: &[(&str, &str)] = &[
+    ("RateLimit-Limit", "Requests that an idle workspace may send at once; only with a rate limit"),
+    ("RateLimit-Remaining", "Requests that the workspace may send now; only with a rate limit"),
+    ("RateLimit-Reset", "Seconds until the full number is permitted again; only with a rate limit"),
+];
 
 fn document() -> OpenApi {
     let mut components = Components::new();
@@ -106,9 +122,12 @@ fn describe(operation: &Operation, components: &mut Components) -> OperationBuil
         .operation_id(Some(operation.id))
         .summary(Some(operation.summary))
         .description((!operation.description.is_empty()).then_some(operation.description))
-        .response("200", response("OK", (operation.response)(components)));
+        .response("200", success(operation, (operation.response)(components)));
     for parameter in operation.parameters {
         described = described.parameter(parameter());
+    }
+    if operation.access == Access::Full {
+        described = described.parameter(parameters::idempotency_key());
     }
     if let Some(input) = operation.input {
         described = described.request_body(Some(body(input(components), operation.example)));
@@ -118,9 +137,16 @@ fn describe(operation: &Operation, components: &mut Components) -> OperationBuil
     }
     for (status, name, description) in operations::error_responses(operation) {
         let error = schema::of::<crate::records::answer::ErrorBody>(components);
-        let mut response = response(description, error);
+        let mut response = response(description, error, Some(examples::error(status)));
+        if status == "401" {
+            let header = text_header("`Bearer`");
+            response.headers.insert("WWW-Authenticate".to_owned(), header.into());
+        }
         if status == "429" {
             response.headers.insert("Retry-After".to_owned(), number_header("Seconds to wait").into());
+            for (name, description) in LIMIT_HEADERS {
+                response.headers.insert((*name).to_owned(), number_header(description).into());
+            }
         }
         components.responses.insert(name.to_owned(), response.into());
         described = described.response(status, RefOr::Ref(Ref::from_response_name(name)));
@@ -133,15 +159,38 @@ fn body(schema: RefOr<Schema>, example: &str) -> RequestBody {
     RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True)).build()
 }
 
-fn response(description: &str, schema: RefOr<Schema>) -> openapi::Response {
+/// Returns the response of an operation that succeeds.
+fn success(operation: &Operation, schema: RefOr<Schema>) -> openapi::Response {
+    let mut success = response("OK", schema, serde_json::from_str(operation.answer).ok());
+    if operation.access == Access::Full {
+        let replayed = text_header("`true` if this is the stored response to an earlier request with the same key");
+        success.headers.insert("Idempotency-Replayed".to_owned(), replayed.into());
+    }
+    if operation.path == inventory::PATH {
+        let total = number_header("Number of all inventories");
+        success.headers.insert("x-total-count".to_owned(), total.into());
+    }
+    if matches!(operation.access, Access::Regular | Access::Full) {
+        for (name, description) in LIMIT_HEADERS {
+            success.headers.insert((*name).to_owned(), number_header(description).into());
+        }
+    }
+    success
+}
+
+fn response(description: &str, schema: RefOr<Schema>, example: Option<Value>) -> openapi::Response {
     let ctx_id = HeaderBuilder::new()
         .schema(Some(String::schema()))
         .description(Some("Id of the request, also in the log of the service"));
     ResponseBuilder::new()
         .description(description)
-        .content("application/json", ContentBuilder::new().schema(Some(schema)).build())
+        .content("application/json", ContentBuilder::new().schema(Some(schema)).example(example).build())
         .header("x-ctx-id", ctx_id.build())
         .build()
+}
+
+fn text_header(description: &str) -> openapi::header::Header {
+    HeaderBuilder::new().schema(Some(String::schema())).description(Some(description)).build()
 }
 
 fn number_header(description: &str) -> openapi::header::Header {
@@ -172,8 +221,9 @@ mod tests {
     fn operations_have_unique_ids_examples_and_known_tags() {
         for (index, operation) in operations::ALL.iter().enumerate() {
             assert!(operations::ALL[..index].iter().all(|earlier| earlier.id != operation.id), "{}", operation.id);
-            let is_json = serde_json::from_str::<serde_json::Value>(operation.example).is_ok();
-            assert_eq!(is_json, operation.input.is_some(), "{}: each input has an example", operation.id);
+            let is_json = |text: &str| serde_json::from_str::<Value>(text).is_ok();
+            assert_eq!(is_json(operation.example), operation.input.is_some(), "{}: each input", operation.id);
+            assert!(is_json(operation.answer), "{}: each response has an example", operation.id);
             assert!(operations::TAGS.iter().any(|(tag, _)| *tag == operation.tag), "{}", operation.tag);
         }
     }

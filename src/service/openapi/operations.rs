@@ -14,6 +14,7 @@ use crate::records::transaction::{self, Transaction, TransactionResult};
 use crate::records::{company, contact, inventory};
 use crate::service::request::{BILLING_RULES, ITEM_RULES, ORDER_RULES, TRANSACTION_RULES};
 
+use super::examples;
 use super::parameters;
 use super::schema::{self, of};
 
@@ -32,6 +33,8 @@ pub(super) struct Operation {
     pub(super) input: Option<SchemaFn>,
     /// An example input in JSON, valid in the demo workspace; empty without an input.
     pub(super) example: &'static str,
+    /// An example response in JSON.
+    pub(super) answer: &'static str,
     pub(super) response: SchemaFn,
 }
 
@@ -70,23 +73,11 @@ const GET: Operation = Operation {
     parameters: &[],
     input: None,
     example: "",
+    answer: examples::HEALTH,
     response: of::<Health>,
 };
 
 const OLDER: &str = "List of the older family. The parameter of the page size is `amount`.";
-
-const TRANSACTION: &str = r#"{"transactionType":"in","inventoryExternalId":"L-01","transactionAmount":12,
-    "transactionDate":"2026-01-31T09:30:00Z","inventoryType":"available","useUnitValue":true,"price":15.40}"#;
-
-const ORDER: &str = r#"{"order":{"companyExternalId":"C-1001","deliveryStatus":"shipped",
-    "items":[{"itemExternalId":"0042","quantity":3,"price":24.90,"tax_rate":19}]},
-    "createMissingItems":false,"triggerWorkflows":false}"#;
-
-const SUBSCRIPTION: &str = r#"{"cid":"019a3c00-0002-7000-8000-000000000001","subscription_status":"active",
-    "items":[{"id":"019a3c00-0001-7000-8000-000000000024","amount":2}],"currency":"EUR"}"#;
-
-const INVOICE: &str = r#"{"cid":"019a3c00-0003-7000-8000-000000000005","status":"scheduled",
-    "items":[{"id":"019a3c00-0001-7000-8000-000000000001","amount":10}],"currency":"EUR"}"#;
 
 pub(super) const ALL: &[Operation] = &[
     Operation {
@@ -96,6 +87,7 @@ pub(super) const ALL: &[Operation] = &[
         summary: "List items",
         description: "In the order of creation.",
         parameters: parameters::PAGE,
+        answer: examples::ITEMS,
         response: items_page,
         ..GET
     },
@@ -109,7 +101,8 @@ pub(super) const ALL: &[Operation] = &[
             clears a field.",
         access: Access::Full,
         input: Some(|components| schema::input(components, "ItemInput", item::INPUT_FIELDS, &ITEM_RULES)),
-        example: r#"{"externalId":"0045","name":"Hex bolt M10 × 40","currency":"EUR","price":31.90,"tax":19}"#,
+        example: examples::ITEM_INPUT,
+        answer: examples::ITEM_RESULT,
         response: of::<ItemResult>,
         ..GET
     },
@@ -120,6 +113,7 @@ pub(super) const ALL: &[Operation] = &[
         summary: "List items, older family",
         description: OLDER,
         parameters: parameters::OLDER_PAGE,
+        answer: examples::ITEMS,
         response: items_page,
         ..GET
     },
@@ -129,6 +123,7 @@ pub(super) const ALL: &[Operation] = &[
         tag: "Orders",
         summary: "List orders",
         parameters: parameters::PAGE,
+        answer: examples::ORDERS,
         response: orders_page,
         ..GET
     },
@@ -138,6 +133,7 @@ pub(super) const ALL: &[Operation] = &[
         tag: "Orders",
         summary: "Read an order",
         parameters: parameters::ORDER_OR_EXTERNAL,
+        answer: examples::ORDER,
         response: one_order,
         ..GET
     },
@@ -152,7 +148,8 @@ pub(super) const ALL: &[Operation] = &[
         access: Access::Full,
         parameters: parameters::ORDER,
         input: Some(|components| schema::input(components, "OrderUpdate", order::INPUT_FIELDS, &ORDER_RULES)),
-        example: ORDER,
+        example: examples::ORDER_INPUT,
+        answer: examples::ORDER_RESULT,
         response: of::<OrderUpdateResult>,
     },
     Operation {
@@ -162,6 +159,7 @@ pub(super) const ALL: &[Operation] = &[
         summary: "List orders, older family",
         description: OLDER,
         parameters: parameters::OLDER_PAGE,
+        answer: examples::ORDERS,
         response: orders_page,
         ..GET
     },
@@ -172,6 +170,7 @@ pub(super) const ALL: &[Operation] = &[
         summary: "List companies",
         description: "Companies may have further fields.",
         parameters: parameters::PAGE,
+        answer: examples::COMPANIES,
         response: |components| {
             let entry = schema::record(components, "Company", company::READ_FIELDS);
             schema::page(components, "CompanyPage", entry)
@@ -186,6 +185,7 @@ pub(super) const ALL: &[Operation] = &[
         description: "List of the older family. The parameter of the page size is `amount`. Contacts may have further \
             fields.",
         parameters: parameters::OLDER_PAGE,
+        answer: examples::CONTACTS,
         response: |components| {
             let entry = schema::record(components, "Contact", contact::READ_FIELDS);
             schema::page(components, "ContactPage", entry)
@@ -199,6 +199,7 @@ pub(super) const ALL: &[Operation] = &[
         summary: "List inventories",
         description: "An array without an envelope. The header `x-total-count` has the total number.",
         parameters: parameters::BARE_PAGE,
+        answer: examples::INVENTORIES,
         response: |components| schema::array(one_inventory(components)),
         ..GET
     },
@@ -208,6 +209,7 @@ pub(super) const ALL: &[Operation] = &[
         tag: "Inventories",
         summary: "Read an inventory",
         parameters: parameters::INVENTORY,
+        answer: examples::INVENTORY,
         response: one_inventory,
         ..GET
     },
@@ -220,7 +222,8 @@ pub(super) const ALL: &[Operation] = &[
         description: "Updates the figures of the inventory with this `inventoryId` or `inventoryExternalId`.",
         access: Access::Full,
         input: Some(transaction_input),
-        example: TRANSACTION,
+        example: examples::TRANSACTION_INPUT,
+        answer: examples::TRANSACTION_RESULT,
         response: of::<TransactionResult>,
         ..GET
     },
@@ -235,7 +238,8 @@ pub(super) const ALL: &[Operation] = &[
         access: Access::Full,
         parameters: parameters::TRANSACTION,
         input: Some(transaction_input),
-        example: TRANSACTION,
+        example: examples::TRANSACTION_INPUT,
+        answer: examples::TRANSACTION_RESULT,
         response: of::<TransactionResult>,
     },
     Operation {
@@ -244,6 +248,7 @@ pub(super) const ALL: &[Operation] = &[
         tag: "Inventories",
         summary: "Read a transaction",
         parameters: parameters::TRANSACTION,
+        answer: examples::TRANSACTION,
         response: of::<Transaction>,
         ..GET
     },
@@ -257,7 +262,8 @@ pub(super) const ALL: &[Operation] = &[
         input: Some(|components| {
             schema::input(components, "SubscriptionInput", subscription::INPUT_FIELDS, &BILLING_RULES)
         }),
-        example: SUBSCRIPTION,
+        example: examples::SUBSCRIPTION_INPUT,
+        answer: examples::SUBSCRIPTION,
         response: of::<Subscription>,
         ..GET
     },
@@ -269,7 +275,8 @@ pub(super) const ALL: &[Operation] = &[
         summary: "Create a sales invoice record",
         access: Access::Full,
         input: Some(|components| schema::input(components, "InvoiceInput", invoice::INPUT_FIELDS, &BILLING_RULES)),
-        example: INVOICE,
+        example: examples::INVOICE_INPUT,
+        answer: examples::INVOICE,
         response: of::<Invoice>,
         ..GET
     },
@@ -282,7 +289,8 @@ pub(super) const ALL: &[Operation] = &[
         description: "The new token has the workspace and the access level of the refresh token.",
         access: Access::TokenInBody,
         input: Some(of::<RefreshInput>),
-        example: r#"{"refresh":"<REFRESH_TOKEN>"}"#,
+        example: examples::REFRESH_INPUT,
+        answer: examples::REFRESH_RESULT,
         response: of::<RefreshResult>,
         ..GET
     },
@@ -350,6 +358,7 @@ pub(super) fn error_responses(
         (access == Access::Full, "403", "Forbidden", "The token has Regular access, which is read-only"),
         (has_id, "404", "NotFound", "No such record in this workspace"),
         (has_body, "408", "RequestTimeout", "Timed out reading the body"),
+        (access == Access::Full, "409", "Conflict", "A request with the same Idempotency-Key is in progress"),
         (has_body, "413", "ContentTooLarge", "The body is larger than 1 MiB"),
         (has_body, "415", "UnsupportedMediaType", "The body is not `application/json`"),
         (checks_input, "422", "Invalid", "Invalid input; `errors` lists the errors by field"),

@@ -5,6 +5,7 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::SchemaType;
 use utoipa::openapi::{ObjectBuilder, Required, Type};
 
+use crate::service::idempotency;
 use crate::service::request::{DEFAULT_LIMIT, MAX_LIMIT};
 
 /// Lists of the public family.
@@ -62,6 +63,24 @@ fn in_path(name: &str, description: &str, example: &str) -> Parameter {
         .required(Required::True)
         .example(Some(Value::from(example)))
         .description(Some(description))
+        .schema(Some(schema))
+        .build()
+}
+
+/// The header of all writes.
+pub(super) fn idempotency_key() -> Parameter {
+    let schema = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .min_length(Some(1))
+        .max_length(Some(idempotency::MAX_LENGTH))
+        .pattern(Some(r#"^([!#-\[\]-~]+|"[!#-\[\]-~]+")$"#));
+    ParameterBuilder::new()
+        .name("Idempotency-Key")
+        .parameter_in(ParameterIn::Header)
+        .description(Some(
+            "Your own key of this request: a repetition with the same key takes no effect, and gets the same response",
+        ))
+        .example(Some(Value::from("8e03978e-40d5-43dd-bc93-6894a57f9324")))
         .schema(Some(schema))
         .build()
 }

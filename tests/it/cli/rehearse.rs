@@ -174,3 +174,29 @@ fn reports_of_rehearsals_say_so() {
     let shown = place.sheetport(["view", "r.xlsx", "--sheet", "1", "--csv"]).exits(0);
     shown.shows(&["Rehearsal of items.csv: nothing was sent to a service", "a temporary one on this machine"]);
 }
+
+#[test]
+fn the_time_of_the_upload_is_foretold_and_files_can_be_named() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("exports")).unwrap();
+    place.write("exports/companies.csv", "id,external_id\nc1,42\nc2,43\n");
+    place.write("exports/orders.csv", "id,order_id,external_id\no1,1,\n");
+    place.write("orders.csv", ORDERS);
+    let args =
+        ["upload", "orders.csv", "-t", "orders", "--rehearse", "--rate", "30/h", "--from", "exports/companies.csv"];
+    let ended = place.sheetport(args).args(["--report", "r.csv", "--json"]).run();
+    let rehearsed = summary(&ended);
+    assert_eq!(rehearsed["rehearsal"]["from_exports"], json!({"companies": 2}));
+    // At 30 requests an hour the two would have taken minutes.
+    assert_eq!(rehearsed["requests"], 2);
+    assert_eq!(rehearsed["rehearsal"]["forecast"]["requests"], 2);
+    assert_eq!(rehearsed["rehearsal"]["forecast"]["seconds"], 240);
+    let ended = place.sheetport(args).run();
+    assert!(ended.stdout.contains("the upload makes 2 requests: about 4 min at 30/h"), "{}", ended.stdout);
+    let ended = place.sheetport(&args[..5]).arg("--json").run();
+    assert_eq!(summary(&ended)["rehearsal"].get("forecast"), None);
+
+    place.write("exports/prices.csv", "id\n1\n");
+    let args = ["upload", "orders.csv", "-t", "orders", "--rehearse", "--from", "exports/prices.csv"];
+    place.sheetport(args).exits(7).says(&["prices.csv"]);
+}
