@@ -106,6 +106,7 @@ fn exported(
         template: None,
         explode: None,
         since: Since::Ever,
+        append: false,
         changes: None,
         verify: false,
         fresh: false,

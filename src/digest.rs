@@ -1,6 +1,6 @@
 //! SHA-256 digests.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 
 use sha2::{Digest, Sha256};
 
@@ -16,12 +16,18 @@ pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 32
 
 /// Reads to the end. Returns the digest in hexadecimal and the number of bytes.
 pub(crate) fn of_reader(reader: &mut impl Read) -> io::Result<(String, u64)> {
+    copy(reader, &mut io::sink())
+}
+
+/// Copies all bytes. Returns their digest in hexadecimal and their number.
+pub(crate) fn copy(reader: &mut impl Read, writer: &mut impl Write) -> io::Result<(String, u64)> {
     let (mut hasher, mut bytes) = (Sha256::new(), 0);
     let mut buffer = vec![0; 64 * 1024];
     loop {
         match reader.read(&mut buffer)? {
             0 => return Ok((hex(&hasher.finalize()), bytes)),
             len => {
+                writer.write_all(&buffer[..len])?;
                 hasher.update(&buffer[..len]);
                 bytes += len as u64;
             }

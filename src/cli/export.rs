@@ -24,6 +24,7 @@ Examples:
   sheetport export orders -o orders.csv.gz --explode items --rate 600/min
   sheetport export items orders companies -o all.xlsx
   sheetport export items -o 'items-{date}.csv' --keep 14 --min-ratio 0.8
+  sheetport export items -o deltas.csv --since last --append
   sheetport export items -o items.csv --changes 'changes-{date}.xlsx'
   sheetport export transactions -o moves.csv --ids list.xlsx --column 'Transaction'
   sheetport export items -o - --format ndjson";
@@ -98,6 +99,9 @@ pub struct Nightly {
     /// 2026-11-21T06:00:00Z
     #[arg(long, help_heading = NIGHTLY, value_name = "last|TIME", value_parser = since, conflicts_with = "ids")]
     pub since: Option<Since>,
+    /// Append what is new or changed to the file of the last export, instead of replacing it; CSV, TSV and NDJSON
+    #[arg(long, help_heading = NIGHTLY, requires = "since")]
+    pub append: bool,
     /// Also list the records that were added, changed and removed since the last export to this name with --changes
     #[arg(long, help_heading = NIGHTLY, value_name = "FILE", conflicts_with = "ids")]
     pub changes: Option<PathBuf>,

@@ -156,6 +156,7 @@ pub(super) fn request(args: &Export) -> ExportRequest<'_> {
         template: look.template.as_deref(),
         explode: look.explode.clone(),
         since: nightly.since.unwrap_or(Since::Ever),
+        append: nightly.append,
         changes: nightly.changes.as_deref(),
         verify: args.verify,
         fresh: args.fresh,
@@ -191,6 +192,7 @@ fn again(args: &Export, context: &Context) -> String {
         .switch("bom", look.bom)
         .switch("exact", look.exact)
         .flag("since", since)
+        .switch("append", nightly.append)
         .flag("changes", nightly.changes.as_ref())
         .flag("keep", nightly.keep.map(|number| number.to_string()))
         .flag("min-ratio", nightly.min_ratio.map(|share| share.to_string()))
@@ -213,6 +215,7 @@ pub(super) fn as_json(exported: &Exported) -> Value {
         "manifest": exported.path.as_deref().map(Manifest::path_of),
         "count": manifest.count,
         "rows": manifest.rows,
+        "rows_before": manifest.rows_before,
         "distinct": manifest.distinct,
         "pages": manifest.pages,
         "page_size": manifest.page_size,
@@ -256,7 +259,13 @@ pub(super) fn print(exported: &Exported) {
     let (good, bad, faint) = (ui::style::GOOD, ui::style::BAD, ui::style::FAINT);
     let file = exported.path.as_deref().unwrap_or(Path::new("standard output"));
     let count = ui::thousands(manifest.count);
-    say(format_args!("{count} {} in {}", manifest.records, file.display()));
+    match manifest.rows_before {
+        Some(before) if before > 0 => {
+            let before = ui::thousands(before);
+            say(format_args!("{count} {} appended to {}, after {before} rows", manifest.records, file.display()));
+        }
+        _ => say(format_args!("{count} {} in {}", manifest.records, file.display())),
+    }
     if manifest.complete {
         say(format_args!("  {good}complete{good:#}: {faint}{}{faint:#}", manifest.how));
     } else {

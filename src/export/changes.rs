@@ -67,19 +67,21 @@ impl PreviousRecords {
 pub(super) struct Comparison {
     /// `None` if there was no previous export.
     pub(super) changes: Option<Changes>,
-    /// The new hashes, ready to replace the previous ones.
+    /// Whether there are new hashes.
+    has_hashes: bool,
+    /// The new hashes, until they are saved.
     new_hashes: Option<WholeFile>,
 }
 
 impl Comparison {
-    /// Whether the new hashes are saved by [`Comparison::save`].
-    pub(super) fn is_saved(&self) -> bool {
-        self.new_hashes.is_some()
+    /// Whether there are new hashes to save by [`Comparison::save`].
+    pub(super) fn has_hashes(&self) -> bool {
+        self.has_hashes
     }
 
-    /// Puts the new hashes in place.
-    pub(super) fn save(self) -> Result<(), Error> {
-        self.new_hashes.map(WholeFile::finish).transpose()?;
+    /// Puts the new hashes in place, unless they are.
+    pub(super) fn save(&mut self) -> Result<(), Error> {
+        self.new_hashes.take().map(WholeFile::finish).transpose()?;
         Ok(())
     }
 }
@@ -97,7 +99,7 @@ impl RecordHashes {
         let mut file = WholeFile::create(new, Existing::Replace)?;
         self.write_to(&mut file).map_err(|error| failed(new, error))?;
         file.sync()?;
-        Ok(Comparison { changes: changes.transpose()?.flatten(), new_hashes: Some(file) })
+        Ok(Comparison { changes: changes.transpose()?.flatten(), has_hashes: true, new_hashes: Some(file) })
     }
 
     fn changes_since(&self, path: &Path) -> io::Result<Option<Changes>> {
@@ -172,7 +174,7 @@ mod tests {
 
     /// Compares these entries with the previous ones, and replaces them.
     fn compared(entries: &str, path: &Path) -> Option<Changes> {
-        let comparison = hashes_of(entries).compare(Some(path), path).unwrap();
+        let mut comparison = hashes_of(entries).compare(Some(path), path).unwrap();
         let changes = comparison.changes;
         comparison.save().unwrap();
         changes

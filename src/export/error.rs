@@ -25,8 +25,49 @@ pub enum Error {
     OtherOrigin { path: PathBuf, workspace: String, base_url: String },
     #[error("{path} has {count} changes of an earlier export of today, so it is not replaced", path = path.display())]
     ChangesKept { path: PathBuf, count: u64 },
+    #[error("{path} {why}, so nothing is appended", path = path.display())]
+    NotAppended { path: PathBuf, why: NotAppended },
+    #[error("{path} has the changes of several exports, so it is not replaced", path = path.display())]
+    AppendedKept { path: PathBuf },
     #[error("internal error: {0}")]
     Internal(&'static str),
+}
+
+/// Why nothing is appended to a file.
+#[derive(Debug, thiserror::Error)]
+pub enum NotAppended {
+    #[error("has changed since the last export wrote to it")]
+    Changed,
+    #[error("is not the file of an earlier export to this name")]
+    Unknown,
+    #[error("was begun with other values of --delimiter, --locale, --bom or --exact")]
+    Style,
+    #[error("has no column {}", columns.join(", "))]
+    Columns { columns: Vec<String> },
+    #[error("can't be compared with the last export, whose records are gone")]
+    NoRecords,
+    #[error("has changed since an export to it was interrupted")]
+    Interrupted,
+}
+
+impl NotAppended {
+    fn hint(&self) -> &'static str {
+        match self {
+            NotAppended::Changed => {
+                "nothing is lost: move the file away, and the next export begins a new one with all changes since then"
+            }
+            NotAppended::Unknown => "choose another name, or move the file away: the next export begins a new one",
+            NotAppended::Style => "leave these flags out, or move the file away: the next export begins a new one",
+            NotAppended::Columns { .. } => {
+                "nothing is lost: move the file away, and the next export begins a new one with the further columns"
+            }
+            NotAppended::NoRecords => "move the file away: the next export begins a new one with all records",
+            NotAppended::Interrupted => {
+                "move the file away: the next export begins a new one with all changes since the export before, some of \
+                 which may be in both files"
+            }
+        }
+    }
 }
 
 impl Error {
@@ -49,6 +90,8 @@ impl Error {
                  changes-{date}-{time}.csv"
                     .to_owned(),
             ),
+            Error::NotAppended { why, .. } => Some(why.hint().to_owned()),
+            Error::AppendedKept { .. } => Some("add --append, or move the file away".to_owned()),
             Error::Ids { .. } => {
                 Some("specify the column with --column: its header, its letter or its number".to_owned())
             }

@@ -79,6 +79,8 @@ pub struct Job {
     /// Path of an array whose elements get a row each.
     pub explode: Option<String>,
     pub since: Since,
+    /// Appends the changes since the previous export to the file of that export.
+    pub append: bool,
     /// Lists what was added, changed and removed since the previous export with such a list.
     pub changes: Option<ChangesFile>,
     /// Reads all IDs a second time.

@@ -17,13 +17,14 @@ mod session;
 mod simulation;
 mod spool;
 mod table;
+mod tables;
 pub(crate) mod template;
 mod value;
 
 pub use self::changes::Changes;
 pub(crate) use self::conclude::has_date;
 pub use self::conclude::{Exported, Manifest};
-pub use self::error::Error;
+pub use self::error::{Error, NotAppended};
 pub use self::fetch::{IdFile, KnownSizes, PageSize};
 pub use self::job::{ChangesFile, Clock, Job, Output, Since, Source};
 pub use self::run::{export, export_together};

@@ -1,6 +1,5 @@
 //! Runs an export: fetches all pages, writes the table and concludes.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,25 +8,24 @@ use std::sync::Arc;
 use serde_json::json;
 use tokio::sync::Mutex;
 
-use super::change_list::{ListLayout, Records, compare};
-use super::changes::{Comparison, PreviousRecords};
+use super::change_list::ListLayout;
+use super::changes::PreviousRecords;
 use super::conclude::{
-    ComparedRecords, ExportResults, Exported, History, ListedChanges, Reading, Requested, State, Verdict, behind_links,
+    Appending, ComparedRecords, ExportResults, Exported, History, Reading, Requested, State, Verdict, behind_links,
     check_existing, check_existing_changes, conclude, incomplete, records_before, resolve,
 };
 use super::error::Error;
 use super::fetch::{Fetcher, KnownSizes, PageSize, SAFE, may_depend_on_size, try_page};
 use super::job::{Job, Output, Since, Source};
 use super::session::{ExportSession, Progress};
-use super::spool::{FrameKind, Frames, Spool};
-use super::table::{FinishedTable, Selection, TableBuilder, TableOptions, WriterThread};
-use super::template::Template;
-use crate::client::pages::{Completeness, Entry, Page, Walk};
+use super::table::{Selection, TableBuilder, TableOptions, WriterThread};
+use super::tables::{FinishedExport, SpooledPages, UnfinishedFile, UnfinishedList, UnfinishedTable, finish_tables};
+use crate::client::pages::{Completeness, Walk};
 use crate::client::{Client, Pace};
 use crate::digest;
 use crate::sheet;
 use crate::sheet::compression::Compression;
-use crate::sheet::write::{Existing, Shape, ValueTable, WholeFile, Written, folder};
+use crate::sheet::write::{Existing, Shape, WholeFile, folder};
 
 /// How often a list is read if it changes meanwhile in a way that may hide records.
 const MAX_READINGS: u32 = 3;
@@ -92,6 +90,9 @@ struct StartedExport<'a> {
     identity: String,
     history: History,
     previous: Option<State>,
+    appending: Option<Appending>,
+    /// A file to which an interrupted export may have appended its changes.
+    uncertain: Option<PathBuf>,
     records_before: Option<u64>,
 }
 
@@ -106,19 +107,22 @@ struct ReadExport<'a> {
 
 impl<'a> StartedExport<'a> {
     fn start(job: &'a Job) -> Result<StartedExport<'a>, Error> {
+        let identity = identity(job)?;
+        let history = History::open(&job.home, &identity)?;
+        // Looks for temporary files that creating others removes.
+        let (previous, uncertain) = history.state()?;
         let path = match &job.output {
             Output::File { pattern, .. } => Some(file_path(job, pattern)?),
             Output::Stdout { .. } => None,
         };
         let changes = job.changes.as_ref().map(|file| file_path(job, &file.pattern)).transpose()?;
         check_existing(job, path.as_deref())?;
-        let identity = identity(job)?;
-        let history = History::open(&job.home, &identity)?;
         history.delete_old_spools(&job.home, (job.clock.now)());
-        let previous = history.state();
         check_existing_changes(job, changes.as_deref(), previous.as_ref())?;
+        let uncertain = uncertain.filter(|_| job.since == Since::Last);
+        let appending = Appending::to(job, path.as_deref(), previous.as_ref(), uncertain.as_deref())?;
         let records_before = records_before(job, path.as_deref(), previous.as_ref());
-        Ok(StartedExport { job, path, changes, identity, history, previous, records_before })
+        Ok(StartedExport { job, path, changes, identity, history, previous, appending, uncertain, records_before })
     }
 
     /// Reads the list, again if it changes meanwhile in a way that may hide records.
@@ -131,7 +135,11 @@ impl<'a> StartedExport<'a> {
         let mut is_fresh = job.fresh;
         let (session, since, completeness) = loop {
             let (selection, since) = selection(job, history, previous.as_ref())?;
-            let options = table_options(job, path.as_deref(), history, selection, is_shared);
+            if let Some(appending) = &self.appending {
+                appending.check(&selection)?;
+            }
+            let is_continued = is_shared || self.appending.is_some();
+            let options = table_options(job, path.as_deref(), history, selection, is_continued);
             let writer = WriterThread::spawn(TableBuilder::new(options));
             let mut session = ExportSession::start(job, &self.identity, history, concluded, is_fresh, writer)?;
             let completeness = match session.fetch_all(job, page_size, fetcher, progress).await {
@@ -187,7 +195,7 @@ impl<'a> ReadExport<'a> {
     /// Separates what a blocking thread writes from what concludes the export. Changes are listed only if all is complete.
     fn split(self, is_complete: bool) -> (UnfinishedTable, UnfinishedResult<'a>) {
         let ReadExport { started, session, since, verdict, requested } = self;
-        let StartedExport { job, changes, history, previous, .. } = started;
+        let StartedExport { job, changes, history, previous, appending, uncertain, .. } = started;
         let ExportSession { walk, spool, writer, repeated, missing, was_resumed, is_verified, started, .. } = session;
         let compared = previous.as_ref().and_then(|previous| previous.compared.as_ref());
         let new_records = History::new_records(started);
@@ -206,7 +214,20 @@ impl<'a> ReadExport<'a> {
             }
         });
         let pages = SpooledPages { spool, repeated };
-        let unfinished = UnfinishedTable { writer, pages, hashes, list };
+        let appended = appending.filter(|_| is_complete).map(|appending| UnfinishedFile {
+            appending,
+            state: State {
+                written: None,
+                distinct: walk.entries,
+                started,
+                finished: job.clock.timestamp().to_string(),
+                compared: Some(new_records.clone()),
+                // Changes that are not listed yet are listed by the next export.
+                listed: previous.as_ref().and_then(|previous| previous.listed.clone()),
+            },
+            folder: history.folder().to_owned(),
+        });
+        let unfinished = UnfinishedTable { writer, pages, hashes, style: job.table_style(), appended, list };
         let result = UnfinishedResult {
             job,
             history,
@@ -220,6 +241,7 @@ impl<'a> ReadExport<'a> {
             was_resumed,
             is_verified,
             started,
+            uncertain,
         };
         (unfinished, result)
     }
@@ -239,21 +261,25 @@ struct UnfinishedResult<'a> {
     was_resumed: bool,
     is_verified: bool,
     started: jiff::Timestamp,
+    uncertain: Option<PathBuf>,
 }
 
 impl<'a> UnfinishedResult<'a> {
     fn with(self, finished: FinishedExport) -> ExportResults<'a> {
         let UnfinishedResult { job, history, previous, new_records, verdict, walk, since, missing, .. } = self;
-        let FinishedExport { table, comparison, changes, spool, written } = finished;
+        let FinishedExport { table, comparison, changes, spool, written, file, rows_before } = finished;
         ExportResults {
             job,
             history,
             previous,
-            new_records: comparison.is_saved().then_some(new_records),
+            new_records: comparison.has_hashes().then_some(new_records),
             verdict,
             walk,
             table,
             written,
+            file,
+            rows_before,
+            uncertain: self.uncertain,
             comparison,
             changes,
             spool,
@@ -265,134 +291,6 @@ impl<'a> UnfinishedResult<'a> {
             started: self.started,
         }
     }
-}
-
-/// The pages of an export, as they were received.
-struct SpooledPages {
-    spool: Spool,
-    /// Flags for the new entries of pages with repeated entries, by position in the spool.
-    repeated: HashMap<u64, Vec<bool>>,
-}
-
-/// The pages of a spool, with a flag for each entry that is new.
-struct PageIterator<'a> {
-    frames: Frames,
-    repeated: &'a HashMap<u64, Vec<bool>>,
-    /// Position of the next frame.
-    position: u64,
-}
-
-impl PageIterator<'_> {
-    fn next_page(&mut self) -> Result<Option<(Page, Vec<bool>)>, Error> {
-        while let Some(frame) = self.frames.next()? {
-            let position = self.position;
-            self.position += 1;
-            if matches!(frame.kind, FrameKind::Page | FrameKind::PageAgain) {
-                let page = Page::parse(frame.payload).map_err(|reason| Error::Page { page: position + 1, reason })?;
-                let new = self.repeated.get(&position).cloned().unwrap_or_else(|| vec![true; page.len()]);
-                return Ok(Some((page, new)));
-            }
-        }
-        Ok(None)
-    }
-}
-
-impl Iterator for PageIterator<'_> {
-    type Item = Result<(Page, Vec<bool>), Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.next_page().transpose()
-    }
-}
-
-/// A table to be finished.
-struct UnfinishedTable {
-    writer: WriterThread,
-    pages: SpooledPages,
-    /// The hashes of the previous export, and those of this one.
-    hashes: (Option<PathBuf>, PathBuf),
-    list: Option<UnfinishedList>,
-}
-
-/// A list of changes to be written.
-struct UnfinishedList {
-    /// The records of the previous export with such a list, and those of this one.
-    previous: Option<PathBuf>,
-    new: PathBuf,
-    layout: ListLayout,
-    template: Option<Template>,
-    scratch: PathBuf,
-    records: ComparedRecords,
-}
-
-/// A finished table, the comparison with the previous export, and its list.
-struct FinishedExport {
-    table: FinishedTable,
-    comparison: Comparison,
-    changes: Option<ListedChanges>,
-    spool: Spool,
-    /// `None` for standard output.
-    written: Option<Written>,
-}
-
-impl SpooledPages {
-    fn iter(&self) -> Result<PageIterator<'_>, Error> {
-        Ok(PageIterator { frames: self.spool.frames()?, repeated: &self.repeated, position: 0 })
-    }
-
-    /// Passes the records that meet the conditions of the template to `each`.
-    fn each_record(
-        &self,
-        template: Option<&Template>,
-        each: &mut dyn FnMut(&Entry<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        for page in self.iter()? {
-            let (page, new) = page?;
-            for (entry, _) in page.entries().zip(new).filter(|(_, is_new)| *is_new) {
-                if template.is_none_or(|template| template.selects(&entry)) {
-                    each(&entry)?;
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Finishes the tables, and compares their records with those of the previous exports. Nothing is put in place before
-/// everything is written: first `file`, and then the lists of changes.
-fn finish_tables(unfinished: Vec<UnfinishedTable>, file: PathBuf) -> Result<Vec<FinishedExport>, Error> {
-    let mut open: Option<ValueTable> = None;
-    let mut lists: Vec<(PathBuf, ValueTable)> = Vec::new();
-    let mut finished = Vec::new();
-    for UnfinishedTable { writer, pages, hashes: (previous, new), list } in unfinished {
-        let (table, mut rows) = writer.finish()?.finish(open.take(), pages.iter()?)?;
-        open = Some(table);
-        let comparison = rows.hashes.take().map(|hashes| hashes.compare(previous.as_deref(), &new)).transpose()?;
-        let changes = list.map(|list| {
-            let records: &Records<'_> = &|each| pages.each_record(list.template.as_ref(), each);
-            let changes = compare(list.previous.as_deref(), &list.new, records, list.layout.clone(), &list.scratch)?;
-            Ok::<_, Error>((changes, list))
-        });
-        let changes = match changes.transpose()? {
-            Some((Some(changes), list)) => {
-                let counts = changes.counts;
-                let path = list.layout.path.clone();
-                let before = lists.pop_if(|(last, _)| *last == path).map(|(_, table)| table);
-                lists.push((path.clone(), changes.write(before)?));
-                Some(ListedChanges { records: list.records.clone(), written: Some((path, counts)) })
-            }
-            Some((None, list)) => Some(ListedChanges { records: list.records.clone(), written: None }),
-            None => None,
-        };
-        let comparison = comparison.unwrap_or_default();
-        finished.push(FinishedExport { table: rows, comparison, changes, spool: pages.spool, written: None });
-    }
-    let written = open.map(|table| table.finish_as(file)).transpose()?.flatten();
-    finished.iter_mut().for_each(|export| export.written.clone_from(&written));
-    for (path, table) in lists {
-        table.finish_as(path)?;
-    }
-    Ok(finished)
 }
 
 /// Returns the path of a file for this pattern. Creates missing folders, and fails if the folder is not writable.
@@ -452,7 +350,7 @@ fn table_options(
     path: Option<&Path>,
     history: &History,
     selection: Selection,
-    is_shared: bool,
+    is_continued: bool,
 ) -> TableOptions {
     let (fields, sheet) = job.source.fields();
     let (path, shape) = match &job.output {
@@ -465,7 +363,7 @@ fn table_options(
         path,
         shape,
         style: job.table_style(),
-        is_shared,
+        is_continued,
         template: job.template.clone(),
         explode: job.explode.clone(),
         selection,

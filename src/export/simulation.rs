@@ -296,6 +296,7 @@ impl Simulation {
             template: None,
             explode: None,
             since,
+            append: false,
             changes: None,
             verify: false,
             fresh: false,

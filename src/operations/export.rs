@@ -19,6 +19,8 @@ use crate::text_file::read_text;
 
 /// Placeholder for the name of the list.
 const KIND: &str = "{kind}";
+/// Placeholder for the time of day.
+const TIME: &str = "{time}";
 const RESUME_HINT: &str = "the records read so far are kept; run the same command again within an hour to continue";
 
 /// Names of the records that can be exported.
@@ -63,6 +65,8 @@ pub struct ExportRequest<'a> {
     /// Path of an array with one row per element.
     pub explode: Option<String>,
     pub since: Since,
+    /// Appends the changes since the previous export to its file.
+    pub append: bool,
     /// Path of the list of what was added, changed and removed since the previous export with such a list.
     pub changes: Option<&'a Path>,
     /// Reads the ids a second time.
@@ -223,6 +227,9 @@ fn job(context: &Context, request: &ExportRequest<'_>, records: &str) -> Result<
         let message = "--since last needs the name of a file: standard output has no previous export";
         return Err(Error::invalid(message, "write to a file such as changes-{date}-{time}.csv"));
     }
+    if request.append {
+        check_append(request, &output)?;
+    }
     let has_date = matches!(&output, Output::File { pattern, .. } if export::has_date(pattern));
     if request.keep.is_some() && !has_date {
         let message = "--keep needs {date} in the name of the file";
@@ -236,6 +243,7 @@ fn job(context: &Context, request: &ExportRequest<'_>, records: &str) -> Result<
         template: request.template.map(|path| load_template(path, records)).transpose()?,
         explode: request.explode.clone(),
         since: request.since,
+        append: request.append,
         verify: request.verify,
         fresh: request.fresh,
         keep: request.keep.map(usize::from),
@@ -252,6 +260,25 @@ fn job(context: &Context, request: &ExportRequest<'_>, records: &str) -> Result<
         language: request.language.map(str::to_owned),
         clock: Clock { local: jiff::Zoned::now(), now: SystemTime::now },
     })
+}
+
+/// Refuses `--append` where nothing can be appended.
+fn check_append(request: &ExportRequest<'_>, output: &Output) -> Result<(), Error> {
+    if request.since != Since::Last {
+        let message = "--append is for the changes since the last export";
+        return Err(Error::invalid(message, "add --since last"));
+    }
+    match output {
+        Output::File { shape: Shape::Xlsx, .. } => {
+            let message = "--append can't extend a workbook";
+            Err(Error::invalid(message, "write to .csv, .tsv or .ndjson, or name each file by its time: {date}-{time}"))
+        }
+        Output::File { pattern, .. } if pattern.contains(TIME) => {
+            let message = "with {time} in its name, each file is a new one, to which nothing is appended";
+            Err(Error::invalid(message, "leave out --append, or {time}"))
+        }
+        Output::File { .. } | Output::Stdout { .. } => Ok(()),
+    }
 }
 
 fn output(request: &ExportRequest<'_>, records: &str) -> Result<Output, Error> {

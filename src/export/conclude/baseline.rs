@@ -45,6 +45,12 @@ pub(in crate::export) fn check_existing(job: &Job, path: Option<&Path>) -> Resul
         let Manifest { workspace, base_url, .. } = manifest;
         return Err(Error::OtherOrigin { path: path.to_owned(), workspace, base_url });
     }
+    if job.append {
+        return Ok(());
+    }
+    if job.since == Since::Last && manifest.rows_before.is_some_and(|before| before + manifest.rows > 0) {
+        return Err(Error::AppendedKept { path: path.to_owned() });
+    }
     // The next process may not have read the changes yet.
     if job.since == Since::Last && manifest.changes_only && manifest.count > 0 && is_today(job, &manifest.finished) {
         return Err(Error::ChangesKept { path: path.to_owned(), count: manifest.count });

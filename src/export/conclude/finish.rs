@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::appended::{WrittenFile, absolute};
 use super::file_names;
 use super::history::{ComparedRecords, History, LastList, State};
 use super::manifest::Manifest;
@@ -50,6 +51,12 @@ pub(in crate::export) struct ExportResults<'a> {
     pub(in crate::export) table: FinishedTable,
     /// The file; `None` for standard output.
     pub(in crate::export) written: Option<Written>,
+    /// The same file for the next export.
+    pub(in crate::export) file: Option<WrittenFile>,
+    /// Number of rows of earlier exports in the file. `None` unless rows are appended.
+    pub(in crate::export) rows_before: Option<u64>,
+    /// A file to which an interrupted export may have appended the same changes.
+    pub(in crate::export) uncertain: Option<PathBuf>,
     pub(in crate::export) comparison: Comparison,
     pub(in crate::export) changes: Option<ListedChanges>,
     pub(in crate::export) spool: Spool,
@@ -124,20 +131,23 @@ pub(in crate::export) fn conclude(
 
 /// Saves the state for the next export, if this one is complete. Returns the spool.
 fn remember(results: ExportResults<'_>, manifest: &Manifest, path: Option<&Path>) -> Result<Spool, Error> {
-    let ExportResults { history, previous, walk, comparison, changes, new_records, spool, started, .. } = results;
-    let Some(path) = path else { return Ok(spool) };
+    let ExportResults { history, previous, walk, mut comparison, changes, new_records, spool, started, file, .. } =
+        results;
+    if path.is_none() {
+        return Ok(spool);
+    }
     comparison.save()?;
     let (compared, listed) = previous.map_or((None, None), |previous| (previous.compared, previous.listed));
     let finished = manifest.finished.clone();
     let new_list = changes.map(|changes| {
         let (file, counts) = changes.written.unzip();
         let count = counts.map_or(0, |Changes { added, changed, removed }| added + changed + removed);
-        let file = file.map(|file| std::path::absolute(&file).unwrap_or(file));
+        let file = file.map(|file| absolute(&file));
         LastList { records: changes.records, file, count, finished: finished.clone() }
     });
     // The state takes effect at once, with the files that it names.
     history.remember(&State {
-        file: path.to_owned(),
+        written: file,
         distinct: walk.entries,
         started,
         finished,
@@ -198,7 +208,7 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
         started,
         ..
     } = results;
-    let FinishedTable { header, counts, .. } = table;
+    let FinishedTable { columns, counts, .. } = table;
     let (_, records) = job.source.fields();
     let family = match &job.source {
         Source::List(list) => list.family.name(),
@@ -233,6 +243,7 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
         verified: *is_verified,
         count: counts.records,
         rows: counts.rows,
+        rows_before: results.rows_before,
         distinct: walk.entries,
         pages: walk.pages,
         page_size: requested.page_size,
@@ -244,7 +255,7 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
         older: counts.older,
         left_out: counts.left_out,
         not_found: *missing,
-        columns: header.clone(),
+        columns: columns.iter().map(|column| column.header.clone()).collect(),
         gathered: counts.other_fields,
         cut: counts.cut,
         defused: counts.defused,
@@ -262,6 +273,13 @@ fn remarks(results: &ExportResults<'_>) -> Vec<String> {
         format!("the field {path} is blank in every record{meant}")
     };
     let mut remarks: Vec<String> = unused_fields.iter().map(unused).collect();
+    if let Some(path) = &results.uncertain {
+        remarks.push(format!(
+            "an earlier export was interrupted while it wrote {}, which has been moved or changed since: the changes of that \
+             export are written again, and may be in both files",
+            path.display()
+        ));
+    }
     if counts.records == 0 && counts.left_out > 0 {
         remarks.push("no record meets the conditions ([[where]]) of the template".to_owned());
     }

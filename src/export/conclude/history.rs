@@ -6,8 +6,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::appended::{Replaced, Replacement, WrittenFile};
 use crate::digest;
 use crate::export::error::Error;
 use crate::export::spool;
@@ -16,6 +18,8 @@ use crate::sheet;
 use crate::sheet::write::{Existing, WholeFile};
 
 const STATE: &str = "state.json";
+/// What is about to take the place of the file.
+const REPLACEMENT: &str = "replacement.json";
 /// Beginning of the names of files with the hashes of records.
 const HASHES: &str = "records-";
 /// Beginning of the names of files with the records themselves.
@@ -35,12 +39,14 @@ pub(in crate::export) struct History {
 /// The state of the last complete export.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::export) struct State {
-    pub(super) file: PathBuf,
+    /// The file, unless it is a workbook of several lists.
+    #[serde(default)]
+    pub(in crate::export) written: Option<WrittenFile>,
     /// Number of records in the list.
-    pub(super) distinct: u64,
+    pub(in crate::export) distinct: u64,
     /// When its first page was requested. A spool of the same time is not interrupted, but left over.
     pub(in crate::export) started: jiff::Timestamp,
-    pub(super) finished: String,
+    pub(in crate::export) finished: String,
     /// The records for the next comparison and for `--since last`.
     #[serde(default)]
     pub(in crate::export) compared: Option<ComparedRecords>,
@@ -120,20 +126,34 @@ impl History {
         ComparedRecords { name: format!("{LISTED}{}", started.as_nanosecond()), started }
     }
 
-    /// Returns the state of the last complete export, or `None` if missing or unreadable.
-    pub(in crate::export) fn state(&self) -> Option<State> {
-        serde_json::from_slice(&std::fs::read(self.folder.join(STATE)).ok()?).ok()
+    /// Returns the state of the last complete export, or `None` if missing or unreadable. An export that was interrupted after
+    /// it had appended to its file counts as complete. Returns the path of its file, too, if it isn't known whether it had.
+    pub(in crate::export) fn state(&self) -> Result<(Option<State>, Option<PathBuf>), Error> {
+        let state: Option<State> = read(&self.folder.join(STATE));
+        let Some(replacement) = read::<Replacement>(&self.folder.join(REPLACEMENT)) else { return Ok((state, None)) };
+        match replacement.settle(state.as_ref())? {
+            Replaced::Yes(state) => {
+                self.remember(&state)?;
+                Ok((Some(state), None))
+            }
+            Replaced::No => {
+                self.forget_replacement();
+                Ok((state, None))
+            }
+            Replaced::Unknown(path) => Ok((state, Some(path))),
+        }
     }
 
     pub(in crate::export) fn remember(&self, state: &State) -> Result<(), Error> {
-        let path = self.folder.join(STATE);
-        let failed = |source| sheet::Error::Write { path: path.clone(), source };
-        let mut file = WholeFile::create(&path, Existing::Replace)?;
-        let text = serde_json::to_string(state).map_err(|error| failed(error.into()))?;
-        file.write_all(text.as_bytes()).map_err(failed)?;
-        file.finish()?;
+        write(&self.folder.join(STATE), state)?;
+        self.forget_replacement();
         self.delete_old_records(state);
         Ok(())
+    }
+
+    /// Removes an announcement. If that fails, the state shows that it is old.
+    fn forget_replacement(&self) {
+        let _ = std::fs::remove_file(self.folder.join(REPLACEMENT));
     }
 
     /// Deletes the records and hashes that `state` does not name. Errors are ignored: the next export tries again.
@@ -152,6 +172,25 @@ impl History {
     }
 }
 
+/// Saves what is about to take the place of the file of an export with this folder.
+pub(super) fn announce(folder: &Path, replacement: &Replacement) -> Result<(), Error> {
+    write(&folder.join(REPLACEMENT), replacement)
+}
+
+/// Reads a JSON file, or returns `None` if missing or unreadable.
+fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+}
+
+fn write(path: &Path, content: &impl Serialize) -> Result<(), Error> {
+    let failed = |source| sheet::Error::Write { path: path.to_owned(), source };
+    let mut file = WholeFile::create(path, Existing::Replace)?;
+    let text = serde_json::to_string(content).map_err(|error| failed(error.into()))?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    file.finish()?;
+    Ok(())
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -163,7 +202,7 @@ mod tests {
         let first = History::open(home.path(), "items").unwrap();
         assert!(matches!(History::open(home.path(), "items"), Err(Error::Busy)));
         assert_ne!(History::open(home.path(), "orders").unwrap().folder(), first.folder());
-        assert!(first.state().is_none());
+        assert!(first.state().unwrap().0.is_none());
         drop(first);
         History::open(home.path(), "items").unwrap();
     }

@@ -41,10 +41,13 @@ pub struct Manifest {
     pub how: String,
     /// Whether all IDs were read a second time.
     pub verified: bool,
-    /// Number of records in the file.
+    /// Number of records that this export has written to the file.
     pub count: u64,
-    /// Number of rows in the file.
+    /// Number of rows that this export has written to the file.
     pub rows: u64,
+    /// Number of rows of earlier exports in the file, before those of this one, if it appends to the file.
+    #[serde(default)]
+    pub rows_before: Option<u64>,
     /// Number of distinct records in the service's list.
     pub distinct: u64,
     pub pages: u64,

@@ -1,5 +1,6 @@
 //! The end of an export: whether the file is complete, its manifest, and everything remembered for the next export.
 
+mod appended;
 mod baseline;
 mod file_names;
 mod finish;
@@ -7,6 +8,7 @@ mod history;
 mod manifest;
 mod verdict;
 
+pub(super) use self::appended::{Appending, WrittenFile};
 pub(super) use self::baseline::{check_existing, check_existing_changes, records_before};
 pub(crate) use self::file_names::has_date;
 pub(super) use self::file_names::{behind_links, incomplete, resolve};

@@ -5,12 +5,14 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use super::columns::{Columns, OTHER_FIELDS, Row};
 use super::sort::Sorter;
 use crate::client::pages::{Entry, Page};
 use crate::diagnostics::nearest;
 use crate::export::changes::{PreviousRecords, RecordHashes};
-use crate::export::error::Error;
+use crate::export::error::{Error, NotAppended};
 use crate::export::template::Template;
 use crate::export::template::model::{Column, ColumnSource, Field};
 use crate::export::value::text;
@@ -28,8 +30,8 @@ pub(in crate::export) struct TableOptions {
     pub(in crate::export) path: Option<PathBuf>,
     pub(in crate::export) shape: Shape,
     pub(in crate::export) style: Style,
-    /// The table is one of several in a workbook, so it can't be discarded once rows are written.
-    pub(in crate::export) is_shared: bool,
+    /// The table can't be discarded once rows are written: it is one of several in a workbook, or its rows follow others.
+    pub(in crate::export) is_continued: bool,
     pub(in crate::export) template: Option<Template>,
     /// Path of an array whose elements get a row each.
     pub(in crate::export) explode: Option<String>,
@@ -66,9 +68,27 @@ pub(in crate::export) struct Counts {
     pub(in crate::export) other_fields: u64,
 }
 
+/// Where a table begins.
+pub(in crate::export) enum TableStart {
+    /// In a file of its own, with these columns first.
+    File { columns: Vec<SavedColumn> },
+    /// On a further sheet of a workbook.
+    Sheet(ValueTable),
+    /// Behind the rows of a table with these columns.
+    Rows { table: ValueTable, columns: Vec<SavedColumn> },
+}
+
+/// A column of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::export) struct SavedColumn {
+    pub(in crate::export) header: String,
+    /// Path of the field, which is unique. `None` for columns of a template, and for that of all other fields.
+    field: Option<String>,
+}
+
 /// A finished table.
 pub(in crate::export) struct FinishedTable {
-    pub(in crate::export) header: Vec<String>,
+    pub(in crate::export) columns: Vec<SavedColumn>,
     pub(in crate::export) counts: Counts,
     /// Fields of the export template or of `--explode` that are blank in every record.
     pub(in crate::export) unused_fields: Vec<UnusedField>,
@@ -106,7 +126,7 @@ struct OpenTable {
 /// A column of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TableColumn {
-    header: String,
+    name: SavedColumn,
     source: CellSource,
 }
 
@@ -122,6 +142,12 @@ enum CellSource {
     OtherFields,
 }
 
+impl SavedColumn {
+    fn is_same(&self, other: &SavedColumn) -> bool {
+        self.field == other.field && (self.field.is_some() || self.header == other.header)
+    }
+}
+
 impl TableOptions {
     /// Returns whether entries are written as received.
     fn is_verbatim(&self) -> bool {
@@ -130,7 +156,7 @@ impl TableOptions {
 
     /// Returns whether rows can be written before all columns are known. Output to stdout cannot be discarded.
     fn writes_early(&self) -> bool {
-        self.path.is_some() && !self.is_shared && self.template.as_ref().is_none_or(|t| t.sort.is_empty())
+        self.path.is_some() && !self.is_continued && self.template.as_ref().is_none_or(|t| t.sort.is_empty())
     }
 
     /// Returns whether the next export is compared with this one. After an export since some moment, the next one must
@@ -205,7 +231,8 @@ impl TableBuilder {
             for entry in &selected {
                 self.columns.each_row(entry, self.options.explode(), |_, _| Ok::<_, Error>(()))?;
             }
-            self.table = Some(self.start_table(None)?);
+            let start = TableStart::File { columns: Vec::new() };
+            self.table = Some(self.start_table(start, self.table_columns())?);
         }
         let (columns, had_other_fields) = (self.columns.len(), self.columns.has_other_fields());
         for entry in &selected {
@@ -258,17 +285,20 @@ impl TableBuilder {
         Ok(other_fields)
     }
 
-    /// Finishes the table, after `before` if it is one of several. The caller puts the file in place. `pages` returns all
-    /// pages again, from the first, in case the rows have to be written again.
+    /// Finishes the table. The caller puts the file in place. `pages` returns all pages again, from the first, in case the
+    /// rows have to be written again.
+    ///
+    /// # Errors
+    /// [`Error::NotAppended`] if the file has no column for some values.
     pub(in crate::export) fn finish(
         mut self,
-        before: Option<ValueTable>,
+        start: TableStart,
         pages: impl Iterator<Item = Result<(Page, Vec<bool>), Error>>,
     ) -> Result<(ValueTable, FinishedTable), Error> {
-        let columns = self.table_columns();
+        let columns = self.columns_from(&start)?;
         if self.table.as_ref().is_none_or(|table| table.columns != columns) {
             self.table = None;
-            self.table = Some(self.start_table(before)?);
+            self.table = Some(self.start_table(start, columns.clone())?);
             self.write_again(pages)?;
         }
         // All columns were known at the start, so the table was not discarded again.
@@ -277,7 +307,7 @@ impl TableBuilder {
         self.counts.cut = table.cut();
         self.counts.defused = table.defused();
         let finished = FinishedTable {
-            header: columns.into_iter().map(|column| column.header).collect(),
+            columns: columns.into_iter().map(|column| column.name).collect(),
             unused_fields: self.unused_fields(),
             counts: self.counts,
             hashes: self.hashes,
@@ -306,16 +336,16 @@ impl TableBuilder {
         Ok(())
     }
 
-    /// Starts the table, after `before` in the same workbook.
-    fn start_table(&self, before: Option<ValueTable>) -> Result<OpenTable, Error> {
-        let columns = self.table_columns();
-        let header: Vec<String> = columns.iter().map(|column| column.header.clone()).collect();
+    /// Starts the table.
+    fn start_table(&self, start: TableStart, columns: Vec<TableColumn>) -> Result<OpenTable, Error> {
+        let header: Vec<String> = columns.iter().map(|column| column.name.header.clone()).collect();
         let TableOptions { path, shape, style, sheet, .. } = &self.options;
-        let table = match (before, path, shape) {
-            (Some(before), ..) => before.next_sheet(sheet, &header)?,
-            (None, Some(path), shape) => ValueTable::create(path, *shape, *style, sheet, &header)?,
-            (None, None, Shape::Text { kind, .. }) => ValueTable::stdout(*kind, *style, &header)?,
-            (None, None, Shape::Xlsx) => {
+        let table = match (start, path, shape) {
+            (TableStart::Sheet(before), ..) => before.next_sheet(sheet, &header)?,
+            (TableStart::Rows { table, .. }, ..) => table,
+            (TableStart::File { .. }, Some(path), shape) => ValueTable::create(path, *shape, *style, sheet, &header)?,
+            (TableStart::File { .. }, None, Shape::Text { kind, .. }) => ValueTable::stdout(*kind, *style, &header)?,
+            (TableStart::File { .. }, None, Shape::Xlsx) => {
                 return Err(Error::Internal("a workbook cannot be written to standard output"));
             }
         };
@@ -336,18 +366,65 @@ impl TableBuilder {
                     CellSource::Formatted(field.clone(), index)
                 }
             };
-            columns.push(TableColumn { header: name.clone(), source });
+            columns.push(TableColumn { name: SavedColumn { header: name.clone(), field: None }, source });
         }
         if template.is_none_or(|template| template.others) {
             for index in self.columns.visible().into_iter().filter(|index| !used.contains(index)) {
                 let header = self.columns.header(index).to_owned();
-                columns.push(TableColumn { header, source: CellSource::Field(index) });
+                let name = SavedColumn { header, field: self.columns.path(index).map(str::to_owned) };
+                columns.push(TableColumn { name, source: CellSource::Field(index) });
             }
             if self.columns.has_other_fields() {
-                columns.push(TableColumn { header: OTHER_FIELDS.to_owned(), source: CellSource::OtherFields });
+                let name = SavedColumn { header: OTHER_FIELDS.to_owned(), field: None };
+                columns.push(TableColumn { name, source: CellSource::OtherFields });
             }
         }
         columns
+    }
+
+    /// Returns the columns of the table, in the order of those that it begins with. Lines of JSON have no order.
+    fn columns_from(&self, start: &TableStart) -> Result<Vec<TableColumn>, Error> {
+        let mut found = self.table_columns();
+        let (earlier, is_fixed) = match start {
+            TableStart::File { columns } => (columns, false),
+            TableStart::Rows { columns, .. } => (columns, true),
+            TableStart::Sheet(_) => return Ok(found),
+        };
+        if earlier.is_empty() || self.options.shape.is_ndjson() {
+            return Ok(found);
+        }
+        let mut columns: Vec<TableColumn> = Vec::new();
+        for name in earlier {
+            let source = match found.iter().position(|column| column.name.is_same(name)) {
+                Some(place) => found.remove(place).source,
+                None => CellSource::Constant(String::new()),
+            };
+            columns.push(TableColumn { name: name.clone(), source });
+        }
+        let is_filled = |column: &TableColumn| match column.source {
+            CellSource::Field(index) => self.columns.has_values(index),
+            _ => true,
+        };
+        found.retain(|column| !is_fixed || is_filled(column));
+        match (is_fixed && self.counts.records > 0 && !found.is_empty(), &self.options.path) {
+            (true, Some(path)) => {
+                let columns = found.into_iter().map(|column| column.name.header).collect();
+                Err(Error::NotAppended { path: path.clone(), why: NotAppended::Columns { columns } })
+            }
+            _ if is_fixed => Ok(columns),
+            _ => {
+                for mut column in found {
+                    let header = column.name.header.clone();
+                    let is_taken = |header: &str| columns.iter().any(|column| column.name.header == header);
+                    let numbered = (2..).map(|number| format!("{header} ({number})"));
+                    if is_taken(&header) {
+                        column.name.header = numbered.into_iter().find(|header| !is_taken(header)).unwrap_or(header);
+                    }
+                    columns.push(column);
+                }
+                Ok(columns)
+            }
+        }
     }
 
     /// Returns the fields of the template and of `--explode` that are blank in every record.

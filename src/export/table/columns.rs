@@ -109,6 +109,15 @@ impl Columns {
         self.columns.get(index).map_or(OTHER_FIELDS, |column| &column.header)
     }
 
+    /// Returns the path of a column.
+    pub(super) fn path(&self, index: usize) -> Option<&str> {
+        self.columns.get(index).map(|column| column.path.as_str())
+    }
+
+    pub(super) fn has_values(&self, index: usize) -> bool {
+        self.columns.get(index).is_some_and(|column| column.has_values)
+    }
+
     /// Returns an entry as a single row, and adds columns for new fields.
     pub(in crate::export) fn row<'a>(&mut self, entry: &Entry<'a>) -> Row<'a> {
         let mut single = Row::default();

@@ -21,6 +21,12 @@ const MAX_EXACT: f64 = 9e15;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
+fn writer<W: Write>(target: W, delimiter: u8) -> Writer<W> {
+    let mut builder = WriterBuilder::new();
+    builder.delimiter(delimiter).terminator(Terminator::CRLF).flexible(true).buffer_capacity(BUFFER_SIZE);
+    builder.from_writer(target)
+}
+
 /// A delimited text under construction.
 pub struct CsvTable<W: Write = WholeFile> {
     path: PathBuf,
@@ -78,6 +84,12 @@ impl CsvTable<Sink> {
         CsvTable::start(sink, path, delimiter, style, header)
     }
 
+    /// Continues a text of `columns` columns behind its last row.
+    pub fn further_rows(sink: Sink, delimiter: u8, style: Style, columns: usize) -> CsvTable<Sink> {
+        let path = sink.name().to_owned();
+        CsvTable { path, columns, style, defused: 0, writer: writer(sink, delimiter) }
+    }
+
     /// Writes a row of values with their original digits.
     pub fn row(&mut self, values: &[Value<'_>]) -> Result<(), Error> {
         let written = self.write_values(values);
@@ -118,10 +130,7 @@ impl<W: Write> CsvTable<W> {
         if style.bom {
             target.write_all(BYTE_ORDER_MARK).map_err(|source| Error::Write { path: path.clone(), source })?;
         }
-        let mut builder = WriterBuilder::new();
-        builder.delimiter(delimiter).terminator(Terminator::CRLF).flexible(true).buffer_capacity(BUFFER_SIZE);
-        let writer = builder.from_writer(target);
-        let mut table = CsvTable { path, columns: header.len(), style, defused: 0, writer };
+        let mut table = CsvTable { path, columns: header.len(), style, defused: 0, writer: writer(target, delimiter) };
         let written = header.iter().try_for_each(|name| table.write_text(name.as_ref()));
         let written = written.and_then(|()| table.end_row(header.len()));
         written.map_err(|error| table.error(error))?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use flate2::write::GzEncoder;
 
 use super::value::TextKind;
-use super::whole_file::{WholeFile, Written};
+use super::whole_file::{ReadyFile, WholeFile};
 use crate::sheet::Error;
 use crate::sheet::compression::Compression;
 use crate::visible::VisibleWriter;
@@ -72,8 +72,8 @@ impl Sink {
         &self.name
     }
 
-    /// Ends the output and puts the file in place as `path`. Returns `None` for standard output.
-    pub fn finish_as(self, path: PathBuf) -> Result<Option<Written>, Error> {
+    /// Ends the output. The file can be put in place as `path`. Returns `None` for standard output.
+    pub fn ready_as(self, path: PathBuf) -> Result<Option<ReadyFile>, Error> {
         let Sink { name, encoder } = self;
         let failed = |source| Error::Write { path: name.clone(), source };
         let target = match encoder {
@@ -84,7 +84,7 @@ impl Sink {
         match target {
             Target::File(mut file) => {
                 file.rename(path);
-                file.finish_digested().map(Some)
+                file.ready().map(Some)
             }
             Target::Stdout(mut stdout) => stdout.flush().map(|()| None).map_err(failed),
             Target::Terminal(mut terminal) => terminal.flush().map(|()| None).map_err(failed),

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use jiff::civil;
+use serde::{Deserialize, Serialize};
 
 use crate::sheet::compression::Compression;
 
@@ -50,7 +51,7 @@ impl TextKind {
 }
 
 /// Deviations of a delimited text from RFC 4180.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Style {
     /// Field delimiter.
     pub delimiter: Option<u8>,
@@ -70,6 +71,17 @@ impl Style {
             decimal_comma: self.decimal_comma || other.decimal_comma,
             bom: self.bom || other.bom,
             raw: self.raw || other.raw,
+        }
+    }
+
+    /// Returns the character between fields. `None` for NDJSON.
+    pub(super) fn delimiter(&self, kind: TextKind) -> Option<u8> {
+        match (kind, self.delimiter) {
+            (TextKind::Ndjson, _) => None,
+            (_, Some(delimiter)) => Some(delimiter),
+            (TextKind::Tsv, None) => Some(b'\t'),
+            (TextKind::Csv, None) if self.decimal_comma => Some(b';'),
+            (TextKind::Csv, None) => Some(b','),
         }
     }
 }

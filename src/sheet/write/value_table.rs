@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use super::csv::CsvTable;
 use super::sink::Sink;
 use super::value::{Shape, Style, TextKind, Value};
-use super::whole_file::{Existing, WholeFile, Written};
+use super::whole_file::{Existing, ReadyFile, WholeFile, Written};
 use super::xlsx::table::XlsxTable;
 use crate::sheet::Error;
+use crate::sheet::compression::Compression;
 
 /// A table under construction. Dropping it without [`ValueTable::finish_as`] leaves no file.
 pub enum ValueTable {
@@ -63,14 +64,28 @@ impl ValueTable {
     }
 
     fn text(sink: Sink, kind: TextKind, style: Style, header: &[String]) -> Result<ValueTable, Error> {
-        let delimiter = match (kind, style.delimiter) {
-            (TextKind::Ndjson, _) => return Ok(ValueTable::Lines(Box::new(Lines::new(sink, header)))),
-            (_, Some(delimiter)) => delimiter,
-            (TextKind::Tsv, None) => b'\t',
-            (TextKind::Csv, None) if style.decimal_comma => b';',
-            (TextKind::Csv, None) => b',',
-        };
-        Ok(ValueTable::Delimited(Box::new(CsvTable::delimited(sink, delimiter, style, header)?)))
+        match style.delimiter(kind) {
+            None => Ok(ValueTable::Lines(Box::new(Lines::new(sink, header)))),
+            Some(delimiter) => {
+                Ok(ValueTable::Delimited(Box::new(CsvTable::delimited(sink, delimiter, style, header)?)))
+            }
+        }
+    }
+
+    /// Continues a table with these columns. `file` has its rows so far; a compressed part of its own follows.
+    pub fn further_rows(
+        file: WholeFile,
+        (kind, packing): (TextKind, Compression),
+        style: Style,
+        header: &[String],
+    ) -> Result<ValueTable, Error> {
+        let sink = Sink::file(file, packing)?;
+        Ok(match style.delimiter(kind) {
+            None => ValueTable::Lines(Box::new(Lines::new(sink, header))),
+            Some(delimiter) => {
+                ValueTable::Delimited(Box::new(CsvTable::further_rows(sink, delimiter, style, header.len())))
+            }
+        })
     }
 
     pub fn row(&mut self, values: &[Value<'_>]) -> Result<(), Error> {
@@ -101,10 +116,15 @@ impl ValueTable {
     /// Ends the table and puts the file in place as `path`, which must be in the same folder. Returns `None` for standard
     /// output.
     pub fn finish_as(self, path: PathBuf) -> Result<Option<Written>, Error> {
+        self.ready_as(path)?.map(ReadyFile::finish).transpose()
+    }
+
+    /// Like [`ValueTable::finish_as`], but the caller puts the file in place.
+    pub fn ready_as(self, path: PathBuf) -> Result<Option<ReadyFile>, Error> {
         match self {
-            ValueTable::Delimited(table) => table.into_inner()?.finish_as(path),
-            ValueTable::Lines(table) => table.sink.finish_as(path),
-            ValueTable::Xlsx(table) => table.finish_as(path).map(Some),
+            ValueTable::Delimited(table) => table.into_inner()?.ready_as(path),
+            ValueTable::Lines(table) => table.sink.ready_as(path),
+            ValueTable::Xlsx(table) => table.ready_as(path).map(Some),
         }
     }
 }

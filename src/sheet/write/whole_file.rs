@@ -1,6 +1,6 @@
 //! Files that appear complete or not at all: written under a temporary name, synced, and renamed.
 
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -23,6 +23,13 @@ pub struct WholeFile {
     path: PathBuf,
     existing: Existing,
     file: BufWriter<NamedTempFile>,
+}
+
+/// A file whose content is on disk, under its temporary name.
+#[derive(Debug)]
+pub struct ReadyFile {
+    file: WholeFile,
+    written: Written,
 }
 
 /// A finished file.
@@ -69,10 +76,17 @@ impl WholeFile {
         self.path = path;
     }
 
-    /// Like [`WholeFile::finish`], and returns the size and digest of the content.
-    pub fn finish_digested(mut self) -> Result<Written, Error> {
+    /// Copies all of `source`. Returns the digest and the number of bytes.
+    pub fn copy(&mut self, source: &mut impl Read) -> Result<(String, u64), Error> {
+        digest::copy(source, self).map_err(|source| Error::Write { path: self.path.clone(), source })
+    }
+
+    /// Syncs the content, so that nothing but a new name is missing.
+    pub fn ready(mut self) -> Result<ReadyFile, Error> {
         let (sha256, bytes) = self.digest().map_err(|source| Error::Write { path: self.path.clone(), source })?;
-        Ok(Written { path: self.finish()?, bytes, sha256 })
+        self.sync()?;
+        let written = Written { path: self.path.clone(), bytes, sha256 };
+        Ok(ReadyFile { file: self, written })
     }
 
     /// Reads the content again, because writers such as that of workbooks change earlier parts of the file.
@@ -101,6 +115,9 @@ impl WholeFile {
         let failed = |source| Error::Write { path: path.clone(), source };
         let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
         file.as_file().sync_all().map_err(failed)?;
+        // A new name needs room in its folder.
+        #[cfg(test)]
+        super::full_disk::take(&path, 1).map_err(failed)?;
         let persisted = match existing {
             Existing::Replace => file.persist(&path),
             Existing::Keep => file.persist_noclobber(&path),
@@ -111,6 +128,24 @@ impl WholeFile {
         })?;
         sync_folder(folder(&path)).map_err(failed)?;
         Ok(path)
+    }
+}
+
+impl ReadyFile {
+    /// Returns the destination, and the size and digest of the content.
+    pub fn written(&self) -> &Written {
+        &self.written
+    }
+
+    /// Returns the temporary name.
+    pub fn temporary(&self) -> &Path {
+        self.file.file.get_ref().path()
+    }
+
+    /// Puts the file in place durably, with the errors of [`WholeFile::finish`].
+    pub fn finish(self) -> Result<Written, Error> {
+        self.file.finish()?;
+        Ok(self.written)
     }
 }
 

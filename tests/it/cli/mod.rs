@@ -17,6 +17,7 @@ mod doctor;
 mod doubt;
 mod explain;
 mod export;
+mod export_appended;
 mod export_by_id;
 mod export_changes;
 mod export_formats;

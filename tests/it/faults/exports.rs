@@ -22,6 +22,7 @@ pub fn job(folder: &Path) -> Job {
         template: None,
         explode: None,
         since: Since::Ever,
+        append: false,
         changes: None,
         verify: false,
         fresh: false,

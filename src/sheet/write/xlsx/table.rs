@@ -14,7 +14,7 @@ use super::styles::{self, CellStyles};
 use super::text::{cut, numbered_sheet_name, sheet_name};
 use crate::sheet::write::defuse::escape;
 use crate::sheet::write::value::Value;
-use crate::sheet::write::whole_file::{WholeFile, Written};
+use crate::sheet::write::whole_file::{ReadyFile, WholeFile};
 use crate::sheet::{Error, column_letters};
 
 /// Maximum number of rows of a worksheet, with the header.
@@ -198,10 +198,10 @@ impl XlsxTable {
     }
 
     /// Ends the table and puts the file in place as `path`, which must be in the same folder.
-    pub fn finish_as(self, path: PathBuf) -> Result<Written, Error> {
+    pub fn ready_as(self, path: PathBuf) -> Result<ReadyFile, Error> {
         let mut file = self.save(|_| Ok(()))?;
         file.rename(path);
-        file.finish_digested()
+        file.ready()
     }
 
     fn save(self, finish: impl FnOnce(&mut Workbook) -> Result<(), XlsxError>) -> Result<WholeFile, Error> {
@@ -426,7 +426,7 @@ mod tests {
             [Value::Text("0043".into()), Value::Number("1e3")],
         ];
         rows.iter().for_each(|row| table.values(row).unwrap());
-        let path = table.finish_as(folder.path().join("other.xlsx")).unwrap().path;
+        let path = table.ready_as(folder.path().join("other.xlsx")).unwrap().finish().unwrap().path;
         let book = open(&path, &Options::default()).unwrap();
         let mut found = Vec::new();
         for sheet in 0..2 {

@@ -1,0 +1,221 @@
+//! Files that grow by the changes of each export: `--append`.
+//!
+//! A file is never extended in place: the rows so far and the new ones are written to a new file, which takes its place.
+//! Before that, the new file and the state that belongs to it are announced on disk. After a crash, the next export compares
+//! the file with both: no changes are appended twice, and none are lost.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::history::State;
+use crate::digest;
+use crate::export::error::{Error, NotAppended};
+use crate::export::job::{Job, Output};
+use crate::export::table::{SavedColumn, Selection, TableStart};
+use crate::sheet;
+use crate::sheet::write::{Existing, ReadyFile, Shape, Style, ValueTable, WholeFile, Written};
+
+/// A file as an export has left it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::export) struct WrittenFile {
+    /// Absolute path.
+    pub(super) path: PathBuf,
+    content: Content,
+    columns: Vec<SavedColumn>,
+    /// Number of rows without the header.
+    pub(in crate::export) rows: u64,
+    style: Style,
+}
+
+/// Length and digest of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Content {
+    bytes: u64,
+    sha256: String,
+}
+
+/// A new file that is about to take the place of another one.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Replacement {
+    before: Option<Content>,
+    /// Name of the new file until then.
+    temporary: PathBuf,
+    /// The state from then on.
+    state: State,
+}
+
+/// Whether a file has taken its place.
+#[derive(Debug)]
+pub(super) enum Replaced {
+    Yes(State),
+    No,
+    /// The file has been moved or changed since.
+    Unknown(PathBuf),
+}
+
+/// A file to which an export appends.
+#[derive(Clone, Debug)]
+pub(in crate::export) struct Appending {
+    path: PathBuf,
+    shape: Shape,
+    /// The style of a new file.
+    style: Style,
+    /// The file as the previous export has left it. `None` if a new one begins.
+    earlier: Option<WrittenFile>,
+    /// The columns of the previous file, with which a new one begins.
+    columns: Vec<SavedColumn>,
+}
+
+impl WrittenFile {
+    pub(in crate::export) fn new(written: &Written, columns: Vec<SavedColumn>, rows: u64, style: Style) -> WrittenFile {
+        let content = Content { bytes: written.bytes, sha256: written.sha256.clone() };
+        WrittenFile { path: absolute(&written.path), content, columns, rows, style }
+    }
+
+    fn as_written(&self) -> Written {
+        let Content { bytes, sha256 } = self.content.clone();
+        Written { path: self.path.clone(), bytes, sha256 }
+    }
+}
+
+impl Content {
+    /// Returns what the file at `path` contains. `None` if there is no file, or an empty one.
+    fn of(path: &Path) -> Result<Option<Content>, Error> {
+        let failed = |source| Error::Sheet(sheet::Error::Open { path: path.to_owned(), source });
+        match File::open(path).and_then(|mut file| digest::of_reader(&mut file)) {
+            Ok((_, 0)) => Ok(None),
+            Ok((sha256, bytes)) => Ok(Some(Content { bytes, sha256 })),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(failed(error)),
+        }
+    }
+}
+
+impl Replacement {
+    /// Finds out what an interrupted export has done.
+    pub(super) fn settle(self, current: Option<&State>) -> Result<Replaced, Error> {
+        let Replacement { before, temporary, state } = self;
+        let Some(file) = &state.written else { return Ok(Replaced::No) };
+        // The state was saved, too, but the announcement was not removed.
+        if current.is_some_and(|current| current.started == state.started) {
+            return Ok(Replaced::No);
+        }
+        let path = file.path.clone();
+        Ok(match Content::of(&path)? {
+            Some(found) if found == file.content => Replaced::Yes(state),
+            found if temporary.exists() || found.is_some() && found == before => Replaced::No,
+            _ => Replaced::Unknown(path),
+        })
+    }
+}
+
+impl Appending {
+    /// Decides what an export with `--append` to `path` appends to.
+    ///
+    /// # Errors
+    /// If there is a file that no export to this name has left as it is. `uncertain` is a file to which an interrupted export may
+    /// have appended.
+    pub(in crate::export) fn to(
+        job: &Job,
+        path: Option<&Path>,
+        previous: Option<&State>,
+        uncertain: Option<&Path>,
+    ) -> Result<Option<Appending>, Error> {
+        let (true, Some(path), Output::File { shape, .. }) = (job.append, path, &job.output) else { return Ok(None) };
+        let written = previous.and_then(|previous| previous.written.as_ref());
+        let refused = |why| Err(Error::NotAppended { path: path.to_owned(), why });
+        let style = job.table_style();
+        let columns = written.map(|written| written.columns.clone()).unwrap_or_default();
+        let mut appending = Appending { path: path.to_owned(), shape: *shape, style, earlier: None, columns };
+        let Some(found) = Content::of(path)? else { return Ok(Some(appending)) };
+        let Some(written) = written.filter(|written| written.path == absolute(path)) else {
+            return refused(NotAppended::Unknown);
+        };
+        if uncertain == Some(&written.path) {
+            return refused(NotAppended::Interrupted);
+        }
+        if found != written.content {
+            return refused(NotAppended::Changed);
+        }
+        if style != Style::default() && style != written.style {
+            return refused(NotAppended::Style);
+        }
+        appending.earlier = Some(written.clone());
+        Ok(Some(appending))
+    }
+
+    /// Refuses to append all records to a file that has some of them, because those of the previous export are gone.
+    pub(in crate::export) fn check(&self, selection: &Selection) -> Result<(), Error> {
+        match (&self.earlier, selection) {
+            (Some(_), Selection::ChangedFrom(None)) => {
+                Err(Error::NotAppended { path: self.path.clone(), why: NotAppended::NoRecords })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Begins the new file with the rows so far. Forgets them if they have been moved away meanwhile.
+    pub(in crate::export) fn start(&mut self) -> Result<TableStart, Error> {
+        let Shape::Text { kind, packing } = self.shape else {
+            return Err(Error::Internal("a workbook can't be extended"));
+        };
+        let refused = |why| Err(Error::NotAppended { path: self.path.clone(), why });
+        let mut source = match File::open(&self.path) {
+            Ok(source) => Some(source),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(source) => return Err(sheet::Error::Open { path: self.path.clone(), source }.into()),
+        };
+        let (Some(source), Some(earlier)) = (&mut source, &self.earlier) else {
+            if source.is_some() && Content::of(&self.path)?.is_some() {
+                return refused(NotAppended::Changed);
+            }
+            self.earlier = None;
+            return Ok(TableStart::File { columns: self.columns.clone() });
+        };
+        let mut file = WholeFile::create(&self.path, Existing::Replace)?;
+        let (sha256, bytes) = file.copy(source)?;
+        if (Content { bytes, sha256 }) != earlier.content {
+            return refused(NotAppended::Changed);
+        }
+        let columns = earlier.columns.clone();
+        let header: Vec<String> = columns.iter().map(|column| column.header.clone()).collect();
+        let table = ValueTable::further_rows(file, (kind, packing), earlier.style, &header)?;
+        Ok(TableStart::Rows { table, columns })
+    }
+
+    /// Announces a new file in the folder of the export, and puts it in place. `state` is the state from then on. A file to
+    /// which nothing is appended stays as it is.
+    pub(in crate::export) fn finish(
+        self,
+        ready: ReadyFile,
+        columns: Vec<SavedColumn>,
+        rows: u64,
+        state: State,
+        folder: &Path,
+    ) -> Result<(Written, WrittenFile), Error> {
+        if let Some(earlier) = self.earlier.as_ref().filter(|_| rows == 0) {
+            return Ok((Written { path: self.path, ..earlier.as_written() }, earlier.clone()));
+        }
+        let style = self.earlier.as_ref().map_or(self.style, |earlier| earlier.style);
+        let file = WrittenFile::new(ready.written(), columns, self.rows_before() + rows, style);
+        let replacement = Replacement {
+            before: self.earlier.map(|earlier| earlier.content),
+            temporary: absolute(ready.temporary()),
+            state: State { written: Some(file.clone()), ..state },
+        };
+        super::history::announce(folder, &replacement)?;
+        Ok((ready.finish()?, file))
+    }
+
+    /// Returns the number of rows of earlier exports in the file.
+    pub(in crate::export) fn rows_before(&self) -> u64 {
+        self.earlier.as_ref().map_or(0, |earlier| earlier.rows)
+    }
+}
+
+pub(super) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
