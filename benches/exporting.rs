@@ -11,8 +11,8 @@ use std::time::{Instant, SystemTime};
 
 use rust_xlsxwriter::{ExcelDateTime, Format, Workbook};
 use sheetport::client::auth::Credentials;
-use sheetport::client::{Client, ConnectOptions, Pace};
-use sheetport::export::{self, Clock, Job as Export, KnownSizes, Output, PageSize, Since, Source};
+use sheetport::client::{Client, ConnectOptions, KnownSizes, Pace, PageSize};
+use sheetport::export::{self, Clock, Job as Export, Output, Since, Source};
 use sheetport::records::item::LIST;
 use sheetport::sheet::write::{Shape, Style};
 use tokio::runtime::{Builder, Runtime};

@@ -72,6 +72,12 @@ async fn run_and_print(args: &Export, settings: &Settings) -> Result<Exit, Failu
             }
         }
     }
+    if requests.len() > 1
+        && results.iter().all(Result::is_ok)
+        && let Some(remark) = operations::lacks_array(results.iter().flatten().flatten())
+    {
+        ui::remark(remark);
+    }
     let is_whole = |result: &Result<Vec<Exported>, _>| {
         result.as_ref().is_ok_and(|exported| exported.iter().all(|exported| exported.manifest.complete))
     };
@@ -144,6 +150,7 @@ pub(super) fn request(args: &Export) -> ExportRequest<'_> {
     let ids = ids.map(|path| IdSource { path, column: by_id.column.clone(), external: by_id.external });
     ExportRequest {
         records: args.records.clone(),
+        is_part: false,
         family: args.family,
         output: (!is_stdout(&args.output)).then_some(&args.output),
         stdout_format: look.format,
@@ -233,6 +240,8 @@ pub(super) fn as_json(exported: &Exported) -> Value {
         "resumed": manifest.resumed,
         "changes": manifest.changes,
         "changes_file": exported.changes_file,
+        "changes_cut": manifest.changes_cut,
+        "changes_defused": manifest.changes_defused,
         "removed": exported.removed,
     })
 }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use super::fetch::{IdFile, PageSize};
+use super::fetch::IdFile;
 use super::template::Template;
+use crate::client::PageSize;
 use crate::records::{List, ListedField, Single};
 use crate::sheet::write::{Shape, Style, TextKind};
 
@@ -110,6 +111,47 @@ impl Job {
     /// Returns the style of text files: that of the request, and then that of the template.
     pub(super) fn table_style(&self) -> Style {
         self.template.as_ref().map_or(self.style, |template| self.style.or(template.style))
+    }
+}
+
+#[cfg(test)]
+impl Job {
+    /// Returns an export of the items to a file in `folder`, which has Sheetport's own data, too.
+    pub(super) fn in_folder(folder: &std::path::Path, pattern: &str, clock: Clock) -> Job {
+        let path = folder.join(pattern);
+        Job {
+            source: Source::List(&crate::records::item::LIST),
+            output: Output::File {
+                pattern: path.to_str().expect("UTF-8").to_owned(),
+                shape: Shape::of(&path).expect("a format"),
+            },
+            style: Style::default(),
+            template: None,
+            explode: None,
+            since: Since::Ever,
+            append: false,
+            changes: None,
+            verify: false,
+            fresh: false,
+            keep: None,
+            min_ratio: None,
+            allow_empty: true,
+            page_size: PageSize::Chosen(100),
+            concurrency: 3,
+            home: folder.join("home"),
+            base_url: "http://service".to_owned(),
+            workspace: "shop".to_owned(),
+            language: None,
+            clock,
+        }
+    }
+
+    /// Lists the changes in another file of the folder.
+    pub(super) fn with_changes(mut self, folder: &std::path::Path, pattern: &str) -> Job {
+        let path = folder.join(pattern);
+        let shape = Shape::of(&path).expect("a format");
+        self.changes = Some(ChangesFile { pattern: path.to_str().expect("UTF-8").to_owned(), shape });
+        self
     }
 }
 

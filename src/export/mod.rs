@@ -10,6 +10,8 @@ mod conclude;
 mod error;
 mod fetch;
 mod job;
+#[cfg(test)]
+mod kills;
 pub(crate) mod locale;
 mod run;
 mod session;
@@ -25,7 +27,7 @@ pub use self::changes::Changes;
 pub(crate) use self::conclude::has_date;
 pub use self::conclude::{Exported, Manifest};
 pub use self::error::{Error, NotAppended};
-pub use self::fetch::{IdFile, KnownSizes, PageSize};
+pub use self::fetch::IdFile;
 pub use self::job::{ChangesFile, Clock, Job, Output, Since, Source};
 pub use self::run::{export, export_together};
 pub use self::template::Template;

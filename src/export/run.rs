@@ -15,13 +15,13 @@ use super::conclude::{
     check_existing, check_existing_changes, conclude, incomplete, records_before, resolve,
 };
 use super::error::Error;
-use super::fetch::{Fetcher, KnownSizes, PageSize, SAFE, may_depend_on_size, try_page};
+use super::fetch::Fetcher;
 use super::job::{Job, Output, Since, Source};
 use super::session::{ExportSession, Progress};
 use super::table::{Selection, TableBuilder, TableOptions, WriterThread};
 use super::tables::{FinishedExport, SpooledPages, UnfinishedFile, UnfinishedList, UnfinishedTable, finish_tables};
 use crate::client::pages::{Completeness, Walk};
-use crate::client::{Client, Pace};
+use crate::client::{Client, KnownSizes, Pace, PageSize, SAFE, may_depend_on_size, try_page};
 use crate::digest;
 use crate::sheet;
 use crate::sheet::compression::Compression;
@@ -184,10 +184,15 @@ async fn smaller_pages(
     fetcher: &Fetcher,
 ) -> Option<PageSize> {
     let (Source::List(list), PageSize::Largest(known)) = (&job.source, page_size) else { return None };
-    if size <= SAFE || !may_depend_on_size(error) {
+    let may_depend_on_size = match error {
+        Error::Page { .. } => true,
+        Error::Api(error) => may_depend_on_size(error),
+        _ => false,
+    };
+    if size <= SAFE || !may_depend_on_size {
         return None;
     }
-    try_page(fetcher, list, 1, SAFE).await.ok()?;
+    try_page(&fetcher.client, &fetcher.pace, list, 1, SAFE).await.ok()?;
     Some(PageSize::Largest(KnownSizes { granted: Some(SAFE), ..known.refusing(SAFE + 1) }))
 }
 

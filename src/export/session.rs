@@ -4,13 +4,12 @@ use std::collections::HashMap;
 
 use super::conclude::History;
 use super::error::Error;
-use super::fetch::{
-    Fetched, Fetcher, FirstPage, KnownSizes, ListPages, MissingRecord, PageSize, RecordsById, SAFE, fetch_page,
-};
+use super::fetch::{Fetched, Fetcher, ListPages, MissingRecord, RecordsById, fetch_page};
 use super::job::{Job, Source};
 use super::spool::{FrameKind, Spool};
 use super::table::WriterThread;
 use crate::client::pages::{Completeness, Page, Walk};
+use crate::client::{self, FirstPage, KnownSizes, PageSize, SAFE};
 use crate::records::List;
 
 /// Fewer entries than this are no page of a longer list.
@@ -154,7 +153,11 @@ impl ExportSession {
         list: &'static List,
         page_size: PageSize,
     ) -> Result<First, Error> {
-        let FirstPage { page, asked, size, known } = FirstPage::fetch(fetcher, list, page_size).await?;
+        let first = FirstPage::fetch(&fetcher.client, &fetcher.pace, list, page_size).await;
+        let FirstPage { page, asked, size, known } = first.map_err(|error| match error {
+            client::Error::Unreadable(reason) => Error::Page { page: 1, reason },
+            error => error.into(),
+        })?;
         (self.asked, self.size) = (asked, size);
         // The pages of an interrupted export go on with the same size.
         self.spool.append(FrameKind::Size, format!("{asked} {size}").as_bytes())?;

@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use jiff::tz::TimeZone;
+use serde_json::Value;
 use tokio::sync::Notify;
 
-use super::{Clock, Error, Exported, Job, KnownSizes, Output, PageSize, Since, Source, export};
+use super::{Clock, Error, Exported, Job, Since, export};
 use crate::client::auth::Credentials;
-use crate::client::{Client, ConnectOptions, Pace, Request, Response, TransportOutcome};
-use crate::records::item::LIST;
+use crate::client::{Client, ConnectOptions, KnownSizes, Pace, PageSize, Request, Response, TransportOutcome};
 use crate::records::token::REFRESH_PATH;
-use crate::sheet::write::{Shape, Style, full_disk};
+use crate::sheet::write::full_disk;
 
 /// Chooses a single seed.
 const SEED: &str = "SHEETPORT_NIGHTS_SEED";
@@ -267,6 +267,19 @@ fn lock(world: &Mutex<World>) -> MutexGuard<'_, World> {
     world.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What is exported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Export {
+    /// The whole list, with a list of changes for some seeds.
+    All,
+    /// The whole list to a file of its own.
+    Dated,
+    /// The changes, to a file of their own.
+    Deltas,
+    /// The changes, to the file of the earlier ones.
+    Appended,
+}
+
 /// The exports of one seed.
 struct Simulation {
     seed: u64,
@@ -274,8 +287,12 @@ struct Simulation {
     world: Arc<Mutex<World>>,
     killed: Arc<Notify>,
     folder: PathBuf,
-    /// The records after the first file of changes and all later ones.
+    /// The records after the first file of changes and all later ones, or after all rows of the file to which they are appended.
     merged: BTreeMap<u64, u64>,
+    /// The rows of that file.
+    appended: Vec<(u64, u64)>,
+    /// The records after all lists of changes. `None` before the first.
+    listed: Option<BTreeMap<u64, u64>>,
     /// What is remembered of page sizes.
     known: KnownSizes,
     complete: u32,
@@ -283,34 +300,25 @@ struct Simulation {
 }
 
 impl Simulation {
-    fn job(&self, pattern: &str, since: Since) -> Job {
-        let path = self.folder.join(pattern);
+    fn job(&self, export: Export) -> Job {
         let zone = lock(&self.world).zone.clone();
-        Job {
-            source: Source::List(&LIST),
-            output: Output::File {
-                pattern: path.to_str().expect("UTF-8").to_owned(),
-                shape: Shape::of(&path).expect("a format"),
-            },
-            style: Style::default(),
-            template: None,
-            explode: None,
-            since,
-            append: false,
-            changes: None,
-            verify: false,
-            fresh: false,
-            keep: None,
-            min_ratio: None,
-            allow_empty: true,
-            page_size: PageSize::Largest(self.known),
-            concurrency: 3,
-            home: self.folder.join("home"),
-            base_url: "http://service".to_owned(),
-            workspace: "shop".to_owned(),
-            language: None,
-            clock: Clock { local: jiff::Timestamp::try_from(now()).expect("a time").to_zoned(zone), now },
+        let clock = Clock { local: jiff::Timestamp::try_from(now()).expect("a time").to_zoned(zone), now };
+        let (pattern, since, append) = match export {
+            Export::All => ("items.ndjson", Since::Ever, false),
+            Export::Dated => ("items-{date}-{time}.ndjson", Since::Ever, false),
+            Export::Deltas => ("changes-{date}-{time}.ndjson", Since::Last, false),
+            Export::Appended => ("deltas.ndjson", Since::Last, true),
+        };
+        let page_size = PageSize::Largest(self.known);
+        let job = Job { since, append, page_size, ..Job::in_folder(&self.folder, pattern, clock) };
+        match export == Export::All && !self.seed.is_multiple_of(3) {
+            true => job.with_changes(&self.folder, "lists/{date}-{time}.ndjson"),
+            false => job,
         }
+    }
+
+    fn deltas(&self) -> Export {
+        if self.seed.is_multiple_of(2) { Export::Appended } else { Export::Deltas }
     }
 
     /// Exports once. `None` if the process was killed.
@@ -327,7 +335,7 @@ impl Simulation {
     }
 
     /// Exports in one night, again after a failure. Returns whether the file is complete.
-    async fn night(&mut self, pattern: &str, since: Since, has_faults: bool) -> bool {
+    async fn night(&mut self, export: Export, has_faults: bool) -> bool {
         for _ in 0..ATTEMPTS {
             {
                 let mut world = lock(&self.world);
@@ -338,7 +346,7 @@ impl Simulation {
                 }
             }
             let began = NOW.get();
-            let job = self.job(pattern, since);
+            let job = self.job(export);
             let result = self.attempt(&job).await;
             full_disk::free(&self.folder);
             if let Some(Ok(exported)) = &result {
@@ -346,8 +354,18 @@ impl Simulation {
             }
             match result {
                 Some(Ok(exported)) if exported.manifest.complete => {
-                    assert_eq!(exported.remarks, [""; 0], "seed {}: all is well", self.seed);
+                    let is_first_list = job.changes.is_some() && self.listed.is_none();
+                    assert_eq!(
+                        exported.remarks.len(),
+                        usize::from(is_first_list),
+                        "seed {}: {:?}",
+                        self.seed,
+                        exported.remarks
+                    );
                     self.check(&exported);
+                    if job.changes.is_some() {
+                        self.apply(&exported);
+                    }
                     self.complete += 1;
                     return true;
                 }
@@ -372,7 +390,17 @@ impl Simulation {
     /// Compares a complete file with what the list had while it was read.
     fn check(&mut self, exported: &Exported) {
         let path = exported.path.as_deref().expect("a file");
-        let rows = rows(path);
+        let mut rows = rows(path);
+        if let Some(before) = exported.manifest.rows_before {
+            assert!(rows.starts_with(&self.appended), "seed {}: earlier rows have changed", self.seed);
+            let all: BTreeSet<&(u64, u64)> = rows.iter().collect();
+            assert_eq!(all.len(), rows.len(), "seed {}: nothing is appended twice: {rows:?}", self.seed);
+            self.appended.clone_from(&rows);
+            // Those of an export that was interrupted at its end are among them.
+            self.merged = rows.iter().copied().collect();
+            rows.drain(..usize::try_from(before).expect("rows"));
+            assert_eq!(rows.len() as u64, exported.manifest.rows);
+        }
         let world = lock(&self.world);
         let started: jiff::Timestamp = exported.manifest.started.parse().expect("a time");
         let (started, ended) = (i64::try_from(started.as_nanosecond()).expect("now"), NOW.get());
@@ -407,6 +435,28 @@ impl Simulation {
         }
     }
 
+    /// Applies a list of changes to the records after all lists before.
+    fn apply(&mut self, exported: &Exported) {
+        let number = |value: &Value| value.as_str().and_then(|text| text.parse::<u64>().ok());
+        if let Some((listed, path)) = self.listed.as_mut().zip(exported.changes_file.as_ref()) {
+            for line in std::fs::read_to_string(path).expect("a list").lines() {
+                let row: Value = serde_json::from_str(line).expect("JSON");
+                let (id, name) = (number(&row["id"]).expect("an ID"), number(&row["name"]).expect("a version"));
+                let before = match row["change"].as_str() {
+                    Some("removed") => listed.remove(&id),
+                    _ => listed.insert(id, name),
+                };
+                let is_added = row["change"] == "added";
+                assert_eq!(before.is_none(), is_added, "seed {}: {line}", self.seed);
+                assert!(row["change"] != "changed" || number(&row["before"]) == before, "seed {}: {line}", self.seed);
+            }
+        }
+        let rows: BTreeMap<u64, u64> = rows(exported.path.as_deref().expect("a file")).into_iter().collect();
+        assert!(self.listed.is_none() == exported.changes_file.is_none());
+        let listed = self.listed.get_or_insert_with(|| rows.clone());
+        assert_eq!(*listed, rows, "seed {}: the lists of changes", self.seed);
+    }
+
     /// Simulates a month of nights, and then one without changes.
     async fn run(&mut self) {
         for night in 0..NIGHTS {
@@ -421,17 +471,16 @@ impl Simulation {
                 world.faults = [0, 0, 20, 100][world.rng.usize(..4)];
                 world.outage = 0;
             }
-            let pattern = if night % 7 == 6 { "items-{date}-{time}.ndjson" } else { "items.ndjson" };
-            self.night(pattern, Since::Ever, true).await;
-            self.night("changes-{date}-{time}.ndjson", Since::Last, true).await;
+            self.night(if night % 7 == 6 { Export::Dated } else { Export::All }, true).await;
+            self.night(self.deltas(), true).await;
         }
         {
             let mut world = lock(&self.world);
             (world.is_busy, world.faults, world.outage) = (false, 0, 0);
             sleep(Duration::from_secs(3_600));
         }
-        assert!(self.night("items.ndjson", Since::Ever, false).await, "seed {}", self.seed);
-        assert!(self.night("changes-{date}-{time}.ndjson", Since::Last, false).await, "seed {}", self.seed);
+        assert!(self.night(Export::All, false).await, "seed {}", self.seed);
+        assert!(self.night(self.deltas(), false).await, "seed {}", self.seed);
         let world = lock(&self.world);
         let fresh: BTreeMap<u64, u64> = world.listed().iter().map(|version| (version.id, version.number)).collect();
         let nightly: BTreeMap<u64, u64> = rows(&self.folder.join("items.ndjson")).into_iter().collect();
@@ -502,6 +551,8 @@ fn simulate(part: u64) {
             killed: Arc::clone(&killed),
             folder: folder.path().to_owned(),
             merged: BTreeMap::new(),
+            appended: Vec::new(),
+            listed: None,
             known: KnownSizes::default(),
             complete: 0,
             incomplete: 0,

@@ -198,10 +198,12 @@ fn list_changes(
     let path = layout.path.clone();
     let all: &Records<'_> = &|each| pages.each_record(template.as_ref(), each);
     let Some(changes) = compare(previous.as_deref(), &new, all, layout, &scratch)? else {
-        return Ok(ListedChanges { records, written: None });
+        return Ok(ListedChanges { records, written: None, cut: 0, defused: 0 });
     };
     let counts = changes.counts;
     let before = lists.pop_if(|(last, _)| *last == path).map(|(_, table)| table);
-    lists.push((path.clone(), changes.write(before)?));
-    Ok(ListedChanges { records, written: Some((path, counts)) })
+    let table = changes.write(before)?;
+    let (cut, defused) = (table.cut(), table.defused());
+    lists.push((path.clone(), table));
+    Ok(ListedChanges { records, written: Some((path, counts)), cut, defused })
 }

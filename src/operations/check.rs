@@ -8,6 +8,7 @@ use super::context::{Context, now};
 use super::error::Error;
 use super::event::{Event, Observer};
 use super::input::{InputFile, Spreadsheet, new_run};
+use super::learned::{load_sizes, store_learned_sizes};
 use super::preview::warn_of_changes;
 use super::report::{check_report_path, choices, report_format};
 use super::runs::retry_report::{RetryReport, open_report};
@@ -72,8 +73,10 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
         let client = context.client(base_url, pace.concurrency)?;
         let speed = context.measured_speed(pace.rate, base_url).await?;
         let connection = Connection::new(&client, speed, pace.concurrency);
+        load_sizes(context, &connection, base_url).await;
         compare_keys(&connection, &mut source, &template, false, observer).await?;
         compare_references(&connection, &mut source, &template, observer).await?;
+        store_learned_sizes(context, &connection, base_url).await;
         requests = client.requests();
     } else {
         source.warnings.extend(not_compared(suspicious_keys(&source, &template)?));

@@ -9,11 +9,10 @@ use super::context::Context;
 use super::error::Error;
 use super::event::{Event, Observer};
 use super::learned::Learned;
-use crate::client::{self, Pace, Speed};
-use crate::export::{
-    self, ChangesFile, Clock, Exported, IdFile, Job, KnownSizes, Output, PageSize, Since, Source, Template, template,
-};
-use crate::records::{Family, List, Single, company, contact, inventory, item, order, transaction};
+use super::lists::LISTS;
+use crate::client::{self, KnownSizes, Pace, PageSize, Speed};
+use crate::export::{self, ChangesFile, Clock, Exported, IdFile, Job, Output, Since, Source, Template, template};
+use crate::records::{Family, Single, inventory, order, transaction};
 use crate::sheet::write::{Shape, Style, TextKind};
 use crate::text_file::read_text;
 
@@ -26,16 +25,6 @@ const RESUME_HINT: &str = "the records read so far are kept; run the same comman
 /// Names of the records that can be exported.
 pub const EXPORTABLE: [&str; 6] = ["items", "orders", "companies", "contacts", "inventories", "transactions"];
 
-/// The exportable lists. The first list of a name is the default.
-static LISTS: [&List; 7] = [
-    &item::LIST,
-    &item::OLDER_LIST,
-    &order::LIST,
-    &order::OLDER_LIST,
-    &company::LIST,
-    &contact::LIST,
-    &inventory::LIST,
-];
 /// The records that can be exported by id.
 static SINGLES: [&Single; 3] = [&order::SINGLE, &inventory::SINGLE, &transaction::SINGLE];
 
@@ -53,6 +42,8 @@ pub struct IdSource {
 pub struct ExportRequest<'a> {
     /// Some of [`EXPORTABLE`]. Several become the sheets of one workbook, or a file each where the name has `{kind}`.
     pub records: Vec<&'static str>,
+    /// Further requests export other lists to files of their own.
+    pub is_part: bool,
     /// Path family of the list, by default public.
     pub family: Option<Family>,
     /// Path of the file, or `None` for standard output.
@@ -108,7 +99,11 @@ impl<'a> ExportRequest<'a> {
             let message = "an export template is for one list";
             return Err(Error::invalid(message, "leave out --template, or export each list by a command of its own"));
         }
-        let with = |records: &[&'static str]| ExportRequest { records: records.to_vec(), ..self.clone() };
+        let with = |records: &[&'static str]| ExportRequest {
+            records: records.to_vec(),
+            is_part: is_several && records.len() == 1,
+            ..self.clone()
+        };
         if !is_several {
             return Ok(vec![with(&self.records)]);
         }
@@ -183,10 +178,22 @@ pub async fn export(
     for remark in exported.iter().flat_map(|exported| &exported.remarks) {
         observer(Event::Warning(remark));
     }
+    if !request.is_part
+        && let Some(remark) = lacks_array(&exported)
+    {
+        observer(Event::Warning(remark));
+    }
     if exported.iter().any(|exported| exported.lacks_baseline) {
         observer(Event::Note("--min-ratio was not checked, because no earlier export to this name is known"));
     }
     Ok(exported)
+}
+
+/// Returns the message that no list has the array to explode.
+pub fn lacks_array<'e>(exported: impl IntoIterator<Item = &'e Exported>) -> Option<&'e str> {
+    let mut messages = exported.into_iter().map(|exported| exported.lacks_array.as_deref());
+    let first = messages.next()??;
+    messages.all(|message| message.is_some()).then_some(first)
 }
 
 /// Returns advice for a page size that was chosen and refused.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::context::Context;
 use super::error::Error;
-use super::templates::exports::check_exported;
+use super::templates::exports::{check_exported, not_opened};
 use crate::ledger::{NewRun, RunCommand, RunLookups, RunSettings, SheetSelection};
 use crate::readers::Readers;
 use crate::sheet::{Options, PrivateFile};
@@ -108,7 +108,8 @@ impl Spreadsheet<'_> {
     pub(super) fn open(&self) -> Result<Source, Error> {
         let (file, template) = (self.file, &self.template);
         let options = self.text.clone().or(&template.sheet.text);
-        let mut source = Source::open_as(&file.path, &file.name, template, self.sheet, &options)?;
+        let opened = Source::open_as(&file.path, &file.name, template, self.sheet, &options);
+        let mut source = opened.map_err(|error| not_opened(error, &file.name, template))?;
         check_exported(&file.path, &file.name, template, &source)?;
         source.chosen = self.rows;
         source.is_strict = self.is_strict;

@@ -1,12 +1,13 @@
-//! What exports find out about a service, kept for the next one: its rate limit and the sizes of its pages.
+//! What exports and comparisons find out about a service, kept for the next one: its rate limit and the sizes of its pages.
 
 use std::time::Duration;
 
 use super::context::{Context, now};
 use super::error::Error;
-use crate::client::Speed;
-use crate::export::KnownSizes;
-use crate::ledger::PageSizes;
+use super::lists::LISTS;
+use crate::client::{KnownSizes, Speed};
+use crate::ledger::{Ledger, PageSizes};
+use crate::upload::compare::Connection;
 
 /// Sizes are found out again after this time, because a service may grant larger ones by then.
 const VALID: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -32,12 +33,9 @@ impl Learned {
         let Some(ledger) = context.existing_ledger().await? else { return Ok(Learned::default()) };
         let workspace = context.workspace();
         let rate = ledger.learned_rate(base_url, &workspace).await?;
-        let sizes = ledger.page_sizes(base_url, &workspace, path).await?;
+        let sizes = known_sizes(&ledger, base_url, &workspace, path).await?;
         ledger.close().await;
-        let age = |at: i64| u128::try_from(now() - at).unwrap_or(u128::MAX);
-        let sizes = sizes.filter(|sizes| age(sizes.at) < VALID.as_millis());
-        let sizes = sizes.map(|PageSizes { granted, refused, at: _ }| KnownSizes { granted, refused });
-        Ok(Learned { rate, sizes: sizes.unwrap_or_default() })
+        Ok(Learned { rate, sizes })
     }
 
     /// Stores what has changed since `before`. Errors are logged, because the export is done.
@@ -56,8 +54,7 @@ impl Learned {
             ledger.store_rate(base_url, &workspace, rate, now()).await?;
         }
         if self.sizes != before.sizes {
-            let KnownSizes { granted, refused } = self.sizes;
-            ledger.store_page_sizes(base_url, &workspace, path, PageSizes { granted, refused, at: now() }).await?;
+            store_sizes(&ledger, base_url, &workspace, path, self.sizes).await?;
         }
         ledger.close().await;
         Ok(())
@@ -71,5 +68,59 @@ impl Learned {
             Some(Speed::Auto(_)) => Some(Speed::Auto(self.rate)),
             other => other,
         }
+    }
+}
+
+/// Returns what is known about the page sizes of a list, unless it is old.
+async fn known_sizes(ledger: &Ledger, base_url: &str, workspace: &str, path: &str) -> Result<KnownSizes, Error> {
+    let sizes = ledger.page_sizes(base_url, workspace, path).await?;
+    let age = |at: i64| u128::try_from(now() - at).unwrap_or(u128::MAX);
+    let sizes = sizes.filter(|sizes| age(sizes.at) < VALID.as_millis());
+    let sizes = sizes.map(|PageSizes { granted, refused, at: _ }| KnownSizes { granted, refused });
+    Ok(sizes.unwrap_or_default())
+}
+
+async fn store_sizes(
+    ledger: &Ledger,
+    base_url: &str,
+    workspace: &str,
+    path: &str,
+    sizes: KnownSizes,
+) -> Result<(), Error> {
+    let KnownSizes { granted, refused } = sizes;
+    Ok(ledger.store_page_sizes(base_url, workspace, path, PageSizes { granted, refused, at: now() }).await?)
+}
+
+/// Tells a connection what is known about the page sizes of all lists. An unreadable ledger is no obstacle.
+pub(super) async fn load_sizes(context: &Context, connection: &Connection<'_>, base_url: &str) {
+    let read = async {
+        let Some(ledger) = context.existing_ledger().await? else { return Ok(()) };
+        for list in LISTS {
+            connection.know(list.path, known_sizes(&ledger, base_url, &context.workspace(), list.path).await?);
+        }
+        ledger.close().await;
+        Ok::<_, Error>(())
+    };
+    if let Err(error) = read.await {
+        tracing::warn!(%error, "what is known about the limits of the service can't be read");
+    }
+}
+
+/// Stores what a connection has found out about the page sizes of lists. Errors are logged.
+pub(super) async fn store_learned_sizes(context: &Context, connection: &Connection<'_>, base_url: &str) {
+    let learned = connection.learned();
+    if learned.is_empty() {
+        return;
+    }
+    let write = async {
+        let ledger = context.ledger().await?;
+        for (path, sizes) in learned {
+            store_sizes(&ledger, base_url, &context.workspace(), path, sizes).await?;
+        }
+        ledger.close().await;
+        Ok::<_, Error>(())
+    };
+    if let Err(error) = write.await {
+        tracing::warn!(%error, "what is known about the limits of the service can't be stored");
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::context::{Context, now};
 use super::error::Error;
 use super::event::{Event, Observer};
+use super::learned::{load_sizes, store_learned_sizes};
 use super::next_command;
 use super::report::{choices, report_format};
 use super::report_path::{beside, numbered};
@@ -293,16 +294,18 @@ impl Sending<'_> {
         }
     }
 
-    /// Marks records already in the service as unchanged. All records are sent if the service's list can't be read.
+    /// Marks records already in the service as unchanged. All records are sent if the service's can't be read.
     async fn skip_unchanged(&self) -> Result<(), Error> {
         let (ledger, run) = (self.ledger, self.run.run());
         ledger.mark_unchanged(run, now()).await?;
         let rate = speed(self.settings(), self.context)?;
         let connection = Connection::new(&self.client, rate, self.settings().concurrency);
+        load_sizes(self.context, &connection, &run.about.base_url).await;
         let compared = server_diff::mark_unchanged(ledger, run, run.about.record, &connection, now()).await?;
+        store_learned_sizes(self.context, &connection, &run.about.base_url).await;
         if let Some(error) = compared.failed {
             let message =
-                format!("the service's list can't be read, so every record that may have changed is sent: {error}");
+                format!("the service's records can't be read, so every one that may have changed is sent: {error}");
             (self.observer)(Event::Warning(&message));
         }
         Ok(())

@@ -7,6 +7,7 @@ use super::context::Context;
 use super::error::Error;
 use super::event::Observer;
 use super::input::{Spreadsheet, new_run};
+use super::learned::{load_sizes, store_learned_sizes};
 use super::preview::{Preview, preview};
 use super::report::check_report_path;
 use super::runs::retry_report::{RetryReport, preview_retry, retry_report};
@@ -135,7 +136,9 @@ async fn run_upload(
         UploadedReport::No => {}
     }
     let connection = Connection::new(&client, speed(&settings, context)?, settings.concurrency);
+    load_sizes(context, &connection, client.address()).await;
     compare_keys(&connection, &mut source, &upload.input.template, upload.restore_texts, observer).await?;
+    store_learned_sizes(context, &connection, client.address()).await;
     if let Some(questions) = questions {
         restore_on_request(&mut source, questions)?;
     }

@@ -33,6 +33,14 @@ static EXPORTED: [Exported; 6] = [
     Exported { name: "contacts", columns: Columns::Read(contact::READ_FIELDS), record: None },
 ];
 
+/// The first columns of a list of changes.
+pub const CHANGE_COLUMNS: [&str; 5] = ["change", "id", "field", "before", "after"];
+
+/// Returns whether this is the header of a list of changes, which no template can take for records.
+pub fn is_list_of_changes(names: &[String]) -> bool {
+    begins_with(names, CHANGE_COLUMNS.into_iter())
+}
+
 impl Exported {
     /// Returns the records of an export with this header: their fields in order, then any others.
     pub fn with_header(names: &[String]) -> Option<&'static Exported> {

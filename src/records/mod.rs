@@ -21,7 +21,7 @@ pub mod subscription;
 pub mod token;
 pub mod transaction;
 
-pub use exported::Exported;
+pub use exported::{CHANGE_COLUMNS, Exported, is_list_of_changes};
 pub use field::{Family, Field, JsonType, List, ListedField, Single};
 pub use input::{Call, Input, Lookup, Method, Reference};
 pub use kind::RecordKind;

@@ -9,11 +9,9 @@ use crate::decimal;
 use crate::export::changes::{Changes, Hashes, hashes};
 use crate::export::error::Error;
 use crate::export::table::{Columns, Row};
-use crate::records::ListedField;
+use crate::records::{CHANGE_COLUMNS, ListedField};
 use crate::sheet::write::{Shape, Style, Value, ValueTable};
 
-/// The columns before those of the record. The id stands after the first.
-const FIRST: [&str; 4] = ["change", "field", "before", "after"];
 const ID: &str = "id";
 /// Changes with any other field, so it is only listed if no other field has changed.
 const UPDATED_AT: &str = "updated_at";
@@ -114,8 +112,7 @@ impl ChangeList {
         if columns.has_other_fields() {
             places.push(columns.len());
         }
-        let mut header = FIRST.map(str::to_owned).to_vec();
-        header.insert(1, ID.to_owned());
+        let mut header = CHANGE_COLUMNS.map(str::to_owned).to_vec();
         for index in &places {
             let name = columns.header(*index);
             header.push(if header.iter().any(|taken| taken == name) { format!("{name} (2)") } else { name.to_owned() });

@@ -8,53 +8,13 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
-use super::history::State;
-use crate::digest;
+use super::file_names::absolute;
+use super::state::{Content, Replacement, State, WrittenFile};
 use crate::export::error::{Error, NotAppended};
 use crate::export::job::{Job, Output};
 use crate::export::table::{SavedColumn, Selection, TableStart};
 use crate::sheet;
 use crate::sheet::write::{Existing, ReadyFile, Shape, Style, ValueTable, WholeFile, Written};
-
-/// A file as an export has left it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::export) struct WrittenFile {
-    /// Absolute path.
-    pub(super) path: PathBuf,
-    content: Content,
-    columns: Vec<SavedColumn>,
-    /// Number of rows without the header.
-    pub(in crate::export) rows: u64,
-    style: Style,
-}
-
-/// Length and digest of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Content {
-    bytes: u64,
-    sha256: String,
-}
-
-/// A new file that is about to take the place of another one.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Replacement {
-    before: Option<Content>,
-    /// Name of the new file until then.
-    temporary: PathBuf,
-    /// The state from then on.
-    state: State,
-}
-
-/// Whether a file has taken its place.
-#[derive(Debug)]
-pub(super) enum Replaced {
-    Yes(State),
-    No,
-    /// The file has been moved or changed since.
-    Unknown(PathBuf),
-}
 
 /// A file to which an export appends.
 #[derive(Clone, Debug)]
@@ -67,49 +27,6 @@ pub(in crate::export) struct Appending {
     earlier: Option<WrittenFile>,
     /// The columns of the previous file, with which a new one begins.
     columns: Vec<SavedColumn>,
-}
-
-impl WrittenFile {
-    pub(in crate::export) fn new(written: &Written, columns: Vec<SavedColumn>, rows: u64, style: Style) -> WrittenFile {
-        let content = Content { bytes: written.bytes, sha256: written.sha256.clone() };
-        WrittenFile { path: absolute(&written.path), content, columns, rows, style }
-    }
-
-    fn as_written(&self) -> Written {
-        let Content { bytes, sha256 } = self.content.clone();
-        Written { path: self.path.clone(), bytes, sha256 }
-    }
-}
-
-impl Content {
-    /// Returns what the file at `path` contains. `None` if there is no file, or an empty one.
-    fn of(path: &Path) -> Result<Option<Content>, Error> {
-        let failed = |source| Error::Sheet(sheet::Error::Open { path: path.to_owned(), source });
-        match File::open(path).and_then(|mut file| digest::of_reader(&mut file)) {
-            Ok((_, 0)) => Ok(None),
-            Ok((sha256, bytes)) => Ok(Some(Content { bytes, sha256 })),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(failed(error)),
-        }
-    }
-}
-
-impl Replacement {
-    /// Finds out what an interrupted export has done.
-    pub(super) fn settle(self, current: Option<&State>) -> Result<Replaced, Error> {
-        let Replacement { before, temporary, state } = self;
-        let Some(file) = &state.written else { return Ok(Replaced::No) };
-        // The state was saved, too, but the announcement was not removed.
-        if current.is_some_and(|current| current.started == state.started) {
-            return Ok(Replaced::No);
-        }
-        let path = file.path.clone();
-        Ok(match Content::of(&path)? {
-            Some(found) if found == file.content => Replaced::Yes(state),
-            found if temporary.exists() || found.is_some() && found == before => Replaced::No,
-            _ => Replaced::Unknown(path),
-        })
-    }
 }
 
 impl Appending {
@@ -201,12 +118,8 @@ impl Appending {
         }
         let style = self.earlier.as_ref().map_or(self.style, |earlier| earlier.style);
         let file = WrittenFile::new(ready.written(), columns, self.rows_before() + rows, style);
-        let replacement = Replacement {
-            before: self.earlier.map(|earlier| earlier.content),
-            temporary: absolute(ready.temporary()),
-            state: State { written: Some(file.clone()), ..state },
-        };
-        super::history::announce(folder, &replacement)?;
+        let state = State { written: Some(file.clone()), ..state };
+        Replacement::new(self.earlier.as_ref(), ready.temporary(), state).write(folder)?;
         Ok((ready.finish()?, file))
     }
 
@@ -214,8 +127,4 @@ impl Appending {
     pub(in crate::export) fn rows_before(&self) -> u64 {
         self.earlier.as_ref().map_or(0, |earlier| earlier.rows)
     }
-}
-
-pub(super) fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::file_names;
-use super::history::State;
 use super::manifest::Manifest;
+use super::state::State;
 use crate::export::error::Error;
 use crate::export::job::{Job, Output, Since, Source};
 

@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use super::appended::{WrittenFile, absolute};
-use super::file_names;
-use super::history::{ComparedRecords, History, LastList, State};
+use super::file_names::{self, absolute};
+use super::history::History;
 use super::manifest::Manifest;
+use super::state::{ComparedRecords, LastList, State, WrittenFile};
 use super::verdict::Verdict;
+use crate::client::KnownSizes;
 use crate::client::pages::Walk;
 use crate::export::changes::{Changes, Comparison};
 use crate::export::error::Error;
-use crate::export::fetch::{KnownSizes, MissingRecord};
+use crate::export::fetch::MissingRecord;
 use crate::export::job::{Job, Output, Since, Source};
 use crate::export::spool::{FrameKind, Spool};
 use crate::export::table::{FinishedTable, MAX_COLUMNS, OTHER_FIELDS, UnusedField};
@@ -32,6 +33,8 @@ pub struct Exported {
     pub removed: Vec<PathBuf>,
     /// Messages about the exported records.
     pub remarks: Vec<String>,
+    /// A message that no record has the array whose elements were to get a row each. Of several lists, some may lack it.
+    pub lacks_array: Option<String>,
     /// The minimum ratio was not checked, because no earlier export to this name is known.
     pub lacks_baseline: bool,
     /// What is known now about the page sizes of the list. `None` if the size was chosen.
@@ -88,6 +91,10 @@ pub(in crate::export) struct ListedChanges {
     pub(in crate::export) records: ComparedRecords,
     /// The file and its numbers of records. `None` if there was nothing to compare with.
     pub(in crate::export) written: Option<(PathBuf, Changes)>,
+    /// Texts truncated to the maximum length of a workbook's cell.
+    pub(in crate::export) cut: u64,
+    /// Texts with an apostrophe that keeps them from being run as formulas.
+    pub(in crate::export) defused: u64,
 }
 
 /// Concludes exports whose file is in place at `path`. The spools are removed last, so no request is repeated after an
@@ -106,6 +113,7 @@ pub(in crate::export) fn conclude(
             not_found: write_missing_records(result, path)?,
             removed: Vec::new(),
             remarks: remarks(result),
+            lacks_array: result.table.unused_fields.iter().find(|field| field.is_exploded).map(blank_field),
             lacks_baseline: result.verdict.lacks_baseline,
             known_sizes: result.requested.known_sizes,
         });
@@ -115,13 +123,14 @@ pub(in crate::export) fn conclude(
         manifest.write(path)?;
     }
     let (keep, workspace) = results.first().map_or((None, ""), |first| (first.job.keep, first.job.workspace.as_str()));
+    let lists: Vec<PathBuf> = results.iter().flat_map(|result| result.dated_lists(workspace)).collect();
     let mut spools = Vec::new();
     for (result, exported) in results.into_iter().zip(&exported) {
         let remembered = path.filter(|_| is_complete);
         spools.push(remember(result, &exported.manifest, remembered)?);
     }
     if let (Some(path), Some(manifest), Some(first)) = (path.filter(|_| is_complete), &manifest, exported.first_mut()) {
-        first.remove_replaced_files(manifest, keep, workspace, path);
+        first.remove_replaced_files(manifest, keep, workspace, path, &lists);
     }
     for spool in spools {
         spool.remove()?;
@@ -161,11 +170,30 @@ impl ExportResults<'_> {
     fn changes_file(&self) -> Option<&Path> {
         self.changes.as_ref()?.written.as_ref().map(|(path, _)| path.as_path())
     }
+
+    /// Returns the earlier lists of changes with another date in their name than that of this export.
+    fn dated_lists(&self, workspace: &str) -> Vec<PathBuf> {
+        let Some((file, path)) = self.job.changes.as_ref().zip(self.changes_file()) else { return Vec::new() };
+        if !file_names::has_date(&file.pattern) {
+            return Vec::new();
+        }
+        let mut lists = file_names::dated_files(&file.pattern, workspace, path);
+        lists.retain(|(_, list)| list != path);
+        lists.into_iter().map(|(_, list)| absolute(&list)).collect()
+    }
 }
 
 impl Exported {
-    /// Removes an incomplete file of an earlier export, and dated files beyond `--keep`. Failures become remarks.
-    fn remove_replaced_files(&mut self, manifest: &Manifest, keep: Option<usize>, workspace: &str, path: &Path) {
+    /// Removes an incomplete file of an earlier export, and dated files beyond `--keep`, each with those of `lists` of changes
+    /// that its manifest names. Failures become remarks.
+    fn remove_replaced_files(
+        &mut self,
+        manifest: &Manifest,
+        keep: Option<usize>,
+        workspace: &str,
+        path: &Path,
+        lists: &[PathBuf],
+    ) {
         let is_earlier = |file: &Path| Manifest::beside(file).is_some_and(|other| other.is_same_export(manifest));
         let incomplete = file_names::incomplete(path);
         if is_earlier(&incomplete) {
@@ -176,7 +204,15 @@ impl Exported {
         dated.retain(|(_, file)| is_earlier(file));
         let surplus = dated.len().saturating_sub(keep);
         for (_, file) in dated.into_iter().take(surplus) {
+            let named = Manifest::beside(&file).map(|manifest| manifest.lists_beside(&file)).unwrap_or_default();
             self.remove_with_manifest(&file);
+            for list in named.iter().filter(|list| lists.contains(list)) {
+                match std::fs::remove_file(list) {
+                    Ok(()) => self.removed.push(list.clone()),
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                    Err(error) => self.remarks.push(format!("cannot remove {}: {error}", list.display())),
+                }
+            }
         }
     }
 
@@ -262,17 +298,15 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
         // Records that were not read are not removed.
         changes: listed.map(|(_, counts)| *counts).or(comparison.changes).filter(|_| verdict.is_complete),
         changes_file,
+        changes_cut: results.changes.as_ref().map_or(0, |changes| changes.cut),
+        changes_defused: results.changes.as_ref().map_or(0, |changes| changes.defused),
         sheets: Vec::new(),
     }
 }
 
 fn remarks(results: &ExportResults<'_>) -> Vec<String> {
     let FinishedTable { counts, unused_fields, .. } = &results.table;
-    let unused = |UnusedField { path, nearest }: &UnusedField| {
-        let meant = nearest.as_ref().map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
-        format!("the field {path} is blank in every record{meant}")
-    };
-    let mut remarks: Vec<String> = unused_fields.iter().map(unused).collect();
+    let mut remarks: Vec<String> = unused_fields.iter().filter(|field| !field.is_exploded).map(blank_field).collect();
     if let Some(path) = &results.uncertain {
         remarks.push(format!(
             "an earlier export was interrupted while it wrote {}, which has been moved or changed since: the changes of that \
@@ -290,14 +324,9 @@ fn remarks(results: &ExportResults<'_>) -> Vec<String> {
             counts.other_fields
         ));
     }
-    if counts.cut > 0 {
-        let texts = if counts.cut == 1 { "text was" } else { "texts were" };
-        remarks.push(format!(
-            "{} {texts} longer than 32,767 characters, the maximum of a workbook's cell, and cut: they end in '… [cut]'. \
-             Export to .csv or .ndjson to get the whole text",
-            counts.cut
-        ));
-    }
+    remarks.extend(cut_texts(counts.cut, "", "Export to .csv or .ndjson"));
+    let cut_in_list = results.changes.as_ref().map_or(0, |changes| changes.cut);
+    remarks.extend(cut_texts(cut_in_list, " in the list of changes", "Give --changes a name with .csv or .ndjson"));
     if results.changes.as_ref().is_some_and(|changes| changes.written.is_none()) {
         let (_, records) = results.job.source.fields();
         remarks.push(format!(
@@ -306,6 +335,22 @@ fn remarks(results: &ExportResults<'_>) -> Vec<String> {
         ));
     }
     remarks
+}
+
+fn blank_field(UnusedField { path, nearest, .. }: &UnusedField) -> String {
+    let meant = nearest.as_ref().map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
+    format!("the field {path} is blank in every record{meant}")
+}
+
+/// Says that texts were cut, and how to get the whole ones.
+fn cut_texts(count: u64, place: &str, remedy: &str) -> Option<String> {
+    let texts = if count == 1 { "text was" } else { "texts were" };
+    (count > 0).then(|| {
+        format!(
+            "{count} {texts} longer than 32,767 characters, the maximum of a workbook's cell, and cut{place}: they end in \
+             '… [cut]'. {remedy} to get the whole text"
+        )
+    })
 }
 
 /// Writes the list of IDs that were not found. If all were found, removes the list of an earlier export.

@@ -2,24 +2,15 @@
 //! export, and the state of the last complete export.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-
-use super::appended::{Replaced, Replacement, WrittenFile};
+use super::state::{ComparedRecords, Replaced, Replacement, State};
 use crate::digest;
 use crate::export::error::Error;
 use crate::export::spool;
 use crate::readers::create_private_folder;
-use crate::sheet;
-use crate::sheet::write::{Existing, WholeFile};
 
-const STATE: &str = "state.json";
-/// What is about to take the place of the file.
-const REPLACEMENT: &str = "replacement.json";
 /// Beginning of the names of files with the hashes of records.
 const HASHES: &str = "records-";
 /// Beginning of the names of files with the records themselves.
@@ -34,45 +25,6 @@ const MAX_SPOOL_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 pub(in crate::export) struct History {
     folder: PathBuf,
     _lock: File,
-}
-
-/// The state of the last complete export.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::export) struct State {
-    /// The file, unless it is a workbook of several lists.
-    #[serde(default)]
-    pub(in crate::export) written: Option<WrittenFile>,
-    /// Number of records in the list.
-    pub(in crate::export) distinct: u64,
-    /// When its first page was requested. A spool of the same time is not interrupted, but left over.
-    pub(in crate::export) started: jiff::Timestamp,
-    pub(in crate::export) finished: String,
-    /// The records for the next comparison and for `--since last`.
-    #[serde(default)]
-    pub(in crate::export) compared: Option<ComparedRecords>,
-    /// The last list of changes.
-    #[serde(default)]
-    pub(in crate::export) listed: Option<LastList>,
-}
-
-/// The last list of changes, and the records that the next one is compared with.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::export) struct LastList {
-    pub(in crate::export) records: ComparedRecords,
-    /// The list, unless there was nothing to compare with.
-    pub(super) file: Option<PathBuf>,
-    /// Number of changes in it.
-    pub(super) count: u64,
-    pub(super) finished: String,
-}
-
-/// The saved records of an export, or their hashes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::export) struct ComparedRecords {
-    /// File name in the folder of the export.
-    pub(super) name: String,
-    /// When the first page of that export was requested.
-    pub(in crate::export) started: jiff::Timestamp,
 }
 
 impl History {
@@ -129,15 +81,15 @@ impl History {
     /// Returns the state of the last complete export, or `None` if missing or unreadable. An export that was interrupted after
     /// it had appended to its file counts as complete. Returns the path of its file, too, if it isn't known whether it had.
     pub(in crate::export) fn state(&self) -> Result<(Option<State>, Option<PathBuf>), Error> {
-        let state: Option<State> = read(&self.folder.join(STATE));
-        let Some(replacement) = read::<Replacement>(&self.folder.join(REPLACEMENT)) else { return Ok((state, None)) };
+        let state = State::read(&self.folder);
+        let Some(replacement) = Replacement::read(&self.folder) else { return Ok((state, None)) };
         match replacement.settle(state.as_ref())? {
             Replaced::Yes(state) => {
                 self.remember(&state)?;
-                Ok((Some(state), None))
+                Ok((Some(*state), None))
             }
             Replaced::No => {
-                self.forget_replacement();
+                Replacement::forget(&self.folder);
                 Ok((state, None))
             }
             Replaced::Unknown(path) => Ok((state, Some(path))),
@@ -145,15 +97,10 @@ impl History {
     }
 
     pub(in crate::export) fn remember(&self, state: &State) -> Result<(), Error> {
-        write(&self.folder.join(STATE), state)?;
-        self.forget_replacement();
+        state.write(&self.folder)?;
+        Replacement::forget(&self.folder);
         self.delete_old_records(state);
         Ok(())
-    }
-
-    /// Removes an announcement. If that fails, the state shows that it is old.
-    fn forget_replacement(&self) {
-        let _ = std::fs::remove_file(self.folder.join(REPLACEMENT));
     }
 
     /// Deletes the records and hashes that `state` does not name. Errors are ignored: the next export tries again.
@@ -170,25 +117,6 @@ impl History {
             }
         }
     }
-}
-
-/// Saves what is about to take the place of the file of an export with this folder.
-pub(super) fn announce(folder: &Path, replacement: &Replacement) -> Result<(), Error> {
-    write(&folder.join(REPLACEMENT), replacement)
-}
-
-/// Reads a JSON file, or returns `None` if missing or unreadable.
-fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
-    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
-}
-
-fn write(path: &Path, content: &impl Serialize) -> Result<(), Error> {
-    let failed = |source| sheet::Error::Write { path: path.to_owned(), source };
-    let mut file = WholeFile::create(path, Existing::Replace)?;
-    let text = serde_json::to_string(content).map_err(|error| failed(error.into()))?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
-    file.finish()?;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::file_names::absolute;
 use crate::export::changes::Changes;
 use crate::export::error::Error;
 use crate::sheet;
-use crate::sheet::write::{Existing, WholeFile};
+use crate::sheet::write::{Existing, WholeFile, folder};
 
 /// The manifest of `items.csv` is `items.csv.manifest.json`.
 const SUFFIX: &str = ".manifest.json";
@@ -86,6 +87,11 @@ pub struct Manifest {
     /// The list of these changes: a name in the same folder, or a path.
     #[serde(default)]
     pub changes_file: Option<PathBuf>,
+    /// As `cut` and `defused`, in that list.
+    #[serde(default)]
+    pub changes_cut: u64,
+    #[serde(default)]
+    pub changes_defused: u64,
     /// The manifests of the sheets, if the file is a workbook with several kinds of records. The counts above are those of
     /// all sheets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -121,6 +127,8 @@ impl Manifest {
                 (&mut whole.gathered, sheet.gathered),
                 (&mut whole.cut, sheet.cut),
                 (&mut whole.defused, sheet.defused),
+                (&mut whole.changes_cut, sheet.changes_cut),
+                (&mut whole.changes_defused, sheet.changes_defused),
             ] {
                 *sum += count;
             }
@@ -140,6 +148,14 @@ impl Manifest {
     pub(super) fn is_same_export(&self, other: &Manifest) -> bool {
         (&self.pattern, &self.records, &self.base_url, &self.workspace)
             == (&other.pattern, &other.records, &other.base_url, &other.workspace)
+    }
+
+    /// Returns the absolute paths of the lists of changes of this file and its sheets.
+    pub(super) fn lists_beside(&self, file: &Path) -> Vec<PathBuf> {
+        let all = std::iter::once(self).chain(&self.sheets).filter_map(|manifest| manifest.changes_file.as_ref());
+        let mut lists: Vec<PathBuf> = all.map(|list| absolute(&folder(file).join(list))).collect();
+        lists.dedup();
+        lists
     }
 
     /// Returns the manifest of these records: this one, or that of their sheet.

@@ -6,14 +6,16 @@ mod file_names;
 mod finish;
 mod history;
 mod manifest;
+mod state;
 mod verdict;
 
-pub(super) use self::appended::{Appending, WrittenFile};
+pub(super) use self::appended::Appending;
 pub(super) use self::baseline::{check_existing, check_existing_changes, records_before};
 pub(crate) use self::file_names::has_date;
 pub(super) use self::file_names::{behind_links, incomplete, resolve};
 pub use self::finish::Exported;
 pub(super) use self::finish::{ExportResults, ListedChanges, Requested, conclude};
-pub(super) use self::history::{ComparedRecords, History, State};
+pub(super) use self::history::History;
 pub use self::manifest::Manifest;
+pub(super) use self::state::{ComparedRecords, State, WrittenFile};
 pub(super) use self::verdict::{Reading, Verdict};

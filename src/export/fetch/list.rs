@@ -6,7 +6,7 @@ use futures_util::stream::FuturesOrdered;
 
 use super::response::{Fetched, Fetcher};
 use crate::client::pages::{Page, Walk};
-use crate::client::{self, MAX_PAGE, fetch};
+use crate::client::{self, MAX_PAGE, fetch, page_path};
 use crate::export::error::Error;
 use crate::records::List;
 
@@ -88,19 +88,7 @@ pub(in crate::export) async fn fetch_page(
     number: u64,
     size: u64,
 ) -> Result<Fetched, Error> {
-    let path = page_path(list, number, size);
-    fetched(number, fetch::fetch_within(&fetcher.client, &fetcher.pace, &path, MAX_PAGE, Page::parse).await)
-}
-
-/// Requests a page of a list once, without further attempts.
-pub(in crate::export) async fn try_page(
-    fetcher: &Fetcher,
-    list: &List,
-    number: u64,
-    size: u64,
-) -> Result<Fetched, Error> {
-    let path = page_path(list, number, size);
-    fetched(number, fetch::try_within(&fetcher.client, &fetcher.pace, &path, MAX_PAGE, Page::parse).await)
+    fetched(number, client::fetch_page(&fetcher.client, &fetcher.pace, list, number, size).await)
 }
 
 /// Requests a page of a list, up to `max_len` bytes.
@@ -112,10 +100,7 @@ async fn request_page(fetcher: &Fetcher, list: &List, number: u64, size: u64, ma
     }
 }
 
-fn page_path(list: &List, number: u64, size: u64) -> String {
-    format!("{}?page={number}&{}={size}", list.path, list.size)
-}
-
+/// Returns the result of a request for a page, which may not exist.
 fn fetched(number: u64, page: Result<Page, client::Error>) -> Result<Fetched, Error> {
     match page {
         Ok(page) => Ok(Fetched::Page(page)),

@@ -103,6 +103,8 @@ pub(in crate::export) struct UnusedField {
     pub(in crate::export) path: String,
     /// A similar field that has values.
     pub(in crate::export) nearest: Option<String>,
+    /// Its elements were to get a row each.
+    pub(in crate::export) is_exploded: bool,
 }
 
 /// Turns pages into rows of a table.
@@ -439,11 +441,12 @@ impl TableBuilder {
             is_filled(path) || filled.iter().any(is_below)
         };
         let fields = self.options.template.iter().flat_map(Template::fields).map(|field| field.path.as_str());
-        let unused = fields.filter(|path| !is_filled(path));
-        let unused = unused.chain(self.options.explode().filter(|path| !is_exploded(path)));
-        let known = || filled.iter().copied();
-        unused
-            .map(|path| UnusedField { path: path.to_owned(), nearest: nearest(path, known()).map(str::to_owned) })
-            .collect()
+        let unused = fields.filter(|path| !is_filled(path)).map(|path| (path, false));
+        let explode = self.options.explode().filter(|path| !is_exploded(path)).map(|path| (path, true));
+        let unused_field = |(path, is_exploded): (&str, bool)| {
+            let nearest = nearest(path, filled.iter().copied()).map(str::to_owned);
+            UnusedField { path: path.to_owned(), nearest, is_exploded }
+        };
+        unused.chain(explode).map(unused_field).collect()
     }
 }

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use super::super::error::Error;
 use crate::export::Manifest;
-use crate::records::Exported;
+use crate::records::{Exported, is_list_of_changes};
+use crate::template::bind::Missing;
 use crate::template::{Template, builtin};
-use crate::upload::Source;
+use crate::upload::{self, Source};
 
 /// Returns the records that were exported to this file, as its manifest says, even if the file was edited since.
 pub(super) fn exported_to(file: &Path) -> Option<&'static Exported> {
@@ -16,6 +17,17 @@ pub(super) fn exported_to(file: &Path) -> Option<&'static Exported> {
 /// Returns whether the contract has no call that writes such records.
 pub(super) fn is_read_only(exported: &&'static Exported) -> bool {
     exported.record.is_none()
+}
+
+/// Returns the error of a file that can't be opened with a template: of a list of changes, what it is.
+pub(in crate::operations) fn not_opened(error: upload::Error, name: &Path, template: &Template) -> Error {
+    let is_list = |missing: &Missing| missing.header.as_ref().is_some_and(|header| is_list_of_changes(&header.names));
+    match &error {
+        upload::Error::Columns { missing, .. } if builtin::find(&template.name).is_some() && is_list(missing) => {
+            changes_not_writable(name)
+        }
+        _ => error.into(),
+    }
 }
 
 /// Refuses an export of records that nothing can write, unless the user has a template of their own for it.
@@ -28,11 +40,23 @@ pub(in crate::operations) fn check_exported(
     if builtin::find(&template.name).is_none() {
         return Ok(());
     }
+    if source.parts.iter().any(|part| is_list_of_changes(&part.layout.header.names)) {
+        return Err(changes_not_writable(name));
+    }
     let of_header = || source.parts.iter().find_map(|part| Exported::with_header(&part.layout.header.names));
     match of_header().or_else(|| exported_to(file)).filter(is_read_only) {
         Some(exported) => Err(not_writable(name, exported)),
         None => Ok(()),
     }
+}
+
+/// Returns the error for a list of the changes between two exports.
+pub(super) fn changes_not_writable(name: &Path) -> Error {
+    let message =
+        format!("{} is a list of changes, with a row for each changed field, and can't be uploaded", name.display());
+    let hint = "edit and upload the export itself: --changed-only sends what differs from the service. To make records of the \
+                list, write a template of your own: sheetport template infer";
+    Error::invalid(message, hint)
 }
 
 /// Returns the error for an export of records that nothing can write.

@@ -6,12 +6,12 @@ use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::Observer;
 use super::super::input::InputFile;
-use super::exports::{exported_to, is_read_only, not_writable};
+use super::exports::{changes_not_writable, exported_to, is_read_only, not_writable};
 use super::known_templates::{templates_in, templates_of_runs};
 use super::load_template::{TemplateChanges, load_template};
 use super::trust::is_trusted;
 use crate::ledger::RunId;
-use crate::records::Exported;
+use crate::records::{Exported, is_list_of_changes};
 use crate::sheet::{self, Options, Row, is_unsplit};
 use crate::template::Template;
 use crate::template::bind::HEADER_SEARCH_ROWS;
@@ -115,6 +115,9 @@ pub async fn recognize(
         consider(name, load_template(name, TemplateChanges::default())?, TemplateOrigin::BuiltIn);
     }
     let is_other = |candidate: &Candidate| candidate.origin != TemplateOrigin::BuiltIn && candidate.fit.is_good();
+    if !candidates.iter().any(is_other) && sheets.iter().any(|rows| is_list_of_changes(&names(rows))) {
+        return Err(changes_not_writable(&unknown.file.name));
+    }
     let of_file = unknown.sheet.is_none().then(|| exported_to(&unknown.file.path)).flatten();
     if !candidates.iter().any(is_other)
         && let Some(read_only) = of_file.or_else(|| sheets.iter().find_map(|rows| exported(rows))).filter(is_read_only)
@@ -135,8 +138,12 @@ fn is_unsplit_row(row: &Row) -> bool {
 
 /// Returns the records of which the rows are an export.
 fn exported(rows: &[Row]) -> Option<&'static Exported> {
-    let names: Vec<String> = rows.first()?.cells().map(|cell| cell.shown().into_owned()).collect();
-    Exported::with_header(&names)
+    Exported::with_header(&names(rows))
+}
+
+/// Returns the cells of the first row.
+fn names(rows: &[Row]) -> Vec<String> {
+    rows.first().map(|row| row.cells().map(|cell| cell.shown().into_owned()).collect()).unwrap_or_default()
 }
 
 /// Returns the first rows of each sheet.

@@ -1,20 +1,34 @@
-//! Disks that get full, for simulations: after so many bytes, nothing more can be written below a folder.
+//! Disks that get full, and processes that are killed, for simulations: after so many bytes, nothing more can be written below a
+//! folder, or the process ends at its next write.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The bytes left, by folder.
-static DISKS: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
+/// What ends the writing in a folder.
+#[derive(Clone, Copy, Debug)]
+enum Limit {
+    /// Number of bytes left.
+    Room(usize),
+    /// Number of writes left until the process is killed.
+    Writes(usize),
+}
 
-fn disks() -> MutexGuard<'static, BTreeMap<PathBuf, usize>> {
+static DISKS: Mutex<BTreeMap<PathBuf, Limit>> = Mutex::new(BTreeMap::new());
+
+fn disks() -> MutexGuard<'static, BTreeMap<PathBuf, Limit>> {
     DISKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Makes the disk of a folder full after `bytes`.
 pub(crate) fn fill_after(folder: &Path, bytes: usize) {
-    disks().insert(folder.to_owned(), bytes);
+    disks().insert(folder.to_owned(), Limit::Room(bytes));
+}
+
+/// Kills this process before it writes to a folder once more than `writes` times.
+pub(crate) fn kill_after(folder: &Path, writes: usize) {
+    disks().insert(folder.to_owned(), Limit::Writes(writes));
 }
 
 /// Makes room on the disk of a folder.
@@ -26,6 +40,11 @@ pub(crate) fn free(folder: &Path) {
 pub(crate) fn take(path: &Path, bytes: usize) -> io::Result<()> {
     let mut disks = disks();
     let Some((_, left)) = disks.iter_mut().find(|(folder, _)| path.starts_with(folder)) else { return Ok(()) };
-    *left = left.checked_sub(bytes).ok_or(io::ErrorKind::StorageFull)?;
+    match left {
+        Limit::Room(room) => *room = room.checked_sub(bytes).ok_or(io::ErrorKind::StorageFull)?,
+        // Nothing is cleaned up, as after SIGKILL.
+        Limit::Writes(0) => std::process::abort(),
+        Limit::Writes(writes) => *writes -= 1,
+    }
     Ok(())
 }

@@ -96,6 +96,7 @@ async fn missing_in_lists(
                 }
             }
         }
+        reader.finish().await;
         if missing.is_empty() {
             break;
         }

@@ -1,18 +1,20 @@
-//! Comparing records with the service's own list: the half of `--changed-only` without a history.
+//! Comparing records with the service's own: the half of `--changed-only` without a history.
 //!
 //! A record is unchanged if the entry in the list has the same value for every field to be sent. Nothing depends on the
 //! list as a whole: a moved, duplicate or missed entry costs a request. If the list lacks a field or
-//! the key, the record is sent.
+//! the key, the record is sent. Records without a list are requested one by one.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
-use super::service_list::{Connection, ListReader, list_of, listed_name};
-use crate::client;
-use crate::client::pages::{Entry, object_fields, unescaped};
+use futures_util::{StreamExt, stream};
+
+use super::service_list::{Connection, ListReader, list_of, listed_name, single_of};
+use crate::client::pages::{Entry, Page, object_fields, unescaped};
+use crate::client::{self, fetch};
 use crate::decimal;
 use crate::ledger::{Disposition, Ledger, Outcome, RecordState, Run, Seq};
-use crate::records::{Input, JsonType, RecordKind};
+use crate::records::{Input, JsonType, RecordKind, Single};
 use crate::upload::error::Error;
 use crate::upload::retry::normalize_line_ends;
 
@@ -28,7 +30,12 @@ pub struct Comparison {
     pub failed: Option<client::Error>,
 }
 
-/// Marks the pending records of a planned run as *unchanged* if the service lists the same values. The list is read
+/// Maximum length of an answer with one record, in bytes.
+const MAX_ANSWER: usize = 8 << 20;
+/// Number of records that are requested before the outcomes are stored.
+const BATCH: usize = 500;
+
+/// Marks the pending records of a planned run as *unchanged* if the service has the same values. A list is read
 /// only as long as reading takes fewer requests than sending.
 pub async fn mark_unchanged(
     ledger: &Ledger,
@@ -38,6 +45,9 @@ pub async fn mark_unchanged(
     now: i64,
 ) -> Result<Comparison, Error> {
     let mut comparison = Comparison::default();
+    if let Some((single, key)) = single_of(kind) {
+        return compare_each(ledger, run, kind, (single, key), connection, now).await;
+    }
     let Some((list, key)) = list_of(kind) else { return Ok(comparison) };
     let mut pending = PendingRecords::load(ledger, run, kind, key).await?;
     let mut reader = ListReader::new(connection, list);
@@ -73,6 +83,52 @@ pub async fn mark_unchanged(
     Ok(comparison)
 }
 
+/// Requests each pending record that has an id, and marks those with the same values.
+async fn compare_each(
+    ledger: &Ledger,
+    run: &Run,
+    kind: RecordKind,
+    (single, key): (&'static Single, &'static str),
+    connection: &Connection<'_>,
+    now: i64,
+) -> Result<Comparison, Error> {
+    let mut comparison = Comparison::default();
+    let mut pending = PendingRecords::load(ledger, run, kind, key).await?;
+    let ids = std::mem::take(&mut pending.targets);
+    for batch in ids.chunks(BATCH) {
+        let requests = stream::iter(batch).map(|id| async move {
+            let Some(path) = fetch::record_path(single.path, id, false) else { return Ok(None) };
+            match fetch::fetch_within(connection.client, &connection.pace, &path, MAX_ANSWER, Page::parse_record).await
+            {
+                Ok(page) => Ok(Some(page)),
+                // Sending it says what is wrong.
+                Err(client::Error::Status { .. } | client::Error::TooLong(_)) => Ok(None),
+                Err(error) => Err(error),
+            }
+        });
+        let mut answers = requests.buffer_unordered(connection.concurrency.max(1));
+        let mut outcomes = Vec::new();
+        while let Some(answer) = answers.next().await {
+            match answer {
+                Ok(page) => {
+                    let same = page.iter().flat_map(Page::entries).filter_map(|entry| pending.take_same(&entry));
+                    outcomes.extend(same.map(|seq| Outcome::new(seq, RecordState::Unchanged, now)));
+                }
+                Err(error) => comparison.failed = Some(error),
+            }
+            if comparison.failed.is_some() {
+                break;
+            }
+        }
+        comparison.unchanged += outcomes.len() as u64;
+        ledger.settle(run.id, &outcomes).await?;
+        if comparison.failed.is_some() {
+            break;
+        }
+    }
+    Ok(comparison)
+}
+
 /// The pending records, as hashes of keys and values.
 struct PendingRecords {
     hasher: RandomState,
@@ -80,6 +136,8 @@ struct PendingRecords {
     /// The name of the key in the list.
     key: &'static str,
     records: HashMap<u64, PendingRecord>,
+    /// The ids of records that are found by a request each.
+    targets: Vec<Box<str>>,
     /// Whether any entry of the list has the key.
     list_has_keys: bool,
 }
@@ -96,7 +154,14 @@ type FieldSet = u64;
 impl PendingRecords {
     fn new(kind: RecordKind, key: &'static str) -> PendingRecords {
         let input = kind.input();
-        PendingRecords { hasher: RandomState::new(), input, key, records: HashMap::new(), list_has_keys: false }
+        PendingRecords {
+            hasher: RandomState::new(),
+            input,
+            key,
+            records: HashMap::new(),
+            targets: Vec::new(),
+            list_has_keys: false,
+        }
     }
 
     async fn load(ledger: &Ledger, run: &Run, kind: RecordKind, key: &'static str) -> Result<PendingRecords, Error> {
@@ -120,6 +185,9 @@ impl PendingRecords {
     fn insert(&mut self, seq: Seq, body: &str, target: Option<&str>) {
         if let Some((key, fields, values)) = self.body_hashes(body, target) {
             self.records.insert(key, PendingRecord { seq, fields, values });
+            if let (None, Some(target)) = (self.input.member(), target) {
+                self.targets.push(target.into());
+            }
         }
     }
 
@@ -149,6 +217,7 @@ impl PendingRecords {
                 let own = members.iter().find(|(name, _)| listed_name(name) == self.key)?;
                 (body, canonical(own.1)?)
             }
+            (None, Some(target)) => (body, format!("\"{target}")),
             (Some(member), Some(target)) => match members.as_slice() {
                 [(name, record)] if name == member => (*record, format!("\"{target}")),
                 _ => return None,
@@ -192,9 +261,15 @@ impl PendingRecords {
     }
 }
 
-/// Returns a text identifying the time, whatever its zone and fraction. Other texts stay as they are.
+/// Returns a text identifying the time, whatever its zone and fraction. A date is its start in UTC: a workbook shows midnight as
+/// a date. Other texts stay as they are.
 fn canonical_time(json: &str) -> Option<String> {
-    let time: Option<jiff::Timestamp> = unescaped(json).parse().ok();
+    let text = unescaped(json);
+    let midnight = || {
+        let date: jiff::civil::Date = text.parse().ok().filter(|_| text.len() == "2026-01-31".len())?;
+        date.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|start| start.timestamp())
+    };
+    let time: Option<jiff::Timestamp> = text.parse().ok().or_else(midnight);
     time.map_or_else(|| canonical(json), |time| Some(time.as_nanosecond().to_string()))
 }
 
@@ -265,6 +340,41 @@ mod tests {
             r#"{"externalId":"00042","name":"a","colour":"red"}"#.replace("colour", "description").as_str(),
             entry
         ));
+    }
+
+    #[test]
+    fn a_transaction_is_compared_by_the_id_in_its_path() {
+        let same = |body: &str, target: Option<&str>| {
+            let mut pending = PendingRecords::new(RecordKind::InventoryTransaction, "transaction_id");
+            pending.insert(7, body, target);
+            let entry = r#"{"transaction_id":"t","transaction_type":"in","inventory_id":"INV-1","inventory_uuid":"u",
+                "transaction_amount":8,"transaction_date":"2026-01-01T09:17:00.000Z","use_unit_value":true,"price":1.50}"#;
+            let page = Page::parse(format!("[{entry}]").into_bytes()).expect("a page");
+            page.entries().find_map(|entry| pending.take_same(&entry)) == Some(7)
+        };
+        let body = r#"{"transactionType":"in","inventoryId":"u","transactionAmount":8,"transactionDate":"2026-01-01T09:17:00Z","useUnitValue":true,"price":1.5}"#;
+        assert!(same(body, Some("t")));
+        assert!(!same(body, Some("v")) && !same(body, None));
+        for (from, to) in [
+            ("\"in\"", "\"out\""),
+            (":8", ":9"),
+            ("\"u\"", "\"INV-1\""),
+            ("09:17", "09:18"),
+            ("true", "false"),
+            ("1.5", "1.51"),
+            ("\"inventoryId\":\"u\"", "\"inventoryExternalId\":\"u\""),
+            ("2026-01-01T09:17:00Z", "2026-01-01"),
+        ] {
+            assert!(!same(&body.replacen(from, to, 1), Some("t")), "{from} for {to}");
+        }
+    }
+
+    #[test]
+    fn a_date_is_its_start_in_utc() {
+        let midnight = canonical_time(r#""2026-09-02T00:00:00.000Z""#);
+        assert_eq!(canonical_time(r#""2026-09-02""#), midnight);
+        assert_ne!(canonical_time(r#""2026-09-02T01:00:00Z""#), midnight);
+        assert_ne!(canonical_time(r#""20260902""#), midnight);
     }
 
     #[test]

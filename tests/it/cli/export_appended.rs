@@ -53,7 +53,10 @@ async fn each_export_adds_its_changes_to_one_file() {
         assert_eq!(fs::metadata(place.path(file)).unwrap().modified().unwrap(), before, "nothing to append");
         // Removed records are counted.
         lists.set("items", [item("a", "Bolts", "1.50")]);
-        assert_eq!(append(&lists, &place, file)["changes"], serde_json::json!({"added": 0, "changed": 1, "removed": 2}));
+        assert_eq!(
+            append(&lists, &place, file)["changes"],
+            serde_json::json!({"added": 0, "changed": 1, "removed": 2})
+        );
         let viewed = place.sheetport(["view", file, "--csv"]).exits(0);
         let shown: Vec<String> = match file.contains("ndjson") {
             true => continue,
@@ -155,7 +158,10 @@ async fn the_look_of_the_file_is_kept() {
     append(&lists, &place, "deltas.csv");
     let text = fs::read_to_string(place.path("deltas.csv")).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    assert!(lines[0].starts_with("\u{feff}id;") && lines[2].contains("2,5") && lines[3].contains("\"Nut;s\""), "{text}");
+    assert!(
+        lines[0].starts_with("\u{feff}id;") && lines[2].contains("2,5") && lines[3].contains("\"Nut;s\""),
+        "{text}"
+    );
     assert_eq!((lines.len(), text.matches('\u{feff}').count()), (4, 1));
     lists.set("items", [item("a", "=Bolt", "7")]);
     refused(&lists, &place, &["--delimiter", "|"], &["was begun with other values of --delimiter, --locale"]);

@@ -187,6 +187,89 @@ async fn lists_of_changes_have_the_formats_of_exports_and_the_records_of_the_tem
     assert!(csv.contains("removed,b,,,,Nut,20"), "{csv}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_of_changes_is_not_uploaded() {
+    let place = Place::new();
+    let lists = Lists::start().await;
+    for file in ["changes.csv", "changes.xlsx"] {
+        lists.set("items", [item("a", "Bolt", "1")]);
+        let export = format!("of-{file}.csv");
+        let words = ["export", "items", "-o", &export, "--changes", file, "-q"];
+        lists.sheetport(&place, words).exits(0);
+        lists.set("items", [item("a", "Bolt", "2"), item("b", "Nut", "2")]);
+        lists.sheetport(&place, words).exits(0);
+        for flags in [&["-t", "items"][..], &["-t", "exported-items"], &["-t", "orders"], &[]] {
+            let refused = lists.sheetport(&place, ["upload", file, "--yes"].iter().chain(flags).copied()).exits(2);
+            refused.says(&["is a list of changes", "can't be uploaded", "--changed-only sends what differs"]);
+            lists
+                .sheetport(&place, ["check", file].iter().chain(flags).copied())
+                .exits(2)
+                .says(&["is a list of changes"]);
+        }
+    }
+    // A template of one's own may make records of it.
+    place.write(
+        "own.toml",
+        "record = \"item\"\n[fields.externalId]\ncolumn = \"id\"\n[fields.name]\ncolumn = \"name\"\n",
+    );
+    place.sheetport(["check", "changes.csv", "-t", "own.toml"]).exits(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn texts_that_a_cell_cannot_hold_are_counted_in_the_list() {
+    let place = Place::new();
+    let lists = Lists::start().await;
+    let words = ["export", "items", "-o", "items.csv", "--changes", "changes.xlsx", "--json"];
+    lists.set("items", [item("a", "Bolt", "1")]);
+    lists.sheetport(&place, words).exits(0);
+    lists.set("items", [item("a", &"x".repeat(40_000), "1"), item("b", "=1+1", "1")]);
+    let exported = lists.sheetport(&place, words).exits(0).says(&[
+        "2 texts were longer than 32,767 characters",
+        "and cut in the list of changes",
+        "Give --changes",
+    ]);
+    let exported = exported.json();
+    // After and in the column of the field.
+    assert_eq!((&exported["changes_cut"], &exported["cut"]), (&json!(2), &json!(0)));
+    let manifest: Value = serde_json::from_slice(&fs::read(place.path("items.csv.manifest.json")).unwrap()).unwrap();
+    assert_eq!(manifest["changes_cut"], 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keep_removes_the_list_with_its_export() {
+    let place = Place::new();
+    let lists = Lists::start().await;
+    let words =
+        ["export", "items", "-o", "items-{date}.csv", "--changes", "changes-{date}.csv", "--keep", "2", "--json"];
+    lists.set("items", [item("a", "Bolt", "1")]);
+    let today = lists.sheetport(&place, words).exits(0).json()["file"].as_str().unwrap().to_owned();
+    let manifest: Value =
+        serde_json::from_slice(&fs::read(place.path(&format!("{today}.manifest.json"))).unwrap()).unwrap();
+    for (day, list) in [(1, "changes-2026-01-01.csv"), (2, "precious.csv"), (3, "changes-2026-01-03.csv")] {
+        let mut earlier = manifest.clone();
+        earlier["changes_file"] = json!(list);
+        place.write(&format!("items-2026-01-0{day}.csv"), "an earlier export");
+        place.write(&format!("items-2026-01-0{day}.csv.manifest.json"), earlier.to_string());
+        place.write(list, "a list");
+    }
+    place.write("changes-2026-01-04.csv", "of another export");
+    lists.set("items", [item("a", "Bolts", "1")]);
+    let exported = lists.sheetport(&place, words).exits(0).json();
+    let removed: Vec<&str> = exported["removed"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!(removed.len(), 3, "{removed:?}");
+    let left = place.names();
+    for (file, is_left) in [
+        ("items-2026-01-01.csv", false),
+        ("changes-2026-01-01.csv", false),
+        ("items-2026-01-02.csv", false),
+        ("precious.csv", true),
+        ("changes-2026-01-03.csv", true),
+        ("changes-2026-01-04.csv", true),
+    ] {
+        assert_eq!(left.iter().any(|name| name == file), is_left, "{file}: {left:?}");
+    }
+}
+
 #[test]
 fn changes_need_a_file_of_their_own_and_the_previous_export() {
     let place = Place::new();

@@ -1,8 +1,10 @@
 //! How many requests an export needs: the size of pages is remembered, and a limited service refuses few of them.
 
-use super::count;
+use std::fs;
+
 use super::process::Place;
 use super::service::Served;
+use super::{accounting, count, summary};
 use crate::faults::server::{Server, answer};
 
 /// Returns a sheet of so many items.
@@ -64,4 +66,23 @@ fn few_requests_are_refused_by_a_limited_service() {
         let requests = count(&exported, "requests");
         assert!((201..=204).contains(&requests), "{requests} with {flags:?} and {concurrency} at once");
     }
+}
+
+#[test]
+fn a_comparison_reads_pages_as_large_as_an_export() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("in.csv", items(2_345));
+    served.sheetport(&place, ["upload", "in.csv", "-t", "items", "-q"]).exits(0);
+    served.sheetport(&place, ["export", "items", "-o", "items.csv", "-q"]).exits(0);
+    fs::remove_dir_all(place.path("home")).unwrap();
+    let upload = || {
+        let words = ["upload", "items.csv", "-t", "exported-items", "--changed-only", "--json"];
+        let ended = summary(&served.sheetport(&place, words).exits(0));
+        (accounting(&ended), count(&ended, "other_requests"))
+    };
+    // The list is read for the identifiers, and for the values.
+    let (sent, requests) = upload();
+    assert_eq!(sent, "2345: unchanged 2345");
+    assert!(requests <= 8, "{requests} requests");
 }

@@ -108,6 +108,27 @@ async fn a_list_that_fails_does_not_keep_the_files_of_others() {
     assert_eq!(rows, [0, 1, 0], "only the list that failed is new");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_without_the_array_are_not_exploded() {
+    let place = Place::new();
+    let lists = Lists::start().await;
+    lists.set("items", [r#"{"id":"a","name":"Bolt"}"#]);
+    lists.set("orders", [r#"{"id":"o","items":[{"sku":"x"},{"sku":"y"}]}"#, r#"{"id":"p","items":[]}"#]);
+    lists.set("companies", Vec::<String>::new());
+    for file in ["all.xlsx", "{kind}.csv"] {
+        let words = ["export", "items", "orders", "companies", "-o", file, "--explode", "items"];
+        let quiet = lists.sheetport(&place, words.iter().copied().chain(["-q"])).exits(0);
+        assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("", ""), "{file}");
+        let told = lists.sheetport(&place, words.iter().copied().chain(["--json"])).exits(0).json();
+        let sheets = told["exports"].as_array().unwrap();
+        assert_eq!(sheets.iter().map(|sheet| count(sheet, "rows")).collect::<Vec<_>>(), [1, 3, 0], "{file}");
+        let words = ["export", "items", "orders", "-o", file, "--explode", "lines", "-q"];
+        lists.sheetport(&place, words).exits(0).says(&["the field lines is blank in every record"]);
+    }
+    let rows = place.sheetport(["view", "orders.csv", "--json"]).exits(0).json();
+    assert_eq!(rows["rows"].as_array().unwrap().len(), 2, "the last export was not exploded");
+}
+
 #[test]
 fn several_lists_that_can_t_share_a_file_are_refused_before_anything_is_requested() {
     let place = Place::new();

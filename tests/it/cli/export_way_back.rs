@@ -84,8 +84,30 @@ fn transactions_are_changed_by_their_id_and_never_created() {
         assert_eq!((accounting(&sent).as_str(), &sent["template"]), ("40: sent 40", &"exported-transactions".into()));
         assert_eq!(figures(), before, "{file}: nothing has moved");
     }
+    // Untouched ones are not sent again: they are requested first.
+    let changed_only = |file: &str| {
+        let words = ["upload", file, "-t", "exported-transactions", "--changed-only", "--yes", "--json"];
+        // With a ledger that does not know what was sent.
+        let home = place.path(&format!("home-of-{}", file.replace('.', "-")));
+        let ended = served.sheetport(&place, words).env("SHEETPORT_HOME", name(&home)).exits(0);
+        accounting(&summary(&ended))
+    };
+    for file in ["t.csv", "t.xlsx", "t.tsv.gz"] {
+        export(file);
+        let before = table(&place.path("t.csv"));
+        assert_eq!(changed_only(file), "40: unchanged 40", "{file}");
+        export("t.csv");
+        assert_eq!(column(&table(&place.path("t.csv")), "updated_at"), column(&before, "updated_at"));
+    }
+    if office::is_there() {
+        for (file, to) in [("t.xlsx", "xlsx"), ("t.csv", office::CSV)] {
+            let saved = office::save_again(&place, &place.path(file), to).join(file);
+            fs::copy(saved, place.path(&format!("saved-{file}"))).unwrap();
+            assert_eq!(changed_only(&format!("saved-{file}")), "40: unchanged 40", "{file}");
+        }
+    }
     let id = edit(&place, "t.csv", "transaction_amount", "8", "9");
-    served.sheetport(&place, ["upload", "t.csv", "-t", "exported-transactions", "-q"]).exits(0);
+    assert_eq!(changed_only("t.csv"), "40: sent 1, unchanged 39");
     assert_eq!(served.get(&format!("/v1/public/inventory-transactions/{id}"))["transaction_amount"], 9);
     // A row without an id would be a new transaction.
     edit(&place, "t.csv", "transaction_id", &id, "");

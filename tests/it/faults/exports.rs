@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use sheetport::client::{Client, Pace};
-use sheetport::export::{self, Clock, Error, Exported, IdFile, Job, KnownSizes, Output, PageSize, Since, Source};
+use sheetport::client::{Client, KnownSizes, Pace, PageSize};
+use sheetport::export::{self, Clock, Error, Exported, IdFile, Job, Output, Since, Source};
 use sheetport::records::item::LIST;
 use sheetport::sheet::write::{Shape, Style};
 

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sheetport::export::{Error, Exported, KnownSizes, PageSize};
+use sheetport::client::{KnownSizes, PageSize};
+use sheetport::export::{Error, Exported};
 
 use super::client;
 use super::exports::{export_as, job, number};

@@ -1,14 +1,16 @@
 //! The number of entries per page: the largest that the service grants, found with the first page.
 
-use super::list::{fetch_page, try_page};
-use super::response::{Fetched, Fetcher};
-use crate::client::pages::Page;
-use crate::client::{self, Stop};
-use crate::export::error::Error;
+use super::attempt::Client;
+use super::error::Error;
+use super::fetch;
+use super::pace::Pace;
+use super::pages::Page;
+use super::request::MAX_PAGE;
+use super::stop::Stop;
 use crate::records::List;
 
 /// A size that every service is expected to grant.
-pub(in crate::export) const SAFE: u64 = 100;
+pub(crate) const SAFE: u64 = 100;
 /// Larger sizes to try, the largest first. Usual maximums of services are among them.
 const LARGER: [u64; 4] = [1_000, 500, 250, 200];
 
@@ -21,7 +23,7 @@ pub enum PageSize {
     Largest(KnownSizes),
 }
 
-/// What earlier exports have found out about the sizes of a list's pages.
+/// What earlier readings have found out about the sizes of a list's pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KnownSizes {
     /// The largest size that was granted.
@@ -31,14 +33,14 @@ pub struct KnownSizes {
 }
 
 /// The first page of a list.
-pub(in crate::export) struct FirstPage {
-    pub(in crate::export) page: Page,
+pub(crate) struct FirstPage {
+    pub(crate) page: Page,
     /// The number of entries that was asked for.
-    pub(in crate::export) asked: u64,
+    pub(crate) asked: u64,
     /// The number of entries to ask for from now on: that of the first page if the service has returned fewer, since others
     /// may compute the beginning of the next page from the number that was asked for.
-    pub(in crate::export) size: u64,
-    pub(in crate::export) known: KnownSizes,
+    pub(crate) size: u64,
+    pub(crate) known: KnownSizes,
 }
 
 impl KnownSizes {
@@ -50,13 +52,13 @@ impl KnownSizes {
         LARGER.into_iter().find(is_open).or(self.granted).unwrap_or(SAFE)
     }
 
-    pub(in crate::export) fn refusing(self, size: u64) -> KnownSizes {
+    pub(crate) fn refusing(self, size: u64) -> KnownSizes {
         KnownSizes { granted: self.granted.filter(|granted| *granted < size), refused: Some(size) }
     }
 
     /// Returns what is known after a list whose first page had `len` of the entries that were asked for. `is_longer` if there
     /// are further pages.
-    pub(in crate::export) fn learn(self, asked: u64, len: u64, is_longer: bool) -> KnownSizes {
+    pub(crate) fn learn(self, asked: u64, len: u64, is_longer: bool) -> KnownSizes {
         match (len < asked && is_longer, len) {
             (_, 0) => self,
             // The service may return that many whenever it is asked for too many.
@@ -69,21 +71,21 @@ impl KnownSizes {
 
 impl FirstPage {
     /// Requests the first page of a list. If a size was not granted before, a refusal or a failure costs a second request.
-    pub(in crate::export) async fn fetch(fetcher: &Fetcher, list: &List, size: PageSize) -> Result<FirstPage, Error> {
+    pub(crate) async fn fetch(client: &Client, pace: &Pace, list: &List, size: PageSize) -> Result<FirstPage, Error> {
         let known = match size {
             PageSize::Chosen(asked) => {
-                let page = fetch_page(fetcher, list, 1, asked).await?.into_page();
+                let page = fetch_page(client, pace, list, 1, asked).await?;
                 return Ok(FirstPage::of(page, asked, KnownSizes::default()));
             }
             PageSize::Largest(known) => known,
         };
         let asked = known.next();
         let fetched = match asked > SAFE && known.granted != Some(asked) {
-            true => try_page(fetcher, list, 1, asked).await,
-            false => fetch_page(fetcher, list, 1, asked).await,
+            true => try_page(client, pace, list, 1, asked).await,
+            false => fetch_page(client, pace, list, 1, asked).await,
         };
-        let safe_page = || async { fetch_page(fetcher, list, 1, SAFE).await.map(Fetched::into_page) };
-        match fetched.map(Fetched::into_page) {
+        let safe_page = || fetch_page(client, pace, list, 1, SAFE);
+        match fetched {
             Err(error) if asked > SAFE && may_depend_on_size(&error) => {
                 let page = safe_page().await?;
                 let known = if is_lasting(&error) { known.refusing(asked) } else { known };
@@ -112,17 +114,35 @@ fn is_suspiciously_short(page: &Page) -> bool {
     (1..SAFE).contains(&len) && page.total.is_some_and(|total| total > len)
 }
 
+/// Requests a page of a list.
+pub(crate) async fn fetch_page(
+    client: &Client,
+    pace: &Pace,
+    list: &List,
+    number: u64,
+    size: u64,
+) -> Result<Page, Error> {
+    fetch::fetch_within(client, pace, &page_path(list, number, size), MAX_PAGE, Page::parse).await
+}
+
+/// Requests a page of a list once, without further attempts.
+pub(crate) async fn try_page(client: &Client, pace: &Pace, list: &List, number: u64, size: u64) -> Result<Page, Error> {
+    fetch::try_within(client, pace, &page_path(list, number, size), MAX_PAGE, Page::parse).await
+}
+
+/// Returns the path of a page with up to `size` entries. The first page has the number 1.
+pub(crate) fn page_path(list: &List, number: u64, size: u64) -> String {
+    format!("{}?page={number}&{}={size}", list.path, list.size)
+}
+
 /// Whether a smaller page may bring an answer where this error came.
-pub(in crate::export) fn may_depend_on_size(error: &Error) -> bool {
-    use client::Error as E;
-    is_lasting(error)
-        || matches!(error, Error::Page { .. } | Error::Api(E::Unreadable(_) | E::Stopped(Stop::Unreachable(_))))
+pub(crate) fn may_depend_on_size(error: &Error) -> bool {
+    is_lasting(error) || matches!(error, Error::Unreadable(_) | Error::Stopped(Stop::Unreachable(_)))
 }
 
 /// Whether it would be the same the next time. A lost connection is no evidence.
 fn is_lasting(error: &Error) -> bool {
-    use client::Error as E;
-    matches!(error, Error::Api(E::TooLong(_) | E::Status { status: 400 | 406 | 413 | 414 | 416 | 422 | 500.., .. }))
+    matches!(error, Error::TooLong(_) | Error::Status { status: 400 | 406 | 413 | 414 | 416 | 422 | 500.., .. })
 }
 
 #[cfg(test)]
