@@ -57,5 +57,5 @@ pub use templates::load_template::{
     TemplateChanges, format_template, load_template, load_template_for, unknown_template,
 };
 pub use templates::recognize::{Candidate, Recognized, TemplateOrigin, Unrecognized, recognize};
-pub use templates::trust::{TrustedTemplate, trust, trust_template};
+pub use templates::trust::{TrustedTemplate, is_trusted, trust, trust_template};
 pub use upload::{Questions, Upload, preview_upload, upload};

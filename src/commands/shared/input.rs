@@ -4,9 +4,10 @@ use std::path::Path;
 
 use super::recognize::{Purpose, recognize};
 use crate::cli::Input;
-use crate::error::Failure;
+use crate::error::{Exit, Failure};
 use crate::operations::{self, InputFile, STANDARD_INPUT, Spreadsheet, load_template_for};
 use crate::settings::Settings;
+use crate::visible::one_line;
 
 /// Opens the file at `path`, or standard input for `-`.
 pub(crate) fn open(path: &Path) -> Result<InputFile, Failure> {
@@ -28,9 +29,21 @@ pub(crate) async fn spreadsheet<'a>(
         None => recognize(file, input, purpose, settings).await?,
     };
     let (template, text) = (load_template_for(&name, input.changes(), file)?, input.reading.options());
-    // Who sends with a template by its name trusts it.
-    if input.template.is_some() && matches!(purpose, Purpose::Sending { .. }) {
-        operations::trust(&settings.context, &template)?;
+    if let Purpose::Sending { .. } = purpose {
+        match input.template {
+            // Who sends with a template by its name trusts it.
+            Some(_) => operations::trust(&settings.context, &template)?,
+            // The file may have been replaced since it was shown and accepted.
+            // Flags that change the template make it another one.
+            None if input.set.is_empty()
+                && input.locale.is_none()
+                && !operations::is_trusted(&settings.context, &template) =>
+            {
+                let message = format!("the template {} changed while it was used", one_line(&name));
+                return Err(Failure::new(Exit::Usage, message, "look at it again, then repeat the upload"));
+            }
+            None => {}
+        }
     }
     Ok(Spreadsheet { file, template, sheet: input.sheet.as_deref(), text, rows: None, is_strict: false })
 }

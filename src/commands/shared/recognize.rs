@@ -11,6 +11,7 @@ use crate::operations::{self, Candidate, CommandLine, InputFile, Recognized, Tem
 use crate::settings::Settings;
 use crate::sheet::UNSPLIT_HINT;
 use crate::ui;
+use crate::visible::one_line;
 
 /// Maximum number of other templates named.
 const MAX_OTHERS: usize = 3;
@@ -34,7 +35,8 @@ pub(crate) async fn recognize(
     let unknown = Unrecognized { file, sheet: input.sheet.as_deref(), text: input.reading.options() };
     let console = Console::new(settings.output);
     let recognized = operations::recognize(&settings.context, &unknown, &|event| console.show(event)).await?;
-    let name = file.name.display();
+    let name = file.name.display().to_string();
+    let name = one_line(&name);
     let Some(best) = recognized.candidates.first().filter(|best| best.fit.is_good()) else {
         let message = format!("no template fits {name}{}", nearly(&recognized));
         let infer = CommandLine::new(&settings.context, "template infer").file(&file.name);

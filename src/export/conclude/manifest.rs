@@ -169,8 +169,12 @@ impl Manifest {
     /// Reads the manifest of a file, or returns `None` if missing or invalid.
     pub fn beside(file: &Path) -> Option<Manifest> {
         let path = Manifest::path_of(file);
-        let is_small = path.metadata().ok()?.len() <= MAX_SIZE;
-        let bytes = std::fs::read(path).ok().filter(|_| is_small)?;
+        // A pipe or a device of that name may never end.
+        let is_small_file = path.metadata().is_ok_and(|found| found.is_file() && found.len() <= MAX_SIZE);
+        if !is_small_file {
+            return None;
+        }
+        let bytes = std::fs::read(path).ok()?;
         serde_json::from_slice(&bytes).ok()
     }
 

@@ -17,7 +17,8 @@ const MAX_RUNS: u32 = 50;
 /// Returns the templates in a folder, by name. Other TOML files are ignored.
 pub(in crate::operations) fn templates_in(folder: &Path) -> Vec<(PathBuf, Template)> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let is_toml = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "toml");
+    // A pipe or a device of that name may never end.
+    let is_toml = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "toml") && path.is_file();
     let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_toml).collect();
     paths.sort();
     let load = |path: PathBuf| {

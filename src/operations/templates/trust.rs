@@ -56,7 +56,7 @@ pub fn trust(context: &Context, template: &Template) -> Result<(), Error> {
 }
 
 /// Returns whether a template is trusted as it is now. Built-in templates are.
-pub(in crate::operations) fn is_trusted(context: &Context, template: &Template) -> bool {
+pub fn is_trusted(context: &Context, template: &Template) -> bool {
     let is_built_in = builtin::find(&template.name).is_some();
     is_built_in || {
         let trusted = std::fs::read_to_string(context.home.join(FILE)).unwrap_or_default();

@@ -78,9 +78,8 @@ pub(super) fn idempotency_key() -> Parameter {
         .name("Idempotency-Key")
         .parameter_in(ParameterIn::Header)
         .description(Some(
-            "Your own key of this request: a repetition with the same key takes no effect, and gets the same response",
+            "Your own key of this request, such as a UUID: a repetition with the same key takes no effect, and gets the same response",
         ))
-        .example(Some(Value::from("8e03978e-40d5-43dd-bc93-6894a57f9324")))
         .schema(Some(schema))
         .build()
 }
