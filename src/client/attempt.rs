@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use secrecy::{ExposeSecret, SecretString};
 
-use super::auth::{Credentials, TokenPair, Tokens};
+use super::auth::{Bearer, Credentials, TokenPair, Tokens};
 use super::error::Error;
 use super::outcome::TransportOutcome;
 use super::policy::{Action, Call, decide};
+use super::redaction::redacted;
 use super::request::Request;
 use super::service_message;
 use super::transport::Transport;
@@ -157,18 +158,18 @@ impl Client {
     /// Sends the request once. After a 401 the token is renewed, once for all workers, but the request is not sent again:
     /// a repetition needs a permit of the rate limiter like any other request.
     pub(crate) async fn attempt(&self, request: &Request) -> Attempt {
-        let renewal = async |refresh: &SecretString| self.request_tokens(refresh).await;
         let mut bearer = self.tokens.bearer().await;
         if bearer.is_stale {
             // If the renewal fails, the service decides whether the token is still valid.
-            let _ = self.tokens.renew(bearer.generation, renewal).await;
+            let _ = self.renew(&bearer).await;
             bearer = self.tokens.bearer().await;
         }
         let mut requests = 0;
         let mut reason = "there is no access token".to_owned();
         if let Some(token) = &bearer.token {
             requests = 1;
-            let outcome = self.send(request, Some(token)).await.redacted(token, request.body.is_some());
+            let secrets: Vec<&SecretString> = std::iter::once(token).chain(&bearer.refresh).collect();
+            let outcome = redacted(self.send(request, Some(token)).await, &secrets, request.body.is_some());
             tracing::debug!(method = %request.method, path = request.path, outcome = %outcome.kind(), "request");
             match outcome {
                 TransportOutcome::Response(response) if response.status == 401 => {
@@ -178,7 +179,7 @@ impl Client {
                 outcome => return Attempt { requests, outcome },
             }
         }
-        let renewed = self.tokens.renew(bearer.generation, renewal).await;
+        let renewed = self.renew(&bearer).await;
         tracing::info!(renewed = renewed.is_ok(), "the access token was refused");
         let outcome = match renewed {
             Ok(true) => TransportOutcome::TokenRenewed { reason },
@@ -190,8 +191,18 @@ impl Client {
         Attempt { requests, outcome }
     }
 
+    /// Renews the access token of `used`, unless another worker did. Returns false if there is no refresh token.
+    async fn renew(&self, used: &Bearer) -> Result<bool, TransportOutcome> {
+        let request = async |refresh: &SecretString| self.request_tokens(refresh, used.token.as_ref()).await;
+        self.tokens.renew(used.generation, request).await
+    }
+
     /// Exchanges the refresh token for a new pair. An error becomes the outcome of the pending request.
-    async fn request_tokens(&self, refresh: &SecretString) -> Result<TokenPair, TransportOutcome> {
+    async fn request_tokens(
+        &self,
+        refresh: &SecretString,
+        access: Option<&SecretString>,
+    ) -> Result<TokenPair, TransportOutcome> {
         let input = RefreshInput { refresh: refresh.expose_secret().to_owned() };
         let body = serde_json::to_vec(&input).expect("a struct of one string is valid JSON");
         // The service may accept a refresh token only once.
@@ -205,7 +216,8 @@ impl Client {
             return TokenPair::parse(&response.body)
                 .ok_or_else(|| refused("the answer to the token refresh contains no access token".to_owned()));
         }
-        match (action, outcome.redacted(refresh, true)) {
+        let secrets: Vec<&SecretString> = std::iter::once(refresh).chain(access).collect();
+        match (action, redacted(outcome, &secrets, true)) {
             (Action::Fail | Action::RenewToken, TransportOutcome::Response(response)) => {
                 let message = service_message::summary(&response.body).map_or(String::new(), |text| format!(" {text}"));
                 Err(refused(format!("the refresh token was not accepted ({}{message})", response.status)))

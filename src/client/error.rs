@@ -22,7 +22,7 @@ pub enum Error {
     /// Tokens exist, but must not be used.
     #[error(transparent)]
     Withheld(#[from] Withheld),
-    /// A token would travel unencrypted to another machine.
+    /// A token would travel unencrypted to another machine, that of the service or of a proxy.
     #[error("a token would travel unencrypted to {0}, so nothing was sent")]
     Unencrypted(String),
     #[error(transparent)]
@@ -55,7 +55,7 @@ impl Error {
             Error::Client(_) => "check that the system's CA certificates are installed (package ca-certificates), or name a file with --ca-file".to_owned(),
             Error::Withheld(why) => why.hint(),
             Error::Unencrypted(_) => {
-                "use the https:// address of the service; if every network on the way is trusted, add --insecure-http or set SHEETPORT_INSECURE_HTTP=1".to_owned()
+                "use the https:// address of the service, and no proxy for a service on this machine; if every network on the way is trusted, add --insecure-http or set SHEETPORT_INSECURE_HTTP=1".to_owned()
             }
             Error::Exposed(exposed) => exposed.hint(),
             Error::File { hint, .. } => hint.clone(),

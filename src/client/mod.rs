@@ -14,6 +14,7 @@ mod attempt;
 mod next_step;
 mod outcome;
 mod page_size;
+mod redaction;
 mod request;
 mod service_message;
 mod stop;

@@ -1,15 +1,11 @@
 //! Outcome of an attempt, before the retry policy.
 
-use std::collections::HashSet;
-
-use secrecy::{ExposeSecret, SecretString};
-
 use super::policy::Outcome;
 use super::service_message;
 use super::transport::rate_headers::Quota;
 use super::transport::tls_problem::TlsProblem;
 
-/// Maximum size of the response to a write. Each worker may hold a response in memory.
+/// Maximum size of the response to a write, and of every response outside 2xx. Each worker may hold one in memory.
 pub(super) const MAX_RESULT: usize = 1 << 20;
 
 /// How an attempt ended.
@@ -43,7 +39,7 @@ pub struct Response {
     pub body: Vec<u8>,
     /// Value of Retry-After; a date is converted to seconds.
     pub retry_after: Option<String>,
-    /// Where a redirect leads, without its query.
+    /// Where a redirect leads, without its query and without user information.
     pub location: Option<String>,
     /// Rate limit as told by the RateLimit headers.
     pub quota: Option<Quota>,
@@ -76,70 +72,6 @@ impl TransportOutcome {
             | TransportOutcome::Unauthorized { reason } => reason.clone(),
         }
     }
-
-    /// Masks a token in the body, because messages end up in ledgers and reports, and parts of it in refusals and in answers
-    /// to a write. Pages of a list have no messages.
-    pub(super) fn redacted(mut self, secret: &SecretString, is_write: bool) -> TransportOutcome {
-        let secret = secret.expose_secret();
-        if let TransportOutcome::Response(response) = &mut self
-            && response.body.len() <= MAX_RESULT
-            && !secret.is_empty()
-        {
-            if memchr::memmem::find(&response.body, secret.as_bytes()).is_some() {
-                response.body = String::from_utf8_lossy(&response.body).replace(secret, MASK).into_bytes();
-            }
-            // The identifiers of a success must not be changed by chance.
-            let shortest = match response.status < 300 {
-                true if is_write && may_have_part(&response.body, secret.as_bytes()) => Some(PART_IN_RESULT),
-                true => None,
-                false => Some(PART_IN_ERROR),
-            };
-            let masked = shortest.and_then(|shortest| without_parts(&response.body, secret.as_bytes(), shortest));
-            if let Some(masked) = masked {
-                response.body = masked;
-            }
-        }
-        self
-    }
-}
-
-/// Stands for a token.
-const MASK: &str = "***";
-/// Length of the parts of a token that are masked in answers of errors, and in other answers.
-const PART_IN_ERROR: usize = 8;
-const PART_IN_RESULT: usize = 16;
-
-/// Whether a part of `secret` of [`PART_IN_RESULT`] bytes may be in the body. Such a part contains one of the pieces of half
-/// that length.
-fn may_have_part(body: &[u8], secret: &[u8]) -> bool {
-    let mut pieces = secret.chunks_exact(PART_IN_RESULT / 2);
-    pieces.any(|piece| memchr::memmem::find(body, piece).is_some())
-}
-
-/// Masks every part of `secret` of at least `shortest` bytes. Returns `None` if there is none.
-fn without_parts(body: &[u8], secret: &[u8], shortest: usize) -> Option<Vec<u8>> {
-    let parts: HashSet<&[u8]> = secret.windows(shortest).collect();
-    let is_part = |at: usize| body.get(at..at + shortest).is_some_and(|part| parts.contains(part));
-    let mut masked = Vec::new();
-    let (mut copied, mut at) = (0, 0);
-    while at + shortest <= body.len() {
-        if !is_part(at) {
-            at += 1;
-            continue;
-        }
-        masked.extend_from_slice(&body[copied..at]);
-        masked.extend_from_slice(MASK.as_bytes());
-        while is_part(at) {
-            at += 1;
-        }
-        at += shortest - 1;
-        copied = at;
-    }
-    if copied == 0 {
-        return None;
-    }
-    masked.extend_from_slice(&body[copied..]);
-    Some(masked)
 }
 
 /// Returns the sentence for a failure status.
@@ -147,41 +79,5 @@ pub(super) fn answered(status: u16, message: Option<&str>) -> String {
     match message {
         Some(message) => format!("the service answered {status}: {message}"),
         None => format!("the service answered {status}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TOKEN: &str = "eyJhbGciOiJIUzI1NiJ9.eyJ3b3Jrc3BhY2UiOiJzaG9wIn0.c2lnbmF0dXJl";
-
-    fn masked(status: u16, body: &str) -> String {
-        let response =
-            Response { status, body: body.as_bytes().to_owned(), retry_after: None, location: None, quota: None };
-        match TransportOutcome::Response(response).redacted(&TOKEN.to_owned().into(), true) {
-            TransportOutcome::Response(response) => String::from_utf8(response.body).expect("text"),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn tokens_and_their_parts_are_masked() {
-        for (body, expected) in [
-            (format!("the token {TOKEN} is wrong"), "the token *** is wrong"),
-            (format!("the token {}… is wrong", &TOKEN[..12]), "the token ***… is wrong"),
-            (format!("…{} and {}", &TOKEN[50..], &TOKEN[..20]), "…*** and ***"),
-            (TOKEN[30..38].to_owned(), "***"),
-            ("no such customer".to_owned(), "no such customer"),
-            (String::new(), ""),
-        ] {
-            assert_eq!(masked(422, &body), expected);
-        }
-    }
-
-    #[test]
-    fn short_parts_in_a_success_are_kept() {
-        assert_eq!(masked(200, &TOKEN[..15]), &TOKEN[..15]);
-        assert_eq!(masked(200, &TOKEN[..16]), "***");
     }
 }

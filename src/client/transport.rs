@@ -19,11 +19,11 @@ use reqwest::{redirect, retry};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::error::Error;
-use super::outcome::{Response, TransportOutcome};
+use super::outcome::{MAX_RESULT, Response, TransportOutcome};
 use super::policy::Call;
 use super::request::Request;
 use address::Address;
-use options::ConnectOptions;
+use options::{ConnectOptions, ProxyAddress};
 use rate_headers::{quota, retry_after, service_time};
 use tls_problem::TlsProblem;
 
@@ -79,10 +79,20 @@ impl Transport {
         if base_url::is_exposed(base) && !options.insecure_http {
             return Err(Error::Unencrypted(address.as_str().to_owned()));
         }
+        if let Some(proxy) = options.proxy.as_ref().filter(|_| !options.is_direct)
+            && address.is_http()
+            && !proxy.is_local()
+            && !options.insecure_http
+        {
+            return Err(Error::Unencrypted(proxy.to_string()));
+        }
+        // To a proxy, this address would be that of another machine.
+        let is_direct = options.is_direct || (base_url::is_local(base) && options.proxy.is_none());
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         let tls = tls::config(options)?;
-        let pool = |connections, max_idle| pool(&tls, options, connections, max_idle);
+        let proxy = options.proxy.as_ref();
+        let pool = |connections, max_idle| pool(&tls, proxy, is_direct, connections, max_idle);
         Ok(Transport {
             address,
             headers,
@@ -200,11 +210,12 @@ impl Transport {
     }
 }
 
-/// Creates a connection pool. HTTP/1.1 only: each request has a connection to itself, so a broken connection concerns a
+/// Creates a connection pool, with the proxy of the environment unless another is given or `is_direct`. HTTP/1.1 only: each request has a connection to itself, so a broken connection concerns a
 /// single request.
 fn pool(
     tls: &rustls::ClientConfig,
-    options: &ConnectOptions,
+    proxy: Option<&ProxyAddress>,
+    is_direct: bool,
     connections: usize,
     max_idle: Duration,
 ) -> Result<reqwest::Client, Error> {
@@ -225,8 +236,8 @@ fn pool(
         .tcp_keepalive_retries(KEEP_ALIVE_RETRIES);
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let builder = builder.tcp_user_timeout(UNACKNOWLEDGED);
-    let builder = match &options.proxy {
-        _ if options.is_direct => builder.no_proxy(),
+    let builder = match proxy {
+        _ if is_direct => builder.no_proxy(),
         None => builder,
         Some(proxy) => {
             let proxy = reqwest::Proxy::all(proxy.url().clone()).map_err(|error| Error::Client(describe(&error)))?;
@@ -236,8 +247,10 @@ fn pool(
     builder.build().map_err(|error| Error::Client(describe(&error)))
 }
 
-/// Reads the body, up to `max_len` decompressed bytes.
+/// Reads the body, up to `max_len` decompressed bytes, and less outside 2xx.
 async fn read(mut response: reqwest::Response, max_len: usize) -> TransportOutcome {
+    let status = response.status();
+    let max_len = if status.is_success() { max_len } else { max_len.min(MAX_RESULT) };
     let mut body = Vec::new();
     let truncated = loop {
         match response.chunk().await {
@@ -249,7 +262,6 @@ async fn read(mut response: reqwest::Response, max_len: usize) -> TransportOutco
             Err(error) => break Some((describe(&error), None)),
         }
     };
-    let status = response.status();
     match truncated {
         Some((reason, limit)) if status.is_success() => {
             TransportOutcome::Truncated { status: status.as_u16(), reason, limit }
@@ -264,11 +276,10 @@ async fn read(mut response: reqwest::Response, max_len: usize) -> TransportOutco
     }
 }
 
-/// Returns where a redirect leads. A query may contain secrets.
+/// Returns where a redirect leads. A query and user information may contain secrets.
 fn location(headers: &HeaderMap) -> Option<String> {
     let location = headers.get(LOCATION)?.to_str().ok()?;
-    let end = location.find(['?', '#']).unwrap_or(location.len());
-    Some(location[..end].chars().take(MAX_LOCATION).collect())
+    Some(base_url::redacted(location).chars().take(MAX_LOCATION).collect())
 }
 
 /// Returns how long the service keeps an idle connection, as announced by `Keep-Alive: timeout=5`.

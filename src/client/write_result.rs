@@ -49,7 +49,7 @@ impl WriteResult {
             let message = message.unwrap_or_else(|| format!("the service answered {status} without a reason"));
             errors.push(ServiceMessage::about_record(message));
         }
-        let ctx_id = body.get("ctx_id").and_then(Value::as_str).map(str::to_owned);
+        let ctx_id = body.get("ctx_id").and_then(as_id);
         WriteResult { ctx_id, errors: bounded(errors), ..WriteResult::default() }
     }
 
@@ -64,11 +64,13 @@ impl WriteResult {
     }
 }
 
+/// Maximum number of characters kept of an id.
+const MAX_ID: usize = 255;
 const UNREADABLE: &str = "the answer can't be understood";
 
 fn parse(context: &RequestContext<'_>, body: &Value) -> Option<WriteResult> {
     let object = body.as_object()?;
-    let text = |name: &str| object.get(name).and_then(as_text);
+    let text = |name: &str| object.get(name).and_then(as_id);
     let ok = match object.get("ok") {
         None => None,
         Some(ok) => Some(ok.as_bool()?),
@@ -146,10 +148,19 @@ fn order_result(context: &RequestContext<'_>, body: &Value, result: WriteResult)
     let messages = found.get("errors").map(texts).into_iter().flatten();
     let errors = messages.map(ServiceMessage::about_record).chain(result.errors).collect();
     Some(WriteResult {
-        status: found.get("status").and_then(as_text).or(result.status),
-        service_id: found.get("order_id").and_then(as_text).filter(|id| !id.is_empty()),
+        status: found.get("status").and_then(as_id).or(result.status),
+        service_id: found.get("order_id").and_then(as_id).filter(|id| !id.is_empty()),
         errors,
         ..result
+    })
+}
+
+/// Returns an id or a status to keep, cut after [`MAX_ID`] characters.
+fn as_id(value: &Value) -> Option<String> {
+    let text = as_text(value)?;
+    Some(match text.char_indices().nth(MAX_ID) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     })
 }
 
@@ -243,6 +254,17 @@ mod tests {
         for body in ["", "<html>", "[]", "{}", r#"{"ok": "yes"}"#, r#"{"ok": null}"#, other] {
             assert!(parse_item("42", body).is_err(), "{body}");
         }
+    }
+
+    #[test]
+    fn ids_are_bounded() {
+        let id = "x".repeat(1_000);
+        let body =
+            format!(r#"{{"ok": true, "status": "{id}", "external_id": "1", "item_id": "{id}", "ctx_id": "{id}"}}"#);
+        let result = parse_item("1", &body).expect("a result");
+        let kept = Some(format!("{}…", &id[..MAX_ID]));
+        assert_eq!((result.service_id, result.ctx_id, result.status), (kept.clone(), kept.clone(), kept.clone()));
+        assert_eq!(WriteResult::refusal(400, body.as_bytes()).ctx_id, kept);
     }
 
     #[test]

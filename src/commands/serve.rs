@@ -78,10 +78,13 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     } else {
         let strong = ui::style::STRONG;
         ui::line(format_args!("{strong}Listening on http://{address}{strong:#}, data in {}", args.data.data.display()));
+        ui::remark("To use it, run in another terminal:");
         ui::remark(format_args!(
-            "To use it, run in another terminal:\n  eval \"$(sheetport serve token --data {} --workspace demo)\"\n  export SHEETPORT_BASE_URL=http://{address}\nPress Ctrl-C to stop.",
+            "  eval \"$(sheetport serve token --data {} --workspace demo)\"",
             args.data.data.display()
         ));
+        ui::remark(format_args!("  export SHEETPORT_BASE_URL=http://{address}"));
+        ui::remark("Press Ctrl-C to stop.");
         if filled > 0 {
             ui::remark(format_args!("Added {} to the workspace {DEMO}.", ui::counted(filled as u64, "record")));
         }

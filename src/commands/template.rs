@@ -98,10 +98,10 @@ fn trust(templates: &[String], settings: &Settings) -> Result<Exit, Failure> {
         let one = trust_template(&settings.context, path)?;
         let about = AboutTemplate::of(&one.template);
         if settings.output.json {
-            let AboutTemplate { fields, constants, lookups } = about;
+            let AboutTemplate { fields, constants, lookups, steps, rules } = about;
             trusted.push(json!({
                 "template": one.template.name, "record": one.template.record.name(), "sha256": one.digest,
-                "fields": fields, "constants": constants, "lookups": lookups,
+                "fields": fields, "constants": constants, "lookups": lookups, "steps": steps, "rules": rules,
             }));
         } else {
             let (name, plural) = (&one.template.name, one.template.record.input().plural);

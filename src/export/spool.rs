@@ -57,8 +57,6 @@ pub(super) struct Frame {
 pub(super) struct Spool {
     path: PathBuf,
     file: File,
-    /// Assembles each frame, so that one write appends it.
-    buffer: Vec<u8>,
 }
 
 /// Reads the frames of a spool in order.
@@ -85,7 +83,7 @@ impl Spool {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(&path).map_err(|source| error(&path, source))?;
-        let mut spool = Spool { path, file, buffer: Vec::new() };
+        let mut spool = Spool { path, file };
         spool.append(FrameKind::Begin, format!("{VERSION} {identity}\n{started}").as_bytes())?;
         Ok(spool)
     }
@@ -116,7 +114,7 @@ impl Spool {
         let is_recent =
             |started: &jiff::Timestamp| now.duration_since(SystemTime::from(*started)).is_ok_and(|age| age <= MAX_AGE);
         let started = started.filter(is_recent).filter(|started| Some(*started) != concluded);
-        Ok(started.map(|started| (Spool { path, file, buffer: Vec::new() }, started)))
+        Ok(started.map(|started| (Spool { path, file }, started)))
     }
 
     /// Truncates the file to `len`, the length of the valid frames, and appends from there.
@@ -125,15 +123,13 @@ impl Spool {
         truncated.map(drop).map_err(|source| error(&self.path, source))
     }
 
-    /// Appends a frame.
+    /// Appends a frame. If the process is killed in between, the rest of the frame is dropped later.
     pub(super) fn append(&mut self, kind: FrameKind, payload: &[u8]) -> Result<(), Error> {
         let header = header(kind, payload).map_err(|source| error(&self.path, source))?;
-        self.buffer.clear();
-        self.buffer.extend_from_slice(&header);
-        self.buffer.extend_from_slice(payload);
         #[cfg(test)]
-        full_disk::take(&self.path, self.buffer.len()).map_err(|source| error(&self.path, source))?;
-        self.file.write_all(&self.buffer).map_err(|source| error(&self.path, source))
+        full_disk::take(&self.path, header.len() + payload.len()).map_err(|source| error(&self.path, source))?;
+        let written = self.file.write_all(&header).and_then(|()| self.file.write_all(payload));
+        written.map_err(|source| error(&self.path, source))
     }
 
     /// Returns the frames after the first.

@@ -70,27 +70,39 @@ impl ServiceWords {
         });
         let word = |word: &str| {
             let is_around = |c: char| !c.is_alphanumeric() && !matches!(c, '/' | '\\' | '%' | '@' | '_' | '~' | '.');
-            let core = word.trim_matches(is_around).trim_end_matches('.');
-            let is_shown = is_plain(core) || self.is_field(core) || is_in_row(core) || HIDDEN.contains(core);
-            match (is_shown, self.addresses.contains(&core.to_lowercase())) {
-                (true, _) => word.to_owned(),
-                (false, true) => word.replacen(core, "the service", 1),
-                (false, false) => word.replacen(core, HIDDEN, 1),
+            let start = word.len() - word.trim_start_matches(is_around).len();
+            let core = word[start..].trim_end_matches(is_around).trim_end_matches('.');
+            // The bracket belongs to a path such as items[0].
+            let is_path = core.contains('[') && word[start + core.len()..].starts_with(']');
+            let core = &word[start..start + core.len() + usize::from(is_path)];
+            if self.addresses.contains(&core.to_lowercase()) && !is_in_row(core) {
+                return word.replacen(core, "the service", 1);
             }
+            let is_shown = is_plain(core) || self.is_field(core) || is_in_row(core) || HIDDEN.contains(core);
+            if is_shown { word.to_owned() } else { word.replacen(core, HIDDEN, 1) }
         };
-        quoted
-            .split_inclusive(char::is_whitespace)
-            .map(|part| {
-                let text = part.trim_end();
-                format!("{}{}", word(text), &part[text.len()..])
-            })
-            .collect()
+        let parts: Vec<&str> = quoted.split_inclusive(char::is_whitespace).collect();
+        let is_number = |at: Option<usize>| at.and_then(|at| parts.get(at)).is_some_and(|part| has_digits_only(part));
+        let shown = parts.iter().enumerate().map(|(at, part)| {
+            let text = part.trim_end();
+            // Digits in groups, such as 13 752, are more than a limit.
+            let is_group =
+                has_digits_only(part) && (is_number(at.checked_sub(1)) || is_number(Some(at + 1))) && !is_in_row(text);
+            let text_shown = if is_group { HIDDEN.to_owned() } else { word(text) };
+            format!("{text_shown}{}", &part[text.len()..])
+        });
+        shown.collect()
     }
 
-    /// Returns whether a text is the name of a field, or a path that begins with one, such as `items[0].price`.
-    fn is_field(&self, text: &str) -> bool {
-        let mut parts = text.split('.').map(|part| part.split('[').next().unwrap_or_default());
-        parts.all(|part| self.fields.contains(&folded(part)))
+    /// Returns whether a text is the name of a field, or a path of names such as `items[0].price`.
+    pub(super) fn is_field(&self, text: &str) -> bool {
+        text.split('.').all(|part| {
+            let (name, index) = match part.split_once('[') {
+                Some((name, rest)) => (name, rest.strip_suffix(']')),
+                None => (part, Some("0")),
+            };
+            index.is_some_and(is_limit) && self.fields.contains(&folded(name))
+        })
     }
 }
 
@@ -107,8 +119,17 @@ fn whole_word(text: &str) -> Option<Regex> {
 /// addresses, paths, ids and computed values.
 fn is_plain(word: &str) -> bool {
     let is_word = word.chars().all(|c| c.is_alphabetic() || matches!(c, '-' | '\'' | '’'));
-    let is_limit = word.len() <= MAX_DIGITS && word.bytes().all(|byte| byte.is_ascii_digit());
-    is_word || is_limit
+    is_word || is_limit(word)
+}
+
+fn is_limit(word: &str) -> bool {
+    word.len() <= MAX_DIGITS && word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns whether a word has no characters but digits and marks around them.
+fn has_digits_only(word: &str) -> bool {
+    let core = word.trim_matches(|c: char| !c.is_alphanumeric());
+    !core.is_empty() && core.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ','))
 }
 
 #[cfg(test)]
@@ -119,7 +140,11 @@ mod tests {
     use crate::sheet::Cell;
 
     fn message(message: &str) -> String {
-        let words = ServiceWords::new("https://api.acme.example:8443/v1", "acme-eu", RecordKind::Item.input());
+        of_service("https://api.acme.example:8443/v1", message)
+    }
+
+    fn of_service(address: &str, message: &str) -> String {
+        let words = ServiceWords::new(address, "acme-eu", RecordKind::Item.input());
         let mut outcome = Outcome::new(Seq::default(), RecordState::Failed, 422);
         outcome.service_id = Some("ABCDEF".to_owned());
         let mut row = Row::default();
@@ -136,6 +161,7 @@ mod tests {
             "'K-77' isn't known; can't be used (see externalId, items_id)",
             "\"bolt\" is no valid name, and 12,50 is no price.",
             "",
+            "see price[0], and name[12]: wrong",
             "Der Preis darf nicht “hexagonal” sein – größer als 100",
         ] {
             let hidden = text.replace("items_id", "[hidden]");
@@ -156,8 +182,25 @@ mod tests {
             ("company \"Secret Ltd\", price 13752.96", "company [hidden], price [hidden]"),
             ("mail to admin@acme.example!", "mail to [hidden]!"),
             ("token_x=1 ~/.ssh/id_rsa", "[hidden] [hidden]"),
+            ("price[13752] and name[Secret Ltd] and name[Ltd]", "[hidden] and [hidden] Ltd] and [hidden]"),
+            (
+                "the cost is 13 752.96 EUR or 13\u{a0}752,",
+                "the cost is [hidden] [hidden] EUR or [hidden]\u{a0}[hidden]",
+            ),
         ] {
             assert_eq!(message(text), expected, "{text}");
+        }
+        assert_eq!(of_service("http://intranet:8080", "ask intranet or Intranet."), "ask the service or the service.");
+    }
+
+    #[test]
+    fn fields_are_those_of_the_contract() {
+        let words = ServiceWords::new("https://records.example", "acme-eu", RecordKind::Order.input());
+        for field in ["externalId", "external_id", "items", "items[0]", "items[12].price"] {
+            assert!(words.is_field(field), "{field}");
+        }
+        for other in ["", "Secret Ltd", "items[Secret]", "items[13752]", "items[0", "items[0].acme", "externalId.x"] {
+            assert!(!words.is_field(other), "{other}");
         }
     }
 }

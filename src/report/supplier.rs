@@ -136,7 +136,12 @@ impl Supplier {
             // The message is that of the template's author.
             _ => (problem.message.clone(), ASK.to_owned()),
         };
-        Problem { value, message, remedy, ..problem.clone() }
+        let field = match problem.code.as_str() {
+            // The service's own words, too.
+            FROM_SERVICE if !self.words.is_field(&problem.field) => String::new(),
+            _ => problem.field.clone(),
+        };
+        Problem { field, value, message, remedy, ..problem.clone() }
     }
 }
 

@@ -27,9 +27,9 @@ pub struct Template {
     pub name: String,
     /// The TOML for the copy of a run: with the templates that it extends, and with the values of its parameters.
     pub source: String,
-    /// The values of the parameters by name.
     /// The lookup tables of other files. Added by the caller of the loader, who reads them.
     pub lookups: Option<LookupFiles>,
+    /// The values of the parameters by name.
     pub parameters: BTreeMap<String, Value<'static>>,
     pub record: RecordKind,
     pub description: String,
@@ -80,6 +80,15 @@ impl Template {
             }
         }
         Ok(())
+    }
+
+    /// Returns the approximate size of the lookup tables in memory, in bytes.
+    pub fn size_of_tables(&self) -> usize {
+        let tables = self.rules().map(|rule| match &rule.translate {
+            Some(Translate::Lookup(lookup)) => lookup.size(),
+            _ => 0,
+        });
+        tables.sum()
     }
 
     /// Returns whether inference has guessed a part of the template.

@@ -13,4 +13,4 @@ pub(super) use exposure::private_key_is_exposed;
 pub use exposure::{Exposed, check_private};
 pub use token_file::Unreadable;
 pub use token_file::storage_hint;
-pub(super) use tokens::{TokenPair, Tokens};
+pub(super) use tokens::{Bearer, TokenPair, Tokens};

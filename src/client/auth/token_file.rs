@@ -150,7 +150,7 @@ impl TokenFile {
     pub fn write(&self, base_url: &str, credentials: &Credentials) -> io::Result<()> {
         let text = |token: &Option<SecretString>| token.as_ref().map(|token| token.expose_secret().to_owned());
         let tokens = Pair { access: text(&credentials.access), refresh: text(&credentials.refresh) };
-        let was_in_keyring = self.content().ok().flatten().is_some_and(|content| content.keyring);
+        let was_in_keyring = self.may_be_in_keyring();
         let tokens = match self.is_in_keyring {
             false => tokens,
             true => {
@@ -167,13 +167,38 @@ impl TokenFile {
         file.as_file().sync_all()?;
         file.persist(&self.path).map_err(|error| error.error)?;
         // Tokens have one home.
-        if was_in_keyring && !self.is_in_keyring { keyring::remove(&self.path) } else { Ok(()) }
+        match was_in_keyring {
+            Some(true) if !self.is_in_keyring => keyring::remove(&self.path),
+            None if !self.is_in_keyring => {
+                self.forget_in_keyring();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the file says that its tokens are in the keyring, whoever can read the file. `None` if the file is damaged.
+    fn may_be_in_keyring(&self) -> Option<bool> {
+        match std::fs::read(&self.path) {
+            Ok(content) => serde_json::from_slice::<Content>(&content).ok().map(|content| content.keyring),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(false),
+            Err(_) => None,
+        }
+    }
+
+    /// Removes what a damaged file may have in the keyring. There may be no keyring at all.
+    fn forget_in_keyring(&self) {
+        if let Err(error) = keyring::remove(&self.path) {
+            tracing::debug!(%error, "the keyring was not asked");
+        }
     }
 
     /// Removes the file, and its tokens from the keyring. Returns false if there was no file.
     pub fn remove(&self) -> io::Result<bool> {
-        if self.content().ok().flatten().is_some_and(|content| content.keyring) {
-            keyring::remove(&self.path)?;
+        match self.may_be_in_keyring() {
+            Some(true) => keyring::remove(&self.path)?,
+            Some(false) => {}
+            None => self.forget_in_keyring(),
         }
         match std::fs::remove_file(&self.path) {
             Ok(()) => Ok(true),

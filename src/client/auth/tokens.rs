@@ -44,6 +44,8 @@ pub(in crate::client) struct Generation {
 pub(in crate::client) struct Bearer {
     /// `None` if only a refresh token is known.
     pub token: Option<SecretString>,
+    /// The refresh token, which no message may show either.
+    pub refresh: Option<SecretString>,
     pub generation: Generation,
     /// Whether to renew the token before use.
     pub is_stale: bool,
@@ -81,6 +83,7 @@ impl Tokens {
         let is_due = state.renew_at.is_some_and(|at| at <= Instant::now());
         Bearer {
             token: state.credentials.access.clone(),
+            refresh: state.credentials.refresh.clone(),
             generation: state.generation,
             is_stale: is_due && state.credentials.refresh.is_some(),
         }

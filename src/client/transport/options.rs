@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use reqwest::Url;
 
-use super::base_url::redacted;
+use super::base_url::{is_local, redacted};
 
 /// How to connect to a service. The default is the system's CA certificates and the proxy of the environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct ConnectOptions {
     /// PEM file with CA certificates, in addition to those of the system.
     pub ca_file: Option<PathBuf>,
     pub client_cert: Option<ClientCert>,
-    /// `None` for the proxy of the environment, if there is one.
+    /// `None` for the proxy of the environment, if there is one and the service runs on another machine.
     pub proxy: Option<ProxyAddress>,
     /// Sends tokens to other machines without encryption.
     pub insecure_http: bool,
@@ -54,6 +54,11 @@ impl ProxyAddress {
     /// Whether the address contains a user name or a password.
     pub fn has_credentials(&self) -> bool {
         !self.0.username().is_empty() || self.0.password().is_some()
+    }
+
+    /// Whether the proxy runs on this machine.
+    pub(super) fn is_local(&self) -> bool {
+        is_local(self.0.as_str())
     }
 
     /// Returns the address with its credentials.

@@ -13,7 +13,18 @@ pub(crate) struct AboutTemplate {
     pub constants: Vec<String>,
     /// The lookup tables.
     pub lookups: Vec<String>,
+    /// What is done with the cells of a field, by its keys in the template.
+    pub steps: Vec<String>,
+    /// The other keys of the template, such as filters, rules and parameters.
+    pub rules: Vec<String>,
 }
+
+/// Maximum number of characters of a step or a rule.
+const LONGEST: usize = 1_000;
+/// The keys of a field that are shown with its source, or that change no value.
+const OF_SOURCE: [&str; 6] = ["column", "columns", "value", "text", "optional", "guess"];
+/// The keys of a template that are shown elsewhere, or that change no value.
+const SHOWN: [&str; 6] = ["sheetport", "record", "description", "fields", "lines", "examples"];
 
 impl AboutTemplate {
     pub(crate) fn of(template: &Template) -> AboutTemplate {
@@ -32,7 +43,23 @@ impl AboutTemplate {
             }
         }
         about.lookups.extend(template.lookups.iter().flat_map(|lookups| lookups.hashes.keys().cloned()));
+        match toml::from_str::<toml::Table>(&template.source) {
+            Ok(keys) => about.add_keys(&keys),
+            Err(_) => about.rules.push("its other keys can't be shown; read the file".to_owned()),
+        }
         about
+    }
+
+    fn add_keys(&mut self, keys: &toml::Table) {
+        for part in ["fields", "lines"] {
+            for (field, keys) in keys.get(part).and_then(toml::Value::as_table).into_iter().flatten() {
+                let steps = written(keys.as_table().into_iter().flatten(), &OF_SOURCE);
+                if !steps.is_empty() {
+                    self.steps.push(bounded(format!("{field}: {}", steps.join(", "))));
+                }
+            }
+        }
+        self.rules.extend(written(keys, &SHOWN).into_iter().map(bounded));
     }
 
     /// Prints what the template does.
@@ -47,6 +74,30 @@ impl AboutTemplate {
                 ui::remark(line);
             }
         }
+        for (heading, items) in [("steps:", &self.steps), ("other rules:", &self.rules)] {
+            if !items.is_empty() {
+                ui::remark(format_args!("  {heading}"));
+            }
+            for item in items {
+                ui::remark(format_args!("    {item}"));
+            }
+        }
+    }
+}
+
+/// Returns the keys as in a template, without those in `left_out`.
+fn written<'k>(keys: impl IntoIterator<Item = (&'k String, &'k toml::Value)>, left_out: &[&str]) -> Vec<String> {
+    let keys = keys.into_iter().filter(|(key, _)| !left_out.contains(&key.as_str()));
+    keys.map(|(key, value)| format!("{key} = {value}")).collect()
+}
+
+fn bounded(text: String) -> String {
+    let more = text.chars().count().saturating_sub(LONGEST);
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => {
+            format!("{}… and {} more; read the file", &text[..end], ui::counted(more as u64, "character"))
+        }
+        None => text,
     }
 }
 

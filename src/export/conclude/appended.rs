@@ -119,8 +119,13 @@ impl Appending {
         let style = self.earlier.as_ref().map_or(self.style, |earlier| earlier.style);
         let file = WrittenFile::new(ready.written(), columns, self.rows_before() + rows, style);
         let state = State { written: Some(file.clone()), ..state };
-        Replacement::new(self.earlier.as_ref(), ready.temporary(), state).write(folder)?;
-        Ok((ready.finish()?, file))
+        let announcement = Replacement::new(self.earlier.as_ref(), ready.temporary(), state);
+        let placed = announcement.write(folder).and_then(|()| Ok(ready.finish()?));
+        // The new file is gone if it is not in place: without the announcement, nobody takes it for moved away.
+        if placed.is_err() && Content::of(&self.path).is_ok_and(|found| found.as_ref() != Some(&file.content)) {
+            Replacement::forget(folder);
+        }
+        Ok((placed?, file))
     }
 
     /// Returns the number of rows of earlier exports in the file.

@@ -64,16 +64,22 @@ pub(in crate::export) fn behind_links(path: PathBuf) -> PathBuf {
     place
 }
 
-/// Whether a link is trusted: in a folder where everybody may make links, those of others are not.
+/// Whether a link is trusted: in a folder where others may make links, only those of the user and of the folder's owner are.
 #[cfg(unix)]
 fn may_follow(link: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
 
-    /// Everybody may create files, but only their owners may remove them.
-    const SHARED: u32 = 0o1002;
     let (Ok(found), Ok(folder)) = (link.symlink_metadata(), folder(link).metadata()) else { return false };
     let user = rustix::process::geteuid().as_raw();
-    folder.mode() & SHARED != SHARED || found.uid() == user || found.uid() == folder.uid()
+    is_safe_link(found.uid(), folder.uid(), folder.mode(), user)
+}
+
+/// Takes the owners of a link and its folder, the mode of the folder, and the user.
+#[cfg(unix)]
+fn is_safe_link(link: u32, folder: u32, mode: u32, user: u32) -> bool {
+    /// The group or everybody may create files.
+    const SHARED: u32 = 0o022;
+    mode & SHARED == 0 || link == user || link == folder
 }
 
 #[cfg(not(unix))]
@@ -133,6 +139,23 @@ mod tests {
         assert_eq!(on("{workspace}.csv", ".."), Err("the access token names no workspace".to_owned()));
         assert_eq!(on("{day}.csv", "w"), Err("unknown placeholder '{day}'".to_owned()));
         assert_eq!(on("a}b{c.csv", "w"), Ok(PathBuf::from("a}b{c.csv")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_of_others_are_not_followed() {
+        const USER: u32 = 1000;
+        for (link, folder, mode, is_safe) in [
+            (USER, 0, 0o1777, true),
+            (0, 0, 0o1777, true),
+            (1001, 0, 0o1777, false),
+            (1001, 0, 0o775, false),
+            (1001, USER, 0o2770, false),
+            (1001, 1001, 0o755, true),
+            (1001, 0, 0o755, true),
+        ] {
+            assert_eq!(is_safe_link(link, folder, mode, USER), is_safe, "{link} {folder} {mode:o}");
+        }
     }
 
     #[test]

@@ -161,6 +161,8 @@ impl Replacement {
         let path = file.path.clone();
         Ok(match Content::of(&path)? {
             Some(found) if found == file.content => Replaced::Yes(Box::new(state)),
+            // A file without any row is as good as none.
+            None if file.content.bytes == 0 => Replaced::Yes(Box::new(state)),
             found if temporary.exists() || found.is_some() && found == before => Replaced::No,
             _ => Replaced::Unknown(path),
         })

@@ -28,7 +28,7 @@ pub struct InferRequest<'a> {
 pub async fn infer(context: &Context, request: &InferRequest<'_>, observer: Observer<'_>) -> Result<Proposal, Error> {
     let book = sheet::open(&request.file.path, &request.text)?;
     let name = &request.file.name;
-    let of_folder = templates_in(request.file.folder())
+    let of_folder = templates_in(request.file.folder(), observer)
         .into_iter()
         .filter_map(|(path, template)| Some(PreviousTemplate::new(&path.file_name()?.to_string_lossy(), &template)));
     let mut earlier: Vec<_> = of_folder.collect();

@@ -11,11 +11,14 @@ use crate::template::{Template, builtin};
 
 /// Maximum number of templates considered in a folder.
 const MAX_TEMPLATES: usize = 100;
+/// Maximum bytes of the lookup tables of the templates in a folder, which are all in memory.
+const MAX_TABLES: usize = 64 << 20;
 /// Maximum number of earlier runs considered.
 const MAX_RUNS: u32 = 50;
 
-/// Returns the templates in a folder, by name. Other TOML files are ignored.
-pub(in crate::operations) fn templates_in(folder: &Path) -> Vec<(PathBuf, Template)> {
+/// Returns the templates in a folder, by name. Other TOML files are ignored. Warns of those that are not considered because of
+/// their number or their lookup tables.
+pub(in crate::operations) fn templates_in(folder: &Path, observer: Observer<'_>) -> Vec<(PathBuf, Template)> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     // A pipe or a device of that name may never end.
     let is_toml = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "toml") && path.is_file();
@@ -27,7 +30,25 @@ pub(in crate::operations) fn templates_in(folder: &Path) -> Vec<(PathBuf, Templa
         let template = load_template(path.to_str()?, TemplateChanges::default()).ok()?;
         Some((path, template))
     };
-    paths.into_iter().take(MAX_TEMPLATES).filter_map(load).collect()
+    let (mut templates, mut tables) = (Vec::new(), 0);
+    let count = paths.len();
+    for (path, template) in paths.into_iter().take(MAX_TEMPLATES).filter_map(load) {
+        tables += template.size_of_tables();
+        if tables > MAX_TABLES {
+            observer(Event::Warning(
+                "the lookup tables of the templates beside the file are large, so not all of these templates are \
+                 considered; name one with -t",
+            ));
+            return templates;
+        }
+        templates.push((path, template));
+    }
+    if count > MAX_TEMPLATES {
+        observer(Event::Warning(
+            "only the first 100 TOML files beside the file are considered; name a template with -t",
+        ));
+    }
+    templates
 }
 
 /// Returns the distinct templates of earlier runs, newest first, without built-in templates.

@@ -108,7 +108,7 @@ pub async fn recognize(
             consider(&name, template, TemplateOrigin::Run(run.id));
         }
     }
-    for (path, template) in templates_in(unknown.file.folder()) {
+    for (path, template) in templates_in(unknown.file.folder(), observer) {
         consider(&path.display().to_string(), template, TemplateOrigin::Folder);
     }
     for (name, _) in BUILT_IN {

@@ -199,6 +199,13 @@ impl Lookup {
         self.entries.len()
     }
 
+    /// Returns the approximate size in memory, in bytes.
+    pub fn size(&self) -> usize {
+        // Of an entry and its places in both maps, without its texts.
+        const ENTRY: usize = 200;
+        self.entries.iter().map(|entry| ENTRY + 2 * entry.key.len() + entry.value.text().len()).sum()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

@@ -43,3 +43,27 @@ async fn huge_pages_need_a_bounded_amount_of_memory() {
         assert!(peak < MEMORY, "{} MiB", peak >> 20);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn huge_pages_of_small_records_need_a_bounded_amount_of_memory() {
+    const RECORDS: usize = 99_000;
+    const PAGES: usize = 3;
+    let server = Server::with_probes(|seen| {
+        let (_, query) = seen.path.split_once("?page=").unwrap();
+        let number: usize = query.split('&').next().unwrap().parse().unwrap();
+        let ids = if number <= PAGES { (number - 1) * RECORDS..number * RECORDS } else { 0..0 };
+        let text = "x".repeat(600);
+        let records: Vec<String> = ids.map(|id| format!(r#"{{"id":"{id}","name":"{text}"}}"#)).collect();
+        answer(200, "", &format!(r#"{{"data":[{}],"total":{}}}"#, records.join(","), PAGES * RECORDS))
+    })
+    .await;
+    let place = Place::new();
+    let words = ["export", "items", "-o", "items.csv", "--concurrency", "8", "--json", "--no-progress"];
+    let export = place.sheetport(words).env("SHEETPORT_BASE_URL", &server.address);
+    let exported = export.secret("SHEETPORT_ACCESS_TOKEN", "access-1").exits(0).json();
+    assert_eq!((&exported["count"], &exported["complete"]), (&(PAGES * RECORDS).into(), &true.into()), "{exported}");
+    #[cfg(unix)]
+    if let Some(peak) = environment::peak_memory_of_children() {
+        assert!(peak < MEMORY, "{} MiB", peak >> 20);
+    }
+}

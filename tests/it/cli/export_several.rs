@@ -1,6 +1,8 @@
 //! Several lists in one command: the sheets of a workbook, or a file each.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -83,6 +85,80 @@ async fn a_workbook_is_replaced_only_if_every_list_is_complete() {
     let viewed = place.sheetport(["view", "ch.xlsx", "--json"]).exits(0).json();
     assert_eq!(viewed["sheets"].as_array().unwrap().len(), 2, "{viewed}");
     assert!(!place.path("all.xlsx.incomplete").exists());
+}
+
+/// Whoever applies the lists of changes that a manifest names has every record of both lists in the end.
+#[tokio::test(flavor = "multi_thread")]
+async fn kills_of_an_export_of_several_lists_lose_no_changes() {
+    const KINDS: [&str; 2] = ["items", "companies"];
+    const KILLS: usize = 30;
+    let place = Place::new();
+    let lists = Lists::start().await;
+    let mut random = fastrand::Rng::new();
+    let mut records: [BTreeMap<usize, usize>; 2] = Default::default();
+    let mut applied = records.clone();
+    let set = |records: &[BTreeMap<usize, usize>; 2]| {
+        for (kind, records) in KINDS.iter().zip(records) {
+            lists.set(kind, records.iter().map(|(id, name)| format!(r#"{{"id":"{id}","name":"{name}"}}"#)));
+        }
+    };
+    let words = ["export", "items", "companies", "-o", "all.xlsx", "--changes", "changes-{kind}.ndjson", "--json"];
+    let export = || lists.sheetport(&place, words);
+    records[0].insert(0, 0);
+    records[1].insert(0, 0);
+    set(&records);
+    export().exits(0);
+    applied.clone_from(&records);
+    let manifest = place.path("all.xlsx.manifest.json");
+    let mut concluded = fs::read(&manifest).unwrap();
+    let (mut took, mut killed) = (Duration::from_millis(500), 0);
+    for nth in 1..=KILLS {
+        for records in &mut records {
+            for _ in 0..random.usize(..40) {
+                let id = random.usize(..400);
+                if random.u8(..5) > 0 || records.len() < 2 {
+                    records.insert(id, nth)
+                } else {
+                    records.remove(&id)
+                };
+            }
+        }
+        set(&records);
+        let is_last = nth == KILLS;
+        if is_last {
+            export().exits(0);
+        } else {
+            let (running, began) = (export().start(), Instant::now());
+            std::thread::sleep(took.mul_f64(random.f64() * 1.1));
+            match running.kill().code {
+                None => killed += 1,
+                Some(_) => took = began.elapsed(),
+            }
+        }
+        let now = fs::read(&manifest).unwrap();
+        for ((kind, applied), records) in KINDS.iter().zip(&mut applied).zip(&records) {
+            let file = place.path(&format!("changes-{kind}.ndjson"));
+            let changes = fs::read_to_string(&file).unwrap_or_default();
+            if now != concluded {
+                for change in changes.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+                    let number = |name: &str| change[name].as_str().unwrap().parse::<usize>().unwrap();
+                    match change["change"].as_str() {
+                        Some("removed") => applied.remove(&number("id")),
+                        _ => applied.insert(number("id"), number("name")),
+                    };
+                }
+                assert_eq!(applied, records, "{kind} after {nth} exports");
+            }
+            let _ = fs::remove_file(file);
+        }
+        concluded = now;
+    }
+    assert!(killed > KILLS / 4, "{killed} were killed");
+    assert_eq!(applied, records);
+    for (kind, records) in KINDS.iter().zip(&records) {
+        let viewed = place.sheetport(["view", "all.xlsx", "--sheet", kind, "--rows", "500", "--json"]).exits(0).json();
+        assert_eq!(viewed["rows"].as_array().unwrap().len(), records.len(), "{kind}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -55,9 +55,30 @@ async fn hosts_in_no_proxy_are_reached_directly() {
     place.write("items.csv", items(5));
     let upload = place.sheetport(["upload", "items.csv", "-t", "items", "--json"]);
     let upload = upload.env("SHEETPORT_BASE_URL", &server.address).secret("SHEETPORT_ACCESS_TOKEN", "access-1");
-    let upload = upload.env("HTTP_PROXY", "http://127.0.0.1:9").env("NO_PROXY", "127.0.0.1").exits(0);
+    let upload = upload.env("SHEETPORT_PROXY", "http://127.0.0.1:9").env("NO_PROXY", "127.0.0.1").exits(0);
     assert_eq!(accounting(&summary(&upload)), "5: sent 5");
     assert!(server.log().iter().all(|seen| seen.path == ITEMS));
+}
+
+/// To the proxy, `localhost` would be another machine, which would get the token.
+#[tokio::test(flavor = "multi_thread")]
+async fn services_on_this_machine_are_reached_without_the_proxy_of_the_environment() {
+    let server = Server::start(|_| Reply::Accept).await;
+    let place = Place::new();
+    place.write("items.csv", items(5));
+    let upload = |variable, proxy| {
+        let upload = place.sheetport(["upload", "items.csv", "-t", "items", "--json"]);
+        let upload = upload.env("SHEETPORT_BASE_URL", &server.address).secret("SHEETPORT_ACCESS_TOKEN", "access-1");
+        upload.env(variable, proxy)
+    };
+    for variable in ["HTTP_PROXY", "ALL_PROXY"] {
+        upload(variable, "http://proxy.invalid:9").exits(0);
+        assert!(server.log().iter().all(|seen| seen.path == ITEMS), "{variable}");
+    }
+    let before = server.log().len();
+    let refused = upload("SHEETPORT_PROXY", "http://proxy.invalid:9").exits(2);
+    refused.says(&["a token would travel unencrypted to http://proxy.invalid:9", "--insecure-http"]);
+    assert_eq!(server.log().len(), before);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,6 +8,9 @@ const ITEMS: &str = "SKU,Name,Price,Cur\nA-1,Bolt,1.50,Euro\nA-2,Nut,0.20,Euro\n
 /// Uses more columns than the built-in template, and sends what the sheet does not say.
 const HOSTILE: &str = "\
 record = \"item\"
+duplicates = \"last\"
+[sheet]
+skip_where = 'Name == \"None\"'
 [fields.externalId]
 column = \"SKU\"
 [fields.name]
@@ -73,7 +76,9 @@ fn a_template_beside_the_file_sends_nothing_before_it_is_trusted() {
     // Nothing is sent, so it may be looked at.
     for words in [&["check", "from supplier/items.csv"][..], &["upload", "from supplier/items.csv", "--dry-run"]] {
         let looked = scene.run(words, 0);
-        looked.says(&["next to the file, not trusted yet", "status = 'deleted'", "cur.csv", "template trust"]);
+        let looked =
+            looked.says(&["next to the file, not trusted yet", "status = 'deleted'", "cur.csv", "template trust"]);
+        looked.says(&["price: scale = 100", "skip_where = 'Name == \"None\"'", "duplicates = \"last\""]);
     }
     scene.is_refused();
 
@@ -137,4 +142,17 @@ fn trusted_templates_are_the_users_own() {
     assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(text.lines().count(), 1, "{text}");
+}
+
+/// Many tables that fit in memory one by one do not together.
+#[test]
+fn lookup_tables_of_templates_beside_a_file_are_bounded() {
+    let scene = Scene::new();
+    let keys: String = (0..8_000).map(|key| format!("{key:x<3000},EUR\n")).collect();
+    scene.place.write("from supplier/cur.csv", format!("Word,Code\n{keys}"));
+    for copy in 0..4 {
+        scene.place.write(&format!("from supplier/list-{copy}.toml"), HOSTILE.replace("100", &copy.to_string()));
+    }
+    let looked = scene.run(&["check", "from supplier/items.csv"], 0);
+    looked.says(&["the lookup tables of the templates beside the file are large"]);
 }

@@ -36,9 +36,6 @@ mod linux {
         libc::SYS_lseek,
         libc::SYS_close,
         libc::SYS_fstat,
-        // The length of an open file, for the standard library.
-        libc::SYS_statx,
-        libc::SYS_newfstatat,
         libc::SYS_ppoll,
         #[cfg(target_arch = "x86_64")]
         libc::SYS_poll,
@@ -60,12 +57,11 @@ mod linux {
         libc::SYS_getpid,
         libc::SYS_exit,
         libc::SYS_exit_group,
-        // Signals, also of a thread to itself when the program aborts.
+        // Signals.
         libc::SYS_rt_sigaction,
         libc::SYS_rt_sigprocmask,
         libc::SYS_rt_sigreturn,
         libc::SYS_sigaltstack,
-        libc::SYS_tgkill,
         libc::SYS_restart_syscall,
         // Time and random numbers.
         libc::SYS_clock_gettime,
@@ -126,6 +122,10 @@ mod linux {
         let condition =
             SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(thread), thread).ok()?;
         rules.insert(libc::SYS_clone, vec![SeccompRule::new(vec![condition]).ok()?]);
+        // A signal of a thread to its own process when the program aborts.
+        let this = u64::from(std::process::id());
+        let condition = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, this).ok()?;
+        rules.insert(libc::SYS_tgkill, vec![SeccompRule::new(vec![condition]).ok()?]);
         let refused = SeccompAction::Errno(libc::EPERM as u32);
         SeccompFilter::new(rules, refused, SeccompAction::Allow, architecture()?).ok()?.try_into().ok()
     }

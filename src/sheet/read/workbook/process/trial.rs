@@ -98,6 +98,7 @@ mod linux {
         drop(files);
         attempt("limits", "open a 17th file", exceeded);
 
+        let parent = rustix::process::getppid();
         let nowhere = std::env::temp_dir().join(format!("sheetport-{}", std::process::id()));
         let landlock = containment::deny_paths();
         if landlock.is_some() {
@@ -107,9 +108,11 @@ mod linux {
         }
         let seccomp = containment::deny_calls();
         limits::watch(meter, Arc::default());
-        let calls: [(&str, io::Result<()>); 13] = [
+        let calls: [(&str, io::Result<()>); 15] = [
             ("open another file by a system call", File::open(READABLE).map(drop)),
             ("write a new file by a system call", File::create(&nowhere).map(drop)),
+            ("see whether a file exists", fs::symlink_metadata(READABLE).map(drop)),
+            ("signal another process", signal(parent)),
             ("delete a file", fs::remove_file(&nowhere)),
             ("rename a file", fs::rename(&nowhere, nowhere.with_extension("new"))),
             ("create a folder", fs::create_dir(&nowhere)),
@@ -139,6 +142,11 @@ mod linux {
             further_files,
             attempts,
         }
+    }
+
+    /// Sends a process signal 0, which has no effect.
+    fn signal(process: Option<rustix::process::Pid>) -> io::Result<()> {
+        Ok(rustix::process::test_kill_process(process.ok_or(ErrorKind::NotFound)?)?)
     }
 
     fn is_refusal(error: &io::Error) -> bool {
