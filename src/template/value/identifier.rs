@@ -23,7 +23,7 @@ pub enum Damage {
     Placeholder,
     /// A word for the total of other rows.
     Total,
-    /// `1,001`: a number with group separators.
+    /// `1,001`, `R-1,001`: a number with group separators.
     Grouped,
 }
 
@@ -127,16 +127,18 @@ const POSSIBLE_SEPARATORS: [char; 2] = ['.', ' '];
 /// sheet contains them without.
 pub(crate) fn ungrouped(text: &str) -> Option<String> {
     let text = text.trim();
-    is_grouped(text, &POSSIBLE_SEPARATORS).then(|| text.replace(POSSIBLE_SEPARATORS, ""))
+    let is_number = !text.contains(char::is_alphabetic);
+    (is_number && is_grouped(text, &POSSIBLE_SEPARATORS)).then(|| text.replace(POSSIBLE_SEPARATORS, ""))
 }
 
-/// Returns whether a text is a number with one of these characters after every three digits, perhaps beside a currency.
+/// Returns whether a text is a number with one of these characters after every three digits, perhaps within other text, as a
+/// number format shows it: `R-1,008`, `1,009 Stk`.
 fn is_grouped(text: &str, separators: &[char]) -> bool {
     const MAX_BYTES: usize = 24;
     if text.len() > MAX_BYTES || !text.contains(separators) {
         return false;
     }
-    let number = text.trim_matches(|c: char| !c.is_alphanumeric());
+    let number = text.trim_matches(|c: char| !c.is_ascii_digit());
     let Some(separator) = number.chars().find(|c| !c.is_ascii_digit()).filter(|c| separators.contains(c)) else {
         return false;
     };
@@ -195,8 +197,15 @@ mod tests {
             ("1,00", None),
             ("1,0001", None),
             ("1234,567", None),
-            ("1,001-A", None),
+            ("R-1,008", Some(Damage::Grouped)),
+            ("1,009 Stk", Some(Damage::Grouped)),
+            ("No. 1\u{a0}009", Some(Damage::Grouped)),
+            ("1,001-A", Some(Damage::Grouped)),
+            ("R-0,500", None),
+            ("M8x1,250", None),
+            ("A4-1,001", None),
             ("1.001", None),
+            ("R-1.001", None),
         ] {
             assert_eq!(damage(text), expected, "{text}");
         }

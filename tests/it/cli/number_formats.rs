@@ -4,7 +4,7 @@ use std::fs;
 
 use rust_xlsxwriter::{Format, Workbook};
 
-use super::process::Place;
+use super::process::{Place, name};
 use super::service::Served;
 use super::{accounting, column, office, summary, table};
 use crate::sheet::parts::{XlsbCell, xlsb};
@@ -244,6 +244,30 @@ fn texts_are_shown_by_the_formats_of_xlsb_and_xml_workbooks() {
 }
 
 #[test]
+fn texts_are_certain_whatever_the_format_of_their_cells() {
+    let place = Place::new();
+    let mut workbook = Workbook::new();
+    let sheet = workbook.add_worksheet();
+    sheet.write_row(0, 0, HEADER).unwrap();
+    for (row, format) in (1..).zip(["General", "mm-dd-yy", "[$-F800]dddd, mmmm dd, yyyy", "# ?/?", "#,##0.00"]) {
+        sheet.write_string(row, 0, format!("A{row}")).unwrap();
+        sheet.write_string_with_format(row, 1, "Bolt", &Format::new().set_num_format(format)).unwrap();
+        sheet.write_number(row, 2, 12.5).unwrap();
+    }
+    workbook.save(place.path("sheet.xlsx")).unwrap();
+    let mut files = vec![place.path("sheet.xlsx")];
+    if office::is_there() {
+        for (format, file) in [(office::XLSX, "sheet.xlsx"), ("xls", "sheet.xls"), ("ods", "sheet.ods")] {
+            files.push(office::save_again(&place, &place.path("sheet.xlsx"), format).join(file));
+        }
+    }
+    for file in files {
+        let seen = summary(&place.sheetport(["check", name(&file), "-t", "items", "--json"]).exits(0));
+        assert_eq!(seen["warnings"].as_array().map(Vec::len), Some(0), "{} {seen}", file.display());
+    }
+}
+
+#[test]
 fn numbers_as_identifiers_are_sent_without_group_separators_or_refused() {
     let numbers = Numbers {
         formats: ["#,##0", "#,##0;-#,##0;", "#,##0.00"],
@@ -271,6 +295,9 @@ fn numbers_as_identifiers_are_sent_without_group_separators_or_refused() {
     let check = place.sheetport(["check", "sheet.csv", "-t", "items", "--json"]).exits(3);
     assert_eq!(accounting(&summary(&check)), "3: rejected 2, pending 1");
     check.shows(&["looks like a number shown with group separators", "format the column in the spreadsheet program"]);
+    place.write("texts.csv", "SKU,Name\n\"R-1,008\",Bolt\n\"1,009 Stk\",Nut\nR-999,Screw\n\"M8x1,250\",Rod\n");
+    let check = place.sheetport(["check", "texts.csv", "-t", "items", "--json"]).exits(3);
+    assert_eq!(accounting(&summary(&check)), "4: rejected 2, pending 2");
     // People write points and spaces in identifiers, too.
     place.write("points.csv", "SKU;Name\n1.001;Bolt\n12 345 678;Nut\n1.1.2;Screw\n");
     let seen = summary(&place.sheetport(["check", "points.csv", "-t", "items", "--json"]).exits(0));
@@ -324,7 +351,7 @@ fn a_retry_sends_the_decimals_of_the_original_sheet() {
     }
     place.write("any.toml", template.replace("[\"Bolt\"]", "[\"Bolt\", \"Nut\"]"));
     for report in reports {
-        let report = super::process::name(&report);
+        let report = name(&report);
         let explained = place.sheetport(["explain", report, "-t", "any.toml", "--row", "3", "--json"]).exits(0).json();
         assert_eq!(explained["request"]["body"]["name"], "5.00", "{report}");
     }
@@ -384,7 +411,7 @@ fn numbers_that_mean_something_else_with_their_format_are_problems_or_warned_of(
         }
     }
     for file in files {
-        let check = place.sheetport(["check", super::process::name(&file), "-t", "items"]).exits(3);
+        let check = place.sheetport(["check", name(&file), "-t", "items"]).exits(3);
         check.shows(&[
             "Price '1299.00 cents' has 'cents' in its number format, and only the number would be sent  row 2",
             "Price '12.99' contains another number than its number format shows  row 3",
@@ -411,7 +438,7 @@ fn a_scale_in_the_template_converts_the_unit_of_a_number_format() {
     if office::is_there() {
         workbook = office::save_again(&place, &workbook, office::XLSX).join("sheet.report.xlsx");
     }
-    let retried = served.sheetport(&place, ["retry", super::process::name(&workbook), "--json"]).exits(3);
+    let retried = served.sheetport(&place, ["retry", name(&workbook), "--json"]).exits(3);
     retried.shows(&["\"rejected\":1"]);
     place.sheetport(["report", "-o", "after.csv"]).exits(0);
     let report = fs::read_to_string(place.path("after.csv")).unwrap();

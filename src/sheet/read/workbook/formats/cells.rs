@@ -101,7 +101,9 @@ pub(super) fn send(
             cell_or_text(&elapsed)
         }
     };
-    let shown = format.and_then(|format| format.shown(&cell, stored));
+    // A text is shown as it is, whatever the format of its cell.
+    let is_text = matches!(value, DataRef::String(_) | DataRef::SharedString(_));
+    let shown = format.filter(|_| !is_text).and_then(|format| format.shown(&cell, stored));
     rows.shown_cell(row, column, cell, shown)
 }
 

@@ -41,10 +41,15 @@ pub(super) fn send_sheet(
     }
 }
 
+/// The lowest number of formats that workbooks define.
+const FIRST_OWN_FORMAT: u32 = 164;
+
 fn format(style: &Style) -> Option<NumberFormat> {
     let format = style.number_format.as_ref()?;
-    // Calamine takes the built-in formats of other languages and currencies for the general one.
-    let is_foreign = format.format_id.is_some_and(|id| id > 0) && format.format_code == "General";
+    // Calamine takes the built-in formats of other languages and currencies for the general one. LibreOffice defines the
+    // general one again, as the first of its own.
+    let is_built_in = format.format_id.is_some_and(|id| (1..FIRST_OWN_FORMAT).contains(&id));
+    let is_foreign = is_built_in && format.format_code == "General";
     NumberFormat::parse(if is_foreign { SYSTEM_FORMAT } else { &format.format_code })
 }
 
