@@ -14,7 +14,8 @@ pub(super) const TOO_LARGE: u8 = 4;
 const MAX_SILENCE: Duration = Duration::from_secs(5);
 /// Maximum processor time without input.
 const MAX_WITHOUT_INPUT: Duration = Duration::from_secs(3);
-/// Maximum resident memory. Even with allocations between two checks, usage stays well below 512 MiB.
+/// Maximum resident memory. Even with allocations between two checks, usage stays well below 512 MiB. An XLS sheet with cells in
+/// opposite corners takes 384 MiB, because calamine stores all cells between them.
 pub(super) const MEMORY: u64 = 400 << 20;
 /// Allocations allowed beyond [`MEMORY`] where resident memory is measured: parsers reserve the sizes claimed by a workbook
 /// without using them.
@@ -108,15 +109,17 @@ impl Meter {
         }
     }
 
-    /// Returns the resident memory, or `None` if it cannot be measured.
+    /// Returns the resident memory, without that of files such as the program itself, or `None` if it cannot be measured.
     #[cfg(target_os = "linux")]
     fn resident_memory(&self) -> Option<u64> {
         use std::os::unix::fs::FileExt as _;
 
         let mut text = [0; 128];
         let len = self.statm.as_ref()?.read_at(&mut text, 0).ok()?;
-        let resident: u64 = std::str::from_utf8(&text[..len]).ok()?.split(' ').nth(1)?.parse().ok()?;
-        Some(resident * rustix::param::page_size() as u64)
+        let mut sizes = std::str::from_utf8(&text[..len]).ok()?.split(' ').skip(1);
+        let mut size = || sizes.next()?.parse::<u64>().ok();
+        let (resident, of_files) = (size()?, size()?);
+        Some(resident.saturating_sub(of_files) * rustix::param::page_size() as u64)
     }
 
     #[cfg(not(target_os = "linux"))]
