@@ -79,6 +79,7 @@ fn ours(job: &Job) -> Outcome<Sample> {
         rate_file: None,
         max_errors: None,
         overwrites_newer: false,
+        keys: None,
         wall: || 0,
     };
     let sending = || {

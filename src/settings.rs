@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 
 use directories::ProjectDirs;
 use secrecy::SecretString;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
 
 use crate::cli::Global;
 use crate::client::auth::{
     self, AddressOrigin, Choice, Credentials, EnvironmentTokens, NamedAddress, TokenFile, TokenHome,
 };
-use crate::client::{ClientCert, ConnectOptions, ProxyAddress};
+use crate::client::{ClientCert, ConnectOptions, KeyMemory, ProxyAddress};
 use crate::diagnostics::TomlFile;
 use crate::error::{Exit, Failure};
-use crate::operations::{Context, DEFAULT_PROFILE, Given};
+use crate::operations::{Context, DEFAULT_PROFILE, Given, ProfileOptions};
 use crate::text_file::read_text;
 
 /// Hint for a mistake in the settings file.
 const KEYS: &str = "valid keys: profile = \"…\", and under [profiles.NAME] base_url = \"https://…\", rate = \"10/s\", \
-                    accept_recognized, keyring, ca_file, client_cert, client_key, proxy and insecure_http";
+                    accept_recognized, keyring, idempotency_key = \"24h\", ca_file, client_cert, client_key, proxy and insecure_http";
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -54,6 +54,9 @@ struct Profile {
     accept_recognized: bool,
     #[serde(default)]
     keyring: bool,
+    /// How long the service remembers the keys of requests, if it honours them.
+    #[serde(default, deserialize_with = "duration")]
+    idempotency_key: Option<KeyMemory>,
     /// Paths of PEM files, relative to the settings file.
     ca_file: Option<PathBuf>,
     client_cert: Option<PathBuf>,
@@ -61,6 +64,11 @@ struct Profile {
     proxy: Option<String>,
     #[serde(default)]
     insecure_http: bool,
+}
+
+/// Deserializes a duration. A wrong one is shown at its place in the file.
+fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<KeyMemory>, D::Error> {
+    String::deserialize(deserializer)?.parse().map(Some).map_err(de::Error::custom)
 }
 
 impl Profile {
@@ -128,9 +136,12 @@ impl Settings {
         check_name(&name)?;
         let mut profiles = BTreeMap::new();
         for (name, profile) in &file.profiles {
-            profiles.insert(name.clone(), profile.connection(&home).map_err(|why| wrong(&path, &why))?);
+            let connection = profile.connection(&home).map_err(|why| wrong(&path, &why))?;
+            let (base_url, keys) = (profile.base_url.clone(), profile.idempotency_key);
+            profiles.insert(name.clone(), ProfileOptions { base_url, connection, keys });
         }
-        if profiles.values().filter_map(|profile| profile.proxy.as_ref()).any(ProxyAddress::has_credentials) {
+        if profiles.values().filter_map(|profile| profile.connection.proxy.as_ref()).any(ProxyAddress::has_credentials)
+        {
             check_private(&path)?;
         }
         let profile = file.profiles.remove(&name).unwrap_or_default();
@@ -171,13 +182,14 @@ impl Settings {
                 given.base_url = Some(address.clone());
             }
         }
+        let of_profile = profiles.get(&name).map(|profile| profile.connection.clone()).unwrap_or_default();
         let context = Context {
             base_url: None,
             address_from: None,
             credentials: Credentials::default(),
             tokens_from: None,
             withheld: None,
-            connection: chosen_connection.clone().or(&profiles.get(&name).cloned().unwrap_or_default()),
+            connection: chosen_connection.clone().or(&of_profile),
             chosen_connection,
             profiles,
             home,

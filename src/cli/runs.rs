@@ -39,6 +39,9 @@ The outcome of a record is unknown if no answer came to a request that must not 
 service, then record whether it is there. Your answer is saved with your name and the time. Records not applied, by first row
 can then be sent again with `sheetport retry`.
 
+If the service honours Idempotency-Key, set `idempotency_key` (such as \"24h\") in its profile in sheetport.toml, with the time for which
+it remembers keys: then such a request is sent again, and few outcomes are unknown.
+
 Examples:
   sheetport resolve 12
   sheetport resolve 12 --sent 17,20-25 --failed 30

@@ -11,6 +11,8 @@ pub mod pages;
 pub mod policy;
 
 mod attempt;
+mod idempotency;
+mod key_memory;
 mod next_step;
 mod outcome;
 mod page_size;
@@ -23,6 +25,8 @@ mod write_result;
 
 pub use attempt::{Attempt, Client};
 pub use error::Error;
+pub use idempotency::IdempotencyKey;
+pub use key_memory::KeyMemory;
 pub(crate) use next_step::{Failure, NextStep, next_step};
 pub use outcome::{Response, TransportOutcome};
 pub use pace::{Pace, Rate, Speed};

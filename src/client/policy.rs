@@ -26,6 +26,8 @@ const CAP: Duration = Duration::from_secs(20);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     Idempotent,
+    /// Repeating the request could create a record twice, but for its idempotency key, which the service honours.
+    Keyed,
     /// Repeating the request could create a record twice.
     NonIdempotent,
 }
@@ -84,6 +86,7 @@ struct Rule {
     #[cfg_attr(not(test), expect(dead_code, reason = "printed into docs/uploads.md by a test"))]
     note: &'static str,
     idempotent: Action,
+    keyed: Action,
     non_idempotent: Action,
 }
 
@@ -92,40 +95,51 @@ enum Matcher {
     Statuses(&'static [RangeInclusive<u16>]),
 }
 
-const fn transport(outcome: Outcome, note: &'static str, idempotent: Action, non_idempotent: Action) -> Rule {
-    Rule { applies_to: Matcher::Outcome(outcome), note, idempotent, non_idempotent }
+/// The actions of a rule: for an idempotent call, for one with a key, and for others.
+type Actions = [Action; 3];
+
+const fn transport(outcome: Outcome, note: &'static str, actions: Actions) -> Rule {
+    rule(Matcher::Outcome(outcome), note, actions)
 }
 
-const fn status(
-    statuses: &'static [RangeInclusive<u16>],
-    note: &'static str,
-    idempotent: Action,
-    non_idempotent: Action,
-) -> Rule {
-    Rule { applies_to: Matcher::Statuses(statuses), note, idempotent, non_idempotent }
+const fn status(statuses: &'static [RangeInclusive<u16>], note: &'static str, actions: Actions) -> Rule {
+    rule(Matcher::Statuses(statuses), note, actions)
 }
+
+const fn rule(applies_to: Matcher, note: &'static str, [idempotent, keyed, non_idempotent]: Actions) -> Rule {
+    Rule { applies_to, note, idempotent, keyed, non_idempotent }
+}
+
+/// The same for all calls.
+const fn any(action: Action) -> Actions {
+    [action; 3]
+}
+
+/// After a request that may have been applied.
+const LOST: Actions = [Action::Retry, Action::Retry, Action::Unknown];
 
 /// The policy. The first matching row applies; the last row matches every remaining status.
 #[rustfmt::skip]
 const TABLE: &[Rule] = &[
-    transport(Outcome::Untrusted, "a certificate that is not accepted, or HTTP where HTTPS is expected: nothing was sent", Action::Stop, Action::Stop),
-    transport(Outcome::NotConnected, "no connection (DNS, TCP or other TLS failure): nothing was sent", Action::Retry, Action::Retry),
-    transport(Outcome::NoResponse, "connection lost or timeout after the request may have been sent", Action::Retry, Action::Unknown),
-    transport(Outcome::Unreadable, "2xx with a missing, truncated or unreadable body", Action::Retry, Action::Unknown),
-    status(&[204..=205], "no body", Action::Retry, Action::Unknown),
-    status(&[200..=299], "", Action::Accept, Action::Accept),
-    status(&[303..=303], "", Action::Stop, Action::UnknownAndStop),
-    status(&[300..=399], "other redirects; never followed", Action::Stop, Action::Stop),
-    status(&[401..=401], "", Action::RenewToken, Action::RenewToken),
-    status(&[403..=403], "five in a row stop the run, and these records stay *pending*", Action::Fail, Action::Fail),
-    status(&[404..=404], "if each of the first five requests gets it, the run stops and these records stay *pending*: wrong base address?", Action::Fail, Action::Fail),
-    status(&[407..=407], "the proxy requires credentials", Action::Stop, Action::Stop),
-    status(&[408..=408], "", Action::Retry, Action::Unknown),
-    status(&[423..=423, 425..=425], "", Action::Retry, Action::Retry),
-    status(&[429..=429], "", Action::Throttle, Action::Throttle),
-    status(&[400..=499], "all others, such as 400, 409, 413, 422", Action::Fail, Action::Fail),
-    status(&[500..=599], "", Action::Retry, Action::Unknown),
-    status(&[0..=u16::MAX], "any other status, such as 1xx", Action::Retry, Action::Unknown),
+    transport(Outcome::Untrusted, "a certificate that is not accepted, or HTTP where HTTPS is expected: nothing was sent", any(Action::Stop)),
+    transport(Outcome::NotConnected, "no connection (DNS, TCP or other TLS failure): nothing was sent", any(Action::Retry)),
+    transport(Outcome::NoResponse, "connection lost or timeout after the request may have been sent", LOST),
+    transport(Outcome::Unreadable, "2xx with a missing, truncated or unreadable body", LOST),
+    status(&[204..=205], "no body", LOST),
+    status(&[200..=299], "", any(Action::Accept)),
+    status(&[303..=303], "", [Action::Stop, Action::UnknownAndStop, Action::UnknownAndStop]),
+    status(&[300..=399], "other redirects; never followed", any(Action::Stop)),
+    status(&[401..=401], "", any(Action::RenewToken)),
+    status(&[403..=403], "five in a row stop the run, and these records stay *pending*", any(Action::Fail)),
+    status(&[404..=404], "if each of the first five requests gets it, the run stops and these records stay *pending*: wrong base address?", any(Action::Fail)),
+    status(&[407..=407], "the proxy requires credentials", any(Action::Stop)),
+    status(&[408..=408], "", LOST),
+    status(&[409..=409], "with a key: a request with this key is in progress", [Action::Fail, Action::Retry, Action::Fail]),
+    status(&[423..=423, 425..=425], "", any(Action::Retry)),
+    status(&[429..=429], "", any(Action::Throttle)),
+    status(&[400..=499], "all others, such as 400, 413, 422", any(Action::Fail)),
+    status(&[500..=599], "", LOST),
+    status(&[0..=u16::MAX], "any other status, such as 1xx", LOST),
 ];
 
 /// Returns the next action after an attempt.
@@ -138,6 +152,7 @@ pub fn decide(call: Call, outcome: Outcome) -> Action {
     let rule = TABLE.iter().find(matches).expect("the last row matches every status");
     match call {
         Call::Idempotent => rule.idempotent,
+        Call::Keyed => rule.keyed,
         Call::NonIdempotent => rule.non_idempotent,
     }
 }

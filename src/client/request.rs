@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use reqwest::Method;
 
+use super::idempotency::IdempotencyKey;
 use super::outcome::MAX_RESULT;
 use super::policy::Call;
 use crate::records;
@@ -19,6 +20,8 @@ pub struct Request {
     /// JSON body, sent unchanged.
     pub(crate) body: Option<Bytes>,
     pub(super) call: Call,
+    /// Makes repetitions take effect once.
+    pub(crate) idempotency_key: Option<IdempotencyKey>,
     /// Maximum size of the answer, after decompression.
     pub(super) max_answer: usize,
 }
@@ -26,8 +29,14 @@ pub struct Request {
 impl Request {
     /// Creates an idempotent read.
     pub fn get(path: &str) -> Request {
-        let max_answer = MAX_PAGE;
-        Request { method: Method::GET, path: path.to_owned(), body: None, call: Call::Idempotent, max_answer }
+        Request {
+            method: Method::GET,
+            path: path.to_owned(),
+            body: None,
+            call: Call::Idempotent,
+            idempotency_key: None,
+            max_answer: MAX_PAGE,
+        }
     }
 
     /// Limits the size of the answer, in bytes.
@@ -41,6 +50,11 @@ impl Request {
             records::Method::Post => Method::POST,
             records::Method::Put => Method::PUT,
         };
-        Request { method, path, body: Some(body), call, max_answer: MAX_RESULT }
+        Request { method, path, body: Some(body), call, idempotency_key: None, max_answer: MAX_RESULT }
+    }
+
+    /// Sends the request with a key, if there is one.
+    pub(crate) fn with_idempotency_key(self, idempotency_key: Option<IdempotencyKey>) -> Request {
+        Request { idempotency_key, ..self }
     }
 }

@@ -19,6 +19,7 @@ use reqwest::{redirect, retry};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::error::Error;
+use super::idempotency;
 use super::outcome::{MAX_RESULT, Response, TransportOutcome};
 use super::policy::Call;
 use super::request::Request;
@@ -29,7 +30,7 @@ use tls_problem::TlsProblem;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const READ_TIMEOUT: Duration = Duration::from_secs(60);
-const WRITE_TIMEOUT: Duration = Duration::from_secs(120);
+pub(super) const WRITE_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long an idle connection may be reused for idempotent calls.
 const MAX_IDLE: Duration = Duration::from_secs(90);
 /// How long an idle connection may be reused for other calls. If the service closed an idle connection during the write, the
@@ -132,8 +133,9 @@ impl Transport {
         };
         let pool = match request.call {
             Call::Idempotent => &self.idempotent,
-            Call::NonIdempotent if self.closes_early.load(Ordering::Relaxed) => &self.unpooled,
-            Call::NonIdempotent => &self.non_idempotent,
+            // With a key, a lost answer can be asked for again, but only as long as the service remembers the key.
+            Call::Keyed | Call::NonIdempotent if self.closes_early.load(Ordering::Relaxed) => &self.unpooled,
+            Call::Keyed | Call::NonIdempotent => &self.non_idempotent,
         };
         match pool.execute(built).await {
             Ok(response) => {
@@ -167,7 +169,7 @@ impl Transport {
             }
             Err(error) => {
                 // Perhaps an idle connection was closed.
-                if request.call == Call::NonIdempotent && !error.is_timeout() {
+                if request.call != Call::Idempotent && !error.is_timeout() {
                     self.closes_early.store(true, Ordering::Relaxed);
                 }
                 TransportOutcome::NoResponse { reason: describe(&error) }
@@ -199,6 +201,9 @@ impl Transport {
             })?;
             value.set_sensitive(true);
             built.headers_mut().insert(AUTHORIZATION, value);
+        }
+        if let Some(key) = &request.idempotency_key {
+            built.headers_mut().insert(idempotency::HEADER, key.header_value());
         }
         *built.timeout_mut() = Some(READ_TIMEOUT);
         if let Some(body) = &request.body {

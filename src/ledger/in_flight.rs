@@ -1,13 +1,17 @@
-//! Records of non-idempotent calls: stored as in flight before sending, and unknown if no result follows.
+//! Records of non-idempotent calls: stored as in flight before sending, and unknown if no result follows, unless the service
+//! remembers the idempotency keys of their requests.
 
-use sqlx::Row;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
 use sqlx::sqlite::SqliteConnection;
 
 use super::claims::{Claim, EarlierClaim, earlier_claims, insert_claims};
 use super::database::{Ledger, to_json};
 use super::error::Error;
 use super::ids::{RunId, Seq};
-use super::integrity::totals::{self, Sum, Totals};
+use super::integrity::checksum::Checksum;
+use super::integrity::totals::{self, Totals};
 use super::model::{Outcome, Problem};
 use super::outcomes::insert_outcomes;
 use super::run::Run;
@@ -23,6 +27,15 @@ pub struct SendingChanges {
     pub requests: i64,
     /// Those of the requests that repeat an earlier one.
     pub retries: i64,
+}
+
+/// The records in flight when the last process that sent a run ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Interrupted {
+    /// The number of records that are unknown now.
+    pub unknown: u64,
+    /// Records that may be sent again with their idempotency keys, with the time before the first attempt.
+    pub repeatable: BTreeMap<Seq, i64>,
 }
 
 impl Ledger {
@@ -65,13 +78,14 @@ impl Ledger {
 
     /// Stores all changes, claims the records `started` and stores them as in flight, in one transaction. Durable on
     /// return. Records that another run has claimed since `run` was compared with earlier runs are neither claimed nor
-    /// stored, but returned with the other claim.
+    /// stored, but returned with the other claim. `has_keys`: the requests have idempotency keys.
     pub async fn start(
         &self,
         run: &Run,
         family: &[RunId],
         changes: &SendingChanges,
         started: &[Claim],
+        has_keys: bool,
         now: i64,
     ) -> Result<Vec<(Seq, EarlierClaim)>, Error> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
@@ -86,10 +100,14 @@ impl Ledger {
         let started: Vec<Claim> = started.iter().filter(is_new).cloned().collect();
         insert_claims(&mut transaction, run.id, &started, now).await?;
         let seqs: Vec<Seq> = started.iter().map(|claim| claim.seq).collect();
-        sqlx::query("INSERT INTO in_flight (run, seq, at) SELECT $1, value, $3 FROM json_each($2)")
+        let rows: Vec<(Seq, i64)> = seqs.iter().map(|seq| (*seq, checksum(run.id, *seq, now, has_keys))).collect();
+        let insert = "INSERT INTO in_flight (run, seq, at, has_key, checksum) \
+                      SELECT $1, value ->> 0, $3, $4, value ->> 1 FROM json_each($2)";
+        sqlx::query(insert)
             .bind(run.id)
-            .bind(to_json(&seqs)?)
+            .bind(to_json(&rows)?)
             .bind(now)
+            .bind(i64::from(has_keys))
             .execute(&mut *transaction)
             .await?;
         let add = |totals: &mut Totals| seqs.iter().for_each(|seq| totals.in_flight.add(*seq, 0));
@@ -98,26 +116,53 @@ impl Ledger {
         Ok(repeated)
     }
 
-    /// Gives every record in flight the outcome *unknown* and returns the number of such records. Requires
-    /// the lock of the run: no process may be sending.
-    pub async fn mark_in_flight_unknown(&self, run: RunId) -> Result<u64, Error> {
+    /// Gives the records in flight the outcome *unknown*, except those whose idempotency keys the service remembers: those first
+    /// sent at one of the times `remembered`. Requires the lock of the run: no process may be sending.
+    pub async fn settle_in_flight(
+        &self,
+        run: RunId,
+        remembered: Option<RangeInclusive<i64>>,
+    ) -> Result<Interrupted, Error> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
-        let rows = sqlx::query("SELECT seq, at FROM in_flight WHERE run = $1 ORDER BY seq")
-            .bind(run)
-            .fetch_all(&mut *transaction)
-            .await?;
-        let mut outcomes = Vec::with_capacity(rows.len());
-        for row in rows {
-            let problem = Problem::of_record("service", "sheetport ended while the request was in flight");
-            let outcome = Outcome::new(row.try_get(0)?, RecordState::Unknown, row.try_get(1)?);
+        let rows: Vec<(Seq, i64, i64, i64)> =
+            sqlx::query_as("SELECT seq, at, has_key, checksum FROM in_flight WHERE run = $1 ORDER BY seq")
+                .bind(run)
+                .fetch_all(&mut *transaction)
+                .await?;
+        let (mut outcomes, mut repeatable) = (Vec::with_capacity(rows.len()), BTreeMap::new());
+        for (seq, at, has_key, stored) in rows {
+            let has_key = has_key != 0 && stored == checksum(run, seq, at, true);
+            if has_key && remembered.as_ref().is_some_and(|times| times.contains(&at)) {
+                repeatable.insert(seq, at);
+                continue;
+            }
+            let why = match (has_key, &remembered) {
+                (true, Some(_)) => ", and the service may have forgotten its idempotency key since",
+                (true, None) => ", and nothing says that the service honours its idempotency key",
+                (false, _) => "",
+            };
+            let message = format!("sheetport ended while the request was in flight{why}");
+            let problem = Problem::of_record("service", message);
+            let outcome = Outcome::new(seq, RecordState::Unknown, at);
             outcomes.push(Outcome { problems: vec![problem], attempts: 1, ..outcome });
         }
         insert_outcomes(&mut transaction, run, &outcomes).await?;
-        sqlx::query("DELETE FROM in_flight WHERE run = $1").bind(run).execute(&mut *transaction).await?;
-        totals::change(&mut transaction, run, |totals| totals.in_flight = Sum::default()).await?;
+        let unknown: Vec<Seq> = outcomes.iter().map(|outcome| outcome.seq).collect();
+        sqlx::query("DELETE FROM in_flight WHERE run = $1 AND seq IN (SELECT value FROM json_each($2))")
+            .bind(run)
+            .bind(to_json(&unknown)?)
+            .execute(&mut *transaction)
+            .await?;
+        let remove = |totals: &mut Totals| unknown.iter().for_each(|seq| totals.in_flight.remove(*seq));
+        totals::change(&mut transaction, run, remove).await?;
         transaction.commit().await?;
-        Ok(outcomes.len() as u64)
+        Ok(Interrupted { unknown: unknown.len() as u64, repeatable })
     }
+}
+
+/// Returns the checksum of a record in flight: an altered time must not let a forgotten key be used.
+fn checksum(run: RunId, seq: Seq, at: i64, has_key: bool) -> i64 {
+    Checksum::of("in_flight").number(run).number(seq).number(at).number(i64::from(has_key)).short()
 }
 
 async fn insert_changes(connection: &mut SqliteConnection, run: RunId, changes: &SendingChanges) -> Result<(), Error> {

@@ -42,7 +42,7 @@ pub use error::Error;
 pub use family::Family;
 pub use handshake::Intent;
 pub use ids::{RunId, Seq};
-pub use in_flight::SendingChanges;
+pub use in_flight::{Interrupted, SendingChanges};
 pub use integrity::inspect::Inspection;
 pub use integrity::part::DamagedPart;
 pub use integrity::repair::Repaired;

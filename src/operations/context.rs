@@ -9,8 +9,18 @@ use super::error::Error;
 use crate::client::auth::{
     AddressOrigin, Choice, Chosen, Credentials, EnvironmentTokens, NamedAddress, TokenFile, TokenOrigin, Withheld,
 };
-use crate::client::{self, Client, ClientCert, ConnectOptions, Speed};
+use crate::client::{self, Client, ClientCert, ConnectOptions, KeyMemory, Speed};
 use crate::ledger::{self, Ledger, Run, RunConnection};
+
+/// What a profile of the settings file says of its service.
+#[derive(Clone, Debug, Default)]
+pub struct ProfileOptions {
+    /// Root address of the service, if set.
+    pub base_url: Option<String>,
+    pub connection: ConnectOptions,
+    /// How long the service remembers idempotency keys, if it honours them.
+    pub keys: Option<KeyMemory>,
+}
 
 #[derive(Clone, Debug)]
 pub struct Context {
@@ -32,8 +42,8 @@ pub struct Context {
     pub connection: ConnectOptions,
     /// How to connect as far as flags or the environment say so.
     pub chosen_connection: ConnectOptions,
-    /// How to connect in each profile of the settings file.
-    pub profiles: BTreeMap<String, ConnectOptions>,
+    /// The profiles of the settings file.
+    pub profiles: BTreeMap<String, ProfileOptions>,
     /// The request rate of the profile.
     pub rate: Option<Speed>,
     pub given: Given,
@@ -47,9 +57,7 @@ impl Context {
     /// Returns the context for an operation on an existing run: with the profile, the address and the connection of the run,
     /// unless others were chosen for this command.
     pub(super) fn for_run(&self, run: &Run) -> Result<Context, Error> {
-        let remembered = &run.about.settings.profile;
-        let keeps_profile = self.is_profile_chosen || remembered.is_empty();
-        let profile = if keeps_profile { &self.profile } else { remembered };
+        let profile = self.profile_of(run);
         let address = match self.is_address_chosen || self.is_profile_chosen {
             true => self.named_address(),
             false => Some(NamedAddress { address: run.about.base_url.clone(), from: AddressOrigin::Run }),
@@ -65,16 +73,23 @@ impl Context {
             uses_tokens: true,
         };
         let chosen_connection = self.chosen_connection.clone().or(&from_run(&run.about.settings.connection)?);
-        let of_profile = self.profiles.get(profile).cloned().unwrap_or_default();
-        let rate = self.rate.filter(|_| *profile == self.profile);
+        let of_profile = self.profiles.get(profile).map(|profile| profile.connection.clone()).unwrap_or_default();
+        let rate = self.rate.filter(|_| profile == self.profile);
         let context = Context {
-            profile: profile.clone(),
+            profile: profile.to_owned(),
             connection: chosen_connection.clone().or(&of_profile),
             chosen_connection,
             rate,
             ..self.clone()
         };
         Ok(context.with_access(choice.make()))
+    }
+
+    /// Returns the profile of an operation on an existing run.
+    fn profile_of<'a>(&'a self, run: &'a Run) -> &'a str {
+        let remembered = &run.about.settings.profile;
+        let keeps_profile = self.is_profile_chosen || remembered.is_empty();
+        if keeps_profile { &self.profile } else { remembered }
     }
 
     fn named_address(&self) -> Option<NamedAddress> {
@@ -174,6 +189,17 @@ impl Context {
         let known = ledger.learned_rate(base_url, &self.workspace()).await?;
         ledger.close().await;
         Ok(Some(Speed::Auto(known)))
+    }
+
+    /// Returns how long the service of a run remembers idempotency keys, if the profile says that it honours them. A profile
+    /// with another address says nothing of it.
+    pub(super) fn idempotency_keys(&self, run: &Run) -> Option<KeyMemory> {
+        let name = self.profile_of(run);
+        let profile = self.profiles.get(name)?;
+        let keys = profile.keys?;
+        let address = profile.base_url.clone().or_else(|| TokenFile::of(&self.home, name).address());
+        let is_other = |address: String| client::normal_address(&address).ok().as_ref() != Some(&run.about.base_url);
+        (!address.is_some_and(is_other)).then_some(keys)
     }
 
     /// Returns the workspace in the token's claims, or an empty string.

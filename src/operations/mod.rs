@@ -29,7 +29,7 @@ pub use crate::ledger::AllowRepeat;
 pub use check::{Check, CheckedFile, check};
 pub use command_line::{CommandLine, DEFAULT_PROFILE, Given, quoted, with_login};
 pub use compare::ComparePace;
-pub use context::Context;
+pub use context::{Context, ProfileOptions};
 pub use doctor::{Finding, Health, examine};
 pub use error::Error;
 pub use event::{Event, Observer};

@@ -329,6 +329,7 @@ impl Sending<'_> {
             rate_file: Some(&self.ledger.rate_file(base_url, workspace)),
             max_errors: about.settings.max_errors,
             overwrites_newer: about.settings.overwrite_newer,
+            keys: self.context.idempotency_keys(self.run.run()),
             wall: now,
         };
         let show = |progress: &upload::Progress| (self.observer)(Event::Sent { progress, pending });

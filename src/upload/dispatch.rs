@@ -170,7 +170,8 @@ impl Dispatcher {
         let Some(next) = self.ready.front() else {
             return self.delayed.first_key_value().map_or(Step::Wait, |((at, _), _)| Step::WaitUntil(*at));
         };
-        if next.call == Call::NonIdempotent {
+        // An outage also ends the time in which a call with a key can be repeated.
+        if next.call != Call::Idempotent {
             self.health.check_once();
         }
         let is_probe = self.health.is_probing();
@@ -220,6 +221,19 @@ impl Dispatcher {
     pub fn withdraw(&mut self, job: &Job) {
         self.forget();
         self.release(&job.ordering_key);
+    }
+
+    /// Settles a job that [`Step::Send`] returned, and that is not sent again, as unknown.
+    pub fn give_up(&mut self, job: Job, reason: &str) -> Settled {
+        self.in_flight -= 1;
+        let settled = Settled {
+            job,
+            state: RecordState::Unknown,
+            http_status: None,
+            result: WriteResult::refused(reason.to_owned()),
+        };
+        self.record(&settled);
+        settled
     }
 
     /// Processes the outcome of an attempt. Returns the job if it is settled. Otherwise it is sent again, stays pending, or is
@@ -341,7 +355,7 @@ impl Dispatcher {
             // The service accepted the request without a readable result.
             Some(200..=299) => Some(Settled::unknown(job, failure, reason)),
             // The record itself may cause the error.
-            Some(status @ 500) => Some(Settled::answered(job, status, WriteResult::refused(reason))),
+            Some(status @ (409 | 500)) => Some(Settled::answered(job, status, WriteResult::refused(reason))),
             // The service is in trouble or unreachable; the record is not at fault.
             Some(_) | None => {
                 self.deferred_reason = failure.to_string();

@@ -4,6 +4,7 @@
 //! the ledger in batches. The intent of a non-idempotent call is on disk before the request is sent.
 
 mod handshake;
+mod keys;
 mod load;
 mod ports;
 #[cfg(test)]
@@ -22,7 +23,7 @@ use super::dispatch::{Dispatcher, Job, OrderingKey, Settled, Step, StopReason};
 use super::interrupt::Grace;
 use crate::client::fetch::PROBE_PATH;
 use crate::client::policy::{Action, Call, decide};
-use crate::client::{Attempt, Client, Pace, Request, Speed};
+use crate::client::{Attempt, Client, KeyMemory, Pace, Request, Speed};
 use crate::ledger::{
     self, Claim, Intent, Ledger, LockedRun, NewerKeys, Outcome, Problem, RecordState, Run, RunId, RunState,
     SendingChanges, Seq,
@@ -59,6 +60,8 @@ pub struct Work<'a> {
     pub max_errors: Option<u64>,
     /// Sends records although a newer upload has sent their keys.
     pub overwrites_newer: bool,
+    /// How long the service remembers idempotency keys, if it honours them.
+    pub keys: Option<KeyMemory>,
     /// Clock of the ledger: milliseconds since 1970, UTC.
     pub wall: fn() -> i64,
 }
@@ -108,6 +111,7 @@ pub async fn send(
         rate_file: work.rate_file.map(Path::to_owned),
         max_errors: work.max_errors,
         overwrites_newer: work.overwrites_newer,
+        keys: work.keys,
         wall: work.wall,
         low_backlog: LOW_BACKLOG,
         progress_interval: PROGRESS_INTERVAL,
@@ -126,6 +130,7 @@ struct Task<J, S> {
     rate_file: Option<PathBuf>,
     max_errors: Option<u64>,
     overwrites_newer: bool,
+    keys: Option<KeyMemory>,
     wall: fn() -> i64,
     low_backlog: usize,
     progress_interval: Duration,
@@ -138,8 +143,11 @@ async fn send_task<J: Journal, S: Service>(
 ) -> Result<SendResult, ledger::Error> {
     let (began, began_at) = (now(), (task.wall)());
     let looks_for_newer = !task.overwrites_newer && task.kind.input().may_be_repeated();
-    let Begun { run, family, unknown } = task.journal.begin(task.run, looks_for_newer, began_at).await?;
-    tracing::info!(run = run.id, kind = %task.kind, unknown, "sending begins");
+    let remembered = task.keys.map(|keys| keys.first_attempts(began_at));
+    let Begun { run, family, interrupted } =
+        task.journal.begin(task.run, looks_for_newer, remembered, began_at).await?;
+    let (unknown, repeated) = (interrupted.unknown, interrupted.repeatable.len());
+    tracing::info!(run = run.id, kind = %task.kind, unknown, repeated, "sending begins");
     let is_sendable = !matches!(run.state, RunState::Planning | RunState::Withheld);
     let mut pace = Pace::new(task.rate, began);
     if let Some(file) = &task.rate_file {
@@ -155,6 +163,7 @@ async fn send_task<J: Journal, S: Service>(
         superseded: BTreeMap::new(),
         in_flight: HashMap::new(),
         doubtful: HashSet::new(),
+        repeatable: interrupted.repeatable,
         run,
         family,
         dispatcher: Dispatcher::new(task.kind, task.concurrency, pace, task.max_errors),
@@ -213,6 +222,8 @@ struct Sender<'a, J, S> {
     in_flight: HashMap<Seq, OrderingKey>,
     /// Idempotent calls without an outcome that may have been applied.
     doubtful: HashSet<Seq>,
+    /// Records of calls with a key that are stored as in flight, and not loaded yet, with the time before the first attempt.
+    repeatable: BTreeMap<Seq, i64>,
     dispatcher: Dispatcher,
     /// Position of the next block of records, or `None` after the last.
     next_block: Option<Seq>,
@@ -223,7 +234,7 @@ struct Sender<'a, J, S> {
     changes: SendingChanges,
     /// Earlier changes being written while further requests are sent.
     storing: Option<JoinHandle<Result<(), ledger::Error>>>,
-    /// Non-idempotent calls in flight, with the requests made for each record.
+    /// Non-idempotent calls without a key in flight, with the requests made for each record.
     unconfirmed: HashMap<Seq, u32>,
     /// End of the grace period after an interrupt.
     deadline: Option<Instant>,
@@ -231,9 +242,10 @@ struct Sender<'a, J, S> {
 }
 
 /// A finished attempt.
-enum Ended {
-    Record(Job, Attempt),
-    Probe(Attempt),
+struct Ended {
+    /// Of a probe, there is none.
+    job: Option<Job>,
+    attempt: Attempt,
 }
 
 impl<J: Journal, S: Service> Sender<'_, J, S> {
@@ -317,7 +329,8 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         match load_blocks(journal, *run, *kind, &self.scope, from, wall()).await {
             Ok(Some(loaded)) => {
                 self.next_block = Some(loaded.end);
-                self.admit(loaded.jobs, loaded.intent);
+                let jobs = loaded.jobs.into_iter().map(|job| self.with_key(job)).collect();
+                self.admit(jobs, loaded.intent);
             }
             Ok(None) => {}
             Err(error) => self.load_error = Some(error),
@@ -326,24 +339,27 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
 
     /// Starts all attempts permitted now. Returns when to try again. Intents of non-idempotent calls are written first.
     async fn start_attempts(&mut self, now: Instant) -> Result<Option<Instant>, ledger::Error> {
-        let mut non_idempotent = Vec::new();
+        let mut unclaimed = Vec::new();
         let wake = loop {
             match self.dispatcher.step(now) {
                 Step::Send(job) if job.call == Call::Idempotent => self.start_or_withdraw(job),
+                Step::Send(job) if job.in_flight_since.is_some() => self.repeat_or_give_up(job),
                 Step::Send(job) => {
                     self.count(&job, 1);
-                    non_idempotent.push(job);
+                    unclaimed.push(job);
                 }
                 Step::Probe => self.probe(),
                 Step::WaitUntil(at) => break Some(at),
                 Step::Wait => break None,
             }
         };
-        if !non_idempotent.is_empty() {
-            self.claim(&mut non_idempotent).await?;
+        if !unclaimed.is_empty() {
+            self.claim(&mut unclaimed).await?;
         }
-        for job in non_idempotent {
-            self.unconfirmed.insert(job.seq, job.requests + 1);
+        for job in unclaimed {
+            if job.call == Call::NonIdempotent {
+                self.unconfirmed.insert(job.seq, job.requests + 1);
+            }
             self.start(job);
         }
         Ok(wake)
@@ -357,7 +373,11 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         let changes = std::mem::take(&mut self.changes);
         let claims: Vec<Claim> = jobs.iter().filter_map(|job| job.claim.clone()).collect();
         let (run, now) = (&self.run, (self.task.wall)());
-        let repeated = self.task.journal.start(run, &self.family, &changes, &claims, now).await?;
+        let has_keys = self.task.keys.is_some();
+        let repeated = self.task.journal.start(run, &self.family, &changes, &claims, has_keys, now).await?;
+        for job in jobs.iter_mut().filter(|job| job.call == Call::Keyed) {
+            job.in_flight_since = Some(now);
+        }
         let mut withdrawn = Vec::new();
         for (seq, earlier) in repeated {
             let Some(index) = jobs.iter().position(|job| job.seq == seq) else { continue };
@@ -389,13 +409,14 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         let request = request(self.task.kind, &job);
         self.attempts.spawn(async move {
             let attempt = service.attempt(&request).await;
-            Ended::Record(job, attempt)
+            Ended { job: Some(job), attempt }
         });
     }
 
     fn probe(&mut self) {
         let service = Arc::clone(&self.task.service);
-        self.attempts.spawn(async move { Ended::Probe(service.attempt(&Request::get(PROBE_PATH)).await) });
+        self.attempts
+            .spawn(async move { Ended { job: None, attempt: service.attempt(&Request::get(PROBE_PATH)).await } });
     }
 
     /// Settles all finished attempts.
@@ -407,20 +428,19 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
 
     fn settle(&mut self, ended: Result<Ended, JoinError>) {
         let ended = ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-        let (job, attempt) = match ended {
-            Ended::Record(job, attempt) => (job, attempt),
-            Ended::Probe(attempt) => {
-                return self.dispatcher.probed(attempt.outcome, now(), fastrand::f64());
-            }
+        let Ended { job, attempt } = ended;
+        let Some(mut job) = job else {
+            return self.dispatcher.probed(attempt.outcome, now(), fastrand::f64());
         };
-        if job.call == Call::NonIdempotent {
-            // With an outcome, or pending again: certainly not applied.
-            self.unconfirmed.remove(&job.seq);
-            self.changes.finished.push(job.seq);
-        }
         let (seq, call) = (job.seq, job.call);
+        self.unconfirmed.remove(&seq);
         // What must not be repeated for fear of a second record is in doubt for a repeatable call, too.
         let action = decide(Call::NonIdempotent, attempt.outcome.kind());
+        let may_be_applied = matches!(action, Action::Accept | Action::Unknown | Action::UnknownAndStop);
+        let is_doubtful = call == Call::Keyed && (may_be_applied || job.may_be_applied());
+        if !is_doubtful {
+            job.in_flight_since = None;
+        }
         // Without an access token, nothing was sent.
         self.count(&job, i64::from(attempt.requests) - 1);
         let settled = self.dispatcher.settle(job, attempt.requests, attempt.outcome, now(), fastrand::f64());
@@ -428,9 +448,12 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
             self.in_flight.remove(&seq);
             if settled.is_some() {
                 self.doubtful.remove(&seq);
-            } else if matches!(action, Action::Accept | Action::Unknown | Action::UnknownAndStop) {
+            } else if may_be_applied {
                 self.doubtful.insert(seq);
             }
+        } else if settled.is_some() || !is_doubtful {
+            // With an outcome, or pending again: certainly not applied.
+            self.changes.finished.push(seq);
         }
         if let Some(settled) = settled {
             self.keep(settled);
@@ -447,7 +470,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         self.changes.outcomes.push(outcome(settled, (self.task.wall)()));
     }
 
-    /// Aborts all requests in flight. The outcome of non-idempotent calls is unknown.
+    /// Aborts all requests in flight. The outcome of non-idempotent calls without a key is unknown.
     async fn cut_off(&mut self) -> Result<(), ledger::Error> {
         self.settle_ended();
         self.attempts.abort_all();
@@ -512,7 +535,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
 fn request(kind: RecordKind, job: &Job) -> Request {
     let call = kind.input().call(job.target.is_some()).expect("checked when the record was loaded");
     let path = call.path(job.target.as_deref().unwrap_or("")).expect("checked when the record was loaded");
-    Request::write(call.method, path, job.body.clone(), job.call)
+    Request::write(call.method, path, job.body.clone(), job.call).with_idempotency_key(job.idempotency_key.clone())
 }
 
 /// Returns the ledger's outcome of a settled job.

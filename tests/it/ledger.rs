@@ -84,6 +84,7 @@ async fn an_unfinished_plan_is_not_sent() {
         rate_file: None,
         max_errors: None,
         overwrites_newer: false,
+        keys: None,
         wall: || 2,
     };
     let ended = sheetport::upload::send::send(&work, std::future::pending(), &|_| {}).await.unwrap();
@@ -181,7 +182,7 @@ async fn a_record_that_is_claimed_again_is_seen_by_runs_that_were_compared_befor
     let nothing = SendingChanges::default;
     let start = async |run: RunId| {
         let run = ledger.run(run).await.unwrap();
-        ledger.start(&run, &[], &nothing(), std::slice::from_ref(&claim), 1).await.unwrap()
+        ledger.start(&run, &[], &nothing(), std::slice::from_ref(&claim), false, 1).await.unwrap()
     };
     assert_eq!(start(one).await, []);
     ledger.store(one, &SendingChanges { finished: vec![2], ..nothing() }).await.unwrap();

@@ -12,7 +12,7 @@ const END: &str = "<!-- End of the generated table. -->\n";
 /// The agreed policy, written a second time and in another form.
 fn expected(call: Call, outcome: Outcome) -> Action {
     let lost = match call {
-        Call::Idempotent => Action::Retry,
+        Call::Idempotent | Call::Keyed => Action::Retry,
         Call::NonIdempotent => Action::Unknown,
     };
     match outcome {
@@ -22,10 +22,11 @@ fn expected(call: Call, outcome: Outcome) -> Action {
         Outcome::Status(status) => match status {
             204 | 205 => lost,
             200..=299 => Action::Accept,
-            303 if call == Call::NonIdempotent => Action::UnknownAndStop,
+            303 if call != Call::Idempotent => Action::UnknownAndStop,
             300..=399 | 407 => Action::Stop,
             401 => Action::RenewToken,
             408 => lost,
+            409 if call == Call::Keyed => Action::Retry,
             423 | 425 => Action::Retry,
             429 => Action::Throttle,
             400..=499 => Action::Fail,
@@ -39,7 +40,7 @@ fn every_status_and_every_transport_failure_has_its_action() {
     let failures = [Outcome::NotConnected, Outcome::Untrusted, Outcome::NoResponse, Outcome::Unreadable];
     // HTTP defines 100 to 599; the client accepts any three digits.
     for outcome in (0..=999).map(Outcome::Status).chain(failures) {
-        for call in [Call::Idempotent, Call::NonIdempotent] {
+        for call in [Call::Idempotent, Call::Keyed, Call::NonIdempotent] {
             assert_eq!(decide(call, outcome), expected(call, outcome), "{call:?} {outcome:?}");
         }
     }
@@ -49,6 +50,7 @@ fn every_status_and_every_transport_failure_has_its_action() {
 fn a_server_error_is_never_a_refusal() {
     for status in 500..=599 {
         assert_eq!(decide(Call::Idempotent, Outcome::Status(status)), Action::Retry);
+        assert_eq!(decide(Call::Keyed, Outcome::Status(status)), Action::Retry);
         assert_eq!(decide(Call::NonIdempotent, Outcome::Status(status)), Action::Unknown);
     }
 }
@@ -69,7 +71,8 @@ fn the_table_in_the_docs_is_this_one() {
 
 /// Returns the policy table in Markdown.
 fn markdown() -> String {
-    let mut table = "| outcome of an attempt | idempotent call | other call |\n|---|---|---|\n".to_owned();
+    let mut table =
+        "| outcome of an attempt | idempotent call | call with a key | other call |\n|---|---|---|---|\n".to_owned();
     for rule in TABLE {
         let outcome = match &rule.applies_to {
             Matcher::Outcome(_) => rule.note.to_owned(),
@@ -80,8 +83,8 @@ fn markdown() -> String {
                 statuses.join(", ") + &note
             }
         };
-        let (idempotent, other) = (describe(rule.idempotent), describe(rule.non_idempotent));
-        table.push_str(&format!("| {outcome} | {idempotent} | {other} |\n"));
+        let [idempotent, keyed, other] = [rule.idempotent, rule.keyed, rule.non_idempotent].map(describe);
+        table.push_str(&format!("| {outcome} | {idempotent} | {keyed} | {other} |\n"));
     }
     table
 }

@@ -190,11 +190,15 @@ CREATE TABLE outcome (
 ) WITHOUT ROWID;
 
 -- Records that must not be sent twice and may be in flight: written before the first byte of a request, deleted together
--- with the insertion of the outcome. After a crash, the result of these records is unknown.
+-- with the insertion of the outcome. After a crash, the result of these records is unknown, unless all requests had an
+-- idempotency key that the service still remembers. at: before the first request that may have been applied.
 CREATE TABLE in_flight (
-    run BIGINT NOT NULL,
-    seq BIGINT NOT NULL,
-    at  BIGINT NOT NULL,
+    run      BIGINT NOT NULL,
+    seq      BIGINT NOT NULL,
+    at       BIGINT NOT NULL,
+    -- 1 if the requests have an idempotency key
+    has_key  BIGINT NOT NULL,
+    checksum BIGINT NOT NULL,
     PRIMARY KEY (run, seq)
 ) WITHOUT ROWID;
 

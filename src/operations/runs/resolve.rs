@@ -35,7 +35,9 @@ impl Resolving {
     pub async fn begin(context: &Context, run: Option<RunId>, by: &str) -> Result<Resolving, Error> {
         let ledger = context.ledger().await?;
         let run = ledger.lock_run(ledger.run_or_newest(run).await?.id).await?;
-        ledger.mark_in_flight_unknown(run.id()).await?;
+        // Those that a resume can send again with their keys are not for a person to decide.
+        let keys = context.idempotency_keys(run.run());
+        ledger.settle_in_flight(run.id(), keys.map(|keys| keys.first_attempts(now()))).await?;
         Ok(Resolving { context: context.clone(), ledger, run, by: by.to_owned(), sent: 0, failed: 0 })
     }
 

@@ -1,5 +1,6 @@
 //! A service in this process, for rehearsals and the demo.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use secrecy::SecretString;
@@ -58,8 +59,9 @@ impl LocalService {
             is_address_chosen: true,
             chosen_connection: connection.clone(),
             connection,
-            // The rate of a profile is that of its service.
+            // What a profile says is true of its service.
             rate: None,
+            profiles: BTreeMap::new(),
             ..context.clone()
         };
         let access =

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::client::policy::Call;
-use crate::client::{Failure, WriteResult};
+use crate::client::{Failure, IdempotencyKey, WriteResult};
 use crate::ledger::{Claim, RecordState, Seq};
 use crate::records::RecordKind;
 
@@ -25,6 +25,11 @@ pub struct Job {
     pub call: Call,
     /// The content of a non-idempotent call, for recognizing repetitions.
     pub claim: Option<Claim>,
+    /// Of a call with a key.
+    pub idempotency_key: Option<IdempotencyKey>,
+    /// Of a call with a key that is stored as in flight: before the first attempt that may have been applied. Milliseconds since
+    /// 1970.
+    pub in_flight_since: Option<i64>,
     /// Requests made so far.
     pub requests: u32,
     /// Attempts counted towards [`MAX_ATTEMPTS`](crate::client::policy::MAX_ATTEMPTS).
@@ -76,12 +81,31 @@ impl Job {
             body: body.into(),
             call,
             claim: None,
+            idempotency_key: None,
+            in_flight_since: None,
             requests: 0,
             attempts: 0,
             may_be_applied: false,
             holds_key: false,
             was_renewed: false,
         }
+    }
+
+    /// Makes this a call with a key. `first_attempt`: when another process first sent the record, with the same key and without
+    /// an outcome.
+    pub fn with_key(self, key: IdempotencyKey, first_attempt: Option<i64>) -> Job {
+        Job {
+            call: Call::Keyed,
+            idempotency_key: Some(key),
+            in_flight_since: first_attempt,
+            may_be_applied: first_attempt.is_some(),
+            ..self
+        }
+    }
+
+    /// Whether an attempt without a usable answer may have been applied.
+    pub fn may_be_applied(&self) -> bool {
+        self.may_be_applied
     }
 }
 
@@ -97,9 +121,14 @@ pub struct Settled {
 
 impl Settled {
     pub(super) fn answered(job: Job, status: u16, result: WriteResult) -> Settled {
-        let state = if result.ok { RecordState::Sent } else { RecordState::Failed };
+        let state = match result.ok {
+            true => RecordState::Sent,
+            // A refusal says nothing of the earlier request, and a retry would have another key.
+            false if job.call == Call::Keyed && job.may_be_applied => RecordState::Unknown,
+            false => RecordState::Failed,
+        };
         let mut settled = Settled { job, state, http_status: Some(status), result };
-        if settled.state == RecordState::Failed && settled.job.may_be_applied {
+        if settled.state != RecordState::Sent && settled.job.may_be_applied {
             settled.result.add_error(MAY_BE_APPLIED);
         }
         settled

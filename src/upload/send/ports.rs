@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use crate::client::{Attempt, Client, Request};
 use crate::ledger::{
-    Claim, EarlierClaim, Error, Intent, Ledger, NewerKeys, RecordBlock, Run, RunId, SendingChanges, Seq,
+    Claim, EarlierClaim, Error, Intent, Interrupted, Ledger, NewerKeys, RecordBlock, Run, RunId, SendingChanges, Seq,
 };
 
 /// A run at the beginning of sending.
@@ -14,15 +14,21 @@ pub(super) struct Begun {
     pub run: Run,
     /// The runs connected with it by retries.
     pub family: Vec<RunId>,
-    /// The number of records that were in flight when the last process ended, and are unknown now.
-    pub unknown: u64,
+    /// The records that were in flight when the last process ended.
+    pub interrupted: Interrupted,
 }
 
 /// The ledger of a run that is sent. The methods are those of [`Ledger`].
 pub(super) trait Journal: Clone + Send + Sync + 'static {
-    /// Marks the records that were in flight as unknown, and returns the run. `yields`: enters it as a sender that yields to
-    /// newer uploads.
-    fn begin(&self, run: RunId, yields: bool, now: i64) -> impl Future<Output = Result<Begun, Error>> + Send;
+    /// Settles the records that were in flight, and returns the run. `yields`: enters it as a sender that yields to newer
+    /// uploads. `remembered`: when those were first sent whose idempotency keys the service remembers.
+    fn begin(
+        &self,
+        run: RunId,
+        yields: bool,
+        remembered: Option<RangeInclusive<i64>>,
+        now: i64,
+    ) -> impl Future<Output = Result<Begun, Error>> + Send;
 
     /// Removes the run from the senders.
     fn leave(&self, run: RunId) -> impl Future<Output = Result<(), Error>> + Send;
@@ -61,6 +67,7 @@ pub(super) trait Journal: Clone + Send + Sync + 'static {
         family: &[RunId],
         changes: &SendingChanges,
         started: &[Claim],
+        has_keys: bool,
         now: i64,
     ) -> impl Future<Output = Result<Vec<(Seq, EarlierClaim)>, Error>> + Send;
 
@@ -82,15 +89,21 @@ pub(super) trait Service: Send + Sync + 'static {
 }
 
 impl Journal for Ledger {
-    async fn begin(&self, run: RunId, yields: bool, now: i64) -> Result<Begun, Error> {
+    async fn begin(
+        &self,
+        run: RunId,
+        yields: bool,
+        remembered: Option<RangeInclusive<i64>>,
+        now: i64,
+    ) -> Result<Begun, Error> {
         if yields {
             self.enter_sender(run, now).await?;
         }
-        let unknown = self.mark_in_flight_unknown(run).await?;
+        let interrupted = self.settle_in_flight(run, remembered).await?;
         // The locked run is as it was at the time of locking, before it was compared with earlier runs.
         let run = self.run(run).await?;
         let family = self.family(&run).await?.runs.iter().map(|member| member.id).collect();
-        Ok(Begun { run, family, unknown })
+        Ok(Begun { run, family, interrupted })
     }
 
     async fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
@@ -127,9 +140,10 @@ impl Journal for Ledger {
         family: &[RunId],
         changes: &SendingChanges,
         started: &[Claim],
+        has_keys: bool,
         now: i64,
     ) -> Result<Vec<(Seq, EarlierClaim)>, Error> {
-        Ledger::start(self, run, family, changes, started, now).await
+        Ledger::start(self, run, family, changes, started, has_keys, now).await
     }
 
     async fn store(&self, run: RunId, changes: &SendingChanges) -> Result<(), Error> {

@@ -36,6 +36,7 @@ mod hostile;
 mod infer;
 mod json_docs;
 mod keyring;
+mod keys;
 mod kills;
 mod lists;
 mod login;

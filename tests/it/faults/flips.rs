@@ -178,6 +178,7 @@ async fn interrupted(kind: RecordKind, is_killed: bool, server: &Server, reached
         rate_file: None,
         max_errors: None,
         overwrites_newer: false,
+        keys: None,
         wall: || 2,
     };
     if is_killed {

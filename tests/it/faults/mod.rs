@@ -97,6 +97,7 @@ impl Planned {
             rate_file: None,
             max_errors: None,
             overwrites_newer: false,
+            keys: None,
             wall: || 2,
         };
         let interrupt = async { interrupt.await.into() };

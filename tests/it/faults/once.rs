@@ -29,7 +29,7 @@ async fn every_record_is_sent_once_and_none_stays_in_flight() {
         assert_eq!(planned.send(&server, 8).await, None);
         assert_eq!(planned.accounting().await.sent, 600);
         assert_once(&server);
-        assert_eq!(planned.ledger.mark_in_flight_unknown(planned.run).await.unwrap(), 0);
+        assert_eq!(planned.ledger.settle_in_flight(planned.run, None).await.unwrap(), Default::default());
     }
 }
 
@@ -175,7 +175,7 @@ async fn failing_ledger_stops_the_run_before_the_next_request() {
                     tokio::runtime::Handle::current().block_on(async {
                         let run = other.run(planned.run).await.unwrap();
                         other
-                            .start(&run, &[], &SendingChanges::default(), std::slice::from_ref(&claim), 2)
+                            .start(&run, &[], &SendingChanges::default(), std::slice::from_ref(&claim), false, 2)
                             .await
                             .unwrap();
                     });
@@ -194,6 +194,7 @@ async fn failing_ledger_stops_the_run_before_the_next_request() {
         rate_file: None,
         max_errors: None,
         overwrites_newer: false,
+        keys: None,
         wall: || 2,
     };
     let ended = upload::send::send(&work, std::future::pending(), &interfere).await;

@@ -36,6 +36,7 @@ pub struct Seen {
     pub repeat: usize,
     pub path: String,
     pub bearer: Option<String>,
+    pub idempotency_key: Option<String>,
     pub body: String,
     pub came: Instant,
     /// When the reply was written.
@@ -224,6 +225,7 @@ fn note(log: &Mutex<Vec<Seen>>, head: &str, body: String) -> Seen {
         repeat: log.iter().filter(|other| other.body == body).count(),
         path: head.split(' ').nth(1).unwrap().to_owned(),
         bearer: header(head, "authorization").map(|value| value.trim_start_matches("Bearer ").to_owned()),
+        idempotency_key: header(head, "idempotency-key"),
         body,
         came: Instant::now(),
         left: None,

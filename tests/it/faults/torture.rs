@@ -143,6 +143,7 @@ async fn send(ledger: &Ledger, client: Arc<Client>, kind: RecordKind, run: RunId
         rate_file: None,
         max_errors: None,
         overwrites_newer: false,
+        keys: None,
         wall: || 2,
     };
     let ended = upload::send::send(&work, std::future::pending(), &|_| {}).await.unwrap();

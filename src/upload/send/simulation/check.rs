@@ -25,6 +25,8 @@ fn check_run(store: &dyn Store, world: &World, sent: &Sent) -> Result<(), String
     if !sent.was_cut && counts.requests != requests {
         return Err(format!("run {run} made {requests} requests and counts {}", counts.requests));
     }
+    // Doubtful records may be sent again by a resume.
+    let has_keys = world.remembers.is_some();
     let mut states: BTreeMap<&str, u64> = BTreeMap::new();
     let mut applications: BTreeMap<Seq, u64> = BTreeMap::new();
     for applied in world.applied.iter().filter(|applied| applied.run == run) {
@@ -41,7 +43,7 @@ fn check_run(store: &dyn Store, world: &World, sent: &Sent) -> Result<(), String
             (false, RecordState::Sent) => applied == 1,
             (false, RecordState::Failed) => applied == 0 && !is_doubtful,
             (false, RecordState::Unknown) => is_doubtful || sent.was_cut,
-            (false, RecordState::Pending) => sent.is_killed && has_intent || applied == 0 && !is_doubtful,
+            (false, RecordState::Pending) => (sent.is_killed || has_keys) && has_intent || applied == 0 && !is_doubtful,
             (false, RecordState::Skipped) => false,
             (true, RecordState::Sent) => applied > 0,
             (true, RecordState::Failed) => was_sent && (applied == 0 || is_doubtful),

@@ -40,7 +40,7 @@ fn seeds(count: u64) -> impl Iterator<Item = u64> {
 fn example(shared: &Arc<Shared>) -> Run {
     let real = Real::new(shared, String::new());
     let run = real.plan(RecordKind::Item, &[], None).expect("a plan");
-    real.begin(run, false, 1).expect("a run").run
+    real.begin(run, false, None, 1).expect("a run").run
 }
 
 fn run_with_model(count: u64) {

@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use super::super::ports::Begun;
 use super::store::{Planned, Store};
 use crate::ledger::{
-    Accounting, Claim, Disposition, EarlierClaim, EarlierState, Error, Intent, NewerKeys, NewerRequest, Outcome,
-    PlannedRecord, Problem, RecordBlock, RecordState, Run, RunId, RunState, SendingChanges, Seq,
+    Accounting, Claim, Disposition, EarlierClaim, EarlierState, Error, Intent, Interrupted, NewerKeys, NewerRequest,
+    Outcome, PlannedRecord, Problem, RecordBlock, RecordState, Run, RunId, RunState, SendingChanges, Seq,
 };
 use crate::records::RecordKind;
 use crate::upload::sent_before::{Scope, claimed_meanwhile};
@@ -30,8 +30,8 @@ struct Stored {
     run: Run,
     records: Vec<Planned>,
     outcomes: BTreeMap<Seq, Outcome>,
-    /// With the time.
-    in_flight: BTreeMap<Seq, i64>,
+    /// With the time, and whether the requests have a key.
+    in_flight: BTreeMap<Seq, (i64, bool)>,
     /// First record, last record, time.
     intents: Vec<(Seq, Seq, i64)>,
     /// With their numbers and times.
@@ -141,7 +141,13 @@ fn last_claim(runs: &Runs) -> i64 {
 }
 
 impl Store for Model {
-    fn begin(&self, run: RunId, yields: bool, now: i64) -> Result<Begun, Error> {
+    fn begin(
+        &self,
+        run: RunId,
+        yields: bool,
+        remembered: Option<RangeInclusive<i64>>,
+        now: i64,
+    ) -> Result<Begun, Error> {
         let mut runs = self.runs.lock().expect("no panic");
         let family = family(&runs, run);
         let stored = runs.get_mut(&run).ok_or(Error::NoSuchRun(run))?;
@@ -150,11 +156,20 @@ impl Store for Model {
             stored.yielded = Some(BTreeSet::new());
         }
         let in_flight = std::mem::take(&mut stored.in_flight);
-        for (seq, at) in &in_flight {
+        let is_remembered =
+            |(at, has_key): &(i64, bool)| *has_key && remembered.as_ref().is_some_and(|times| times.contains(at));
+        let mut interrupted = Interrupted::default();
+        for (seq, (at, has_key)) in in_flight {
+            if is_remembered(&(at, has_key)) {
+                interrupted.repeatable.insert(seq, at);
+                stored.in_flight.insert(seq, (at, has_key));
+                continue;
+            }
             let problems = vec![Problem::of_record("service", "in flight")];
-            stored.insert(&Outcome { problems, attempts: 1, ..Outcome::new(*seq, RecordState::Unknown, *at) })?;
+            stored.insert(&Outcome { problems, attempts: 1, ..Outcome::new(seq, RecordState::Unknown, at) })?;
+            interrupted.unknown += 1;
         }
-        Ok(Begun { run: stored.run.clone(), family, unknown: in_flight.len() as u64 })
+        Ok(Begun { run: stored.run.clone(), family, interrupted })
     }
 
     fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
@@ -235,6 +250,7 @@ impl Store for Model {
         _: &[RunId],
         changes: &SendingChanges,
         started: &[Claim],
+        has_keys: bool,
         now: i64,
     ) -> Result<Vec<(Seq, EarlierClaim)>, Error> {
         let mut runs = self.runs.lock().expect("no panic");
@@ -249,7 +265,7 @@ impl Store for Model {
             let id = last_claim(&runs) + 1;
             let stored = runs.get_mut(&run.id).ok_or(Error::NoSuchRun(run.id))?;
             stored.claims.insert(claim.seq, (id, now, claim.clone()));
-            if stored.in_flight.insert(claim.seq, now).is_some() {
+            if stored.in_flight.insert(claim.seq, (now, has_keys)).is_some() {
                 return Err(Error::Corrupt(format!("record {} is in flight twice", claim.seq)));
             }
         }

@@ -90,8 +90,14 @@ fn about(kind: RecordKind, workspace: &str, file: String, retry_of: Option<RunId
 }
 
 impl Store for Real {
-    fn begin(&self, run: RunId, yields: bool, now: i64) -> Result<Begun, Error> {
-        self.wait(async |ledger| Journal::begin(ledger, run, yields, now).await)
+    fn begin(
+        &self,
+        run: RunId,
+        yields: bool,
+        remembered: Option<RangeInclusive<i64>>,
+        now: i64,
+    ) -> Result<Begun, Error> {
+        self.wait(async move |ledger| Journal::begin(ledger, run, yields, remembered, now).await)
     }
 
     fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
@@ -137,9 +143,10 @@ impl Store for Real {
         family: &[RunId],
         changes: &SendingChanges,
         started: &[Claim],
+        has_keys: bool,
         now: i64,
     ) -> Result<Vec<(Seq, EarlierClaim)>, Error> {
-        self.wait(async |ledger| Journal::start(ledger, run, family, changes, started, now).await)
+        self.wait(async |ledger| Journal::start(ledger, run, family, changes, started, has_keys, now).await)
     }
 
     fn store(&self, run: RunId, changes: &SendingChanges) -> Result<(), Error> {

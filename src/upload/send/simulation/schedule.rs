@@ -16,6 +16,7 @@ use super::check::{check, check_end};
 use super::life::{Life, begin_session, wall};
 use super::service::{Fate, Known, Line, Mood, World};
 use super::store::{Mortal, Planned, Store};
+use crate::client::KeyMemory;
 use crate::ledger::{Error, RecordState, RunId, Seq};
 use crate::records::RecordKind;
 use crate::upload::Grace;
@@ -24,6 +25,9 @@ use crate::upload::Grace;
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 /// How many lives a schedule may have.
 const MAX_LIVES: usize = 40;
+
+/// How long services remember idempotency keys, in words and in milliseconds.
+const KEYS: [(&str, i64); 3] = [("10s", 10_000), ("10min", 600_000), ("24h", 86_400_000)];
 
 /// A broken rule, with what happened.
 type Broken = (String, Vec<String>);
@@ -34,6 +38,8 @@ struct Plan {
     low_backlog: usize,
     max_errors: Option<u64>,
     rate: Option<&'static str>,
+    /// How long the service remembers idempotency keys, as far as the process knows.
+    keys: Option<KeyMemory>,
     /// Begins so many milliseconds later than another process.
     delay: u64,
     /// Killed after so many steps.
@@ -60,6 +66,8 @@ pub(super) struct Sent {
 pub(super) struct Schedule {
     random: fastrand::Rng,
     kind: RecordKind,
+    /// How long the service remembers idempotency keys, if it honours them.
+    keys: Option<KeyMemory>,
     has_names: bool,
     /// Whether the uploads are long enough for outages.
     is_long: bool,
@@ -78,6 +86,7 @@ impl Schedule {
     pub(super) fn new(seed: u64, store: Arc<dyn Store>, is_traced: bool) -> Schedule {
         let mut random = fastrand::Rng::with_seed(seed);
         let kind = RecordKind::ALL[random.usize(..RecordKind::ALL.len())];
+        let keys = random.bool().then(|| KEYS[random.usize(..KEYS.len())]);
         let world = World {
             kind,
             random: random.fork(),
@@ -90,12 +99,16 @@ impl Schedule {
             ambiguous: BTreeMap::new(),
             broken: None,
             taken: BTreeMap::new(),
+            remembers: keys.map(|(_, millis)| millis),
+            remembered: HashMap::new(),
+            sent_with: BTreeMap::new(),
         };
         Schedule {
             has_names: random.u8(..4) > 0,
             is_long: random.u8(..32) == 0,
             random,
             kind,
+            keys: keys.map(|(text, _)| text.parse().expect("a duration")),
             store,
             world: Arc::new(Mutex::new(world)),
             runs: Vec::new(),
@@ -256,11 +269,14 @@ impl Schedule {
 
     fn plan(&mut self) -> Plan {
         let random = &mut self.random;
+        // A profile may be changed between two lives.
+        let keys = self.keys.filter(|_| random.u8(..8) > 0);
         Plan {
             concurrency: if self.is_long { random.usize(1..4) } else { random.usize(1..9) },
             low_backlog: [1, 4, 256][random.usize(..3)],
             max_errors: (random.u8(..4) == 0).then(|| random.u64(..3)),
             rate: (random.u8(..5) == 0).then_some("20/s"),
+            keys,
             delay: [0, 1, 30, 300][random.usize(..4)],
             steps: (random.u8(..3) > 0).then(|| random.u32(1..40)),
             interrupt: (random.u8(..6) == 0).then(|| (random.u64(..2_000), random.u64(..2_000))),
@@ -273,7 +289,11 @@ impl Schedule {
         if self.lives > MAX_LIVES {
             return Err("the schedule does not end".to_owned());
         }
-        self.clock += 1_000;
+        self.clock += match self.keys {
+            // Keys may be forgotten between two lives.
+            Some(_) => [1_000, 10_000, 3_600_000][self.random.usize(..3)],
+            None => 1_000,
+        };
         let failed = |error: Error| error.to_string();
         let mut processes = Vec::new();
         for (of, plan) in lives {
@@ -350,6 +370,7 @@ impl Schedule {
             rate_file: None,
             max_errors: plan.max_errors,
             overwrites_newer: false,
+            keys: plan.keys,
             wall,
             low_backlog: plan.low_backlog,
             progress_interval: Duration::from_secs(if is_alone { 10 } else { 1 }),
@@ -389,7 +410,7 @@ impl Schedule {
         for (unknown, bound) in
             [(life.inherited(), bound(sent.concurrency)), (life.most_unknown(), bound(plan.concurrency))]
         {
-            if unknown > bound {
+            if unknown > bound && self.keys.is_none() {
                 return Err(format!("{unknown} records of run {run} are unknown in a row, more than {bound}"));
             }
         }

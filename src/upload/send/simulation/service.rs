@@ -8,9 +8,9 @@ use bytes::Bytes;
 use tokio::time::{Instant, sleep};
 
 use super::super::ports::Service;
-use super::life::Life;
+use super::life::{Life, wall};
 use super::store::{Planned, Store};
-use crate::client::{Attempt, Request, Response, TransportOutcome};
+use crate::client::{Attempt, IdempotencyKey, Request, Response, TransportOutcome};
 use crate::ledger::{RunId, Seq};
 use crate::records::RecordKind;
 
@@ -182,6 +182,12 @@ pub(super) struct World {
     pub broken: Option<String>,
     /// Keys that newer runs had sent before the session, by run.
     pub taken: BTreeMap<RunId, BTreeSet<String>>,
+    /// How long the service remembers idempotency keys in milliseconds, if it honours them.
+    pub remembers: Option<i64>,
+    /// The time at which a request with an idempotency key was applied.
+    pub remembered: HashMap<IdempotencyKey, i64>,
+    /// The idempotency key of the last request of each record.
+    pub sent_with: BTreeMap<(RunId, Seq), Option<IdempotencyKey>>,
 }
 
 impl World {
@@ -213,20 +219,28 @@ impl World {
     }
 
     /// A request leaves.
-    fn arrives(&mut self, run: RunId, seq: Seq, has_intent: Option<bool>) {
+    fn arrives(&mut self, run: RunId, seq: Seq, key: Option<&IdempotencyKey>, has_intent: Option<bool>) {
         *self.requests.entry((run, seq)).or_default() += 1;
         if has_intent == Some(false) {
             self.breaks(|| format!("record {seq} of run {run} is sent without an intent in the ledger"));
         }
+        let earlier = self.sent_with.insert((run, seq), key.cloned());
         if !self.is_repeatable(run, seq)
+            && (key.is_none() || earlier.is_none_or(|earlier| earlier.as_ref() != key))
             && let Some(fate) = self.ambiguous.get(&(run, seq)).copied()
         {
             self.breaks(|| format!("record {seq} of run {run} is sent again after {fate:?}"));
         }
     }
 
-    /// A request is applied.
-    fn apply(&mut self, run: RunId, seq: Seq) {
+    /// A request is applied, unless the service remembers its idempotency key.
+    fn apply(&mut self, run: RunId, seq: Seq, key: Option<&IdempotencyKey>) {
+        if let Some((memory, key)) = self.remembers.zip(key) {
+            if self.remembered.get(key).is_some_and(|at| wall() < at + memory) {
+                return;
+            }
+            self.remembered.insert(key.clone(), wall());
+        }
         let record = self.record(run, seq).clone();
         let is_same = |other: &Applied| {
             let other = self.record(other.run, other.seq);
@@ -262,13 +276,14 @@ pub(super) struct Line {
 struct OnItsWay<'a> {
     line: &'a Line,
     seq: Seq,
+    key: Option<&'a IdempotencyKey>,
     is_applied: Option<bool>,
 }
 
 impl OnItsWay<'_> {
     fn arrive(&mut self) {
         if self.is_applied.take() == Some(true) {
-            self.line.world.lock().expect("no panic").apply(self.line.life.run, self.seq);
+            self.line.world.lock().expect("no panic").apply(self.line.life.run, self.seq, self.key);
         }
     }
 }
@@ -308,19 +323,19 @@ impl Service for Line {
         let seq = world().runs[&run].seqs[body];
         let has_intent = self.store.has_intent(run, seq);
         let is_first_doubt;
-        let mut request = {
+        let mut on_its_way = {
             let mut world = world();
-            world.arrives(run, seq, has_intent);
+            world.arrives(run, seq, request.idempotency_key.as_ref(), has_intent);
             let is_applied = fate == Fate::Accepted || fate.is_ambiguous() && world.random.bool();
             is_first_doubt = world.ambiguous.insert((run, seq), fate).is_none();
-            OnItsWay { line: self, seq, is_applied: Some(is_applied) }
+            OnItsWay { line: self, seq, key: request.idempotency_key.as_ref(), is_applied: Some(is_applied) }
         };
         sleep(there).await;
         self.life.step().await;
-        request.arrive();
+        on_its_way.arrive();
         self.life.step().await;
         sleep(back + silence).await;
-        drop(request);
+        drop(on_its_way);
         let (kind, key) = {
             let mut world = world();
             if is_first_doubt && fate != Fate::Accepted && !fate.is_ambiguous() {

@@ -28,7 +28,13 @@ impl Planned {
 
 /// The ledger, or a model of it.
 pub(super) trait Store: Send + Sync {
-    fn begin(&self, run: RunId, yields: bool, now: i64) -> Result<Begun, Error>;
+    fn begin(
+        &self,
+        run: RunId,
+        yields: bool,
+        remembered: Option<RangeInclusive<i64>>,
+        now: i64,
+    ) -> Result<Begun, Error>;
     fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error>;
     fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeSet<Seq>, Error>;
     fn store_intent(&self, run: RunId, first: Seq, last: Seq, now: i64) -> Result<(), Error>;
@@ -42,6 +48,7 @@ pub(super) trait Store: Send + Sync {
         family: &[RunId],
         changes: &SendingChanges,
         started: &[Claim],
+        has_keys: bool,
         now: i64,
     ) -> Result<Vec<(Seq, EarlierClaim)>, Error>;
     fn store(&self, run: RunId, changes: &SendingChanges) -> Result<(), Error>;
@@ -81,9 +88,15 @@ impl Mortal {
 }
 
 impl Journal for Mortal {
-    async fn begin(&self, run: RunId, yields: bool, now: i64) -> Result<Begun, Error> {
-        let begun = self.write(|store| store.begin(run, yields, now)).await?;
-        self.life.began_with_unknown(begun.unknown);
+    async fn begin(
+        &self,
+        run: RunId,
+        yields: bool,
+        remembered: Option<RangeInclusive<i64>>,
+        now: i64,
+    ) -> Result<Begun, Error> {
+        let begun = self.write(|store| store.begin(run, yields, remembered, now)).await?;
+        self.life.began_with_unknown(begun.interrupted.unknown);
         Ok(begun)
     }
 
@@ -121,9 +134,11 @@ impl Journal for Mortal {
         family: &[RunId],
         changes: &SendingChanges,
         started: &[Claim],
+        has_keys: bool,
         now: i64,
     ) -> Result<Vec<(Seq, EarlierClaim)>, Error> {
-        let repeated = self.write(|store| store.start(run, family, changes, started, now)).await?;
+        let start = |store: &dyn Store| store.start(run, family, changes, started, has_keys, now);
+        let repeated = self.write(start).await?;
         self.life.wrote(changes);
         Ok(repeated)
     }
