@@ -17,8 +17,15 @@ pub(super) struct Topic {
     pub plural: String,
     /// The kinds of records whose sheets have no such columns, each with the fields beside which they have them nevertheless.
     foreign_to: BTreeMap<String, Vec<String>>,
+    /// Such columns must be at least one in this number of the columns that are not sent.
+    #[serde(default = "half")]
+    pub share: usize,
     /// By language.
     words: BTreeMap<String, Vec<String>>,
+}
+
+fn half() -> usize {
+    2
 }
 
 #[derive(Deserialize)]

@@ -212,7 +212,7 @@ fn lists_of_something_else_are_no_items() {
 }
 
 /// Sheets about something else than the records of a template, and what the warning says they are.
-const OTHER_SHEETS: [(&str, &str, &str); 22] = [
+const OTHER_SHEETS: [(&str, &str, &str); 26] = [
     ("items", "SKU,Title,Rating,Review\nA,Great bolt,5,Holds\nB,Poor nut,2,Broke\n", "reviews instead of items"),
     ("items", "SKU,Title,Description,Status,Stars\nA,Great,Holds,new,5\nB,Poor,Broke,new,1\n", "reviews"),
     ("items", "Référence,Nom,Étoiles,Avis\nA,Boulon,5,Bien\nB,Écrou,2,Cassé\n", "reviews"),
@@ -275,6 +275,18 @@ const OTHER_SHEETS: [(&str, &str, &str); 22] = [
     ("items", "SKU,Name,From,To,Quantity,Moved on\nA,Bolt,L1,L2,5,x\nB,Nut,L2,L3,7,x\n", "stock movements"),
     ("items", "SKU,Campaign,Clicks,Cost\nA,Spring,50,12.50\nB,Spring,40,8.00\n", "campaigns"),
     ("items", "SKU,Name,Expected,Counted,Difference\nA,Bolt,10,9,-1\nB,Nut,5,6,1\n", "stock counts"),
+    ("items", "SKU,Name,Jan,Feb,Mar\nA,Bolt,10,20,30\nB,Nut,5,6,7\n", "figures by month"),
+    (
+        "items",
+        "Artikelnummer;Bezeichnung;Stückliste;Position;Menge\nA;Bolzen;ST-1;10;4\nB;Mutter;ST-1;20;4\n",
+        "parts lists",
+    ),
+    ("items", "SKU,Name,Lent to,Lent on,Due back\nA,Drill,Ann,x,y\nB,Saw,Bob,x,y\n", "single devices"),
+    (
+        "items",
+        "Referencia;Descripción;Cantidad;Precio;Descuento;Total;Presupuesto\nA;Perno;2;10,00;0;20,00;PR-1\nB;Tuerca;1;0,10;0;0,10;PR-1\n",
+        "sales or purchase documents",
+    ),
 ];
 
 #[test]
