@@ -36,7 +36,7 @@ pub(crate) use request::MAX_PAGE;
 pub use request::Request;
 pub use stop::Stop;
 pub use transport::address::normal_address;
-pub use transport::base_url::is_local;
+pub use transport::base_url::{is_local, service_name};
 pub use transport::options::{ClientCert, ConnectOptions, ProxyAddress};
 pub use transport::rate_headers::Quota;
 pub use transport::tls_problem::TlsProblem;

@@ -12,6 +12,17 @@ pub fn is_local(base: &str) -> bool {
     host == "localhost" || ip.is_some_and(|ip| ip.is_loopback())
 }
 
+/// Returns the same text for base addresses of the same service: those that differ at most in the case of the host, the default
+/// port, trailing slashes, and the name of this machine.
+pub fn service_name(base: &str) -> String {
+    let Ok(mut url) = Url::parse(&format!("{}/", plain(base))) else { return plain(base).to_owned() };
+    if is_local(base) {
+        // Fails for schemes without hosts only.
+        let _ = url.set_host(Some("localhost"));
+    }
+    plain(url.as_str()).to_owned()
+}
+
 /// Returns a base address without white space around it and without trailing slashes.
 pub(in crate::client) fn plain(base: &str) -> &str {
     base.trim().trim_end_matches('/')
@@ -54,6 +65,20 @@ pub(in crate::client) fn redacted(base: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_service_has_one_name() {
+        for (base, name) in [
+            ("http://127.0.0.1:8787", "http://localhost:8787"),
+            ("http://[::1]:8787/", "http://localhost:8787"),
+            ("http://LOCALHOST:8787//", "http://localhost:8787"),
+            ("https://API.example.com:443/below/", "https://api.example.com/below"),
+            ("http://api.example.com", "http://api.example.com"),
+            (" nonsense ", "nonsense"),
+        ] {
+            assert_eq!(service_name(base), name, "{base}");
+        }
+    }
 
     #[test]
     fn only_loopback_addresses_are_local() {

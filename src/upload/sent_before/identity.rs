@@ -4,9 +4,10 @@
 use icu_normalizer::ComposingNormalizerBorrowed;
 use serde_json::Value;
 
+use crate::client::service_name;
 use crate::decimal;
 use crate::digest;
-use crate::ledger::{Claim, ClaimDigest, ClaimName, NamePart, Run, Seq};
+use crate::ledger::{Claim, ClaimDigest, ClaimName, Disposition, NamePart, PlannedRecord, RecordBlock, Run, Seq};
 
 /// Separator between the columns of a name.
 pub(in crate::upload) const NAME_SEPARATOR: &str = " / ";
@@ -24,7 +25,8 @@ pub(in crate::upload) struct Scope {
 impl Scope {
     pub(in crate::upload) fn of(run: &Run) -> Scope {
         let about = &run.about;
-        let parts = [about.base_url.as_str(), &about.workspace, about.record.name()];
+        let service = service_name(&about.base_url);
+        let parts = [service.as_str(), &about.workspace, about.record.name()];
         let columns = &about.name_columns;
         Scope {
             whole: digest::of_parts(parts.map(str::as_bytes)),
@@ -36,6 +38,11 @@ impl Scope {
     /// Returns the claim of a record with this name, if any, and this request body.
     pub(in crate::upload) fn claim(&self, seq: Seq, name: Option<&str>, body: &str) -> Claim {
         Claim { seq, name: name.map(|name| self.name(name)), body: self.digest("body", &canonical_body(body)) }
+    }
+
+    /// Returns a digest of a body without the field `name`.
+    pub(super) fn rest(&self, name: &str, body: &Value) -> ClaimDigest {
+        self.digest(name, &canonical(body))
     }
 
     fn name(&self, name: &str) -> ClaimName {
@@ -111,6 +118,17 @@ fn write_canonical(value: &Value, text: &mut String) {
         }
         value => text.push_str(&value.to_string()),
     }
+}
+
+/// Iterates over the records of a block that are to be created, with their bodies.
+pub(super) fn creations<'b>(
+    scope: &'b Scope,
+    block: &'b RecordBlock,
+) -> impl Iterator<Item = (Claim, &'b PlannedRecord, &'b str)> {
+    block.numbered().filter_map(|(seq, record)| match (&record.disposition, &record.target) {
+        (Disposition::Send(body), None) => Some((scope.claim(seq, record.key.as_deref(), body), record, &**body)),
+        _ => None,
+    })
 }
 
 #[cfg(test)]

@@ -3,21 +3,25 @@
 //! Records are compared by content, so that a file that was saved again, renamed, sorted or extended creates only what is
 //! new. A record with a name, such as the number of an invoice, was sent before if one with the same name and values
 //! was sent. Names from other columns, by another template, are compared as far as they have columns or values in
-//! common; if they have none, the same values are a problem. Records without a name are compared by their values, and counted: of three equal rows, two are
-//! left out if two were sent before. Requests that other processes start in the meantime are found by
+//! common; if they have none, the same values are a problem. Records without a name are compared by their values, and counted:
+//! of three equal rows, two are left out if two were sent before. One that a file has instead of a sent one, with a
+//! single other value, is a problem. Requests that other processes start in the meantime are found by
 //! [`Ledger::start`] before each request.
 
 mod difference;
+mod edited;
 mod identity;
 mod verdict;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::ledger::{
     self, AllowRepeat, Causes, Claim, ClaimDigest, Disposition, EarlierClaim, EarlierState, FIRST_ROWS, Ledger,
     Outcome, PlannedRecord, RecordBlock, RecordState, Run, RunId, Seq,
 };
 use crate::upload::error::Error;
+use edited::{Edited, NewRecords};
+use identity::creations;
 
 pub(super) use identity::{NAME_SEPARATOR, Scope};
 pub use verdict::LeftOut;
@@ -47,6 +51,7 @@ pub async fn compare(ledger: &Ledger, run: &Run, allowed: &AllowRepeat, now: i64
         ledger,
         run,
         family: ledger.family(run).await?.runs.iter().map(|member| member.id).collect(),
+        new: BTreeSet::new(),
         scope: Scope::of(run),
         allowed: Allowed::of(allowed),
         unnamed: HashMap::new(),
@@ -61,6 +66,8 @@ pub async fn compare(ledger: &Ledger, run: &Run, allowed: &AllowRepeat, now: i64
         let outcomes = comparison.outcomes(&block).await?;
         ledger.settle(run.id, &outcomes).await?;
     }
+    let outcomes = comparison.edited().await?;
+    ledger.settle(run.id, &outcomes).await?;
     ledger.set_compared(run.id, last_claim).await?;
     let Comparison { left_out, mut compared, .. } = comparison;
     compared.left_out = left_out.into_values().collect();
@@ -139,6 +146,8 @@ struct Comparison<'a> {
     family: Vec<RunId>,
     scope: Scope,
     allowed: Allowed,
+    /// Records without a name that no earlier run has sent, at most one more than are compared.
+    new: BTreeSet<Seq>,
     /// By body. Bodies of new records are not kept.
     unnamed: HashMap<ClaimDigest, EqualRequests>,
     /// The last block of an earlier run that was read to show differences.
@@ -184,7 +193,44 @@ impl Comparison<'_> {
                 && !settled.contains(&claim.seq)
             {
                 outcomes.extend(self.decide(&claim, record, body, verdict, &earlier).await?);
+            } else if claim.name.is_none() && !settled.contains(&claim.seq) && self.new.len() <= edited::MAX_NEW {
+                self.new.insert(claim.seq);
             }
+        }
+        Ok(outcomes)
+    }
+
+    /// Returns the outcomes of the new records that the file has instead of sent ones.
+    async fn edited(&mut self) -> Result<Vec<Outcome>, Error> {
+        if self.new.is_empty()
+            || self.new.len() > edited::MAX_NEW
+            || self.allowed.includes(None)
+            || !edited::is_dated(self.run.about.record)
+        {
+            return Ok(Vec::new());
+        }
+        let mut runs: BTreeSet<RunId> = self.left_out.keys().copied().collect();
+        if self.run.about.retry_of.is_some() {
+            // The records that were left out are those of an earlier round.
+            runs.extend(edited::overlapping(self.ledger, &self.scope, &self.family).await?);
+        }
+        if runs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let new = NewRecords::read(self.ledger, self.run, &self.scope, &self.new).await?;
+        let mut outcomes = Vec::new();
+        for Edited { seq, earlier, difference } in new.edited(self.ledger, runs, &self.family).await? {
+            let Some(block) = self.ledger.record_block_of(self.run.id, seq).await? else { continue };
+            let Some((_, record)) = block.numbered().find(|(known, _)| *known == seq) else { continue };
+            let row = record.rows.first().copied();
+            let subject = Subject { row, sheet: &record.sheet, difference, ..Subject::new(self.run, None) };
+            let claim = Claim { seq, ..earlier.claim.clone() };
+            let outcome = outcome(&claim, Verdict::Edited, &earlier, &subject, self.now);
+            self.compared.rejected += 1;
+            outcome.problems.iter().for_each(|problem| {
+                self.compared.causes.add(row.unwrap_or_default(), problem);
+            });
+            outcomes.push(outcome);
         }
         Ok(outcomes)
     }
@@ -244,7 +290,7 @@ impl Comparison<'_> {
             Verdict::SameContent => {
                 other_name = self.earlier_record(earlier).await?.and_then(|record| record.key.clone());
             }
-            Verdict::Sent | Verdict::InDoubt => {}
+            Verdict::Sent | Verdict::InDoubt | Verdict::Edited => {}
         }
         let row = record.rows.first().copied();
         let subject = Subject { row, sheet: &record.sheet, difference, other_name, ..Subject::new(self.run, name) };
@@ -287,15 +333,4 @@ impl Comparison<'_> {
         let mut records = self.block.iter().flat_map(|(_, block)| block.numbered());
         Ok(records.find(|(known, _)| *known == seq).map(|(_, record)| record))
     }
-}
-
-/// Iterates over the records of a block that are to be created, with their bodies.
-fn creations<'b>(
-    scope: &'b Scope,
-    block: &'b RecordBlock,
-) -> impl Iterator<Item = (Claim, &'b PlannedRecord, &'b str)> {
-    block.numbered().filter_map(|(seq, record)| match (&record.disposition, &record.target) {
-        (Disposition::Send(body), None) => Some((scope.claim(seq, record.key.as_deref(), body), record, &**body)),
-        _ => None,
-    })
 }

@@ -10,6 +10,7 @@ use crate::records::RecordKind;
 const SENT_BEFORE: &str = "sent-before";
 const IN_DOUBT: &str = "in-doubt";
 const OTHER_CONTENT: &str = "other-content";
+const EDITED: &str = "edited";
 /// The field of problems with the name of a record, as for problems with groups of rows.
 const NAME_FIELD: &str = "group";
 
@@ -24,6 +25,8 @@ pub(super) enum Verdict {
     OtherContent,
     /// A record with the same body was sent. It has no name, or one that can't be compared with this one.
     SameContent,
+    /// A record with another value was sent, which the file has no more. Neither has a name.
+    Edited,
 }
 
 /// Compares a record with earlier requests for the same record. Returns `None` for a new record. The request returned is
@@ -137,6 +140,15 @@ fn problem(verdict: Verdict, earlier: &EarlierClaim, subject: &Subject<'_>) -> P
             };
             let message = format!("has the same values as {other} {sent}");
             problem(SENT_BEFORE, message, format!("if it is another {kind}, {again} sends it"))
+        }
+        Verdict::Edited => {
+            let message = format!("{sent} with another value, and is not in the file as it was sent");
+            let row = subject.row.unwrap_or_default();
+            let remedy = format!(
+                "{}; correct it in the service; if it is another {kind}, `--rows {row}-{row} --allow-repeat` sends it",
+                subject.difference
+            );
+            problem(EDITED, message, remedy)
         }
     }
 }

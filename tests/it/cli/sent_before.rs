@@ -238,3 +238,45 @@ async fn a_postponed_request_is_not_made_by_another_run_too() {
     }
     assert_eq!(sent, 20);
 }
+
+#[tokio::test]
+async fn a_corrected_transaction_is_not_created_beside_the_wrong_one() {
+    let template =
+        format!("{MOVEMENTS}[fields.transactionDate]\ncolumn = \"Date\"\n[fields.price]\ncolumn = \"Price\"\n");
+    let desk = Desk::new(&template, |_| Reply::Accept).await;
+    let header = "Date,Stock,Qty,Price\n";
+    let first = "2026-09-01,L-1,5,1.10\n2026-09-02,L-1,5,1.10\n2026-09-02,L-2,8,2.00\n";
+    assert_eq!(desk.upload("a.csv", &format!("{header}{first}"), 0).await, "3: sent 3");
+    // A price, a quantity, and another day.
+    let edited = "2026-09-01,L-1,5,1.15\n2026-09-02,L-1,5,1.10\n2026-09-02,L-2,80,2.00\n2026-09-03,L-2,8,2.00\n";
+    desk.place.write("b.csv", format!("{header}{edited}"));
+    let again = desk.run(&["upload", "b.csv", "-t", "t.toml"], 3).await;
+    again.shows(&["price: 1.10 then, 1.15 now", "--rows 2-2 --allow-repeat"]);
+    assert_eq!(desk.server.log().len(), 4);
+    // Neither does the report, nor the file once more.
+    let retried = desk.run(&["retry", "b.report.xlsx", "--json"], 3).await;
+    assert_eq!(accounting(&summary(&retried)), "4: unchanged 2, rejected 2");
+    assert_eq!(desk.upload("c.csv", &format!("{header}{edited}"), 3).await, "4: unchanged 2, rejected 2");
+    // The rows of the next day have a file of their own, and may differ in one value.
+    let next = "2026-09-03,L-2,8,2.50\n2026-09-04,L-2,8,2.00\n";
+    assert_eq!(desk.upload("d.csv", &format!("{header}{next}"), 0).await, "2: sent 2");
+    // All of them are still in the file.
+    let all = format!("{header}{first}2026-09-02,L-2,80,2.00\n");
+    assert_eq!(desk.upload("e.csv", &all, 0).await, "4: sent 1, unchanged 3");
+    let args = ["upload", "b.csv", "-t", "t.toml", "--rows", "2-2", "--allow-repeat", "--json"];
+    assert_eq!(accounting(&summary(&desk.run(&args, 0).await)), "4: sent 1, skipped 3");
+}
+
+#[tokio::test]
+async fn all_names_of_this_machine_are_one_service() {
+    let desk = Desk::new(INVOICES, |_| Reply::Accept).await;
+    let rows = format!("{HEADER}A-1,c-1,i,2\n");
+    assert_eq!(desk.upload("a.csv", &rows, 0).await, "1: sent 1");
+    let other = desk.server.address.replace("127.0.0.1", "LOCALHOST");
+    assert_ne!(other, desk.server.address);
+    let command = desk.place.sheetport(["upload", "a.csv", "-t", "t.toml", "--json"]);
+    let command = command.env("SHEETPORT_BASE_URL", &other).env("SHEETPORT_TOKEN_HOST", &other);
+    let command = command.secret("SHEETPORT_ACCESS_TOKEN", "access-1");
+    let ended = tokio::task::spawn_blocking(move || command.exits(0)).await.unwrap();
+    assert_eq!(accounting(&summary(&ended)), "1: unchanged 1");
+}

@@ -1,0 +1,173 @@
+//! Records without a name that a file has instead of one that was sent: the same but for one value, such as a corrected price.
+//!
+//! Nothing but the values tells such records apart, so a corrected one would be created beside the wrong one. What the file
+//! says about the rest of the earlier upload shows that it was corrected: it has other records of it, but not this one.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde_json::{Map, Value};
+
+use super::difference;
+use super::identity::{Scope, creations};
+use crate::ledger::{self, ClaimDigest, EarlierClaim, EarlierState, Ledger, RecordState, Run, RunId, Seq};
+use crate::records::{JsonType, RecordKind};
+
+/// Maximum number of new records that are compared. A correction changes a few rows; an index of more takes memory.
+pub(super) const MAX_NEW: usize = 100_000;
+
+/// A record that replaces one of an earlier run.
+pub(super) struct Edited {
+    pub seq: Seq,
+    pub earlier: EarlierClaim,
+    /// The value that differs.
+    pub difference: String,
+}
+
+/// New records of a plan, by what is left of their bodies without one of the fields.
+pub(super) struct NewRecords<'s> {
+    scope: &'s Scope,
+    kind: RecordKind,
+    /// By the digest of the rest. Bodies are needed for messages only.
+    by_rest: HashMap<ClaimDigest, Vec<Seq>>,
+    bodies: BTreeMap<Seq, String>,
+}
+
+impl<'s> NewRecords<'s> {
+    /// Reads the records `new` of a run, which have no name.
+    pub(super) async fn read(
+        ledger: &Ledger,
+        run: &Run,
+        scope: &'s Scope,
+        new: &BTreeSet<Seq>,
+    ) -> Result<NewRecords<'s>, ledger::Error> {
+        let kind = run.about.record;
+        let mut records = NewRecords { scope, kind, by_rest: HashMap::new(), bodies: BTreeMap::new() };
+        let mut bodies = BTreeMap::new();
+        records
+            .each_creation(ledger, run.id, |seq, _, body| {
+                if new.contains(&seq) {
+                    bodies.insert(seq, body.to_owned());
+                }
+            })
+            .await?;
+        for (seq, body) in &bodies {
+            records.rests(body).into_iter().for_each(|rest| records.by_rest.entry(rest).or_default().push(*seq));
+        }
+        records.bodies = bodies;
+        Ok(records)
+    }
+
+    /// Returns a digest for each field that is no date: of the body without it. Without a date, nothing tells a corrected
+    /// record from one of another day.
+    fn rests(&self, body: &str) -> Vec<ClaimDigest> {
+        let Ok(Value::Object(body)) = serde_json::from_str::<Value>(body) else { return Vec::new() };
+        let (dates, others): (Vec<_>, Vec<_>) =
+            self.kind.input().body.iter().partition(|field| matches!(field.json, JsonType::DateTime));
+        if !dates.iter().any(|date| body.get(date.name).is_some_and(|value| !value.is_null())) {
+            return Vec::new();
+        }
+        let rest = |name: &str| {
+            let kept = body.iter().filter(|(key, value)| *key != name && !value.is_null());
+            let kept: Map<String, Value> = kept.map(|(key, value)| (key.clone(), value.clone())).collect();
+            self.scope.rest(name, &Value::Object(kept))
+        };
+        others.iter().map(|field| rest(field.name)).collect()
+    }
+
+    /// Finds the records that replace one of the `runs`, which sent other records of the same file. `family` are the runs of
+    /// this upload.
+    pub(super) async fn edited(
+        mut self,
+        ledger: &Ledger,
+        runs: BTreeSet<RunId>,
+        family: &[RunId],
+    ) -> Result<Vec<Edited>, ledger::Error> {
+        let mut present: HashMap<ClaimDigest, u64> = HashMap::new();
+        for run in family {
+            self.each_creation(ledger, *run, |_, digest, _| *present.entry(digest).or_default() += 1).await?;
+        }
+        let mut found = Vec::new();
+        for run in runs {
+            let mut missing = Vec::new();
+            self.each_creation(ledger, run, |seq, digest, body| match present.get_mut(&digest) {
+                Some(count) if *count > 0 => *count -= 1,
+                _ => missing.push((seq, body.to_owned())),
+            })
+            .await?;
+            for (seq, body) in missing {
+                let Some((new, now)) = self.take(&body) else { continue };
+                let difference = difference::describe(&body, &now);
+                let Some(earlier) = sent(ledger, self.scope, run, seq, &body).await? else { continue };
+                found.push(Edited { seq: new, earlier, difference });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Takes out the first new record that differs from a body in one field.
+    fn take(&mut self, body: &str) -> Option<(Seq, String)> {
+        let rests = self.rests(body);
+        let alike = rests.iter().filter_map(|rest| self.by_rest.get(rest)).flatten();
+        let seq = *alike.filter(|seq| self.bodies.contains_key(seq)).min()?;
+        Some((seq, self.bodies.remove(&seq)?))
+    }
+
+    /// Calls `each` with the number, the digest and the body of each record that a run was to create.
+    async fn each_creation(
+        &self,
+        ledger: &Ledger,
+        run: RunId,
+        mut each: impl FnMut(Seq, ClaimDigest, &str),
+    ) -> Result<(), ledger::Error> {
+        let mut from: Seq = 0;
+        while let Some(block) = ledger.record_block(run, from).await? {
+            from = block.end();
+            creations(self.scope, &block).for_each(|(claim, _, body)| each(claim.seq, claim.body, body));
+        }
+        Ok(())
+    }
+}
+
+/// Returns the request of a record, if the service accepted it.
+async fn sent(
+    ledger: &Ledger,
+    scope: &Scope,
+    run: RunId,
+    seq: Seq,
+    body: &str,
+) -> Result<Option<EarlierClaim>, ledger::Error> {
+    let outcome = ledger.outcomes(run, seq..=seq).await?.remove(&seq);
+    let accepted = outcome.filter(|outcome| outcome.state == RecordState::Sent);
+    Ok(accepted.map(|outcome| EarlierClaim {
+        claim: scope.claim(seq, None, body),
+        run,
+        state: EarlierState::Sent,
+        at: outcome.at,
+        service_id: outcome.service_id,
+    }))
+}
+
+/// Returns the other runs that sent records of this family.
+pub(super) async fn overlapping(
+    ledger: &Ledger,
+    scope: &Scope,
+    family: &[RunId],
+) -> Result<BTreeSet<RunId>, ledger::Error> {
+    let mut runs = BTreeSet::new();
+    for run in family {
+        let mut from: Seq = 0;
+        while let Some(block) = ledger.record_block(*run, from).await? {
+            from = block.end();
+            let claims: Vec<_> = creations(scope, &block).map(|(claim, ..)| claim).collect();
+            let earlier = ledger.earlier_claims(&claims).await?;
+            let others = earlier.iter().filter(|other| other.state == EarlierState::Sent);
+            runs.extend(others.map(|other| other.run).filter(|run| !family.contains(run)));
+        }
+    }
+    Ok(runs)
+}
+
+/// Returns whether a kind has dates, which tell its records of different days apart.
+pub(super) fn is_dated(kind: RecordKind) -> bool {
+    kind.input().body.iter().any(|field| matches!(field.json, JsonType::DateTime))
+}
