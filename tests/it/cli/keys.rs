@@ -117,7 +117,7 @@ fn records_without_an_answer_stay_pending_and_are_not_for_a_person_to_resolve() 
     let place = place();
     set_profile(&place, "idempotency_key = \"24h\"");
     let plan = "[[fault]]\nmethod = \"POST\"\npath = \"/v1/public/inventory-transactions\"\ncall = \"9..\"\n\
-                ending = \"reset\"\nwhen = \"after\"\n";
+                answer = { status = 503 }\nwhen = \"after\"\n";
     place.write("plan.toml", plan);
     let faulty = Served::demo_with(&place, 0, &["--plan", "plan.toml"]);
     let before = available(&faulty);

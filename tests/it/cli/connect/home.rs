@@ -77,7 +77,10 @@ async fn whoami_says_where_a_token_goes_before_it_goes() {
     let whoami = at(&place, &silent.address, &["whoami", "--offline", "--json"]).exits(0).json();
     assert_eq!(whoami["address_from"], "environment");
     assert_eq!((&whoami["tokens"], &whoami["checked"]), (&"environment".into(), &false.into()));
-    let proxied = at(&place, &silent.address, &["whoami", "--offline", "--json", "--proxy", "proxy.example:8080"]);
+    let proxy = ["whoami", "--offline", "--json", "--proxy", "proxy.example:8080"];
+    at(&place, &silent.address, &proxy).exits(2).says(&["would travel unencrypted to http://proxy.example:8080"]);
+    let allowed = [&proxy[..], &["--insecure-http"]].concat();
+    let proxied = at(&place, &silent.address, &allowed);
     assert_eq!(proxied.exits(0).json()["proxy"], "http://proxy.example:8080");
     assert_eq!(silent.log().len(), before);
 }
