@@ -58,10 +58,6 @@ async fn create(
     content: u64,
     create: CreateBilling,
 ) -> Result<Response, ErrorResponse> {
-    if create.items.is_empty() {
-        let errors = Errors::from([("items".to_owned(), vec!["must not be empty".to_owned()])]);
-        return Err(ErrorResponse::invalid(errors));
-    }
     let render = |created: Result<String, Errors>| created.map_err(ErrorResponse::invalid);
     idempotency::write(&app.store, &app.keys_in_progress, caller.into(), key, content, create, render).await
 }

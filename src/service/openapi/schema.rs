@@ -72,7 +72,8 @@ fn value(field: &Field, rules: Option<&Rules>) -> RefOr<Schema> {
     match field.json {
         JsonType::Object(fields) => described(object(fields, rules), field),
         JsonType::Objects(fields) => {
-            let array = ArrayBuilder::new().items(object(fields, rules)).max_items(max_entries);
+            let least = rules.filter(|rules| rules.not_empty.contains(&field.name)).map(|_| 1);
+            let array = ArrayBuilder::new().items(object(fields, rules)).min_items(least).max_items(max_entries);
             described(array.build().into(), field)
         }
         JsonType::Strings => {

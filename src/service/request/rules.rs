@@ -14,6 +14,8 @@ pub(crate) struct Rules {
     /// Codes of three capital letters.
     pub(crate) codes: &'static [&'static str],
     pub(crate) not_blank: &'static [&'static str],
+    /// Arrays with at least one entry.
+    pub(crate) not_empty: &'static [&'static str],
     /// ISO 8601 date-times.
     pub(crate) date_times: &'static [&'static str],
 }
@@ -29,6 +31,7 @@ pub(crate) const ITEM_RULES: Rules = Rules {
     max_lengths: &[("name", 500), ("description", 10_000), ("status", 50)],
     codes: &["currency"],
     not_blank: &["externalId"],
+    not_empty: &[],
     date_times: &[],
 };
 
@@ -36,6 +39,7 @@ pub(crate) const ORDER_RULES: Rules = Rules {
     max_lengths: &[("deliveryStatus", 50)],
     codes: &[],
     not_blank: &["externalId", "itemExternalId"],
+    not_empty: &[],
     date_times: &["orderAt"],
 };
 
@@ -43,6 +47,7 @@ pub(crate) const TRANSACTION_RULES: Rules = Rules {
     max_lengths: &[("transactionType", 50), ("status", 50), ("inventoryType", 50)],
     codes: &[],
     not_blank: &["transactionType"],
+    not_empty: &[],
     date_times: &["transactionDate"],
 };
 
@@ -51,6 +56,7 @@ pub(crate) const BILLING_RULES: Rules = Rules {
     max_lengths: &[("subscription_status", 50), ("status", 50)],
     codes: &["currency"],
     not_blank: &["subscription_status", "status"],
+    not_empty: &["items"],
     date_times: &[],
 };
 
@@ -59,5 +65,6 @@ pub(crate) const READ_RULES: Rules = Rules {
     max_lengths: &[("name", 500), ("record_source_detail", 10_000)],
     codes: &[],
     not_blank: &["id", "external_id", "inventory_id", "transaction_type"],
+    not_empty: &[],
     date_times: &["created_at", "updated_at", "order_at", "date", "transaction_date"],
 };

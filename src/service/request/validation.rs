@@ -185,6 +185,11 @@ impl Validator<'_> {
             (JsonType::Strings | JsonType::Objects(_), Value::Array(entries)) if entries.len() > MAX_ENTRIES => {
                 self.reject(path, &format!("must not have more than {MAX_ENTRIES} entries"))
             }
+            (JsonType::Strings | JsonType::Objects(_), Value::Array(entries))
+                if entries.is_empty() && self.rules.not_empty.contains(&field.name) =>
+            {
+                self.reject(path, "must not be empty")
+            }
             (JsonType::Strings | JsonType::Objects(_), Value::Array(entries)) => {
                 let entries = entries.iter().enumerate().map(|(index, entry)| match (field.json, entry) {
                     (JsonType::Objects(fields), Value::Object(body)) => {

@@ -54,6 +54,7 @@ function rules(given) {
   if (schema.minimum) words.push(`at least ${schema.minimum}`);
   if (schema.minLength) words.push(`at least ${schema.minLength} characters`);
   if (schema.maxLength) words.push(`at most ${schema.maxLength} characters`);
+  if (schema.minItems) words.push(`at least ${schema.minItems} entries`);
   if (schema.maxItems) words.push(`at most ${schema.maxItems} entries`);
   if (schema.pattern && !schema.pattern.includes("\\u0000")) words.push(`of the form ${schema.pattern}`);
   return words.join(" · ");
