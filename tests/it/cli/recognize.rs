@@ -212,7 +212,7 @@ fn lists_of_something_else_are_no_items() {
 }
 
 /// Sheets about something else than the records of a template, and what the warning says they are.
-const OTHER_SHEETS: [(&str, &str, &str); 26] = [
+const OTHER_SHEETS: [(&str, &str, &str); 30] = [
     ("items", "SKU,Title,Rating,Review\nA,Great bolt,5,Holds\nB,Poor nut,2,Broke\n", "reviews instead of items"),
     ("items", "SKU,Title,Description,Status,Stars\nA,Great,Holds,new,5\nB,Poor,Broke,new,1\n", "reviews"),
     ("items", "Référence,Nom,Étoiles,Avis\nA,Boulon,5,Bien\nB,Écrou,2,Cassé\n", "reviews"),
@@ -275,6 +275,14 @@ const OTHER_SHEETS: [(&str, &str, &str); 26] = [
     ("items", "SKU,Name,From,To,Quantity,Moved on\nA,Bolt,L1,L2,5,x\nB,Nut,L2,L3,7,x\n", "stock movements"),
     ("items", "SKU,Campaign,Clicks,Cost\nA,Spring,50,12.50\nB,Spring,40,8.00\n", "campaigns"),
     ("items", "SKU,Name,Expected,Counted,Difference\nA,Bolt,10,9,-1\nB,Nut,5,6,1\n", "stock counts"),
+    ("items", "Artikelnummer;Name;Preis;Kontonummer;BIC\n1;REWE;23,40;123;X\n2;Shell;50,00;123;X\n", "payments"),
+    ("items", "SKU,Title,Price,Fee type,Payout ID,Payout date\nA,Drill,9,F,P1,x\nB,Saw,5,F,P2,y\n", "payments"),
+    ("orders", "Order no.,Customer no.,Call date,Duration\n1,C1,2026-01-01,5\n2,C2,2026-01-02,7\n", "working hours"),
+    (
+        "invoices",
+        "Rechnungsnummer;Kunden-ID;Artikel-ID;Menge;Mahnstufe;Überfällig seit\n1;c;i;1;2;x\n2;c;j;2;1;y\n",
+        "overdue payments",
+    ),
     ("items", "SKU,Name,Jan,Feb,Mar\nA,Bolt,10,20,30\nB,Nut,5,6,7\n", "figures by month"),
     (
         "items",
