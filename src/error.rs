@@ -185,6 +185,7 @@ fn exit_of_client(error: &client::Error) -> Exit {
         E::BaseUrl(_)
         | E::Language(_)
         | E::NoCredentials(_)
+        | E::TwoWorkspaces { .. }
         | E::Withheld(_)
         | E::Unencrypted(_)
         | E::Exposed(_)

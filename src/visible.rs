@@ -119,7 +119,7 @@ impl<W: Write> Drop for VisibleWriter<W> {
 
 /// Returns true for control characters other than line feed and tab, direction marks, and characters without width other
 /// than joiners, which emoji and some scripts need.
-fn is_invisible(c: char) -> bool {
+pub(crate) fn is_invisible(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
         || matches!(u32::from(c),
             0xAD | 0x61C | 0x180E | 0x200B | 0x200E | 0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0xFEFF | 0xFFF9..=0xFFFB

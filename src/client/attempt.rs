@@ -69,7 +69,7 @@ impl Client {
     /// Creates a client for up to `connections` concurrent requests.
     ///
     /// # Errors
-    /// If the address is invalid, both tokens are missing or would travel unencrypted to another machine, a file of
+    /// If the address is invalid, both tokens are missing, are for two workspaces, or would travel unencrypted to another machine, a file of
     /// `options` can't be used, or the system has no usable CA certificates.
     pub fn new(
         base: &str,
@@ -81,6 +81,9 @@ impl Client {
         let address = transport.address().to_owned();
         if credentials.is_empty() {
             return Err(Error::NoCredentials(address));
+        }
+        if let Some((access, refresh)) = credentials.two_workspaces() {
+            return Err(Error::TwoWorkspaces { access, refresh });
         }
         Ok(Client {
             transport,

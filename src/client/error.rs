@@ -19,6 +19,10 @@ pub enum Error {
     Client(String),
     #[error("there are no credentials for {0}")]
     NoCredentials(String),
+    #[error(
+        "the access token is for the workspace '{access}', and the refresh token for '{refresh}', so nothing was sent"
+    )]
+    TwoWorkspaces { access: String, refresh: String },
     /// Tokens exist, but must not be used.
     #[error(transparent)]
     Withheld(#[from] Withheld),
@@ -57,6 +61,7 @@ impl Error {
             Error::Unencrypted(_) => {
                 "use the https:// address of the service, and no proxy for a service on this machine; if every network on the way is trusted, add --insecure-http or set SHEETPORT_INSECURE_HTTP=1".to_owned()
             }
+            Error::TwoWorkspaces { .. } => "give two tokens that were issued together".to_owned(),
             Error::Exposed(exposed) => exposed.hint(),
             Error::File { hint, .. } => hint.clone(),
             Error::NoCredentials(_) => {

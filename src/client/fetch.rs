@@ -18,8 +18,19 @@ use super::transport::rate_headers::Quota;
 /// A short read that changes nothing and is allowed for every token, to see whether the service answers.
 pub(crate) const PROBE_PATH: &str = "/v1/public/items?page=1&limit=1";
 
-/// Maximum number of 429 responses per request.
-const MAX_THROTTLED: u32 = 20;
+/// How often a request is repeated.
+#[derive(Clone, Copy)]
+struct Patience {
+    attempts: u32,
+    /// Maximum number of 429 responses.
+    throttled: u32,
+}
+
+/// As the policy says.
+const FULL: Patience = Patience { attempts: MAX_ATTEMPTS, throttled: 20 };
+/// Not after a failure. A 429 is none.
+const ONE_ATTEMPT: Patience = Patience { attempts: 1, ..FULL };
+const NONE: Patience = Patience { attempts: 1, throttled: 0 };
 
 /// Reads `path` and returns the result of `parse` on the response body. Each attempt takes a permit of `pace`; a pause
 /// requested by the service holds every user of `pace`.
@@ -29,7 +40,7 @@ pub async fn fetch<T>(
     path: &str,
     parse: impl FnMut(Vec<u8>) -> Result<T, String>,
 ) -> Result<T, Error> {
-    fetch_with(client, pace, &Request::get(path), MAX_ATTEMPTS, parse).await
+    fetch_with(client, pace, &Request::get(path), FULL, parse).await
 }
 
 /// Reads `path` like [`fetch`], up to `max_answer` bytes after decompression.
@@ -43,7 +54,7 @@ pub(crate) async fn fetch_within<T>(
     max_answer: usize,
     parse: impl FnMut(Vec<u8>) -> Result<T, String>,
 ) -> Result<T, Error> {
-    fetch_with(client, pace, &Request::get(path).answered_within(max_answer), MAX_ATTEMPTS, parse).await
+    fetch_with(client, pace, &Request::get(path).answered_within(max_answer), FULL, parse).await
 }
 
 /// Reads `path` like [`fetch_within`], without further attempts after a failure.
@@ -54,19 +65,19 @@ pub(crate) async fn try_within<T>(
     max_answer: usize,
     parse: impl FnMut(Vec<u8>) -> Result<T, String>,
 ) -> Result<T, Error> {
-    fetch_with(client, pace, &Request::get(path).answered_within(max_answer), 1, parse).await
+    fetch_with(client, pace, &Request::get(path).answered_within(max_answer), ONE_ATTEMPT, parse).await
 }
 
 /// Reads [`PROBE_PATH`] without retries, as a quick check of address and credentials.
 pub async fn check(client: &Client) -> Result<(), Error> {
-    fetch_with(client, &Pace::new(None, Instant::now().into_std()), &Request::get(PROBE_PATH), 1, |_| Ok(())).await
+    fetch_with(client, &Pace::new(None, Instant::now().into_std()), &Request::get(PROBE_PATH), NONE, |_| Ok(())).await
 }
 
 async fn fetch_with<T>(
     client: &Client,
     pace: &Pace,
     request: &Request,
-    max_attempts: u32,
+    patience: Patience,
     mut parse: impl FnMut(Vec<u8>) -> Result<T, String>,
 ) -> Result<T, Error> {
     let (mut attempts, mut throttled, mut was_renewed) = (0, 0, false);
@@ -94,7 +105,7 @@ async fn fetch_with<T>(
             }
             NextStep::Throttled { after } => {
                 throttled += 1;
-                if throttled > MAX_THROTTLED || max_attempts == 1 {
+                if throttled > patience.throttled {
                     return Err(Stop::Throttled.into());
                 }
                 let pause = after.unwrap_or_else(|| backoff(throttled, true, fastrand::f64()));
@@ -109,13 +120,13 @@ async fn fetch_with<T>(
             }
         };
         attempts += 1;
-        if attempts < max_attempts {
+        if attempts < patience.attempts {
             tokio::time::sleep(backoff(attempts, false, fastrand::f64())).await;
             continue;
         }
         // Nobody gets an answer, but somebody did before: the service may be restarting.
-        let probes = attempts - max_attempts;
-        let is_outage = max_attempts > 1 && answers_at_start > 0 && client.answers() == answers;
+        let probes = attempts - patience.attempts;
+        let is_outage = patience.attempts > 1 && answers_at_start > 0 && client.answers() == answers;
         if !is_outage || probes >= MAX_PROBES {
             return Err(Error::failed(failure, &request.path));
         }

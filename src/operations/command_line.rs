@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::ledger::RunId;
+use crate::visible::is_invisible;
 
 /// The profile that is used if none is named.
 pub const DEFAULT_PROFILE: &str = "default";
@@ -158,8 +159,8 @@ fn is_plain(text: &str, also: &str) -> bool {
 fn quoted_for_posix(text: &str) -> Cow<'_, str> {
     if is_plain(text, ",") {
         Cow::Borrowed(text)
-    } else if text.chars().any(char::is_control) {
-        // Control characters would reach the terminal, so they are written as octal numbers.
+    } else if text.chars().any(|c| c.is_control() || is_invisible(c)) {
+        // Such characters would not be seen, or act on the terminal, so they are written as octal numbers.
         let octal = |byte: u8| match byte {
             b' '..=b'~' if !b"'\\%".contains(&byte) => char::from(byte).to_string(),
             byte => format!("\\{byte:03o}"),
@@ -196,6 +197,7 @@ mod tests {
             ("=ls", "'=ls'"),
             ("a\\b", r"'a\b'"),
             ("a\nb'c%", r#""$(printf 'a\012b\047c\045')""#),
+            ("a\u{202E}b", r#""$(printf 'a\342\200\256b')""#),
             ("", "''"),
         ] {
             assert_eq!(quoted_for_posix(text), word);

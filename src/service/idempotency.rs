@@ -160,16 +160,34 @@ where
         }
         let response = render(work.run(tx).await?);
         // A refused request has changed nothing, so that its key stays free.
-        if let Ok(body) = &response {
+        if let Ok(body) = &response
+            && !is_refusal(body)
+        {
             tx.keep_answer(&key, &KeptAnswer { fingerprint, body: body.clone() }).await?;
         }
         Ok(KeyedResult::New(response))
     }
 }
 
+/// Whether a response of status 200 says that the request was refused, as those to updates of orders do.
+fn is_refusal(body: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Answer {
+        ok: Option<bool>,
+    }
+
+    serde_json::from_str::<Answer>(body).is_ok_and(|answer| answer.ok == Some(false))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn refusals_of_status_200_are_told_apart() {
+        assert!(is_refusal(r#"{"results": [], "ok": false, "ctx_id": "c"}"#));
+        assert!(!is_refusal(r#"{"ok": true}"#) && !is_refusal(r#"{"id": 1}"#) && !is_refusal("[]"));
+    }
 
     #[test]
     fn keys_are_texts_with_or_without_quotation_marks() {

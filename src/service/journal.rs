@@ -165,18 +165,38 @@ fn shown_query(query: &str) -> String {
 
 /// Returns a text without tokens, cut to the maximum length.
 fn shown(text: &str) -> String {
-    let text = without_tokens(text);
+    let decoded = percent_decoded(text);
+    let text = without_tokens(if decoded.contains(TOKEN) { &decoded } else { text });
     match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
 }
 
-/// Replaces what looks like a JWT: the first part of each begins with `{"` in Base64.
+/// Replaces percent-encoded ASCII characters, behind which a token could stand.
+fn percent_decoded(text: &str) -> String {
+    let mut decoded = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('%') {
+        decoded.push_str(before);
+        let byte = after.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(u8::is_ascii);
+        match byte {
+            Some(byte) => decoded.push(char::from(byte)),
+            None => decoded.push('%'),
+        }
+        rest = if byte.is_some() { &after[2..] } else { after };
+    }
+    decoded + rest
+}
+
+/// The beginning of a JWT: `{"` in Base64.
+const TOKEN: &str = "eyJ";
+
+/// Replaces what looks like a JWT.
 fn without_tokens(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find("eyJ") {
+    while let Some(at) = rest.find(TOKEN) {
         let is_part = |letter: char| letter.is_ascii_alphanumeric() || "-_.=".contains(letter);
         let length = rest[at..].find(|letter| !is_part(letter)).unwrap_or(rest.len() - at);
         clean.push_str(&rest[..at]);
@@ -201,6 +221,9 @@ mod tests {
             "page=2&access_token=…&external_id=A%201&x"
         );
         assert_eq!(shown_query("external_id=eyJabc.def"), "external_id=<token>");
+        assert_eq!(shown("/v1/%65%79%4AhbGci.eyJ3/a"), "/v1/<token>/a");
+        assert_eq!(shown_query("external_id=%65yJabc&%65yJ"), "external_id=<token>&<token>");
+        assert_eq!(shown("100%25%zz%C3%A4%"), "100%25%zz%C3%A4%");
         assert_eq!(shown(&"é".repeat(501)), format!("{}…", "é".repeat(500)));
     }
 

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
+/// Names of the claim with the workspace.
+const WORKSPACE: [&str; 2] = ["workspace", "workspace_id"];
+
 /// Tokens as given by the user. `Debug` hides both.
 #[derive(Clone, Debug, Default)]
 pub struct Credentials {
@@ -30,7 +33,13 @@ impl Credentials {
 
     /// Returns the workspace claim. The service alone verifies the signature.
     pub fn workspace(&self) -> Option<String> {
-        self.claim(&["workspace", "workspace_id"])
+        self.claim(&WORKSPACE)
+    }
+
+    /// Returns the workspaces of both tokens if they differ. A renewal would go on in the other one.
+    pub(in crate::client) fn two_workspaces(&self) -> Option<(String, String)> {
+        let workspace = |token: &Option<SecretString>| claim(token.as_ref()?, &WORKSPACE);
+        workspace(&self.access).zip(workspace(&self.refresh)).filter(|(access, refresh)| access != refresh)
     }
 
     /// Returns the access level claim, unchanged.
@@ -54,12 +63,7 @@ impl Credentials {
     }
 
     fn claim(&self, names: &[&str]) -> Option<String> {
-        let claims = claims(self.access.as_ref().or(self.refresh.as_ref())?)?;
-        names.iter().find_map(|name| claims.get(name)).and_then(|value| match value {
-            Value::String(text) => Some(text.clone()),
-            Value::Number(number) => Some(number.to_string()),
-            _ => None,
-        })
+        claim(self.access.as_ref().or(self.refresh.as_ref())?, names)
     }
 
     pub(super) fn has_same_access(&self, other: &Credentials) -> bool {
@@ -67,6 +71,15 @@ impl Credentials {
             |credentials: &Credentials| credentials.access.as_ref().map(|token| token.expose_secret().to_owned());
         access(self) == access(other)
     }
+}
+
+fn claim(token: &SecretString, names: &[&str]) -> Option<String> {
+    let claims = claims(token)?;
+    names.iter().find_map(|name| claims.get(name)).and_then(|value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    })
 }
 
 fn claims(token: &SecretString) -> Option<Value> {

@@ -121,6 +121,9 @@ impl Tokens {
             Some(file) => Some(lock(file).await.map_err(|error| not_stored(file, &error))?),
         };
         if let Some(stored) = file.as_ref().and_then(|file| self.renewed_elsewhere(file, &state.credentials)) {
+            if let Some(reason) = other_workspace(&state.credentials, &stored) {
+                return Err(state.fail(TransportOutcome::Unauthorized { reason }));
+            }
             state.replace(stored);
             return Ok(true);
         }
@@ -129,17 +132,16 @@ impl Tokens {
             Ok(pair) => {
                 let (access, refresh) = (Some(pair.access), pair.refresh.or(Some(refresh)));
                 let credentials = Credentials { access, refresh, file: file.clone() };
+                if let Some(reason) = other_workspace(&state.credentials, &credentials) {
+                    return Err(state.fail(TransportOutcome::Unauthorized { reason }));
+                }
                 let stored = file.as_ref().map_or(Ok(()), |file| {
                     file.write(&self.address, &credentials).map_err(|error| not_stored(file, &error))
                 });
                 state.replace(credentials);
                 stored.map(|()| true)
             }
-            Err(failure) => {
-                state.generation.failed += 1;
-                state.failure = Some(failure.clone());
-                Err(failure)
-            }
+            Err(failure) => Err(state.fail(failure)),
         }
     }
 
@@ -151,7 +153,21 @@ impl Tokens {
     }
 }
 
+/// Returns why renewed tokens can't be used if they are for another workspace than the ones before. Records would get there.
+fn other_workspace(before: &Credentials, renewed: &Credentials) -> Option<String> {
+    let (before, renewed) = before.workspace().zip(renewed.workspace())?;
+    (before != renewed)
+        .then(|| format!("the renewed tokens are for the workspace '{renewed}', and those before were for '{before}'"))
+}
+
 impl State {
+    /// Remembers a failed renewal, and returns it.
+    fn fail(&mut self, failure: TransportOutcome) -> TransportOutcome {
+        self.generation.failed += 1;
+        self.failure = Some(failure.clone());
+        failure
+    }
+
     fn replace(&mut self, credentials: Credentials) {
         self.renew_at = expiry_by_age(&credentials);
         self.credentials = credentials;

@@ -86,3 +86,18 @@ fn a_comparison_reads_pages_as_large_as_an_export() {
     assert_eq!(sent, "2345: unchanged 2345");
     assert!(requests <= 8, "{requests} requests");
 }
+
+/// The size of pages is found out with the first one, whose refusal could also be one of the size.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_is_busy_at_first_is_waited_for() {
+    let server = Server::start(|seen| match seen.number {
+        0 => answer(429, "retry-after: 1\r\n", "{}"),
+        _ => answer(200, "", r#"{"data": [{"id": "1"}, {"id": "2"}], "total": 2}"#),
+    })
+    .await;
+    let place = Place::new();
+    let export = place.sheetport(["export", "items", "-o", "items.csv", "--json"]);
+    let export = export.env("SHEETPORT_BASE_URL", &server.address).secret("SHEETPORT_ACCESS_TOKEN", "access-1");
+    let exported = export.exits(0).json();
+    assert_eq!((count(&exported, "count"), &exported["complete"]), (2, &true.into()), "{exported}");
+}

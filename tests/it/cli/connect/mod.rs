@@ -5,6 +5,7 @@ mod home;
 mod relays;
 mod tls;
 mod unencrypted;
+mod workspaces;
 
 use super::process::{Ended, Place, Sheetport, name};
 use super::{accounting, items, summary};
