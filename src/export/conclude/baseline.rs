@@ -1,6 +1,6 @@
 //! The previous export to the same name: its number of records, and whether it may be replaced.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::file_names;
 use super::manifest::Manifest;
@@ -38,12 +38,18 @@ fn newest_manifest(job: &Job, path: &Path) -> Option<Manifest> {
 /// Refuses to replace a file that this export is not meant to replace, before anything is requested.
 pub(in crate::export) fn check_existing(job: &Job, path: Option<&Path>) -> Result<(), Error> {
     let Some(path) = path else { return Ok(()) };
-    let Some(manifest) = Manifest::beside(path).filter(|_| path.exists()) else { return Ok(()) };
-    let is_guarded = job.min_ratio.is_some() || job.since == Since::Last;
-    let is_other = (&manifest.workspace, &manifest.base_url) != (&job.workspace, &job.base_url);
-    if is_guarded && is_other {
-        let Manifest { workspace, base_url, .. } = manifest;
-        return Err(Error::OtherOrigin { path: path.to_owned(), workspace, base_url });
+    let refused = |path: &Path, Manifest { workspace, base_url, .. }: Manifest| {
+        Err(Error::OtherOrigin { path: path.to_owned(), workspace, base_url })
+    };
+    let is_other = |manifest: &Manifest| (&manifest.workspace, &manifest.base_url) != (&job.workspace, &job.base_url);
+    let Some(manifest) = Manifest::beside(path).filter(|_| path.exists()) else {
+        return match newest_dated(job, path).filter(|(_, manifest)| job.min_ratio.is_some() && is_other(manifest)) {
+            Some((file, manifest)) => refused(&file, manifest),
+            None => Ok(()),
+        };
+    };
+    if (job.min_ratio.is_some() || job.since == Since::Last) && is_other(&manifest) {
+        return refused(path, manifest);
     }
     if job.append {
         return Ok(());
@@ -52,7 +58,7 @@ pub(in crate::export) fn check_existing(job: &Job, path: Option<&Path>) -> Resul
         return Err(Error::AppendedKept { path: path.to_owned() });
     }
     // The next process may not have read the changes yet.
-    if job.since == Since::Last && manifest.changes_only && manifest.count > 0 && is_today(job, &manifest.finished) {
+    if job.since == Since::Last && manifest.changes_only && manifest.count > 0 && is_of_today(job, &manifest) {
         return Err(Error::ChangesKept { path: path.to_owned(), count: manifest.count });
     }
     Ok(())
@@ -67,15 +73,28 @@ pub(in crate::export) fn check_existing_changes(
     let Some(path) = path.filter(|path| path.exists()) else { return Ok(()) };
     let Some(listed) = previous.and_then(|previous| previous.listed.as_ref()) else { return Ok(()) };
     let is_it = listed.file.as_deref().is_some_and(|file| file == std::path::absolute(path).as_deref().unwrap_or(path));
-    match is_it && listed.count > 0 && is_today(job, &listed.finished) {
+    let is_of_today =
+        is_today(job, Some(listed.records.started)) || listed.resumed && is_today(job, listed.finished.parse().ok());
+    match is_it && listed.count > 0 && is_of_today {
         true => Err(Error::ChangesKept { path: path.to_owned(), count: listed.count }),
         false => Ok(()),
     }
 }
 
+/// Returns the newest file with another date in its name, and its manifest.
+fn newest_dated(job: &Job, path: &Path) -> Option<(PathBuf, Manifest)> {
+    let Output::File { pattern, .. } = &job.output else { return None };
+    let dated = file_names::has_date(pattern).then(|| file_names::dated_files(pattern, &job.workspace, path))?;
+    dated.into_iter().rev().find_map(|(_, file)| Manifest::beside(&file).map(|manifest| (file, manifest)))
+}
+
+/// Returns whether a file is of the day of the export: one that began on it, or was resumed on it.
+fn is_of_today(job: &Job, manifest: &Manifest) -> bool {
+    is_today(job, manifest.started.parse().ok()) || manifest.resumed && is_today(job, manifest.finished.parse().ok())
+}
+
 /// Returns whether a time is on the day of the export.
-fn is_today(job: &Job, time: &str) -> bool {
-    let time: Option<jiff::Timestamp> = time.parse().ok();
+fn is_today(job: &Job, time: Option<jiff::Timestamp>) -> bool {
     let day = |time: jiff::Timestamp| time.to_zoned(job.clock.local.time_zone().clone()).date();
     time.is_some_and(|time| day(time) == job.clock.local.date())
 }

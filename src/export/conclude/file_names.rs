@@ -108,10 +108,11 @@ pub(super) fn dated_files(pattern: &str, workspace: &str, path: &Path) -> Vec<(D
 /// pattern.
 fn time_in(pattern: &str, workspace: &str, name: &str) -> Option<DateTime> {
     let pattern = Path::new(pattern).file_name()?.to_string_lossy().into_owned();
-    // Resolves what stands before a placeholder to find its position.
+    // Resolves what stands before a placeholder to find its position. All dates with four digits for the year are as long.
+    let any = jiff::civil::date(2000, 1, 1).at(0, 0, 0, 0);
     let start = |placeholder: &str| {
         let before = &pattern[..pattern.find(placeholder)?];
-        Some(resolve(before, DateTime::MIN, workspace).ok()?.to_string_lossy().len())
+        Some(resolve(before, any, workspace).ok()?.to_string_lossy().len())
     };
     let date = start(DATE)?;
     let date: Date = name.get(date..date + 10)?.parse().ok()?;
@@ -165,6 +166,7 @@ mod tests {
         assert_eq!(day("{date}{date}.csv", "2026-01-022026-01-02.csv"), Some(date(2026, 1, 2).at(0, 0, 0, 0)));
         assert_eq!(day("{time}-{date}.csv", "040506-2026-01-02.csv"), Some(date(2026, 1, 2).at(4, 5, 6, 0)));
         assert_eq!(day("{time}-{date}.csv", "0405-2026-01-02.csv"), None);
+        assert_eq!(day("x-{date}-{time}.csv", "x-2026-01-02-040506.csv"), Some(date(2026, 1, 2).at(4, 5, 6, 0)));
         for name in ["shop-2026-01-02.csv.manifest.json", "shop-2026-1-2.csv", "other-2026-01-02.csv", "shop-", "é"] {
             assert_eq!(day("{workspace}-{date}.csv", name), None, "{name}");
         }

@@ -152,7 +152,7 @@ fn remember(results: ExportResults<'_>, manifest: &Manifest, path: Option<&Path>
         let (file, counts) = changes.written.unzip();
         let count = counts.map_or(0, |Changes { added, changed, removed }| added + changed + removed);
         let file = file.map(|file| absolute(&file));
-        LastList { records: changes.records, file, count, finished: finished.clone() }
+        LastList { records: changes.records, file, count, finished: finished.clone(), resumed: manifest.resumed }
     });
     // The state takes effect at once, with the files that it names.
     history.remember(&State {
@@ -200,11 +200,17 @@ impl Exported {
             self.remove_with_manifest(&incomplete);
         }
         let Some(keep) = keep else { return };
-        let mut dated = file_names::dated_files(&manifest.pattern, workspace, path);
-        dated.retain(|(_, file)| is_earlier(file));
-        let surplus = dated.len().saturating_sub(keep);
-        for (_, file) in dated.into_iter().take(surplus) {
-            let named = Manifest::beside(&file).map(|manifest| manifest.lists_beside(&file)).unwrap_or_default();
+        let dated = file_names::dated_files(&manifest.pattern, workspace, path).into_iter();
+        let earlier = dated.filter(|(_, file)| file != path).filter_map(|(named, file)| {
+            let other = Manifest::beside(&file).filter(|other| other.is_same_export(manifest))?;
+            // The local time in a name comes twice in the night in which daylight saving time ends.
+            Some((other.started.parse::<jiff::Timestamp>().ok(), named, file, other))
+        });
+        let mut earlier: Vec<_> = earlier.collect();
+        earlier.sort_by_key(|(started, named, ..)| (*started, *named));
+        let surplus = (earlier.len() + 1).saturating_sub(keep);
+        for (_, _, file, other) in earlier.into_iter().take(surplus) {
+            let named = other.lists_beside(&file);
             self.remove_with_manifest(&file);
             for list in named.iter().filter(|list| lists.contains(list)) {
                 match std::fs::remove_file(list) {
@@ -319,8 +325,8 @@ fn remarks(results: &ExportResults<'_>) -> Vec<String> {
     }
     if counts.other_fields > 0 {
         remarks.push(format!(
-            "there are more than {MAX_COLUMNS} columns; the column {OTHER_FIELDS} contains {} values of further fields \
-             as JSON",
+            "the column {OTHER_FIELDS} contains {} values as JSON, of fields with very long names or beyond {MAX_COLUMNS} \
+             columns",
             counts.other_fields
         ));
     }

@@ -46,6 +46,9 @@ pub(in crate::export) struct LastList {
     /// Number of changes in it.
     pub(super) count: u64,
     pub(super) finished: String,
+    /// Whether the export was resumed, so that it may have begun on another day.
+    #[serde(default)]
+    pub(super) resumed: bool,
 }
 
 /// The saved records of an export, or their hashes.

@@ -47,7 +47,7 @@ async fn huge_pages_need_a_bounded_amount_of_memory() {
 #[tokio::test(flavor = "multi_thread")]
 async fn huge_pages_of_small_records_need_a_bounded_amount_of_memory() {
     const RECORDS: usize = 99_000;
-    const PAGES: usize = 3;
+    const PAGES: usize = 2;
     let server = Server::with_probes(|seen| {
         let (_, query) = seen.path.split_once("?page=").unwrap();
         let number: usize = query.split('&').next().unwrap().parse().unwrap();

@@ -103,7 +103,7 @@ fn changes_of_the_same_day_are_not_overwritten() {
     assert_eq!(count(&export(&place, &served, &args, 0), "count"), 1);
     let manifest = place.path("new/changes.csv.manifest.json");
     let mut yesterday: Value = serde_json::from_slice(&fs::read(&manifest).unwrap()).unwrap();
-    yesterday["finished"] = "2026-01-01T00:00:00Z".into();
+    yesterday["started"] = "2026-01-01T23:59:59Z".into();
     fs::write(&manifest, yesterday.to_string()).unwrap();
     assert_eq!(count(&export(&place, &served, &args, 0), "count"), 0);
 }
@@ -147,6 +147,34 @@ fn min_ratio_keeps_the_file_of_another_workspace() {
     assert_eq!(fs::read(place.path("items.csv")).unwrap(), before);
     // Without a guard, the file is replaced as requested.
     export(&place, &served, &args[..2], 0);
+
+    // So is a new file beside those of another workspace.
+    place.write("i-2001-01-01.csv", "of another workspace");
+    place.write("i-2001-01-01.csv.manifest.json", manifest.replace("\"shop\"", "\"other\""));
+    let dated = ["export", "items", "-o", "i-{date}.csv", "--min-ratio", "0.8"];
+    let refused = served.sheetport(&place, dated).exits(8);
+    refused.says(&["i-2001-01-01.csv is an export of workspace other at http://"]);
+    served.sheetport(&place, dated.iter().copied().take(4)).exits(0);
+}
+
+/// Local times come twice when a clock is set back.
+#[test]
+fn keep_removes_the_oldest_file_whatever_the_clock_says() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    upload(&place, &served, &items(2));
+    for pattern in ["a-{time}-{date}.csv", "b-{date}-{time}.csv"] {
+        let export = |zone| {
+            let words = ["export", "items", "-o", pattern, "--keep", "1", "--json"];
+            let exported = served.sheetport(&place, words).env("TZ", zone).exits(0).json();
+            (exported["file"].as_str().unwrap().to_owned(), exported["removed"].clone())
+        };
+        let (first, _) = export("AAA0");
+        let (second, removed) = export("AAA1");
+        assert_ne!(first, second);
+        assert_eq!(removed, json!([first]));
+        assert!(place.path(&second).exists() && !place.path(&first).exists());
+    }
 }
 
 #[test]

@@ -177,7 +177,9 @@ fn exact_number(digits: &str) -> Option<(f64, Option<usize>)> {
     let number: f64 = digits.parse().ok().filter(|number: &f64| number.is_finite())?;
     if digits.bytes().filter(u8::is_ascii_digit).count() > EXACT_DIGITS {
         let without_zeros = digits.contains('.').then(|| digits.trim_end_matches('0').trim_end_matches('.'))?;
-        if number.to_string() != without_zeros || !without_zeros.contains('.') {
+        let whole = without_zeros.split('.').next().unwrap_or_default();
+        let is_long_integer = !without_zeros.contains('.') && whole.trim_start_matches('-').len() > EXACT_DIGITS;
+        if number.to_string() != without_zeros || is_long_integer {
             return None;
         }
     }
@@ -227,6 +229,10 @@ mod tests {
             ("33.333333333333336", Some((33.333_333_333_333_336, Some(15)))),
             ("-0.1234567890123456", Some((-0.123_456_789_012_345_6, Some(16)))),
             ("0.10000000000000000000", Some((0.1, Some(20)))),
+            ("10.000000000000000000", Some((10.0, Some(18)))),
+            ("-27.750000000000000000", Some((-27.75, Some(18)))),
+            ("123456789012345.000", Some((123_456_789_012_345.0, Some(3)))),
+            ("0.000000000000000000", Some((0.0, Some(18)))),
             ("0.12345678901234567890", None),
             ("12345678901.123456789", None),
             ("1.234567890123456e5", None),
