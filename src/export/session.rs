@@ -291,7 +291,29 @@ fn sizes(payload: &[u8]) -> Option<(u64, u64)> {
     Some((asked.parse().ok()?, size.parse().ok()?))
 }
 
-/// Whether a list with this number of entries may be a page of a longer list.
+/// Whether a list with this number of entries may be a page of a longer list: a power of two, or one of the numbers that people
+/// choose, such as 50, 120, 250 and 2,000.
 fn is_typical_page_size(entries: u64) -> bool {
-    entries.is_multiple_of(5) || entries.is_multiple_of(12) || entries.is_power_of_two()
+    /// Their digits without zeros at the end.
+    const CHOSEN: [u64; 18] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 24, 25, 36, 48, 72, 75, 125];
+    let mut digits = entries;
+    while digits > 0 && digits.is_multiple_of(10) {
+        digits /= 10;
+    }
+    entries.is_power_of_two() || CHOSEN.contains(&digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_typical_page_size;
+
+    #[test]
+    fn maximums_that_people_choose_are_typical() {
+        for size in [10, 16, 25, 50, 64, 100, 120, 125, 128, 200, 250, 500, 1_000, 1_024, 2_000, 2_500, 7_500] {
+            assert!(is_typical_page_size(size), "{size}");
+        }
+        for count in [0, 11, 35, 55, 84, 115, 135, 137, 245, 260, 1_005, 1_440, 2_010, 2_345] {
+            assert!(!is_typical_page_size(count), "{count}");
+        }
+    }
 }

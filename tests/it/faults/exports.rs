@@ -186,7 +186,7 @@ async fn the_number_of_columns_is_limited() {
     assert_eq!((manifest.columns.len(), manifest.columns.last().map(String::as_str)), (2001, Some("other_fields")));
     // 60 items with 50 fields each, less those with columns of their own besides the contract's six.
     assert_eq!(manifest.gathered, 60 * 50 - (2_000 - 6));
-    assert!(exported.remarks[0].contains("more than 2000 columns"), "{:?}", exported.remarks);
+    assert!(exported.remarks[0].contains("beyond 2000 columns"), "{:?}", exported.remarks);
     let text = std::fs::read_to_string(folder.path().join("items.csv")).unwrap();
     assert!(text.lines().last().unwrap().ends_with(r#"""f2999"":49}""#), "{:?}", text.lines().last());
 }
