@@ -51,8 +51,8 @@ enum Order {
 /// What the service does if it is asked for more entries per page than it grants.
 #[derive(Clone, Copy, Debug)]
 enum Paging {
-    /// It returns four.
-    Caps,
+    /// It returns this number.
+    Caps(usize),
     /// It answers 400 to more than a hundred.
     Refuses,
     /// It returns its usual five instead of more than a hundred.
@@ -63,7 +63,7 @@ impl Paging {
     /// Returns the number of entries per page, or `None` for a refusal.
     fn granted(self, asked: usize) -> Option<usize> {
         match self {
-            Paging::Caps => Some(asked.min(4)),
+            Paging::Caps(most) => Some(asked.min(most)),
             Paging::Refuses => (asked <= 100).then_some(asked),
             Paging::ReturnsUsual => Some(if asked > 100 { 5 } else { asked }),
         }
@@ -129,7 +129,7 @@ impl World {
         let paging = match rng.u8(..8) {
             0 => Paging::Refuses,
             1 => Paging::ReturnsUsual,
-            _ => Paging::Caps,
+            _ => Paging::Caps([4, 8, 16][rng.usize(..3)]),
         };
         let mut world = World {
             has_total: rng.u8(..4) > 0,

@@ -134,9 +134,11 @@ fn resume_refuses_another_address_or_workspace() {
     let resume = served.sheetport(&place, ["resume"]).env("SHEETPORT_BASE_URL", &elsewhere.url());
     resume.exits(2).says(&["run 1 can't be resumed", &served.url(), &elsewhere.url()]);
     assert_eq!(elsewhere.total(), 0);
-    let place_token = place.sheetport(["serve", "token", "--data", "service", "--workspace", "other", "--json"]);
-    let stranger = place_token.exits(0).json()["access"].as_str().unwrap().to_owned();
-    let resume = served.sheetport(&place, ["resume"]).secret("SHEETPORT_ACCESS_TOKEN", &stranger);
+    let pair = place.sheetport(["serve", "token", "--data", "service", "--workspace", "other", "--json"]);
+    let pair = pair.exits(0).json();
+    let resume = served.sheetport(&place, ["resume"]);
+    let resume = resume.secret("SHEETPORT_ACCESS_TOKEN", pair["access"].as_str().unwrap());
+    let resume = resume.secret("SHEETPORT_REFRESH_TOKEN", pair["refresh"].as_str().unwrap());
     resume.exits(2).says(&["the workspace 'shop'", "'other'", "a token of that workspace"]);
 }
 
