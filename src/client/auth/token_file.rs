@@ -167,14 +167,7 @@ impl TokenFile {
         file.as_file().sync_all()?;
         file.persist(&self.path).map_err(|error| error.error)?;
         // Tokens have one home.
-        match was_in_keyring {
-            Some(true) if !self.is_in_keyring => keyring::remove(&self.path),
-            None if !self.is_in_keyring => {
-                self.forget_in_keyring();
-                Ok(())
-            }
-            _ => Ok(()),
-        }
+        if self.is_in_keyring { Ok(()) } else { self.leave_keyring(was_in_keyring) }
     }
 
     /// Whether the file says that its tokens are in the keyring, whoever can read the file. `None` if the file is damaged.
@@ -186,20 +179,24 @@ impl TokenFile {
         }
     }
 
-    /// Removes what a damaged file may have in the keyring. There may be no keyring at all.
-    fn forget_in_keyring(&self) {
-        if let Err(error) = keyring::remove(&self.path) {
-            tracing::debug!(%error, "the keyring was not asked");
+    /// Removes the tokens from the keyring if they are there. Of a damaged file it is not known, and there may be no keyring at
+    /// all.
+    fn leave_keyring(&self, was_in_keyring: Option<bool>) -> io::Result<()> {
+        match was_in_keyring {
+            Some(true) => keyring::remove(&self.path),
+            Some(false) => Ok(()),
+            None => {
+                if let Err(error) = keyring::remove(&self.path) {
+                    tracing::debug!(%error, "the keyring was not asked");
+                }
+                Ok(())
+            }
         }
     }
 
     /// Removes the file, and its tokens from the keyring. Returns false if there was no file.
     pub fn remove(&self) -> io::Result<bool> {
-        match self.may_be_in_keyring() {
-            Some(true) => keyring::remove(&self.path)?,
-            Some(false) => {}
-            None => self.forget_in_keyring(),
-        }
+        self.leave_keyring(self.may_be_in_keyring())?;
         match std::fs::remove_file(&self.path) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),

@@ -19,7 +19,7 @@ pub(in crate::export) fn records_before(job: &Job, path: Option<&Path>, state: O
 }
 
 fn newest_manifest(job: &Job, path: &Path) -> Option<Manifest> {
-    let (Output::File { pattern, .. }, Source::List(list)) = (&job.output, &job.source) else { return None };
+    let (Output::File { .. }, Source::List(list)) = (&job.output, &job.source) else { return None };
     let complete_manifest = |file: &Path| {
         let whole = Manifest::beside(file)?;
         let is_its_file = file.metadata().is_ok_and(|found| found.len() == whole.bytes);
@@ -28,11 +28,18 @@ fn newest_manifest(job: &Job, path: &Path) -> Option<Manifest> {
             == (list.name, job.base_url.as_str(), job.workspace.as_str());
         (is_its_file && is_same_list && manifest.complete).then_some(manifest)
     };
-    if !file_names::has_date(pattern) {
-        return complete_manifest(path);
+    files_of_name(job, path).iter().find_map(|file| complete_manifest(file))
+}
+
+/// Returns the file at `path`, or if the name has a date, the existing files with any date, the newest first.
+fn files_of_name(job: &Job, path: &Path) -> Vec<PathBuf> {
+    match &job.output {
+        Output::File { pattern, .. } if file_names::has_date(pattern) => {
+            let dated = file_names::dated_files(pattern, &job.workspace, path);
+            dated.into_iter().rev().map(|(_, file)| file).collect()
+        }
+        _ => vec![path.to_owned()],
     }
-    let dated = file_names::dated_files(pattern, &job.workspace, path);
-    dated.iter().rev().find_map(|(_, file)| complete_manifest(file))
 }
 
 /// Refuses to replace a file that this export is not meant to replace, before anything is requested.
@@ -43,7 +50,9 @@ pub(in crate::export) fn check_existing(job: &Job, path: Option<&Path>) -> Resul
     };
     let is_other = |manifest: &Manifest| (&manifest.workspace, &manifest.base_url) != (&job.workspace, &job.base_url);
     let Some(manifest) = Manifest::beside(path).filter(|_| path.exists()) else {
-        return match newest_dated(job, path).filter(|(_, manifest)| job.min_ratio.is_some() && is_other(manifest)) {
+        let mut existing = files_of_name(job, path).into_iter().filter(|file| file.exists());
+        let newest = existing.find_map(|file| Manifest::beside(&file).map(|manifest| (file, manifest)));
+        return match newest.filter(|(_, manifest)| job.min_ratio.is_some() && is_other(manifest)) {
             Some((file, manifest)) => refused(&file, manifest),
             None => Ok(()),
         };
@@ -57,8 +66,9 @@ pub(in crate::export) fn check_existing(job: &Job, path: Option<&Path>) -> Resul
     if job.since == Since::Last && manifest.rows_before.is_some_and(|before| before + manifest.rows > 0) {
         return Err(Error::AppendedKept { path: path.to_owned() });
     }
+    let is_of_today = is_of_today(job, manifest.started.parse().ok(), manifest.resumed, &manifest.finished);
     // The next process may not have read the changes yet.
-    if job.since == Since::Last && manifest.changes_only && manifest.count > 0 && is_of_today(job, &manifest) {
+    if job.since == Since::Last && manifest.changes_only && manifest.count > 0 && is_of_today {
         return Err(Error::ChangesKept { path: path.to_owned(), count: manifest.count });
     }
     Ok(())
@@ -72,29 +82,17 @@ pub(in crate::export) fn check_existing_changes(
 ) -> Result<(), Error> {
     let Some(path) = path.filter(|path| path.exists()) else { return Ok(()) };
     let Some(listed) = previous.and_then(|previous| previous.listed.as_ref()) else { return Ok(()) };
-    let is_it = listed.file.as_deref().is_some_and(|file| file == std::path::absolute(path).as_deref().unwrap_or(path));
-    let is_of_today =
-        is_today(job, Some(listed.records.started)) || listed.resumed && is_today(job, listed.finished.parse().ok());
+    let is_it = listed.file.as_deref() == Some(&*file_names::absolute(path));
+    let is_of_today = is_of_today(job, Some(listed.records.started), listed.resumed, &listed.finished);
     match is_it && listed.count > 0 && is_of_today {
         true => Err(Error::ChangesKept { path: path.to_owned(), count: listed.count }),
         false => Ok(()),
     }
 }
 
-/// Returns the newest file with another date in its name, and its manifest.
-fn newest_dated(job: &Job, path: &Path) -> Option<(PathBuf, Manifest)> {
-    let Output::File { pattern, .. } = &job.output else { return None };
-    let dated = file_names::has_date(pattern).then(|| file_names::dated_files(pattern, &job.workspace, path))?;
-    dated.into_iter().rev().find_map(|(_, file)| Manifest::beside(&file).map(|manifest| (file, manifest)))
-}
-
-/// Returns whether a file is of the day of the export: one that began on it, or was resumed on it.
-fn is_of_today(job: &Job, manifest: &Manifest) -> bool {
-    is_today(job, manifest.started.parse().ok()) || manifest.resumed && is_today(job, manifest.finished.parse().ok())
-}
-
-/// Returns whether a time is on the day of the export.
-fn is_today(job: &Job, time: Option<jiff::Timestamp>) -> bool {
+/// Returns whether an earlier export is of the same day: it began on it, or was resumed and ended on it.
+fn is_of_today(job: &Job, started: Option<jiff::Timestamp>, resumed: bool, finished: &str) -> bool {
+    let finished = finished.parse().ok().filter(|_| resumed);
     let day = |time: jiff::Timestamp| time.to_zoned(job.clock.local.time_zone().clone()).date();
-    time.is_some_and(|time| day(time) == job.clock.local.date())
+    [started, finished].into_iter().flatten().any(|time| day(time) == job.clock.local.date())
 }
