@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use super::Mapper;
-use super::bind::bind;
+use super::bind::{Columns, Layout, bind};
 use super::infer::foreign_sheet;
 use super::map::fill_down::Filler;
 use super::map::survey::Surveyor;
 use super::map::{Draft, RowKind};
-use super::model::{Duplicates, Template};
+use super::model::{Duplicates, FieldRule, Place, Source, Template};
 use crate::sheet::Row;
 
 /// How well a template fits a sheet.
@@ -26,6 +26,19 @@ pub struct Fit {
     pub is_foreign: bool,
 }
 
+/// Whether lines would be sent without a field that says what they are about, such as an order's lines without an item.
+fn has_lines_about_nothing(template: &Template, layout: &Layout) -> bool {
+    let input = template.record.input();
+    let is_sent = |rule: &FieldRule, columns: &Columns| {
+        !matches!(rule.source, Source::Column(_) | Source::Joined { .. }) || *columns != Columns::None
+    };
+    let sent = || template.rules().zip(&layout.columns).filter(|(rule, columns)| is_sent(rule, columns));
+    let needed = input.needs_one_of;
+    !needed.is_empty()
+        && sent().any(|(rule, _)| rule.place == Place::Line)
+        && !sent().any(|(rule, _)| needed.contains(&rule.field.name))
+}
+
 impl Fit {
     /// Maps the first rows of a sheet. Returns `None` if the sheet lacks a required column.
     pub fn of(template: &Template, top: &[Row]) -> Option<Fit> {
@@ -40,7 +53,7 @@ impl Fit {
         let mapper = Mapper::new(0, template, &layout, &survey);
         let columns = layout.header.names.iter().filter(|name| !name.trim().is_empty()).count();
         let used = (0..layout.header.names.len()).filter(|column| !layout.unused.contains(column)).count();
-        let is_foreign = foreign_sheet(template, &layout).is_some();
+        let is_foreign = foreign_sheet(template, &layout).is_some() || has_lines_about_nothing(template, &layout);
         let mut fit = Fit { used: used.min(columns), columns, rows: 0, valid: 0, is_foreign };
         let mut draft = Draft::default();
         let mut keys: HashMap<String, usize> = HashMap::new();

@@ -21,7 +21,8 @@ pub struct ForeignSheet {
 
 /// Returns what a sheet is about that a built-in template fits, if probably not about the records of the template:
 /// - at least half of the columns that are left out, or the share that a topic needs, are of other topics, one of them of a
-///   topic that the records never have beside these fields, and they are as many as the amounts that would be sent, or
+///   topic that the records never have beside these fields, or so many of one topic that they outweigh these fields, and they
+///   are as many as the amounts that would be sent, or
 /// - items would be sent without an amount, as many columns are left out as are used beside the identifier, and the
 ///   identifiers could be those of anything, or
 /// - nothing would be sent that describes an item, such as its name, and most columns are left out.
@@ -45,8 +46,13 @@ pub fn foreign_sheet(template: &Template, layout: &Layout) -> Option<ForeignShee
             (!topics.is_empty()).then_some((*column, topics))
         })
         .collect();
-    let is_foreign =
-        |topic: &&Topic| topic.is_foreign_to(template.record, has_field) && topics.len() * topic.share >= unused;
+    let is_foreign = |topic: &&Topic| {
+        let columns = || topics.iter().flat_map(|(_, topics)| topics).filter(|other| std::ptr::eq(**other, *topic));
+        let is_certain = template.record == RecordKind::Item
+            && topics.len() * 2 >= unused
+            && topic.certain.is_some_and(|certain| columns().count() >= certain);
+        (is_certain || topic.is_foreign_to(template.record, has_field)) && topics.len() * topic.share >= unused
+    };
     if topics.iter().flat_map(|(_, topics)| topics).any(is_foreign) && topics.len() >= amounts {
         return Some(ForeignSheet { topic: most_frequent(&topics) });
     }

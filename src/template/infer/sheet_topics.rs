@@ -17,6 +17,9 @@ pub(super) struct Topic {
     pub plural: String,
     /// The kinds of records whose sheets have no such columns, each with the fields beside which they have them nevertheless.
     foreign_to: BTreeMap<String, Vec<String>>,
+    /// So many such columns are foreign even beside these fields.
+    #[serde(default)]
+    pub certain: Option<usize>,
     /// Such columns must be at least one in this number of the columns that are not sent.
     #[serde(default = "half")]
     pub share: usize,
@@ -106,8 +109,11 @@ impl Phrases {
 
     fn find(&self, header: &Header) -> HashSet<usize> {
         let mut found = self.whole.get(header.joined()).cloned().unwrap_or_default();
-        for phrases in header.words().iter().filter_map(|word| self.words.get(word)) {
-            let fits = phrases.iter().filter(|(words, _)| words.iter().all(|word| header.words().contains(word)));
+        // "Lieferschein-Nr." is the same word as "Lieferscheinnr".
+        let compounds = header.words().windows(2).map(|pair| pair.concat());
+        let words: Vec<String> = header.words().iter().cloned().chain(compounds).collect();
+        for phrases in words.iter().filter_map(|word| self.words.get(word)) {
+            let fits = phrases.iter().filter(|(phrase, _)| phrase.iter().all(|word| words.contains(word)));
             found.extend(fits.map(|(_, topic)| *topic));
         }
         if normalize::is_unspaced(header.joined()) {
@@ -143,6 +149,11 @@ mod tests {
         check("Tracking #", &["shipments"]);
         check("Units sold", &["sales figures"]);
         check("Employee", &["people", "working hours or tasks"]);
+        check("31-60 days", &["overdue payments"]);
+        check("Lieferschein-Nr.", &["delivery notes", "sales or purchase documents"]);
+        check("Sueldo base", &["wages"]);
+        check("Check-in", &["bookings"]);
+        check("Code postal", &["addresses"]);
     }
 
     #[test]
@@ -173,6 +184,11 @@ mod tests {
             "Unit",
             "Lead time",
             "Supplier",
+            "Supplier e-mail",
+            "Country of origin",
+            "Package weight",
+            "Room for text",
+            "Rental price",
         ] {
             check(header, &[]);
         }

@@ -212,7 +212,7 @@ fn lists_of_something_else_are_no_items() {
 }
 
 /// Sheets about something else than the records of a template, and what the warning says they are.
-const OTHER_SHEETS: [(&str, &str, &str); 30] = [
+const OTHER_SHEETS: [(&str, &str, &str); 48] = [
     ("items", "SKU,Title,Rating,Review\nA,Great bolt,5,Holds\nB,Poor nut,2,Broke\n", "reviews instead of items"),
     ("items", "SKU,Title,Description,Status,Stars\nA,Great,Holds,new,5\nB,Poor,Broke,new,1\n", "reviews"),
     ("items", "Référence,Nom,Étoiles,Avis\nA,Boulon,5,Bien\nB,Écrou,2,Cassé\n", "reviews"),
@@ -295,6 +295,84 @@ const OTHER_SHEETS: [(&str, &str, &str); 30] = [
         "Referencia;Descripción;Cantidad;Precio;Descuento;Total;Presupuesto\nA;Perno;2;10,00;0;20,00;PR-1\nB;Tuerca;1;0,10;0;0,10;PR-1\n",
         "sales or purchase documents",
     ),
+    (
+        "invoices",
+        "Invoice no,Customer ID,Item ID,Qty,0-30 days,31-60 days,61-90 days,Total due\n1,c,i,1,5.00,0.00,0.00,5.00\n2,c,i,2,0.00,7.00,0.00,7.00\n",
+        "overdue payments",
+    ),
+    ("items", "Código,Nombre,Horas,Precio,Total\nE1,Ana,30,12.50,375.00\nE2,Bea,31,12.50,387.50\n", "wages"),
+    (
+        "items",
+        "Código,Empleado,Puesto,Precio,Horas extra,Neto\nE1,Ana,Caja,12.50,2,1200.00\nE2,Bea,Caja,12.50,1,1300.00\n",
+        "people",
+    ),
+    (
+        "items",
+        "Référence,Nom,Prix unitaire,Heures supplémentaires,Cotisations\nE1,Anne,12.50,2,3.00\nE2,Luc,12.50,1,4.00\n",
+        "wages",
+    ),
+    (
+        "transactions",
+        "Date,Type,SKU,Quantity,Sensor,Temperature\n2026-01-01,in,S-1,5,T-1,20.5\n2026-01-02,in,S-1,6,T-1,21.0\n",
+        "measurements",
+    ),
+    (
+        "transactions",
+        "Datum;Bewegung;Artikelnummer;Menge;Zeitstempel;Messwert\n2026-01-01;Zugang;S-1;5;10:00;20,5\n2026-01-02;Zugang;S-1;6;11:00;21,5\n",
+        "measurements",
+    ),
+    (
+        "items",
+        "Ref.,Name,Room,Check-in,Check-out,Nights,Price\nB1,Smith,101,x,y,3,150.00\nB2,Jones,102,x,y,2,99.00\n",
+        "bookings",
+    ),
+    ("items", "Bestellnummer;Name;Anreise;Abreise;Preis\nB1;Schmidt;x;y;150,00\nB2;Meier;x;y;99,00\n", "bookings"),
+    (
+        "items",
+        "Ref.,Name,Result,Units,Reference range,Price\nS1,Glucose,5.1,mmol,4-6,9.00\nS2,Iron,12,umol,9-30,8.00\n",
+        "measurements",
+    ),
+    (
+        "items",
+        "Ref.,Description,Km,Driver,Odometer,Price\nV1,To Bonn,100,Ann,20000,0.30\nV2,To Ulm,150,Bob,20150,0.30\n",
+        "trips",
+    ),
+    (
+        "items",
+        "Référence,Nom,Adresse,Code postal,Ville,Prix\nC1,Dupont,Rue 1,75001,Paris,5.00\nC2,Petit,Rue 2,75002,Paris,6.00\n",
+        "addresses",
+    ),
+    (
+        "items",
+        "Item no,Name,Straat,Postcode,Plaats\nC1,Jansen,Weg,1001AB,Utrecht\nC2,de Vries,Weg,1002AB,Utrecht\n",
+        "addresses",
+    ),
+    ("items", "Código,Nombre,Pregunta 1,Pregunta 2\nR1,Ana,5,4\nR2,Bea,3,2\n", "survey answers"),
+    (
+        "items",
+        "Ref.,Name,Shares,Price,Market value,Dividend\nX,Acme,10,100.00,1000.00,1.00\nY,Ajax,20,50.00,1000.00,2.00\n",
+        "securities",
+    ),
+    (
+        "items",
+        "Lieferschein-Nr.;Artikelnummer;Bezeichnung;Paletten\nD1;A1;Schraube;1\nD2;A2;Mutter;2\n",
+        "delivery notes",
+    ),
+    (
+        "orders",
+        "Delivery note no,Order no,Item no,Quantity,Weight kg,Pallets\nD1,O1,A1,5,2,1\nD2,O2,A2,6,3,1\n",
+        "delivery notes",
+    ),
+    (
+        "invoices",
+        "Invoice no,Customer ID,Item ID,Qty,Expense type,Reimbursed\n1,c,i,1,Taxi,yes\n2,c,j,1,Train,no\n",
+        "expenses",
+    ),
+    (
+        "items",
+        "SKU,Name,Price,Competitor price,Shop,URL\nA,Bolt,1.00,1.10,X,u\nB,Nut,0.10,0.20,X,u\n",
+        "price comparisons",
+    ),
 ];
 
 #[test]
@@ -329,6 +407,12 @@ fn columns_of_other_topics_beside_those_of_a_template_are_no_reason_for_a_warnin
         ),
         ("items", "SKU,Name,Old price,New price,Valid from\nA,Bolt,1.00,1.10,2026-01-01\nB,Nut,0.10,0.20,2026-01-01\n"),
         ("items", "Item no,Description,Supplier,Lead time,Purchase price\nA,Bolt,X,5,1.00\nB,Nut,Y,5,0.10\n"),
+        (
+            "items",
+            "SKU,Name,Price,Supplier,Supplier e-mail,Supplier phone\nA,Bolt,1.00,X,x@x.de,1\nB,Nut,0.10,X,x@x.de,1\n",
+        ),
+        ("items", "SKU,Name,Price,Storage temperature,Voltage\nA,Lamp,1.00,20,230\nB,Fan,0.10,20,230\n"),
+        ("items", "SKU,Name,Price,Mileage,Color\nA,Car,1000.00,20000,red\nB,Van,900.00,30000,red\n"),
         ("items", "SKU,Name,Stock,Location\nA,Bolt,5,L1\nB,Nut,7,L2\n"),
         ("orders", "Order no,Customer,SKU,Quantity,Note\n1001,X,A,5,a\n1002,Y,B,6,b\n"),
         ("orders", "Order no,SKU,Quantity,Qty shipped,Qty returned,Unit price\n1001,A,5,5,0,1.00\n1002,B,6,4,1,2.00\n"),
