@@ -23,14 +23,24 @@ impl Ledger {
         Ok(sqlx::query_scalar(query).bind(template_toml).fetch_one(&self.reader).await?)
     }
 
-    /// Returns the profile of the last finished upload with this template of which the service has accepted a record.
-    pub async fn latest_profile(&self, template: &str, record: RecordKind) -> Result<Option<StoredProfile>, Error> {
+    /// Returns the profiles of the last `most` finished uploads with this template of which the service has accepted a record,
+    /// the newest first.
+    pub async fn latest_profiles(
+        &self,
+        template: &str,
+        record: RecordKind,
+        most: u32,
+    ) -> Result<Vec<StoredProfile>, Error> {
         let query = "SELECT id AS run, created_at AS at, profile FROM run \
                      WHERE template = $1 AND record = $2 AND state = 'finished' AND profile IS NOT NULL AND EXISTS \
                      (SELECT 1 FROM outcome WHERE outcome.run = run.id AND outcome.state = 'sent') \
-                     ORDER BY id DESC LIMIT 1";
-        let row: Option<(RunId, i64, String)> =
-            sqlx::query_as(query).bind(template).bind(record.name()).fetch_optional(&self.reader).await?;
-        Ok(row.map(|(run, at, profile)| StoredProfile { run, at, profile }))
+                     ORDER BY id DESC LIMIT $3";
+        let rows: Vec<(RunId, i64, String)> = sqlx::query_as(query)
+            .bind(template)
+            .bind(record.name())
+            .bind(i64::from(most))
+            .fetch_all(&self.reader)
+            .await?;
+        Ok(rows.into_iter().map(|(run, at, profile)| StoredProfile { run, at, profile }).collect())
     }
 }

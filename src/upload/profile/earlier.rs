@@ -1,15 +1,20 @@
-//! Comparison with the last accepted run of the same template.
+//! Comparison with the last accepted runs of the same template.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::Profile;
 use super::change::changes;
-use crate::ledger::{self, Ledger};
+use crate::ledger::{self, Ledger, Problem, StoredProfile};
 use crate::records::RecordKind;
 use crate::upload::Tally;
 
-/// Adds a warning for each change against the last run of the template that the service has accepted records of.
+/// Number of earlier runs. Several files may take turns, such as the lists of two suppliers, and the last run may be the
+/// retry of a few rows.
+const RUNS: u32 = 5;
+
+/// Adds a warning for each change against the most similar of the last runs of the template that the service has accepted
+/// records of.
 ///
 /// # Errors
 /// [`ledger::Error::Corrupt`] for a profile that can't be read.
@@ -19,16 +24,27 @@ pub async fn warn_of_changes(
     record: RecordKind,
     tally: &mut Tally,
 ) -> Result<(), ledger::Error> {
-    let Some(stored) = ledger.latest_profile(template, record).await? else { return Ok(()) };
-    let earlier: Profile = serde_json::from_str(&stored.profile)
-        .map_err(|error| ledger::Error::Corrupt(format!("the profile of run {}: {error}", stored.run)))?;
-    let day = Timestamp::from_millisecond(stored.at).map(|at| at.to_zoned(TimeZone::system()).date().to_string());
-    let run = match day {
-        Ok(day) => format!("run {} of {day}", stored.run),
-        Err(_) => format!("run {}", stored.run),
-    };
-    for warning in changes(&tally.profile, &earlier, &run) {
+    let mut least: Option<Vec<Problem>> = None;
+    for stored in ledger.latest_profiles(template, record, RUNS).await? {
+        let earlier: Profile = serde_json::from_str(&stored.profile)
+            .map_err(|error| ledger::Error::Corrupt(format!("the profile of run {}: {error}", stored.run)))?;
+        let found = changes(&tally.profile, &earlier, &name_of(&stored));
+        // Of equally similar runs, the newest counts.
+        if least.as_ref().is_none_or(|least| found.len() < least.len()) {
+            least = Some(found);
+        }
+    }
+    for warning in least.into_iter().flatten() {
         tally.warn_of_file(warning);
     }
     Ok(())
+}
+
+/// Returns the number of a run with its date.
+fn name_of(stored: &StoredProfile) -> String {
+    let day = Timestamp::from_millisecond(stored.at).map(|at| at.to_zoned(TimeZone::system()).date().to_string());
+    match day {
+        Ok(day) => format!("run {} of {day}", stored.run),
+        Err(_) => format!("run {}", stored.run),
+    }
 }

@@ -81,3 +81,28 @@ fn changes_against_the_last_accepted_run_are_warnings() {
     served.sheetport(&place, ["report", "-o", "report.html"]).exits(0);
     assert!(std::fs::read_to_string(place.path("report.html")).unwrap().contains("has the median 10500"));
 }
+
+#[test]
+fn files_that_take_turns_and_retries_of_few_rows_are_no_change() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("euro.csv", items(|row| format!("{row}.50"), "EUR"));
+    place.write("yen.csv", items(|row| format!("{row}500"), "JPY"));
+    let warnings = |command: &[&str], file: &str, code: i32| {
+        let arguments = command.iter().copied().chain([file, "-t", "items", "--json"]);
+        served.sheetport(&place, arguments).exits(code).json()["warnings"].as_array().unwrap().len()
+    };
+    assert_eq!(warnings(&["upload"], "euro.csv", 0), 0);
+    assert_eq!(warnings(&["upload"], "yen.csv", 0), 2, "this change is new");
+    for file in ["euro.csv", "yen.csv", "euro.csv"] {
+        assert_eq!((warnings(&["check"], file, 0), warnings(&["upload"], file, 0)), (0, 0), "{file}");
+    }
+    // One row is fixed and sent by itself, in the only record in dollars.
+    let mixed = items(|row| format!("{row}.50"), "EUR") + "A-021,Bolt 21,free,USD\n";
+    place.write("mixed.csv", &mixed);
+    assert_eq!(warnings(&["upload", "--report", "report.csv"], "mixed.csv", 3), 0);
+    let report = std::fs::read_to_string(place.path("report.csv")).unwrap();
+    place.write("report.csv", report.replace("free", "21.50"));
+    served.sheetport(&place, ["retry", "report.csv"]).exits(0);
+    assert_eq!(warnings(&["check"], "euro.csv", 0), 0);
+}
