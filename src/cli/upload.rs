@@ -54,8 +54,8 @@ pub struct Upload {
     /// Send nothing if a row needs fixing
     #[arg(long)]
     pub all_or_nothing: bool,
-    /// Send records again that were sent before, even if this creates duplicates: all, or those with these names, such as
-    /// invoice numbers
+    /// Send records again that were sent before, and rows of the file that repeat others in the same order, even if this creates
+    /// duplicates: all, or records with these names, such as invoice numbers
     #[arg(
         long,
         value_name = "NAMES",

@@ -109,6 +109,7 @@ pub async fn preview_upload(
         UploadedReport::OfOtherService => source.ignore_status(),
         UploadedReport::No => {}
     }
+    source.allows_copies = upload.allow_repeat == AllowRepeat::All;
     preview(Some(context), &source, &upload.input.template, observer).await
 }
 
@@ -135,6 +136,7 @@ async fn run_upload(
         UploadedReport::OfOtherService => source.ignore_status(),
         UploadedReport::No => {}
     }
+    source.allows_copies = upload.allow_repeat == AllowRepeat::All;
     let connection = Connection::new(&client, speed(&settings, context)?, settings.concurrency);
     load_sizes(context, &connection, client.address()).await;
     compare_keys(&connection, &mut source, &upload.input.template, upload.restore_texts, observer).await?;

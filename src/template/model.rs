@@ -312,6 +312,8 @@ pub enum Duplicates {
     First,
     /// Only the last is sent.
     Last,
+    /// All are sent, even equal rows without a key.
+    Send,
 }
 
 /// The rule for a field of the record. Steps are applied in the order of the members.

@@ -218,6 +218,7 @@ async fn prepare_again(
     source.history =
         Some(load_history(ledger, &run, &family, report, &source, &template, request.sends_accepted).await?);
     source.is_strict = settings.strict;
+    source.allows_copies = settings.allow_repeat == AllowRepeat::All;
     observer(Event::ReportOf(&run));
     let options = run.about.options.clone();
     Ok(Prepared { source, template: Arc::new(template), of: Some(run), options, settings, context, sender })
@@ -241,6 +242,7 @@ fn prepare_as_new(
     // The rows go to the service of the context, which may be another one than that of the run.
     let usual = request.sending.settings(context);
     let earlier = run.as_ref().map_or(usual.clone(), |run| run.about.settings.clone());
+    source.allows_copies = earlier.allow_repeat == AllowRepeat::All;
     let settings = RunSettings {
         profile: usual.profile,
         connection: usual.connection,

@@ -33,11 +33,23 @@ impl Checker<'_> {
         };
         let fill_down = raw.sheet.fill_down.as_ref().map(Spanned::span);
         let sheet = self.sheet(raw.sheet, defaults.locale);
-        let duplicates = [("error", Duplicates::Error), ("first", Duplicates::First), ("last", Duplicates::Last)];
-        let duplicates = self.keep(self.choice("duplicates", raw.duplicates, &duplicates));
+        let handlings = [
+            ("error", Duplicates::Error),
+            ("first", Duplicates::First),
+            ("last", Duplicates::Last),
+            ("send", Duplicates::Send),
+        ];
+        let duplicates_span = raw.duplicates.as_ref().map(Spanned::span);
+        let duplicates = self.keep(self.choice("duplicates", raw.duplicates, &handlings));
         // Without a kind of record, no field can be checked.
         let (record, written) = self.kind(raw.record)?;
         let input = record.input();
+        if let (Some(Some(Duplicates::Send)), Some(span)) = (duplicates, duplicates_span)
+            && !input.must_not_repeat()
+        {
+            let message = format!("{} with the same identifier overwrite each other", input.plural);
+            self.note(self.error(span, message, Some("write \"first\" or \"last\" instead")));
+        }
         let declared = |raw: &RawFields, table: &str| -> Vec<String> {
             let removed = self.removed.keys_of(&[table]).into_iter().map(str::to_owned);
             raw.keys().map(|name| name.get_ref().clone()).chain(removed).collect()

@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde::de::IgnoredAny;
 
+use super::checks::copied::{COPIED, CopiedRow, CopiedRows, copied_row};
 use super::checks::duplicates::{Duplicates, Withdrawal};
 use super::checks::keys;
 use super::checks::name::Name;
@@ -16,7 +17,7 @@ use super::row::{Finished, MappedRow, RowMapper, ledger_problem};
 use super::waiting::{Incomplete, Record, Waiting};
 use crate::ledger::{Disposition, Origin, PlannedRecord, Problem, Seq, SkipReason, SourceRow};
 use crate::template::map::{Parts, RowKind, SEPARATOR, SkipCause};
-use crate::template::model::GroupRows;
+use crate::template::model::{Duplicates as Policy, GroupRows};
 use crate::template::{self, Cause};
 use crate::upload::error::Error;
 use crate::upload::profile::Collector;
@@ -26,6 +27,8 @@ use crate::upload::tally::Tally;
 
 /// Maximum bytes of incomplete records. Records whose rows may be anywhere stay incomplete until the end of the sheet.
 const MAX_HELD: usize = 1 << 30;
+/// Records that wait for the rows below, which may show that they are copies. Further rows between copied ones are possible.
+const HELD_BACK: usize = 16;
 /// The memory for an incomplete record or a problem, in addition to the texts.
 const OVERHEAD: usize = 200;
 
@@ -55,6 +58,8 @@ pub(super) struct Assembler<'t> {
     held: usize,
     max_held: usize,
     duplicates: Duplicates,
+    /// Present if copied rows are problems.
+    copied: Option<CopiedRows>,
     suspects: Suspects,
     /// Present if the file is a report.
     reviewer: Option<Reviewer<'t>>,
@@ -79,6 +84,7 @@ impl<'t> Assembler<'t> {
             held: 0,
             max_held: MAX_HELD,
             duplicates: Duplicates::new(template),
+            copied: (!source.allows_copies && template.duplicates != Policy::Send).then(CopiedRows::default),
             suspects: Suspects::default(),
             reviewer: source.history.as_ref().map(|history| Reviewer::new(history, sheets(), input)),
             batch: Batch::default(),
@@ -109,6 +115,8 @@ impl<'t> Assembler<'t> {
             return Err(Error::TooManyRows { most: keys::MAX_ROWS });
         }
         self.parts.begin(row.part, next);
+        let copied = self.copied.as_mut().map_or_else(Vec::new, |copied| copied.begin_sheet(row.part));
+        self.reject_copies(copied);
         if let (Some(reviewer), Some(history)) = (&mut self.reviewer, &mut row.history) {
             row.problems.extend(reviewer.check_copy(history));
         }
@@ -116,14 +124,23 @@ impl<'t> Assembler<'t> {
             Some(group) if row.draft.kind == RowKind::Record => {
                 self.add_to_group(row, group.rows, group.blank_is_above, next)?
             }
-            _ => {
+            Some(_) if !self.waiting.is_empty() => {
                 let record = self.single(row);
-                if self.waiting.is_empty() {
-                    self.first_waiting += 1;
-                    self.emit(next, record);
-                } else {
-                    self.waiting.push_back(Waiting::Complete(record));
-                }
+                self.waiting.push_back(Waiting::Complete(record));
+                next
+            }
+            group => {
+                let held_back = if group.is_none() && self.must_not_repeat() { HELD_BACK } else { 0 };
+                let record = self.single(row);
+                let copied = match &mut self.copied {
+                    Some(copied) if held_back > 0 && record.may_be_copied() => {
+                        copied.add(record.request.body_hash, next, row.number)
+                    }
+                    _ => Vec::new(),
+                };
+                self.waiting.push_back(Waiting::Complete(record));
+                self.reject_copies(copied);
+                self.emit_waiting(held_back);
                 next
             }
         };
@@ -147,7 +164,16 @@ impl<'t> Assembler<'t> {
 
     /// Completes all records: there are no more rows.
     pub(super) fn finish(&mut self) {
-        while let Some(waiting) = self.waiting.pop_front() {
+        let copied = self.copied.as_mut().map_or_else(Vec::new, CopiedRows::end_sheet);
+        self.reject_copies(copied);
+        self.emit_waiting(0);
+    }
+
+    /// Completes the waiting records except the last ones.
+    fn emit_waiting(&mut self, except: usize) {
+        while self.waiting.len() > except
+            && let Some(waiting) = self.waiting.pop_front()
+        {
             let seq = self.first_waiting;
             self.first_waiting += 1;
             let record = match waiting {
@@ -155,6 +181,23 @@ impl<'t> Assembler<'t> {
                 Waiting::Incomplete(record) => self.complete(seq, record),
             };
             self.emit(seq, record);
+        }
+    }
+
+    /// Rejects the records of copied rows.
+    fn reject_copies(&mut self, copied: Vec<CopiedRow>) {
+        for copied in copied {
+            let index = self.waiting_index(copied.copy.seq());
+            let Some(waiting) = self.waiting.get_mut(index) else { continue };
+            let first = match waiting {
+                Waiting::Complete(record) => record.rows[0],
+                Waiting::Incomplete(record) => record.parts.first_row(),
+            };
+            let problem = self.parts.copied(copied.parts, copied_row(copied, first));
+            match waiting {
+                Waiting::Complete(record) => record.add_problem(problem),
+                Waiting::Incomplete(record) => record.problems.push(problem),
+            }
         }
     }
 
@@ -233,7 +276,7 @@ impl<'t> Assembler<'t> {
         };
         if let Some(seq) = known {
             let index = self.waiting_index(seq);
-            let mut added = 0;
+            let (mut added, mut copied) = (0, Vec::new());
             if let Some(Waiting::Incomplete(record)) = self.waiting.get_mut(index) {
                 let Incomplete { parts, lines, problems, histories, .. } = record;
                 if let (Some(reviewer), Some(history)) = (&self.reviewer, row.history) {
@@ -243,11 +286,14 @@ impl<'t> Assembler<'t> {
                 }
                 let reported = parts.problems.len();
                 let before = parts.len_from(reported);
-                lines.add(row.draft.parts.lines_json(), row.number);
+                let line = row.draft.parts.lines_json();
+                lines.add(line, row.number);
+                copied = add_line(&mut self.copied, self.rows, line, (seq, row.number));
                 self.rows.mappers[row.part].merge(parts, &row.draft.parts);
                 added = parts.len_from(reported).saturating_sub(before) + problem_bytes(&row.problems);
                 problems.append(&mut row.problems);
             }
+            self.reject_copies(copied);
             self.hold(added, row.number)?;
             if !name.is_empty() && self.last_group.as_ref().is_none_or(|(_, last)| *last != seq) {
                 self.last_group = Some((name.into(), seq));
@@ -280,9 +326,11 @@ impl<'t> Assembler<'t> {
         let histories = row.history.into_iter().collect();
         let mut lines = RepeatedLines::default();
         lines.add(parts.lines_json(), row.number);
+        let copied = add_line(&mut self.copied, self.rows, parts.lines_json(), (next, row.number));
         let group = row.draft.group.as_str().into();
         let record = Incomplete { group, parts, lines, problems, histories };
         self.waiting.push_back(Waiting::Incomplete(record));
+        self.reject_copies(copied);
         Ok(next)
     }
 
@@ -319,14 +367,17 @@ impl<'t> Assembler<'t> {
         {
             self.closed.entry(last).or_insert(parts.first_row());
         }
-        self.finish();
+        self.emit_waiting(0);
         debug_assert_eq!(self.first_waiting, next, "all waiting records were emitted");
     }
 
     fn complete(&mut self, seq: Seq, record: Incomplete) -> Record {
-        let Incomplete { group, mut parts, lines, problems, histories } = record;
+        let Incomplete { group, mut parts, lines, mut problems, histories } = record;
         self.held = self.held.saturating_sub(parts.len() + problem_bytes(&problems) + OVERHEAD);
         let (part, row) = (self.parts.part_of(seq), parts.first_row());
+        if self.copied.is_some() && problems.iter().all(|problem| problem.code != COPIED) {
+            problems.extend(lines.copied().map(|problem| Problem { sheet: self.parts.sheet_of(seq), ..problem }));
+        }
         let mut finished = Finished::default();
         self.rows.finish((part, None), &mut parts, &mut finished);
         // The cells of a row with a problem of its own may be wrong.
@@ -405,6 +456,19 @@ impl<'t> Assembler<'t> {
             let (key, target) = (present(key).or_else(|| present(name)), present(target));
             self.batch.records.push(PlannedRecord { key, target, rows, sheet, disposition, warnings });
         }
+    }
+}
+
+/// Adds the line of a row and its record to the rows so far. Returns the rows that it shows to be copies.
+fn add_line(
+    copied: &mut Option<CopiedRows>,
+    rows: &RowMapper<'_>,
+    line: &[u8],
+    (seq, row): (Seq, u64),
+) -> Vec<CopiedRow> {
+    match copied {
+        Some(copied) if !line.is_empty() => copied.add(rows.line_hash(seq, line), seq, row),
+        _ => Vec::new(),
     }
 }
 

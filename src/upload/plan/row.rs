@@ -7,7 +7,7 @@ use super::checks::row_problems::{beyond_header, doubtful, unsplit};
 use super::part::Part;
 use super::request::{Request, UniqueValue};
 use super::source::Source;
-use crate::ledger::Problem;
+use crate::ledger::{Problem, Seq};
 use crate::sheet::{Doubt, Row};
 use crate::template::map::survey::Survey;
 use crate::template::map::{Draft, Parts, RowKind, SkipCause, unquoted};
@@ -179,6 +179,11 @@ impl<'a> RowMapper<'a> {
         if must_not_repeat {
             request.body_hash = self.hasher.hash_one(&request.body);
         }
+    }
+
+    /// Returns the hash of a line of a record, as JSON.
+    pub(super) fn line_hash(&self, seq: Seq, line: &[u8]) -> u64 {
+        self.hasher.hash_one((seq, line))
     }
 
     /// Returns what a name is compared by, unless it is empty.

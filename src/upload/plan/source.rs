@@ -44,6 +44,8 @@ pub struct Source {
     pub chosen: Option<(u64, u64)>,
     /// Rejects records with a warning.
     pub is_strict: bool,
+    /// Whether rows that repeat earlier ones in the same order are sent.
+    pub allows_copies: bool,
     /// The history of the rows, if the file is a report and only unaccepted rows are sent.
     pub history: Option<ReportHistory>,
     /// The service's identifiers of the rows, if the file is an export.
@@ -144,6 +146,7 @@ impl Source {
             warnings,
             chosen: None,
             is_strict: false,
+            allows_copies: false,
             history: None,
             known_texts: None,
             unknown_references: None,

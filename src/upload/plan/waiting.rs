@@ -32,3 +32,16 @@ pub(super) struct Record {
     pub decision: Decision,
     pub warnings: Vec<Problem>,
 }
+
+impl Record {
+    /// Whether the record is compared with earlier ones by its content: it has no name, and is valid.
+    pub(super) fn may_be_copied(&self) -> bool {
+        let Request { key, target, .. } = &self.request;
+        matches!(self.decision, Decision::Send | Decision::AcceptedEarlier(_)) && key.is_empty() && target.is_empty()
+    }
+
+    pub(super) fn add_problem(&mut self, problem: Problem) {
+        let decision = std::mem::replace(&mut self.decision, Decision::Send);
+        self.decision = decision.with_problem(problem);
+    }
+}

@@ -8,6 +8,7 @@ mod chaos;
 mod choices;
 mod conditions;
 mod connect;
+mod copied_rows;
 mod crash;
 mod damage;
 mod demo;

@@ -8,18 +8,19 @@ use super::process::{Ended, Place, Sheetport};
 use super::{accounting, summary};
 use crate::faults::server::{Reply, Seen, Server, answer};
 
-const INVOICES: &str = "record = \"invoice\"\n[fields.cid]\ncolumn = \"Customer\"\n[lines.id]\ncolumn = \"Item\"\n\
+pub(super) const INVOICES: &str = "record = \"invoice\"\n[fields.cid]\ncolumn = \"Customer\"\n[lines.id]\ncolumn = \"Item\"\n\
                         [lines.amount]\ncolumn = \"Amount\"\n[group]\nby = [\"Invoice\"]\n";
-const MOVEMENTS: &str = "record = \"inventory-transaction\"\n[fields.transactionType]\nvalue = \"in\"\n\
+pub(super) const MOVEMENTS: &str = "record = \"inventory-transaction\"\n[fields.transactionType]\nvalue = \"in\"\n\
                          [fields.inventoryExternalId]\ncolumn = \"Stock\"\n[fields.transactionAmount]\ncolumn = \"Qty\"\n";
 
-struct Desk {
-    place: Place,
-    server: Server,
+/// A folder with the template `t.toml`, and a service.
+pub(super) struct Desk {
+    pub(super) place: Place,
+    pub(super) server: Server,
 }
 
 impl Desk {
-    async fn new(template: &str, reply: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Desk {
+    pub(super) async fn new(template: &str, reply: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Desk {
         let place = Place::new();
         place.write("t.toml", template);
         Desk { place, server: Server::start(reply).await }
@@ -30,19 +31,19 @@ impl Desk {
         command.secret("SHEETPORT_ACCESS_TOKEN", "access-1")
     }
 
-    async fn run(&self, args: &[&str], code: i32) -> Ended {
+    pub(super) async fn run(&self, args: &[&str], code: i32) -> Ended {
         let command = self.command(args);
         tokio::task::spawn_blocking(move || command.exits(code)).await.unwrap()
     }
 
     /// Uploads rows and returns the accounting.
-    async fn upload(&self, file: &str, rows: &str, code: i32) -> String {
+    pub(super) async fn upload(&self, file: &str, rows: &str, code: i32) -> String {
         self.place.write(file, rows);
         accounting(&summary(&self.run(&["upload", file, "-t", "t.toml", "--json"], code).await))
     }
 }
 
-const HEADER: &str = "Invoice,Customer,Item,Amount\n";
+pub(super) const HEADER: &str = "Invoice,Customer,Item,Amount\n";
 
 #[tokio::test]
 async fn an_edited_file_creates_only_what_is_new() {

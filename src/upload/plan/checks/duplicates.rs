@@ -53,6 +53,9 @@ impl Duplicates {
         row: u64,
         body: u64,
     ) -> Option<Problem> {
+        if self.policy == Policy::Send {
+            return None;
+        }
         let earlier = self.bodies.insert(body, KeyHolder { seq, row, is_to_be_sent: true }, false)?;
         Some(parts.with_other_sheet(repeated_record(row, earlier.row), seq, earlier.seq))
     }
@@ -78,7 +81,7 @@ impl Duplicates {
                 let of_earlier = |cause| parts.same_key(earlier.seq, earlier.row, &request.key, cause, seq);
                 let of_this = |cause| parts.same_key(seq, row, &request.key, cause, earlier.seq);
                 match self.policy {
-                    Policy::Error => {
+                    Policy::Error | Policy::Send => {
                         decision = decision.with_problem(of_this(Cause::Duplicate { other_row: earlier.row }));
                         if earlier.is_to_be_sent {
                             let problem = of_earlier(Cause::Duplicate { other_row: row });

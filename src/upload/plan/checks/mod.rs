@@ -1,6 +1,7 @@
 //! Checks beyond single values: of rows, of records against each other, and of the file as a whole.
 
 pub(in crate::upload::plan) mod blank_columns;
+pub(in crate::upload::plan) mod copied;
 pub(in crate::upload::plan) mod duplicates;
 pub(in crate::upload::plan) mod file_warnings;
 pub(in crate::upload::plan) mod keys;

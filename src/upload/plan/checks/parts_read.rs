@@ -55,6 +55,16 @@ impl<'t> PartsRead<'t> {
         self.with_other_sheet(ledger_problem(problem, self.rows.source), seq, other.0)
     }
 
+    /// Adds the sheets of a copied row and of its original to the problem, whose remedy ends with the row of the original.
+    pub(in crate::upload::plan) fn copied(&self, (part, original): (usize, usize), mut problem: Problem) -> Problem {
+        let source = self.rows.source;
+        problem.sheet = source.sheet_of(&source.parts[part]);
+        if part != original {
+            problem.remedy.push_str(&format!(" of the sheet '{}'", source.name_of(&source.parts[original])));
+        }
+        problem
+    }
+
     /// Adds the sheet of another record to the remedy, if that is another sheet.
     pub(in crate::upload::plan) fn with_other_sheet(&self, mut problem: Problem, seq: Seq, other: Seq) -> Problem {
         let (part, other_part) = (self.part_of(seq), self.part_of(other));

@@ -1,9 +1,11 @@
-//! Repetitions within a file: probably pasted twice, but possible on purpose, so that they are warnings.
+//! Single repetitions within a file: perhaps pasted twice, but possible on purpose, so that they are warnings. A record whose
+//! lines are all there twice in the same order is a problem.
 
 use std::collections::HashMap;
 
 use twox_hash::XxHash3_64;
 
+use super::copied::COPIED;
 use crate::ledger::Problem;
 
 const REPEATED: &str = "repeated";
@@ -23,6 +25,23 @@ impl RepeatedLines {
         if !lines.is_empty() {
             self.lines.push((XxHash3_64::oneshot(lines), row));
         }
+    }
+
+    /// Returns the problem of a record with all lines twice in the same order, if they are not all the same.
+    pub(in crate::upload::plan) fn copied(&self) -> Option<Problem> {
+        let (first, second) = self.lines.split_at(self.lines.len() / 2);
+        let is_copied = first.len() == second.len()
+            && first.iter().zip(second).all(|((line, _), (other, _))| line == other)
+            && first.iter().any(|(line, _)| *line != first[0].0);
+        let (row, original) = (second.first().filter(|_| is_copied)?.1, first.first()?.1);
+        Some(Problem {
+            row: Some(row),
+            remedy: format!(
+                "if the rows were copied, delete them; if they are right, `--rows {original}-{original} --allow-repeat` sends \
+                 them; the first one is the same as row {original}"
+            ),
+            ..Problem::of_record(COPIED, "begins a copy of all rows of the record, in the same order")
+        })
     }
 
     /// Returns the warning about repeated lines: every line appears twice, or several do. A single repeated line among
@@ -76,5 +95,18 @@ mod tests {
         assert_eq!(warned(&["a", "a"]), Some(3));
         assert_eq!(warned(&["a", "b", "a", "b"]), Some(4));
         assert_eq!(warned(&["a", "b", "c", "b", "c"]), Some(5));
+    }
+
+    #[test]
+    fn all_lines_twice_in_the_same_order_are_a_problem() {
+        let copied = |lines: &[&str]| {
+            let mut repeated = RepeatedLines::default();
+            (2..).zip(lines).for_each(|(row, line)| repeated.add(line.as_bytes(), row));
+            repeated.copied().and_then(|problem| problem.row)
+        };
+        assert_eq!(copied(&["a", "b", "a", "b"]), Some(4));
+        for lines in [&[][..], &["a"], &["a", "a"], &["a", "a", "a", "a"], &["a", "b", "b", "a"], &["a", "b", "a"]] {
+            assert_eq!(copied(lines), None, "{lines:?}");
+        }
     }
 }

@@ -1,0 +1,199 @@
+//! Blocks of rows that repeat earlier rows in the same order: pasted twice, or a sheet that was copied.
+
+use std::ops::Range;
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
+use super::keys::MAX_ROWS;
+use crate::ledger::{Problem, Seq};
+
+/// Rows that are a copy if they repeat earlier rows in the same order. Two such rows are possible by chance.
+const BLOCK: usize = 3;
+/// Minimum number of rows of a sheet that is a copy of another one.
+const SHEET: usize = 2;
+pub(in crate::upload::plan) const COPIED: &str = "copied-rows";
+
+/// The rows so far, by hashes of their content. A million rows need about 30 MB.
+#[derive(Debug, Default)]
+pub(in crate::upload::plan) struct CopiedRows {
+    rows: Vec<SeenRow>,
+    /// Where blocks begin in `rows`, the first of equal ones.
+    blocks: HashTable<u32>,
+    /// Where the rows of each sheet begin in `rows`, by the part of the source.
+    sheets: Vec<usize>,
+    /// The place behind the last copied row.
+    copied: usize,
+}
+
+/// A row with the record that it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::upload::plan) struct SeenRow {
+    hash: u64,
+    seq: u32,
+    row: u32,
+}
+
+/// A copied row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::upload::plan) struct CopiedRow {
+    pub copy: SeenRow,
+    pub original: SeenRow,
+    /// The parts of the source with these rows.
+    pub parts: (usize, usize),
+}
+
+impl CopiedRows {
+    /// Adds a row by the hash of its content, and returns the rows that it shows to be copies.
+    pub(in crate::upload::plan) fn add(&mut self, hash: u64, seq: Seq, row: u64) -> Vec<CopiedRow> {
+        self.rows.push(SeenRow::new(hash, seq, row));
+        let Some(start) = self.rows.len().checked_sub(BLOCK) else { return Vec::new() };
+        let rows = &self.rows;
+        // The same row several times may be several pieces, scanned one after the other.
+        if rows[start..].iter().all(|row| row.hash == hash) {
+            return Vec::new();
+        }
+        let is_same = |other: &u32| equal(&rows[start..], &rows[*other as usize..][..BLOCK]);
+        let hash_of = |place: &u32| block_hash(&rows[*place as usize..]);
+        match self.blocks.entry(block_hash(&rows[start..]), is_same, hash_of) {
+            Entry::Vacant(entry) => {
+                entry.insert(narrow(start as u64));
+                Vec::new()
+            }
+            Entry::Occupied(entry) => {
+                let original = *entry.get() as usize;
+                // Rows that alternate overlap with their repetition.
+                if original + BLOCK > start { Vec::new() } else { self.report(original, start..start + BLOCK) }
+            }
+        }
+    }
+
+    /// Begins the rows of a part of the source, unless this was done before. Returns the rows of the sheet above if it is a
+    /// copy of an earlier one.
+    pub(in crate::upload::plan) fn begin_sheet(&mut self, part: usize) -> Vec<CopiedRow> {
+        if self.sheets.len() > part {
+            return Vec::new();
+        }
+        let found = self.end_sheet();
+        self.sheets.resize(part + 1, self.rows.len());
+        found
+    }
+
+    /// Returns the rows of the last sheet if it is a copy of an earlier one.
+    pub(in crate::upload::plan) fn end_sheet(&mut self) -> Vec<CopiedRow> {
+        let Some(begin) = self.sheets.last().copied() else { return Vec::new() };
+        let sheet = &self.rows[begin..];
+        if sheet.len() < SHEET || sheet.iter().all(|row| row.hash == sheet[0].hash) {
+            return Vec::new();
+        }
+        let is_original = |bounds: &&[usize]| equal(&self.rows[bounds[0]..bounds[1]], sheet);
+        match self.sheets.windows(2).find(is_original).map(|bounds| bounds[0]) {
+            Some(original) => self.report(original, begin..self.rows.len()),
+            None => Vec::new(),
+        }
+    }
+
+    /// Returns the copies that were not returned before.
+    fn report(&mut self, original: usize, copies: Range<usize>) -> Vec<CopiedRow> {
+        let new = copies.start.max(self.copied)..copies.end;
+        self.copied = copies.end.max(self.copied);
+        let part_of = |place| self.sheets.partition_point(|begin| *begin <= place).saturating_sub(1);
+        let copied = |place| {
+            let original = original + (place - copies.start);
+            CopiedRow {
+                copy: self.rows[place],
+                original: self.rows[original],
+                parts: (part_of(place), part_of(original)),
+            }
+        };
+        new.map(copied).collect()
+    }
+}
+
+impl SeenRow {
+    fn new(hash: u64, seq: Seq, row: u64) -> SeenRow {
+        SeenRow { hash, seq: narrow(seq.unsigned_abs()), row: narrow(row) }
+    }
+
+    pub(in crate::upload::plan) fn seq(self) -> Seq {
+        Seq::from(self.seq)
+    }
+
+    pub(in crate::upload::plan) fn row(self) -> u64 {
+        u64::from(self.row)
+    }
+}
+
+fn equal(rows: &[SeenRow], others: &[SeenRow]) -> bool {
+    rows.len() == others.len() && rows.iter().zip(others).all(|(row, other)| row.hash == other.hash)
+}
+
+fn block_hash(rows: &[SeenRow]) -> u64 {
+    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+    rows[..BLOCK].iter().fold(0, |hash, row| (hash ^ row.hash).wrapping_mul(FACTOR).rotate_left(29))
+}
+
+fn narrow(number: u64) -> u32 {
+    u32::try_from(number.min(MAX_ROWS)).expect("the number of rows is less than 2^31")
+}
+
+/// Returns the problem of a copied row. `first` is the first row of its record.
+pub(in crate::upload::plan) fn copied_row(copied: CopiedRow, first: u64) -> Problem {
+    let original = copied.original.row();
+    Problem {
+        row: Some(copied.copy.row()),
+        remedy: format!(
+            "if it was copied, delete it; if it is right, `--rows {first}-{first} --allow-repeat` sends it; it is the same as \
+             row {original}"
+        ),
+        ..Problem::of_record(COPIED, "repeats an earlier row, as do the rows next to it: they were probably copied")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the copied rows and their originals. Sheets are separated by `|`, and the rows are numbered from 0 without
+    /// them.
+    fn copies(rows: &str) -> Vec<(u64, u64)> {
+        let mut copied = CopiedRows::default();
+        let (mut found, mut number) = (Vec::new(), 0);
+        for (part, rows) in rows.split('|').enumerate() {
+            found.extend(copied.begin_sheet(part));
+            for row in rows.bytes() {
+                found.extend(copied.add(u64::from(row), number, number.unsigned_abs()));
+                number += 1;
+            }
+        }
+        found.extend(copied.end_sheet());
+        found.into_iter().map(|found| (found.copy.row(), found.original.row())).collect()
+    }
+
+    #[test]
+    fn blocks_in_the_same_order_are_copies() {
+        assert_eq!(copies("abcdefbcd"), [(6, 1), (7, 2), (8, 3)]);
+        assert_eq!(copies("abcabc"), [(3, 0), (4, 1), (5, 2)]);
+        // The original may be a copy itself.
+        assert_eq!(copies("abcabcabc"), [(3, 0), (4, 1), (5, 2), (6, 3), (7, 4), (8, 2)]);
+        assert_eq!(copies("abcxaabcd"), [(5, 0), (6, 1), (7, 2)]);
+        assert_eq!(copies("aabcaab"), [(4, 0), (5, 1), (6, 2)]);
+    }
+
+    #[test]
+    fn single_rows_and_pairs_may_be_repeated() {
+        for rows in ["", "a", "aa", "aaaaaaaaa", "abab", "ababab", "abcdab", "abcacb", "abcdefbad"] {
+            assert_eq!(copies(rows), [], "{rows}");
+        }
+    }
+
+    #[test]
+    fn a_sheet_that_equals_another_one_is_a_copy() {
+        assert_eq!(copies("ab|ab"), [(2, 0), (3, 1)]);
+        assert_eq!(copies("abcd|xyz|abcd"), [(7, 0), (8, 1), (9, 2), (10, 3)]);
+        assert_eq!(copies("ab|xy|xyz"), []);
+        assert_eq!(copies("a|a"), []);
+        assert_eq!(copies("aaaa|aaaa"), []);
+        assert_eq!(copies("||"), []);
+    }
+}
