@@ -8,6 +8,7 @@ use super::super::columns::column_of_header_text;
 use super::super::model::{Source, Template};
 use super::super::problem::Cause;
 use super::super::value::date::{DateFormat, Detected, Detector, ParsedDate, iso};
+use super::super::value::number::Mark;
 use super::super::value::number::style::ColumnStyle;
 use super::numbers::NumberSurveyor;
 use super::row_survey::{RowSurvey, RowSurveyor};
@@ -53,6 +54,11 @@ impl Survey {
     pub(super) fn numbers(&self, column: usize) -> &ColumnStyle {
         static UNKNOWN: ColumnStyle = ColumnStyle::UNKNOWN;
         self.numbers.get(&column).unwrap_or(&UNKNOWN)
+    }
+
+    /// Returns whether the numbers of a column have a decimal point.
+    pub fn has_decimal_point(&self) -> bool {
+        self.numbers.values().any(|style| style.decimal() == Some(Mark::Point))
     }
 
     /// Returns whether rows mapped by this survey would be mapped in the same way by a later one, with more rows.

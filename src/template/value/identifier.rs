@@ -131,6 +131,47 @@ pub(crate) fn ungrouped(text: &str) -> Option<String> {
     (is_number && is_grouped(text, &POSSIBLE_SEPARATORS)).then(|| text.replace(POSSIBLE_SEPARATORS, ""))
 }
 
+/// A number within an identifier, such as `1.008` in `R-1.008`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EmbeddedNumber<'t> {
+    pub before: &'t str,
+    pub after: &'t str,
+    pub form: NumberForm,
+}
+
+/// How a number within an identifier is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NumberForm {
+    /// At most three digits, which have no group separator anyway.
+    Short,
+    /// More digits, without separators.
+    Long,
+    /// With a point or a space between groups of three digits.
+    Grouped(char),
+}
+
+/// Returns the only number within the text of an identifier. `None` without surrounding text, or with other marks in the number.
+pub(crate) fn embedded_number(text: &str) -> Option<EmbeddedNumber<'_>> {
+    let text = text.trim();
+    let start = text.find(|c: char| c.is_ascii_digit())?;
+    let end = text.rfind(|c: char| c.is_ascii_digit())? + 1;
+    let (before, number, after) = (&text[..start], &text[start..end], &text[end..]);
+    if before.is_empty() && after.is_empty() || number.starts_with('0') {
+        return None;
+    }
+    let form = match number.len() {
+        digits if number.bytes().all(|byte| byte.is_ascii_digit()) => match digits {
+            1..=3 => NumberForm::Short,
+            _ => NumberForm::Long,
+        },
+        _ => {
+            let separator = number.chars().find(|c| POSSIBLE_SEPARATORS.contains(c))?;
+            is_grouped(number, &[separator]).then_some(NumberForm::Grouped(separator))?
+        }
+    };
+    Some(EmbeddedNumber { before, after, form })
+}
+
 /// Returns whether a text is a number with one of these characters after every three digits, perhaps within other text, as a
 /// number format shows it: `R-1,008`, `1,009 Stk`.
 fn is_grouped(text: &str, separators: &[char]) -> bool {
@@ -224,6 +265,25 @@ mod tests {
             ("A 100 200", None),
         ] {
             assert_eq!(ungrouped(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_within_identifiers_have_a_form() {
+        for (text, expected) in [
+            ("R-1.008", Some(("R-", "", NumberForm::Grouped('.')))),
+            ("12 345 Stk", Some(("", " Stk", NumberForm::Grouped(' ')))),
+            ("R-999", Some(("R-", "", NumberForm::Short))),
+            ("R-1008", Some(("R-", "", NumberForm::Long))),
+            ("R-1.08", None),
+            ("R-0.500", None),
+            ("R-1.008.2", None),
+            ("M8x1.250", None),
+            ("1.008", None),
+            ("R", None),
+        ] {
+            let found = embedded_number(text).map(|found| (found.before, found.after, found.form));
+            assert_eq!(found, expected, "{text}");
         }
     }
 

@@ -10,6 +10,7 @@ use std::thread;
 
 use super::assemble::{Assembler, Batch};
 use super::checks::blank_columns::BlankColumns;
+use super::checks::grouped_identifiers::GroupedIdentifiers;
 use super::checks::twice_encoded::TwiceEncoded;
 use super::row::{MappedRow, ReadRow, RowMapper};
 use super::source::{DataRows, Source};
@@ -121,7 +122,16 @@ fn pass(
     }
     let blank = source.parts.iter().zip(&reader.blank).flat_map(|(part, blank)| blank.warnings(part));
     let twice = source.parts.iter().zip(&reader.twice_encoded).flat_map(|(part, twice)| twice.warnings(part));
-    reader.rows.hidden.drain(..).chain(blank).chain(twice).for_each(|warning| assembler.warn_of_file(warning));
+    let grouped = source.parts.iter().zip(&reader.grouped).zip(reader.surveys());
+    let grouped = grouped.flat_map(|((part, grouped), survey)| grouped.warnings(part, &survey));
+    reader
+        .rows
+        .hidden
+        .drain(..)
+        .chain(blank)
+        .chain(twice)
+        .chain(grouped)
+        .for_each(|warning| assembler.warn_of_file(warning));
     assembler.finish();
     handle(assembler.take_batch());
     Ok(Pass::Ended(Box::new(Tally { respelled: reader.respelled, ..assembler.into_tally() })))
@@ -241,6 +251,8 @@ struct Reader<'a> {
     blank: Vec<BlankColumns>,
     /// One per part of the source.
     twice_encoded: Vec<TwiceEncoded>,
+    /// One per part of the source.
+    grouped: Vec<GroupedIdentifiers>,
 }
 
 impl<'a> Reader<'a> {
@@ -248,8 +260,9 @@ impl<'a> Reader<'a> {
         let surveyors = source.parts.iter().map(|part| Surveyor::new(template, &part.layout)).collect();
         let blank = source.parts.iter().map(|part| BlankColumns::new(template, &part.layout)).collect();
         let twice_encoded = source.parts.iter().map(|part| TwiceEncoded::new(&part.layout)).collect();
+        let grouped = source.parts.iter().map(|part| GroupedIdentifiers::new(template, &part.layout)).collect();
         let (rows, restored) = (source.rows(), Row::default());
-        Reader { source, template, rows, restored, respelled: 0, surveyors, blank, twice_encoded }
+        Reader { source, template, rows, restored, respelled: 0, surveyors, blank, twice_encoded, grouped }
     }
 
     /// Reads the next rows into `chunk`. Returns the number of rows, 0 after the last row.
@@ -289,6 +302,7 @@ impl<'a> Reader<'a> {
             self.surveyors[part].row(&read.row);
             self.blank[part].row(&read.row);
             self.twice_encoded[part].row(&read.row);
+            self.grouped[part].row(&read.row);
             bytes += read.row.text_len();
             chunk.len += 1;
             if !self.source.parts[part].layout.cells.is_empty() {

@@ -146,3 +146,27 @@ fn a_parameter_that_is_a_text_stays_one() {
     assert_eq!(accounting(&checked), "2: skipped 1, pending 1");
     assert!(checked["profile"].to_string().contains("007"), "{checked}");
 }
+
+#[test]
+fn identifiers_whose_longer_numbers_have_separators_are_a_warning() {
+    let place = Place::new();
+    for (text, expected) in [
+        // As the number format "R-"#,##0 shows them in German.
+        ("SKU;Price\nR-998;1,50\nR-999;2,50\nR-1.000;3,50\nR-1.001;4,50\n", Some(4)),
+        ("SKU;Price\n998 Stk;1,50\n1 000 Stk;2,50\n", Some(3)),
+        ("SKU;Name\nR-998;Bolt\nR-1.000;Nut\n", Some(3)),
+        // Versions, and numbers that are written without separators.
+        ("SKU;Price\nA-1.007;1,50\nA-1.008;2,50\n", None),
+        ("SKU;Price\nR-998;1,50\nR-1000;2,50\nR-1.001;3,50\n", None),
+        ("SKU;Price\nR-998;1,50\nS-1.001;3,50\n", None),
+        ("SKU,Price\nR-2,1.50\nR-1.250,2.50\n", None),
+        ("SKU;Price\nR-998;1,50\nR-1.01;2,50\nR-1.001.2;3,50\n", None),
+    ] {
+        place.write("items.csv", text);
+        let seen = place.sheetport(["check", "items.csv", "-t", "items", "--json"]).exits(0).json();
+        let warnings = seen["warnings"].as_array().unwrap().iter();
+        let rows: Vec<_> = warnings.map(|warning| (warning["code"].as_str().unwrap(), &warning["rows"][0])).collect();
+        let expected = expected.map(Value::from);
+        assert_eq!(rows, expected.iter().map(|row| ("may-be-grouped", row)).collect::<Vec<_>>(), "{text}: {seen}");
+    }
+}

@@ -101,7 +101,7 @@ impl ColumnStyle {
     }
 
     /// Returns the only decimal separator of the column. `None` without evidence, and with evidence for both.
-    fn decimal(&self) -> Option<Mark> {
+    pub fn decimal(&self) -> Option<Mark> {
         common_decimal(std::iter::once(self))
     }
 

@@ -4,6 +4,7 @@ pub(in crate::upload::plan) mod blank_columns;
 pub(in crate::upload::plan) mod copied;
 pub(in crate::upload::plan) mod duplicates;
 pub(in crate::upload::plan) mod file_warnings;
+pub(in crate::upload::plan) mod grouped_identifiers;
 pub(in crate::upload::plan) mod keys;
 pub(in crate::upload::plan) mod name;
 pub(in crate::upload::plan) mod parts_read;
