@@ -152,9 +152,10 @@ fn exit_of_sheet(error: &sheet::Error) -> Exit {
 fn exit_of_ledger(error: &ledger::Error) -> Exit {
     use ledger::Error as E;
     match error {
-        E::Busy { .. } => Exit::Busy,
-        E::NoSuchRun(_) | E::NoRuns => Exit::Usage,
+        E::Busy { .. } | E::LockLost => Exit::Busy,
+        E::NoSuchRun(_) | E::NoRuns | E::OnlyForFiles(_) => Exit::Usage,
         E::Open { .. }
+        | E::Connect { .. }
         | E::OtherVersion { .. }
         | E::Database(_)
         | E::Corrupt(_)

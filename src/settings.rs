@@ -15,12 +15,13 @@ use crate::client::auth::{
 use crate::client::{ClientCert, ConnectOptions, KeyMemory, ProxyAddress};
 use crate::diagnostics::TomlFile;
 use crate::error::{Exit, Failure};
+use crate::ledger::ServerAddress;
 use crate::operations::{Context, DEFAULT_PROFILE, Given, ProfileOptions};
 use crate::text_file::read_text;
 
 /// Hint for a mistake in the settings file.
 const KEYS: &str = "valid keys: profile = \"…\", and under [profiles.NAME] base_url = \"https://…\", rate = \"10/s\", \
-                    accept_recognized, keyring, idempotency_key = \"24h\", ca_file, client_cert, client_key, proxy and insecure_http";
+                    ledger = \"postgres://…\", accept_recognized, keyring, idempotency_key = \"24h\", ca_file, client_cert, client_key, proxy and insecure_http";
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -50,6 +51,8 @@ struct File {
 struct Profile {
     base_url: Option<String>,
     rate: Option<String>,
+    /// The address of a ledger on a server.
+    ledger: Option<String>,
     #[serde(default)]
     accept_recognized: bool,
     #[serde(default)]
@@ -120,6 +123,7 @@ impl Settings {
         let (is_address_chosen, is_profile_chosen) = (global.base_url.is_some(), global.profile.is_some());
         let mut given = global.given();
         let chosen_connection = chosen_connection(&global, &given)?;
+        let chosen_server = chosen_server(&global, &given)?;
         let home = match global.home {
             Some(home) => home,
             None => ProjectDirs::from("", "", "sheetport").map(|dirs| dirs.data_dir().to_owned()).ok_or_else(|| {
@@ -142,7 +146,15 @@ impl Settings {
         }
         if profiles.values().filter_map(|profile| profile.connection.proxy.as_ref()).any(ProxyAddress::has_credentials)
         {
-            check_private(&path)?;
+            check_private(&path, "the password of a proxy")?;
+        }
+        let mut servers = BTreeMap::new();
+        for (name, profile) in &file.profiles {
+            let server = profile.ledger.as_deref().map(str::parse::<ServerAddress>).transpose();
+            servers.extend(server.map_err(|why| wrong(&path, &why))?.map(|server| (name.clone(), server)));
+        }
+        if servers.values().any(ServerAddress::has_password) {
+            check_private(&path, "the password of a ledger")?;
         }
         let profile = file.profiles.remove(&name).unwrap_or_default();
         let rate = profile.rate.map(|rate| rate.parse().map_err(|why: String| wrong(&path, &why))).transpose()?;
@@ -192,6 +204,7 @@ impl Settings {
             connection: chosen_connection.clone().or(&of_profile),
             chosen_connection,
             profiles,
+            server: chosen_server.or_else(|| servers.remove(&name)),
             home,
             profile: name,
             environment,
@@ -237,6 +250,22 @@ fn chosen_connection(global: &Global, given: &Given) -> Result<ConnectOptions, F
     })
 }
 
+/// Returns the server of the ledger, if a flag or the environment names one.
+fn chosen_server(global: &Global, given: &Given) -> Result<Option<ServerAddress>, Failure> {
+    let Some(text) = global.ledger.as_deref().filter(|text| !text.trim().is_empty()) else { return Ok(None) };
+    let hint =
+        "name a database such as postgres://anna@db.example/ledger; without it, the ledger is a file in SHEETPORT_HOME";
+    let server: ServerAddress = text.parse().map_err(|why: String| Failure::new(Exit::Usage, why, hint))?;
+    if given.ledger.is_some() && server.has_password() {
+        return Err(Failure::new(
+            Exit::Usage,
+            "--ledger has a password, which other users of this machine can read in the list of processes",
+            "set PGPASSWORD or SHEETPORT_LEDGER, or enter the password in the file .pgpass",
+        ));
+    }
+    Ok(Some(server))
+}
+
 /// Returns the tokens of the environment, with the service that they are for.
 fn environment_tokens() -> EnvironmentTokens {
     let variable = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
@@ -247,13 +276,13 @@ fn environment_tokens() -> EnvironmentTokens {
     EnvironmentTokens { credentials, home }
 }
 
-/// Checks that only this user can read the settings file, because it has a password.
-fn check_private(path: &Path) -> Result<(), Failure> {
+/// Checks that only this user can read the settings file, because it has a password: `what`.
+fn check_private(path: &Path, what: &str) -> Result<(), Failure> {
     let exposed = std::fs::File::open(path).and_then(|file| auth::check_private(&file, path));
     match exposed.map_err(|error| wrong(path, &error.to_string()))? {
         None => Ok(()),
         Some(exposed) => {
-            let message = format!("the settings file has the password of a proxy: {exposed}");
+            let message = format!("the settings file has {what}: {exposed}");
             Err(Failure::new(Exit::Usage, message, exposed.hint()))
         }
     }

@@ -36,6 +36,10 @@ pub struct Global {
     /// Folder of the ledger, the credentials and sheetport.toml [default: the system's folder for application data]
     #[arg(long, global = true, env = "SHEETPORT_HOME", value_name = "DIR")]
     pub home: Option<PathBuf>,
+    /// Ledger on a PostgreSQL server, for several machines, such as postgres://anna@db.example/ledger; passwords belong into SHEETPORT_LEDGER, PGPASSWORD or .pgpass [default: a file in --home]
+    #[allow(rustdoc::bare_urls, reason = "the text of --help")]
+    #[arg(long, global = true, env = "SHEETPORT_LEDGER", hide_env_values = true, value_name = "URL")]
+    pub ledger: Option<String>,
     /// Print one JSON object to stdout when done
     #[arg(long, global = true)]
     pub json: bool,
@@ -63,8 +67,8 @@ pub struct Global {
 }
 
 impl Global {
-    const OPTIONS: [&str; 8] =
-        ["base_url", "profile", "home", "ca_file", "client_cert", "client_key", "proxy", "insecure_http"];
+    const OPTIONS: [&str; 9] =
+        ["base_url", "profile", "home", "ledger", "ca_file", "client_cert", "client_key", "proxy", "insecure_http"];
 
     /// Notes which options come from flags.
     pub(super) fn note_flags(&mut self, matches: &ArgMatches) {
@@ -79,6 +83,7 @@ impl Global {
             base_url: self.base_url.clone().filter(|_| is_flag("base_url")),
             profile: self.profile.clone().filter(|_| is_flag("profile")),
             home: self.home.clone().filter(|_| is_flag("home")),
+            ledger: self.ledger.clone().filter(|_| is_flag("ledger")),
             ca_file: self.ca_file.clone().filter(|_| is_flag("ca_file")),
             client_cert: self.client_cert.clone().filter(|_| is_flag("client_cert")),
             client_key: self.client_key.clone().filter(|_| is_flag("client_key")),

@@ -4,15 +4,13 @@
 
 use std::collections::HashMap;
 
-use sqlx::sqlite::SqliteConnection;
-use sqlx::{QueryBuilder, Sqlite};
-
 use super::block::BLOCK_LEN;
 use super::database::{Ledger, to_json};
 use super::error::Error;
 use super::ids::{RunId, Seq};
 use super::model::{Disposition, Outcome, PlannedRecord};
 use super::run::Run;
+use super::sql::{self, Builder, Transaction, Value};
 use super::state::RecordState;
 use crate::digest;
 
@@ -76,7 +74,7 @@ impl Ledger {
         let query = "SELECT id FROM run WHERE is_indexed = 0 AND base_url = $1 AND workspace = $2 AND record = $3 \
                      AND id <> $4 AND state IN ('planned', 'finished') ORDER BY id";
         let about = &like.about;
-        let runs: Vec<RunId> = sqlx::query_scalar(query)
+        let runs: Vec<RunId> = sql::query_scalar(query)
             .bind(&about.base_url)
             .bind(&about.workspace)
             .bind(about.record.name())
@@ -87,7 +85,7 @@ impl Ledger {
             let age = self.age(&self.run(run).await?).await?;
             self.add_accepted_of(scope(like), run, age).await?;
             // The results of an unfinished run may still change.
-            let update = sqlx::query("UPDATE run SET is_indexed = 1 WHERE id = $1 AND state = 'finished'");
+            let update = sql::query("UPDATE run SET is_indexed = 1 WHERE id = $1 AND state = 'finished'");
             self.change_run(run, update.bind(run)).await?;
         }
         Ok(())
@@ -96,7 +94,7 @@ impl Ledger {
     /// Adds the results of `run`, whose values are as old as the run `age`.
     async fn add_accepted_of(&self, scope: i64, run: RunId, age: RunId) -> Result<(), Error> {
         let intents: Vec<(Seq, Seq, i64)> =
-            sqlx::query_as("SELECT first, last, at FROM intent WHERE run = $1 ORDER BY at")
+            sql::query_as("SELECT first, last, at FROM intent WHERE run = $1 ORDER BY at")
                 .bind(run)
                 .fetch_all(&self.reader)
                 .await?;
@@ -124,25 +122,28 @@ impl Ledger {
                     *last = request;
                 }
             }
-            let mut connection = self.writer.acquire().await?;
-            upsert(&mut connection, scope, age, last).await?;
+            let mut transaction = self.begin().await?;
+            upsert(&mut transaction, scope, age, last).await?;
+            transaction.commit().await?;
         }
         Ok(())
     }
 
     /// Returns the hashes of the last accepted requests by key.
     async fn accepted(&self, scope: i64, keys: &[i64]) -> Result<HashMap<i64, i64>, Error> {
-        let query = "SELECT key, body FROM accepted WHERE scope = $1 AND body IS NOT NULL \
-                     AND key IN (SELECT value FROM json_each($2))";
+        let query = format!(
+            "SELECT key, body FROM accepted WHERE scope = $1 AND body IS NOT NULL AND key {}",
+            self.dialect().is_in("$2")
+        );
         let rows: Vec<(i64, i64)> =
-            sqlx::query_as(query).bind(scope).bind(to_json(keys)?).fetch_all(&self.reader).await?;
+            sql::query_as(query).bind(scope).bind(to_json(keys)?).fetch_all(&self.reader).await?;
         Ok(rows.into_iter().collect())
     }
 }
 
 /// Stores that the service has these requests since `now`, according to a run whose values are as old as the run `age`.
 pub(super) async fn upsert_keys(
-    connection: &mut SqliteConnection,
+    transaction: &mut Transaction,
     scope: i64,
     age: RunId,
     now: i64,
@@ -150,13 +151,13 @@ pub(super) async fn upsert_keys(
 ) -> Result<(), Error> {
     for keys in keys.chunks(BLOCK_LEN) {
         let last = keys.iter().map(|known| (known.key, LastRequest { body: Some(known.body), at: now })).collect();
-        upsert(connection, scope, age, last).await?;
+        upsert(transaction, scope, age, last).await?;
     }
     Ok(())
 }
 
 async fn upsert(
-    connection: &mut SqliteConnection,
+    transaction: &mut Transaction,
     scope: i64,
     age: RunId,
     last: HashMap<i64, LastRequest>,
@@ -164,15 +165,19 @@ async fn upsert(
     if last.is_empty() {
         return Ok(());
     }
-    let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO accepted (scope, key, body, at, run) ");
-    query.push_values(last, |mut row, (key, request)| {
-        row.push_bind(scope).push_bind(key).push_bind(request.body).push_bind(request.at).push_bind(age);
-    });
+    // In the order of the keys: two processes that lock the same rows in different orders would wait for each other.
+    let mut last: Vec<(i64, LastRequest)> = last.into_iter().collect();
+    last.sort_unstable_by_key(|(key, _)| *key);
+    let mut query = Builder::new(transaction.dialect(), "INSERT INTO accepted (scope, key, body, at, run) ");
+    query
+        .push_rows(last.into_iter().map(|(key, request)| {
+            [Value::from(scope), key.into(), request.body.into(), request.at.into(), age.into()]
+        }));
     query.push(
         " ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body, at = excluded.at, \
          run = excluded.run WHERE excluded.at >= accepted.at",
     );
-    query.build().execute(connection).await?;
+    query.build().execute(transaction).await?;
     Ok(())
 }
 

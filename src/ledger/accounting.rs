@@ -1,12 +1,11 @@
 //! The number of records in each state.
 
-use sqlx::Row;
-
 use super::database::Ledger;
 use super::error::{Error, corrupt};
 use super::ids::RunId;
 use super::integrity::totals;
 use super::outcomes::outcome_state;
+use super::sql;
 use super::state::RecordState;
 
 /// The records of a run by state. `total` is always the sum of the seven counts that follow.
@@ -69,20 +68,19 @@ impl Ledger {
                 ..Accounting::default()
             });
         }
-        let mut connection = self.reader.acquire().await?;
         let rows: i64 =
-            sqlx::query_scalar("SELECT COALESCE(CAST(SUM(sheet_rows) AS BIGINT), 0) FROM source_block WHERE run = $1")
+            sql::query_scalar("SELECT COALESCE(CAST(SUM(sheet_rows) AS BIGINT), 0) FROM source_block WHERE run = $1")
                 .bind(run)
-                .fetch_one(&mut *connection)
+                .fetch_one(&self.reader)
                 .await?;
-        let planned = sqlx::query(
+        let planned = sql::query(
             "SELECT COALESCE(CAST(SUM(records) AS BIGINT), 0), COALESCE(CAST(SUM(skipped) AS BIGINT), 0), \
              COALESCE(CAST(SUM(rejected) AS BIGINT), 0), COALESCE(CAST(SUM(unchanged) AS BIGINT), 0), \
              COALESCE(CAST(SUM(warned) AS BIGINT), 0) \
              FROM record_block WHERE run = $1",
         )
         .bind(run)
-        .fetch_one(&mut *connection)
+        .fetch_one(&self.reader)
         .await?;
         let mut accounting = Accounting {
             rows: count(rows)?,
@@ -94,18 +92,18 @@ impl Ledger {
             ..Accounting::default()
         };
         // A resolution replaces the state of an unknown outcome.
-        let outcomes = sqlx::query(
+        let outcomes = sql::query(
             "SELECT COALESCE(resolution.state, outcome.state), COUNT(*) FROM outcome \
              LEFT JOIN resolution ON resolution.run = outcome.run AND resolution.seq = outcome.seq \
              WHERE outcome.run = $1 GROUP BY 1",
         )
         .bind(run)
-        .fetch_all(&mut *connection)
+        .fetch_all(&self.reader)
         .await?;
         for row in outcomes {
             *accounting.count_mut(outcome_state(row.try_get(0)?)?) += count(row.try_get(1)?)?;
         }
-        let totals = totals::load(&mut connection, run).await?;
+        let totals = totals::load(&self.reader, run).await?;
         (accounting.requests, accounting.retries) = (count(totals.requests)?, count(totals.retries)?);
         let settled: u64 = accounting.states().into_iter().map(|(_, count)| count).sum();
         let too_many = || corrupt(format_args!("run {run} has more outcomes than records"));

@@ -2,20 +2,20 @@
 //!
 //! Request bodies are stored in a separate blob, because reports do not read bodies.
 
-use futures_util::TryStreamExt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{AssertSqlSafe, Row};
 
 use super::database::Ledger;
 use super::error::{Error, corrupt, damaged};
 use super::ids::{RunId, Seq};
 use super::integrity::checksum::Checksum;
 use super::model::{Disposition, PlannedRecord, Problem, SourceRow};
+use super::sql::{self, Row};
 
 /// Maximum number of rows or records per block.
 pub const BLOCK_LEN: usize = 512;
+/// Blocks with warnings loaded together.
+const WARNED_BLOCKS: u32 = 8;
 /// Blocks end early above this number of bytes.
 pub(super) const BLOCK_BYTES: usize = 8 * 1024 * 1024;
 
@@ -86,15 +86,15 @@ impl Ledger {
         Ok(Some(counts))
     }
 
-    async fn record_row(&self, run: RunId, from: Seq) -> Result<Option<SqliteRow>, Error> {
+    async fn record_row(&self, run: RunId, from: Seq) -> Result<Option<Row>, Error> {
         let query = format!("{SELECT_WITH_BODIES} WHERE run = $1 AND first >= $2 ORDER BY first LIMIT 1");
-        Ok(sqlx::query(AssertSqlSafe(query)).bind(run).bind(from).fetch_optional(&self.reader).await?)
+        Ok(sql::query(query).bind(run).bind(from).fetch_optional(&self.reader).await?)
     }
 
     /// Returns the block with the record `seq`, if any.
     pub async fn record_block_of(&self, run: RunId, seq: Seq) -> Result<Option<RecordBlock>, Error> {
         let query = format!("{SELECT_WITH_BODIES} WHERE run = $1 AND first <= $2 ORDER BY first DESC LIMIT 1");
-        let row = sqlx::query(AssertSqlSafe(query)).bind(run).bind(seq).fetch_optional(&self.reader).await?;
+        let row = sql::query(query).bind(run).bind(seq).fetch_optional(&self.reader).await?;
         let block = row.map(|row| with_bodies(run, &row)).transpose()?;
         Ok(block.filter(|block| seq < block.end()))
     }
@@ -111,7 +111,7 @@ impl Ledger {
             "{SELECT} WHERE run = $1 AND first >= \
              (SELECT MAX(first) FROM record_block WHERE run = $1 AND first <= $2) ORDER BY first LIMIT $3"
         );
-        let query = sqlx::query(AssertSqlSafe(query)).bind(run).bind(seq).bind(i64::from(limit));
+        let query = sql::query(query).bind(run).bind(seq).bind(i64::from(limit));
         let mut joined: Option<RecordBlock<()>> = None;
         for row in query.fetch_all(&self.reader).await? {
             let block = without_bodies(run, &row)?;
@@ -125,17 +125,22 @@ impl Ledger {
 
     /// Returns the first `limit` records to be sent that have a warning, with their positions.
     pub async fn warned(&self, run: RunId, limit: usize) -> Result<Vec<(Seq, PlannedRecord<()>)>, Error> {
-        let query = format!("{SELECT} WHERE run = $1 AND warned > 0 ORDER BY first");
-        let mut rows = sqlx::query(AssertSqlSafe(query)).bind(run).fetch(&self.reader);
-        let mut found = Vec::new();
-        while let Some(row) = rows.try_next().await? {
-            let RecordBlock { first, records } = without_bodies(run, &row)?;
-            found.extend((first..).zip(records).filter(|(_, record)| record.is_warned()));
-            if found.len() >= limit {
-                found.truncate(limit);
+        let query =
+            format!("{SELECT} WHERE run = $1 AND warned > 0 AND first >= $2 ORDER BY first LIMIT {WARNED_BLOCKS}");
+        let (mut found, mut from) = (Vec::new(), 0);
+        while found.len() < limit {
+            let rows = sql::query(query.clone()).bind(run).bind(from).fetch_all(&self.reader).await?;
+            for row in &rows {
+                let block = without_bodies(run, row)?;
+                from = block.end();
+                let RecordBlock { first, records } = block;
+                found.extend((first..).zip(records).filter(|(_, record)| record.is_warned()));
+            }
+            if rows.is_empty() {
                 break;
             }
         }
+        found.truncate(limit);
         Ok(found)
     }
 
@@ -148,9 +153,9 @@ impl Ledger {
     pub async fn source_blocks(&self, run: RunId, from: i64, limit: u32) -> Result<Vec<SourceBlock>, Error> {
         let query = "SELECT first, rows, sheet_rows, body, checksum FROM source_block WHERE run = $1 AND first >= $2 \
                      ORDER BY first LIMIT $3";
-        let query = sqlx::query(query).bind(run).bind(from).bind(i64::from(limit));
+        let query = sql::query(query).bind(run).bind(from).bind(i64::from(limit));
         let rows = query.fetch_all(&self.reader).await?;
-        let block = |row: &SqliteRow| {
+        let block = |row: &Row| {
             let (first, count, body) = (row.try_get(0)?, row.try_get(1)?, row.try_get(3)?);
             if source_checksum(run, first, count, row.try_get(2)?, body) != row.try_get::<i64, _>(4)? {
                 return Err(damaged(run, format_args!("the rows from {first} on were altered")));
@@ -186,12 +191,12 @@ fn decode_records(heads: Vec<PlannedRecord<()>>, bodies: &[u8]) -> Result<Vec<Pl
     Ok(heads.into_iter().map(with_body).collect())
 }
 
-fn with_bodies(run: RunId, row: &SqliteRow) -> Result<RecordBlock, Error> {
+fn with_bodies(run: RunId, row: &Row) -> Result<RecordBlock, Error> {
     let RecordBlock { first, records } = without_bodies(run, row)?;
     Ok(RecordBlock { first, records: decode_records(records, checked_bodies(run, row)?)? })
 }
 
-fn without_bodies(run: RunId, row: &SqliteRow) -> Result<RecordBlock<()>, Error> {
+fn without_bodies(run: RunId, row: &Row) -> Result<RecordBlock<()>, Error> {
     let RecordCounts { first, records, .. } = checked_counts(run, row)?;
     Ok(RecordBlock { first, records: decode(row.try_get("heads")?, records)? })
 }
@@ -234,7 +239,7 @@ pub(super) fn source_checksum(run: RunId, first: i64, rows: i64, sheet_rows: i64
 ///
 /// # Errors
 /// [`Error::Damaged`] if the block does not have its checksum.
-fn checked_counts(run: RunId, row: &SqliteRow) -> Result<RecordCounts, Error> {
+fn checked_counts(run: RunId, row: &Row) -> Result<RecordCounts, Error> {
     let counts = RecordCounts {
         first: row.try_get("first")?,
         records: row.try_get("records")?,
@@ -250,7 +255,7 @@ fn checked_counts(run: RunId, row: &SqliteRow) -> Result<RecordCounts, Error> {
 }
 
 /// Returns the compressed request bodies of a block, after comparing their checksum.
-fn checked_bodies(run: RunId, row: &SqliteRow) -> Result<&[u8], Error> {
+fn checked_bodies(run: RunId, row: &Row) -> Result<&[u8], Error> {
     let (first, bodies): (Seq, &[u8]) = (row.try_get("first")?, row.try_get("bodies")?);
     match bodies_checksum(run, first, bodies) == row.try_get::<i64, _>("bodies_checksum")? {
         true => Ok(bodies),

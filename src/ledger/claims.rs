@@ -5,15 +5,14 @@
 
 use std::collections::BTreeSet;
 
-use sqlx::query_builder::Separated;
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{QueryBuilder, Row, Sqlite};
-
+use super::accepted::scope;
 use super::database::{Ledger, to_json};
 use super::error::{Error, corrupt, damaged};
 use super::ids::{RunId, Seq};
 use super::integrity::checksum::Checksum;
 use super::integrity::totals;
+use super::run::Run;
+use super::sql::{self, Builder, Row, Transaction, Value};
 use super::state::RecordState;
 
 /// Claims per statement.
@@ -131,38 +130,56 @@ impl Claim {
 impl Ledger {
     /// Returns the started requests for the same records as `claims`, in the order of their claims.
     pub async fn earlier_claims(&self, claims: &[Claim]) -> Result<Vec<EarlierClaim>, Error> {
-        let mut connection = self.reader.acquire().await?;
-        earlier_claims(&mut connection, claims, 0).await
+        let mut transaction = self.reader.begin_reading().await?;
+        earlier_claims(&mut transaction, claims, 0).await
     }
 
-    /// Returns the id of the last claim, 0 without claims.
-    pub async fn last_claim(&self) -> Result<i64, Error> {
-        Ok(sqlx::query_scalar("SELECT COALESCE(MAX(id), 0) FROM claim").fetch_one(&self.reader).await?)
+    /// Returns the id of the last claim, 0 without claims. Requests to the service, workspace and kind of `run` that are started
+    /// later have higher ids.
+    pub async fn last_claim(&self, run: &Run) -> Result<i64, Error> {
+        let query = sql::query_scalar("SELECT COALESCE(MAX(id), 0) FROM claim");
+        if self.dialect().one_at_a_time().is_none() {
+            return Ok(query.fetch_one(&self.reader).await?);
+        }
+        let mut transaction = self.begin().await?;
+        wait_for_claims(&mut transaction, run).await?;
+        let last = query.fetch_one(&mut transaction).await?;
+        transaction.commit().await?;
+        Ok(last)
     }
 
     /// Returns the records of `run` with a claim.
     pub async fn claimed(&self, run: RunId) -> Result<BTreeSet<Seq>, Error> {
-        let seqs = sqlx::query_scalar("SELECT seq FROM claim WHERE run = $1").bind(run).fetch_all(&self.reader).await?;
+        let seqs = sql::query_scalar("SELECT seq FROM claim WHERE run = $1").bind(run).fetch_all(&self.reader).await?;
         Ok(seqs.into_iter().collect())
     }
 
     /// Stores that the records of `run` were compared with all claims up to `last`.
     pub async fn set_compared(&self, run: RunId, last: i64) -> Result<(), Error> {
-        let update = sqlx::query("UPDATE run SET compared_to = $2 WHERE id = $1").bind(run).bind(last);
+        let update = sql::query("UPDATE run SET compared_to = $2 WHERE id = $1").bind(run).bind(last);
         self.change_run(run, update).await?;
         Ok(())
     }
 }
 
+/// Waits until no other transaction is claiming records for the service, workspace and kind of `run`, and lets others wait for this
+/// one: claims are committed in the order of their ids.
+pub(super) async fn wait_for_claims(transaction: &mut Transaction, run: &Run) -> Result<(), Error> {
+    if let Some(statement) = transaction.dialect().one_at_a_time() {
+        sql::query(statement).bind(scope(run)).execute(transaction).await?;
+    }
+    Ok(())
+}
+
 /// Returns the claims after the claim `after` with the name or body of one of `claims`, unless certainly not applied.
 pub(super) async fn earlier_claims(
-    connection: &mut SqliteConnection,
+    transaction: &mut Transaction,
     claims: &[Claim],
     after: i64,
 ) -> Result<Vec<EarlierClaim>, Error> {
     let mut found: Vec<(i64, EarlierClaim)> = Vec::new();
     for claims in claims.chunks(PER_STATEMENT) {
-        let mut query = QueryBuilder::<Sqlite>::new("SELECT ");
+        let mut query = Builder::new(transaction.dialect(), "SELECT ");
         query.push(StoredClaim::COLUMNS).push(
             ", COALESCE(outcome.at, claim.at), outcome.service_id, COALESCE(resolution.state, outcome.state), \
              in_flight.seq, run.id FROM claim \
@@ -173,24 +190,19 @@ pub(super) async fn earlier_claims(
         );
         let (named, unnamed): (Vec<&Claim>, Vec<&Claim>) = claims.iter().partition(|claim| claim.name.is_some());
         let names = || named.iter().filter_map(|claim| claim.name.as_ref());
-        let mut conditions = query.separated(" OR ");
         if let Some(first) = names().next() {
-            conditions.push("claim.name IN (");
-            push_digests(&mut conditions, names().map(|name| name.digest));
-            conditions.push("((claim.name IS NULL OR claim.name_columns <> ");
+            query.push("claim.name IN (").push_list(names().map(|name| name.digest.to_vec()));
             // The names of a run are from the same columns. Other records with these columns have other names.
-            conditions.push_bind_unseparated(first.columns);
-            conditions.push_unseparated(") AND claim.body IN (");
-            push_digests(&mut conditions, named.iter().map(|claim| claim.body));
-            conditions.push_unseparated(")");
+            query.push(" OR ((claim.name IS NULL OR claim.name_columns <> ").push_bind(first.columns);
+            query.push(") AND claim.body IN (").push_list(named.iter().map(|claim| claim.body.to_vec())).push(")");
         }
         if !unnamed.is_empty() {
-            conditions.push("claim.body IN (");
-            push_digests(&mut conditions, unnamed.iter().map(|claim| claim.body));
+            query.push(if named.is_empty() { "" } else { " OR " });
+            query.push("claim.body IN (").push_list(unnamed.iter().map(|claim| claim.body.to_vec()));
         }
         // The plus sign keeps SQLite from reading all claims after the first one by the index of ids.
         query.push(") AND +claim.id > ").push_bind(after);
-        for row in query.build().persistent(false).fetch_all(&mut *connection).await? {
+        for row in query.build().persistent(false).fetch_all(&mut *transaction).await? {
             let (stored, is_intact) = StoredClaim::from_row(&row)?;
             if !is_intact {
                 let what = format_args!("what says that its record {} was sent was altered", stored.seq);
@@ -206,20 +218,9 @@ pub(super) async fn earlier_claims(
     Ok(found.into_iter().map(|(_, earlier)| earlier).collect())
 }
 
-/// Pushes the values of a list and its closing parenthesis.
-fn push_digests(query: &mut Separated<'_, Sqlite, &str>, digests: impl Iterator<Item = ClaimDigest>) {
-    for (nth, digest) in digests.enumerate() {
-        if nth > 0 {
-            query.push_unseparated(", ");
-        }
-        query.push_bind_unseparated(digest.to_vec());
-    }
-    query.push_unseparated(")");
-}
-
 /// Returns what is known of an earlier claim, from the columns behind those of the claim, or `None` if the request was certainly
 /// not applied.
-fn earlier_claim(stored: &StoredClaim<'_>, row: &SqliteRow) -> Result<Option<EarlierClaim>, Error> {
+fn earlier_claim(stored: &StoredClaim<'_>, row: &Row) -> Result<Option<EarlierClaim>, Error> {
     let state: Option<String> = row.try_get(11)?;
     let state = match state.as_deref().map(RecordState::from_name) {
         Some(Some(RecordState::Sent)) => EarlierState::Sent,
@@ -260,7 +261,7 @@ impl<'r> StoredClaim<'r> {
                                               claim.name_parts, claim.body, claim.at, claim.checksum";
 
     /// Reads a claim, and whether it has its checksum.
-    pub(super) fn from_row(row: &'r SqliteRow) -> Result<(StoredClaim<'r>, bool), Error> {
+    pub(super) fn from_row(row: &'r Row) -> Result<(StoredClaim<'r>, bool), Error> {
         let stored = StoredClaim {
             run: row.try_get(0)?,
             seq: row.try_get(1)?,
@@ -309,7 +310,7 @@ fn decode_parts(bytes: &[u8]) -> Result<Vec<NamePart>, Error> {
 /// Inserts claims. A record that was claimed before gets a new claim for the old one: another run that was compared in the
 /// meantime took the old one for a request that was not applied.
 pub(super) async fn insert_claims(
-    connection: &mut SqliteConnection,
+    transaction: &mut Transaction,
     run: RunId,
     claims: &[Claim],
     now: i64,
@@ -317,16 +318,19 @@ pub(super) async fn insert_claims(
     if claims.is_empty() {
         return Ok(());
     }
-    let last: i64 = sqlx::query_scalar("SELECT COALESCE(MAX(id), 0) FROM claim").fetch_one(&mut *connection).await?;
-    let numbered: Vec<(i64, &Claim)> = (last + 1..).zip(claims).collect();
+    let dialect = transaction.dialect();
+    let ids = sql::query_scalar(dialect.next_claims()).bind(claims.len() as i64);
+    let ids: Vec<i64> = ids.fetch_all(&mut *transaction).await?;
+    let numbered: Vec<(i64, &Claim)> = ids.into_iter().zip(claims).collect();
     let seqs: Vec<Seq> = claims.iter().map(|claim| claim.seq).collect();
-    let known = "SELECT COUNT(*) FROM claim WHERE run = $1 AND seq IN (SELECT value FROM json_each($2))";
-    let known: i64 = sqlx::query_scalar(known).bind(run).bind(to_json(&seqs)?).fetch_one(&mut *connection).await?;
+    let known = format!("SELECT COUNT(*) FROM claim WHERE run = $1 AND seq {}", dialect.is_in("$2"));
+    let known: i64 = sql::query_scalar(known).bind(run).bind(to_json(&seqs)?).fetch_one(&mut *transaction).await?;
     for claims in numbered.chunks(PER_STATEMENT) {
-        let mut query = QueryBuilder::<Sqlite>::new(
+        let mut query = Builder::new(
+            dialect,
             "INSERT INTO claim (run, seq, id, name, name_columns, name_parts, body, at, checksum) ",
         );
-        query.push_values(claims, |mut row, (id, claim)| {
+        query.push_rows(claims.iter().map(|(id, claim)| {
             let name = claim.name.as_ref().map(|name| name.digest.to_vec());
             let name_columns = claim.name.as_ref().map(|name| name.columns);
             let name_parts = claim.name.as_ref().map(|name| encode_parts(&name.parts));
@@ -341,30 +345,32 @@ pub(super) async fn insert_claims(
                 at: now,
             };
             let checksum = stored.checksum();
-            row.push_bind(run)
-                .push_bind(claim.seq)
-                .push_bind(id)
-                .push_bind(name)
-                .push_bind(name_columns)
-                .push_bind(name_parts)
-                .push_bind(claim.body.to_vec())
-                .push_bind(now)
-                .push_bind(checksum);
-        });
+            [
+                Value::from(run),
+                claim.seq.into(),
+                id.into(),
+                name.into(),
+                name_columns.into(),
+                name_parts.into(),
+                claim.body.to_vec().into(),
+                now.into(),
+                checksum.into(),
+            ]
+        }));
         query.push(
             " ON CONFLICT (run, seq) DO UPDATE SET id = excluded.id, name = excluded.name, \
              name_columns = excluded.name_columns, name_parts = excluded.name_parts, body = excluded.body, \
              at = excluded.at, checksum = excluded.checksum",
         );
-        query.build().persistent(false).execute(&mut *connection).await?;
+        query.build().persistent(false).execute(&mut *transaction).await?;
     }
-    totals::change(connection, run, |totals| totals.claims += claims.len() as i64 - known).await
+    totals::change(transaction, run, |totals| totals.claims += claims.len() as i64 - known).await
 }
 
 /// Removes the claims of a run about to be deleted, except for requests that were or may have been applied.
 ///
 /// The last claim stays in any case, without content, so that ids are never assigned again.
-pub(super) async fn keep_claims(connection: &mut SqliteConnection, run: RunId) -> Result<(), Error> {
+pub(super) async fn keep_claims(transaction: &mut Transaction, run: RunId) -> Result<(), Error> {
     const NOT_APPLIED: &str = "run = $1 AND NOT EXISTS (SELECT 1 FROM in_flight WHERE in_flight.run = claim.run \
         AND in_flight.seq = claim.seq) AND NOT EXISTS (SELECT 1 FROM outcome LEFT JOIN resolution \
         ON resolution.run = outcome.run AND resolution.seq = outcome.seq WHERE outcome.run = claim.run \
@@ -375,7 +381,7 @@ pub(super) async fn keep_claims(connection: &mut SqliteConnection, run: RunId) -
         ),
         format!("DELETE FROM claim WHERE id < (SELECT MAX(id) FROM claim) AND {NOT_APPLIED}"),
     ] {
-        sqlx::query(sqlx::AssertSqlSafe(statement)).bind(run).execute(&mut *connection).await?;
+        sql::query(statement).bind(run).execute(&mut *transaction).await?;
     }
     Ok(())
 }

@@ -1,98 +1,50 @@
-//! The database connection of the ledger.
+//! The ledger, in one of two databases.
 
 use std::borrow::Cow;
-use std::fs::OpenOptions;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
-use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
-use sqlx::sqlite::{
-    SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
-};
-use sqlx::{ConnectOptions, Connection, SqlStr};
+use sqlx::SqlStr;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::{AssertSqlSafe, SqlSafeStr};
 
 use super::error::{Error, corrupt};
-use super::integrity::log::loses_commits;
-use crate::readers::create_private_folder;
+use super::lease::Leases;
+use super::sql::{Dialect, Pool, Transaction};
 
-/// The ledger of a user on a machine. Clones share the same connections.
+/// The ledger of a user on a machine, or of several machines. Clones share the same connections.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     /// A pool with a single connection: writers queue here instead of retrying on a busy database.
-    pub(super) writer: SqlitePool,
-    pub(super) reader: SqlitePool,
+    pub(super) writer: Pool,
+    pub(super) reader: Pool,
+    /// The folder of files that belong to this machine.
     pub(super) folder: PathBuf,
+    /// The path of the database, unless it is on a server.
+    pub(super) file: Option<PathBuf>,
+    /// The locks that this process holds as rows.
+    pub(super) leases: Leases,
 }
 
 /// The name of the database.
 pub(super) const FILE: &str = "ledger.db";
 /// The statements that create the tables.
 pub(super) const TABLES: &str = include_str!("migrations/0001_ledger.sql");
-
-/// The code of SQLITE_READONLY_ROLLBACK.
-const READONLY_ROLLBACK: &str = "776";
+/// The statements that follow in PostgreSQL.
+const POSTGRES: &str = include_str!("migrations/0001_postgres.sql");
 
 impl Ledger {
-    /// Opens the ledger in `folder`. Creates both if necessary.
+    /// Begins a transaction that writes.
     ///
     /// # Errors
-    /// [`Error::DamagedFile`] if the latest changes would be lost.
-    pub async fn open(folder: &Path) -> Result<Ledger, Error> {
-        Ledger::open_as_is(folder, false).await
+    /// [`Error::LockLost`] if another process has taken over a run that this process has locked.
+    pub(super) async fn begin(&self) -> Result<Transaction, Error> {
+        let mut transaction = self.writer.begin().await?;
+        self.leases.check(&mut transaction).await?;
+        Ok(transaction)
     }
 
-    /// Opens the ledger in `folder`, without the latest changes if `accepts_loss` is set and they can't be read.
-    pub(super) async fn open_as_is(folder: &Path, accepts_loss: bool) -> Result<Ledger, Error> {
-        let path = folder.join(FILE);
-        let failed = |reason: String| Error::Open { path: path.clone(), reason };
-        create_private_folder(&folder.join("locks")).map_err(|error| failed(error.to_string()))?;
-        // Without a lock, two processes starting at once would both create the tables.
-        let opening = folder.join("locks").join("opening.lock");
-        let _opening = tokio::task::spawn_blocking(move || {
-            let file = OpenOptions::new().create(true).truncate(false).write(true).open(opening)?;
-            file.lock().map(|()| file)
-        })
-        .await
-        .unwrap_or_else(|error| Err(std::io::Error::other(error)))
-        .map_err(|error| failed(error.to_string()))?;
-        if !accepts_loss && loses_commits(&path).map_err(|error| failed(error.to_string()))? {
-            let what = "its latest changes can't be read".to_owned();
-            return Err(Error::DamagedFile { path, what });
-        }
-        refuse_foreign(&path).await?;
-        let options = SqliteConnectOptions::new()
-            .filename(&path)
-            .create_if_missing(true)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
-            .busy_timeout(Duration::from_secs(30))
-            // A damaged page is refused when it is read, instead of being read as something else.
-            .pragma("cell_size_check", "ON")
-            .disable_statement_logging();
-        // Takes effect when the file is created: the space of removed plans can be returned to the system.
-        let creating = options.clone().auto_vacuum(SqliteAutoVacuum::Incremental);
-        let pool = SqlitePoolOptions::new().max_connections(1).connect_with(creating).await;
-        let writer = pool.map_err(|error| opening_error(&path, error))?;
-        make_private(&path).map_err(|error| failed(error.to_string()))?;
-        migrator().run(&writer).await.map_err(|error| match error {
-            MigrateError::VersionMissing(step) | MigrateError::VersionMismatch(step) => {
-                Error::OtherVersion { path: path.clone(), step }
-            }
-            MigrateError::Execute(error) => opening_error(&path, error),
-            error => failed(error.to_string()),
-        })?;
-        let reader = SqlitePoolOptions::new().max_connections(2).connect_with(options.read_only(true)).await;
-        let reader = reader.map_err(|error| opening_error(&path, error))?;
-        let ledger = Ledger { writer, reader, folder: folder.to_owned() };
-        if !accepts_loss {
-            ledger.verify_tables().await?;
-        }
-        Ok(ledger)
-    }
-
-    /// Returns the path of the database.
-    pub fn path(&self) -> PathBuf {
-        self.folder.join(FILE)
+    pub(super) fn dialect(&self) -> Dialect {
+        self.writer.dialect()
     }
 
     /// Closes the database after all pending writes.
@@ -102,69 +54,20 @@ impl Ledger {
     }
 }
 
-/// Refuses a database of another program, without changing the file.
-async fn refuse_foreign(path: &Path) -> Result<(), Error> {
-    if !path.metadata().is_ok_and(|file| file.len() > 0) {
-        return Ok(());
-    }
-    let tables = match tables(path, true).await {
-        // A process killed during a transaction leaves a journal. Only a writer can roll back a journal.
-        Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(READONLY_ROLLBACK) => {
-            tables(path, false).await
+/// Returns the migrations of a database.
+pub(super) fn migrator(dialect: Dialect) -> Migrator {
+    let tables = match dialect {
+        Dialect::Sqlite => SqlStr::from_static(TABLES),
+        // What SQLite calls WITHOUT ROWID, PostgreSQL does not know.
+        Dialect::Postgres => {
+            let tables = TABLES.replace(" BLOB", " BYTEA").replace(") WITHOUT ROWID;", ");");
+            AssertSqlSafe(format!("{tables}\n{POSTGRES}")).into_sql_str()
         }
-        tables => tables,
     };
-    let tables = tables.map_err(|error| opening_error(path, error))?;
-    // After an interrupted creation, a ledger has no tables or only the table of migrations.
-    let is_ours =
-        tables.iter().any(|table| table == "record_block") || tables.iter().all(|table| table == "_sqlx_migrations");
-    if is_ours {
-        Ok(())
-    } else {
-        let reason = "it is a database of another program, or damaged".to_owned();
-        Err(Error::Open { path: path.to_owned(), reason })
-    }
-}
-
-/// Returns the error of opening the database: damaged, or not accessible.
-fn opening_error(path: &Path, error: sqlx::Error) -> Error {
-    let (path, reason) = (path.to_owned(), error.to_string());
-    match Error::Database(error).is_damage() && !reason.contains("not a database") {
-        true => Error::DamagedFile { path, what: reason },
-        false => Error::Open { path, reason },
-    }
-}
-
-/// Returns the names of the tables. Definitions that are no text are an error; the driver would panic later.
-async fn tables(path: &Path, read_only: bool) -> Result<Vec<String>, sqlx::Error> {
-    let options = SqliteConnectOptions::new()
-        .filename(path)
-        .read_only(read_only)
-        .busy_timeout(Duration::from_secs(30))
-        .disable_statement_logging();
-    let mut connection = options.connect().await?;
-    let tables = sqlx::query_as("SELECT type, name, CAST(sql AS BLOB) FROM sqlite_master");
-    let tables: Vec<(String, String, Option<Vec<u8>>)> = tables.fetch_all(&mut connection).await?;
-    connection.close().await?;
-    let decoded = tables.iter().flat_map(|(.., sql)| sql).try_for_each(|sql| str::from_utf8(sql).map(|_| ()));
-    decoded.map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
-    Ok(tables.into_iter().filter(|(kind, ..)| kind == "table").map(|(_, name, _)| name).collect())
-}
-
-fn migrator() -> Migrator {
-    let migration = |version, name: &'static str, sql: &'static str| {
-        Migration::new(version, Cow::Borrowed(name), MigrationType::Simple, SqlStr::from_static(sql), false)
-    };
-    let migrations = vec![migration(1, "ledger", TABLES)];
-    Migrator { migrations: Cow::Owned(migrations), ..Migrator::DEFAULT }
-}
-
-/// Restricts access to the owner, because the ledger contains customer data.
-fn make_private(path: &Path) -> std::io::Result<()> {
-    #[cfg(unix)]
-    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
-    let _ = path;
-    Ok(())
+    let ledger = Migration::new(1, Cow::Borrowed("ledger"), MigrationType::Simple, tables, false);
+    // PostgreSQL is locked by a transaction instead: a lock of the session may stay with another one behind a pooler.
+    let locking = dialect == Dialect::Sqlite;
+    Migrator { migrations: Cow::Owned(vec![ledger]), locking, ..Migrator::DEFAULT }
 }
 
 /// Returns the JSON of a value for a column or a list parameter.

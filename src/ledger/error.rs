@@ -2,14 +2,19 @@
 
 use std::path::PathBuf;
 
+use sqlx::postgres::PgDatabaseError;
+
 use super::ids::RunId;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("the ledger {path} can't be opened: {reason}", path = path.display())]
     Open { path: PathBuf, reason: String },
-    #[error("the ledger {path} was created by another version of sheetport (migration {step} is unknown here)", path = path.display())]
-    OtherVersion { path: PathBuf, step: i64 },
+    /// A server that can't be used.
+    #[error("the ledger {ledger} can't be used: {reason}")]
+    Connect { ledger: String, reason: String, remedy: String },
+    #[error("the ledger {ledger} was created by another version of sheetport (migration {step} is unknown here)")]
+    OtherVersion { ledger: String, step: i64 },
     #[error("the ledger can't be read or written: {0}")]
     Database(#[from] sqlx::Error),
     #[error("the ledger contains data that this version can't read: {0}")]
@@ -21,6 +26,14 @@ pub enum Error {
     DamagedFile { path: PathBuf, what: String },
     #[error("another sheetport process is working on this {what}")]
     Busy { what: &'static str },
+    /// The lease of an upload has ended, because the process was held up or could not reach the database.
+    #[error(
+        "this process was held up so long that it lost its lock on the upload, which another process may have taken over; it has \
+         written nothing since"
+    )]
+    LockLost,
+    #[error("{0} is only for a ledger in a file, and this one is on a PostgreSQL server")]
+    OnlyForFiles(&'static str),
     #[error("there is no run {0}")]
     NoSuchRun(RunId),
     #[error("there are no runs yet")]
@@ -51,11 +64,19 @@ impl Error {
             Error::Damaged { run, .. } => format!(
                 "`sheetport runs check {run}` shows all of the damage, and `sheetport runs repair {run}` rebuilds what it can"
             ),
+            Error::Database(error) if is_of_server(error) => server_remedy(error).to_owned(),
             Error::Database(_) => {
                 "check that the disk is not full and that the ledger's folder is writable; then resume the run"
                     .to_owned()
             }
             Error::Corrupt(_) => format!("{FILE_REMEDY}; or use the version of sheetport that wrote it"),
+            Error::Connect { remedy, .. } => remedy.clone(),
+            Error::LockLost => "resume the run: `sheetport runs` shows whether it is still being sent".to_owned(),
+            Error::OnlyForFiles(_) => {
+                "check and restore the database by PostgreSQL's own means; `sheetport runs check` compares \
+                                       the checksums of the runs"
+                    .to_owned()
+            }
             Error::Busy { .. } => "wait until the other process has finished, or stop it".to_owned(),
             Error::NoSuchRun(_) => "`sheetport runs` lists the runs".to_owned(),
             Error::NoRuns => "`sheetport upload FILE -t TEMPLATE` creates one".to_owned(),
@@ -74,9 +95,25 @@ pub(super) fn corrupt(error: impl std::fmt::Display) -> Error {
     Error::Corrupt(error.to_string())
 }
 
+/// Whether an error comes from a server, or from the connection to it.
+fn is_of_server(error: &sqlx::Error) -> bool {
+    let is_postgres = |error: &dyn sqlx::error::DatabaseError| error.try_downcast_ref::<PgDatabaseError>().is_some();
+    error.as_database_error().map_or_else(|| matches!(error, sqlx::Error::Io(_) | sqlx::Error::Tls(_)), is_postgres)
+}
+
+/// Returns how to fix an error of a server.
+fn server_remedy(error: &sqlx::Error) -> &'static str {
+    match error.as_database_error().and_then(|error| error.code()).as_deref() {
+        Some("42501") => "grant the user the rights of the owner of the ledger's tables",
+        Some("53100") => "free some space on the disk of the database server; then resume the run",
+        Some("25006") => "name the primary server, whose database can be written; then resume the run",
+        _ => "check that the database can be reached and that its disk is not full; then resume the run",
+    }
+}
+
 /// Whether SQLite reports a corrupt file or a file of another kind (result codes 11 and 26).
 fn is_damaged(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(|error| error.code());
+    let code = error.as_database_error().filter(|_| !is_of_server(error)).and_then(|error| error.code());
     let code = code.and_then(|code| code.parse::<u32>().ok());
     code.is_some_and(|code| matches!(code & 0xFF, 11 | 26))
 }

@@ -4,6 +4,7 @@ use super::database::Ledger;
 use super::error::{Error, corrupt};
 use super::ids::RunId;
 use super::run::Run;
+use super::sql;
 
 /// All runs connected by retries to the same first run.
 #[derive(Clone, Debug)]
@@ -33,7 +34,7 @@ impl Ledger {
         let query = "WITH RECURSIVE family (id) AS (SELECT CAST($1 AS BIGINT) UNION \
                      SELECT run.id FROM run JOIN family ON run.retry_of = family.id) \
                      SELECT run.id FROM run JOIN family ON run.id = family.id ORDER BY run.id";
-        let ids: Vec<RunId> = sqlx::query_scalar(query).bind(root).fetch_all(&self.reader).await?;
+        let ids: Vec<RunId> = sql::query_scalar(query).bind(root).fetch_all(&self.reader).await?;
         let mut runs = Vec::with_capacity(ids.len());
         for id in ids {
             runs.push(self.run(id).await?);

@@ -6,13 +6,11 @@
 //! older run that begins later is entered before it reads the intents, so it knows this one. Senders that have ended
 //! without saying so hold no lock.
 
-use std::fs::TryLockError;
-
 use super::database::Ledger;
 use super::error::Error;
 use super::ids::{RunId, Seq};
-use super::lock;
 use super::run::Run;
+use super::sql;
 
 /// What a run has declared to send: the range of records that begins with `first`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,19 +24,19 @@ pub struct Intent {
 impl Ledger {
     /// Enters a run that begins to send idempotent calls, so that newer uploads wait for it. Durable on return.
     pub async fn enter_sender(&self, run: RunId, now: i64) -> Result<(), Error> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
-        sqlx::query("DELETE FROM yielded WHERE run = $1").bind(run).execute(&mut *transaction).await?;
+        let mut transaction = self.begin().await?;
+        sql::query("DELETE FROM yielded WHERE run = $1").bind(run).execute(&mut transaction).await?;
         let enter = "INSERT INTO sender (run, at) VALUES ($1, $2) ON CONFLICT (run) DO UPDATE SET at = excluded.at";
-        sqlx::query(enter).bind(run).bind(now).execute(&mut *transaction).await?;
+        sql::query(enter).bind(run).bind(now).execute(&mut transaction).await?;
         transaction.commit().await?;
         Ok(())
     }
 
     /// Removes a run that has no request in flight any more.
     pub async fn leave_sender(&self, run: RunId) -> Result<(), Error> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.begin().await?;
         for statement in ["DELETE FROM yielded WHERE run = $1", "DELETE FROM sender WHERE run = $1"] {
-            sqlx::query(statement).bind(run).execute(&mut *transaction).await?;
+            sql::query(statement).bind(run).execute(&mut transaction).await?;
         }
         transaction.commit().await?;
         Ok(())
@@ -46,12 +44,12 @@ impl Ledger {
 
     /// Stores that `run` leaves out the keys of these intents of newer uploads, and has none of them in flight.
     pub async fn yield_to(&self, run: RunId, intents: &[Intent]) -> Result<(), Error> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.begin().await?;
         for intent in intents {
             let insert = "INSERT INTO yielded (run, newer, first, at) VALUES ($1, $2, $3, $4) \
                           ON CONFLICT (run, newer, first, at) DO NOTHING";
-            let insert = sqlx::query(insert).bind(run).bind(intent.run).bind(intent.first).bind(intent.at);
-            insert.execute(&mut *transaction).await?;
+            let insert = sql::query(insert).bind(run).bind(intent.run).bind(intent.first).bind(intent.at);
+            insert.execute(&mut transaction).await?;
         }
         transaction.commit().await?;
         Ok(())
@@ -64,7 +62,7 @@ impl Ledger {
                      AND record = $3 AND sender.run <> $4 AND NOT EXISTS (SELECT 1 FROM yielded \
                      WHERE yielded.run = sender.run AND newer = $4 AND first = $5 AND yielded.at = $6)";
         let about = &run.about;
-        let others: Vec<RunId> = sqlx::query_scalar(query)
+        let others: Vec<RunId> = sql::query_scalar(query)
             .bind(&about.base_url)
             .bind(&about.workspace)
             .bind(about.record.name())
@@ -84,15 +82,5 @@ impl Ledger {
             }
         }
         Ok(waited_for)
-    }
-
-    /// Whether a process holds the lock of a run's upload.
-    async fn is_locked(&self, run: RunId) -> Result<bool, Error> {
-        let path = self.lock_path(&self.family_identity(run).await?);
-        match lock::try_lock_shared(&path) {
-            Ok(_) => Ok(false),
-            Err(TryLockError::WouldBlock) => Ok(true),
-            Err(TryLockError::Error(error)) => Err(Error::Open { path, reason: error.to_string() }),
-        }
     }
 }

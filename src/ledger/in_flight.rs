@@ -4,9 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use sqlx::sqlite::SqliteConnection;
-
-use super::claims::{Claim, EarlierClaim, earlier_claims, insert_claims};
+use super::claims::{Claim, EarlierClaim, earlier_claims, insert_claims, wait_for_claims};
 use super::database::{Ledger, to_json};
 use super::error::Error;
 use super::ids::{RunId, Seq};
@@ -15,6 +13,7 @@ use super::integrity::totals::{self, Totals};
 use super::model::{Outcome, Problem};
 use super::outcomes::insert_outcomes;
 use super::run::Run;
+use super::sql::{self, Transaction};
 use super::state::RecordState;
 
 /// Changes made while sending, committed together.
@@ -41,36 +40,35 @@ pub struct Interrupted {
 impl Ledger {
     /// Stores the intent to send these records by idempotent calls. Durable on return.
     pub async fn store_intent(&self, run: RunId, first: Seq, last: Seq, now: i64) -> Result<(), Error> {
-        sqlx::query(
-            "INSERT INTO intent (run, first, last, at) VALUES ($1, $2, $3, $4) ON CONFLICT (run, first, at) DO NOTHING",
-        )
-        .bind(run)
-        .bind(first)
-        .bind(last)
-        .bind(now)
-        .execute(&self.writer)
-        .await?;
+        let mut transaction = self.begin().await?;
+        let insert =
+            "INSERT INTO intent (run, first, last, at) VALUES ($1, $2, $3, $4) ON CONFLICT (run, first, at) DO NOTHING";
+        sql::query(insert).bind(run).bind(first).bind(last).bind(now).execute(&mut transaction).await?;
+        transaction.commit().await?;
         Ok(())
     }
 
     /// Replaces the intents of `run` since `since`: only the records `sent` may have been sent without an outcome.
     pub async fn reduce_intents(&self, run: RunId, since: i64, sent: &[Seq], now: i64) -> Result<(), Error> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
-        sqlx::query("DELETE FROM intent WHERE run = $1 AND at >= $2")
+        let mut transaction = self.begin().await?;
+        sql::query("DELETE FROM intent WHERE run = $1 AND at >= $2")
             .bind(run)
             .bind(since)
-            .execute(&mut *transaction)
+            .execute(&mut transaction)
             .await?;
-        let add = "INSERT INTO intent (run, first, last, at) SELECT $1, value, value, $3 FROM json_each($2) \
-                   WHERE true ON CONFLICT (run, first, at) DO NOTHING";
-        sqlx::query(add).bind(run).bind(to_json(sent)?).bind(now).execute(&mut *transaction).await?;
+        let add = format!(
+            "INSERT INTO intent (run, first, last, at) SELECT $1, value, value, $3 FROM {} \
+             WHERE true ON CONFLICT (run, first, at) DO NOTHING",
+            self.dialect().numbers("$2")
+        );
+        sql::query(add).bind(run).bind(to_json(sent)?).bind(now).execute(&mut transaction).await?;
         transaction.commit().await?;
         Ok(())
     }
 
     /// Stores all changes in one transaction. Durable on return.
     pub async fn store(&self, run: RunId, changes: &SendingChanges) -> Result<(), Error> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.begin().await?;
         insert_changes(&mut transaction, run, changes).await?;
         transaction.commit().await?;
         Ok(())
@@ -88,8 +86,9 @@ impl Ledger {
         has_keys: bool,
         now: i64,
     ) -> Result<Vec<(Seq, EarlierClaim)>, Error> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.begin().await?;
         insert_changes(&mut transaction, run.id, changes).await?;
+        wait_for_claims(&mut transaction, run).await?;
         let earlier = earlier_claims(&mut transaction, started, run.compared_to.unwrap_or(0)).await?;
         let is_repeated = |claim: &Claim| {
             let other = earlier.iter().find(|other| claim.is_repeated_by(other, run.id, family));
@@ -101,14 +100,16 @@ impl Ledger {
         insert_claims(&mut transaction, run.id, &started, now).await?;
         let seqs: Vec<Seq> = started.iter().map(|claim| claim.seq).collect();
         let rows: Vec<(Seq, i64)> = seqs.iter().map(|seq| (*seq, checksum(run.id, *seq, now, has_keys))).collect();
-        let insert = "INSERT INTO in_flight (run, seq, at, has_key, checksum) \
-                      SELECT $1, value ->> 0, $3, $4, value ->> 1 FROM json_each($2)";
-        sqlx::query(insert)
+        let insert = format!(
+            "INSERT INTO in_flight (run, seq, at, has_key, checksum) SELECT $1, one, $3, $4, other FROM {}",
+            self.dialect().pairs("$2")
+        );
+        sql::query(insert)
             .bind(run.id)
             .bind(to_json(&rows)?)
             .bind(now)
             .bind(i64::from(has_keys))
-            .execute(&mut *transaction)
+            .execute(&mut transaction)
             .await?;
         let add = |totals: &mut Totals| seqs.iter().for_each(|seq| totals.in_flight.add(*seq, 0));
         totals::change(&mut transaction, run.id, add).await?;
@@ -123,11 +124,11 @@ impl Ledger {
         run: RunId,
         remembered: Option<RangeInclusive<i64>>,
     ) -> Result<Interrupted, Error> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.begin().await?;
         let rows: Vec<(Seq, i64, i64, i64)> =
-            sqlx::query_as("SELECT seq, at, has_key, checksum FROM in_flight WHERE run = $1 ORDER BY seq")
+            sql::query_as("SELECT seq, at, has_key, checksum FROM in_flight WHERE run = $1 ORDER BY seq")
                 .bind(run)
-                .fetch_all(&mut *transaction)
+                .fetch_all(&mut transaction)
                 .await?;
         let (mut outcomes, mut repeatable) = (Vec::with_capacity(rows.len()), BTreeMap::new());
         for (seq, at, has_key, stored) in rows {
@@ -148,10 +149,10 @@ impl Ledger {
         }
         insert_outcomes(&mut transaction, run, &outcomes).await?;
         let unknown: Vec<Seq> = outcomes.iter().map(|outcome| outcome.seq).collect();
-        sqlx::query("DELETE FROM in_flight WHERE run = $1 AND seq IN (SELECT value FROM json_each($2))")
+        sql::query(format!("DELETE FROM in_flight WHERE run = $1 AND seq {}", self.dialect().is_in("$2")))
             .bind(run)
             .bind(to_json(&unknown)?)
-            .execute(&mut *transaction)
+            .execute(&mut transaction)
             .await?;
         let remove = |totals: &mut Totals| unknown.iter().for_each(|seq| totals.in_flight.remove(*seq));
         totals::change(&mut transaction, run, remove).await?;
@@ -165,18 +166,19 @@ fn checksum(run: RunId, seq: Seq, at: i64, has_key: bool) -> i64 {
     Checksum::of("in_flight").number(run).number(seq).number(at).number(i64::from(has_key)).short()
 }
 
-async fn insert_changes(connection: &mut SqliteConnection, run: RunId, changes: &SendingChanges) -> Result<(), Error> {
-    insert_outcomes(connection, run, &changes.outcomes).await?;
+async fn insert_changes(transaction: &mut Transaction, run: RunId, changes: &SendingChanges) -> Result<(), Error> {
+    insert_outcomes(transaction, run, &changes.outcomes).await?;
     let mut finished: Vec<Seq> = Vec::new();
     if !changes.finished.is_empty() {
-        let query = "DELETE FROM in_flight WHERE run = $1 AND seq IN (SELECT value FROM json_each($2)) RETURNING seq";
-        let query = sqlx::query_scalar(query).bind(run).bind(to_json(&changes.finished)?);
-        finished = query.fetch_all(&mut *connection).await?;
+        let is_in = transaction.dialect().is_in("$2");
+        let query = format!("DELETE FROM in_flight WHERE run = $1 AND seq {is_in} RETURNING seq");
+        let query = sql::query_scalar(query).bind(run).bind(to_json(&changes.finished)?);
+        finished = query.fetch_all(&mut *transaction).await?;
     }
     let change = |totals: &mut Totals| {
         finished.iter().for_each(|seq| totals.in_flight.remove(*seq));
         totals.requests += changes.requests;
         totals.retries += changes.retries;
     };
-    totals::change(connection, run, change).await
+    totals::change(transaction, run, change).await
 }

@@ -7,8 +7,10 @@ use std::time::Duration;
 use super::database::Ledger;
 use super::error::Error;
 use super::ids::RunId;
+use super::lease::Lease;
 use super::run::{NewRun, Run};
 use super::settings::RunSettings;
+use super::sql::Dialect;
 use crate::digest;
 
 /// How often, and how long each time, a lock is tried again.
@@ -19,7 +21,14 @@ const LOOK: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub struct UploadLock {
     identity: String,
-    _file: File,
+    _held: Held,
+}
+
+/// What other processes find locked.
+#[derive(Debug)]
+enum Held {
+    File { _file: File },
+    Row { _lease: Box<Lease> },
 }
 
 /// A run together with the lock of its upload. Required for sending.
@@ -50,8 +59,8 @@ impl Ledger {
     ///
     /// # Errors
     /// [`Error::Busy`] if another process holds the lock.
-    pub fn lock_upload(&self, about: &NewRun) -> Result<UploadLock, Error> {
-        self.lock(upload_identity(about))
+    pub async fn lock_upload(&self, about: &NewRun) -> Result<UploadLock, Error> {
+        self.lock(upload_identity(about)).await
     }
 
     /// Locks the upload of `run`: the whole family of runs connected by retries.
@@ -61,7 +70,7 @@ impl Ledger {
     pub async fn lock_run(&self, run: RunId) -> Result<LockedRun, Error> {
         let mut identity = self.family_identity(run).await?;
         loop {
-            let lock = self.lock(identity)?;
+            let lock = self.lock(identity).await?;
             // Another process may have removed the first run or named the workspace before the lock was taken.
             let current = self.family_identity(run).await?;
             if current == lock.identity {
@@ -109,8 +118,38 @@ impl Ledger {
         self.folder.join("locks").join(format!("{}.rate", file_name(&[base_url, workspace])))
     }
 
-    fn lock(&self, identity: String) -> Result<UploadLock, Error> {
+    /// Whether this process still holds its locks for certain, so that it may send. Files are held until the process ends.
+    pub fn holds_locks(&self) -> bool {
+        self.leases.are_held()
+    }
+
+    /// Whether a process holds the lock of a run's upload.
+    pub(super) async fn is_locked(&self, run: RunId) -> Result<bool, Error> {
+        let identity = self.family_identity(run).await?;
+        if self.dialect() == Dialect::Postgres {
+            return self.leases.is_taken(&self.reader, &identity).await;
+        }
         let path = self.lock_path(&identity);
+        match try_lock_shared(&path) {
+            Ok(_) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(error)) => Err(Error::Open { path, reason: error.to_string() }),
+        }
+    }
+
+    async fn lock(&self, identity: String) -> Result<UploadLock, Error> {
+        let held = match self.dialect() {
+            Dialect::Sqlite => Held::File { _file: self.lock_file(&identity)? },
+            Dialect::Postgres => {
+                let lease = self.leases.take(&self.writer, &identity).await?;
+                Held::Row { _lease: Box::new(lease.ok_or(Error::Busy { what: "upload" })?) }
+            }
+        };
+        Ok(UploadLock { identity, _held: held })
+    }
+
+    fn lock_file(&self, identity: &str) -> Result<File, Error> {
+        let path = self.lock_path(identity);
         let mut locked = try_lock(&path);
         // Another upload may be looking whether the lock is held.
         for _ in 0..LOOKS {
@@ -120,17 +159,17 @@ impl Ledger {
             }
         }
         match locked {
-            Ok(file) => Ok(UploadLock { identity, _file: file }),
+            Ok(file) => Ok(file),
             Err(TryLockError::WouldBlock) => Err(Error::Busy { what: "upload" }),
             Err(TryLockError::Error(error)) => Err(Error::Open { path, reason: error.to_string() }),
         }
     }
 
-    pub(super) fn lock_path(&self, identity: &str) -> PathBuf {
+    fn lock_path(&self, identity: &str) -> PathBuf {
         self.folder.join("locks").join(format!("{identity}.lock"))
     }
 
-    pub(super) async fn family_identity(&self, run: RunId) -> Result<String, Error> {
+    async fn family_identity(&self, run: RunId) -> Result<String, Error> {
         let family = self.family(&self.run(run).await?).await?;
         let root = family.runs.iter().find(|member| member.id == family.root);
         // If the first run was removed, the others still share the number.
@@ -145,7 +184,7 @@ fn try_lock(path: &Path) -> Result<File, TryLockError> {
 }
 
 /// Locks a file so that others can do the same, to see whether it is locked.
-pub(super) fn try_lock_shared(path: &Path) -> Result<File, TryLockError> {
+fn try_lock_shared(path: &Path) -> Result<File, TryLockError> {
     let file = open(path)?;
     file.try_lock_shared()?;
     Ok(file)

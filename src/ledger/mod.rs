@@ -6,6 +6,7 @@
 
 mod accepted;
 mod accounting;
+mod address;
 mod block;
 mod causes;
 mod claims;
@@ -16,12 +17,14 @@ mod handshake;
 mod ids;
 mod in_flight;
 mod integrity;
+mod lease;
 mod lock;
 mod model;
 mod newer;
 mod outcomes;
 mod page_size;
 mod plan;
+mod postgres;
 mod profile;
 mod prune;
 mod rate;
@@ -30,10 +33,13 @@ mod retry;
 mod row_states;
 mod run;
 mod settings;
+mod sql;
+mod sqlite;
 mod state;
 mod unsent;
 
 pub use accounting::Accounting;
+pub use address::ServerAddress;
 pub use block::{BLOCK_LEN, RecordBlock, SourceBlock};
 pub use causes::{Causes, FIRST_ROWS, Group};
 pub use claims::{Claim, ClaimDigest, ClaimName, EarlierClaim, EarlierState, Likeness, NamePart};

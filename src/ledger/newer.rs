@@ -13,6 +13,7 @@ use super::handshake::Intent;
 use super::ids::{RunId, Seq};
 use super::model::{Disposition, Outcome, PlannedRecord, Problem};
 use super::run::Run;
+use super::sql;
 use super::state::{RecordState, RunState};
 use crate::records::RecordKind;
 
@@ -128,7 +129,7 @@ impl Ledger {
                      WHERE run.id > $1 AND (run.state = 'planned' OR run.finished_at >= $2) AND intent.at >= $2";
         let since = keys.look(now);
         let begun: Vec<(RunId, Seq, Seq, i64)> =
-            sqlx::query_as(query).bind(age).bind(since).fetch_all(&self.reader).await?;
+            sql::query_as(query).bind(age).bind(since).fetch_all(&self.reader).await?;
         let begun = begun.into_iter().map(|(run, first, last, at)| (Intent { run, first, at }, last));
         let new: Vec<(Intent, Seq)> = begun.filter(|(intent, _)| !keys.seen.contains(intent)).collect();
         if new.is_empty() {
@@ -163,7 +164,7 @@ impl Ledger {
     pub(super) async fn superseded(&self, run: RunId) -> Result<Vec<Seq>, Error> {
         let query = "SELECT seq FROM outcome WHERE run = $1 AND state = 'skipped' AND problems LIKE $2 ORDER BY seq";
         let pattern = format!("%\"code\":\"{SUPERSEDED}\"%");
-        Ok(sqlx::query_scalar(query).bind(run).bind(pattern).fetch_all(&self.reader).await?)
+        Ok(sql::query_scalar(query).bind(run).bind(pattern).fetch_all(&self.reader).await?)
     }
 
     /// Returns the runs with the same service, workspace and kind.
@@ -171,7 +172,7 @@ impl Ledger {
         let query =
             "SELECT id, retry_of, state FROM run WHERE base_url = $1 AND workspace = $2 AND record = $3 ORDER BY id";
         let about = &run.about;
-        let rows: Vec<(RunId, Option<RunId>, String)> = sqlx::query_as(query)
+        let rows: Vec<(RunId, Option<RunId>, String)> = sql::query_as(query)
             .bind(&about.base_url)
             .bind(&about.workspace)
             .bind(about.record.name())
@@ -189,7 +190,7 @@ impl Ledger {
     /// Whether runs after `age`, or their plans, were removed.
     async fn has_pruned_runs(&self, age: RunId) -> Result<bool, Error> {
         let query = "SELECT COALESCE(CAST(SUM(has_plan) AS BIGINT), 0), COALESCE(MAX(id), 0) FROM run WHERE id > $1";
-        let (count, last): (i64, RunId) = sqlx::query_as(query).bind(age).fetch_one(&self.reader).await?;
+        let (count, last): (i64, RunId) = sql::query_as(query).bind(age).fetch_one(&self.reader).await?;
         Ok(last > age && count < last - age)
     }
 
@@ -216,7 +217,7 @@ impl Ledger {
         found: &mut Vec<(Seq, NewerRequest)>,
     ) -> Result<(), Error> {
         let query = "SELECT first, last, at FROM intent WHERE run = $1 ORDER BY at";
-        let intents: Vec<(Seq, Seq, i64)> = sqlx::query_as(query).bind(other).fetch_all(&self.reader).await?;
+        let intents: Vec<(Seq, Seq, i64)> = sql::query_as(query).bind(other).fetch_all(&self.reader).await?;
         let mut requests: HashMap<i64, NewerRequest> = HashMap::new();
         let mut from: Seq = 0;
         while let Some(block) = self.records_without_bodies(other, from, BLOCKS).await?.filter(|it| it.end() > from) {
@@ -262,12 +263,18 @@ impl Ledger {
         pending: &[(i64, Seq)],
         found: &mut Vec<(Seq, NewerRequest)>,
     ) -> Result<(), Error> {
-        let query = "SELECT key, run, at, body IS NOT NULL FROM accepted WHERE scope = $1 AND run > $2 \
-                     AND key IN (SELECT value FROM json_each($3))";
+        let query = format!(
+            "SELECT key, run, at, body IS NOT NULL FROM accepted WHERE scope = $1 AND run > $2 AND key {}",
+            self.dialect().is_in("$3")
+        );
         for pending in pending.chunks(KEYS) {
             let keys: Vec<i64> = pending.iter().map(|(key, _)| *key).collect();
-            let rows: Vec<(i64, RunId, i64, bool)> =
-                sqlx::query_as(query).bind(scope).bind(age).bind(to_json(&keys)?).fetch_all(&self.reader).await?;
+            let rows: Vec<(i64, RunId, i64, bool)> = sql::query_as(query.clone())
+                .bind(scope)
+                .bind(age)
+                .bind(to_json(&keys)?)
+                .fetch_all(&self.reader)
+                .await?;
             for (key, run, at, is_accepted) in rows {
                 let request = NewerRequest { run, at, is_accepted };
                 found.extend(range_of(pending, key).iter().map(|(_, seq)| (*seq, request)));

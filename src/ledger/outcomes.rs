@@ -1,11 +1,10 @@
 //! Outcomes: a row per settled record, never changed.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use serde::Deserialize;
-use sqlx::sqlite::SqliteConnection;
-use sqlx::{QueryBuilder, Sqlite};
 
 use super::database::Ledger;
 use super::error::{Error, corrupt, damaged};
@@ -13,6 +12,7 @@ use super::ids::{RunId, Seq};
 use super::integrity::checksum::Checksum;
 use super::integrity::totals::{self, Sum, Totals};
 use super::model::{Outcome, Problem};
+use super::sql::{self, Builder, Transaction, Value};
 use super::state::RecordState;
 
 /// Outcomes per INSERT statement.
@@ -22,13 +22,14 @@ impl Ledger {
     /// Returns the outcomes of these records. Records resolved by a person have the resolved state.
     pub async fn outcomes(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeMap<Seq, Outcome>, Error> {
         // A single value instead of rows, because the driver needs more time for each row than for the content.
-        let outcomes: String = sqlx::query_scalar(
-            "SELECT json_group_array(json_array(outcome.seq, outcome.state, attempts, outcome.at, http_status, \
-             service_status, service_id, ctx_id, job_id, problems, outcome.checksum, resolution.state, resolution.who) \
-             ORDER BY outcome.seq) \
-             FROM outcome LEFT JOIN resolution ON resolution.run = outcome.run AND resolution.seq = outcome.seq \
+        let columns = "outcome.seq, outcome.state, attempts, outcome.at, http_status, service_status, service_id, ctx_id, \
+                       job_id, problems, outcome.checksum, resolution.state, resolution.who";
+        let outcomes: String = sql::query_scalar(format!(
+            "SELECT {} FROM outcome \
+             LEFT JOIN resolution ON resolution.run = outcome.run AND resolution.seq = outcome.seq \
              WHERE outcome.run = $1 AND outcome.seq BETWEEN $2 AND $3",
-        )
+            self.dialect().json_rows(columns, "outcome.seq")
+        ))
         .bind(run)
         .bind(range.start())
         .bind(range.end())
@@ -40,7 +41,7 @@ impl Ledger {
 
     /// Returns the settled records in the range.
     pub async fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeSet<Seq>, Error> {
-        let seqs = sqlx::query_scalar("SELECT seq FROM outcome WHERE run = $1 AND seq BETWEEN $2 AND $3")
+        let seqs = sql::query_scalar("SELECT seq FROM outcome WHERE run = $1 AND seq BETWEEN $2 AND $3")
             .bind(run)
             .bind(range.start())
             .bind(range.end())
@@ -54,7 +55,7 @@ impl Ledger {
         let query = "SELECT seq FROM (SELECT seq FROM outcome WHERE run = $1 AND state = 'failed' \
                      UNION ALL SELECT seq FROM resolution WHERE run = $1 AND state = 'failed') AS refused \
                      ORDER BY seq LIMIT $2";
-        Ok(sqlx::query_scalar(query).bind(run).bind(i64::from(limit)).fetch_all(&self.reader).await?)
+        Ok(sql::query_scalar(query).bind(run).bind(i64::from(limit)).fetch_all(&self.reader).await?)
     }
 
     /// Adds outcomes in one transaction. Durable on return.
@@ -62,53 +63,71 @@ impl Ledger {
     /// # Errors
     /// [`Error::Database`] if a record has an outcome already. Nothing is added then.
     pub async fn settle(&self, run: RunId, outcomes: &[Outcome]) -> Result<(), Error> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.begin().await?;
         insert_outcomes(&mut transaction, run, outcomes).await?;
         transaction.commit().await?;
         Ok(())
     }
 }
 
+/// Adds outcomes.
 pub(super) async fn insert_outcomes(
-    connection: &mut SqliteConnection,
+    transaction: &mut Transaction,
     run: RunId,
     outcomes: &[Outcome],
 ) -> Result<(), Error> {
     if outcomes.is_empty() {
         return Ok(());
     }
+    let outcomes: Vec<Cow<'_, Outcome>> = outcomes.iter().map(storable).collect();
     let mut added = Sum::default();
     for outcomes in outcomes.chunks(ROWS_PER_INSERT) {
-        let problems: Vec<Option<String>> = outcomes.iter().map(problems_json).collect::<Result<_, Error>>()?;
-        let mut query = QueryBuilder::<Sqlite>::new(
+        let problems: Vec<Option<String>> =
+            outcomes.iter().map(|outcome| problems_json(outcome)).collect::<Result<_, Error>>()?;
+        let mut query = Builder::new(
+            transaction.dialect(),
             "INSERT INTO outcome (run, seq, state, attempts, at, http_status, service_status, service_id, ctx_id, \
              job_id, problems, checksum) ",
         );
-        query.push_values(outcomes.iter().zip(problems), |mut row, (outcome, problems)| {
+        query.push_rows(outcomes.iter().zip(problems).map(|(outcome, problems)| {
             let checksum = checksum(run, outcome, problems.as_deref());
             added.add(outcome.seq, checksum);
-            row.push_bind(run)
-                .push_bind(outcome.seq)
-                .push_bind(outcome.state.name())
-                .push_bind(i64::from(outcome.attempts))
-                .push_bind(outcome.at)
-                .push_bind(outcome.http_status.map(i64::from))
-                .push_bind(&outcome.service_status)
-                .push_bind(&outcome.service_id)
-                .push_bind(&outcome.ctx_id)
-                .push_bind(&outcome.job_id)
-                .push_bind(problems)
-                .push_bind(checksum);
-        });
+            [
+                Value::from(run),
+                outcome.seq.into(),
+                outcome.state.name().into(),
+                i64::from(outcome.attempts).into(),
+                outcome.at.into(),
+                outcome.http_status.map(i64::from).into(),
+                (&outcome.service_status).into(),
+                (&outcome.service_id).into(),
+                (&outcome.ctx_id).into(),
+                (&outcome.job_id).into(),
+                problems.into(),
+                checksum.into(),
+            ]
+        }));
         // Only the statement for a full chunk is cached: statements for other lengths would fill the cache.
-        query.build().persistent(outcomes.len() == ROWS_PER_INSERT).execute(&mut *connection).await?;
+        query.build().persistent(outcomes.len() == ROWS_PER_INSERT).execute(&mut *transaction).await?;
     }
     let add = |totals: &mut Totals| {
         totals.outcomes.rows += added.rows;
         totals.outcomes.seqs += added.seqs;
         totals.outcomes.checksums += added.checksums;
     };
-    totals::change(connection, run, add).await
+    totals::change(transaction, run, add).await
+}
+
+/// Returns the outcome without the character that PostgreSQL can't store, which a service may send.
+fn storable(outcome: &Outcome) -> Cow<'_, Outcome> {
+    let texts = [&outcome.service_status, &outcome.service_id, &outcome.ctx_id, &outcome.job_id];
+    if !texts.into_iter().flatten().any(|text| text.contains('\0')) {
+        return Cow::Borrowed(outcome);
+    }
+    let Outcome { service_status, service_id, ctx_id, job_id, .. } = outcome.clone();
+    let [service_status, service_id, ctx_id, job_id] =
+        [service_status, service_id, ctx_id, job_id].map(|text| text.map(sql::storable));
+    Cow::Owned(Outcome { service_status, service_id, ctx_id, job_id, ..outcome.clone() })
 }
 
 /// Returns the checksum of an outcome. `problems`: the JSON of its problems.

@@ -2,6 +2,7 @@
 
 use super::database::Ledger;
 use super::error::{Error, corrupt};
+use super::sql;
 
 /// What is known about the page sizes of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ impl Ledger {
     pub async fn page_sizes(&self, base_url: &str, workspace: &str, path: &str) -> Result<Option<PageSizes>, Error> {
         let query = "SELECT granted, refused, at FROM page_size WHERE base_url = $1 AND workspace = $2 AND path = $3";
         let row: Option<(Option<i64>, Option<i64>, i64)> =
-            sqlx::query_as(query).bind(base_url).bind(workspace).bind(path).fetch_optional(&self.reader).await?;
+            sql::query_as(query).bind(base_url).bind(workspace).bind(path).fetch_optional(&self.reader).await?;
         let size = |size: Option<i64>| size.map(u64::try_from).transpose().map_err(corrupt);
         row.map(|(granted, refused, at)| Ok(PageSizes { granted: size(granted)?, refused: size(refused)?, at }))
             .transpose()
@@ -38,7 +39,7 @@ impl Ledger {
                      DO UPDATE SET granted = excluded.granted, refused = excluded.refused, at = excluded.at";
         // Page sizes are far below the limit.
         let size = |size: Option<u64>| size.and_then(|size| i64::try_from(size).ok());
-        let query = sqlx::query(query).bind(base_url).bind(workspace).bind(path);
+        let query = sql::query(query).bind(base_url).bind(workspace).bind(path);
         query.bind(size(sizes.granted)).bind(size(sizes.refused)).bind(sizes.at).execute(&self.writer).await?;
         Ok(())
     }

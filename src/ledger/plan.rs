@@ -11,6 +11,7 @@ use super::ids::{RunId, Seq};
 use super::model::{Outcome, PlannedRecord, Problem, SourceRow};
 use super::outcomes::insert_outcomes;
 use super::run::{self, NewRun, PlannedCounts};
+use super::sql;
 use super::state::RecordState;
 
 /// A plan being written. Not sendable before [`Plan::finish`]; a dropped plan stays unusable.
@@ -42,7 +43,7 @@ pub struct Plan {
 impl Ledger {
     /// Creates a run in the state *planning* and returns an empty plan.
     pub async fn begin_plan(&self, new: &NewRun, now: i64) -> Result<Plan, Error> {
-        let run = run::insert(&self.writer, new, now).await?;
+        let run = run::insert(self, new, now).await?;
         Ok(Plan {
             ledger: self.clone(),
             run,
@@ -107,7 +108,7 @@ impl Plan {
         self.header.resize(width.max(self.header.len()), String::new());
         self.write_rows().await?;
         self.write_records().await?;
-        let mut transaction = self.ledger.writer.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.ledger.begin().await?;
         insert_outcomes(&mut transaction, self.run, &self.withdrawals).await?;
         let (warnings, profile) = (&self.warnings, self.profile.as_deref());
         run::mark_planned(&mut transaction, self.run, &self.header, warnings, profile, &self.written).await?;
@@ -144,8 +145,10 @@ impl Plan {
         let checksum = source_checksum(self.run, self.first_row, count, sheet_rows, &body);
         let query =
             "INSERT INTO source_block (run, first, rows, sheet_rows, body, checksum) VALUES ($1, $2, $3, $4, $5, $6)";
-        let query = sqlx::query(query).bind(self.run).bind(self.first_row).bind(count).bind(sheet_rows);
-        query.bind(body).bind(checksum).execute(&self.ledger.writer).await?;
+        let query = sql::query(query).bind(self.run).bind(self.first_row).bind(count).bind(sheet_rows);
+        let mut transaction = self.ledger.begin().await?;
+        query.bind(body).bind(checksum).execute(&mut transaction).await?;
+        transaction.commit().await?;
         self.first_row += count;
         self.written.source_rows += count;
         self.written.sheet_rows += sheet_rows;
@@ -170,8 +173,8 @@ impl Plan {
             warned: records.iter().filter(|record| record.is_warned()).count() as i64,
         };
         let encoded = encode_records(records)?;
-        let mut transaction = self.ledger.writer.begin_with("BEGIN IMMEDIATE").await?;
-        sqlx::query(
+        let mut transaction = self.ledger.begin().await?;
+        sql::query(
             "INSERT INTO record_block (run, first, records, skipped, rejected, unchanged, warned, checksum, \
              bodies_checksum, heads, bodies) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
         )
@@ -186,7 +189,7 @@ impl Plan {
         .bind(bodies_checksum(self.run, counts.first, &encoded.bodies))
         .bind(encoded.heads)
         .bind(encoded.bodies)
-        .execute(&mut *transaction)
+        .execute(&mut transaction)
         .await?;
         insert_outcomes(&mut transaction, self.run, &self.withdrawals).await?;
         transaction.commit().await?;

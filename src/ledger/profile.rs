@@ -3,6 +3,7 @@
 use super::database::Ledger;
 use super::error::Error;
 use super::ids::RunId;
+use super::sql;
 use crate::records::RecordKind;
 
 /// The profile of an uploaded file.
@@ -20,7 +21,7 @@ impl Ledger {
     pub async fn has_sent_with(&self, template_toml: &str) -> Result<bool, Error> {
         let query = "SELECT EXISTS (SELECT 1 FROM run WHERE template_toml = $1 AND EXISTS \
                      (SELECT 1 FROM outcome WHERE outcome.run = run.id AND outcome.state = 'sent'))";
-        Ok(sqlx::query_scalar(query).bind(template_toml).fetch_one(&self.reader).await?)
+        Ok(sql::query_scalar(query).bind(template_toml).fetch_one(&self.reader).await?)
     }
 
     /// Returns the profiles of the last `most` finished uploads with this template of which the service has accepted a record,
@@ -35,7 +36,7 @@ impl Ledger {
                      WHERE template = $1 AND record = $2 AND state = 'finished' AND profile IS NOT NULL AND EXISTS \
                      (SELECT 1 FROM outcome WHERE outcome.run = run.id AND outcome.state = 'sent') \
                      ORDER BY id DESC LIMIT $3";
-        let rows: Vec<(RunId, i64, String)> = sqlx::query_as(query)
+        let rows: Vec<(RunId, i64, String)> = sql::query_as(query)
             .bind(template)
             .bind(record.name())
             .bind(i64::from(most))

@@ -1,12 +1,11 @@
 //! Removal of old runs.
 
-use sqlx::SqliteConnection;
-
 use super::claims::keep_claims;
 use super::database::Ledger;
 use super::error::Error;
 use super::ids::RunId;
 use super::integrity::totals::{self, Sum};
+use super::sql::{self, Transaction};
 
 const PLAN: [&str; 3] = [
     "DELETE FROM source_block WHERE run = $1",
@@ -26,7 +25,7 @@ const SENDING_AND_RUN: [&str; 7] = [
 impl Ledger {
     /// Deletes a run with plan and outcomes. Requires the lock of the run.
     pub async fn remove(&self, run: RunId) -> Result<(), Error> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.begin().await?;
         keep_claims(&mut transaction, run).await?;
         delete(&mut transaction, run, &PLAN).await?;
         delete(&mut transaction, run, &SENDING_AND_RUN).await?;
@@ -36,7 +35,7 @@ impl Ledger {
 
     /// Deletes the rows and records of a plan, but not its run.
     pub(super) async fn remove_plan(&self, run: RunId) -> Result<(), Error> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.begin().await?;
         delete_plan(&mut transaction, run).await?;
         transaction.commit().await?;
         Ok(())
@@ -44,20 +43,22 @@ impl Ledger {
 
     /// Returns the disk space of deleted runs to the system. Needs as much free space as the ledger has data.
     pub async fn shrink(&self) -> Result<(), Error> {
-        sqlx::query("VACUUM").execute(&self.writer).await?;
+        if let Some(statement) = self.dialect().shrink() {
+            sql::query(statement).execute(&self.writer).await?;
+        }
         Ok(())
     }
 }
 
 /// Deletes the rows, records and outcomes of a run.
-pub(super) async fn delete_plan(connection: &mut SqliteConnection, run: RunId) -> Result<(), Error> {
-    delete(connection, run, &PLAN).await?;
-    totals::change(connection, run, |totals| totals.outcomes = Sum::default()).await
+pub(super) async fn delete_plan(transaction: &mut Transaction, run: RunId) -> Result<(), Error> {
+    delete(transaction, run, &PLAN).await?;
+    totals::change(transaction, run, |totals| totals.outcomes = Sum::default()).await
 }
 
-async fn delete(connection: &mut SqliteConnection, run: RunId, statements: &[&'static str]) -> Result<(), Error> {
+async fn delete(transaction: &mut Transaction, run: RunId, statements: &[&'static str]) -> Result<(), Error> {
     for statement in statements {
-        sqlx::query(*statement).bind(run).execute(&mut *connection).await?;
+        sql::query(*statement).bind(run).execute(&mut *transaction).await?;
     }
     Ok(())
 }

@@ -1,13 +1,12 @@
 //! Decisions by people about records with an unknown result.
 
-use sqlx::{QueryBuilder, Sqlite};
-
 use super::database::{Ledger, to_json};
 use super::error::{Error, corrupt};
 use super::ids::{RunId, Seq};
 use super::integrity::checksum::Checksum;
 use super::integrity::totals::{self, Totals};
 use super::model::{Outcome, PlannedRecord};
+use super::sql::{self, Builder, Value};
 use super::state::RecordState;
 
 /// Resolutions per statement.
@@ -46,7 +45,7 @@ impl Ledger {
     pub async fn unknown_records(&self, run: RunId, from: Seq) -> Result<Vec<UnknownRecord>, Error> {
         let query = "SELECT MIN(seq) FROM outcome WHERE run = $1 AND seq >= $2 AND state = 'unknown' \
                      AND NOT EXISTS (SELECT 1 FROM resolution WHERE run = outcome.run AND seq = outcome.seq)";
-        let next: Option<Seq> = sqlx::query_scalar(query).bind(run).bind(from).fetch_one(&self.reader).await?;
+        let next: Option<Seq> = sql::query_scalar(query).bind(run).bind(from).fetch_one(&self.reader).await?;
         let Some(next) = next else { return Ok(Vec::new()) };
         let invalid = |seq| corrupt(format_args!("run {run} has no request for the record {seq}"));
         let block = self.record_block_of(run, next).await?.ok_or_else(|| invalid(next))?;
@@ -71,19 +70,23 @@ impl Ledger {
         who: &str,
         now: i64,
     ) -> Result<u64, Error> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
-        let query = "SELECT seq FROM outcome WHERE run = $1 AND state = 'unknown' AND seq IN (SELECT value FROM json_each($2)) \
-                     AND NOT EXISTS (SELECT 1 FROM resolution WHERE run = outcome.run AND seq = outcome.seq)";
-        let query = sqlx::query_scalar(query).bind(run).bind(to_json(seqs)?);
-        let unknown: Vec<Seq> = query.fetch_all(&mut *transaction).await?;
+        let mut transaction = self.begin().await?;
+        let query = format!(
+            "SELECT seq FROM outcome WHERE run = $1 AND state = 'unknown' AND seq {} \
+             AND NOT EXISTS (SELECT 1 FROM resolution WHERE run = outcome.run AND seq = outcome.seq)",
+            self.dialect().is_in("$2")
+        );
+        let query = sql::query_scalar(query).bind(run).bind(to_json(seqs)?);
+        let unknown: Vec<Seq> = query.fetch_all(&mut transaction).await?;
         let state = resolution.state().name();
         for seqs in unknown.chunks(PER_STATEMENT) {
-            let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO resolution (run, seq, state, who, at, checksum) ");
-            query.push_values(seqs, |mut row, seq| {
+            let insert = "INSERT INTO resolution (run, seq, state, who, at, checksum) ";
+            let mut query = Builder::new(self.dialect(), insert);
+            query.push_rows(seqs.iter().map(|seq| {
                 let checksum = checksum(run, *seq, state, who, now);
-                row.push_bind(run).push_bind(seq).push_bind(state).push_bind(who).push_bind(now).push_bind(checksum);
-            });
-            query.build().persistent(false).execute(&mut *transaction).await?;
+                [Value::from(run), seq.into(), state.into(), who.into(), now.into(), checksum.into()]
+            }));
+            query.build().persistent(false).execute(&mut transaction).await?;
         }
         let add = |totals: &mut Totals| {
             unknown.iter().for_each(|seq| totals.resolutions.add(*seq, checksum(run, *seq, state, who, now)));

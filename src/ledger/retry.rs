@@ -10,6 +10,7 @@ use super::model::{Origin, SourceRow};
 use super::row_states::RowQuery;
 use super::run::{NewRun, Run, RunCommand};
 use super::settings::RunSettings;
+use super::sql;
 
 impl Ledger {
     /// Returns the failed records of `run` without a row sent by another run of the family since. `overwrites_newer` adds
@@ -64,6 +65,6 @@ impl Ledger {
     /// Returns the newest retry of `run`, if any.
     pub async fn retried_by(&self, run: RunId) -> Result<Option<RunId>, Error> {
         let query = "SELECT MAX(id) FROM run WHERE retry_of = $1 AND state <> 'planning'";
-        Ok(sqlx::query_scalar(query).bind(run).fetch_one(&self.reader).await?)
+        Ok(sql::query_scalar(query).bind(run).fetch_one(&self.reader).await?)
     }
 }

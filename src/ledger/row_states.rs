@@ -12,6 +12,7 @@ use super::family::Family;
 use super::ids::{RunId, Seq};
 use super::model::{AcceptedEarlier, Disposition, Origin, Outcome, PlannedRecord, SourceRow};
 use super::run::Run;
+use super::sql;
 use super::state::{RecordState, RunState};
 
 /// Parameters of [`Ledger::row_states`].
@@ -228,11 +229,12 @@ impl Ledger {
                 by_run.entry(earlier.run).or_default().push(earlier);
             }
         }
-        let query = "SELECT seq, service_id FROM outcome WHERE run = $1 AND seq IN (SELECT value FROM json_each($2))";
+        let is_in = self.dialect().is_in("$2");
+        let query = format!("SELECT seq, service_id FROM outcome WHERE run = $1 AND seq {is_in}");
         for (run, earlier) in by_run {
             let seqs: Vec<Seq> = earlier.iter().map(|earlier| earlier.seq).collect();
             let ids: Vec<(Seq, Option<String>)> =
-                sqlx::query_as(query).bind(run).bind(to_json(&seqs)?).fetch_all(&self.reader).await?;
+                sql::query_as(query.clone()).bind(run).bind(to_json(&seqs)?).fetch_all(&self.reader).await?;
             let mut ids: HashMap<Seq, Option<String>> = ids.into_iter().collect();
             for earlier in earlier {
                 earlier.service_id = match ids.remove(&earlier.seq) {

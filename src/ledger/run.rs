@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use sqlx::Row;
-use sqlx::sqlite::{SqliteConnection, SqlitePool, SqliteRow};
 
 use super::block::RecordCounts;
 use super::database::{Ledger, to_json};
@@ -15,6 +13,7 @@ use super::integrity::totals::{self, Totals};
 use super::integrity::{seal, seal::SEALED};
 use super::model::Problem;
 use super::settings::{self, RunSettings};
+use super::sql::{self, Row, Transaction};
 use super::state::RunState;
 use crate::digest;
 use crate::readers::Readers;
@@ -249,7 +248,7 @@ impl Ledger {
     /// Returns the numbers of up to `limit` runs below `before`, newest first, damaged ones included.
     pub async fn run_ids_before(&self, before: RunId, limit: u32) -> Result<Vec<RunId>, Error> {
         let query = "SELECT id FROM run WHERE id < $1 ORDER BY id DESC LIMIT $2";
-        Ok(sqlx::query_scalar(query).bind(before).bind(i64::from(limit)).fetch_all(&self.reader).await?)
+        Ok(sql::query_scalar(query).bind(before).bind(i64::from(limit)).fetch_all(&self.reader).await?)
     }
 
     /// Returns the run `id`.
@@ -257,15 +256,15 @@ impl Ledger {
     /// # Errors
     /// [`Error::NoSuchRun`] if there is no such run.
     pub async fn run(&self, id: RunId) -> Result<Run, Error> {
-        let query = format!("SELECT {COLUMNS}, {SEALED} FROM run WHERE id = $1");
-        let row = sqlx::query(sqlx::AssertSqlSafe(query)).bind(id).fetch_optional(&self.reader).await?;
+        let query = format!("SELECT {COLUMNS}, {} AS sealed FROM run WHERE id = $1", self.dialect().json_array(SEALED));
+        let row = sql::query(query).bind(id).fetch_optional(&self.reader).await?;
         row.as_ref().map_or(Err(Error::NoSuchRun(id)), from_row)
     }
 
     /// Returns the run `id`, even if its row was altered, as far as it can be read.
     pub(super) async fn run_as_is(&self, id: RunId) -> Result<Run, Error> {
         let query = format!("SELECT {COLUMNS} FROM run WHERE id = $1");
-        let row = sqlx::query(sqlx::AssertSqlSafe(query)).bind(id).fetch_optional(&self.reader).await?;
+        let row = sql::query(query).bind(id).fetch_optional(&self.reader).await?;
         row.as_ref().map_or(Err(Error::NoSuchRun(id)), read_row)
     }
 
@@ -275,7 +274,7 @@ impl Ledger {
             return self.run(id).await;
         }
         let query = "SELECT id FROM run WHERE state <> 'planning' ORDER BY id DESC LIMIT 1";
-        let newest: Option<RunId> = sqlx::query_scalar(query).fetch_optional(&self.reader).await?;
+        let newest: Option<RunId> = sql::query_scalar(query).fetch_optional(&self.reader).await?;
         self.run(newest.ok_or(Error::NoRuns)?).await
     }
 
@@ -284,17 +283,17 @@ impl Ledger {
     pub async fn bind_workspace(&self, run: RunId, workspace: &str) -> Result<bool, Error> {
         let query = "UPDATE run SET workspace = $2 WHERE id = $1 AND workspace = '' \
                      AND NOT EXISTS (SELECT 1 FROM outcome WHERE run = $1 AND state NOT IN ('rejected', 'skipped'))";
-        self.change_run(run, sqlx::query(query).bind(run).bind(workspace.to_owned())).await
+        self.change_run(run, sql::query(query).bind(run).bind(workspace.to_owned())).await
     }
 
     /// Returns the numbers of all runs that are neither finished nor withheld, newest first.
     pub async fn unfinished(&self) -> Result<Vec<RunId>, Error> {
         let query = "SELECT id FROM run WHERE state = $1 AND damage IS NULL ORDER BY id DESC";
-        Ok(sqlx::query_scalar(query).bind(RunState::Planned.name()).fetch_all(&self.reader).await?)
+        Ok(sql::query_scalar(query).bind(RunState::Planned.name()).fetch_all(&self.reader).await?)
     }
 
     pub(super) async fn store_settings(&self, run: RunId, settings: &RunSettings) -> Result<(), Error> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.begin().await?;
         settings::store(&mut transaction, run, settings).await?;
         transaction.commit().await?;
         Ok(())
@@ -302,7 +301,7 @@ impl Ledger {
 
     /// Marks a planned run as not to be sent.
     pub async fn withhold(&self, run: RunId) -> Result<(), Error> {
-        let update = sqlx::query("UPDATE run SET state = $2 WHERE id = $1").bind(run).bind(RunState::Withheld.name());
+        let update = sql::query("UPDATE run SET state = $2 WHERE id = $1").bind(run).bind(RunState::Withheld.name());
         self.change_run(run, update).await?;
         Ok(())
     }
@@ -319,21 +318,21 @@ impl Ledger {
         let state = if pending == 0 { RunState::Finished } else { RunState::Planned };
         let update =
             "UPDATE run SET state = $2, stopped_why = $3, millis = millis + $4, finished_at = $5 WHERE id = $1";
-        let update = sqlx::query(update).bind(run).bind(state.name()).bind(why.map(str::to_owned)).bind(millis);
+        let update = sql::query(update).bind(run).bind(state.name()).bind(why.map(str::to_owned)).bind(millis);
         self.change_run(run, update.bind((pending == 0).then_some(now))).await?;
         Ok(())
     }
 }
 
-pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Result<RunId, Error> {
-    let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
-    let id: RunId = sqlx::query_scalar("SELECT COALESCE(MAX(id), 0) + 1 FROM run").fetch_one(&mut *transaction).await?;
+pub(super) async fn insert(ledger: &Ledger, new: &NewRun, now: i64) -> Result<RunId, Error> {
+    let mut transaction = ledger.begin().await?;
+    let id: RunId = sql::query_scalar(ledger.dialect().next_run()).fetch_one(&mut transaction).await?;
     let row_number = |number: u64| i64::try_from(number).map_err(corrupt);
     let (first_row, last_row) = match new.chosen {
         Some((first, last)) => (Some(row_number(first)?), Some(row_number(last)?)),
         None => (None, None),
     };
-    sqlx::query(
+    sql::query(
         "INSERT INTO run (id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, \
          header, header_row, columns, created_at, retry_of, first_row, last_row, create_missing_items, trigger_workflows, \
          name_columns, lookups, readers, delimiter, has_bom, profile_name, concurrency, all_or_nothing, strict, changed_only, overwrite_newer, insecure_http, for_supplier) \
@@ -365,7 +364,7 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
     .bind(new.readers.number())
     .bind(new.text_form.map(|form| char::from(form.delimiter).to_string()))
     .bind(new.text_form.map(|form| i64::from(form.has_bom)))
-    .execute(&mut *transaction)
+    .execute(&mut transaction)
     .await?;
     seal::seal(&mut transaction, id).await?;
     settings::store(&mut transaction, id, &new.settings).await?;
@@ -376,7 +375,7 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
 
 /// Marks the plan as complete. `header` may be longer than before: some rows have more cells than the header.
 pub(super) async fn mark_planned(
-    connection: &mut SqliteConnection,
+    transaction: &mut Transaction,
     run: RunId,
     header: &[String],
     warnings: &[Problem],
@@ -385,7 +384,7 @@ pub(super) async fn mark_planned(
 ) -> Result<(), Error> {
     let update = "UPDATE run SET state = $2, header = $3, warnings = $4, profile = $5, source_rows = $6, sheet_rows = $7, \
                   records = $8, skipped = $9, rejected = $10, unchanged = $11, warned = $12 WHERE id = $1";
-    let update = sqlx::query(update)
+    let update = sql::query(update)
         .bind(run)
         .bind(RunState::Planned.name())
         .bind(to_json(header)?)
@@ -394,7 +393,7 @@ pub(super) async fn mark_planned(
     let PlannedCounts { source_rows, sheet_rows, records, skipped, rejected, unchanged, warned } = *counts;
     let numbers = [source_rows, sheet_rows, records, skipped, rejected, unchanged, warned];
     let update = numbers.into_iter().fold(update, |update, number| update.bind(number));
-    seal::change(connection, run, update).await?;
+    seal::change(transaction, run, update).await?;
     Ok(())
 }
 
@@ -402,7 +401,7 @@ pub(super) async fn mark_planned(
 ///
 /// # Errors
 /// [`Error::Damaged`] if the row does not have its checksum.
-fn from_row(row: &SqliteRow) -> Result<Run, Error> {
+fn from_row(row: &Row) -> Result<Run, Error> {
     let id = row.try_get("id")?;
     match row.try_get::<&str, _>("sealed").map(seal::checksum) {
         Ok(checksum) if checksum == row.try_get::<i64, _>("checksum")? => read_row(row),
@@ -410,7 +409,7 @@ fn from_row(row: &SqliteRow) -> Result<Run, Error> {
     }
 }
 
-fn read_row(row: &SqliteRow) -> Result<Run, Error> {
+fn read_row(row: &Row) -> Result<Run, Error> {
     let text = |column: &str| row.try_get::<String, _>(column).map_err(Error::from);
     let unsigned = |number: i64| u64::try_from(number).map_err(corrupt);
     let first_row: Option<i64> = row.try_get("first_row")?;

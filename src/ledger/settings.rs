@@ -4,13 +4,11 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use sqlx::Row;
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
-
 use super::database::to_json;
 use super::error::{Error, corrupt};
 use super::ids::RunId;
 use super::integrity::seal;
+use super::sql::{self, Row, Transaction};
 
 /// How a run was asked for. Resumes and retries go on in the same way, unless told otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +106,7 @@ impl Default for RunSettings {
 }
 
 /// Stores the settings of a run.
-pub(super) async fn store(connection: &mut SqliteConnection, run: RunId, settings: &RunSettings) -> Result<(), Error> {
+pub(super) async fn store(transaction: &mut Transaction, run: RunId, settings: &RunSettings) -> Result<(), Error> {
     let rate = settings.rate.map(|rate| match rate {
         RunRate::Auto => (0, 1),
         RunRate::Fixed { requests, seconds } => (i64::from(requests.get()), i64::from(seconds.get())),
@@ -119,7 +117,7 @@ pub(super) async fn store(connection: &mut SqliteConnection, run: RunId, setting
         AllowRepeat::All => Some(to_json(&[""; 0])?),
         AllowRepeat::Named(names) => Some(to_json(names)?),
     };
-    let update = sqlx::query(
+    let update = sql::query(
         "UPDATE run SET profile_name = $2, rate_requests = $3, rate_seconds = $4, concurrency = $5, max_errors = $6, \
          report = $7, all_or_nothing = $8, strict = $9, changed_only = $10, allow_repeat = $11, overwrite_newer = $12, \
          ca_file = $13, client_cert = $14, client_key = $15, proxy = $16, insecure_http = $17, for_supplier = $18 \
@@ -144,12 +142,12 @@ pub(super) async fn store(connection: &mut SqliteConnection, run: RunId, setting
         .bind(settings.connection.proxy.clone())
         .bind(i64::from(settings.connection.insecure_http))
         .bind(i64::from(settings.for_supplier));
-    seal::change(connection, run, update).await?;
+    seal::change(transaction, run, update).await?;
     Ok(())
 }
 
 /// Reads the settings of a run.
-pub(super) fn from_row(row: &SqliteRow) -> Result<RunSettings, Error> {
+pub(super) fn from_row(row: &Row) -> Result<RunSettings, Error> {
     let flag = |column: &str| row.try_get::<i64, _>(column).map(|value| value != 0);
     let path = |column: &str| row.try_get::<Option<String>, _>(column).map(|path| path.map(PathBuf::from));
     let positive = |number: i64| u32::try_from(number).ok().and_then(NonZeroU32::new).ok_or_else(|| corrupt("a rate"));

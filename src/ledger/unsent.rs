@@ -3,8 +3,6 @@
 
 use std::collections::HashSet;
 
-use sqlx::sqlite::SqliteConnection;
-
 use super::accepted::{AcceptedKey, hash, scope, upsert_keys};
 use super::block::RecordBlock;
 use super::database::Ledger;
@@ -14,6 +12,7 @@ use super::integrity::{seal, totals};
 use super::model::Disposition;
 use super::prune::delete_plan;
 use super::run::{PlannedCounts, Run, RunCommand};
+use super::sql::{self, Transaction};
 use super::state::RunState;
 
 /// Blocks loaded together.
@@ -28,20 +27,22 @@ impl Ledger {
         // An older run that still has a request for one of the keys must not undo what the newer file says.
         let open = self.open_keys(&run).await?;
         let known = self.keys_among(&run, &open).await?;
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.begin().await?;
         upsert_keys(&mut transaction, scope(&run), run.id, now, known).await?;
         delete_plan(&mut transaction, run.id).await?;
         store_counts(&mut transaction, run.id, &counts).await?;
         transaction.commit().await?;
-        // The rows fetched are none; the pragma works while it is read.
-        sqlx::query("PRAGMA incremental_vacuum").fetch_all(&self.writer).await?;
+        if let Some(statement) = self.dialect().release_space() {
+            // The rows fetched are none; the pragma works while it is read.
+            sql::query(statement).fetch_all(&self.writer).await?;
+        }
         Ok(true)
     }
 
     /// Returns the final counts of a run whose plan was removed; `None` for other runs.
     pub(super) async fn counts_without_plan(&self, run: RunId) -> Result<Option<PlannedCounts>, Error> {
         let has_plan: Option<i64> =
-            sqlx::query_scalar("SELECT has_plan FROM run WHERE id = $1").bind(run).fetch_optional(&self.reader).await?;
+            sql::query_scalar("SELECT has_plan FROM run WHERE id = $1").bind(run).fetch_optional(&self.reader).await?;
         match has_plan {
             Some(0) => Ok(Some(self.run(run).await?.planned)),
             _ => Ok(None),
@@ -54,10 +55,8 @@ impl Ledger {
         if run.state != RunState::Finished || !run.has_plan || run.damage.is_some() || !is_alone {
             return Ok(None);
         }
-        let mut connection = self.reader.acquire().await?;
-        let totals = totals::load(&mut connection, run.id).await?;
-        drop(connection);
-        let intents: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM intent WHERE run = $1")
+        let totals = totals::load(&self.reader, run.id).await?;
+        let intents: i64 = sql::query_scalar("SELECT COUNT(*) FROM intent WHERE run = $1")
             .bind(run.id)
             .fetch_one(&self.reader)
             .await?;
@@ -84,7 +83,7 @@ impl Ledger {
                      AND state IN ('planned', 'finished') AND has_plan = 1 \
                      AND records > skipped + rejected + unchanged + (SELECT COUNT(*) FROM outcome \
                      WHERE outcome.run = run.id AND outcome.state IN ('sent', 'unchanged', 'rejected'))";
-        let older: Vec<RunId> = sqlx::query_scalar(query)
+        let older: Vec<RunId> = sql::query_scalar(query)
             .bind(&about.base_url)
             .bind(&about.workspace)
             .bind(about.record.name())
@@ -99,7 +98,7 @@ impl Ledger {
                 from = block.end();
                 let query = "SELECT seq FROM outcome WHERE run = $1 AND seq BETWEEN $2 AND $3 \
                              AND state IN ('sent', 'unchanged', 'rejected')";
-                let closed: Vec<Seq> = sqlx::query_scalar(query)
+                let closed: Vec<Seq> = sql::query_scalar(query)
                     .bind(older)
                     .bind(block.first)
                     .bind(from - 1)
@@ -132,10 +131,10 @@ fn sent_keys(block: &RecordBlock<()>) -> impl Iterator<Item = (Seq, i64)> {
     sent.filter_map(|(seq, record)| Some((seq, hash(&[record.key.as_deref()?]))))
 }
 
-async fn store_counts(connection: &mut SqliteConnection, run: RunId, counts: &PlannedCounts) -> Result<(), Error> {
+async fn store_counts(transaction: &mut Transaction, run: RunId, counts: &PlannedCounts) -> Result<(), Error> {
     let update =
         "UPDATE run SET has_plan = 0, is_indexed = 1, profile = NULL, skipped = $2, unchanged = $3 WHERE id = $1";
-    let update = sqlx::query(update).bind(run).bind(counts.skipped).bind(counts.unchanged);
-    seal::change(connection, run, update).await?;
+    let update = sql::query(update).bind(run).bind(counts.skipped).bind(counts.unchanged);
+    seal::change(transaction, run, update).await?;
     Ok(())
 }

@@ -17,6 +17,8 @@ pub struct Given {
     pub base_url: Option<String>,
     pub profile: Option<String>,
     pub home: Option<PathBuf>,
+    /// The address of a ledger on a server, which has no password in a flag.
+    pub ledger: Option<String>,
     pub ca_file: Option<PathBuf>,
     pub client_cert: Option<PathBuf>,
     pub client_key: Option<PathBuf>,
@@ -38,6 +40,7 @@ impl CommandLine {
     pub(super) fn of(given: &Given, command: &str) -> CommandLine {
         let mut tail = CommandLine { text: String::new(), tail: String::new() };
         tail.add_flag("home", given.home.as_ref());
+        tail.add_flag("ledger", given.ledger.as_ref());
         tail.add_flag("profile", given.profile.as_ref());
         tail.add_flag("base-url", given.base_url.as_ref());
         tail.add_flag("ca-file", given.ca_file.as_ref());

@@ -10,7 +10,7 @@ use crate::client::auth::{
     AddressOrigin, Choice, Chosen, Credentials, EnvironmentTokens, NamedAddress, TokenFile, TokenOrigin, Withheld,
 };
 use crate::client::{self, Client, ClientCert, ConnectOptions, KeyMemory, Speed};
-use crate::ledger::{self, Ledger, Run, RunConnection};
+use crate::ledger::{self, Ledger, Run, RunConnection, ServerAddress};
 
 /// What a profile of the settings file says of its service.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +26,8 @@ pub struct ProfileOptions {
 pub struct Context {
     /// Folder of the ledger and all other lasting data.
     pub home: PathBuf,
+    /// The server of the ledger, unless it is a file in `home`.
+    pub server: Option<ServerAddress>,
     /// Name of the profile.
     pub profile: String,
     /// Root address of the service, if set.
@@ -125,11 +127,15 @@ impl Context {
 
     /// Opens the ledger.
     pub async fn ledger(&self) -> Result<Ledger, Error> {
-        Ok(Ledger::open(&self.home).await?)
+        Ok(match &self.server {
+            Some(address) => Ledger::connect(address, &self.home).await?,
+            None => Ledger::open(&self.home).await?,
+        })
     }
 
+    /// Whether there is a ledger to look into. One on a server is created when it is opened.
     pub(super) fn has_ledger(&self) -> bool {
-        self.home.join("ledger.db").is_file()
+        self.server.is_some() || self.home.join("ledger.db").is_file()
     }
 
     /// Opens the ledger if there is one.

@@ -149,7 +149,7 @@ async fn run_upload(
     let mut about = new_run(command, context, client.address(), upload.input.file, &source, &upload.input.template)?;
     about.options = call_options(&upload).map(|(_, option)| option).collect();
     about.settings = settings;
-    let lock = ledger.lock_upload(&about)?;
+    let lock = ledger.lock_upload(&about).await?;
     let template = Arc::new(upload.input.template);
     let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
     let rehearsed = match rehearsal {
@@ -240,6 +240,7 @@ mod tests {
     fn context(home: &Path) -> Context {
         Context {
             home: home.to_owned(),
+            server: None,
             profile: "default".to_owned(),
             base_url: None,
             address_from: None,

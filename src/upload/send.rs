@@ -339,6 +339,9 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
 
     /// Starts all attempts permitted now. Returns when to try again. Intents of non-idempotent calls are written first.
     async fn start_attempts(&mut self, now: Instant) -> Result<Option<Instant>, ledger::Error> {
+        if !self.task.journal.holds_locks() {
+            return Err(ledger::Error::LockLost);
+        }
         let mut unclaimed = Vec::new();
         let wake = loop {
             match self.dispatcher.step(now) {

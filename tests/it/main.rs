@@ -8,6 +8,7 @@ mod faults;
 mod hostile;
 mod house;
 mod ledger;
+mod postgres;
 mod serve_load;
 mod service;
 mod sheet;

@@ -6,6 +6,7 @@ use super::super::error::Error;
 use super::super::ids::{RunId, Seq};
 use super::super::resolve;
 use super::super::run::Run;
+use super::super::sql;
 use super::super::state::RunState;
 use super::part::{DamagedPart, TABLES_OF_RUNS};
 use super::totals;
@@ -65,10 +66,13 @@ impl Inspection {
 
 impl Ledger {
     /// Returns what SQLite says about the structure of the file, and the runs that have lost their row; empty for an
-    /// undamaged file. A gigabyte takes some seconds.
+    /// undamaged file. A gigabyte takes some seconds. PostgreSQL checks its files by itself.
     pub async fn inspect_file(&self) -> Result<Vec<String>, Error> {
         let query = format!("PRAGMA integrity_check({MESSAGES})");
-        let said: Result<Vec<String>, _> = sqlx::query_scalar(sqlx::AssertSqlSafe(query)).fetch_all(&self.reader).await;
+        let said: Result<Vec<String>, _> = match &self.file {
+            Some(_) => sql::query_scalar(query).fetch_all(&self.reader).await,
+            None => Ok(Vec::new()),
+        };
         let mut found = match said.map_err(Error::from) {
             Ok(said) => said.into_iter().filter(|line| line != "ok").collect(),
             Err(error) if error.is_damage() => vec![error.to_string()],
@@ -80,8 +84,7 @@ impl Ledger {
         }
         for table in TABLES_OF_RUNS {
             let query = format!("SELECT DISTINCT run FROM {table} WHERE run NOT IN (SELECT id FROM run)");
-            let lost: Result<Vec<RunId>, _> =
-                sqlx::query_scalar(sqlx::AssertSqlSafe(query)).fetch_all(&self.reader).await;
+            let lost: Result<Vec<RunId>, _> = sql::query_scalar(query).fetch_all(&self.reader).await;
             match lost.map_err(Error::from) {
                 Ok(lost) => {
                     found.extend(lost.iter().map(|run| format!("run {run} has rows in {table}, but is missing")))
@@ -116,14 +119,12 @@ impl Ledger {
         self.inspect_decisions(id, &mut found).await?;
         self.inspect_claims(id, &mut found).await?;
         let query = "SELECT COUNT(*) FROM intent WHERE run = $1 AND (first < 0 OR last < first OR last >= $2)";
-        let intents = sqlx::query_scalar(query).bind(id).bind(run.planned.records).fetch_one(&self.reader).await;
+        let intents = sql::query_scalar(query).bind(id).bind(run.planned.records).fetch_one(&self.reader).await;
         let outside: Option<i64> = found.note(DamagedPart::Intents, intents.map_err(Error::from))?;
         if outside.is_some_and(|count| count > 0) {
             found.damage.push((DamagedPart::Intents, "what was begun to be sent is outside its records".to_owned()));
         }
-        let mut connection = self.reader.acquire().await?;
-        let stored = totals::load(&mut connection, id).await;
-        drop(connection);
+        let stored = totals::load(&self.reader, id).await;
         if let Some(stored) = found.note(DamagedPart::Totals, stored)? {
             let actual = self.actual_totals(id, stored).await;
             if let Some(actual) = found.note(DamagedPart::Outcomes, actual)? {
@@ -161,7 +162,7 @@ impl Ledger {
         let mut from = Seq::MIN;
         loop {
             let query = "SELECT seq FROM outcome WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3";
-            let seqs = sqlx::query_scalar(query).bind(run).bind(from).bind(OUTCOMES).fetch_all(&self.reader).await;
+            let seqs = sql::query_scalar(query).bind(run).bind(from).bind(OUTCOMES).fetch_all(&self.reader).await;
             let Some(seqs) = found.note(DamagedPart::Outcomes, seqs.map_err(Error::from))? else { break };
             let seqs: Vec<Seq> = seqs;
             let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else { break };
@@ -182,7 +183,7 @@ impl Ledger {
 
     async fn inspect_decisions(&self, run: RunId, found: &mut Inspection) -> Result<(), Error> {
         let query = "SELECT seq, state, who, at, checksum FROM resolution WHERE run = $1 ORDER BY seq";
-        let rows = sqlx::query_as(query).bind(run).fetch_all(&self.reader).await;
+        let rows = sql::query_as(query).bind(run).fetch_all(&self.reader).await;
         let rows: Result<Vec<Decision>, _> = rows;
         let rows = found.note(DamagedPart::Decisions, rows.map_err(Error::from))?;
         for (seq, state, who, at, checksum) in rows.into_iter().flatten() {
@@ -196,7 +197,7 @@ impl Ledger {
 
     async fn inspect_claims(&self, run: RunId, found: &mut Inspection) -> Result<(), Error> {
         let query = format!("SELECT {} FROM claim WHERE run = $1 ORDER BY seq", StoredClaim::COLUMNS);
-        let rows = sqlx::query(sqlx::AssertSqlSafe(query)).bind(run).fetch_all(&self.reader).await;
+        let rows = sql::query(query).bind(run).fetch_all(&self.reader).await;
         let rows = found.note(DamagedPart::Claims, rows.map_err(Error::from))?;
         for row in rows.into_iter().flatten() {
             let (claim, is_intact) = StoredClaim::from_row(&row)?;

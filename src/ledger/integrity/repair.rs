@@ -14,6 +14,7 @@ use super::super::ids::{RunId, Seq};
 use super::super::model::{Disposition, Outcome, Problem};
 use super::super::outcomes::insert_outcomes;
 use super::super::run::Run;
+use super::super::sql::{self, Pool};
 use super::super::state::{RecordState, RunState};
 use super::inspect::Inspection;
 use super::part::{DamagedPart, TABLES_OF_RUNS};
@@ -73,14 +74,14 @@ impl Ledger {
     /// Rebuilds indexes and the structure of the file. Returns whether SQLite finds it undamaged then.
     pub async fn rebuild_file(&self) -> Result<bool, Error> {
         for statement in ["REINDEX", "VACUUM"] {
-            match sqlx::query(statement).execute(&self.writer).await.map_err(Error::from) {
+            match sql::query(statement).execute(&self.writer).await.map_err(Error::from) {
                 Err(error) if !error.is_damage() && !is_constraint(&error) => return Err(error),
                 _ => {}
             }
         }
         for table in TABLES_OF_RUNS {
             let query = format!("DELETE FROM {table} WHERE run NOT IN (SELECT id FROM run)");
-            match sqlx::query(AssertSqlSafe(query)).execute(&self.writer).await.map_err(Error::from) {
+            match sql::query(query).execute(&self.writer).await.map_err(Error::from) {
                 Err(error) if !error.is_damage() => return Err(error),
                 _ => {}
             }
@@ -91,8 +92,11 @@ impl Ledger {
     /// Copies what can be read to a new ledger in `folder`. Run by run, so that one damaged page costs one run.
     pub async fn salvage(&self, folder: &Path) -> Result<(), Error> {
         let new = Ledger::open(folder).await?;
-        let mut connection = new.writer.acquire().await?;
-        let attach = sqlx::query("ATTACH $1 AS damaged").bind(self.path().display().to_string());
+        let (Pool::Sqlite(writer), Some(path)) = (&new.writer, &self.file) else {
+            return Err(Error::OnlyForFiles("a repair"));
+        };
+        let mut connection = writer.acquire().await?;
+        let attach = sqlx::query("ATTACH $1 AS damaged").bind(path.display().to_string());
         attach.execute(&mut *connection).await?;
         let ids = readable_runs(&mut connection).await?;
         copy_rows(&mut connection, "rate", "true").await?;
@@ -139,11 +143,9 @@ impl Ledger {
             repaired.damage = Some(what.to_owned());
             return Ok(repaired);
         }
-        let mut connection = self.reader.acquire().await?;
-        let stored = totals::load(&mut connection, id).await.ok();
-        drop(connection);
+        let stored = totals::load(&self.reader, id).await.ok();
         let before = self.actual_totals(id, stored.unwrap_or_default()).await?;
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.begin().await?;
         let mut is_lost = stored.is_none_or(|stored| stored.in_flight != before.in_flight)
             || has_lost_changes && run.state == RunState::Planned;
         let mut lost_answers: Vec<Seq> = Vec::new();
@@ -152,20 +154,20 @@ impl Ledger {
         });
         for seq in &found.altered_outcomes {
             let query = "DELETE FROM outcome WHERE run = $1 AND seq = $2";
-            sqlx::query(query).bind(id).bind(seq).execute(&mut *transaction).await?;
+            sql::query(query).bind(id).bind(seq).execute(&mut transaction).await?;
             if is_in_place { lost_answers.push(*seq) } else { is_lost = true }
         }
         is_lost |= stored.is_none_or(|stored| stored.outcomes.rows != before.outcomes.rows);
         for seq in &found.altered_decisions {
             let query = "DELETE FROM resolution WHERE run = $1 AND seq = $2";
-            sqlx::query(query).bind(id).bind(seq).execute(&mut *transaction).await?;
+            sql::query(query).bind(id).bind(seq).execute(&mut transaction).await?;
         }
         let has_all_claims = found.altered_claims.is_empty()
             && !has_lost_changes
             && stored.is_none_or(|stored| stored.claims == before.claims);
         if is_lost {
             lost_answers.extend(self.maybe_sent(&run, has_all_claims).await?);
-            sqlx::query("DELETE FROM in_flight WHERE run = $1").bind(id).execute(&mut *transaction).await?;
+            sql::query("DELETE FROM in_flight WHERE run = $1").bind(id).execute(&mut transaction).await?;
         }
         let lost_answers: BTreeSet<Seq> = lost_answers.into_iter().collect();
         // The totals are stored below; until then, adding to them needs some.
@@ -173,17 +175,17 @@ impl Ledger {
         let outcomes: Vec<Outcome> = lost_answers.iter().map(|seq| lost(*seq, now)).collect();
         insert_outcomes(&mut transaction, id, &outcomes).await?;
         if found.is_damaged(DamagedPart::Claims) {
-            sqlx::query("DELETE FROM claim WHERE run = $1").bind(id).execute(&mut *transaction).await?;
+            sql::query("DELETE FROM claim WHERE run = $1").bind(id).execute(&mut transaction).await?;
             insert_claims(&mut transaction, id, claims, now).await?;
             repaired.rebuilt.push("what recognizes its records in other files".into());
         }
         let outside = "DELETE FROM intent WHERE run = $1 AND (first < 0 OR last < first OR last >= $2)";
-        sqlx::query(outside).bind(id).bind(run.planned.records).execute(&mut *transaction).await?;
+        sql::query(outside).bind(id).bind(run.planned.records).execute(&mut transaction).await?;
         transaction.commit().await?;
         repaired.unknown = lost_answers.len() as u64;
         self.rebuild_totals(id, stored).await?;
         if self.accounting(id).await?.pending > 0 && run.state == RunState::Finished {
-            let update = sqlx::query("UPDATE run SET state = 'planned', finished_at = NULL WHERE id = $1").bind(id);
+            let update = sql::query("UPDATE run SET state = 'planned', finished_at = NULL WHERE id = $1").bind(id);
             self.change_run(id, update).await?;
         }
         repaired.rebuilt.push("its counts".into());
@@ -218,17 +220,19 @@ impl Ledger {
         let mut known = stored.unwrap_or_default();
         if stored.is_none() {
             let query = "SELECT COALESCE(CAST(SUM(attempts) AS BIGINT), 0) FROM outcome WHERE run = $1";
-            known.requests = sqlx::query_scalar(query).bind(run).fetch_one(&self.reader).await?;
+            known.requests = sql::query_scalar(query).bind(run).fetch_one(&self.reader).await?;
         }
         let actual = self.actual_totals(run, known).await?;
-        let mut connection = self.writer.acquire().await?;
-        totals::store(&mut connection, run, &actual).await
+        let mut transaction = self.begin().await?;
+        totals::store(&mut transaction, run, &actual).await?;
+        transaction.commit().await?;
+        Ok(())
     }
 
     async fn mark_damaged(&self, run: RunId, what: &str) -> Result<(), Error> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
-        let update = sqlx::query("UPDATE run SET damage = $2 WHERE id = $1").bind(run).bind(what);
-        update.execute(&mut *transaction).await?;
+        let mut transaction = self.begin().await?;
+        let update = sql::query("UPDATE run SET damage = $2 WHERE id = $1").bind(run).bind(what);
+        update.execute(&mut transaction).await?;
         seal::seal(&mut transaction, run).await?;
         transaction.commit().await?;
         self.rebuild_totals(run, None).await
@@ -236,12 +240,12 @@ impl Ledger {
 
     /// Removes everything of a run but its claims.
     async fn remove_unreadable(&self, run: RunId) -> Result<(), Error> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.begin().await?;
         for table in TABLES_OF_RUNS {
             let query = format!("DELETE FROM {table} WHERE run = $1");
-            sqlx::query(AssertSqlSafe(query)).bind(run).execute(&mut *transaction).await?;
+            sql::query(query).bind(run).execute(&mut transaction).await?;
         }
-        sqlx::query("DELETE FROM run WHERE id = $1").bind(run).execute(&mut *transaction).await?;
+        sql::query("DELETE FROM run WHERE id = $1").bind(run).execute(&mut transaction).await?;
         transaction.commit().await?;
         Ok(())
     }

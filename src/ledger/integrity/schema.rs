@@ -2,16 +2,18 @@
 
 use super::super::database::{Ledger, TABLES};
 use super::super::error::Error;
+use super::super::sql;
 
 impl Ledger {
-    /// Checks that the tables are defined as when they were created.
+    /// Checks that the tables of a file are defined as when they were created.
     ///
     /// # Errors
     /// [`Error::DamagedFile`] if they are not.
     pub(in crate::ledger) async fn verify_tables(&self) -> Result<(), Error> {
+        let Some(path) = &self.file else { return Ok(()) };
         let query =
             "SELECT name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL AND tbl_name <> '_sqlx_migrations'";
-        let definitions: Vec<(String, String, String)> = sqlx::query_as(query).fetch_all(&self.reader).await?;
+        let definitions: Vec<(String, String, String)> = sql::query_as(query).fetch_all(&self.reader).await?;
         let is_as_created = definitions.len() == TABLES.matches("\nCREATE ").count()
             && definitions.iter().all(|(name, table, sql)| {
                 // SQLite keeps the text of the statement.
@@ -25,7 +27,7 @@ impl Ledger {
             true => Ok(()),
             false => {
                 let what = "the definition of a table was altered".to_owned();
-                Err(Error::DamagedFile { path: self.path(), what })
+                Err(Error::DamagedFile { path: path.clone(), what })
             }
         }
     }

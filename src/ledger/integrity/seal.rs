@@ -1,21 +1,18 @@
 //! The checksum of the row of a run, which changes with each change of the row.
 
-use sqlx::query::Query;
-use sqlx::sqlite::{SqliteArguments, SqliteConnection};
-use sqlx::{Row, Sqlite};
-
 use super::super::database::Ledger;
 use super::super::error::{Error, damaged};
 use super::super::ids::RunId;
+use super::super::sql::{self, Query, Row, Transaction};
 use super::checksum::Checksum;
 
 /// All columns of the row but the checksum, as JSON.
-pub(in crate::ledger) const SEALED: &str = "json_array(id, state, command, record, template, template_toml, lookups, file, \
+pub(in crate::ledger) const SEALED: &str = "id, state, command, record, template, template_toml, lookups, file, \
     file_hash, readers, delimiter, has_bom, base_url, workspace, sheet, header, header_row, columns, name_columns, create_missing_items, \
     trigger_workflows, all_or_nothing, strict, changed_only, overwrite_newer, for_supplier, allow_repeat, ca_file, client_cert, client_key, proxy, insecure_http, profile_name, rate_requests, \
     rate_seconds, concurrency, max_errors, report, first_row, last_row, profile, retry_of, created_at, finished_at, \
     stopped_why, millis, warnings, compared_to, is_indexed, source_rows, sheet_rows, records, skipped, rejected, \
-    unchanged, warned, has_plan, damage) AS sealed";
+    unchanged, warned, has_plan, damage";
 
 /// Returns the checksum of the sealed columns.
 pub(in crate::ledger) fn checksum(sealed: &str) -> i64 {
@@ -23,10 +20,10 @@ pub(in crate::ledger) fn checksum(sealed: &str) -> i64 {
 }
 
 /// Stores the checksum of the row of a run after a change.
-pub(in crate::ledger) async fn seal(connection: &mut SqliteConnection, run: RunId) -> Result<(), Error> {
-    let Some((sealed, _)) = sealed(connection, run).await? else { return Ok(()) };
-    let query = sqlx::query("UPDATE run SET checksum = $2 WHERE id = $1").bind(run).bind(checksum(&sealed));
-    query.execute(connection).await?;
+pub(in crate::ledger) async fn seal(transaction: &mut Transaction, run: RunId) -> Result<(), Error> {
+    let Some((sealed, _)) = sealed(transaction, run).await? else { return Ok(()) };
+    let query = sql::query("UPDATE run SET checksum = $2 WHERE id = $1").bind(run).bind(checksum(&sealed));
+    query.execute(transaction).await?;
     Ok(())
 }
 
@@ -36,18 +33,18 @@ pub(in crate::ledger) async fn seal(connection: &mut SqliteConnection, run: RunI
 /// # Errors
 /// [`Error::Damaged`] if the row was altered.
 pub(in crate::ledger) async fn change(
-    connection: &mut SqliteConnection,
+    transaction: &mut Transaction,
     run: RunId,
-    update: Query<'_, Sqlite, SqliteArguments>,
+    update: Query<Row>,
 ) -> Result<bool, Error> {
-    if let Some((sealed, stored)) = sealed(connection, run).await?
+    if let Some((sealed, stored)) = sealed(transaction, run).await?
         && checksum(&sealed) != stored
     {
         return Err(altered(run));
     }
-    let changed = update.execute(&mut *connection).await?.rows_affected() > 0;
+    let changed = update.execute(&mut *transaction).await? > 0;
     if changed {
-        seal(connection, run).await?;
+        seal(transaction, run).await?;
     }
     Ok(changed)
 }
@@ -58,21 +55,19 @@ pub(in crate::ledger) fn altered(run: RunId) -> Error {
 
 impl Ledger {
     /// Changes the row of a run by an UPDATE, and returns whether the row was changed.
-    pub(in crate::ledger) async fn change_run(
-        &self,
-        run: RunId,
-        update: Query<'_, Sqlite, SqliteArguments>,
-    ) -> Result<bool, Error> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+    pub(in crate::ledger) async fn change_run(&self, run: RunId, update: Query<Row>) -> Result<bool, Error> {
+        let mut transaction = self.begin().await?;
         let changed = change(&mut transaction, run, update).await?;
         transaction.commit().await?;
         Ok(changed)
     }
 }
 
-async fn sealed(connection: &mut SqliteConnection, run: RunId) -> Result<Option<(String, i64)>, Error> {
-    let query = format!("SELECT {SEALED}, checksum FROM run WHERE id = $1");
-    let row = sqlx::query(sqlx::AssertSqlSafe(query)).bind(run).fetch_optional(connection).await?;
+async fn sealed(transaction: &mut Transaction, run: RunId) -> Result<Option<(String, i64)>, Error> {
+    let dialect = transaction.dialect();
+    let (columns, end) = (dialect.json_array(SEALED), dialect.for_update());
+    let query = format!("SELECT {columns}, checksum FROM run WHERE id = $1{end}");
+    let row = sql::query(query).bind(run).fetch_optional(transaction).await?;
     row.map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose()
 }
 
@@ -87,8 +82,7 @@ mod tests {
         let (table, _) = table.split_once(");").expect("an end of the table");
         let columns = table.lines().filter_map(|line| line.trim().split(' ').next()).filter(|name| *name != "--");
         let columns: Vec<&str> = columns.collect();
-        let (_, sealed) = SEALED.split_once('(').expect("a list");
-        let sealed: Vec<&str> = sealed.split([',', ')']).map(str::trim).collect();
+        let sealed: Vec<&str> = SEALED.split(',').map(str::trim).collect();
         assert!(columns.len() > 40 && columns.contains(&"base_url"), "{columns:?}");
         for column in columns.into_iter().filter(|name| *name != "checksum") {
             assert!(sealed.contains(&column), "{column}");

@@ -1,11 +1,9 @@
 //! The totals of a run: how many rows it has in the tables that grow while it is sent, with the sums of their positions
 //! and checksums.
 
-use sqlx::Row;
-use sqlx::sqlite::SqliteConnection;
-
 use super::super::error::{Error, damaged};
 use super::super::ids::{RunId, Seq};
+use super::super::sql::{self, Executor, Transaction};
 use super::checksum::Checksum;
 
 /// The totals of a run, as stored.
@@ -82,10 +80,14 @@ impl Totals {
 ///
 /// # Errors
 /// [`Error::Damaged`] if the run has none, or altered ones.
-pub(in crate::ledger) async fn load(connection: &mut SqliteConnection, run: RunId) -> Result<Totals, Error> {
+pub(in crate::ledger) async fn load(on: impl Executor, run: RunId) -> Result<Totals, Error> {
+    load_with(on, run, "").await
+}
+
+async fn load_with(on: impl Executor, run: RunId, end: &str) -> Result<Totals, Error> {
     let query = "SELECT outcomes, outcome_seqs, outcome_checksums, resolutions, resolution_seqs, resolution_checksums, \
                  in_flight, in_flight_seqs, claims, requests, retries, checksum FROM total WHERE run = $1";
-    let row = sqlx::query(query).bind(run).fetch_optional(connection).await?;
+    let row = sql::query(format!("{query}{end}")).bind(run).fetch_optional(on).await?;
     let row = row.ok_or_else(|| damaged(run, "its totals are missing"))?;
     let mut numbers = [0; 11];
     for (at, number) in numbers.iter_mut().enumerate() {
@@ -99,11 +101,7 @@ pub(in crate::ledger) async fn load(connection: &mut SqliteConnection, run: RunI
 }
 
 /// Stores the totals of a run.
-pub(in crate::ledger) async fn store(
-    connection: &mut SqliteConnection,
-    run: RunId,
-    totals: &Totals,
-) -> Result<(), Error> {
+pub(in crate::ledger) async fn store(transaction: &mut Transaction, run: RunId, totals: &Totals) -> Result<(), Error> {
     let query = "INSERT INTO total (run, outcomes, outcome_seqs, outcome_checksums, resolutions, resolution_seqs, \
                  resolution_checksums, in_flight, in_flight_seqs, claims, requests, retries, checksum) \
                  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (run) DO UPDATE SET \
@@ -112,19 +110,20 @@ pub(in crate::ledger) async fn store(
                  resolution_seqs = excluded.resolution_seqs, resolution_checksums = excluded.resolution_checksums, \
                  in_flight = excluded.in_flight, in_flight_seqs = excluded.in_flight_seqs, claims = excluded.claims, \
                  requests = excluded.requests, retries = excluded.retries, checksum = excluded.checksum";
-    let query = totals.numbers().into_iter().fold(sqlx::query(query).bind(run), |query, number| query.bind(number));
-    query.bind(totals.checksum(run)).execute(connection).await?;
+    let query = totals.numbers().into_iter().fold(sql::query(query).bind(run), |query, number| query.bind(number));
+    query.bind(totals.checksum(run)).execute(transaction).await?;
     Ok(())
 }
 
 /// Changes the totals of a run, in the transaction of the rows that they count.
 pub(in crate::ledger) async fn change(
-    connection: &mut SqliteConnection,
+    transaction: &mut Transaction,
     run: RunId,
     change: impl FnOnce(&mut Totals),
 ) -> Result<(), Error> {
-    let mut totals = load(connection, run).await?;
+    let for_update = transaction.dialect().for_update();
+    let mut totals = load_with(&mut *transaction, run, for_update).await?;
     let before = totals;
     change(&mut totals);
-    if totals == before { Ok(()) } else { store(connection, run, &totals).await }
+    if totals == before { Ok(()) } else { store(transaction, run, &totals).await }
 }

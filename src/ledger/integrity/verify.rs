@@ -1,14 +1,12 @@
 //! The check of a run before it is sent. Reads what the sender reads, by the same queries, and compares it with the counts
 //! and sums that were stored with it. A million records take about a second.
 
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
-
 use super::super::database::Ledger;
 use super::super::error::{Error, damaged};
 use super::super::ids::RunId;
 use super::super::outcomes::outcome_state;
 use super::super::run::{PlannedCounts, Run};
+use super::super::sql::{self, Row};
 use super::super::state::RunState;
 use super::part::DamagedPart;
 use super::totals::{self, Sum, Totals};
@@ -20,13 +18,14 @@ impl Ledger {
     /// Checks the structure of the file, unless it is large: a damaged page is found then when it is read or written, which may be
     /// after some requests.
     pub(in crate::ledger) async fn verify_small_file(&self) -> Result<(), Error> {
-        if self.path().metadata().is_ok_and(|file| file.len() > SMALL_FILE) {
+        let Some(path) = &self.file else { return Ok(()) };
+        if path.metadata().is_ok_and(|file| file.len() > SMALL_FILE) {
             return Ok(());
         }
-        let found: Vec<String> = sqlx::query_scalar("PRAGMA integrity_check(1)").fetch_all(&self.reader).await?;
+        let found: Vec<String> = sql::query_scalar("PRAGMA integrity_check(1)").fetch_all(&self.reader).await?;
         match found.into_iter().find(|line| line != "ok") {
             None => Ok(()),
-            Some(what) => Err(Error::DamagedFile { path: self.path(), what: what.replace('\n', ": ") }),
+            Some(what) => Err(Error::DamagedFile { path: path.clone(), what: what.replace('\n', ": ") }),
         }
     }
 
@@ -52,9 +51,7 @@ impl Ledger {
 
     /// Checks that the counts and sums of the rows that sending adds are those stored with the run.
     pub(in crate::ledger) async fn verify_totals(&self, run: RunId) -> Result<(), Error> {
-        let mut connection = self.reader.acquire().await?;
-        let stored = totals::load(&mut connection, run).await?;
-        drop(connection);
+        let stored = totals::load(&self.reader, run).await?;
         let actual = self.actual_totals(run, stored).await?;
         match differences(&stored, &actual).first() {
             None => Ok(()),
@@ -75,7 +72,7 @@ impl Ledger {
         }
         let query = "SELECT COUNT(*), COALESCE(CAST(SUM(rows) AS BIGINT), 0), COALESCE(CAST(SUM(sheet_rows) AS BIGINT), 0) \
                      FROM source_block WHERE run = $1";
-        let rows = sqlx::query(query).bind(run.id).fetch_one(&self.reader).await?;
+        let rows = sql::query(query).bind(run.id).fetch_one(&self.reader).await?;
         (counts.source_rows, counts.sheet_rows) = (rows.try_get(1)?, rows.try_get(2)?);
         let planned = run.planned;
         if counts.records != planned.records {
@@ -100,28 +97,28 @@ impl Ledger {
         let mut totals = Totals { requests: stored.requests, retries: stored.retries, ..Totals::default() };
         let query = "SELECT outcome.state, COUNT(*), CAST(SUM(outcome.seq) AS BIGINT), \
                      CAST(SUM(outcome.checksum) AS BIGINT) FROM record_block CROSS JOIN outcome \
-                     ON outcome.run = record_block.run AND outcome.seq >= record_block.first \
+                     WHERE outcome.run = record_block.run AND outcome.seq >= record_block.first \
                      AND outcome.seq < record_block.first + record_block.records \
-                     WHERE record_block.run = $1 GROUP BY outcome.state";
-        for row in sqlx::query(query).bind(run).fetch_all(&self.reader).await? {
+                     AND record_block.run = $1 GROUP BY outcome.state";
+        for row in sql::query(query).bind(run).fetch_all(&self.reader).await? {
             add_group(&mut totals.outcomes, &row)?;
         }
         let query = "SELECT state, COUNT(*), CAST(SUM(seq) AS BIGINT), CAST(SUM(checksum) AS BIGINT) FROM resolution \
                      WHERE run = $1 GROUP BY state";
-        for row in sqlx::query(query).bind(run).fetch_all(&self.reader).await? {
+        for row in sql::query(query).bind(run).fetch_all(&self.reader).await? {
             add_group(&mut totals.resolutions, &row)?;
         }
         let query = "SELECT COUNT(*), COALESCE(CAST(SUM(seq) AS BIGINT), 0) FROM in_flight WHERE run = $1";
-        let (rows, seqs) = sqlx::query_as(query).bind(run).fetch_one(&self.reader).await?;
+        let (rows, seqs) = sql::query_as(query).bind(run).fetch_one(&self.reader).await?;
         totals.in_flight = Sum { rows, seqs, checksums: 0 };
         let query = "SELECT COUNT(*) FROM claim WHERE run = $1";
-        totals.claims = sqlx::query_scalar(query).bind(run).fetch_one(&self.reader).await?;
+        totals.claims = sql::query_scalar(query).bind(run).fetch_one(&self.reader).await?;
         Ok(totals)
     }
 }
 
 /// Adds the rows with one state: the state, their number, and the sums of their positions and checksums.
-fn add_group(sum: &mut Sum, row: &SqliteRow) -> Result<(), Error> {
+fn add_group(sum: &mut Sum, row: &Row) -> Result<(), Error> {
     outcome_state(row.try_get(0)?)?;
     sum.rows += row.try_get::<i64, _>(1)?;
     sum.seqs += row.try_get::<i64, _>(2)?;

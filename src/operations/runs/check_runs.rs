@@ -55,7 +55,7 @@ pub async fn check_runs(context: &Context, run: Option<RunId>) -> Result<Checked
         Err(Error::Ledger(error)) if error.is_damage() => checked.file.push(error.to_string()),
         Err(error) => return Err(error),
     }
-    if checked.is_damaged() {
+    if checked.is_damaged() && context.server.is_none() {
         let command = CommandLine::new(context, "runs repair");
         checked.next = Some(run.iter().fold(command, |command, run| command.run(*run)).to_string());
     }
@@ -66,9 +66,13 @@ pub async fn check_runs(context: &Context, run: Option<RunId>) -> Result<Checked
 /// ledger as it was.
 ///
 /// # Errors
+/// [`ledger::Error::OnlyForFiles`] if the ledger is on a server.
 /// [`ledger::Error::Busy`] if another process is working on one of the runs.
 pub async fn repair_runs(context: &Context, run: Option<RunId>) -> Result<RepairedRuns, Error> {
     let home = &context.home;
+    if context.server.is_some() {
+        return Err(ledger::Error::OnlyForFiles("`sheetport runs repair`").into());
+    }
     if !context.has_ledger() {
         return Err(ledger::Error::NoRuns.into());
     }

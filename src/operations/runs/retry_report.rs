@@ -172,7 +172,7 @@ async fn prepare(
     let report = Report::open(&file.path, &file.name, &request.text)?;
     let run = run_of(ledger, file, &report).await;
     match request.as_new {
-        true => prepare_as_new(context, ledger, request, &report, run.ok(), sends),
+        true => prepare_as_new(context, ledger, request, &report, run.ok(), sends).await,
         false => prepare_again(context, ledger, request, &report, run?, sends, observer).await,
     }
 }
@@ -225,7 +225,7 @@ async fn prepare_again(
 }
 
 /// Prepares to send all rows as new records, to the service of the context.
-fn prepare_as_new(
+async fn prepare_as_new(
     context: &Context,
     ledger: &Ledger,
     request: &mut RetryReport<'_>,
@@ -257,7 +257,7 @@ fn prepare_as_new(
         let context = &prepared.context;
         let client = context.writing_client(context.base_url()?, prepared.settings.concurrency)?;
         let about = new_run(RunCommand::Retry, context, client.address(), file, &prepared.source, &prepared.template)?;
-        prepared.sender = Some((client, ledger.lock_upload(&about)?));
+        prepared.sender = Some((client, ledger.lock_upload(&about).await?));
     }
     Ok(prepared)
 }

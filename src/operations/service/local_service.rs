@@ -56,6 +56,7 @@ impl LocalService {
         let context = Context {
             environment,
             home: folder.join("home"),
+            server: None,
             is_address_chosen: true,
             chosen_connection: connection.clone(),
             connection,

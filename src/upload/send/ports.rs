@@ -80,6 +80,9 @@ pub(super) trait Journal: Clone + Send + Sync + 'static {
         sent: &[Seq],
         now: i64,
     ) -> impl Future<Output = Result<(), Error>> + Send;
+
+    /// Whether this process still holds the lock of the run for certain, so that it may send.
+    fn holds_locks(&self) -> bool;
 }
 
 /// The service that receives the requests.
@@ -152,6 +155,10 @@ impl Journal for Ledger {
 
     async fn reduce_intents(&self, run: RunId, since: i64, sent: &[Seq], now: i64) -> Result<(), Error> {
         Ledger::reduce_intents(self, run, since, sent, now).await
+    }
+
+    fn holds_locks(&self) -> bool {
+        Ledger::holds_locks(self)
     }
 }
 

@@ -46,7 +46,7 @@ pub async fn compare(ledger: &Ledger, run: &Run, allowed: &AllowRepeat, now: i64
     if run.compared_to.is_some() || !run.about.record.input().must_not_repeat() {
         return Ok(Compared::default());
     }
-    let last_claim = ledger.last_claim().await?;
+    let last_claim = ledger.last_claim(run).await?;
     let mut comparison = Comparison {
         ledger,
         run,

@@ -65,6 +65,7 @@ mod sent_before;
 mod serve_process;
 mod serve_roundtrip;
 mod serve_show;
+mod server_ledger;
 mod service;
 mod setup;
 mod sheets;

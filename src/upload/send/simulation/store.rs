@@ -152,4 +152,8 @@ impl Journal for Mortal {
     async fn reduce_intents(&self, run: RunId, since: i64, sent: &[Seq], now: i64) -> Result<(), Error> {
         self.write(|store| store.reduce_intents(run, since, sent, now)).await
     }
+
+    fn holds_locks(&self) -> bool {
+        true
+    }
 }

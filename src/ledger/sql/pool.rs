@@ -1,0 +1,166 @@
+//! Connections and transactions.
+
+use futures_util::TryStreamExt;
+use sqlx::postgres::{PgConnection, PgPool};
+use sqlx::sqlite::{SqliteConnection, SqlitePool};
+use sqlx::{Error, Executor as _, Postgres, Sqlite};
+
+use super::dialect::Dialect;
+use super::row::Row;
+use super::statement::Statement;
+
+/// Connections to the database.
+#[derive(Clone, Debug)]
+pub(in crate::ledger) enum Pool {
+    Sqlite(SqlitePool),
+    Postgres {
+        pool: PgPool,
+        /// Whether sessions may keep prepared statements. If not, every statement is part of a transaction: a pooler may give
+        /// the preparation and the execution to different sessions otherwise.
+        keeps_statements: bool,
+    },
+}
+
+/// A transaction. Rolled back on drop.
+pub(in crate::ledger) enum Transaction {
+    Sqlite(sqlx::Transaction<'static, Sqlite>),
+    Postgres(sqlx::Transaction<'static, Postgres>),
+}
+
+/// What statements are run on.
+pub(in crate::ledger) trait Executor: Send {
+    fn rows(self, statement: Statement) -> impl Future<Output = Result<Vec<Row>, Error>> + Send;
+
+    /// Returns the number of rows affected.
+    fn execute(self, statement: Statement) -> impl Future<Output = Result<u64, Error>> + Send;
+}
+
+impl Pool {
+    pub(in crate::ledger) fn dialect(&self) -> Dialect {
+        match self {
+            Pool::Sqlite(_) => Dialect::Sqlite,
+            Pool::Postgres { .. } => Dialect::Postgres,
+        }
+    }
+
+    /// Begins a transaction that writes. Writers of SQLite wait for each other here.
+    pub(in crate::ledger) async fn begin(&self) -> Result<Transaction, Error> {
+        Ok(match self {
+            Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin_with("BEGIN IMMEDIATE").await?),
+            Pool::Postgres { pool, .. } => {
+                Transaction::Postgres(pool.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await?)
+            }
+        })
+    }
+
+    /// Begins a transaction that reads.
+    pub(in crate::ledger) async fn begin_reading(&self) -> Result<Transaction, Error> {
+        Ok(match self {
+            Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin().await?),
+            Pool::Postgres { pool, .. } => Transaction::Postgres(pool.begin().await?),
+        })
+    }
+
+    pub(in crate::ledger) async fn close(&self) {
+        match self {
+            Pool::Sqlite(pool) => pool.close().await,
+            Pool::Postgres { pool, .. } => pool.close().await,
+        }
+    }
+}
+
+impl Transaction {
+    pub(in crate::ledger) fn dialect(&self) -> Dialect {
+        match self {
+            Transaction::Sqlite(_) => Dialect::Sqlite,
+            Transaction::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
+    pub(in crate::ledger) async fn commit(self) -> Result<(), Error> {
+        match self {
+            Transaction::Sqlite(transaction) => transaction.commit().await,
+            Transaction::Postgres(transaction) => transaction.commit().await,
+        }
+    }
+}
+
+impl Executor for &Pool {
+    async fn rows(self, statement: Statement) -> Result<Vec<Row>, Error> {
+        match self {
+            Pool::Sqlite(pool) => sqlite_rows(&mut *pool.acquire().await?, statement).await,
+            Pool::Postgres { pool, keeps_statements: true } => {
+                postgres_rows(&mut *pool.acquire().await?, statement).await
+            }
+            Pool::Postgres { pool, keeps_statements: false } => {
+                let mut transaction = pool.begin().await?;
+                let rows = postgres_rows(&mut transaction, statement).await?;
+                transaction.commit().await?;
+                Ok(rows)
+            }
+        }
+    }
+
+    async fn execute(self, statement: Statement) -> Result<u64, Error> {
+        match self {
+            Pool::Sqlite(pool) => sqlite_execute(&mut *pool.acquire().await?, statement).await,
+            Pool::Postgres { pool, keeps_statements: true } => {
+                postgres_execute(&mut *pool.acquire().await?, statement).await
+            }
+            Pool::Postgres { pool, keeps_statements: false } => {
+                let mut transaction = pool.begin().await?;
+                let rows = postgres_execute(&mut transaction, statement).await?;
+                transaction.commit().await?;
+                Ok(rows)
+            }
+        }
+    }
+}
+
+impl Executor for &mut Transaction {
+    async fn rows(self, statement: Statement) -> Result<Vec<Row>, Error> {
+        match self {
+            Transaction::Sqlite(transaction) => sqlite_rows(transaction, statement).await,
+            Transaction::Postgres(transaction) => postgres_rows(transaction, statement).await,
+        }
+    }
+
+    async fn execute(self, statement: Statement) -> Result<u64, Error> {
+        match self {
+            Transaction::Sqlite(transaction) => sqlite_execute(transaction, statement).await,
+            Transaction::Postgres(transaction) => postgres_execute(transaction, statement).await,
+        }
+    }
+}
+
+async fn sqlite_rows(connection: &mut SqliteConnection, statement: Statement) -> Result<Vec<Row>, Error> {
+    let (sql, arguments, is_kept) = statement.into_sqlite()?;
+    let query = sqlx::query_with(sql, arguments).persistent(is_kept);
+    let mut results = connection.fetch_many(query);
+    let mut rows = Vec::new();
+    while let Some(result) = results.try_next().await? {
+        rows.extend(result.right().map(Row::Sqlite));
+    }
+    Ok(rows)
+}
+
+async fn postgres_rows(connection: &mut PgConnection, statement: Statement) -> Result<Vec<Row>, Error> {
+    let (sql, arguments, is_kept) = statement.into_postgres()?;
+    let query = sqlx::query_with(sql, arguments).persistent(is_kept);
+    let mut results = connection.fetch_many(query);
+    let mut rows = Vec::new();
+    while let Some(result) = results.try_next().await? {
+        rows.extend(result.right().map(Row::Postgres));
+    }
+    Ok(rows)
+}
+
+async fn sqlite_execute(connection: &mut SqliteConnection, statement: Statement) -> Result<u64, Error> {
+    let (sql, arguments, is_kept) = statement.into_sqlite()?;
+    Ok(connection.execute(sqlx::query_with(sql, arguments).persistent(is_kept)).await?.rows_affected())
+}
+
+async fn postgres_execute(connection: &mut PgConnection, statement: Statement) -> Result<u64, Error> {
+    let (sql, arguments, is_kept) = statement.into_postgres()?;
+    Ok(connection.execute(sqlx::query_with(sql, arguments).persistent(is_kept)).await?.rows_affected())
+}

@@ -1,0 +1,157 @@
+//! The ledger on a PostgreSQL server: who may write, and what is refused.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use sheetport::ledger::{Claim, Error, Ledger, NewRun, Outcome, RecordState, SendingChanges};
+
+use crate::faults::{about, record, row};
+use crate::postgres::{Access, Cluster};
+
+async fn connect(address: &str, folder: &Path) -> Result<Ledger, Error> {
+    Ledger::connect(&address.parse().unwrap(), folder).await
+}
+
+/// Starts a server with a database for a ledger, and returns the address.
+fn server() -> Option<(Cluster, String, tempfile::TempDir)> {
+    let server = Cluster::start()?;
+    let address = server.database("ledger");
+    Some((server, address, tempfile::tempdir().unwrap()))
+}
+
+#[tokio::test]
+async fn a_process_that_lost_its_lease_writes_nothing() {
+    let Some((server, address, folder)) = server() else { return };
+    let (one, other) =
+        (connect(&address, folder.path()).await.unwrap(), connect(&address, folder.path()).await.unwrap());
+    let mut plan = one.begin_plan(&about(), 1).await.unwrap();
+    for seq in 0..4 {
+        plan.add_row(row(seq)).await.unwrap();
+        plan.add_record(record(seq, &seq.to_string())).await.unwrap();
+    }
+    let run = plan.finish(1).await.unwrap();
+    let locked = one.lock_run(run).await.unwrap();
+    assert!(one.holds_locks());
+    assert!(matches!(other.lock_run(run).await, Err(Error::Busy { .. })));
+    one.settle(run, &[Outcome::new(0, RecordState::Sent, 1)]).await.unwrap();
+    assert!(server.query("ledger", "SELECT holder FROM lease").ends_with(&format!(":{}", std::process::id())));
+
+    // It was held up, and another process takes over.
+    server.end_leases("ledger");
+    let lost = one.settle(run, &[Outcome::new(1, RecordState::Sent, 1)]).await;
+    assert!(matches!(lost, Err(Error::LockLost)), "{lost:?}");
+    let taken_over = other.lock_run(run).await.unwrap();
+    other.settle(run, &[Outcome::new(1, RecordState::Failed, 1)]).await.unwrap();
+    assert!(matches!(one.store_intent(run, 2, 3, 1).await, Err(Error::LockLost)));
+    let claim = Claim { seq: 2, name: None, body: [2; 16] };
+    let started = one.start(locked.run(), &[], &SendingChanges::default(), &[claim], false, 1).await;
+    assert!(matches!(started, Err(Error::LockLost)), "{started:?}");
+    let outcomes = other.outcomes(run, 0..=3).await.unwrap();
+    let states: Vec<_> = outcomes.values().map(|outcome| outcome.state).collect();
+    assert_eq!(states, [RecordState::Sent, RecordState::Failed]);
+
+    // Giving up a lost lease leaves that of the other process.
+    drop(locked);
+    assert!(matches!(one.lock_run(run).await, Err(Error::Busy { .. })));
+    drop(taken_over);
+    assert_eq!(server.query("ledger", "SELECT COUNT(*) FROM lease"), "0");
+    one.lock_run(run).await.unwrap();
+}
+
+/// Claims are committed in the order of their ids, so that none is missed that was stored at the same time.
+#[tokio::test]
+async fn of_equal_requests_that_are_started_at_the_same_time_one_is_sent() {
+    let Some((_server, address, folder)) = server() else { return };
+    let mut tasks = Vec::new();
+    for process in 0..4 {
+        let ledger = connect(&address, folder.path()).await.unwrap();
+        let about = NewRun { file_hash: process.to_string(), ..about() };
+        let run = ledger.begin_plan(&about, 1).await.unwrap().finish(1).await.unwrap();
+        let last = ledger.last_claim(&ledger.run(run).await.unwrap()).await.unwrap();
+        ledger.set_compared(run, last).await.unwrap();
+        tasks.push((Arc::new(ledger.run(run).await.unwrap()), ledger));
+    }
+    for round in 0..20 {
+        let claim = Claim { seq: round, name: None, body: [u8::try_from(round).unwrap(); 16] };
+        let started = tasks.iter().map(|(run, ledger)| {
+            let (run, ledger, claim) = (Arc::clone(run), ledger.clone(), claim.clone());
+            tokio::spawn(async move {
+                let changes = SendingChanges::default();
+                ledger.start(&run, &[], &changes, &[claim], false, 1).await.unwrap().len()
+            })
+        });
+        let mut withdrawn = 0;
+        for task in started.collect::<Vec<_>>() {
+            withdrawn += task.await.unwrap();
+        }
+        assert_eq!(withdrawn, 3, "in round {round}");
+    }
+}
+
+/// Asserts that a ledger is refused with these words, and with a remedy.
+async fn assert_refused(address: &str, words: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    match connect(address, folder.path()).await {
+        Ok(_) => panic!("the ledger was opened"),
+        Err(error) => {
+            let said = format!("{error}; {}", error.hint().unwrap());
+            assert!(words.iter().all(|words| said.contains(words)) && !said.contains("s3cret"), "{said}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn databases_that_cannot_be_used_are_refused_and_unchanged() {
+    let Some((mut server, address, folder)) = server() else { return };
+    connect(&address, folder.path()).await.unwrap().close().await;
+    assert_refused(&server.address("none"), &["database \"none\" does not exist", "createdb"]).await;
+
+    server.database("stranger");
+    server.query("stranger", "CREATE TABLE run (id INT); INSERT INTO run VALUES (7)");
+    let foreign = server.address("stranger");
+    assert_refused(&foreign, &["schema public has tables of another program", "nothing was changed"]).await;
+    assert_eq!(server.query("stranger", "SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'public'"), "1");
+
+    server.query("ledger", "ALTER DATABASE ledger SET default_transaction_read_only = on");
+    assert_refused(&address, &["its transactions are read-only", "primary"]).await;
+    server.query("postgres", "ALTER DATABASE ledger RESET default_transaction_read_only");
+
+    let reader = address.replace("user=sheetport", "user=reader");
+    server.query("ledger", "CREATE ROLE reader LOGIN");
+    assert_refused(&reader, &["permission denied", "grant the user"]).await;
+    server.database("empty");
+    let empty = server.address("empty").replace("user=sheetport", "user=reader");
+    assert_refused(&empty, &["may not create tables", "grant"]).await;
+
+    server.query("ledger", "UPDATE _sqlx_migrations SET version = 99");
+    assert_refused(&address, &["another version of sheetport (migration 99"]).await;
+    server.query("ledger", "UPDATE _sqlx_migrations SET version = 1, checksum = '\\x00'");
+    assert_refused(&address, &["another version of sheetport (migration 1"]).await;
+
+    server.crash();
+    assert_refused(&address, &["can't be reached", "check the name and the port"]).await;
+    assert_refused("postgres://a:s3cret@127.0.0.1:1/l", &["127.0.0.1:1 can't be reached"]).await;
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_refused_and_not_shown() {
+    let Some(server) = Cluster::with(Access::Password) else { return };
+    let address = server.database("ledger");
+    let wrong = format!("{address}&password=s3cret-no");
+    assert_refused(&wrong, &["refuses the user sheetport or the password", "PGPASSWORD", ".pgpass"]).await;
+    let folder = tempfile::tempdir().unwrap();
+    connect(&format!("{address}&password=s3cret"), folder.path()).await.unwrap();
+}
+
+/// A severed connection is replaced; what was not committed is not there.
+#[tokio::test]
+async fn a_restarted_server_is_connected_to_again() {
+    let Some((mut server, address, folder)) = server() else { return };
+    let ledger = connect(&address, folder.path()).await.unwrap();
+    let run = ledger.begin_plan(&about(), 1).await.unwrap().finish(1).await.unwrap();
+    server.crash();
+    let error = ledger.run(run).await.unwrap_err();
+    assert!(error.hint().unwrap().contains("database"), "{error}");
+    server.run();
+    assert_eq!(ledger.run(run).await.unwrap().id, run);
+}
