@@ -172,6 +172,7 @@ fn exit_of_upload(error: &upload::Error) -> Exit {
         E::Columns { .. } | E::NoSuchIndex { .. } | E::TooMuchLost { .. } => Exit::Usage,
         E::NoRows { .. }
         | E::BlankColumn { .. }
+        | E::Doubled { .. }
         | E::Changed { .. }
         | E::TooManyRows { .. }
         | E::TooScattered { .. }

@@ -23,6 +23,8 @@ pub enum Error {
     NoRows { path: PathBuf, sheet: Option<String>, header_row: u64 },
     #[error("{path}: the column {column}{} is blank in all {rows} rows, and the template needs a value", sheet_suffix(sheet), path = path.display())]
     BlankColumn { path: PathBuf, sheet: Option<String>, column: String, rows: u64 },
+    #[error("{path}: every row is there {times} times", path = path.display())]
+    Doubled { path: PathBuf, times: usize },
     #[error("{path} was changed while it was being read", path = path.display())]
     Changed { path: PathBuf },
     #[error("reading {path} ended unexpectedly", path = path.display())]
@@ -72,6 +74,11 @@ impl Error {
             }
             Error::BlankColumn { .. } => Some(
                 "fill the column, or name another one in the template; if the field may be blank, add on_blank = \"omit\" or a default"
+                    .to_owned(),
+            ),
+            Error::Doubled { .. } => Some(
+                "if its rows were copied, remove the copies; if they are right, --allow-repeat sends them all, and so does \
+                 duplicates = \"send\" in the template"
                     .to_owned(),
             ),
             Error::Changed { .. } => {

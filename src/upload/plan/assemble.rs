@@ -201,6 +201,11 @@ impl<'t> Assembler<'t> {
         }
     }
 
+    /// Returns how often each row is there, if all of them are there equally often, and are not all rejected as copies.
+    pub(super) fn times_of_each_row(&self) -> Option<usize> {
+        self.copied.as_ref().and_then(CopiedRows::times_of_each)
+    }
+
     /// Returns the tally of all records.
     pub(super) fn into_tally(self) -> Tally {
         Tally { profile: self.profile.profile(), ..self.tally }

@@ -133,6 +133,9 @@ fn pass(
         .chain(grouped)
         .for_each(|warning| assembler.warn_of_file(warning));
     assembler.finish();
+    if let Some(times) = assembler.times_of_each_row() {
+        return Err(Error::Doubled { path: source.path.clone(), times });
+    }
     handle(assembler.take_batch());
     Ok(Pass::Ended(Box::new(Tally { respelled: reader.respelled, ..assembler.into_tally() })))
 }

@@ -91,7 +91,7 @@ async fn a_copied_sheet_is_sent_once() {
 async fn copied_rows_do_not_double_the_lines_of_a_record() {
     let desk = Desk::new(INVOICES, |_| Reply::Accept).await;
     let (one, two) = ("A-1,c-1,i-1,2\nA-1,c-1,i-2,1\n", "A-2,c-2,i-1,3\n");
-    let other = "A-3,c-3,i-3,9\nA-3,c-3,i-3,9\n";
+    let other = "A-3,c-3,i-3,9\n".repeat(3);
     // Over several invoices, and within one.
     for (number, text) in [format!("{one}{two}{one}{two}{other}"), format!("{one}{one}{other}")].iter().enumerate() {
         let desk = Desk::new(INVOICES, |_| Reply::Accept).await;
@@ -105,4 +105,27 @@ async fn copied_rows_do_not_double_the_lines_of_a_record() {
     }
     let text = format!("{HEADER}{one}{other}");
     assert_eq!(desk.upload("a.csv", &text, 0).await, "2: sent 2");
+}
+
+#[tokio::test]
+async fn copies_are_found_after_sorting() {
+    let desk = Desk::new(MOVEMENTS, |_| Reply::Accept).await;
+    let twice = |row: u32| format!("L-{row},{row}\n").repeat(2);
+    let sorted: String = (1..=40).map(twice).collect();
+    assert_eq!(desk.upload("a.csv", &format!("Stock,Qty\n{sorted}"), 3).await, "80: sent 40, rejected 40");
+    let block: String = (61..=67).map(twice).collect();
+    let part = format!("Stock,Qty\n{}{block}{}", movements(50, 60), movements(68, 80));
+    assert_eq!(desk.upload("b.csv", &part, 3).await, "38: sent 31, rejected 7");
+    assert!(desk.server.bodies().values().all(|times| *times == 1));
+    let sent = desk.server.log().len();
+
+    // Sorted by a column with equal values, so that only some copies stand side by side.
+    desk.place.write("c.csv", "Stock,Qty\nL-1,101\nL-1,101\nL-2,101\nL-3,101\nL-2,101\nL-3,101\nL-4,102\nL-4,102\n");
+    for command in ["check", "upload"] {
+        let refused = desk.run(&[command, "c.csv", "-t", "t.toml"], 7).await;
+        refused.says(&["c.csv: every row is there 2 times", "--allow-repeat"]);
+    }
+    assert_eq!(desk.server.log().len(), sent);
+    let all = ["upload", "c.csv", "-t", "t.toml", "--allow-repeat", "--json"];
+    assert_eq!(accounting(&summary(&desk.run(&all, 0).await)), "8: sent 8");
 }

@@ -1,4 +1,5 @@
-//! Blocks of rows that repeat earlier rows in the same order: pasted twice, or a sheet that was copied.
+//! Rows that were copied: blocks that repeat earlier rows in the same order, sheets that equal others, and rows that stand side by
+//! side with their equals because the sheet was sorted afterwards.
 
 use std::ops::Range;
 
@@ -10,6 +11,8 @@ use crate::ledger::{Problem, Seq};
 
 /// Rows that are a copy if they repeat earlier rows in the same order. Two such rows are possible by chance.
 const BLOCK: usize = 3;
+/// Maximum number of equal rows that may be copies; more are rather pieces, scanned one after the other.
+const MAX_EQUAL: usize = 5;
 /// Minimum number of rows of a sheet that is a copy of another one.
 const SHEET: usize = 2;
 pub(in crate::upload::plan) const COPIED: &str = "copied-rows";
@@ -24,6 +27,21 @@ pub(in crate::upload::plan) struct CopiedRows {
     sheets: Vec<usize>,
     /// The place behind the last copied row.
     copied: usize,
+    /// The number of copied rows.
+    found: usize,
+    /// The last groups of equal rows, side by side and of the same length.
+    groups: Groups,
+}
+
+/// Groups of equal rows that follow one another.
+#[derive(Debug, Default)]
+struct Groups {
+    /// Where the group begins whose rows are being added.
+    current: usize,
+    /// Where the groups before it begin, all with the same number of rows.
+    complete: Vec<usize>,
+    /// The number of rows of each of them, at least two.
+    len: usize,
 }
 
 /// A row with the record that it belongs to.
@@ -46,11 +64,19 @@ pub(in crate::upload::plan) struct CopiedRow {
 impl CopiedRows {
     /// Adds a row by the hash of its content, and returns the rows that it shows to be copies.
     pub(in crate::upload::plan) fn add(&mut self, hash: u64, seq: Seq, row: u64) -> Vec<CopiedRow> {
+        let begins_group = self.rows.last().is_none_or(|last| last.hash != hash);
+        let mut found = if begins_group { self.end_group() } else { Vec::new() };
         self.rows.push(SeenRow::new(hash, seq, row));
+        found.extend(self.end_block());
+        found
+    }
+
+    /// Returns the last rows if they repeat a block.
+    fn end_block(&mut self) -> Vec<CopiedRow> {
         let Some(start) = self.rows.len().checked_sub(BLOCK) else { return Vec::new() };
         let rows = &self.rows;
         // The same row several times may be several pieces, scanned one after the other.
-        if rows[start..].iter().all(|row| row.hash == hash) {
+        if rows[start..].iter().all(|row| row.hash == rows[start].hash) {
             return Vec::new();
         }
         let is_same = |other: &u32| equal(&rows[start..], &rows[*other as usize..][..BLOCK]);
@@ -68,6 +94,42 @@ impl CopiedRows {
         }
     }
 
+    /// Ends a group of equal rows, and returns the copies in it and in the groups before it, if all of them have the same number
+    /// of rows: several different rows, each as often, are hardly there on purpose.
+    fn end_group(&mut self) -> Vec<CopiedRow> {
+        let (begin, end) = (self.groups.current, self.rows.len());
+        self.groups.current = end;
+        let len = end - begin;
+        if len != self.groups.len {
+            self.groups.complete.clear();
+        }
+        if !(2..=MAX_EQUAL).contains(&len) {
+            self.groups.len = 0;
+            return Vec::new();
+        }
+        self.groups.len = len;
+        self.groups.complete.push(begin);
+        if self.groups.complete.len() < BLOCK {
+            return Vec::new();
+        }
+        let begins = std::mem::take(&mut self.groups.complete);
+        let found = begins.iter().flat_map(|begin| self.report_copies_of(*begin, *begin + 1..*begin + len)).collect();
+        // Further groups of this length are copies, too.
+        self.groups.complete = begins[begins.len() + 1 - BLOCK..].to_vec();
+        found
+    }
+
+    /// Returns how often each row is there, if all of them are there equally often, and are not all known as copies.
+    pub(in crate::upload::plan) fn times_of_each(&self) -> Option<usize> {
+        let mut hashes: Vec<u64> = self.rows.iter().map(|row| row.hash).collect();
+        hashes.sort_unstable();
+        let mut groups = hashes.chunk_by(|hash, other| hash == other).map(<[u64]>::len);
+        let times = groups.next().filter(|times| *times > 1)?;
+        let others = groups.try_fold(0, |count, len| (len == times).then_some(count + 1))?;
+        let copies = (others + 1) * (times - 1);
+        (others + 1 >= BLOCK && self.found < copies).then_some(times)
+    }
+
     /// Begins the rows of a part of the source, unless this was done before. Returns the rows of the sheet above if it is a
     /// copy of an earlier one.
     pub(in crate::upload::plan) fn begin_sheet(&mut self, part: usize) -> Vec<CopiedRow> {
@@ -81,22 +143,29 @@ impl CopiedRows {
 
     /// Returns the rows of the last sheet if it is a copy of an earlier one.
     pub(in crate::upload::plan) fn end_sheet(&mut self) -> Vec<CopiedRow> {
-        let Some(begin) = self.sheets.last().copied() else { return Vec::new() };
+        let mut found = self.end_group();
+        let Some(begin) = self.sheets.last().copied() else { return found };
         let sheet = &self.rows[begin..];
         if sheet.len() < SHEET || sheet.iter().all(|row| row.hash == sheet[0].hash) {
-            return Vec::new();
+            return found;
         }
         let is_original = |bounds: &&[usize]| equal(&self.rows[bounds[0]..bounds[1]], sheet);
-        match self.sheets.windows(2).find(is_original).map(|bounds| bounds[0]) {
-            Some(original) => self.report(original, begin..self.rows.len()),
-            None => Vec::new(),
+        if let Some(original) = self.sheets.windows(2).find(is_original).map(|bounds| bounds[0]) {
+            found.extend(self.report(original, begin..self.rows.len()));
         }
+        found
+    }
+
+    /// Returns the copies of a single row that were not returned before.
+    fn report_copies_of(&mut self, original: usize, copies: Range<usize>) -> Vec<CopiedRow> {
+        copies.flat_map(|copy| self.report(original, copy..copy + 1)).collect()
     }
 
     /// Returns the copies that were not returned before.
     fn report(&mut self, original: usize, copies: Range<usize>) -> Vec<CopiedRow> {
         let new = copies.start.max(self.copied)..copies.end;
         self.copied = copies.end.max(self.copied);
+        self.found += new.len();
         let part_of = |place| self.sheets.partition_point(|begin| *begin <= place).saturating_sub(1);
         let copied = |place| {
             let original = original + (place - copies.start);
@@ -146,7 +215,7 @@ pub(in crate::upload::plan) fn copied_row(copied: CopiedRow, first: u64) -> Prob
             "if it was copied, delete it; if it is right, `--rows {first}-{first} --allow-repeat` sends it; it is the same as \
              row {original}"
         ),
-        ..Problem::of_record(COPIED, "repeats an earlier row, as do the rows next to it: they were probably copied")
+        ..Problem::of_record(COPIED, "repeats an earlier row, as do rows next to it: they were probably copied")
     }
 }
 
@@ -184,6 +253,32 @@ mod tests {
     fn single_rows_and_pairs_may_be_repeated() {
         for rows in ["", "a", "aa", "aaaaaaaaa", "abab", "ababab", "abcdab", "abcacb", "abcdefbad"] {
             assert_eq!(copies(rows), [], "{rows}");
+        }
+    }
+
+    #[test]
+    fn rows_side_by_side_with_their_equals_are_copies() {
+        assert_eq!(copies("aabbcc"), [(1, 0), (3, 2), (5, 4)]);
+        assert_eq!(copies("xaabbccddy"), [(2, 1), (4, 3), (6, 5), (8, 7)]);
+        assert_eq!(copies("aaabbbccc"), [(1, 0), (2, 0), (4, 3), (5, 3), (7, 6), (8, 6)]);
+        for rows in ["aabb", "aabbbcc", "aaxbbycc", "aabbxcc", "aaxxx"] {
+            assert_eq!(copies(rows), [], "{rows}");
+        }
+    }
+
+    #[test]
+    fn all_rows_may_be_there_equally_often() {
+        let times = |rows: &str| {
+            let mut copied = CopiedRows::default();
+            copied.begin_sheet(0);
+            (0..).zip(rows.bytes()).for_each(|(seq, row)| drop(copied.add(u64::from(row), seq, seq.unsigned_abs())));
+            copied.end_sheet();
+            copied.times_of_each()
+        };
+        assert_eq!(times("aabcbcdd"), Some(2));
+        assert_eq!(times("abccab"), Some(2));
+        for rows in ["", "a", "aa", "abab", "abc", "aabbc", "abcabc", "aabbcc", "aabbbcc"] {
+            assert_eq!(times(rows), None, "{rows}");
         }
     }
 
