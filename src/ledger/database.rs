@@ -65,9 +65,7 @@ pub(super) fn migrator(dialect: Dialect) -> Migrator {
         }
     };
     let ledger = Migration::new(1, Cow::Borrowed("ledger"), MigrationType::Simple, tables, false);
-    // PostgreSQL is locked by a transaction instead: a lock of the session may stay with another one behind a pooler.
-    let locking = dialect == Dialect::Sqlite;
-    Migrator { migrations: Cow::Owned(vec![ledger]), locking, ..Migrator::DEFAULT }
+    Migrator { migrations: Cow::Owned(vec![ledger]), ..Migrator::DEFAULT }
 }
 
 /// Returns the JSON of a value for a column or a list parameter.

@@ -101,7 +101,7 @@ impl Leases {
     /// # Errors
     /// [`Error::LockLost`] if one is not.
     pub(super) async fn check(&self, transaction: &mut Transaction) -> Result<(), Error> {
-        let Transaction::Postgres(transaction) = transaction else { return Ok(()) };
+        let Transaction::Postgres { transaction, .. } = transaction else { return Ok(()) };
         let held: Vec<Key> = locked(&self.held).iter().map(|held| held.key.clone()).collect();
         for Key { identity, epoch } in held {
             let query = format!(

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use sqlx::migrate::MigrateError;
+use sqlx::migrate::Migration;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
-use sqlx::{Connection, Executor as _, Row as _};
+use sqlx::{AssertSqlSafe, Connection, Executor as _, Row as _};
 
 use super::address::ServerAddress;
 use super::database::{Ledger, migrator};
@@ -20,6 +20,10 @@ const CONNECTING: Duration = Duration::from_secs(15);
 const CREATING: i64 = 0x7368_6565_7470;
 /// The table of migrations.
 const MIGRATIONS: &str = "_sqlx_migrations";
+/// The same table as sqlx creates.
+const CREATE_MIGRATIONS: &str = "CREATE TABLE IF NOT EXISTS _sqlx_migrations (version BIGINT PRIMARY KEY, description TEXT NOT NULL, \
+                                 installed_on TIMESTAMPTZ NOT NULL DEFAULT now(), success BOOLEAN NOT NULL, checksum BYTEA NOT NULL, \
+                                 execution_time BIGINT NOT NULL)";
 
 impl Ledger {
     /// Opens the ledger at `address`, and creates its tables if the database is empty. Files that belong to this machine are in
@@ -91,18 +95,13 @@ async fn prepare(address: &ServerAddress, connection: &mut PgConnection) -> Resu
     if tables.iter().any(|table| table == MIGRATIONS) && is_complete(address, connection).await? {
         return Ok(());
     }
-    let created = create(connection).await;
-    created.map_err(|error| match error {
-        MigrateError::VersionMissing(step) | MigrateError::VersionMismatch(step) => {
-            Error::OtherVersion { ledger: address.to_string(), step }
-        }
-        MigrateError::Execute(error) if code(&error).as_deref() == Some("42501") => {
+    create(connection).await.map_err(|error| match code(&error).as_deref() {
+        Some("42501") => {
             let remedy =
                 "let its owner run a command first, or grant the user the right to create tables in the schema";
             failed(&format!("its user may not create tables: {error}"), remedy)
         }
-        MigrateError::Execute(error) => Error::Database(error),
-        error => failed(&error.to_string(), "check the database"),
+        _ => Error::Database(error),
     })
 }
 
@@ -119,14 +118,28 @@ async fn is_complete(address: &ServerAddress, connection: &mut PgConnection) -> 
     Ok(applied.len() == known.iter().count())
 }
 
-/// Creates the tables in one transaction, which others wait for.
-async fn create(connection: &mut PgConnection) -> Result<(), MigrateError> {
+/// Creates the tables in one transaction, which others wait for. Without parameters: what sqlx would prepare for them could stay behind
+/// in a session of a pooler.
+async fn create(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     let mut transaction = connection.begin().await?;
     let lock = format!("SELECT pg_advisory_xact_lock({CREATING})");
-    transaction.execute(sqlx::raw_sql(sqlx::AssertSqlSafe(lock))).await?;
-    migrator(Dialect::Postgres).run_direct(None, &mut *transaction, false).await?;
-    transaction.commit().await?;
-    Ok(())
+    transaction.execute(sqlx::raw_sql(AssertSqlSafe(lock))).await?;
+    transaction.execute(sqlx::raw_sql(CREATE_MIGRATIONS)).await?;
+    for migration in migrator(Dialect::Postgres).iter() {
+        let Migration { version, description, sql, checksum, .. } = migration;
+        let applied = format!("SELECT 1 FROM {MIGRATIONS} WHERE version = {version}");
+        if transaction.fetch_optional(sqlx::raw_sql(AssertSqlSafe(applied))).await?.is_some() {
+            continue;
+        }
+        transaction.execute(sqlx::raw_sql(sql.clone())).await?;
+        let checksum: String = checksum.iter().map(|byte| format!("{byte:02x}")).collect();
+        let insert = format!(
+            "INSERT INTO {MIGRATIONS} (version, description, success, checksum, execution_time) \
+             VALUES ({version}, '{description}', TRUE, '\\x{checksum}', 0)"
+        );
+        transaction.execute(sqlx::raw_sql(AssertSqlSafe(insert))).await?;
+    }
+    transaction.commit().await
 }
 
 /// Returns why there is no connection, and how to get one.

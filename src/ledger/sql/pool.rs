@@ -24,7 +24,7 @@ pub(in crate::ledger) enum Pool {
 /// A transaction. Rolled back on drop.
 pub(in crate::ledger) enum Transaction {
     Sqlite(sqlx::Transaction<'static, Sqlite>),
-    Postgres(sqlx::Transaction<'static, Postgres>),
+    Postgres { transaction: sqlx::Transaction<'static, Postgres>, keeps_statements: bool },
 }
 
 /// What statements are run on.
@@ -47,8 +47,9 @@ impl Pool {
     pub(in crate::ledger) async fn begin(&self) -> Result<Transaction, Error> {
         Ok(match self {
             Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin_with("BEGIN IMMEDIATE").await?),
-            Pool::Postgres { pool, .. } => {
-                Transaction::Postgres(pool.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await?)
+            Pool::Postgres { pool, keeps_statements } => {
+                let transaction = pool.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await?;
+                Transaction::Postgres { transaction, keeps_statements: *keeps_statements }
             }
         })
     }
@@ -57,7 +58,9 @@ impl Pool {
     pub(in crate::ledger) async fn begin_reading(&self) -> Result<Transaction, Error> {
         Ok(match self {
             Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin().await?),
-            Pool::Postgres { pool, .. } => Transaction::Postgres(pool.begin().await?),
+            Pool::Postgres { pool, keeps_statements } => {
+                Transaction::Postgres { transaction: pool.begin().await?, keeps_statements: *keeps_statements }
+            }
         })
     }
 
@@ -73,14 +76,14 @@ impl Transaction {
     pub(in crate::ledger) fn dialect(&self) -> Dialect {
         match self {
             Transaction::Sqlite(_) => Dialect::Sqlite,
-            Transaction::Postgres(_) => Dialect::Postgres,
+            Transaction::Postgres { .. } => Dialect::Postgres,
         }
     }
 
     pub(in crate::ledger) async fn commit(self) -> Result<(), Error> {
         match self {
             Transaction::Sqlite(transaction) => transaction.commit().await,
-            Transaction::Postgres(transaction) => transaction.commit().await,
+            Transaction::Postgres { transaction, .. } => transaction.commit().await,
         }
     }
 }
@@ -90,11 +93,11 @@ impl Executor for &Pool {
         match self {
             Pool::Sqlite(pool) => sqlite_rows(&mut *pool.acquire().await?, statement).await,
             Pool::Postgres { pool, keeps_statements: true } => {
-                postgres_rows(&mut *pool.acquire().await?, statement).await
+                postgres_rows(&mut *pool.acquire().await?, statement, true).await
             }
             Pool::Postgres { pool, keeps_statements: false } => {
                 let mut transaction = pool.begin().await?;
-                let rows = postgres_rows(&mut transaction, statement).await?;
+                let rows = postgres_rows(&mut transaction, statement, false).await?;
                 transaction.commit().await?;
                 Ok(rows)
             }
@@ -105,11 +108,11 @@ impl Executor for &Pool {
         match self {
             Pool::Sqlite(pool) => sqlite_execute(&mut *pool.acquire().await?, statement).await,
             Pool::Postgres { pool, keeps_statements: true } => {
-                postgres_execute(&mut *pool.acquire().await?, statement).await
+                postgres_execute(&mut *pool.acquire().await?, statement, true).await
             }
             Pool::Postgres { pool, keeps_statements: false } => {
                 let mut transaction = pool.begin().await?;
-                let rows = postgres_execute(&mut transaction, statement).await?;
+                let rows = postgres_execute(&mut transaction, statement, false).await?;
                 transaction.commit().await?;
                 Ok(rows)
             }
@@ -121,14 +124,18 @@ impl Executor for &mut Transaction {
     async fn rows(self, statement: Statement) -> Result<Vec<Row>, Error> {
         match self {
             Transaction::Sqlite(transaction) => sqlite_rows(transaction, statement).await,
-            Transaction::Postgres(transaction) => postgres_rows(transaction, statement).await,
+            Transaction::Postgres { transaction, keeps_statements } => {
+                postgres_rows(transaction, statement, *keeps_statements).await
+            }
         }
     }
 
     async fn execute(self, statement: Statement) -> Result<u64, Error> {
         match self {
             Transaction::Sqlite(transaction) => sqlite_execute(transaction, statement).await,
-            Transaction::Postgres(transaction) => postgres_execute(transaction, statement).await,
+            Transaction::Postgres { transaction, keeps_statements } => {
+                postgres_execute(transaction, statement, *keeps_statements).await
+            }
         }
     }
 }
@@ -144,8 +151,14 @@ async fn sqlite_rows(connection: &mut SqliteConnection, statement: Statement) ->
     Ok(rows)
 }
 
-async fn postgres_rows(connection: &mut PgConnection, statement: Statement) -> Result<Vec<Row>, Error> {
+async fn postgres_rows(
+    connection: &mut PgConnection,
+    statement: Statement,
+    keeps_statements: bool,
+) -> Result<Vec<Row>, Error> {
     let (sql, arguments, is_kept) = statement.into_postgres()?;
+    // The driver gives the statement a name otherwise, even if it forgets the name at once.
+    let is_kept = is_kept && keeps_statements;
     let query = sqlx::query_with(sql, arguments).persistent(is_kept);
     let mut results = connection.fetch_many(query);
     let mut rows = Vec::new();
@@ -160,7 +173,13 @@ async fn sqlite_execute(connection: &mut SqliteConnection, statement: Statement)
     Ok(connection.execute(sqlx::query_with(sql, arguments).persistent(is_kept)).await?.rows_affected())
 }
 
-async fn postgres_execute(connection: &mut PgConnection, statement: Statement) -> Result<u64, Error> {
+async fn postgres_execute(
+    connection: &mut PgConnection,
+    statement: Statement,
+    keeps_statements: bool,
+) -> Result<u64, Error> {
     let (sql, arguments, is_kept) = statement.into_postgres()?;
+    // The driver gives the statement a name otherwise, even if it forgets the name at once.
+    let is_kept = is_kept && keeps_statements;
     Ok(connection.execute(sqlx::query_with(sql, arguments).persistent(is_kept)).await?.rows_affected())
 }
