@@ -4,12 +4,12 @@ use std::collections::{HashMap, VecDeque};
 
 use serde::de::IgnoredAny;
 
-use super::checks::copied::{COPIED, CopiedRow, CopiedRows, copied_row};
+use super::checks::copied::{COPIED, CopiedRow, CopiedRows, copied_among_others, copied_row};
 use super::checks::duplicates::{Duplicates, Withdrawal};
 use super::checks::keys;
 use super::checks::name::Name;
 use super::checks::parts_read::PartsRead;
-use super::checks::repeated::RepeatedLines;
+use super::checks::repeated::{RepeatedLines, repeated_record};
 use super::checks::suspects::Suspects;
 use super::decision::Decision;
 use super::request::Request;
@@ -425,8 +425,20 @@ impl<'t> Assembler<'t> {
             decision = Decision::Skip(SkipReason::NotChosen);
         }
         let is_nameless = name.is_empty() && request.target.is_empty() && self.must_not_repeat();
-        if is_nameless && matches!(decision, Decision::Send) {
-            warnings.extend(self.duplicates.repeated(&self.parts, seq, row, request.body_hash));
+        if is_nameless
+            && matches!(decision, Decision::Send)
+            && let Some(earlier) = self.duplicates.earlier_body(seq, row, request.body_hash)
+        {
+            // Next to copied rows, a single one is hardly right.
+            let has_copies = self.copied.as_ref().is_some_and(CopiedRows::has_copies);
+            let problem =
+                if has_copies { copied_among_others(row, earlier.row) } else { repeated_record(row, earlier.row) };
+            let problem = Problem { sheet: self.parts.sheet_of(seq), ..problem };
+            let problem = self.parts.with_other_sheet(problem, seq, earlier.seq);
+            match has_copies {
+                true => decision = decision.with_problem(problem),
+                false => warnings.push(problem),
+            }
         }
         if source.is_strict && matches!(decision, Decision::Send) && !warnings.is_empty() {
             decision = Decision::Reject(std::mem::take(&mut warnings));

@@ -70,6 +70,17 @@ async fn rows_with_problems_do_not_hide_a_block() {
 }
 
 #[tokio::test]
+async fn a_single_repeated_row_beside_copies_is_a_problem() {
+    let desk = Desk::new(MOVEMENTS, |_| Reply::Accept).await;
+    let text = format!("Stock,Qty\n{}{}L-90,90\nL-2,2\n", movements(1, 9), movements(3, 6));
+    assert_eq!(desk.upload("a.csv", &text, 3).await, "15: sent 10, rejected 5");
+    // A few rows above them as well.
+    let text = format!("Stock,Qty\n{}L-51,51\nL-99,99\n{}", movements(51, 59), movements(53, 56));
+    assert_eq!(desk.upload("b.csv", &text, 3).await, "15: sent 10, rejected 5");
+    assert!(desk.server.bodies().values().all(|times| *times == 1));
+}
+
+#[tokio::test]
 async fn a_copied_sheet_is_sent_once() {
     let desk = Desk::new(MOVEMENTS, |_| Reply::Accept).await;
     let rows: Vec<String> = (1..=40).map(|row| format!("L-{row}|{row}")).collect();

@@ -119,6 +119,11 @@ impl CopiedRows {
         found
     }
 
+    /// Whether a row is known to be a copy.
+    pub(in crate::upload::plan) fn has_copies(&self) -> bool {
+        self.found > 0
+    }
+
     /// Returns how often each row is there, if all of them are there equally often, and are not all known as copies.
     pub(in crate::upload::plan) fn times_of_each(&self) -> Option<usize> {
         let mut hashes: Vec<u64> = self.rows.iter().map(|row| row.hash).collect();
@@ -216,6 +221,18 @@ pub(in crate::upload::plan) fn copied_row(copied: CopiedRow, first: u64) -> Prob
              row {original}"
         ),
         ..Problem::of_record(COPIED, "repeats an earlier row, as do rows next to it: they were probably copied")
+    }
+}
+
+/// Returns the problem of a record that equals an earlier one, in a file with copied rows.
+pub(in crate::upload::plan) fn copied_among_others(row: u64, original: u64) -> Problem {
+    Problem {
+        row: Some(row),
+        remedy: format!(
+            "if it was copied, delete it; if it is right, `--rows {row}-{row} --allow-repeat` sends it; it is the same as row \
+             {original}"
+        ),
+        ..Problem::of_record(COPIED, "repeats an earlier row, and other rows of the file were copied")
     }
 }
 

@@ -6,7 +6,6 @@ use super::super::decision::Decision;
 use super::super::request::{Request, UniqueValue};
 use super::keys::{KeyHolder, Keys};
 use super::parts_read::PartsRead;
-use super::repeated::repeated_record;
 use crate::ledger::{Problem, RecordState, Seq};
 use crate::template::model::Duplicates as Policy;
 use crate::template::{Cause, Template};
@@ -45,19 +44,12 @@ impl Duplicates {
         }
     }
 
-    /// Returns the warning about a record without a name that is the same as an earlier one.
-    pub(in crate::upload::plan) fn repeated(
-        &mut self,
-        parts: &PartsRead<'_>,
-        seq: Seq,
-        row: u64,
-        body: u64,
-    ) -> Option<Problem> {
+    /// Adds the body of a record without a name, and returns the earlier record with the same one.
+    pub(in crate::upload::plan) fn earlier_body(&mut self, seq: Seq, row: u64, body: u64) -> Option<KeyHolder> {
         if self.policy == Policy::Send {
             return None;
         }
-        let earlier = self.bodies.insert(body, KeyHolder { seq, row, is_to_be_sent: true }, false)?;
-        Some(parts.with_other_sheet(repeated_record(row, earlier.row), seq, earlier.seq))
+        self.bodies.insert(body, KeyHolder { seq, row, is_to_be_sent: true }, false)
     }
 
     /// Returns the decision about a record, considering earlier records with the same key or values. Adds records that
