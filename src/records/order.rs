@@ -35,8 +35,11 @@ pub(super) static INPUT: Input = Input {
     update: Some(Call { method: Method::Put, path: ONE_PATH, repeatable: true }),
     answer_id: "order_id",
     references: reference::OF_ORDERS,
-    needs_one_of: &["item_id", "itemExternalId"],
+    needs_one_of: NEEDS_ONE_OF,
 };
+
+/// The fields of a line that name its item.
+pub const NEEDS_ONE_OF: &[&str] = &["item_id", "itemExternalId"];
 
 /// The `order` object of the update input.
 const ORDER_FIELDS: &[Field] = &[

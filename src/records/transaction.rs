@@ -38,8 +38,11 @@ pub(super) static INPUT: Input = Input {
     update: Some(Call { method: Method::Put, path: ONE_PATH, repeatable: true }),
     answer_id: "transaction_id",
     references: reference::OF_TRANSACTIONS,
-    needs_one_of: &["inventoryId", "inventoryExternalId"],
+    needs_one_of: NEEDS_ONE_OF,
 };
+
+/// The fields that name the inventory of a new transaction.
+pub const NEEDS_ONE_OF: &[&str] = &["inventoryId", "inventoryExternalId"];
 
 /// Response of the `POST` and of the `PUT`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -221,7 +221,10 @@ pub(super) const ALL: &[Operation] = &[
         summary: "Create a transaction",
         description: "Updates the figures of the inventory with this `inventoryId` or `inventoryExternalId`.",
         access: Access::Full,
-        input: Some(transaction_input),
+        input: Some(|components| {
+            let input = transaction_input(components);
+            schema::with_one_of(components, "NewTransaction", input, transaction::NEEDS_ONE_OF)
+        }),
         example: examples::TRANSACTION_INPUT,
         answer: examples::TRANSACTION_RESULT,
         response: of::<TransactionResult>,

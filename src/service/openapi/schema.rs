@@ -1,6 +1,6 @@
 //! Schemas of types, and of fields with their rules.
 
-use utoipa::openapi::schema::{ArrayBuilder, SchemaType};
+use utoipa::openapi::schema::{AllOfBuilder, AnyOfBuilder, ArrayBuilder, SchemaType};
 use utoipa::openapi::{Components, KnownFormat, ObjectBuilder, Ref, RefOr, Schema, SchemaFormat, Type};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -31,6 +31,16 @@ pub(super) fn input(components: &mut Components, name: &str, fields: &[Field], r
     register(components, name, object(fields, Some(rules)))
 }
 
+/// Registers the schema of an input that needs at least one of these text fields. Returns a reference.
+pub(super) fn with_one_of(
+    components: &mut Components,
+    name: &str,
+    input: RefOr<Schema>,
+    needed: &[&str],
+) -> RefOr<Schema> {
+    register(components, name, needing_one_of(input, needed))
+}
+
 /// Registers the schema of a record in responses. Returns a reference.
 pub(super) fn record(components: &mut Components, name: &str, fields: &[Field]) -> RefOr<Schema> {
     register(components, name, object(fields, None))
@@ -55,6 +65,15 @@ fn register(components: &mut Components, name: &str, schema: RefOr<Schema>) -> R
     RefOr::Ref(Ref::from_schema_name(name))
 }
 
+/// Returns the schema of the objects of `schema` in which one of these fields has a text.
+fn needing_one_of(schema: RefOr<Schema>, fields: &[&str]) -> RefOr<Schema> {
+    let choices = fields.iter().fold(AnyOfBuilder::new(), |choices, field| {
+        let text = ObjectBuilder::new().schema_type(Type::String);
+        choices.item(ObjectBuilder::new().schema_type(SchemaType::AnyValue).property(*field, text).required(*field))
+    });
+    Schema::from(AllOfBuilder::new().item(schema).item(Schema::from(choices.build())).build()).into()
+}
+
 /// Returns the schema of an object. Inputs have rules; responses have none.
 fn object(fields: &[Field], rules: Option<&Rules>) -> RefOr<Schema> {
     let mut object = ObjectBuilder::new().schema_type(Type::Object);
@@ -73,8 +92,12 @@ fn value(field: &Field, rules: Option<&Rules>) -> RefOr<Schema> {
         JsonType::Object(fields) => described(object(fields, rules), field),
         JsonType::Objects(fields) => {
             let least = rules.filter(|rules| rules.not_empty.contains(&field.name)).map(|_| 1);
-            let array = ArrayBuilder::new().items(object(fields, rules)).min_items(least).max_items(max_entries);
-            described(array.build().into(), field)
+            let needed = rules.map_or(&[][..], |rules| rules.one_of);
+            let entry = match object(fields, rules) {
+                entry if needed.is_empty() => entry,
+                entry => needing_one_of(entry, needed),
+            };
+            described(ArrayBuilder::new().items(entry).min_items(least).max_items(max_entries).build().into(), field)
         }
         JsonType::Strings => {
             let array = ArrayBuilder::new().items(text(field.name, rules)).max_items(max_entries);

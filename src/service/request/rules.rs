@@ -1,5 +1,7 @@
 //! Limits of input fields beyond their types. Not specified in the contract.
 
+use crate::records::order;
+
 /// Maximum number of characters of a text without a limit of its own.
 pub(crate) const DEFAULT_MAX_LENGTH: usize = 255;
 
@@ -16,6 +18,8 @@ pub(crate) struct Rules {
     pub(crate) not_blank: &'static [&'static str],
     /// Arrays with at least one entry.
     pub(crate) not_empty: &'static [&'static str],
+    /// Fields of which each entry of an array of objects needs one.
+    pub(crate) one_of: &'static [&'static str],
     /// ISO 8601 date-times.
     pub(crate) date_times: &'static [&'static str],
 }
@@ -32,6 +36,7 @@ pub(crate) const ITEM_RULES: Rules = Rules {
     codes: &["currency"],
     not_blank: &["externalId"],
     not_empty: &[],
+    one_of: &[],
     date_times: &[],
 };
 
@@ -40,6 +45,7 @@ pub(crate) const ORDER_RULES: Rules = Rules {
     codes: &[],
     not_blank: &["externalId", "itemExternalId"],
     not_empty: &[],
+    one_of: order::NEEDS_ONE_OF,
     date_times: &["orderAt"],
 };
 
@@ -48,6 +54,7 @@ pub(crate) const TRANSACTION_RULES: Rules = Rules {
     codes: &[],
     not_blank: &["transactionType"],
     not_empty: &[],
+    one_of: &[],
     date_times: &["transactionDate"],
 };
 
@@ -57,6 +64,7 @@ pub(crate) const BILLING_RULES: Rules = Rules {
     codes: &["currency"],
     not_blank: &["subscription_status", "status"],
     not_empty: &["items"],
+    one_of: &[],
     date_times: &[],
 };
 
@@ -66,5 +74,6 @@ pub(crate) const READ_RULES: Rules = Rules {
     codes: &[],
     not_blank: &["id", "external_id", "inventory_id", "transaction_type"],
     not_empty: &[],
+    one_of: &[],
     date_times: &["created_at", "updated_at", "order_at", "date", "transaction_date"],
 };

@@ -1,7 +1,8 @@
 //! The OpenAPI document matches the service, and its page works without other sites.
 
-use reqwest::Method;
-use serde_json::Value;
+use boon::{Compiler, Schemas};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
 
 use super::{ITEMS, Running, answer, folder, start};
 
@@ -146,6 +147,49 @@ async fn examples_are_valid_in_the_demo_workspace() {
                 assert!(!example(status).is_null(), "{method} {path}: no example of {status}");
             }
         }
+    }
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn the_schemas_say_which_inputs_need_one_of_two_ids() {
+    let data = folder();
+    let service = start(data.path()).await;
+    let document = document(&service).await;
+    let mut compiler = Compiler::new();
+    compiler.add_resource("https://service.test/openapi.json", document).unwrap();
+    let mut schemas = Schemas::new();
+    let mut accepts = |name: &str, body: Value| {
+        let schema = format!("https://service.test/openapi.json#/components/schemas/{name}");
+        let schema = compiler.compile(&schema, &mut schemas).unwrap();
+        schemas.validate(&body, schema).is_ok()
+    };
+    let transactions = [
+        (json!({"transactionType": "in", "inventoryId": "INV-1"}), true),
+        (json!({"transactionType": "in", "inventoryExternalId": "A", "inventoryId": null}), true),
+        (json!({"transactionType": "in", "inventoryId": null}), false),
+        (json!({"transactionType": "in"}), false),
+        (json!({"inventoryId": "INV-1"}), false),
+        (json!({"transactionType": "in", "inventoryId": 7}), false),
+    ];
+    for (body, is_valid) in transactions {
+        assert_eq!(accepts("NewTransaction", body.clone()), is_valid, "{body}");
+        let answer = service.post("/v1/public/inventory-transactions", body.to_string()).await;
+        // The service has no inventories.
+        assert_eq!(
+            (answer.status, answer.text.contains("no such inventory")),
+            (StatusCode::UNPROCESSABLE_ENTITY, is_valid),
+            "{body}"
+        );
+    }
+    assert!(accepts("TransactionInput", json!({"transactionType": "in"})), "of an update");
+    for (line, is_valid) in [
+        (json!({"item_id": "7", "quantity": 1}), true),
+        (json!({"itemExternalId": "A"}), true),
+        (json!({"quantity": 1}), false),
+        (json!({"item_id": 7}), false),
+    ] {
+        assert_eq!(accepts("OrderUpdate", json!({"order": {"items": [line]}})), is_valid, "{line}");
     }
     service.stop().await;
 }

@@ -26,9 +26,18 @@ function resolve(node) {
   return node || {};
 }
 
+// An object that needs one of several fields is `allOf` the object and the choice.
+function withChoice(schema) {
+  const parts = (schema.allOf || []).map(resolve);
+  const object = parts.find((part) => part.properties);
+  if (!object) return schema;
+  const choices = parts.flatMap((part) => part.anyOf || []);
+  return { ...object, oneNeeded: choices.flatMap((choice) => choice.required || []) };
+}
+
 // A schema that is `X or null`, as utoipa writes it for references, is X that may be null.
 function plain(schema) {
-  schema = resolve(schema);
+  schema = withChoice(resolve(schema));
   const choices = schema.oneOf || schema.anyOf;
   if (!choices) return { schema, nullable: [].concat(schema.type).includes("null") };
   const rest = choices.filter((choice) => choice.type !== "null");
@@ -60,12 +69,13 @@ function rules(given) {
   return words.join(" · ");
 }
 
+// `required` is the mark of a field that has to be there, or nothing.
 function row(name, schema, required, description, depth) {
   const bounds = rules(schema);
   const about = description || plain(schema).schema.description || "";
   return make("tr", {},
     make("td", {}, make("code", {}, "\u00a0\u00a0".repeat(depth) + name),
-      required ? make("span", { className: "required" }, "required") : null),
+      required ? make("span", { className: "required" }, required) : null),
     make("td", { className: "type" }, typeName(schema)),
     make("td", {}, prose(about), about && bounds ? " " : "", make("span", { className: "rule" }, bounds)));
 }
@@ -74,9 +84,10 @@ function fieldRows(given, sent, depth = 0) {
   let { schema } = plain(given);
   if (schema.type === "array" && schema.items) schema = plain(schema.items).schema;
   if (!schema.properties || depth > DEEPEST) return [];
-  const required = new Set(schema.required || []);
+  const marks = new Map((schema.oneNeeded || []).map((name) => [name, "one of these is required"]));
+  for (const name of schema.required || []) marks.set(name, "required");
   return Object.entries(schema.properties).flatMap(([name, value]) => [
-    row(name, value, sent && required.has(name), value.description, depth),
+    row(name, value, sent && marks.get(name), value.description, depth),
     ...fieldRows(value, sent, depth + 1),
   ]);
 }
@@ -146,7 +157,7 @@ function article(method, path, operation, id) {
     operation.description ? make("p", {}, prose(operation.description)) : null,
     parameters.length
       ? part("Parameters", table("fields", ["Name", "Type", ""], parameters.map((parameter) =>
-        row(parameter.name, parameter.schema || {}, parameter.required,
+        row(parameter.name, parameter.schema || {}, parameter.required && "required",
           `${parameter.description || ""} (${parameter.in})`, 0))))
       : null,
     body ? part("Body", fields(body, true)) : null,
