@@ -104,10 +104,7 @@ impl Writer {
             tokio::select! {
                 biased;
                 received = queue.recv_many(&mut waiting, BATCH) => if received == 0 {
-                    // Dropped without being closed; what the journal has is written all the same.
-                    if let Err(error) = self.commit(Batch::default()).await {
-                        tracing::error!(%error, "the journal was not written");
-                    }
+                    // Dropped without being closed, as in a crash: another service may have the database already.
                     return;
                 },
                 () = sleep_until(journal_due.unwrap_or_else(Instant::now)), if journal_due.is_some() => {}
