@@ -4,6 +4,7 @@ mod check;
 mod choice;
 mod export;
 mod global;
+mod help;
 mod input;
 mod login;
 mod pacing;
@@ -22,6 +23,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 pub use self::check::{Check, Explain};
 pub use self::export::Export;
 pub use self::global::{Color, Global, LogFormat};
+pub use self::help::Help;
 pub use self::input::{Input, Mark, Reading};
 pub use self::login::{Doctor, Login, Whoami};
 pub use self::pacing::{Pacing, Sending};
@@ -40,6 +42,7 @@ use crate::error::EXIT_CODES;
 /// the valid records, and returns the same spreadsheet with the outcome of each row.
 #[derive(Debug, Parser)]
 #[command(name = "sheetport", version, max_term_width = 100, after_help = EXIT_CODES, arg_required_else_help = true)]
+#[command(disable_help_subcommand = true)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -99,6 +102,8 @@ pub enum Command {
     /// Run the service on this machine, for trials and rehearsals
     #[command(args_conflicts_with_subcommands = true)]
     Serve(Serve),
+    /// Show the help of a command, or explain the code of a problem
+    Help(Help),
 }
 
 impl Command {
@@ -113,6 +118,7 @@ impl Command {
                 | Command::Login(_)
                 | Command::Logout
                 | Command::Serve(_)
+                | Command::Help(_)
         )
     }
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use sheetport::cli::Cli;
+use sheetport::cli::{Cli, Command};
 use sheetport::error::{Exit, Failure};
 use sheetport::settings::Settings;
 use sheetport::{commands, sheet, ui};
@@ -21,6 +21,10 @@ fn main() -> ExitCode {
     };
     let json = cli.global.json;
     ui::start(&cli.global);
+    // Help works where the settings are wrong.
+    if let Command::Help(help) = &cli.command {
+        return exit_code(commands::help(help, json), json);
+    }
     let ended = Settings::resolve(cli.global, cli.command.uses_tokens()).and_then(|settings| {
         let runtime = tokio::runtime::Runtime::new().map_err(no_runtime)?;
         let ended = runtime.block_on(commands::run(cli.command, settings));
@@ -28,6 +32,11 @@ fn main() -> ExitCode {
         runtime.shutdown_background();
         ended
     });
+    exit_code(ended, json)
+}
+
+/// Prints the failure of a command, if it has failed.
+fn exit_code(ended: Result<Exit, Failure>, json: bool) -> ExitCode {
     let mut exit = ended.unwrap_or_else(|failure| {
         ui::failure(&failure, json);
         failure.exit

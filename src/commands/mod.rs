@@ -5,6 +5,7 @@ mod demo;
 mod doctor;
 mod explain;
 mod export;
+mod help;
 mod login;
 mod report;
 mod resolve;
@@ -21,6 +22,8 @@ mod template;
 mod template_infer;
 mod upload;
 mod view;
+
+pub use help::help;
 
 use crate::cli::Command;
 use crate::error::{Exit, Failure};
@@ -58,5 +61,6 @@ async fn run_command(command: Command, settings: Settings) -> Result<Exit, Failu
         Command::Logout => login::logout(&settings),
         Command::Doctor(args) => doctor::run(&args, &settings).await,
         Command::Serve(args) => serve::run(args, &settings).await,
+        Command::Help(args) => help(&args, settings.output.json),
     }
 }

@@ -142,6 +142,11 @@ pub fn json(value: &impl Serialize) {
     }
 }
 
+/// Prints the help of a command to stdout.
+pub fn help(text: &clap::builder::StyledStr) {
+    print_to_stdout(text.ansi().to_string().trim_end());
+}
+
 /// Prints what a command line is wrong in, or the help that it asked for. Without styles if a word has control characters,
 /// as names of files may have.
 pub fn usage(error: &clap::Error) -> std::io::Result<()> {

@@ -1,5 +1,7 @@
 //! Problems grouped by cause, for the terminal.
 
+use std::collections::BTreeSet;
+
 use super::{counted, line, style, thousands};
 use crate::ledger::{Causes, Group};
 
@@ -23,6 +25,11 @@ pub fn print(causes: &Causes) {
         if !problem.remedy.is_empty() {
             line(format_args!("           {faint}{}{faint:#}", problem.remedy));
         }
+    }
+    let codes: BTreeSet<&str> = groups.iter().take(SHOWN).map(|group| group.problem.code.as_str()).collect();
+    if !codes.is_empty() {
+        let codes = codes.into_iter().collect::<Vec<_>>().join(" ");
+        line(format_args!("           {faint}explained by: sheetport help {codes}{faint:#}"));
     }
     let more = groups.len().saturating_sub(SHOWN) as u64;
     if more > 0 || causes.ungrouped > 0 {

@@ -33,6 +33,7 @@ mod export_several;
 mod export_way_back;
 mod export_workbook;
 mod extended_templates;
+mod help;
 mod hostile;
 mod infer;
 mod json_docs;
