@@ -4,7 +4,7 @@ use clap::CommandFactory;
 
 use crate::cli::{Cli, Help};
 use crate::error::{Exit, Failure};
-use crate::operations::{ExplainedCode, code_groups, explain_code, nearest_topic};
+use crate::operations::{ExplainedCode, code_groups, codes, explain_code, nearest_topic};
 use crate::ui::{self, style};
 
 /// The topic that lists all codes.
@@ -24,11 +24,9 @@ pub fn help(args: &Help, as_json: bool) -> Result<Exit, Failure> {
 
 fn list(as_json: bool) {
     if as_json {
-        let codes: Vec<&ExplainedCode> = code_groups().iter().flat_map(|group| &group.codes).collect();
-        return ui::json(&serde_json::json!({ "command": "help", "codes": codes }));
+        return print_json(&codes().collect::<Vec<_>>());
     }
-    let codes = code_groups().iter().flat_map(|group| &group.codes);
-    let width = codes.map(|explanation| explanation.code.len()).max().unwrap_or_default();
+    let width = codes().map(|explanation| explanation.code.len()).max().unwrap_or_default();
     let strong = style::STRONG;
     for group in code_groups() {
         ui::heading(&group.title);
@@ -41,7 +39,7 @@ fn list(as_json: bool) {
 
 fn show(codes: &[&ExplainedCode], as_json: bool) {
     if as_json {
-        return ui::json(&serde_json::json!({ "command": "help", "codes": codes }));
+        return print_json(codes);
     }
     let strong = style::STRONG;
     for ExplainedCode { code, cause, example, remedy } in codes {
@@ -53,6 +51,10 @@ fn show(codes: &[&ExplainedCode], as_json: bool) {
             }
         }
     }
+}
+
+fn print_json(codes: &[&ExplainedCode]) {
+    ui::json(&serde_json::json!({ "command": "help", "codes": codes }));
 }
 
 /// Returns a text without the marks of Markdown.

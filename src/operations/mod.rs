@@ -39,7 +39,7 @@ pub use export::{EXPORTABLE, ExportRequest, IdSource, export, lacks_array};
 pub use input::{InputFile, STANDARD_INPUT, Spreadsheet};
 pub use next_command::has_sent;
 pub use preview::{Preview, PreviewedRequest};
-pub use problem_codes::{CodeGroup, ExplainedCode, code_groups, explain_code, nearest_topic};
+pub use problem_codes::{CodeGroup, ExplainedCode, code_groups, codes, explain_code, nearest_topic};
 pub use report::{ReportRequest, check_report_path, report};
 pub use report_path::unused;
 pub use runs::check_runs::{Checked, RepairedRuns, check_runs, repair_runs};

@@ -156,9 +156,7 @@ async fn postgres_rows(
     statement: Statement,
     keeps_statements: bool,
 ) -> Result<Vec<Row>, Error> {
-    let (sql, arguments, is_kept) = statement.into_postgres()?;
-    // The driver gives the statement a name otherwise, even if it forgets the name at once.
-    let is_kept = is_kept && keeps_statements;
+    let (sql, arguments, is_kept) = statement.into_postgres(keeps_statements)?;
     let query = sqlx::query_with(sql, arguments).persistent(is_kept);
     let mut results = connection.fetch_many(query);
     let mut rows = Vec::new();
@@ -178,8 +176,6 @@ async fn postgres_execute(
     statement: Statement,
     keeps_statements: bool,
 ) -> Result<u64, Error> {
-    let (sql, arguments, is_kept) = statement.into_postgres()?;
-    // The driver gives the statement a name otherwise, even if it forgets the name at once.
-    let is_kept = is_kept && keeps_statements;
+    let (sql, arguments, is_kept) = statement.into_postgres(keeps_statements)?;
     Ok(connection.execute(sqlx::query_with(sql, arguments).persistent(is_kept)).await?.rows_affected())
 }

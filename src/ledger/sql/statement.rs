@@ -27,12 +27,14 @@ impl Statement {
         Ok((text(self.sql), arguments, self.is_kept))
     }
 
-    pub(super) fn into_postgres(self) -> Result<(SqlStr, PgArguments, bool), Error> {
+    /// `keeps_statements`: whether sessions may keep prepared statements.
+    pub(super) fn into_postgres(self, keeps_statements: bool) -> Result<(SqlStr, PgArguments, bool), Error> {
         let mut arguments = PgArguments::default();
         for value in self.values {
             value.add_to_postgres(&mut arguments).map_err(Error::Encode)?;
         }
-        Ok((text(self.sql), arguments, self.is_kept))
+        // The driver gives the statement a name otherwise, even if it forgets the name at once.
+        Ok((text(self.sql), arguments, self.is_kept && keeps_statements))
     }
 }
 

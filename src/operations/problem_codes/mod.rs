@@ -39,14 +39,19 @@ pub fn code_groups() -> &'static [CodeGroup] {
     &GROUPS
 }
 
+/// Returns the codes of all groups.
+pub fn codes() -> impl Iterator<Item = &'static ExplainedCode> {
+    GROUPS.iter().flat_map(|group| &group.codes)
+}
+
 /// Returns the explanation of a code.
 pub fn explain_code(code: &str) -> Option<&'static ExplainedCode> {
-    GROUPS.iter().flat_map(|group| &group.codes).find(|explanation| explanation.code == code)
+    codes().find(|explanation| explanation.code == code)
 }
 
 /// Returns the name among codes and `others` that was probably meant.
 pub fn nearest_topic(word: &str, others: &[String]) -> Option<String> {
-    let codes = GROUPS.iter().flat_map(|group| &group.codes).map(|explanation| explanation.code.as_str());
+    let codes = codes().map(|explanation| explanation.code.as_str());
     nearest(word, codes.chain(others.iter().map(String::as_str))).map(str::to_owned)
 }
 
@@ -155,7 +160,7 @@ mod tests {
 
     #[test]
     fn codes_are_explained_once_and_in_full() {
-        let codes: Vec<&ExplainedCode> = code_groups().iter().flat_map(|group| &group.codes).collect();
+        let codes: Vec<&ExplainedCode> = codes().collect();
         let unique: BTreeSet<&str> = codes.iter().map(|explanation| explanation.code.as_str()).collect();
         assert_eq!(unique.len(), codes.len(), "a code stands twice");
         for ExplainedCode { code, cause, example, remedy } in codes {

@@ -14,12 +14,12 @@ use sheetport::client::auth::{AddressOrigin, Credentials, EnvironmentTokens, Tok
 use sheetport::ledger::{Ledger, NewRun, PlannedRecord};
 use sheetport::operations::{Context, Given, SendOptions, repair_runs, resume};
 use sheetport::records::RecordKind;
-use sheetport::upload::{self, Work};
+use sheetport::upload;
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
 use super::server::{Reply, Server};
-use super::{about, client, record, row, unnamed};
+use super::{about, client, record, row, unnamed, work};
 
 const RECORDS: usize = 30;
 /// Records that are answered before the run is interrupted.
@@ -168,19 +168,7 @@ async fn interrupted(kind: RecordKind, is_killed: bool, server: &Server, reached
     }
     let run = plan.finish(1).await.unwrap();
     let locked = ledger.lock_run(run).await.unwrap();
-    let work = Work {
-        ledger: &ledger,
-        client: client(server, 4),
-        run: &locked,
-        kind,
-        concurrency: 4,
-        rate: None,
-        rate_file: None,
-        max_errors: None,
-        overwrites_newer: false,
-        keys: None,
-        wall: || 2,
-    };
+    let work = work(&ledger, client(server, 4), &locked, kind, 4);
     if is_killed {
         let copied = async {
             reached.notified().await;

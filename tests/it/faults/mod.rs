@@ -19,7 +19,7 @@ use std::time::Duration;
 use sheetport::client::auth::Credentials;
 use sheetport::client::{Client, ConnectOptions};
 use sheetport::ledger::{
-    Accounting, Disposition, Ledger, NewRun, Origin, Outcome, PlannedRecord, RecordState, RunCommand, RunId,
+    Accounting, Disposition, Ledger, LockedRun, NewRun, Origin, Outcome, PlannedRecord, RecordState, RunCommand, RunId,
     RunSettings, Seq, SheetSelection, SourceRow,
 };
 use sheetport::records::RecordKind;
@@ -87,19 +87,7 @@ impl Planned {
     ) -> SendResult {
         let kind = self.kind;
         let locked = self.ledger.lock_run(self.run).await.unwrap();
-        let work = Work {
-            ledger: &self.ledger,
-            client,
-            run: &locked,
-            kind,
-            concurrency,
-            rate: None,
-            rate_file: None,
-            max_errors: None,
-            overwrites_newer: false,
-            keys: None,
-            wall: || 2,
-        };
+        let work = work(&self.ledger, client, &locked, kind, concurrency);
         let interrupt = async { interrupt.await.into() };
         upload::send::send(&work, interrupt, &|_| {}).await.unwrap()
     }
@@ -135,6 +123,29 @@ impl Planned {
 pub fn assert_adds_up(of: &Accounting) {
     let parts = of.sent + of.unchanged + of.skipped + of.rejected + of.failed + of.unknown + of.pending;
     assert_eq!(of.total, parts, "{of:?}");
+}
+
+/// Returns what to send: all records of a run, as fast as the service answers.
+pub fn work<'a>(
+    ledger: &'a Ledger,
+    client: Arc<Client>,
+    run: &'a LockedRun,
+    kind: RecordKind,
+    concurrency: usize,
+) -> Work<'a> {
+    Work {
+        ledger,
+        client,
+        run,
+        kind,
+        concurrency,
+        rate: None,
+        rate_file: None,
+        max_errors: None,
+        overwrites_newer: false,
+        keys: None,
+        wall: || 2,
+    }
 }
 
 pub fn client(server: &Server, concurrency: usize) -> Arc<Client> {

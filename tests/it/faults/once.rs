@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use sheetport::client::Stop;
 use sheetport::ledger::{self, Claim, Ledger, RecordState, SendingChanges};
 use sheetport::records::RecordKind;
-use sheetport::upload::{self, Progress, StopReason, Work};
+use sheetport::upload::{self, Progress, StopReason};
 use tokio::sync::Notify;
 
 use super::server::{Reply, Seen, Server, answer};
-use super::{Planned, client, client_of};
+use super::{Planned, client, client_of, work};
 
 const KINDS: [RecordKind; 3] = [RecordKind::InventoryTransaction, RecordKind::Subscription, RecordKind::Invoice];
 
@@ -184,19 +184,7 @@ async fn failing_ledger_stops_the_run_before_the_next_request() {
         }
     };
     let locked = planned.ledger.lock_run(planned.run).await.unwrap();
-    let work = Work {
-        ledger: &planned.ledger,
-        client: client(&server, 1),
-        run: &locked,
-        kind: RecordKind::Invoice,
-        concurrency: 1,
-        rate: None,
-        rate_file: None,
-        max_errors: None,
-        overwrites_newer: false,
-        keys: None,
-        wall: || 2,
-    };
+    let work = work(&planned.ledger, client(&server, 1), &locked, RecordKind::Invoice, 1);
     let ended = upload::send::send(&work, std::future::pending(), &interfere).await;
     drop(locked);
     assert!(matches!(ended, Err(ledger::Error::Database(_))), "{ended:?}");

@@ -14,11 +14,11 @@ use std::time::Duration;
 use sheetport::client::Client;
 use sheetport::ledger::{Accounting, Disposition, Ledger, NewRun, PlannedRecord, RunId};
 use sheetport::records::RecordKind;
-use sheetport::upload::{self, Work};
+use sheetport::upload;
 use tokio::runtime::Builder;
 
 use super::server::{Reply, Server};
-use super::{about, assert_adds_up, client, row};
+use super::{about, assert_adds_up, client, row, work};
 
 const ENDS: usize = 200;
 const RECORDS: usize = 12;
@@ -133,19 +133,7 @@ async fn plan(ledger: &Ledger, kind: RecordKind, records: Vec<PlannedRecord>) ->
 
 async fn send(ledger: &Ledger, client: Arc<Client>, kind: RecordKind, run: RunId) -> Accounting {
     let locked = ledger.lock_run(run).await.unwrap();
-    let work = Work {
-        ledger,
-        client,
-        run: &locked,
-        kind,
-        concurrency: CONCURRENCY,
-        rate: None,
-        rate_file: None,
-        max_errors: None,
-        overwrites_newer: false,
-        keys: None,
-        wall: || 2,
-    };
+    let work = work(ledger, client, &locked, kind, CONCURRENCY);
     let ended = upload::send::send(&work, std::future::pending(), &|_| {}).await.unwrap();
     assert_eq!(ended.stopped, None);
     ledger.accounting(run).await.unwrap()

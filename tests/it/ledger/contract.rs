@@ -4,15 +4,14 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use sheetport::client::auth::Credentials;
-use sheetport::client::{self, Client};
 use sheetport::ledger::{
     AcceptedEarlier, Accounting, AllowRepeat, Claim, Disposition, Error, Ledger, NewRun, NewerKeys, Outcome, PageSizes,
     PlannedRecord, Problem, RecordState, Resolution, RunId, RunSettings, SendingChanges, Seq, SkipReason,
 };
+use sheetport::records::RecordKind;
 use tempfile::TempDir;
 
-use crate::faults::{about, assert_adds_up, record, row};
+use crate::faults::{about, assert_adds_up, client_of, record, row, work};
 use crate::postgres::Cluster;
 
 /// A new database for a ledger.
@@ -147,20 +146,8 @@ async fn an_unfinished_plan_is_not_sent(place: Place) {
         plan.add_record(record(seq, &seq.to_string())).await.unwrap();
     }
     let locked = ledger.lock_run(1).await.unwrap();
-    let nobody = Credentials { access: Some("a".into()), refresh: None, file: None };
-    let work = sheetport::upload::Work {
-        ledger: &ledger,
-        client: Client::new("http://127.0.0.1:1", nobody, &client::ConnectOptions::default(), 1).unwrap().into(),
-        run: &locked,
-        kind: sheetport::records::RecordKind::Item,
-        concurrency: 1,
-        rate: None,
-        rate_file: None,
-        max_errors: None,
-        overwrites_newer: false,
-        keys: None,
-        wall: || 2,
-    };
+    let client = client_of("http://127.0.0.1:1", Some("a"), None, 1);
+    let work = work(&ledger, client, &locked, RecordKind::Item, 1);
     let ended = sheetport::upload::send::send(&work, std::future::pending(), &|_| {}).await.unwrap();
     assert_eq!(ended.stopped, None);
     assert!(matches!(ledger.run_or_newest(None).await, Err(Error::NoRuns)));

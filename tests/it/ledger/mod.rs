@@ -126,12 +126,9 @@ async fn a_damaged_ledger_is_not_replaced() {
 async fn a_ledger_of_a_newer_version_is_refused_and_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path()).await.close().await;
-    let options = SqliteConnectOptions::new().filename(folder.path().join("ledger.db"));
-    let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
     let insert = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
                   VALUES (99, 'later', TRUE, X'00', 1)";
-    sqlx::query(insert).execute(&pool).await.unwrap();
-    pool.close().await;
+    execute(folder.path(), insert).await;
     assert_refused(folder.path(), "another version of sheetport (migration 99").await;
 }
 
@@ -139,10 +136,7 @@ async fn a_ledger_of_a_newer_version_is_refused_and_unchanged() {
 async fn a_ledger_with_different_tables_is_refused_and_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path()).await.close().await;
-    let options = SqliteConnectOptions::new().filename(folder.path().join("ledger.db"));
-    let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
-    sqlx::query("UPDATE _sqlx_migrations SET checksum = X'00'").execute(&pool).await.unwrap();
-    pool.close().await;
+    execute(folder.path(), "UPDATE _sqlx_migrations SET checksum = X'00'").await;
     assert_refused(folder.path(), "another version of sheetport (migration 1").await;
 }
 
