@@ -43,6 +43,16 @@ impl Ledger {
         Ok(transaction)
     }
 
+    /// Returns why sending has failed: [`Error::LockLost`] instead of a broken connection if the lock is lost, too. The server
+    /// ends the connection of a process that was held up within a transaction.
+    pub async fn cause_of(&self, error: Error) -> Error {
+        let is_connection = self.dialect() == Dialect::Postgres && matches!(error, Error::Database(sqlx::Error::Io(_)));
+        match is_connection && matches!(self.begin().await, Err(Error::LockLost)) {
+            true => Error::LockLost,
+            false => error,
+        }
+    }
+
     pub(super) fn dialect(&self) -> Dialect {
         self.writer.dialect()
     }

@@ -16,7 +16,7 @@ pub enum Error {
     #[error("the ledger {ledger} was created by another version of sheetport (migration {step} is unknown here)")]
     OtherVersion { ledger: String, step: i64 },
     #[error("the ledger can't be read or written: {0}")]
-    Database(#[from] sqlx::Error),
+    Database(#[source] sqlx::Error),
     #[error("the ledger contains data that this version can't read: {0}")]
     Corrupt(String),
     #[error("run {run} is damaged in the ledger: {what}; nothing of it was sent now")]
@@ -38,6 +38,16 @@ pub enum Error {
     NoSuchRun(RunId),
     #[error("there are no runs yet")]
     NoRuns,
+}
+
+impl From<sqlx::Error> for Error {
+    fn from(error: sqlx::Error) -> Error {
+        // The server has ended a transaction of this process, because the process was held up.
+        match error.as_database_error().and_then(|error| error.code()).as_deref() {
+            Some("25P03") => Error::LockLost,
+            _ => Error::Database(error),
+        }
+    }
 }
 
 impl Error {

@@ -24,6 +24,9 @@ const RENEWAL: Duration = Duration::from_secs(10);
 const RETRY: Duration = Duration::from_secs(1);
 /// A process stops sending this long before its lease ends, because its clock may be slower than that of the database.
 const MARGIN: Duration = Duration::from_secs(1);
+/// A transaction without statements for this time is ended by the server, so that a process that is held up within one does not
+/// keep its leases for ever.
+const IDLE: Duration = Duration::from_secs(5);
 /// Time for giving a lease back. It ends by itself otherwise.
 const RELEASE: Duration = Duration::from_secs(3);
 
@@ -105,8 +108,10 @@ impl Leases {
         let held: Vec<Key> = locked(&self.held).iter().map(|held| held.key.clone()).collect();
         for Key { identity, epoch } in held {
             let query = format!(
-                "SELECT epoch FROM lease WHERE identity = '{identity}' AND epoch = {epoch} \
-                 AND until > clock_timestamp() FOR SHARE"
+                "SET LOCAL idle_in_transaction_session_timeout = '{}s'; \
+                 SELECT epoch FROM lease WHERE identity = '{identity}' AND epoch = {epoch} \
+                 AND until > clock_timestamp() FOR SHARE",
+                IDLE.as_secs()
             );
             // Without parameters, one message and its answer suffice.
             if transaction.fetch_optional(sqlx::raw_sql(AssertSqlSafe(query))).await?.is_none() {

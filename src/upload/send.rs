@@ -116,7 +116,10 @@ pub async fn send(
         low_backlog: LOW_BACKLOG,
         progress_interval: PROGRESS_INTERVAL,
     };
-    send_task(&task, interrupt, progress).await
+    match send_task(&task, interrupt, progress).await {
+        Ok(ended) => Ok(ended),
+        Err(error) => Err(work.ledger.cause_of(error).await),
+    }
 }
 
 /// [`Work`] with any ledger and service. The run is locked.
