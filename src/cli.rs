@@ -6,6 +6,7 @@ mod export;
 mod global;
 mod help;
 mod input;
+mod job;
 mod login;
 mod pacing;
 mod report;
@@ -25,6 +26,7 @@ pub use self::export::Export;
 pub use self::global::{Color, Global, LogFormat};
 pub use self::help::Help;
 pub use self::input::{Input, Mark, Reading};
+pub use self::job::{Job, JobFile, JobSchedule};
 pub use self::login::{Doctor, Login, Whoami};
 pub use self::pacing::{Pacing, Sending};
 pub use self::report::Report;
@@ -91,6 +93,9 @@ pub enum Command {
     /// List, show, create and check mapping templates
     #[command(subcommand)]
     Template(Template),
+    /// Run uploads and exports unattended: from an inbox, on a schedule, with notices
+    #[command(subcommand)]
+    Job(Job),
     /// Store the address and the tokens of a service in this profile
     Login(Login),
     /// Show the service, the workspace and the access level in use, and where tokens go

@@ -117,7 +117,7 @@ fn exit_of(error: &operations::Error) -> Exit {
         E::Export(error) => exit_of_export(error),
         E::Report(report::Error::Ledger(error)) => exit_of_ledger(error),
         E::Report(report::Error::Sheet(error)) => exit_of_sheet(error),
-        E::Service(service::Error::InUse { .. }) => Exit::Busy,
+        E::Service(service::Error::InUse { .. }) | E::JobIsRunning { .. } | E::FileInUse { .. } => Exit::Busy,
         E::WithHint { error, .. } | E::WithOtherHint { error, .. } | E::InRun { error, .. } => exit_of(error),
         E::ReadOnlyToken => Exit::Credentials,
         E::Service(service::Error::WorkspaceName { .. } | service::Error::NoData { .. })

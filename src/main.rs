@@ -11,7 +11,7 @@ fn main() -> ExitCode {
     if let Some(exit) = sheet::run_reader_if_asked() {
         return exit;
     }
-    let cli = match Cli::read() {
+    let mut cli = match Cli::read() {
         Ok(cli) => cli,
         Err(error) => {
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
@@ -24,6 +24,11 @@ fn main() -> ExitCode {
     // Help works where the settings are wrong.
     if let Command::Help(help) = &cli.command {
         return exit_code(commands::help(help, json), json);
+    }
+    if let Command::Job(job) = &cli.command
+        && let Some(profile) = commands::profile_of_job(job)
+    {
+        cli.global.use_profile(profile);
     }
     let ended = Settings::resolve(cli.global, cli.command.uses_tokens()).and_then(|settings| {
         let runtime = tokio::runtime::Runtime::new().map_err(no_runtime)?;

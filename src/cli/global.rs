@@ -76,6 +76,14 @@ impl Global {
         self.flags = Global::OPTIONS.into_iter().filter(is_flag).collect();
     }
 
+    /// Uses the profile of a job's file, as if a flag named it, unless another one was chosen.
+    pub fn use_profile(&mut self, profile: String) {
+        if self.profile.is_none() {
+            self.profile = Some(profile);
+            self.flags.push("profile");
+        }
+    }
+
     /// Returns the options that are flags.
     pub fn given(&self) -> Given {
         let is_flag = |name| self.flags.contains(&name);

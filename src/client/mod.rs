@@ -21,6 +21,7 @@ mod request;
 mod service_message;
 mod stop;
 mod transport;
+mod webhook;
 mod write_result;
 
 pub use attempt::{Attempt, Client};
@@ -40,4 +41,5 @@ pub use transport::base_url::{is_local, service_name};
 pub use transport::options::{ClientCert, ConnectOptions, ProxyAddress};
 pub use transport::rate_headers::Quota;
 pub use transport::tls_problem::TlsProblem;
+pub use webhook::post_json;
 pub(crate) use write_result::{RequestContext, WriteResult};

@@ -215,6 +215,12 @@ impl Transport {
     }
 }
 
+/// Creates a client for other services than that of the records, which get no token.
+pub(super) fn webhook_client(options: &ConnectOptions, is_local: bool) -> Result<reqwest::Client, Error> {
+    let is_direct = options.is_direct || (is_local && options.proxy.is_none());
+    pool(&tls::config(options)?, options.proxy.as_ref(), is_direct, 0, Duration::ZERO)
+}
+
 /// Creates a connection pool, with the proxy of the environment unless another is given or `is_direct`. HTTP/1.1 only: each request has a connection to itself, so a broken connection concerns a
 /// single request.
 fn pool(

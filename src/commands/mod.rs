@@ -6,6 +6,7 @@ mod doctor;
 mod explain;
 mod export;
 mod help;
+mod job;
 mod login;
 mod report;
 mod resolve;
@@ -24,6 +25,7 @@ mod upload;
 mod view;
 
 pub use help::help;
+pub use job::profile_of_job;
 
 use crate::cli::Command;
 use crate::error::{Exit, Failure};
@@ -56,6 +58,7 @@ async fn run_command(command: Command, settings: Settings) -> Result<Exit, Failu
         Command::Resolve(args) => resolve::run(&args, &settings).await,
         Command::Runs(args) => runs::run(&args, &settings).await,
         Command::Template(args) => template::run(&args, &settings).await,
+        Command::Job(args) => job::run(&args, &settings).await,
         Command::Login(args) => login::login(&args, &settings).await,
         Command::Whoami(args) => login::whoami(&args, &settings).await,
         Command::Logout => login::logout(&settings),

@@ -36,6 +36,12 @@ pub enum Error {
     /// The spreadsheet can't be used.
     #[error("{message}")]
     BadInput { message: String, hint: String },
+    /// Another process runs the job.
+    #[error("the job {job} is already running{}", since(*began, *process))]
+    JobIsRunning { job: String, began: Option<i64>, process: Option<u32> },
+    /// Another program uses the file.
+    #[error("{message}")]
+    FileInUse { message: String, hint: String },
     /// This machine lacks something, such as room on the disk.
     #[error("{message}")]
     Local { message: String, hint: String },
@@ -61,6 +67,22 @@ impl Error {
     /// Returns whether the file does not have the columns of the template.
     pub fn is_other_template(&self) -> bool {
         matches!(self, Error::Upload(upload::Error::Columns { .. }))
+    }
+
+    /// Returns whether the file of the operation is at fault, so that another file may fare better.
+    pub(super) fn is_about_file(&self) -> bool {
+        use sheet::Error as S;
+        use upload::Error as U;
+        let is_sheet =
+            |error: &sheet::Error| !matches!(error, S::Write { .. } | S::Unwritable { .. } | S::Exists { .. });
+        match self {
+            Error::Sheet(error) | Error::Upload(U::Sheet(error)) => is_sheet(error),
+            // It may be complete by the next time.
+            Error::Upload(U::Changed { .. } | U::ReaderDied { .. } | U::Ledger(_)) => false,
+            Error::Upload(_) | Error::BadInput { .. } | Error::RunRefused { .. } => true,
+            Error::WithHint { error, .. } | Error::WithOtherHint { error, .. } => error.is_about_file(),
+            _ => false,
+        }
     }
 
     /// Returns whether the message shows lines of a template.
@@ -97,7 +119,11 @@ impl Error {
             | Error::Invalid { hint, .. }
             | Error::BadInput { hint, .. }
             | Error::WithOtherHint { hint, .. }
+            | Error::FileInUse { hint, .. }
             | Error::Local { hint, .. } => hint.clone(),
+            Error::JobIsRunning { .. } => {
+                "nothing was done; wait for it, or end that process: its work will be continued".to_owned()
+            }
             Error::InRun { error, .. } => return error.hint(),
             Error::WithHint { error, hint } => match error.hint() {
                 Some(first) => format!("{first}; {hint}"),
@@ -125,6 +151,15 @@ impl Error {
             hint: "free some disk space, or set TMPDIR to another folder".to_owned(),
         }
     }
+}
+
+/// Says since when a job runs, and in which process.
+fn since(began: Option<i64>, process: Option<u32>) -> String {
+    let began = began.and_then(|began| jiff::Timestamp::from_millisecond(began).ok());
+    let began = began.map(|began| began.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string());
+    let since = began.map(|began| format!(", since {began}")).unwrap_or_default();
+    let process = process.map(|process| format!(", in the process {process}")).unwrap_or_default();
+    format!("{since}{process}")
 }
 
 impl From<Mistake> for Error {

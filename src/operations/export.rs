@@ -228,7 +228,23 @@ fn is_resumable(error: &export::Error) -> bool {
     }
 }
 
-fn job(context: &Context, request: &ExportRequest<'_>, records: &str) -> Result<Job, Error> {
+/// Checks a request before anything is requested.
+///
+/// # Errors
+/// If a part of it can't be carried out.
+pub(super) fn check(request: &ExportRequest<'_>) -> Result<(), Error> {
+    for part in request.by_file()? {
+        for records in &part.records {
+            let output = checked_output(&part, records)?;
+            changes(&part, &output, records)?;
+            part.template.map(|path| load_template(path, records)).transpose()?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the output, if the flags about it can be followed.
+fn checked_output(request: &ExportRequest<'_>, records: &str) -> Result<Output, Error> {
     let output = output(request, records)?;
     if request.since == Since::Last && matches!(output, Output::Stdout { .. }) {
         let message = "--since last needs the name of a file: standard output has no previous export";
@@ -242,6 +258,11 @@ fn job(context: &Context, request: &ExportRequest<'_>, records: &str) -> Result<
         let message = "--keep needs {date} in the name of the file";
         return Err(Error::invalid(message, "name it like 'items-{date}.csv'"));
     }
+    Ok(output)
+}
+
+fn job(context: &Context, request: &ExportRequest<'_>, records: &str) -> Result<Job, Error> {
+    let output = checked_output(request, records)?;
     Ok(Job {
         source: source(request, records)?,
         changes: changes(request, &output, records)?,

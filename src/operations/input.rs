@@ -34,6 +34,11 @@ impl InputFile {
         InputFile { path: path.to_owned(), name: path.to_owned(), spool: None }
     }
 
+    /// Returns the file at `path`, which messages call `name`.
+    pub(super) fn named(path: &Path, name: &Path) -> InputFile {
+        InputFile { path: path.to_owned(), name: name.to_owned(), spool: None }
+    }
+
     /// Copies `stream` to a temporary file.
     ///
     /// # Errors

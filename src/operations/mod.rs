@@ -12,6 +12,7 @@ mod event;
 mod explain;
 mod export;
 mod input;
+mod jobs;
 mod learned;
 mod lists;
 mod next_command;
@@ -37,6 +38,11 @@ pub use event::{Event, Observer};
 pub use explain::{ExplainedRecord, Explanation, PlannedOutcome, RowName, explain};
 pub use export::{EXPORTABLE, ExportRequest, IdSource, export, lacks_array};
 pub use input::{InputFile, STANDARD_INPUT, Spreadsheet};
+pub use jobs::{
+    Entry, EntryFile, ExportFailure, FileOutcome, Installed, Job, JobObserver, JobRun, News, Notified, Occasion, Place,
+    PreviousRun, Schedule, Scheduler, Stage, Step, StepOutcome, Stopping, Waiting, Work, install, load_job,
+    missing_secrets, notify, run_job, uninstall,
+};
 pub use next_command::has_sent;
 pub use preview::{Preview, PreviewedRequest};
 pub use problem_codes::{CodeGroup, ExplainedCode, code_groups, codes, explain_code, nearest_topic};

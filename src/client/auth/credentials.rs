@@ -57,6 +57,11 @@ impl Credentials {
         claims(self.access.as_ref()?)?.get("exp")?.as_i64()
     }
 
+    /// Returns when the refresh token expires, in seconds since 1970.
+    pub fn refresh_expires_at(&self) -> Option<i64> {
+        claims(self.refresh.as_ref()?)?.get("exp")?.as_i64()
+    }
+
     /// Returns when the access token was issued, in seconds since 1970.
     pub(super) fn issued_at(&self) -> Option<i64> {
         claims(self.access.as_ref()?)?.get("iat")?.as_i64()

@@ -29,7 +29,7 @@ pub(crate) fn finish(command: &str, finished: Finished, interrupt: &Interrupt, s
         ui::heading("Refused by the service");
         ui::problems::print(&refused);
     }
-    let mut exit = exit(&accounting, withheld, stopped.as_ref(), interrupt.exit());
+    let mut exit = exit_of(&accounting, withheld, stopped.as_ref(), interrupt.exit());
     let report = report.unwrap_or_else(|error| {
         let failure = Failure::from(error);
         ui::failure(&failure, false);
@@ -54,7 +54,13 @@ pub(crate) fn finish(command: &str, finished: Finished, interrupt: &Interrupt, s
     (exit, Summary { warnings: causes(&warnings), sent_before, superseded, rehearsal, other_requests, ..summary })
 }
 
-fn exit(accounting: &Accounting, withheld: Option<Withheld>, stopped: Option<&StopReason>, interrupted: Exit) -> Exit {
+/// Returns the exit code of a run.
+pub(crate) fn exit_of(
+    accounting: &Accounting,
+    withheld: Option<Withheld>,
+    stopped: Option<&StopReason>,
+    interrupted: Exit,
+) -> Exit {
     match stopped {
         Some(StopReason::Interrupted) => interrupted,
         Some(StopReason::Service(Stop::Unauthorized(_) | Stop::Forbidden(_))) => Exit::Credentials,

@@ -4,6 +4,7 @@ pub(super) mod about_template;
 pub(super) mod console;
 pub(super) mod finish;
 pub(super) mod input;
+pub(super) mod job_summary;
 pub(super) mod next;
 pub(super) mod opened;
 pub(super) mod recognize;

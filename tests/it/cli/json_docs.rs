@@ -99,6 +99,11 @@ fn every_field_of_the_json_output_is_documented() {
     compare("export", &[json(&["export", "items", "-o", "e.csv"], 0), json(&["export", "orders", "-o", "o.csv"], 0)]);
     compare("login, whoami", &[json(&["whoami"], 0)]);
     compare("doctor", &[json(&["doctor"], 0), json(&["doctor", "--offline"], 0)]);
+    place.write("nightly.toml", "[[step]]\nupload = \"items.csv\"\ntemplate = \"items\"\nsettle = \"0s\"\n");
+    let jobs = [json(&["job", "run", "nightly.toml"], 3), json(&["job", "run", "nightly.toml"], 3)];
+    compare("job run", &jobs);
+    compare("job check", &[json(&["job", "check", "nightly.toml"], 0)]);
+    compare("job schedule", &[json(&["job", "schedule", "nightly.toml", "--for", "cron"], 0)]);
     compare("logout", &[json(&["logout"], 0)]);
     compare("view", &[json(&["view", "items.csv"], 0)]);
     compare(

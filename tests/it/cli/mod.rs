@@ -36,6 +36,7 @@ mod extended_templates;
 mod help;
 mod hostile;
 mod infer;
+mod jobs;
 mod json_docs;
 mod keyring;
 mod keys;

@@ -1,6 +1,6 @@
 //! Certificates, proxies and unencrypted connections, with real TLS.
 
-mod certificates;
+pub(super) mod certificates;
 mod home;
 mod relays;
 mod tls;

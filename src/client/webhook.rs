@@ -1,0 +1,51 @@
+//! A message to another service than that of the records: one POST of JSON, without any token.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::transport::options::ConnectOptions;
+use super::transport::webhook_client;
+
+/// How long the other service may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// How often the message is sent at most, and the pause between two times.
+const ATTEMPTS: u32 = 3;
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// Posts `body` to an address, through the proxy and with the certificates of `options`. Errors do not contain the address, which is often
+/// a secret.
+///
+/// # Errors
+/// With the reason, if it is not accepted in three attempts.
+pub async fn post_json(address: &str, options: &ConnectOptions, body: &Value) -> Result<(), String> {
+    // A certificate that identifies this client is for the service of the records alone.
+    let options = ConnectOptions { client_cert: None, ..options.clone() };
+    let client = webhook_client(&options, super::is_local(address)).map_err(|error| error.to_string())?;
+    let body = body.to_string();
+    let mut attempt = 1;
+    loop {
+        let request = client.post(address).timeout(TIMEOUT).header(reqwest::header::CONTENT_TYPE, "application/json");
+        let (reason, may_repeat) = match request.body(body.clone()).send().await {
+            Ok(answer) if answer.status().is_success() => return Ok(()),
+            Ok(answer) => {
+                let status = answer.status();
+                (format!("the webhook answered {status}"), status.is_server_error() || status.as_u16() == 429)
+            }
+            Err(error) => (format!("the webhook can't be reached: {}", root_cause(&error.without_url())), true),
+        };
+        if !may_repeat || attempt >= ATTEMPTS {
+            return Err(reason);
+        }
+        attempt += 1;
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+fn root_cause(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}

@@ -1,0 +1,29 @@
+//! Jobs: uploads and exports that run in order, unattended, with notices of how they ended.
+
+mod inbox;
+mod install;
+mod keys;
+mod load;
+mod lock;
+mod mail;
+mod model;
+mod news;
+mod notice_keys;
+mod notify;
+mod outcome;
+mod run_job;
+mod schedule;
+mod schedule_keys;
+mod taken;
+mod upload_step;
+
+pub use inbox::Waiting;
+pub use install::{Installed, install, uninstall};
+pub use load::load_job;
+pub use lock::PreviousRun;
+pub use model::{Job, Occasion, Schedule, Step, Work};
+pub use news::{News, Notified};
+pub use notify::{missing_secrets, notify};
+pub use outcome::{ExportFailure, FileOutcome, JobObserver, JobRun, Place, Stage, StepOutcome, Stopping};
+pub use run_job::run_job;
+pub use schedule::{Entry, EntryFile, Scheduler};

@@ -1,0 +1,172 @@
+//! What a run of a job is told to do, and how it ended.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use super::super::error::Error;
+use super::super::event::Observer;
+use super::super::send::Finished;
+use super::inbox::Waiting;
+use super::lock::PreviousRun;
+use crate::export::Exported;
+use crate::upload::Grace;
+
+/// Whether a running job is to stop, for all of its steps.
+#[derive(Clone, Debug)]
+pub struct Stopping(watch::Receiver<Stage>);
+
+/// How far a job was asked to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    Running,
+    /// Requests in flight may take so long.
+    Soon(Duration),
+    AtOnce,
+}
+
+impl Stopping {
+    pub fn new(stage: watch::Receiver<Stage>) -> Stopping {
+        Stopping(stage)
+    }
+
+    pub(super) fn is_asked(&self) -> bool {
+        *self.0.borrow() != Stage::Running
+    }
+
+    /// Waits until the job is to stop.
+    pub(super) async fn wait(&self) -> Grace {
+        let mut first = self.0.clone();
+        let limit = match first.wait_for(|stage| *stage != Stage::Running).await {
+            Ok(stage) => match *stage {
+                Stage::Soon(limit) => limit,
+                Stage::Running | Stage::AtOnce => Duration::ZERO,
+            },
+            // Nobody is left to ask.
+            Err(_) => return std::future::pending().await,
+        };
+        let mut second = self.0.clone();
+        let at_once = async move {
+            if second.wait_for(|stage| *stage == Stage::AtOnce).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        Grace { limit, at_once: Box::pin(at_once) }
+    }
+}
+
+/// A finished run of a job.
+#[derive(Debug)]
+pub struct JobRun {
+    /// In milliseconds since 1970, UTC.
+    pub began: i64,
+    pub ended: i64,
+    /// The run before, if there was one.
+    pub previous: Option<PreviousRun>,
+    /// The outcome of each step.
+    pub steps: Vec<StepOutcome>,
+    /// What concerns the job as a whole.
+    pub warnings: Vec<String>,
+}
+
+/// How a step ended.
+#[derive(Debug)]
+pub enum StepOutcome {
+    Uploaded {
+        files: Vec<FileOutcome>,
+        /// Files that were left for the next run.
+        waiting: Vec<Waiting>,
+        /// Files that were left because the step ended early.
+        left: Vec<PathBuf>,
+    },
+    /// The result of each file.
+    Exported(Vec<Result<Vec<Exported>, ExportFailure>>),
+    /// Nothing was begun.
+    Failed(Error),
+    /// A step before has failed, or the job was asked to stop.
+    NotRun(&'static str),
+}
+
+/// Lists that were not exported.
+#[derive(Debug)]
+pub struct ExportFailure {
+    pub records: Vec<&'static str>,
+    /// `None` if it was interrupted.
+    pub error: Option<Error>,
+}
+
+/// How the upload of a file ended.
+#[derive(Debug)]
+pub struct FileOutcome {
+    /// Where the file was found.
+    pub file: PathBuf,
+    /// Where it is now.
+    pub now: PathBuf,
+    pub place: Place,
+    pub result: Result<Box<Finished>, Error>,
+    pub report: Option<PathBuf>,
+    /// What is wrong with the folders of the job.
+    pub warnings: Vec<String>,
+}
+
+/// What became of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Done,
+    Failed,
+    /// The step does not move its files.
+    Same,
+    /// The next run continues with it.
+    Kept,
+}
+
+impl Place {
+    /// Returns the name for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Place::Done => "done",
+            Place::Failed => "failed",
+            Place::Same => "same",
+            Place::Kept => "kept",
+        }
+    }
+}
+
+impl StepOutcome {
+    /// Whether the step did all of its work without problems.
+    pub fn is_success(&self) -> bool {
+        match self {
+            StepOutcome::Uploaded { files, left, .. } => {
+                left.is_empty() && files.iter().all(|file| is_clean(&file.result))
+            }
+            StepOutcome::Exported(results) => results.iter().all(|result| {
+                result
+                    .as_ref()
+                    .is_ok_and(|lists| lists.iter().all(|list| list.manifest.complete && list.manifest.not_found == 0))
+            }),
+            StepOutcome::Failed(_) | StepOutcome::NotRun(_) => false,
+        }
+    }
+}
+
+/// Tells the caller about the steps.
+#[derive(Clone, Copy)]
+pub struct JobObserver<'a> {
+    /// A step begins.
+    pub begins: &'a (dyn Fn(usize) + Sync),
+    /// A file of a step is uploaded.
+    pub takes: &'a (dyn Fn(&Path) + Sync),
+    /// A file or a step has ended.
+    pub ends: &'a (dyn Fn() + Sync),
+    pub events: Observer<'a>,
+}
+
+/// Whether every record of a file was sent, or was to be left out.
+pub(super) fn is_clean(result: &Result<Box<Finished>, Error>) -> bool {
+    result.as_ref().is_ok_and(|finished| {
+        let counts = &finished.accounting;
+        let problems = counts.rejected + counts.failed + counts.unknown + counts.pending;
+        finished.stopped.is_none() && finished.withheld.is_none() && problems == 0
+    })
+}

@@ -1,0 +1,330 @@
+//! Uploads the files of a step, and moves each to the folder of its outcome.
+
+use std::path::{Path, PathBuf};
+
+use super::super::context::Context;
+use super::super::error::Error;
+use super::super::input::{InputFile, Spreadsheet};
+use super::super::next_command;
+use super::super::report::{ReportRequest, report};
+use super::super::report_path::beside;
+use super::super::runs::list_runs::{ListedRun, RunFilter, list_runs};
+use super::super::runs::resume::resume;
+use super::super::send::{Finished, SendOptions};
+use super::super::templates::load_template::{TemplateChanges, load_template_for};
+use super::super::templates::trust::trust;
+use super::super::upload::{Upload, upload};
+use super::inbox::find;
+use super::model::{Folders, UploadStep};
+use super::outcome::{FileOutcome, JobObserver, Place, StepOutcome, Stopping, is_clean};
+use super::taken::{Taken, left_over, take};
+use crate::client::Stop;
+use crate::ledger::{AllowRepeat, Run, RunId, RunState};
+use crate::report::Format;
+use crate::sheet;
+use crate::sheet::write::Existing;
+use crate::upload::StopReason;
+
+/// Newest runs among which the one of a file is looked for.
+const NEWEST: usize = 1;
+
+/// Uploads all files of a step. Files that can't be sent now stay in the inbox.
+pub(super) async fn run(
+    context: &Context,
+    step: &UploadStep,
+    stopping: &Stopping,
+    observer: JobObserver<'_>,
+) -> StepOutcome {
+    // What concerns all files is found before any is touched.
+    if let Err(error) = ready(context) {
+        return StepOutcome::Failed(error);
+    }
+    let leftovers = match step.folders {
+        Some(_) => left_over(&step.folder, &step.files),
+        None => Vec::new(),
+    };
+    let found = match find(step).await {
+        Ok(found) => found,
+        Err(error) => return StepOutcome::Failed(unreadable(&step.folder, &error)),
+    };
+    let mut files: Vec<FileOutcome> = Vec::new();
+    let mut left: Vec<PathBuf> = Vec::new();
+    let sources = leftovers.into_iter().map(Found::Taken).chain(found.ready.into_iter().map(Found::New));
+    for source in sources {
+        let goes_on = files.last().is_none_or(|file| is_about_this_file(&file.result));
+        if !goes_on || stopping.is_asked() {
+            left.push(source.path().to_owned());
+            continue;
+        }
+        (observer.takes)(source.path());
+        files.push(Sender { context, step, stopping, observer }.send(source).await);
+        (observer.ends)();
+    }
+    StepOutcome::Uploaded { files, waiting: found.waiting, left }
+}
+
+/// Checks that something can be sent at all.
+fn ready(context: &Context) -> Result<(), Error> {
+    context.writing_client(context.base_url()?, 1).map(drop)
+}
+
+fn unreadable(folder: &Path, error: &std::io::Error) -> Error {
+    Error::Local {
+        message: format!("{} can't be read: {error}", folder.display()),
+        hint: "check that it exists, is connected and may be read".to_owned(),
+    }
+}
+
+/// A file to upload.
+enum Found {
+    New(PathBuf),
+    /// By an earlier run, which has not come to its end.
+    Taken(Taken),
+}
+
+impl Found {
+    fn path(&self) -> &Path {
+        match self {
+            Found::New(path) => path,
+            Found::Taken(taken) => &taken.path,
+        }
+    }
+}
+
+struct Sender<'a> {
+    context: &'a Context,
+    step: &'a UploadStep,
+    stopping: &'a Stopping,
+    observer: JobObserver<'a>,
+}
+
+impl Sender<'_> {
+    async fn send(&self, source: Found) -> FileOutcome {
+        let Some(folders) = &self.step.folders else {
+            let path = source.path().to_owned();
+            let result = self.upload(&path, &path, self.unfinished(&path).await).await;
+            let report = result.as_ref().ok().and_then(|finished| finished.report.as_ref().ok()?.clone());
+            let (file, now) = (path.clone(), path);
+            return FileOutcome { file, now, place: Place::Same, result, report, warnings: Vec::new() };
+        };
+        let (taken, file, run) = match source {
+            Found::New(path) => match take(&path) {
+                Ok(taken) => (taken, path, None),
+                Err(error) => {
+                    let message = format!("{} can't be taken out of its folder: {error}", path.display());
+                    let hint = "close it in other programs, and check the permissions of the folder".to_owned();
+                    let result = Err(Error::FileInUse { message, hint });
+                    let now = path.clone();
+                    return FileOutcome {
+                        file: path,
+                        now,
+                        place: Place::Kept,
+                        result,
+                        report: None,
+                        warnings: Vec::new(),
+                    };
+                }
+            },
+            Found::Taken(taken) => {
+                let file = self.step.folder.join(taken.path.file_name().unwrap_or_default());
+                let run = self.run_of(&taken.path).await;
+                (taken, file, run)
+            }
+        };
+        let result = self.upload(&taken.path, &file, run).await;
+        self.settle(taken, file, result, folders).await
+    }
+
+    /// Uploads a file that was found as `name`, or continues its run.
+    async fn upload(&self, path: &Path, name: &Path, run: Option<RunId>) -> Result<Box<Finished>, Error> {
+        let (context, step, events) = (self.context, self.step, self.observer.events);
+        if let Some(run) = run {
+            let options = SendOptions::default();
+            return resume(context, Some(run), options, self.stopping.wait(), events).await.map(Box::new);
+        }
+        let file = InputFile::named(path, name);
+        let changes = TemplateChanges { parameters: &step.set, locale: step.locale.as_deref(), lookup_folders: &[] };
+        let template = load_template_for(&step.template, changes, &file)?;
+        // Whoever names a template in a job trusts it.
+        trust(context, &template)?;
+        let input = Spreadsheet {
+            file: &file,
+            template,
+            sheet: step.sheet.as_deref(),
+            text: sheet::Options::default(),
+            rows: None,
+            is_strict: step.strict,
+        };
+        let request = Upload {
+            input,
+            sending: SendOptions {
+                concurrency: step.concurrency,
+                rate: step.rate,
+                max_errors: step.max_errors,
+                overwrites_newer: false,
+                report: None,
+                for_supplier: Some(step.for_supplier),
+            },
+            changed_only: step.changed_only,
+            all_or_nothing: step.all_or_nothing,
+            allow_repeat: AllowRepeat::None,
+            restore_texts: false,
+            create_missing_items: step.create_missing_items,
+            trigger_workflows: step.trigger_workflows,
+            rehearsal: None,
+        };
+        upload(context, request, None, self.stopping.wait(), events).await.map(Box::new)
+    }
+
+    /// Returns the run of a taken file, if it was read to its end. What was withheld is read again: nothing of it was sent.
+    async fn run_of(&self, path: &Path) -> Option<RunId> {
+        let run = self.newest_run(path).await?;
+        matches!(run.state, RunState::Planned | RunState::Finished).then_some(run.id)
+    }
+
+    /// Returns the run of a file that stays where it is, if it has pending records and the file is as it was.
+    async fn unfinished(&self, path: &Path) -> Option<RunId> {
+        let ledger = self.context.existing_ledger().await.ok()??;
+        let path = path.display().to_string();
+        let mut found = None;
+        for id in ledger.unfinished().await.ok()? {
+            let Ok(run) = ledger.run(id).await else { continue };
+            let is_pending = ledger.accounting(id).await.is_ok_and(|accounting| accounting.pending > 0);
+            if run.about.file == path && run.state == RunState::Planned && is_pending {
+                found = found.max(Some((id, run.about.file_hash)));
+            }
+        }
+        ledger.close().await;
+        let (id, hash) = found?;
+        let now = std::fs::File::open(&path)
+            .and_then(|mut file| crate::digest::of_reader(&mut file).map(|(digest, _)| digest));
+        (now.ok()? == hash).then_some(id)
+    }
+
+    async fn newest_run(&self, path: &Path) -> Option<Run> {
+        // Each taken file has a path of its own.
+        let path = path.display().to_string();
+        let filter = RunFilter { file: Some(&path), ..RunFilter::default() };
+        self.context.existing_ledger().await.ok()??.close().await;
+        let runs = list_runs(self.context, filter, NEWEST).await.ok()?;
+        runs.into_iter().find_map(|run| match run {
+            ListedRun::Known(run, _) if run.about.file == path => Some(*run),
+            _ => None,
+        })
+    }
+
+    /// Moves a file to the folder of its outcome, with a report or a note if it has problems.
+    async fn settle(
+        &self,
+        taken: Taken,
+        file: PathBuf,
+        mut result: Result<Box<Finished>, Error>,
+        folders: &Folders,
+    ) -> FileOutcome {
+        let mut warnings = Vec::new();
+        let place = place(&result);
+        if place == Place::Kept {
+            // A file that no run has read goes back; the next run continues the run of another one.
+            let now = match self.newest_run(&taken.path).await.is_some() {
+                true => taken.path.clone(),
+                false => taken.put_back(),
+            };
+            return FileOutcome { file, now, place, result, report: None, warnings };
+        }
+        let folder = dated(if place == Place::Done { &folders.done } else { &folders.failed });
+        let mut report = None;
+        if place == Place::Failed {
+            let name = taken.path.file_name().unwrap_or_default();
+            match self.explain(&folder, Path::new(name), &mut result).await {
+                Ok(path) => report = path,
+                Err(why) => warnings.push(why),
+            }
+        }
+        match taken.move_into(&folder) {
+            Ok(now) => FileOutcome { file, now, place, result, report, warnings },
+            Err((taken, error)) => {
+                let from = taken.path.clone();
+                warnings.push(format!("{} can't be moved to {}: {error}", from.display(), folder.display()));
+                FileOutcome { file, now: from, place: Place::Kept, result, report, warnings }
+            }
+        }
+    }
+
+    /// Writes why a file has failed beside the place where it will be: the report of its run, or a text.
+    async fn explain(
+        &self,
+        folder: &Path,
+        name: &Path,
+        result: &mut Result<Box<Finished>, Error>,
+    ) -> Result<Option<PathBuf>, String> {
+        let unwritable =
+            |error: &dyn std::fmt::Display| format!("no report was written to {}: {error}", folder.display());
+        std::fs::create_dir_all(folder).map_err(|error| unwritable(&error))?;
+        let unused = |extension| {
+            beside(&folder.join(name), extension).find(|path| !path.exists()).expect("some number is not taken")
+        };
+        match result {
+            Ok(finished) => {
+                let written = finished.report.as_ref().ok().and_then(Option::as_deref);
+                let format = written.and_then(Format::of).unwrap_or(Format::Xlsx);
+                let path = unused(format.extension());
+                let request = ReportRequest {
+                    run: Some(finished.run.id),
+                    path: &path,
+                    rows: None,
+                    existing: Existing::Keep,
+                    bom: false,
+                    has_next: true,
+                    for_supplier: None,
+                };
+                report(self.context, &request, self.observer.events).await.map_err(|error| unwritable(&error))?;
+                let Finished { run, accounting, stopped, .. } = &**finished;
+                let next = next_command::after_run(self.context, run, accounting, stopped.as_ref(), Some(&path));
+                finished.next = next;
+                Ok(Some(path))
+            }
+            Err(error) => {
+                let path = unused("txt");
+                let hint = error.hint().map(|hint| format!("{hint}\n")).unwrap_or_default();
+                std::fs::write(&path, format!("{error}\n{hint}")).map_err(|error| unwritable(&error))?;
+                Ok(Some(path))
+            }
+        }
+    }
+}
+
+/// Fills in the placeholders of a folder.
+fn dated(folder: &Path) -> PathBuf {
+    let now = jiff::Zoned::now();
+    let text = folder.to_string_lossy();
+    PathBuf::from(
+        text.replace("{date}", &now.date().to_string()).replace("{time}", &now.strftime("%H%M%S").to_string()),
+    )
+}
+
+/// Decides what becomes of a file.
+fn place(result: &Result<Box<Finished>, Error>) -> Place {
+    match result {
+        Err(error) if error.is_about_file() => Place::Failed,
+        Err(_) => Place::Kept,
+        Ok(_) if is_clean(result) => Place::Done,
+        // The next run would stop in the same place.
+        Ok(finished) => match finished.stopped {
+            Some(StopReason::TooManyErrors(_)) => Place::Failed,
+            Some(_) => Place::Kept,
+            None => Place::Failed,
+        },
+    }
+}
+
+/// Whether other files may fare better than this one.
+fn is_about_this_file(result: &Result<Box<Finished>, Error>) -> bool {
+    match result {
+        Ok(finished) => match &finished.stopped {
+            None | Some(StopReason::TooManyErrors(_)) => true,
+            Some(StopReason::Service(Stop::Unauthorized(_) | Stop::Forbidden(_))) => false,
+            Some(_) => false,
+        },
+        Err(error) => error.is_about_file() || matches!(error, Error::FileInUse { .. }),
+    }
+}
