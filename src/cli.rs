@@ -11,6 +11,7 @@ mod login;
 mod pacing;
 mod report;
 mod retry;
+mod review;
 mod runs;
 mod serve;
 mod template;
@@ -31,6 +32,7 @@ pub use self::login::{Doctor, Login, Whoami};
 pub use self::pacing::{Pacing, Sending};
 pub use self::report::Report;
 pub use self::retry::{Retry, RetryTarget};
+pub use self::review::Review;
 pub use self::runs::{Prune, Resolve, Resume, Rows, Runs, RunsAction};
 pub use self::serve::{Data, Lifetimes, Listen, Load, Rehearsal, Serve, ServeAction, Show, Shown, Token};
 pub use self::template::{Infer, Template};
@@ -74,6 +76,8 @@ pub enum Command {
     Upload(Upload),
     /// Report every problem in a spreadsheet, without sending anything
     Check(Check),
+    /// Match, fix and send a spreadsheet on a page in your browser
+    Review(Review),
     /// Show how one row becomes a request: cells, conversion, fields and body
     Explain(Explain),
     /// Show how a spreadsheet is read: encoding, delimiter, sheets, header, columns and first rows

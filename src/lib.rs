@@ -5,6 +5,7 @@
 //! | [`commands`] | one file per command: parse, call one operation, print | everything |
 //! | [`settings`], [`cli`], [`error`] | flags, resolved settings, exit codes | what they name |
 //! | [`ui`] | terminal output | what it shows |
+//! | [`review`] | the page in the browser on which a spreadsheet is matched, fixed and sent | `operations`, `upload`, `report`, `template`, `client`, `ledger`, `sheet`, `records`, `readers`, `web_server` |
 //! | [`operations`] | what may be done to which run, under which lock | `upload`, `export`, `report`, `template`, `client`, `ledger`, `service`, `sheet`, `records`, `decimal`, `diagnostics`, `digest`, `readers`, `text_file`, `visible` |
 //! | [`upload`] | plan and send | `template`, `sheet`, `client`, `ledger`, `records`, `decimal`, `currency`, `digest` |
 //! | [`export`] | pages, spool, table, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics`, `digest`, `readers` |
@@ -12,7 +13,7 @@
 //! | [`template`] | mapping templates: from columns to fields, pure | `decimal`, `currency`, `sheet`, `records`, `diagnostics` |
 //! | [`client`] | transport, retry policy, rate limiting, authentication, paging | `records`, `digest`, `readers` |
 //! | [`ledger`] | durable runs; all SQL of the client side | `records`, `digest`, `readers` |
-//! | [`service`] | the embedded service; all SQL of the server side | `records`, `decimal`, `diagnostics`, `readers` |
+//! | [`service`] | the embedded service; all SQL of the server side | `records`, `decimal`, `diagnostics`, `readers`, `web_server` |
 //! | [`sheet`] | cells, readers and writers of spreadsheets | `decimal`, `currency`, `digest`, `readers`, `text_file`, `visible` |
 //! | [`records`] | the service's contract as data | `decimal` |
 //! | [`currency`] | ISO 4217 codes, and signs beside amounts | nothing |
@@ -21,6 +22,7 @@
 //! | [`diagnostics`] | errors with positions in TOML files, spelling suggestions | `visible` |
 //! | [`readers`] | who may read a file or enter a folder | nothing |
 //! | [`text_file`] | reading of small text files | nothing |
+//! | [`web_server`] | connections, host names and pages of both web servers | nothing |
 //! | [`visible`] | text of others without characters that act or hide | nothing |
 //!
 //! Only `commands` and `main` import `ui`, `cli` and `settings`. A test enforces these rules; ARCHITECTURE.md explains them.
@@ -41,6 +43,7 @@ pub mod operations;
 pub mod readers;
 pub mod records;
 pub mod report;
+pub mod review;
 pub mod service;
 pub mod settings;
 pub mod sheet;
@@ -49,3 +52,4 @@ mod text_file;
 pub mod ui;
 pub mod upload;
 mod visible;
+mod web_server;

@@ -35,6 +35,9 @@ pub struct Input {
     /// Folder whose files the template may extend or use as lookup tables, besides those below its own folder
     #[arg(long, value_name = "FOLDER")]
     pub allow_lookup: Vec<PathBuf>,
+    /// Read the cells as they were edited in `sheetport review`, and leave out the rows that were left out there
+    #[arg(long)]
+    pub reviewed: bool,
     #[command(flatten)]
     pub reading: Reading,
 }

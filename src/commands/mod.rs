@@ -12,6 +12,7 @@ mod report;
 mod resolve;
 mod resume;
 mod retry;
+mod review;
 mod runs;
 mod runs_check;
 mod runs_prune;
@@ -49,6 +50,7 @@ async fn run_command(command: Command, settings: Settings) -> Result<Exit, Failu
         Command::Demo(args) => demo::run(&args, &settings).await,
         Command::Upload(args) => upload::run(&args, &settings).await,
         Command::Check(args) => check::run(&args, &settings).await,
+        Command::Review(args) => review::run(&args, &settings).await,
         Command::Explain(args) => explain::run(&args, &settings).await,
         Command::View(args) => view::run(&args, &settings),
         Command::Export(args) => export::run(&args, &settings).await,

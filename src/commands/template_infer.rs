@@ -25,6 +25,7 @@ pub(super) async fn run(args: &Infer, settings: &Settings) -> Result<Exit, Failu
         record: args.record,
         sheet: args.sheet.as_deref(),
         text: args.reading.options(),
+        header_row: None,
         reading: args.reading.in_use(),
     };
     let console = Console::new(settings.output);

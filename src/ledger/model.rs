@@ -83,6 +83,8 @@ pub enum SkipReason {
     BlankCells,
     /// Skipped in the run whose report is retried.
     SkippedBefore,
+    /// Left out by a person in a review.
+    LeftOut,
 }
 
 impl SkipReason {
@@ -96,6 +98,7 @@ impl SkipReason {
             SkipReason::NotChosen => ("not-chosen", "is not among the rows given with --rows"),
             SkipReason::BlankCells => ("blank-cells", "has no value in the columns of unpivot"),
             SkipReason::SkippedBefore => ("skipped-before", "was skipped in the run of this report, too"),
+            SkipReason::LeftOut => ("left-out", "was left out in the review"),
         };
         Problem::of_record(code, message)
     }

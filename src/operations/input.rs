@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::context::Context;
 use super::error::Error;
@@ -11,7 +12,7 @@ use crate::readers::Readers;
 use crate::sheet::{Options, PrivateFile};
 use crate::template::Template;
 use crate::template::model::{Group, LookupFiles};
-use crate::upload::Source;
+use crate::upload::{Edits, Source};
 
 /// Name of standard input in messages, summaries and the ledger.
 pub const STANDARD_INPUT: &str = "standard input";
@@ -56,6 +57,11 @@ impl InputFile {
         Ok(InputFile { path: spool.path().to_owned(), name: name.into(), spool: Some(spool) })
     }
 
+    /// Takes a temporary copy that was written elsewhere, shown as `name`.
+    pub fn of_copy(copy: PrivateFile, name: &str) -> InputFile {
+        InputFile { path: copy.path().to_owned(), name: name.into(), spool: Some(copy) }
+    }
+
     /// Returns the folder of the file, the current one for a stream.
     pub(super) fn folder(&self) -> &Path {
         self.name.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
@@ -92,6 +98,8 @@ pub struct Spreadsheet<'a> {
     pub rows: Option<(u64, u64)>,
     /// Treats warnings as problems.
     pub is_strict: bool,
+    /// What people have changed in a review.
+    pub edits: Option<Arc<Edits>>,
 }
 
 impl Spreadsheet<'_> {
@@ -117,6 +125,7 @@ impl Spreadsheet<'_> {
         let mut source = opened.map_err(|error| not_opened(error, &file.name, template))?;
         check_exported(&file.path, &file.name, template, &source)?;
         source.chosen = self.rows;
+        source.edits.clone_from(&self.edits);
         source.is_strict = self.is_strict;
         Ok(source)
     }

@@ -20,6 +20,7 @@ mod preview;
 mod problem_codes;
 mod report;
 mod report_path;
+pub mod review;
 mod runs;
 mod send;
 mod service;

@@ -267,6 +267,7 @@ mod tests {
             text: crate::sheet::Options::default(),
             rows: None,
             is_strict: false,
+            edits: None,
         };
         let upload = Upload {
             input,

@@ -69,6 +69,22 @@ pub async fn warned(ledger: &Ledger, run: &Run, limit: usize) -> Result<Causes, 
     Ok(causes)
 }
 
+/// Returns the problems of the first `limit` refused records, each with the number of the record's first row.
+pub async fn refused_rows(ledger: &Ledger, run: &Run, limit: u32) -> Result<Vec<(u64, Problem)>, Error> {
+    let mut rows = Vec::new();
+    let seqs = BTreeSet::from_iter(ledger.failed(run.id, limit).await?);
+    for record in records::load(ledger, run.id, &seqs).await?.into_values() {
+        let number = record.rows.first().copied().unwrap_or(0);
+        for problem in record.outcome.problems {
+            let column = row::column_of(&problem, run);
+            let header = column.and_then(|column| run.about.header.get(column)).cloned().unwrap_or_default();
+            rows.push((number, Problem { column, header, sheet: record.sheet.clone(), ..problem }));
+        }
+    }
+    rows.sort_by_key(|(number, _)| *number);
+    Ok(rows)
+}
+
 /// Groups the problems of the first `limit` refused records by cause. Each problem has the title of its source column.
 pub async fn refused(ledger: &Ledger, run: &Run, limit: u32) -> Result<Causes, Error> {
     let mut causes = Causes::default();

@@ -5,8 +5,7 @@
 //!
 //! | file | task |
 //! |---|---|
-//! | `server` | accepts connections, stops gracefully |
-//! | `connections` | limits their number and the waiting for clients |
+//! | `server` | opens the data folder, serves requests, stops gracefully |
 //! | `response` | assigns the context id, writes error bodies, logs |
 //! | `journal` | notes what came and how it ended |
 //! | `host` | refuses requests to other hosts |
@@ -22,7 +21,6 @@
 
 mod app;
 mod auth;
-mod connections;
 mod data_folder;
 mod error;
 mod fault_injection;

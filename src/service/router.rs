@@ -13,11 +13,12 @@ use tokio::time::timeout;
 
 use crate::records::answer::Health;
 use crate::records::{company, contact, inventory, invoice, item, order, subscription, token, transaction};
+use crate::web_server::OwnHosts;
 
 use super::app::App;
 use super::fault_injection::{self, FaultInjector};
 use super::handlers::{billing, items, lists, orders, single, tokens, transactions};
-use super::host::{self, OwnHosts};
+use super::host;
 use super::response::{self, ErrorResponse};
 use super::store::Kind;
 use super::{auth, openapi, strict};

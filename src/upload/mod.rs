@@ -4,6 +4,7 @@
 
 pub mod compare;
 pub mod dispatch;
+mod edits;
 pub mod error;
 mod interrupt;
 pub mod plan;
@@ -16,6 +17,7 @@ pub mod superseded;
 pub mod tally;
 
 pub use dispatch::StopReason;
+pub use edits::{EditedRow, Edits};
 pub use error::Error;
 pub use interrupt::Grace;
 pub use plan::Source;

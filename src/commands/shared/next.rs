@@ -38,6 +38,7 @@ pub(crate) fn of_input(input: &Input, template: &str, context: &Context) -> Comm
     for folder in &input.allow_lookup {
         command = command.flag("allow-lookup", Some(folder));
     }
+    command = command.switch("reviewed", input.reviewed);
     let reading = input.reading.in_use();
     reading.into_iter().fold(command, |command, (name, value)| command.flag(name, Some(value)))
 }

@@ -267,3 +267,27 @@ CREATE TABLE rate (
     at        BIGINT NOT NULL,
     PRIMARY KEY (base_url, workspace)
 );
+
+-- What people have changed in a spreadsheet before it was sent. Entries are only added: the last one of a cell counts, and undoing
+-- adds further ones. They belong to the content of a file, whatever its name.
+CREATE TABLE edit (
+    -- SHA-256, in hexadecimal
+    file_hash    TEXT   NOT NULL,
+    -- The position among the edits of the file, from 1
+    seq          BIGINT NOT NULL,
+    -- Edits with the same step were made together
+    step         BIGINT NOT NULL,
+    -- The step that this one takes back; NULL if a person has made it
+    undoes       BIGINT,
+    -- From 0
+    sheet        BIGINT NOT NULL,
+    row_number   BIGINT NOT NULL,
+    -- From 0; -1 for the row as a whole, whose text is left-out
+    column_index BIGINT NOT NULL,
+    -- The text of the cell before and after; NULL for the cell as it is in the file
+    old_text     TEXT,
+    new_text     TEXT,
+    who          TEXT   NOT NULL,
+    at           BIGINT NOT NULL,
+    PRIMARY KEY (file_hash, seq)
+) WITHOUT ROWID;

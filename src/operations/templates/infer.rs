@@ -7,6 +7,7 @@ use super::super::input::InputFile;
 use super::known_templates::{templates_in, templates_of_runs};
 use crate::records::RecordKind;
 use crate::sheet::{self, Options};
+use crate::template::bind::HEADER_SEARCH_ROWS;
 use crate::template::infer::{self, PreviousTemplate, Proposal, Sample};
 
 /// Maximum number of sheets considered.
@@ -20,6 +21,8 @@ pub struct InferRequest<'a> {
     /// Name or number of the sheet, or the best match if `None`.
     pub sheet: Option<&'a str>,
     pub text: Options,
+    /// The number of the row with the names of the columns, or the best match if `None`.
+    pub header_row: Option<u64>,
     /// How the file is read, as keys of the template.
     pub reading: Vec<(&'static str, String)>,
 }
@@ -47,11 +50,11 @@ pub async fn infer(context: &Context, request: &InferRequest<'_>, observer: Obse
             reading: request.reading.clone(),
             previous: earlier.clone(),
         };
-        let proposal = infer::propose(
-            request.record,
-            &Sample::new(book.first_rows(sheet, Sample::NEEDED)?, request.record),
-            &context,
-        );
+        let above = request.header_row.unwrap_or(0);
+        let skipped = usize::try_from(above).unwrap_or(0).min(HEADER_SEARCH_ROWS);
+        let mut rows = book.first_rows(sheet, Sample::NEEDED + skipped)?;
+        rows.retain(|row| row.number >= above);
+        let proposal = infer::propose(request.record, &Sample::new(rows, request.record), &context);
         if best.as_ref().is_none_or(|best| proposal.score() > best.score()) {
             best = Some(proposal);
         }

@@ -56,6 +56,11 @@ pub fn load_template(wanted: &str, changes: TemplateChanges<'_>) -> Result<Templ
     }
 }
 
+/// Loads a template from its text. Lookup tables and templates that it extends are found from the folder of `path`.
+pub(in crate::operations) fn load_text(path: &Path, source: &str) -> Result<Template, Error> {
+    Ok(load_beside(path, source, TemplateChanges::default())?)
+}
+
 /// Loads a template like [`load_template`], with the lookup tables in other sheets of the file to be sent.
 pub fn load_template_for(wanted: &str, changes: TemplateChanges<'_>, file: &InputFile) -> Result<Template, Error> {
     let mut template = load_template(wanted, changes)?;

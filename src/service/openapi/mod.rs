@@ -4,8 +4,7 @@
 use std::sync::LazyLock;
 
 use axum::Router;
-use axum::http::{HeaderName, HeaderValue, Method, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::Method;
 use axum::routing::get;
 use serde_json::Value;
 use utoipa::PartialSchema;
@@ -20,6 +19,7 @@ use utoipa::openapi::{
 
 use super::response::json_text;
 use crate::records::inventory;
+use crate::web_server::page;
 use operations::{Access, Operation};
 
 mod examples;
@@ -54,23 +54,6 @@ pub(super) fn query_parameters(method: &Method, path: &str) -> Vec<String> {
 
 static DOCUMENT: LazyLock<String> =
     LazyLock::new(|| serde_json::to_string(&document()).expect("a document has only string keys"));
-
-/// Forbids other origins, inline scripts and framing.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; \
-    base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-fn page(text: &'static str, content_type: &'static str) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, content_type),
-        (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        // The page changes with the version of the program.
-        (header::CACHE_CONTROL, "no-cache"),
-    ];
-    let headers = headers.map(|(name, value): (HeaderName, _)| (name, HeaderValue::from_static(value)));
-    (headers, text).into_response()
-}
 
 const BEARER: &str = "bearer";
 

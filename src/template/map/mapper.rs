@@ -65,6 +65,8 @@ pub enum SkipCause {
     AlreadySent,
     /// All cells that would be records of their own are blank.
     BlankCells,
+    /// A person has left the row out in a review.
+    LeftOut,
 }
 
 /// A mapped row. Reusing it for the next row keeps its buffers.

@@ -496,6 +496,7 @@ fn skip_reason(cause: SkipCause) -> SkipReason {
         SkipCause::RepeatedHeader => SkipReason::RepeatedHeader,
         SkipCause::AlreadySent => SkipReason::AlreadySent,
         SkipCause::BlankCells => SkipReason::BlankCells,
+        SkipCause::LeftOut => SkipReason::LeftOut,
     }
 }
 

@@ -123,10 +123,13 @@ impl<'a> RowMapper<'a> {
         mapped.number = row.number;
         let width = if part.layout.is_report { part.layout.width } else { row.len() };
         mapped.width = width.checked_sub(1).map_or(0, |last| part.columns.of(last) + 1);
-        match part.cells.is_empty() || read.cell.is_some() {
-            true => mapper.map(row, &mut mapped.draft),
+        if source.edits.as_ref().is_some_and(|edits| edits.leaves_out(part.sheet, row.number)) {
+            mapped.draft.skip(row.number, SkipCause::LeftOut);
+        } else if part.cells.is_empty() || read.cell.is_some() {
+            mapper.map(row, &mut mapped.draft);
+        } else {
             // All cells that would be records are blank.
-            false => mapped.draft.skip(row.number, SkipCause::BlankCells),
+            mapped.draft.skip(row.number, SkipCause::BlankCells);
         }
         if !matches!(mapped.draft.kind, RowKind::Skipped(_)) {
             let width = part.layout.header.names.len();

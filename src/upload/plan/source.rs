@@ -5,6 +5,7 @@
 
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::checks::file_warnings::{
     GUESS, doubtful_letters, foreign_sheet, guesses, hidden_rows, hidden_sheet, other_template, unread_sheets,
@@ -20,6 +21,7 @@ use crate::template::map::fill_down::Filler;
 use crate::template::model::SheetSelect;
 use crate::template::{Layout, Template};
 use crate::upload::compare::{KnownTexts, UnknownReferences};
+use crate::upload::edits::Edits;
 use crate::upload::error::Error;
 use crate::upload::retry::{Report, ReportHistory};
 
@@ -50,6 +52,8 @@ pub struct Source {
     pub history: Option<ReportHistory>,
     /// The service's identifiers of the rows, if the file is an export.
     pub known_texts: Option<KnownTexts>,
+    /// What people have changed in a review.
+    pub edits: Option<Arc<Edits>>,
     /// References of the rows to records that the service does not have, if they were compared.
     pub unknown_references: Option<UnknownReferences>,
     /// The path of the file to read.
@@ -149,6 +153,7 @@ impl Source {
             allows_copies: false,
             history: None,
             known_texts: None,
+            edits: None,
             unknown_references: None,
             at,
             stamp,
@@ -242,6 +247,9 @@ impl DataRows<'_> {
             };
             while rows.next(row).map_err(of_file)? {
                 self.doubt = rows.doubt();
+                if let Some(edits) = &self.source.edits {
+                    edits.apply(part.sheet, row);
+                }
                 if row.number > part.layout.header.row && !is_nothing(row) {
                     match &self.source.history {
                         // The cells of a report are already filled down.

@@ -77,8 +77,14 @@ impl Browser {
     /// Opens a file with a fragment such as `#state=failed`.
     #[track_caller]
     pub fn open(&mut self, file: &Path, fragment: &str) {
-        // Otherwise another place in the same file would not be loaded anew.
-        for url in ["about:blank".to_owned(), format!("file://{}{fragment}", name(file).replace(' ', "%20"))] {
+        self.visit(&format!("file://{}{fragment}", name(file).replace(' ', "%20")));
+    }
+
+    /// Opens an address.
+    #[track_caller]
+    pub fn visit(&mut self, url: &str) {
+        // Otherwise another place in the same page would not be loaded anew.
+        for url in ["about:blank", url] {
             self.events.retain(|event| event["method"] != "Page.loadEventFired");
             let went = self.call("Page.navigate", json!({"url": url}));
             assert_eq!(went["errorText"], Value::Null, "{url}");
@@ -86,6 +92,14 @@ impl Browser {
                 self.take();
             }
         }
+    }
+
+    /// Chooses a file in the field that a JavaScript expression returns.
+    #[track_caller]
+    pub fn choose(&mut self, expression: &str, file: &Path) {
+        let field = self.call("Runtime.evaluate", json!({"expression": expression}));
+        let object = &field["result"]["objectId"];
+        self.call("DOM.setFileInputFiles", json!({"files": [name(file)], "objectId": object}));
     }
 
     pub fn screen(&mut self, width: u32, height: u32, scheme: &str) {

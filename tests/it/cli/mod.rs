@@ -63,6 +63,7 @@ mod report;
 mod report_only;
 mod report_workbook;
 mod retry_report;
+mod review;
 mod sent_before;
 mod serve_process;
 mod serve_roundtrip;

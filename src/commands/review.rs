@@ -1,0 +1,77 @@
+//! `review`: serves the page, and opens it in the browser.
+
+use std::process::{Command, Stdio};
+
+use futures_util::FutureExt;
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use super::shared::input::open;
+use super::shared::signals::Interrupt;
+use crate::cli::Review;
+use crate::error::{Exit, Failure};
+use crate::review;
+use crate::settings::Settings;
+use crate::ui;
+
+pub(super) async fn run(args: &Review, settings: &Settings) -> Result<Exit, Failure> {
+    let file = args.file.as_deref().map(open).transpose()?;
+    if let Some(file) = &file
+        && let Err(error) = std::fs::File::open(&file.path)
+    {
+        let message = format!("{} can't be read: {error}", file.name.display());
+        return Err(Failure::new(Exit::Usage, message, "check its name and permissions"));
+    }
+    let unusable = |error: std::io::Error| {
+        let message = format!("the page can't be served at {}: {error}", args.listen);
+        Failure::new(Exit::Usage, message, "choose another address or port with --listen")
+    };
+    let listener = TcpListener::bind(args.listen).await.map_err(unusable)?;
+    let server = review::Server::new(settings.context.clone(), who(), file, listener).map_err(unusable)?;
+    let address = server.address();
+    let interrupt = Interrupt::default();
+    let mut stop = Box::pin(async move { interrupt.signal().await });
+    // The first poll installs the signal handler, before a caller may stop the page.
+    if stop.as_mut().now_or_never().is_some() {
+        return Ok(Exit::Done);
+    }
+    if settings.output.json {
+        ui::json(&json!({"listening": address}));
+    } else {
+        let strong = ui::style::STRONG;
+        ui::line(format_args!("{strong}{address}{strong:#}"));
+        ui::remark("This address works once, in one browser. Press Ctrl-C to stop.");
+    }
+    if !args.listen.ip().is_loopback() {
+        ui::remark(format_args!(
+            "Warning: other machines can reach {}, and spreadsheets cross the network unencrypted.",
+            args.listen
+        ));
+    }
+    if !args.no_open && !open_browser(&address) {
+        ui::remark("No browser could be started. Open the address in a browser.");
+    }
+    server.serve(stop).await;
+    Ok(Exit::Done)
+}
+
+/// Returns the name of the user, for the edits in the ledger.
+fn who() -> String {
+    let name = ["SUDO_USER", "LOGNAME", "USER", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
+    name.unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// Opens a page in the browser of the desktop. Returns whether a program for it was started.
+fn open_browser(address: &str) -> bool {
+    let mut command = if cfg!(target_os = "macos") {
+        Command::new("open")
+    } else if cfg!(windows) {
+        let mut command = Command::new("rundll32");
+        command.arg("url.dll,FileProtocolHandler");
+        command
+    } else {
+        Command::new("xdg-open")
+    };
+    command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().is_ok()
+}

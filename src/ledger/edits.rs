@@ -1,0 +1,126 @@
+//! Edits of spreadsheets that were made before sending. Entries are only added, so that a crash loses none.
+
+use super::database::Ledger;
+use super::error::{Error, corrupt};
+use super::sql::{self, Builder, Value};
+
+/// Rows of an INSERT: databases limit the number of parameters.
+const ROWS_PER_INSERT: usize = 500;
+/// The column of an edit that concerns the row as a whole.
+const WHOLE_ROW: i64 = -1;
+/// The number of the lock of edits, for databases with several writers.
+const EDITING: i64 = 0x0065_6469_7473;
+
+/// An edit of a cell, or of a row as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// Edits with the same step were made together. Set by the ledger.
+    pub step: i64,
+    /// The step that this one takes back.
+    pub undoes: Option<i64>,
+    /// The index of the sheet.
+    pub sheet: usize,
+    /// The row number as in a spreadsheet program.
+    pub row: u64,
+    /// The index of the column; `None` for the row as a whole.
+    pub column: Option<usize>,
+    /// The text before; `None` for the cell as it is in the file.
+    pub old: Option<String>,
+    /// The text after; `None` for the cell as it is in the file.
+    pub new: Option<String>,
+    /// Milliseconds since 1970, UTC. Set by the ledger.
+    pub at: i64,
+}
+
+impl Ledger {
+    /// Returns the edits of the file with this hash, in order.
+    pub async fn edits(&self, file_hash: &str) -> Result<Vec<Edit>, Error> {
+        let query = "SELECT step, undoes, sheet, row_number, column_index, old_text, new_text, at FROM edit \
+                     WHERE file_hash = $1 ORDER BY seq";
+        let rows = sql::query(query).bind(file_hash).fetch_all(&self.reader).await?;
+        let edit = |row: sql::Row| -> Result<Edit, Error> {
+            let (sheet, number, column): (i64, i64, i64) = (row.try_get(2)?, row.try_get(3)?, row.try_get(4)?);
+            Ok(Edit {
+                step: row.try_get(0)?,
+                undoes: row.try_get(1)?,
+                sheet: usize::try_from(sheet).map_err(corrupt)?,
+                row: u64::try_from(number).map_err(corrupt)?,
+                column: (column != WHOLE_ROW).then(|| usize::try_from(column)).transpose().map_err(corrupt)?,
+                old: row.try_get(5)?,
+                new: row.try_get(6)?,
+                at: row.try_get(7)?,
+            })
+        };
+        rows.into_iter().map(edit).collect()
+    }
+
+    /// Adds edits as one step, and returns its number.
+    pub async fn add_edits(&self, file_hash: &str, edits: &[Edit], who: &str, now: i64) -> Result<i64, Error> {
+        let mut transaction = self.begin().await?;
+        if let Some(statement) = transaction.dialect().one_at_a_time() {
+            sql::query(statement).bind(EDITING).execute(&mut transaction).await?;
+        }
+        let last = "SELECT COALESCE(MAX(seq), 0), COALESCE(MAX(step), 0) FROM edit WHERE file_hash = $1";
+        let (last, step): (i64, i64) = sql::query_as(last).bind(file_hash).fetch_one(&mut transaction).await?;
+        let step = step + 1;
+        let mut numbered = (last + 1..).zip(edits).peekable();
+        while numbered.peek().is_some() {
+            let insert = "INSERT INTO edit (file_hash, seq, step, undoes, sheet, row_number, column_index, old_text, \
+                          new_text, who, at) ";
+            let mut query = Builder::new(self.dialect(), insert);
+            let rows = numbered.by_ref().take(ROWS_PER_INSERT).map(|(seq, edit)| -> Result<[Value; 11], Error> {
+                let column = edit.column.map_or(Ok(WHOLE_ROW), i64::try_from).map_err(corrupt)?;
+                Ok([
+                    Value::from(file_hash),
+                    seq.into(),
+                    step.into(),
+                    edit.undoes.into(),
+                    i64::try_from(edit.sheet).map_err(corrupt)?.into(),
+                    i64::try_from(edit.row).map_err(corrupt)?.into(),
+                    column.into(),
+                    edit.old.clone().into(),
+                    edit.new.clone().into(),
+                    who.into(),
+                    now.into(),
+                ])
+            });
+            query.push_rows(rows.collect::<Result<Vec<_>, _>>()?);
+            // The last statement of a step has another length.
+            query.build().persistent(false).execute(&mut transaction).await?;
+        }
+        transaction.commit().await?;
+        Ok(step)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn edits_are_read_back_in_steps() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let ledger = Ledger::open(folder.path()).await.expect("a ledger");
+        let edit = |row: u64, new: Option<&str>| Edit {
+            step: 0,
+            undoes: None,
+            sheet: 0,
+            row,
+            column: new.map(|_| 2),
+            old: None,
+            new: new.map(str::to_owned),
+            at: 0,
+        };
+        let many: Vec<Edit> = (2..1_204).map(|row| edit(row, Some("pcs"))).collect();
+        assert_eq!(ledger.add_edits("one", &many, "anna", 1).await.expect("added"), 1);
+        assert_eq!(ledger.add_edits("one", &[edit(7, None)], "anna", 2).await.expect("added"), 2);
+        assert_eq!(ledger.add_edits("other", &many[..1], "anna", 3).await.expect("added"), 1);
+        let read = ledger.edits("one").await.expect("read");
+        let expected = many.into_iter().map(|edit| Edit { step: 1, at: 1, ..edit }).chain([Edit {
+            step: 2,
+            at: 2,
+            ..edit(7, None)
+        }]);
+        assert!(read.into_iter().eq(expected));
+    }
+}

@@ -1,0 +1,218 @@
+//! A sheet checked in full, with every problem by cause and by row.
+
+use std::sync::Arc;
+
+use super::super::context::Context;
+use super::super::error::Error;
+use super::super::event::{Event, Observer};
+use super::super::input::Spreadsheet;
+use super::super::preview::warn_of_changes;
+use crate::ledger::{Causes, Disposition, Problem, RecordState};
+use crate::sheet::Row;
+use crate::template::map::explain::{Explained, explain};
+use crate::template::map::survey::Survey;
+use crate::template::map::{Draft, RowKind};
+use crate::template::{Mapper, Template};
+use crate::upload::plan::{Batch, ReadMode, read, survey};
+use crate::upload::{Source, Tally};
+
+/// Maximum number of problems with their rows. Further ones are only counted.
+const MAX_PROBLEMS: usize = 2_000_000;
+
+/// A sheet that was read to its end.
+#[derive(Debug)]
+pub struct CheckedSheet {
+    pub template: Arc<Template>,
+    pub source: Arc<Source>,
+    survey: Survey,
+    pub tally: Tally,
+    /// Problems, then warnings; those of more rows first.
+    pub causes: Vec<CauseOfRows>,
+    /// Sorted by cause, then by row.
+    problems: Vec<RowProblem>,
+    /// Indexes in `problems`, sorted by row.
+    by_row: Vec<u32>,
+}
+
+/// Problems of several rows with the same cause.
+#[derive(Clone, Debug)]
+pub struct CauseOfRows {
+    /// The first of them.
+    pub problem: Problem,
+    pub count: u64,
+    /// Whether the records are sent nevertheless.
+    pub is_warning: bool,
+    /// Whether the service has refused the records, in its words.
+    pub is_refusal: bool,
+}
+
+/// A problem of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RowProblem {
+    /// The index in [`CheckedSheet::causes`].
+    pub cause: u32,
+    pub row: u64,
+    pub column: Option<u32>,
+}
+
+/// Checks a spreadsheet in full, without sending anything.
+///
+/// # Errors
+/// If the file can't be read with the template.
+pub async fn examine(context: &Context, input: Spreadsheet<'_>, observer: Observer<'_>) -> Result<CheckedSheet, Error> {
+    let source = Arc::new(input.open_for_sending(context).await?);
+    let template = Arc::new(input.template);
+    let survey = survey(&source, &template)?.into_iter().next().unwrap_or_default();
+    let (mut errors, mut warnings) = (Collected::default(), Collected::default());
+    let mut rows = 0;
+    let mut tally = read(&source, &template, ReadMode::Records, |batch| {
+        if batch.restarts {
+            (errors, warnings, rows) = (Collected::default(), Collected::default(), 0);
+        }
+        rows += batch.read;
+        observer(Event::Reading { rows });
+        collect(batch, &mut errors, &mut warnings);
+        true
+    })?;
+    warn_of_changes(context, &template, &mut tally).await?;
+    tally.of_file.iter().for_each(|warning| warnings.add(warning.row.unwrap_or_default(), warning));
+    observer(Event::Checked(&tally));
+    let mut sheet =
+        CheckedSheet { template, source, survey, tally, causes: Vec::new(), problems: Vec::new(), by_row: Vec::new() };
+    sheet.take(errors, false, false);
+    sheet.take(warnings, true, false);
+    sheet.index();
+    Ok(sheet)
+}
+
+/// Problems in the order in which they were found.
+#[derive(Default)]
+struct Collected {
+    causes: Causes,
+    problems: Vec<RowProblem>,
+}
+
+impl Collected {
+    fn add(&mut self, row: u64, problem: &Problem) {
+        if let Some(cause) = self.causes.add(row, problem)
+            && self.problems.len() < MAX_PROBLEMS
+        {
+            let column = problem.column.and_then(|column| u32::try_from(column).ok());
+            self.problems.push(RowProblem { cause: cause as u32, row, column });
+        }
+    }
+}
+
+fn collect(batch: Batch, errors: &mut Collected, warnings: &mut Collected) {
+    for record in &batch.records {
+        let first = record.rows.first().copied().unwrap_or_default();
+        if let Disposition::Rejected(problems) = &record.disposition {
+            problems.iter().for_each(|problem| errors.add(problem.row.unwrap_or(first), problem));
+        }
+        if record.is_warned() {
+            record.warnings.iter().for_each(|warning| warnings.add(warning.row.unwrap_or(first), warning));
+        }
+    }
+    for withdrawal in &batch.withdrawn {
+        if withdrawal.state == RecordState::Rejected {
+            errors.add(withdrawal.problem.row.unwrap_or(withdrawal.row), &withdrawal.problem);
+        }
+    }
+}
+
+impl CheckedSheet {
+    /// Adds what the service has refused, each with its row.
+    pub fn add_refusals(&mut self, refused: &[(u64, Problem)]) {
+        let mut collected = Collected::default();
+        refused.iter().for_each(|(row, problem)| collected.add(*row, problem));
+        self.take(collected, false, true);
+        self.index();
+    }
+
+    fn take(&mut self, collected: Collected, is_warning: bool, is_refusal: bool) {
+        let groups = collected.causes.groups();
+        let first = self.causes.len();
+        let mut numbers = vec![0; groups.len()];
+        for (number, group) in groups.iter().enumerate() {
+            numbers[group.place] = (first + number) as u32;
+            self.causes.push(CauseOfRows {
+                problem: group.problem.clone(),
+                count: group.count,
+                is_warning,
+                is_refusal,
+            });
+        }
+        let renumbered = |problem: RowProblem| RowProblem { cause: numbers[problem.cause as usize], ..problem };
+        self.problems.extend(collected.problems.into_iter().map(renumbered));
+    }
+
+    fn index(&mut self) {
+        self.problems.sort_unstable();
+        self.by_row = (0..self.problems.len() as u32).collect();
+        let problems = &self.problems;
+        self.by_row.sort_by_key(|index| problems[*index as usize].row);
+    }
+
+    /// Returns the index of the sheet in the file.
+    pub fn sheet_index(&self) -> usize {
+        self.source.parts.first().map_or(0, |part| part.sheet)
+    }
+
+    /// Returns the number of the last row of the header.
+    pub fn header_row(&self) -> u64 {
+        self.source.parts.first().map_or(0, |part| part.layout.header.row)
+    }
+
+    /// Returns the problems of a cause, in the order of their rows.
+    pub fn of_cause(&self, cause: usize) -> &[RowProblem] {
+        let start = self.problems.partition_point(|problem| (problem.cause as usize) < cause);
+        let end = self.problems.partition_point(|problem| problem.cause as usize <= cause);
+        &self.problems[start..end]
+    }
+
+    /// Returns the problems of a row.
+    pub fn of_row(&self, row: u64) -> impl Iterator<Item = RowProblem> {
+        let at = |index: &u32| self.problems[*index as usize];
+        let start = self.by_row.partition_point(|index| at(index).row < row);
+        self.by_row[start..].iter().map(at).take_while(move |problem| problem.row == row)
+    }
+
+    /// Returns the column of a cause's cells: that of the problem, or the only one of its field.
+    pub fn column_of(&self, problem: &Problem) -> Option<usize> {
+        let layout = &self.source.parts.first()?.layout;
+        let by_field = || {
+            let index = self.template.rules().position(|rule| rule.field.name == problem.field)?;
+            layout.columns.get(index)?.first()
+        };
+        problem.column.or_else(by_field)
+    }
+
+    /// Returns the problems that a row has by itself, as it is now. Problems with other rows are found by checking the whole sheet.
+    pub fn verdict(&self, row: &Row) -> Vec<Problem> {
+        let Some(part) = self.source.parts.first().filter(|part| part.cells.is_empty()) else { return Vec::new() };
+        let mapper = Mapper::new(0, &self.template, &part.layout, &self.survey);
+        let mut draft = Draft::default();
+        mapper.map(row, &mut draft);
+        if draft.kind == RowKind::Record && self.template.group.is_none() {
+            mapper.finish(&mut draft.parts);
+        }
+        let problem = |problem: crate::template::Problem| Problem {
+            code: problem.cause.code().to_owned(),
+            row: Some(problem.row),
+            column: problem.column,
+            header: problem.header,
+            field: problem.field.to_owned(),
+            value: problem.value,
+            message: problem.cause.message(),
+            remedy: problem.cause.remedy(),
+            ..Problem::default()
+        };
+        draft.parts.problems.into_iter().map(problem).collect()
+    }
+
+    /// Returns the values that the fields get from a row.
+    pub fn values(&self, row: &Row) -> Vec<Explained> {
+        let Some(part) = self.source.parts.first() else { return Vec::new() };
+        explain(&Mapper::new(0, &self.template, &part.layout, &self.survey), row)
+    }
+}

@@ -1,0 +1,209 @@
+//! The template of a review while a person changes it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::super::context::Context;
+use super::super::error::Error;
+use super::super::event::Observer;
+use super::super::input::InputFile;
+use super::super::templates::infer::{InferRequest, infer};
+use super::super::templates::load_template::{load_text, read_sheet_lookups};
+use super::super::templates::recognize::{TemplateOrigin, Unrecognized, recognize};
+use super::reading::Reading;
+use super::template_edit::TemplateEdit;
+use crate::ledger::RunId;
+use crate::records::RecordKind;
+use crate::template::Template;
+use crate::template::infer::{Confidence, Proposal, ProposedSource};
+
+/// The built-in templates for lists of any origin.
+const GENERAL: [&str; 5] = ["items", "orders", "transactions", "subscriptions", "invoices"];
+
+/// A template that is not saved yet.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// The name of a built-in template, or the path of the file that it comes from or will be saved to.
+    pub name: String,
+    pub toml: String,
+    pub record: RecordKind,
+    pub origin: DraftOrigin,
+    /// Why inference has chosen the column of a field, by the field's name in templates.
+    pub reasons: BTreeMap<String, FieldReason>,
+    /// What a person should look at, in the words of inference.
+    pub warnings: Vec<String>,
+}
+
+/// Where a draft comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DraftOrigin {
+    BuiltIn,
+    Folder,
+    Run(RunId),
+    Proposed,
+}
+
+/// Why a field has its column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldReason {
+    pub confidence: Confidence,
+    pub words: String,
+}
+
+/// Returns the template that fits a file, or else proposes one. With `record`, one for this kind of record is always proposed. A
+/// proposal is for the file `save_as`.
+///
+/// # Errors
+/// If the file can't be read.
+pub async fn propose(
+    context: &Context,
+    (file, reading): (&InputFile, &Reading),
+    record: Option<RecordKind>,
+    save_as: &Path,
+    observer: Observer<'_>,
+) -> Result<Draft, Error> {
+    let known = match record.is_none() && reading.header_row.is_none() {
+        true => recognized(context, file, reading, observer).await?,
+        false => None,
+    };
+    let kinds = match (&known, record) {
+        (Some(Known { unused: 0, draft, .. }), _) => return Ok(draft.clone()),
+        (Some(Known { draft, .. }), _) => vec![draft.record],
+        (None, Some(record)) => vec![record],
+        (None, None) => RecordKind::ALL.to_vec(),
+    };
+    let mut best: Option<Proposal> = None;
+    for record in kinds {
+        let request = InferRequest {
+            file,
+            record,
+            sheet: reading.sheet.as_deref(),
+            text: reading.options(),
+            header_row: reading.header_row,
+            reading: reading.keys(),
+        };
+        let proposal = infer(context, &request, observer).await?;
+        // Of equal ones, the first kind is the more common one.
+        if best.as_ref().is_none_or(|best| suitability(&proposal) > suitability(best)) {
+            best = Some(proposal);
+        }
+    }
+    let proposal = best.expect("there are kinds of records");
+    if let Some(known) = known
+        && (!proposal.missing.is_empty() || columns_of(&proposal) <= known.used)
+    {
+        return Ok(known.draft);
+    }
+    let reasons = proposal
+        .fields
+        .iter()
+        .map(|field| (field.path(), FieldReason { confidence: field.confidence.clone(), words: field.reason.clone() }));
+    let mut draft = Draft {
+        name: save_as.display().to_string(),
+        record: proposal.kind,
+        origin: DraftOrigin::Proposed,
+        reasons: reasons.collect(),
+        warnings: proposal.warnings.clone(),
+        toml: proposal.toml,
+    };
+    if let Some(row) = reading.header_row {
+        draft.edit(&TemplateEdit::Header(row))?;
+    }
+    Ok(draft)
+}
+
+/// Returns how well a proposal suits the sheet: required fields count most.
+fn suitability(proposal: &Proposal) -> (bool, usize) {
+    (proposal.missing.is_empty(), proposal.score())
+}
+
+/// Returns the number of columns that a proposal uses.
+fn columns_of(proposal: &Proposal) -> usize {
+    proposal.fields.iter().filter(|field| matches!(field.source, ProposedSource::Column { .. })).count()
+}
+
+/// A template that fits a file.
+struct Known {
+    draft: Draft,
+    /// Columns that it uses.
+    used: usize,
+    /// Columns that a proposal may use in addition: those without a field in a general built-in template.
+    unused: usize,
+}
+
+/// Returns the template that clearly fits a file, if a person has written or trusted it, or it is built in.
+async fn recognized(
+    context: &Context,
+    file: &InputFile,
+    reading: &Reading,
+    observer: Observer<'_>,
+) -> Result<Option<Known>, Error> {
+    let unknown = Unrecognized { file, sheet: reading.sheet.as_deref(), text: reading.options() };
+    let recognized = recognize(context, &unknown, observer).await?;
+    if !recognized.is_clear() {
+        return Ok(None);
+    }
+    let best = recognized.candidates.into_iter().next().filter(|best| best.is_trusted);
+    Ok(best.map(|best| {
+        let is_general = best.origin == TemplateOrigin::BuiltIn && GENERAL.contains(&best.name.as_str());
+        let draft = Draft {
+            name: best.name,
+            record: best.template.record,
+            origin: match best.origin {
+                TemplateOrigin::BuiltIn => DraftOrigin::BuiltIn,
+                TemplateOrigin::Folder => DraftOrigin::Folder,
+                TemplateOrigin::Run(run) => DraftOrigin::Run(run),
+            },
+            reasons: BTreeMap::new(),
+            warnings: Vec::new(),
+            toml: best.template.source,
+        };
+        let unused = if is_general { best.fit.columns.saturating_sub(best.fit.used) } else { 0 };
+        Known { draft, used: best.fit.used, unused }
+    }))
+}
+
+impl Draft {
+    /// Loads the template.
+    ///
+    /// # Errors
+    /// [`Error::Template`] with all mistakes.
+    pub fn load(&self, file: &InputFile) -> Result<Template, Error> {
+        let mut template = load_text(Path::new(&self.name), &self.toml)?;
+        read_sheet_lookups(&mut template, &file.path, None)?;
+        Ok(template)
+    }
+
+    /// Changes the template. Comments stay.
+    ///
+    /// # Errors
+    /// If the text is not TOML.
+    pub fn edit(&mut self, edit: &TemplateEdit) -> Result<(), Error> {
+        self.toml = edit.apply(&self.toml)?;
+        Ok(())
+    }
+
+    /// Replaces the text, and the kind of record if the new text has one.
+    pub fn set_text(&mut self, toml: String) {
+        self.toml = toml;
+        if let Ok(template) = load_text(Path::new(&self.name), &self.toml) {
+            self.record = template.record;
+        }
+    }
+
+    /// Returns whether the text is that of the template it comes from.
+    pub fn is_as_it_was(&self) -> bool {
+        self.origin != DraftOrigin::Proposed && load_text_of(&self.name).is_some_and(|source| source == self.toml)
+    }
+
+    /// Notes that the template was saved.
+    pub fn saved_at(&mut self, path: &Path) {
+        self.name = path.display().to_string();
+        self.origin = DraftOrigin::Folder;
+    }
+}
+
+/// Returns the text of a built-in or saved template.
+fn load_text_of(name: &str) -> Option<String> {
+    super::super::templates::load_template::load_template(name, Default::default()).ok().map(|template| template.source)
+}

@@ -1,0 +1,171 @@
+//! The edits of a file, with undo and redo. Undoing adds the opposite edits, so that the ledger keeps what happened.
+
+use std::collections::HashSet;
+
+use super::super::context::{Context, now};
+use super::super::error::Error;
+use super::super::input::InputFile;
+use crate::digest;
+use crate::ledger::Edit;
+use crate::sheet;
+use crate::upload::Edits;
+
+/// The edits of a file as they are in the ledger.
+#[derive(Clone, Debug, Default)]
+pub struct EditLog {
+    file_hash: String,
+    all: Vec<Edit>,
+    current: Edits,
+    /// Steps that can be undone, the next one last.
+    done: Vec<i64>,
+    /// Steps that have undone others and can be undone themselves, the next one last.
+    undone: Vec<i64>,
+}
+
+/// Returns the current edits of a file, for an upload of what was reviewed.
+pub async fn edits_of_file(context: &Context, file: &InputFile) -> Result<Edits, Error> {
+    Ok(EditLog::load(context, &hash_of(file)?).await?.current)
+}
+
+/// Returns the SHA-256 of a file, in hexadecimal.
+pub(super) fn hash_of(file: &InputFile) -> Result<String, Error> {
+    let failed = |source| sheet::Error::Open { path: file.name.clone(), source };
+    let mut opened = std::fs::File::open(&file.path).map_err(failed)?;
+    Ok(digest::of_reader(&mut opened).map_err(failed)?.0)
+}
+
+impl EditLog {
+    /// Loads the edits of the file with this hash.
+    pub async fn load(context: &Context, file_hash: &str) -> Result<EditLog, Error> {
+        let mut log = EditLog { file_hash: file_hash.to_owned(), ..EditLog::default() };
+        if let Some(ledger) = context.existing_ledger().await? {
+            log.append(ledger.edits(file_hash).await?);
+            ledger.close().await;
+        }
+        Ok(log)
+    }
+
+    /// Loads the edits of a file.
+    pub async fn of_file(context: &Context, file: &InputFile) -> Result<EditLog, Error> {
+        EditLog::load(context, &hash_of(file)?).await
+    }
+
+    pub fn file_hash(&self) -> &str {
+        &self.file_hash
+    }
+
+    pub fn current(&self) -> &Edits {
+        &self.current
+    }
+
+    /// Returns the rows of a sheet that were edited after this time.
+    pub fn edited_since(&self, at: i64, sheet: usize) -> HashSet<u64> {
+        self.all.iter().filter(|edit| edit.at > at && edit.sheet == sheet).map(|edit| edit.row).collect()
+    }
+
+    pub fn can_undo(&self) -> bool {
+        !self.done.is_empty()
+    }
+
+    pub fn can_redo(&self) -> bool {
+        !self.undone.is_empty()
+    }
+
+    /// Returns edits of cells from their current texts to `new`, each with sheet, row and column; without those that change
+    /// nothing.
+    pub fn edits(&self, wanted: impl IntoIterator<Item = (usize, u64, Option<usize>, Option<String>)>) -> Vec<Edit> {
+        let edit = |(sheet, row, column, new): (usize, u64, Option<usize>, Option<String>)| {
+            let old = match column {
+                Some(column) => self.current.cell(sheet, row, column).map(str::to_owned),
+                None => self.current.leaves_out(sheet, row).then(|| LEFT_OUT.to_owned()),
+            };
+            (old != new).then_some(Edit { step: 0, undoes: None, sheet, row, column, old, new, at: 0 })
+        };
+        wanted.into_iter().filter_map(edit).collect()
+    }
+
+    /// Stores edits as one step. Others may have edited the same file meanwhile, so that all are read again.
+    pub async fn add(&mut self, context: &Context, edits: &[Edit], who: &str) -> Result<(), Error> {
+        if edits.is_empty() {
+            return Ok(());
+        }
+        let ledger = context.ledger().await?;
+        ledger.add_edits(&self.file_hash, edits, who, now()).await?;
+        let all = ledger.edits(&self.file_hash).await?;
+        ledger.close().await;
+        *self = EditLog { file_hash: std::mem::take(&mut self.file_hash), ..EditLog::default() };
+        self.append(all);
+        Ok(())
+    }
+
+    /// Takes the last step back. Returns its rows, or `None` if there is no step.
+    pub async fn undo(&mut self, context: &Context, who: &str) -> Result<Option<Vec<u64>>, Error> {
+        self.reverse(context, self.done.last().copied(), who).await
+    }
+
+    /// Makes the last step that was taken back again. Returns its rows, or `None` if there is no such step.
+    pub async fn redo(&mut self, context: &Context, who: &str) -> Result<Option<Vec<u64>>, Error> {
+        self.reverse(context, self.undone.last().copied(), who).await
+    }
+
+    async fn reverse(&mut self, context: &Context, step: Option<i64>, who: &str) -> Result<Option<Vec<u64>>, Error> {
+        let Some(step) = step else { return Ok(None) };
+        let of_step = self.all.iter().filter(|edit| edit.step == step);
+        let opposite =
+            |edit: &Edit| Edit { undoes: Some(step), old: edit.new.clone(), new: edit.old.clone(), ..edit.clone() };
+        let edits: Vec<Edit> = of_step.map(opposite).collect();
+        self.add(context, &edits, who).await?;
+        Ok(Some(edits.iter().map(|edit| edit.row).collect()))
+    }
+
+    fn append(&mut self, edits: Vec<Edit>) {
+        for edit in edits {
+            self.current.add(&edit);
+            let is_known = self.all.last().is_some_and(|last| last.step == edit.step);
+            if !is_known {
+                match edit.undoes {
+                    None => {
+                        self.done.push(edit.step);
+                        self.undone.clear();
+                    }
+                    Some(of) if self.done.last() == Some(&of) => {
+                        self.done.pop();
+                        self.undone.push(edit.step);
+                    }
+                    Some(of) => {
+                        self.undone.retain(|step| *step != of);
+                        self.done.push(edit.step);
+                    }
+                }
+            }
+            self.all.push(edit);
+        }
+    }
+}
+
+/// The new text of an edit that leaves a row out.
+pub(super) const LEFT_OUT: &str = "left-out";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edit(step: i64, undoes: Option<i64>, old: Option<&str>, new: Option<&str>) -> Edit {
+        let text = |text: Option<&str>| text.map(str::to_owned);
+        Edit { step, undoes, sheet: 0, row: 2, column: Some(0), old: text(old), new: text(new), at: 0 }
+    }
+
+    #[test]
+    fn steps_are_undone_and_redone_in_order() {
+        let mut log = EditLog::default();
+        log.append(vec![edit(1, None, None, Some("a")), edit(2, None, Some("a"), Some("b"))]);
+        assert_eq!((log.done.as_slice(), log.current.cell(0, 2, 0)), ([1, 2].as_slice(), Some("b")));
+        log.append(vec![edit(3, Some(2), Some("b"), Some("a")), edit(4, Some(1), Some("a"), None)]);
+        assert_eq!((log.undone.as_slice(), log.current.is_empty()), ([3, 4].as_slice(), true));
+        log.append(vec![edit(5, Some(4), None, Some("a"))]);
+        assert_eq!((log.done.as_slice(), log.undone.as_slice()), ([5].as_slice(), [3].as_slice()));
+        // A new edit ends what can be redone.
+        log.append(vec![edit(6, None, Some("a"), Some("c"))]);
+        assert_eq!((log.done.as_slice(), log.can_redo()), ([5, 6].as_slice(), false));
+    }
+}

@@ -1,0 +1,303 @@
+//! One fix for all rows of a cause.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::super::error::Error;
+use super::checked_sheet::{CheckedSheet, RowProblem};
+use super::edit_log::{EditLog, LEFT_OUT};
+use super::row_store::RowStore;
+use crate::diagnostics::nearest;
+use crate::ledger::Edit;
+use crate::sheet::Row;
+
+/// Rows whose cells are read at a time.
+const CHUNK: usize = 4_096;
+/// Examples in a preview.
+const SAMPLES: usize = 3;
+/// Problems of a cause up to which each possible fix is tried.
+const MAX_TRIED: usize = 20_000;
+/// Rows from which the usual length of identifiers is taken.
+const SURVEYED: usize = 1_000;
+
+/// A change of every cell or row of a cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fix {
+    /// Writes this text into each cell.
+    Set(String),
+    /// Replaces a part of each cell.
+    ReplacePart { find: String, with: String },
+    /// Removes spaces at both ends, repeated ones, and invisible characters.
+    Tidy,
+    /// Keeps the first number of each cell.
+    NumberOnly,
+    /// Takes the text of the cell above.
+    FillFromAbove,
+    /// Adds zeros at the beginning, up to this length.
+    PadZeros(usize),
+    /// Leaves the rows out.
+    LeaveOut,
+    /// Leaves out all but the first row with the same cell.
+    KeepFirst,
+    /// Leaves out all but the last row with the same cell.
+    KeepLast,
+}
+
+/// A fix that may suit a cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FixChoice {
+    pub fix: Fix,
+    pub preview: FixPreview,
+}
+
+/// What a fix would change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FixPreview {
+    /// Cells, or rows left out.
+    pub count: usize,
+    /// Rows with the text before and after.
+    pub samples: Vec<(u64, String, String)>,
+}
+
+/// The rows of a cause with what is needed to change them.
+pub struct CauseRows<'a> {
+    pub sheet: &'a CheckedSheet,
+    pub rows: &'a RowStore,
+    pub log: &'a EditLog,
+    pub cause: usize,
+}
+
+/// A cell or a row to change: its row, the column, the text before and after.
+type Change = (u64, Option<usize>, String, String);
+
+impl CauseRows<'_> {
+    /// Returns the fixes that may suit, each with what it would change.
+    pub fn choices(&self) -> Result<Vec<FixChoice>, Error> {
+        let Some(cause) = self.sheet.causes.get(self.cause) else { return Ok(Vec::new()) };
+        let problem = &cause.problem;
+        let mut fixes = Vec::new();
+        match problem.code.as_str() {
+            "unknown-value" => fixes.extend(
+                nearest(&problem.value, self.allowed().iter().map(String::as_str)).map(|to| Fix::Set(to.to_owned())),
+            ),
+            "duplicate" | "repeated" | "copied-rows" => fixes.extend([Fix::KeepLast, Fix::KeepFirst]),
+            "not-a-number" => fixes.push(Fix::NumberOnly),
+            "may-lack-zero" => fixes.extend(self.usual_length()?.map(Fix::PadZeros)),
+            "blank" => fixes.push(Fix::FillFromAbove),
+            _ => {}
+        }
+        if self.column().is_some() {
+            fixes.push(Fix::Tidy);
+        }
+        fixes.push(Fix::LeaveOut);
+        let is_small = self.sheet.of_cause(self.cause).len() <= MAX_TRIED;
+        let mut choices = Vec::new();
+        for fix in fixes {
+            let preview = if is_small {
+                self.preview(&fix)?
+            } else {
+                FixPreview { count: cause.count as usize, samples: Vec::new() }
+            };
+            if preview.count > 0 {
+                choices.push(FixChoice { fix, preview });
+            }
+        }
+        Ok(choices)
+    }
+
+    /// Returns the texts that the cells may have, if the template lists them.
+    pub fn allowed(&self) -> Vec<String> {
+        /// Maximum number of texts.
+        const MAX: usize = 500;
+        let Some(cause) = self.sheet.causes.get(self.cause) else { return Vec::new() };
+        let rules = self.sheet.template.rules().find(|rule| rule.field.name == cause.problem.field);
+        rules.and_then(|rule| rule.listed_values()).into_iter().flatten().take(MAX).map(str::to_owned).collect()
+    }
+
+    /// Returns what a fix would change.
+    pub fn preview(&self, fix: &Fix) -> Result<FixPreview, Error> {
+        let mut preview = FixPreview::default();
+        self.each_change(fix, |(row, _, before, after)| {
+            preview.count += 1;
+            if preview.samples.len() < SAMPLES {
+                preview.samples.push((row, before, after));
+            }
+        })?;
+        Ok(preview)
+    }
+
+    /// Returns the edits of a fix.
+    pub fn edits(&self, fix: &Fix) -> Result<Vec<Edit>, Error> {
+        let sheet = self.sheet_index();
+        let mut changes = Vec::new();
+        self.each_change(fix, |(row, column, _, after)| changes.push((sheet, row, column, Some(after))))?;
+        Ok(self.log.edits(changes))
+    }
+
+    fn sheet_index(&self) -> usize {
+        self.sheet.sheet_index()
+    }
+
+    /// Returns the column of the cause's cells.
+    fn column(&self) -> Option<usize> {
+        self.sheet.causes.get(self.cause).and_then(|cause| self.sheet.column_of(&cause.problem))
+    }
+
+    fn each_change(&self, fix: &Fix, mut change: impl FnMut(Change)) -> Result<(), Error> {
+        let problems = self.sheet.of_cause(self.cause);
+        let column = self.column();
+        match fix {
+            Fix::LeaveOut => {
+                let mut rows: Vec<u64> = problems.iter().map(|problem| problem.row).filter(|row| *row > 0).collect();
+                rows.dedup();
+                let is_in = |row: &u64| !self.log.current().leaves_out(self.sheet_index(), *row);
+                rows.into_iter().filter(is_in).for_each(|row| change((row, None, String::new(), LEFT_OUT.to_owned())));
+            }
+            Fix::KeepFirst | Fix::KeepLast => {
+                let Some(column) = column else { return Ok(()) };
+                let mut by_text: HashMap<String, Vec<u64>> = HashMap::new();
+                self.each_cell(problems, Some(column), |row, _, text, _| by_text.entry(text).or_default().push(row))?;
+                // A problem of a repeated record may be at one of its rows only.
+                self.add_equal(column, &mut by_text)?;
+                let mut rows: Vec<u64> = Vec::new();
+                for mut same in by_text.into_values().filter(|same| same.len() > 1) {
+                    same.sort_unstable();
+                    same.dedup();
+                    let kept = if *fix == Fix::KeepFirst { 0 } else { same.len() - 1 };
+                    rows.extend(same.into_iter().enumerate().filter(|(nth, _)| *nth != kept).map(|(_, row)| row));
+                }
+                rows.sort_unstable();
+                rows.into_iter().for_each(|row| change((row, None, String::new(), LEFT_OUT.to_owned())));
+            }
+            fix => {
+                self.each_cell(problems, column, |row, column, text, above| {
+                    let new = changed(fix, &text, above.as_deref());
+                    if let Some(new) = new.filter(|new| *new != text) {
+                        change((row, Some(column), text, new));
+                    }
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the other rows of the sheet whose cells have one of these texts.
+    fn add_equal(&self, column: usize, by_text: &mut HashMap<String, Vec<u64>>) -> Result<(), Error> {
+        let header = self.sheet.source.parts.first().map_or(0, |part| part.layout.header.row);
+        let (mut from, sheet) = (0, self.sheet_index());
+        loop {
+            let rows = self.rows.window(from, CHUNK)?;
+            if rows.is_empty() {
+                return Ok(());
+            }
+            from += rows.len() as u64;
+            for row in rows.iter().filter(|row| row.number > header) {
+                if !self.log.current().leaves_out(sheet, row.number)
+                    && let Some(same) = by_text.get_mut(&self.text(row, column))
+                {
+                    same.push(row.number);
+                }
+            }
+        }
+    }
+
+    /// Calls `each` with the row, the column, the text of the cell and that of the cell above.
+    fn each_cell(
+        &self,
+        problems: &[RowProblem],
+        column: Option<usize>,
+        mut each: impl FnMut(u64, usize, String, Option<String>),
+    ) -> Result<(), Error> {
+        for chunk in problems.chunks(CHUNK) {
+            let numbers: Vec<u64> = chunk.iter().map(|problem| problem.row).collect();
+            let mut wanted: Vec<u64> = numbers.iter().flat_map(|row| [row.saturating_sub(1), *row]).collect();
+            wanted.dedup();
+            let rows: HashMap<u64, Row> =
+                self.rows.numbered(&wanted)?.into_iter().map(|row| (row.number, row)).collect();
+            for problem in chunk {
+                let Some(column) = problem.column.map(|column| column as usize).or(column) else { continue };
+                let Some(row) = rows.get(&problem.row) else { continue };
+                if self.log.current().leaves_out(self.sheet_index(), row.number) {
+                    continue;
+                }
+                let above = rows.get(&(problem.row - 1)).map(|row| self.text(row, column));
+                each(problem.row, column, self.text(row, column), above);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the current text of a cell.
+    fn text(&self, row: &Row, column: usize) -> String {
+        let edited = self.log.current().cell(self.sheet_index(), row.number, column);
+        edited.map_or_else(|| row.get(column).shown().into_owned(), str::to_owned)
+    }
+
+    /// Returns the most frequent length of texts of digits in the column, if it is longer than one.
+    fn usual_length(&self) -> Result<Option<usize>, Error> {
+        let Some(column) = self.column() else { return Ok(None) };
+        let mut lengths: HashMap<usize, usize> = HashMap::new();
+        for row in self.rows.window(0, SURVEYED)? {
+            let text = self.text(&row, column);
+            if text.len() > 1 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+                *lengths.entry(text.len()).or_default() += 1;
+            }
+        }
+        Ok(lengths.into_iter().max_by_key(|(length, count)| (*count, *length)).map(|(length, _)| length))
+    }
+}
+
+/// Returns the new text of a cell, or `None` if the fix does not concern it.
+fn changed(fix: &Fix, text: &str, above: Option<&str>) -> Option<String> {
+    static NUMBER: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"[-+]?[0-9][0-9.,'’ \u{a0}]*[0-9]|[-+]?[0-9]").expect("a valid pattern"));
+    match fix {
+        Fix::Set(to) => Some(to.clone()),
+        Fix::ReplacePart { find, with } => (!find.is_empty()).then(|| text.replace(find.as_str(), with)),
+        Fix::Tidy => Some(tidied(text)),
+        Fix::NumberOnly => NUMBER.find(text).map(|number| number.as_str().to_owned()),
+        Fix::FillFromAbove => {
+            above.filter(|above| text.trim().is_empty() && !above.trim().is_empty()).map(str::to_owned)
+        }
+        Fix::PadZeros(length) => {
+            let is_short = text.len() < *length && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            is_short.then(|| format!("{text:0>length$}"))
+        }
+        Fix::LeaveOut | Fix::KeepFirst | Fix::KeepLast => None,
+    }
+}
+
+/// Returns the text without spaces at its ends, repeated ones, and characters that nobody sees.
+fn tidied(text: &str) -> String {
+    let visible =
+        text.chars().map(|c| if c.is_control() { ' ' } else { c }).filter(|c| !crate::visible::is_invisible(*c));
+    visible.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_fix_changes_the_cells_that_it_is_for() {
+        let replace = |find: &str, with: &str| Fix::ReplacePart { find: find.to_owned(), with: with.to_owned() };
+        for (fix, text, above, expected) in [
+            (Fix::Set("pcs".to_owned()), "pcs ", None, Some("pcs")),
+            (replace("O", "0"), "12.5O", None, Some("12.50")),
+            (replace("", "0"), "12", None, None),
+            (Fix::Tidy, "  Bolt \u{200b} M8\u{a0}", None, Some("Bolt M8")),
+            (Fix::NumberOnly, "EUR 1.234,50 / pc", None, Some("1.234,50")),
+            (Fix::NumberOnly, "-7", None, Some("-7")),
+            (Fix::NumberOnly, "on request", None, None),
+            (Fix::FillFromAbove, " ", Some("Bolt"), Some("Bolt")),
+            (Fix::FillFromAbove, "Nut", Some("Bolt"), None),
+            (Fix::PadZeros(6), "4930", None, Some("004930")),
+            (Fix::PadZeros(6), "A930", None, None),
+            (Fix::PadZeros(3), "4930", None, None),
+        ] {
+            assert_eq!(changed(&fix, text, above).as_deref(), expected, "{fix:?} {text}");
+        }
+    }
+}

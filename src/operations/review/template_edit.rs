@@ -1,0 +1,194 @@
+//! Changes of a template by a click. Everything else in the text stays as it is, comments included.
+
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
+
+use super::super::error::Error;
+
+/// Keys of a field that say where its value comes from.
+const SOURCES: [&str; 6] = ["column", "columns", "join", "text", "value", "guess"];
+
+/// A change of a template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TemplateEdit {
+    /// Reads a field, such as `price` or `lines.price`, from a column.
+    Column { field: String, column: ColumnKey },
+    /// Sets a field to the same text in every record.
+    Constant { field: String, value: String },
+    /// Leaves a field out.
+    Remove { field: String },
+    /// Confirms the guess of a field, or of the columns of the group.
+    Confirm { field: String },
+    /// Confirms all guesses.
+    ConfirmAll,
+    /// The row with the names of the columns.
+    Header(u64),
+    /// How the sheet writes numbers and dates; `auto` lets every column decide.
+    Locale(String),
+    /// How a field writes dates.
+    DateFormat { field: String, format: String },
+    /// Replaces a text in the cells of a field.
+    Replace { field: String, from: String, to: String },
+}
+
+/// A column as it is named in a template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ColumnKey {
+    Name(String),
+    /// From 1, for columns without a name of their own.
+    Number(u64),
+}
+
+/// The pseudo field of the group's columns.
+const GROUP: &str = "group";
+
+impl TemplateEdit {
+    /// Returns the changed text.
+    pub(super) fn apply(&self, toml: &str) -> Result<String, Error> {
+        let mut document: DocumentMut = toml.parse().map_err(|error: toml_edit::TomlError| {
+            Error::invalid(format!("the template is not valid: {}", error.message()), "correct its text first")
+        })?;
+        match self {
+            TemplateEdit::Column { field, column } => {
+                let table = field_table(&mut document, field)?;
+                SOURCES.iter().for_each(|key| drop(table.remove(key)));
+                let column = match column {
+                    ColumnKey::Name(name) => toml_edit::value(name),
+                    ColumnKey::Number(number) => toml_edit::value(i64::try_from(*number).unwrap_or(i64::MAX)),
+                };
+                table.insert("column", column);
+            }
+            TemplateEdit::Constant { field, value } => {
+                let table = field_table(&mut document, field)?;
+                table.clear();
+                table.insert("value", toml_edit::value(value));
+            }
+            TemplateEdit::Remove { field } => remove(&mut document, field),
+            TemplateEdit::Confirm { field } if field == GROUP => {
+                drop(document.get_mut(GROUP).and_then(Item::as_table_like_mut).map(|group| group.remove("guess")));
+            }
+            TemplateEdit::Confirm { field } => drop(field_table(&mut document, field)?.remove("guess")),
+            TemplateEdit::ConfirmAll => confirm_all(&mut document),
+            TemplateEdit::Header(row) => {
+                let row = i64::try_from(*row).unwrap_or(i64::MAX);
+                table_of(document.as_table_mut(), "sheet")?.insert("header", toml_edit::value(row));
+            }
+            TemplateEdit::Locale(locale) => {
+                table_of(document.as_table_mut(), "sheet")?.insert("locale", toml_edit::value(locale));
+            }
+            TemplateEdit::DateFormat { field, format } => {
+                field_table(&mut document, field)?.insert("format", toml_edit::value(format));
+            }
+            TemplateEdit::Replace { field, from, to } => add_replacement(field_table(&mut document, field)?, from, to),
+        }
+        Ok(document.to_string())
+    }
+}
+
+/// Returns the name of the table of a field, and the name of the field in it.
+fn place(field: &str) -> (&'static str, &str) {
+    match field.strip_prefix("lines.") {
+        Some(field) => ("lines", field),
+        None => ("fields", field),
+    }
+}
+
+fn field_table<'d>(document: &'d mut DocumentMut, field: &str) -> Result<&'d mut Table, Error> {
+    let (table, name) = place(field);
+    let parent = table_of(document.as_table_mut(), table)?;
+    parent.set_implicit(true);
+    table_of(parent, name)
+}
+
+/// Returns a table, created if there is none. An inline table becomes one with a header of its own.
+fn table_of<'t>(parent: &'t mut Table, name: &str) -> Result<&'t mut Table, Error> {
+    let item = parent.entry(name).or_insert_with(|| Item::Table(Table::new()));
+    if let Item::Value(Value::InlineTable(_)) = item
+        && let Item::Value(Value::InlineTable(inline)) = std::mem::take(item)
+    {
+        *item = Item::Table(inline.into_table());
+    }
+    let wrong = || Error::invalid(format!("{name} of the template is not a table"), "correct the text of the template");
+    item.as_table_mut().ok_or_else(wrong)
+}
+
+fn remove(document: &mut DocumentMut, field: &str) {
+    let (table, name) = place(field);
+    if let Some(fields) = document.get_mut(table).and_then(Item::as_table_like_mut) {
+        fields.remove(name);
+        if fields.is_empty() {
+            document.remove(table);
+        }
+    }
+}
+
+fn confirm_all(document: &mut DocumentMut) {
+    for table in ["fields", "lines"] {
+        let Some(fields) = document.get_mut(table).and_then(Item::as_table_like_mut) else { continue };
+        for (_, field) in fields.iter_mut() {
+            drop(field.as_table_like_mut().map(|field| field.remove("guess")));
+        }
+    }
+    drop(document.get_mut(GROUP).and_then(Item::as_table_like_mut).map(|group| group.remove("guess")));
+}
+
+/// Adds a replacement of a whole text to those of a field.
+fn add_replacement(table: &mut Table, from: &str, to: &str) {
+    let mut replacement = InlineTable::new();
+    replacement.insert("pattern", format!("^{}$", regex::escape(from)).into());
+    // A dollar sign in the new text is no group.
+    replacement.insert("with", to.replace('$', "$$").into());
+    let known = table.remove("replace");
+    let mut all = match known {
+        Some(Item::Value(Value::Array(all))) => all,
+        Some(Item::Value(one @ Value::InlineTable(_))) => Array::from_iter([one]),
+        _ => Array::new(),
+    };
+    all.push(replacement);
+    table.insert("replace", toml_edit::value(all));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEMPLATE: &str = "sheetport = 1\nrecord = \"item\"\n\n[sheet]\nheader = \"auto\"\n\n# The number.\n[fields.externalId]\n\
+                            column = \"SKU\"\nguess = true\n\n[fields.name]\ncolumn = \"Name\"\n";
+
+    #[track_caller]
+    fn check(edit: &TemplateEdit, expected: &str) {
+        let toml = edit.apply(TEMPLATE).expect("valid TOML");
+        assert!(toml.contains(expected), "{toml}");
+        assert!(toml.contains("# The number."), "{toml}");
+        crate::template::load::load("t.toml", &toml, &crate::template::load::no_tables).expect("a valid template");
+    }
+
+    #[test]
+    fn edits_keep_the_rest_of_the_text() {
+        let field = |name: &str| name.to_owned();
+        let column = ColumnKey::Name("Art. \"no\"".to_owned());
+        check(
+            &TemplateEdit::Column { field: field("externalId"), column },
+            "[fields.externalId]\ncolumn = 'Art. \"no\"'\n",
+        );
+        check(
+            &TemplateEdit::Column { field: field("price"), column: ColumnKey::Number(4) },
+            "[fields.price]\ncolumn = 4\n",
+        );
+        check(
+            &TemplateEdit::Constant { field: field("currency"), value: "EUR".to_owned() },
+            "[fields.currency]\nvalue = \"EUR\"\n",
+        );
+        check(&TemplateEdit::ConfirmAll, "column = \"SKU\"\n\n[fields.name]");
+        check(&TemplateEdit::Confirm { field: field("externalId") }, "column = \"SKU\"\n\n[fields.name]");
+        check(&TemplateEdit::Header(3), "[sheet]\nheader = 3\n");
+        check(&TemplateEdit::Locale("de".to_owned()), "locale = \"de\"\n");
+        let replace = TemplateEdit::Replace { field: field("name"), from: "a.b ".to_owned(), to: "$1".to_owned() };
+        check(&replace, r#"replace = [{ pattern = '^a\.b $', with = "$$1" }]"#);
+    }
+
+    #[test]
+    fn a_field_is_removed() {
+        let toml = TemplateEdit::Remove { field: "name".to_owned() }.apply(TEMPLATE).expect("valid TOML");
+        assert!(!toml.contains("[fields.name]"), "{toml}");
+    }
+}

@@ -1,0 +1,202 @@
+// The page: its steps, and what they share.
+
+import {get, post, Refused} from "./api.js";
+import {closeMenu, el, replace, say, toast} from "./dom.js";
+import {columnsStep} from "./step_columns.js";
+import {fileStep} from "./step_file.js";
+import {problemsStep} from "./step_problems.js";
+import {sendStep} from "./step_send.js";
+import {load as loadWords, t} from "./words.js";
+
+const STEPS = {file: fileStep, columns: columnsStep, problems: problemsStep, send: sendStep};
+const ORDER = Object.keys(STEPS);
+
+export const app = {
+  /** What the program has said at the start. */
+  start: null,
+  /** The number of the file under review. */
+  id: null,
+  /** What is known of the file. */
+  review: null,
+  step: "file",
+  /** The parts of the step on the page. */
+  view: null,
+
+  path(rest = "") {
+    return `api/reviews/${this.id}${rest}`;
+  },
+
+  /** Changes something, and shows the result. */
+  async change(path, body) {
+    this.busy += 1;
+    try {
+      this.take(await post(this.path(path), body));
+      return true;
+    } catch (error) {
+      this.fail(error);
+      return false;
+    } finally {
+      this.busy -= 1;
+    }
+  },
+
+  /** Changes that are under way. */
+  busy: 0,
+
+  take(review) {
+    // An answer that was overtaken by a later one.
+    const isOlder = (one, other) => (one ?? -1) < (other ?? -1);
+    if (isOlder(review.revision, this.review?.revision) || isOlder(review.check?.revision, this.review?.check?.revision)) return;
+    this.review = review;
+    this.drawSteps();
+    this.view?.update?.();
+  },
+
+  async open(id, step = "columns") {
+    this.id = id;
+    this.review = null;
+    this.review = await get(this.path());
+    this.listen();
+    this.go(step);
+    this.check();
+  },
+
+  /** Checks the rows as they are now. */
+  async check() {
+    const id = this.id;
+    this.isChecking = true;
+    this.view?.update?.();
+    try {
+      const review = await post(this.path("/check"));
+      if (id !== this.id) return;
+      this.isChecking = false;
+      this.take(review);
+    } catch (error) {
+      this.isChecking = false;
+      this.fail(error);
+    }
+  },
+
+  /** Checks the rows in a moment, unless something else is changed before. */
+  checkSoon(delay) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.check(), delay ?? (this.review.rows > 20_000 ? 1200 : 150));
+  },
+
+  go(step) {
+    closeMenu();
+    if (step !== "file" && !this.review) step = "file";
+    this.step = step;
+    const place = step === "file" ? "#/" : `#/${this.id}/${step}`;
+    if (location.hash !== place) history.pushState(null, "", place);
+    this.view?.close?.();
+    const main = document.getElementById("main");
+    const bar = document.getElementById("bar");
+    replace(bar);
+    bar.hidden = true;
+    this.view = STEPS[step](this, main, bar);
+    this.drawSteps();
+    main.scrollTop = 0;
+    main.focus({preventScroll: true});
+    say(t(`step.${step}`));
+    document.title = this.review && step !== "file" ? `${this.review.name} – Sheetport` : "Sheetport";
+  },
+
+  drawSteps() {
+    const at = ORDER.indexOf(this.step);
+    const list = ORDER.map((step, index) => el("li", {class: index < at ? "done" : null},
+      el("button", {
+        onclick: () => this.go(step),
+        disabled: index > 0 && !this.review,
+        "aria-current": step === this.step ? "step" : null,
+      }, el("span.number", {"aria-hidden": "true"}, index < at ? "✓" : String(index + 1)), el("span.word", t(`step.${step}`)))));
+    replace(document.getElementById("steps"), el("ol", list));
+  },
+
+  fail(error) {
+    if (error instanceof Refused && error.status === 401) return locked();
+    if (error instanceof Refused && error.status === 0) return toast(t("gone"));
+    if (error instanceof Refused && error.status === 409) return this.check();
+    toast([error.message, error.hint].filter(Boolean).join(" – "));
+    if (!(error instanceof Refused)) throw error;
+  },
+
+  /** Follows what happens in the program, also through other tabs. */
+  listen() {
+    this.events?.close();
+    const events = new EventSource(this.path("/events"));
+    const id = this.id;
+    events.addEventListener("message", async (event) => {
+      const {revision, status} = JSON.parse(event.data);
+      if (id !== this.id) return;
+      const before = this.review.status.phase;
+      this.review.status = status;
+      this.view?.progress?.(status, before);
+      if (revision > this.review.revision && !this.isChecking && !this.busy) {
+        try {
+          this.take(await get(this.path()));
+          this.view?.refresh?.();
+        } catch (error) {
+          this.fail(error);
+        }
+      }
+    });
+    this.events = events;
+  },
+};
+
+function locked() {
+  replace(document.getElementById("main"), el("div.page", el("div.drop", el("div", el("h1", t("locked.title")), el("p.soft", t("locked.text"))))));
+}
+
+function drawService() {
+  const {service} = app.start;
+  const node = document.getElementById("service");
+  const address = service.address?.replace(/^https?:\/\//, "") ?? "";
+  if (service.problem) {
+    node.classList.add("problem");
+    node.textContent = t(`service.${service.problem}`);
+  } else {
+    node.textContent = [address, service.workspace].filter(Boolean).join(" · ");
+  }
+}
+
+addEventListener("popstate", () => {
+  const [, id, step] = location.hash.split("/");
+  if (id && Number(id) === app.id && STEPS[step]) app.go(step);
+  else if (!id) app.go("file");
+});
+// A file dropped beside the field must not replace the page.
+for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
+
+async function begin() {
+  await loadWords();
+  const token = location.hash.slice(1);
+  if (/^[0-9a-f]{64}$/.test(token)) {
+    // The token is of no use any more, and does not belong in the history.
+    history.replaceState(null, "", "#/");
+    try {
+      await post("api/session", {token});
+    } catch (error) {
+      if (error.status !== 401) throw error;
+    }
+  }
+  const [, id, step] = location.hash.split("/");
+  try {
+    app.start = await get("api/start");
+  } catch (error) {
+    return error.status === 401 ? locked() : app.fail(error);
+  }
+  drawService();
+  try {
+    if (id) return await app.open(Number(id), STEPS[step] ? step : "columns");
+    if (app.start.review) return await app.open(app.start.review);
+  } catch (error) {
+    if (error.status !== 404) app.fail(error);
+  }
+  app.go("file");
+  const {failure} = app.start;
+  if (failure) toast([failure.message, failure.hint].filter(Boolean).join(" – "));
+}
+
+begin();

@@ -1,0 +1,108 @@
+// Building elements. Texts of others only ever become text.
+
+/** Creates an element: `el("p.hint", {title: "…"}, "text", child)`. Event handlers are attributes such as `onclick`. */
+export function el(what, ...rest) {
+  const [tag, ...classes] = what.split(".");
+  const node = document.createElement(tag || "div");
+  if (classes.length) node.className = classes.join(" ");
+  let children = rest;
+  const first = rest[0];
+  if (first && typeof first === "object" && !(first instanceof Node) && !Array.isArray(first)) {
+    children = rest.slice(1);
+    for (const [name, value] of Object.entries(first)) {
+      if (value === null || value === undefined || value === false) continue;
+      if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+      else if (name === "value" || name === "checked" || name === "disabled" || name === "selected") node[name] = value;
+      else node.setAttribute(name, value === true ? "" : String(value));
+    }
+  }
+  append(node, children);
+  return node;
+}
+
+function append(node, children) {
+  for (const child of children) {
+    if (Array.isArray(child)) append(node, child);
+    else if (child !== null && child !== undefined && child !== false) node.append(child);
+  }
+}
+
+export function replace(node, ...children) {
+  node.replaceChildren();
+  append(node, children);
+}
+
+/** Tells screen readers. */
+export function say(text) {
+  document.getElementById("said").textContent = text;
+}
+
+/** Shows a message that goes away by itself, or with an action. */
+export function toast(text, action) {
+  const box = el("div.toast", el("span", text));
+  const remove = () => box.remove();
+  if (action) box.append(el("button.link", {onclick: () => { remove(); action.run(); }}, action.label));
+  document.getElementById("toasts").append(box);
+  setTimeout(remove, action ? 9000 : 6000);
+}
+
+let open = null;
+
+/** Opens a menu below a button. Arrow keys move, Escape closes. */
+export function menu(button, items) {
+  closeMenu();
+  const list = el("div.menu", {role: "menu"});
+  const entries = [];
+  for (const item of items) {
+    if (item.heading) { list.append(el("p.heading", {role: "presentation"}, item.heading)); continue; }
+    if (item.node) { list.append(item.node); continue; }
+    const entry = el("button.entry", {
+      role: item.checked === undefined ? "menuitem" : "menuitemradio",
+      "aria-checked": item.checked === undefined ? null : String(item.checked),
+      tabindex: "-1",
+      onclick: () => { closeMenu(); item.run(); },
+    }, el("span", item.label), item.hint ? el("small", item.hint) : null);
+    entries.push(entry);
+    list.append(entry);
+  }
+  document.body.append(list);
+  place(list, button);
+  button.setAttribute("aria-expanded", "true");
+  open = {list, button};
+  list.addEventListener("keydown", (event) => {
+    const at = entries.indexOf(document.activeElement);
+    const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
+    if (step) {
+      event.preventDefault();
+      entries[(at + step + entries.length) % entries.length]?.focus();
+    } else if (event.key === "Escape" || event.key === "Tab") {
+      event.preventDefault();
+      closeMenu();
+      button.focus();
+    }
+  });
+  (entries.find((entry) => entry.getAttribute("aria-checked") === "true") ?? entries[0])?.focus();
+  setTimeout(() => document.addEventListener("pointerdown", outside), 0);
+}
+
+function place(list, button) {
+  const box = button.getBoundingClientRect();
+  const width = list.offsetWidth, height = list.offsetHeight;
+  const left = Math.max(8, Math.min(box.left, innerWidth - width - 8));
+  const below = box.bottom + 4 + height < innerHeight;
+  const top = below ? box.bottom + 4 : Math.max(8, box.top - height - 4);
+  list.style.left = `${left}px`;
+  list.style.top = `${top}px`;
+}
+
+function outside(event) {
+  if (open && !open.list.contains(event.target)) closeMenu();
+}
+
+export function closeMenu() {
+  if (!open) return;
+  open.button.removeAttribute("aria-expanded");
+  open.list.remove();
+  open = null;
+  document.removeEventListener("pointerdown", outside);
+}

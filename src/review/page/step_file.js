@@ -1,0 +1,62 @@
+// The first step: a file is dropped or chosen.
+
+import {upload} from "./api.js";
+import {el, replace} from "./dom.js";
+import {t} from "./words.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function picture() {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", "0 0 46 54");
+  svg.setAttribute("class", "sheet");
+  svg.setAttribute("aria-hidden", "true");
+  for (const [d, width] of [["M5 3h25l12 12v36H5z", 2.5], ["M30 3v12h12", 2.5], ["M12 24h23M12 32h23M12 40h23M20 24v16", 2]]) {
+    const path = document.createElementNS(SVG, "path");
+    path.setAttribute("d", d);
+    path.setAttribute("fill", "none");
+    path.setAttribute("stroke", "currentColor");
+    path.setAttribute("stroke-width", width);
+    path.setAttribute("stroke-linejoin", "round");
+    svg.append(path);
+  }
+  return svg;
+}
+
+export function fileStep(app, main) {
+  const input = el("input", {type: "file", hidden: true, id: "file", "aria-label": t("file.choose"), onchange: () => take(input.files)});
+  const about = el("div");
+  const zone = el("section.drop", {"aria-label": t("file.title")}, about, input);
+
+  function idle(message) {
+    replace(about, picture(), el("h1", t("file.title")), el("p.soft", t("file.text")),
+      el("button.primary", {onclick: () => input.click()}, t("file.choose")),
+      message ? el("p.bad", {role: "alert"}, message) : null,
+      el("ul.facts", el("li", t("file.kinds")), el("li", t("file.nothing_sent")), el("li", t("file.stays"))));
+  }
+
+  async function take(files) {
+    const [file] = files;
+    if (!file) return;
+    const bar = el("progress", {max: 1, value: 0, "aria-label": t("file.reading", {name: file.name})});
+    replace(about, picture(), el("h1", t("file.reading", {name: file.name})), bar);
+    try {
+      const {review} = await upload(file, (share) => { bar.value = share; });
+      await app.open(review);
+    } catch (error) {
+      if (error.status === 401 || error.status === 0) app.fail(error);
+      idle([error.message, error.hint].filter(Boolean).join(" – "));
+    }
+  }
+
+  zone.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
+  zone.addEventListener("dragleave", () => zone.classList.remove("over"));
+  zone.addEventListener("drop", (event) => {
+    event.preventDefault();
+    zone.classList.remove("over");
+    take(event.dataTransfer.files);
+  });
+  idle();
+  replace(main, el("div.page.fill", zone));
+  return {};
+}

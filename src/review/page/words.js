@@ -1,0 +1,48 @@
+// The words of the page, in the language of the browser.
+
+let words = {};
+let language = "en";
+
+export async function load() {
+  const answer = await fetch("words.json");
+  language = answer.headers.get("content-language") ?? "en";
+  words = await answer.json();
+  document.documentElement.lang = language;
+  for (const node of document.querySelectorAll("[data-word]")) node.textContent = t(node.dataset.word);
+}
+
+/** Returns words, with `{name}` replaced by values, and `{n|row|rows}` by the form for a number. */
+export function t(key, values = {}) {
+  const text = words[key];
+  if (text === undefined) return key;
+  return text.replace(/\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g, (_, name, one, many) => {
+    const value = values[name];
+    if (one !== undefined) return value === 1 ? one : many;
+    return typeof value === "number" ? number(value) : String(value ?? "");
+  });
+}
+
+export function has(key) {
+  return words[key] !== undefined;
+}
+
+export function number(value) {
+  return new Intl.NumberFormat(language).format(value);
+}
+
+/** Returns the name of a field for people. */
+export function fieldName(field) {
+  return has(`field.${field.name}`) ? t(`field.${field.name}`) : field.name;
+}
+
+/** Returns a short title for the code of a problem. */
+export function causeTitle(cause) {
+  if (cause.refusal) return t("cause.refusal");
+  return has(`cause.${cause.code}`) ? t(`cause.${cause.code}`) : cause.message;
+}
+
+export function duration(seconds) {
+  if (seconds < 60) return t("seconds", {n: Math.max(1, Math.round(seconds))});
+  if (seconds < 3600) return t("minutes", {n: Math.round(seconds / 60)});
+  return t("hours", {n: Math.round(seconds / 3600)});
+}

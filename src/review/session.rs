@@ -1,0 +1,300 @@
+//! A file under review.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::runtime::Handle;
+
+use super::failure::Failure;
+use super::progress::Sending;
+use crate::ledger::RunId;
+use crate::operations::review::TemplateMistake;
+use crate::operations::review::{
+    CheckedSheet, Draft, EditLog, Mapping, OpenSheet, Reading, TemplateEdit, examine, last_run, mapping, mistakes,
+    open_sheet, propose,
+};
+use crate::operations::{self, Context, Event, InputFile, Spreadsheet};
+use crate::records::RecordKind;
+use crate::sheet::column_letters;
+use crate::sheet::write::{Existing, WholeFile};
+use crate::template::Template;
+use crate::upload::Source;
+
+/// The folder of templates of dropped files, below the home folder.
+const TEMPLATES: &str = "templates";
+
+/// A file under review. All of it can be called from several tabs at once.
+pub(super) struct Session {
+    pub file: Arc<InputFile>,
+    state: Mutex<State>,
+    /// One check at a time: the next one includes what was changed meanwhile.
+    checking: Mutex<()>,
+    pub sending: Sending,
+    /// Where a new template is saved.
+    save_as: PathBuf,
+}
+
+/// What people have chosen and changed.
+#[derive(Clone)]
+pub(super) struct State {
+    pub reading: Reading,
+    pub sheet: Arc<OpenSheet>,
+    pub draft: Draft,
+    /// Whether the draft is saved at its name, as it is.
+    is_saved: bool,
+    pub log: EditLog,
+    pub checked: Option<Arc<CheckedSheet>>,
+    /// Why the sheet can't be checked with the template.
+    pub unchecked: Vec<TemplateMistake>,
+    /// Raised by every change of the rows, the template or the edits.
+    pub revision: u64,
+    /// The revision that was checked.
+    pub checked_revision: Option<u64>,
+    /// The run that has sent the file last.
+    pub last_run: Option<RunId>,
+}
+
+/// The result of reading the header with the template.
+pub(super) struct Columns {
+    pub mapping: Mapping,
+    pub mistakes: Vec<TemplateMistake>,
+}
+
+impl Session {
+    /// Opens a file, and finds or proposes its template.
+    pub(super) fn open(context: &Context, file: InputFile) -> Result<Session, Failure> {
+        let file = Arc::new(file);
+        let save_as = save_as(context, &file);
+        let reading = Reading::default();
+        let state = open_state(context, &file, reading, None, &save_as)?;
+        let session =
+            Session { file, state: Mutex::new(state), checking: Mutex::new(()), sending: Sending::default(), save_as };
+        Ok(session)
+    }
+
+    pub(super) fn is_sending(&self) -> bool {
+        self.sending.is_running()
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the file in another way, and finds its template anew.
+    pub(super) fn change_reading(&self, context: &Context, reading: Reading) -> Result<(), Failure> {
+        let record = (reading.header_row != self.state().reading.header_row).then(|| self.state().draft.record);
+        let mut state = open_state(context, &self.file, reading, record, &self.save_as)?;
+        let mut current = self.state();
+        state.revision = current.revision + 1;
+        *current = state;
+        Ok(())
+    }
+
+    /// Proposes a template for another kind of record.
+    pub(super) fn change_kind(&self, context: &Context, record: RecordKind) -> Result<(), Failure> {
+        let reading = self.state().reading.clone();
+        let proposal = propose(context, (&self.file, &reading), Some(record), &self.save_as, &|_| {});
+        let draft = Handle::current().block_on(proposal)?;
+        self.change_draft(|known| {
+            *known = draft;
+            Ok(())
+        })
+    }
+
+    /// Changes the template by a click.
+    pub(super) fn change_template(&self, change: &TemplateEdit) -> Result<(), Failure> {
+        self.change_draft(|draft| draft.edit(change))
+    }
+
+    pub(super) fn set_template(&self, text: String) -> Result<(), Failure> {
+        self.change_draft(|draft| {
+            draft.set_text(text);
+            Ok(())
+        })
+    }
+
+    fn change_draft(&self, change: impl FnOnce(&mut Draft) -> Result<(), operations::Error>) -> Result<(), Failure> {
+        let mut state = self.state();
+        let mut draft = state.draft.clone();
+        change(&mut draft)?;
+        state.draft = draft;
+        state.is_saved = false;
+        state.revision += 1;
+        self.sending.note_revision(state.revision);
+        Ok(())
+    }
+
+    /// Returns which column goes to which field, and what is wrong with the template.
+    pub(super) fn columns(&self) -> Columns {
+        let state = self.state().clone();
+        let header_row = state.sheet.header_row;
+        let loaded = load(&self.file, &state);
+        let (names, mistakes) = match &loaded {
+            Ok(_) => (Vec::new(), Vec::new()),
+            Err(error) => (header_names(&state.sheet, header_row), mistakes(error)),
+        };
+        let loaded = loaded.as_ref().ok().map(|(template, source)| (template, source));
+        Columns { mapping: mapping(&state.draft, loaded, (header_row, &names)), mistakes }
+    }
+
+    /// Checks the sheet as it is now, unless that was done.
+    pub(super) fn check(&self, context: &Context) -> Result<(), Failure> {
+        let _one = self.checking.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state().clone();
+        if state.checked_revision == Some(state.revision) {
+            return Ok(());
+        }
+        let sending = &self.sending;
+        let checked = state.spreadsheet(&self.file).and_then(|input| {
+            Handle::current().block_on(async {
+                let observer = |event: Event<'_>| sending.note_reading(event);
+                let mut checked = examine(context, input, &observer).await?;
+                let last = last_run(context, state.log.file_hash()).await?;
+                if let Some((run, refused)) = &last {
+                    // What was changed since is not refused yet.
+                    let edited = state.log.edited_since(run.created_at, checked.sheet_index());
+                    let open: Vec<_> = refused.iter().filter(|(row, _)| !edited.contains(row)).cloned().collect();
+                    checked.add_refusals(&open);
+                }
+                Ok((checked, last.map(|(run, _)| run.id)))
+            })
+        });
+        let mut current = self.state();
+        match checked {
+            Ok((checked, last_run)) => {
+                (current.checked, current.unchecked) = (Some(Arc::new(checked)), Vec::new());
+                current.last_run = last_run;
+            }
+            Err(error) => (current.checked, current.unchecked) = (None, mistakes(&error)),
+        }
+        current.checked_revision = Some(state.revision);
+        Ok(())
+    }
+
+    /// Changes the edits.
+    pub(super) fn change_edits<T>(
+        &self,
+        change: impl FnOnce(&mut EditLog) -> Result<T, operations::Error>,
+    ) -> Result<T, Failure> {
+        let mut state = self.state();
+        let mut log = state.log.clone();
+        let changed = change(&mut log)?;
+        state.log = log;
+        state.revision += 1;
+        self.sending.note_revision(state.revision);
+        Ok(changed)
+    }
+
+    /// Notes that something outside has changed what a check finds, such as a run. Returns the new revision.
+    pub(super) fn expire(&self) -> u64 {
+        let mut state = self.state();
+        state.revision += 1;
+        state.revision
+    }
+
+    /// Saves the template unless it is saved or built in. Returns its name for `-t`.
+    pub(super) fn save_template(&self, context: &Context) -> Result<String, Failure> {
+        let mut state = self.state();
+        if !state.is_saved && !state.draft.is_as_it_was() {
+            let template = state.draft.load(&self.file)?;
+            // A template that a person has written stays as it is.
+            let path = operations::unused(&self.save_as);
+            if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+                std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
+            }
+            let mut file = WholeFile::create(&path, Existing::Keep).map_err(operations::Error::from)?;
+            let written = std::io::Write::write_all(&mut file, state.draft.toml.as_bytes());
+            written.map_err(|error| unwritable(&path, &error))?;
+            file.finish().map_err(operations::Error::from)?;
+            state.draft.saved_at(&path);
+            drop(template);
+            operations::trust(context, &state.draft.load(&self.file)?)?;
+        }
+        state.is_saved = true;
+        Ok(state.draft.name.clone())
+    }
+}
+
+impl State {
+    /// Returns the file with the template and the edits, as an upload takes them.
+    pub(super) fn spreadsheet<'a>(&'a self, file: &'a InputFile) -> Result<Spreadsheet<'a>, operations::Error> {
+        Ok(Spreadsheet {
+            file,
+            template: self.draft.load(file)?,
+            sheet: self.reading.sheet.as_deref(),
+            text: self.reading.options(),
+            rows: None,
+            is_strict: false,
+            edits: Some(Arc::new(self.log.current().clone())),
+        })
+    }
+}
+
+fn open_state(
+    context: &Context,
+    file: &Arc<InputFile>,
+    mut reading: Reading,
+    record: Option<RecordKind>,
+    save_as: &Path,
+) -> Result<State, Failure> {
+    let mut sheet = open_sheet(file, &reading)?;
+    let draft = Handle::current().block_on(propose(context, (file, &reading), record, save_as, &|_| {}))?;
+    let log = Handle::current().block_on(EditLog::of_file(context, file))?;
+    let mut state = State {
+        reading: reading.clone(),
+        sheet: Arc::new(sheet),
+        draft,
+        is_saved: false,
+        log,
+        checked: None,
+        unchecked: Vec::new(),
+        revision: 0,
+        checked_revision: None,
+        last_run: None,
+    };
+    // The template may read another sheet than the first, or several.
+    let other = load(file, &state).ok().and_then(|(_, source)| {
+        let part = source.parts.first()?;
+        let is_other = source.parts.len() > 1 || part.sheet != state.sheet.sheet;
+        is_other.then(|| source.name_of(part).to_owned())
+    });
+    if let Some(name) = other.filter(|_| state.sheet.book.has_named_sheets()) {
+        reading.sheet = Some(name);
+        sheet = open_sheet(file, &reading)?;
+        (state.reading, state.sheet) = (reading, Arc::new(sheet));
+    }
+    Ok(state)
+}
+
+/// Loads the template and finds its columns.
+fn load(file: &InputFile, state: &State) -> Result<(Template, Source), operations::Error> {
+    let input = state.spreadsheet(file)?;
+    let source = operations::review::bind(&input)?;
+    Ok((input.template, source))
+}
+
+/// Returns the names of the columns, or their letters where there are none.
+fn header_names(sheet: &OpenSheet, header_row: Option<u64>) -> Vec<String> {
+    let width = sheet.rows.extent().width;
+    let row = header_row.and_then(|row| sheet.rows.numbered(&[row]).ok()?.into_iter().next());
+    let name = |column: usize| match &row {
+        Some(row) => row.get(column).shown().trim().to_owned(),
+        None => column_letters(column),
+    };
+    (0..width).map(name).collect()
+}
+
+/// Returns the path for a new template: beside the file, or in the home folder for a dropped one.
+fn save_as(context: &Context, file: &InputFile) -> PathBuf {
+    let is_dropped = file.path != file.name;
+    let stem = file.name.file_stem().unwrap_or_default();
+    let name = Path::new(stem).with_added_extension("toml");
+    match is_dropped {
+        true => context.home.join(TEMPLATES).join(name),
+        false => file.name.with_file_name(name),
+    }
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::bad_request(format!("{} can't be written: {error}", path.display()))
+}

@@ -1,0 +1,101 @@
+//! The names that a server answers to. A web page of another site can reach a server on this machine under a name of that
+//! site that leads here (DNS rebinding). Its requests carry that name, and are refused.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::extract::Request;
+use axum::http::uri::Authority;
+use axum::http::{HeaderValue, header};
+
+/// The names and addresses in `Host` that are ours.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnHosts {
+    listens: Vec<IpAddr>,
+    /// In lower case.
+    names: Vec<String>,
+}
+
+impl OwnHosts {
+    /// Returns the hosts of a server that listens on these addresses, and is known by further names.
+    pub(crate) fn new(listens: &[SocketAddr], names: &[String]) -> OwnHosts {
+        OwnHosts {
+            listens: listens.iter().map(SocketAddr::ip).collect(),
+            names: names.iter().map(|name| normal(name)).collect(),
+        }
+    }
+
+    fn has(&self, authority: &Authority) -> bool {
+        let host = normal(authority.host());
+        let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(&host);
+        match address.parse::<IpAddr>() {
+            // A name that leads here is no address. All addresses of this machine are listened on, or one.
+            Ok(address) => {
+                address.is_loopback()
+                    || self.listens.iter().any(|listens| listens.is_unspecified() || address == *listens)
+                    || self.names.contains(&host)
+            }
+            Err(_) => host == "localhost" || host.ends_with(".localhost") || self.names.contains(&host),
+        }
+    }
+}
+
+/// Returns a name in lower case, without the dot at its end.
+fn normal(name: &str) -> String {
+    name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
+}
+
+/// Why a request is refused because of its `Host`.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// Two programs on the way may each follow another one.
+    Several,
+    None,
+    NoHost,
+    /// The host that is not ours.
+    Foreign(String),
+}
+
+impl OwnHosts {
+    /// Returns why a request is refused, or `None` for a request to one of our hosts.
+    pub(crate) fn refusal(&self, request: &Request) -> Option<Refusal> {
+        let headers = request.headers().get_all(header::HOST);
+        if headers.iter().count() > 1 {
+            return Some(Refusal::Several);
+        }
+        let parse = |host: &HeaderValue| host.to_str().ok().and_then(|host| host.parse().ok());
+        let mut hosts: Vec<Option<Authority>> = headers.iter().map(parse).collect();
+        hosts.extend(request.uri().authority().cloned().map(Some));
+        if hosts.is_empty() {
+            return Some(Refusal::None);
+        }
+        let foreign = hosts.iter().find(|host| !host.as_ref().is_some_and(|host| self.has(host)))?;
+        Some(foreign.as_ref().map_or(Refusal::NoHost, |host| Refusal::Foreign(host.host().to_owned())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(listens: &str, names: &[&str], own: &[&str], foreign: &[&str]) {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let hosts = OwnHosts::new(&[listens.parse().expect("an address")], &names);
+        let has = |host: &&str| hosts.has(&host.parse().expect("a host"));
+        assert_eq!(own.iter().find(|host| !has(host)), None);
+        assert_eq!(foreign.iter().find(|host| has(host)), None);
+    }
+
+    #[test]
+    fn only_names_of_this_machine_and_given_ones_are_ours() {
+        let loopback =
+            ["localhost", "LOCALHOST:8787", "localhost.", "api.localhost", "127.0.0.1:8787", "127.1.2.3", "[::1]:8787"];
+        let foreign =
+            ["evil.example", "evil.example:8787", "127.0.0.1.evil.example", "localhost.evil.example", "10.0.0.5"];
+        check("127.0.0.1:8787", &[], &loopback, &foreign);
+        check("10.0.0.5:8787", &[], &["10.0.0.5:1", "localhost"], &["evil.example", "10.0.0.6"]);
+        check("0.0.0.0:8787", &["API.example.com"], &["192.168.1.7:8787", "api.example.com."], &["example.com"]);
+        check("[::]:8787", &[], &["[fe80::1]:8787"], &["xapi.example.com"]);
+        check("127.0.0.1:1", &["10.0.0.9"], &["10.0.0.9"], &["10.0.0.8"]);
+    }
+}
