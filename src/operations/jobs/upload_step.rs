@@ -154,6 +154,7 @@ impl Sender<'_> {
             text: sheet::Options::default(),
             rows: None,
             is_strict: step.strict,
+            edits: None,
         };
         let request = Upload {
             input,
