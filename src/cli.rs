@@ -13,8 +13,10 @@ mod report;
 mod retry;
 mod review;
 mod runs;
+mod schema;
 mod serve;
 mod template;
+mod terminal;
 mod upload;
 mod view;
 
@@ -34,8 +36,10 @@ pub use self::report::Report;
 pub use self::retry::{Retry, RetryTarget};
 pub use self::review::Review;
 pub use self::runs::{Prune, Resolve, Resume, Rows, Runs, RunsAction};
+pub use self::schema::Schema;
 pub use self::serve::{Data, Lifetimes, Listen, Load, Rehearsal, Serve, ServeAction, Show, Shown, Token};
 pub use self::template::{Infer, Template};
+pub use self::terminal::{Completions, Man};
 pub use self::upload::Upload;
 pub use self::view::View;
 use crate::error::EXIT_CODES;
@@ -54,13 +58,18 @@ pub struct Cli {
     pub global: Global,
 }
 
+/// Returns the definition of the command line.
+pub fn command() -> clap::Command {
+    terminal::with_short_help(Cli::command())
+}
+
 impl Cli {
     /// Parses the command line of the process.
     ///
     /// # Errors
     /// If it is wrong, or asks for help or the version.
     pub fn read() -> Result<Cli, clap::Error> {
-        let mut command = Cli::command();
+        let mut command = command();
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;
         let mut cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
         cli.global.note_flags(&matches);
@@ -111,6 +120,15 @@ pub enum Command {
     /// Run the service on this machine, for trials and rehearsals
     #[command(args_conflicts_with_subcommands = true)]
     Serve(Serve),
+    /// Show the settings in force, and where each comes from
+    Config,
+    /// Print the JSON Schema of what a command prints with --json, or of a manifest
+    Schema(Schema),
+    /// Print the completions of a shell
+    Completions(Completions),
+    /// Write the pages of the manual
+    #[command(hide = true)]
+    Man(Man),
     /// Show the help of a command, or explain the code of a problem
     Help(Help),
 }
@@ -127,6 +145,9 @@ impl Command {
                 | Command::Login(_)
                 | Command::Logout
                 | Command::Serve(_)
+                | Command::Schema(_)
+                | Command::Completions(_)
+                | Command::Man(_)
                 | Command::Help(_)
         )
     }
@@ -143,13 +164,11 @@ pub struct Demo {
 mod tests {
     use std::path::Path;
 
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn command_line_is_consistent() {
-        Cli::command().debug_assert();
+        command().debug_assert();
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use sheetport::cli::{Cli, Command};
 use sheetport::error::{Exit, Failure};
 use sheetport::settings::Settings;
-use sheetport::{commands, sheet, ui};
+use sheetport::{cli, commands, sheet, ui};
 
 fn main() -> ExitCode {
     if let Some(exit) = sheet::run_reader_if_asked() {
@@ -13,7 +13,15 @@ fn main() -> ExitCode {
     }
     let mut cli = match Cli::read() {
         Ok(cli) => cli,
+        // Without any words, the short help is what was asked for.
+        Err(_) if std::env::args_os().len() == 1 => {
+            let written = ui::short_help(&cli::command().render_help());
+            return ExitCode::from(if written { Exit::Done } else { Exit::Fault } as u8);
+        }
         Err(error) => {
+            if error.use_stderr() && std::env::args_os().any(|word| word == "--json") {
+                ui::usage_as_json(&error);
+            }
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
             // Help on a full disk or a closed pipe.
             return ExitCode::from(if ui::usage(&error).is_ok() { exit } else { Exit::Fault } as u8);

@@ -6,10 +6,11 @@ use clap::builder::FalseyValueParser;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, ValueEnum};
 
+use super::terminal::GLOBAL;
 use crate::operations::Given;
 
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Global options")]
+#[command(next_help_heading = GLOBAL)]
 pub struct Global {
     /// Root address of the service
     #[arg(long, global = true, env = "SHEETPORT_BASE_URL", value_name = "URL")]

@@ -1,5 +1,6 @@
 //! How long a service remembers idempotency keys, and until when a request may be repeated with its key.
 
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
@@ -20,6 +21,15 @@ impl KeyMemory {
     pub(crate) fn first_attempts(self, now: i64) -> RangeInclusive<i64> {
         let left = self.0.saturating_sub(WRITE_TIMEOUT.min(self.0 / 2));
         now - i64::try_from(left.as_millis()).expect("at most a year")..=now
+    }
+}
+
+impl fmt::Display for KeyMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_secs() {
+            seconds if seconds % 3600 == 0 => write!(f, "{}h", seconds / 3600),
+            seconds => write!(f, "{seconds}s"),
+        }
     }
 }
 

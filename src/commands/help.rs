@@ -1,8 +1,6 @@
 //! `help`: the help of a command, or what the code of a problem means.
 
-use clap::CommandFactory;
-
-use crate::cli::{Cli, Help};
+use crate::cli::{Help, command};
 use crate::error::{Exit, Failure};
 use crate::operations::{ExplainedCode, code_groups, codes, explain_code, nearest_topic};
 use crate::ui::{self, style};
@@ -85,14 +83,14 @@ fn wrapped(text: &str) -> Vec<String> {
 
 /// Prints the help of a command, or of Sheetport without one.
 fn of_command(topic: &[String]) -> Result<(), Failure> {
-    let mut root = Cli::command();
+    let mut root = command();
     root.build();
-    let mut command = &mut root;
+    let mut found = &mut root;
     for name in topic {
-        let names: Vec<String> = command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
-        command = command.find_subcommand_mut(name).ok_or_else(|| unknown(name, names))?;
+        let names: Vec<String> = found.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+        found = found.find_subcommand_mut(name).ok_or_else(|| unknown(name, names))?;
     }
-    ui::help(&command.render_long_help());
+    ui::help(&found.render_long_help());
     Ok(())
 }
 

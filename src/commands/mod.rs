@@ -1,6 +1,7 @@
 //! The commands: each parses flags, calls an operation and prints the result.
 
 mod check;
+mod config;
 mod demo;
 mod doctor;
 mod explain;
@@ -22,6 +23,7 @@ mod serve_show;
 mod shared;
 mod template;
 mod template_infer;
+mod terminal;
 mod upload;
 mod view;
 
@@ -66,6 +68,10 @@ async fn run_command(command: Command, settings: Settings) -> Result<Exit, Failu
         Command::Logout => login::logout(&settings),
         Command::Doctor(args) => doctor::run(&args, &settings).await,
         Command::Serve(args) => serve::run(args, &settings).await,
+        Command::Config => Ok(config::config(&settings)),
+        Command::Schema(args) => Ok(terminal::schema(&args)),
+        Command::Completions(args) => Ok(terminal::completions(&args)),
+        Command::Man(args) => terminal::man(&args),
         Command::Help(args) => help(&args, settings.output.json),
     }
 }

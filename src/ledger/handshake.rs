@@ -77,7 +77,7 @@ impl Ledger {
         let age = self.age(run).await?;
         let mut waited_for = Vec::new();
         for other in others {
-            if self.age(&self.run(other).await?).await? < age && self.is_locked(other).await? {
+            if self.age(&self.run(other).await?).await? < age && self.is_locked_by_other(other, run.id).await? {
                 waited_for.push(other);
             }
         }

@@ -123,9 +123,12 @@ impl Ledger {
         self.leases.are_held()
     }
 
-    /// Whether a process holds the lock of a run's upload.
-    pub(super) async fn is_locked(&self, run: RunId) -> Result<bool, Error> {
+    /// Whether another process than that of the locked run `own` holds the lock of a run's upload. Runs of the same upload share the lock.
+    pub(super) async fn is_locked_by_other(&self, run: RunId, own: RunId) -> Result<bool, Error> {
         let identity = self.family_identity(run).await?;
+        if identity == self.family_identity(own).await? {
+            return Ok(false);
+        }
         if self.dialect() == Dialect::Postgres {
             return self.leases.is_taken(&self.reader, &identity).await;
         }

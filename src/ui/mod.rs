@@ -147,6 +147,24 @@ pub fn help(text: &clap::builder::StyledStr) {
     print_to_stdout(text.ansi().to_string().trim_end());
 }
 
+/// Prints the help of a bare command. Returns whether it was written.
+pub fn short_help(text: &clap::builder::StyledStr) -> bool {
+    writeln!(anstream::stdout(), "{}", text.ansi().to_string().trim_end()).is_ok()
+}
+
+/// Prints what a command line is wrong in to stdout, as the errors of commands.
+pub fn usage_as_json(error: &clap::Error) {
+    let text = error.render().to_string();
+    let mut parts = text.trim_start_matches("error: ").splitn(2, "\n\n");
+    let message = parts.next().unwrap_or_default().lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    let tip = parts.next().and_then(|rest| rest.lines().find_map(|line| line.trim().strip_prefix("tip: ")));
+    let hint = tip.unwrap_or("add --help to the command");
+    json(&serde_json::json!({
+        "error": {"message": one_line(&message), "hint": one_line(hint), "exit": Exit::Usage as u8},
+        "next": null,
+    }));
+}
+
 /// Prints what a command line is wrong in, or the help that it asked for. Without styles if a word has control characters,
 /// as names of files may have.
 pub fn usage(error: &clap::Error) -> std::io::Result<()> {

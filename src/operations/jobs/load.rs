@@ -343,7 +343,7 @@ at = \"25:00\"
         };
         assert_eq!(with("password_env = \"MAIL\""), [""; 0]);
         assert!(with("password = \"secret\"")[0].starts_with("10: a password does not belong into the job's file"));
-        assert!(with("")[0].contains("password_env"));
+        assert!(with("")[0].contains("the password of this user is not named"));
     }
 
     #[test]

@@ -179,7 +179,7 @@ impl Sender<'_> {
 
     /// Returns the run of a taken file, if it was read to its end. What was withheld is read again: nothing of it was sent.
     async fn run_of(&self, path: &Path) -> Option<RunId> {
-        let run = self.newest_run(path).await?;
+        let run = self.newest_run(path).await.ok()??;
         matches!(run.state, RunState::Planned | RunState::Finished).then_some(run.id)
     }
 
@@ -202,16 +202,18 @@ impl Sender<'_> {
         (now.ok()? == hash).then_some(id)
     }
 
-    async fn newest_run(&self, path: &Path) -> Option<Run> {
-        // Each taken file has a path of its own.
+    /// Returns the newest run of a taken file. Each of them has a path of its own.
+    async fn newest_run(&self, path: &Path) -> Result<Option<Run>, Error> {
+        if !self.context.has_ledger() {
+            return Ok(None);
+        }
         let path = path.display().to_string();
         let filter = RunFilter { file: Some(&path), ..RunFilter::default() };
-        self.context.existing_ledger().await.ok()??.close().await;
-        let runs = list_runs(self.context, filter, NEWEST).await.ok()?;
-        runs.into_iter().find_map(|run| match run {
+        let runs = list_runs(self.context, filter, NEWEST).await?;
+        Ok(runs.into_iter().find_map(|run| match run {
             ListedRun::Known(run, _) if run.about.file == path => Some(*run),
             _ => None,
-        })
+        }))
     }
 
     /// Moves a file to the folder of its outcome, with a report or a note if it has problems.
@@ -226,9 +228,9 @@ impl Sender<'_> {
         let place = place(&result);
         if place == Place::Kept {
             // A file that no run has read goes back; the next run continues the run of another one.
-            let now = match self.newest_run(&taken.path).await.is_some() {
-                true => taken.path.clone(),
-                false => taken.put_back(),
+            let now = match self.newest_run(&taken.path).await {
+                Ok(None) => taken.put_back(),
+                Ok(Some(_)) | Err(_) => taken.path.clone(),
             };
             return FileOutcome { file, now, place, result, report: None, warnings };
         }

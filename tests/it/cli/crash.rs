@@ -53,6 +53,16 @@ fn killed_upload_is_resumed_without_loss_or_duplicates() {
 }
 
 #[test]
+fn the_file_of_a_killed_upload_can_be_uploaded_again() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    begun(&place, &served, 40, "10/s", 1).kill();
+    // The new run holds the lock of the old one, and does not wait for itself.
+    let again = summary(&served.sheetport(&place, ["upload", "items.csv", "-t", "items", "--json"]).exits(0));
+    assert_eq!((accounting(&again).as_str(), served.total()), ("40: sent 40", 40));
+}
+
+#[test]
 fn resume_does_not_need_the_file() {
     let place = Place::new();
     let served = Served::start(&place);

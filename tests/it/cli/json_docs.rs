@@ -1,7 +1,9 @@
 //! docs/json.md lists the fields of every command, with their types.
 
 use std::collections::BTreeMap;
+use std::fs;
 
+use boon::{Compiler, Schemas};
 use serde_json::Value;
 
 use super::items;
@@ -14,6 +16,8 @@ const DOCS: &str = include_str!("../../../docs/json.md");
 fn documented(section: &str) -> BTreeMap<&'static str, &'static str> {
     let text = DOCS.split("\n## ").find(|text| text.lines().next() == Some(section));
     let text = text.unwrap_or_else(|| panic!("docs/json.md has no section {section}"));
+    // What follows describes the elements of fields.
+    let text = text.split("\n### ").next().unwrap();
     let cells = |line: &'static str| line.strip_prefix("| `")?.split_once("` | ")?.into();
     let rows = text.lines().filter_map(cells);
     rows.map(|(field, rest): (&str, &str)| (field, rest.split(" |").next().unwrap())).collect()
@@ -97,7 +101,12 @@ fn every_field_of_the_json_output_is_documented() {
     compare("runs repair", &[json(&["runs", "repair"], 0)]);
     compare("runs prune", &[json(&["runs", "prune", "--older-than", "1h", "--dry-run"], 0)]);
     compare("export", &[json(&["export", "items", "-o", "e.csv"], 0), json(&["export", "orders", "-o", "o.csv"], 0)]);
+    let several = ["export", "items", "orders", "-o", "all.xlsx"];
+    json(&several, 0);
+    let manifest = |name: &str| serde_json::from_slice(&fs::read(place.path(name)).unwrap()).unwrap();
+    compare("Manifest of an export", &[manifest("e.csv.manifest.json"), manifest("all.xlsx.manifest.json")]);
     compare("login, whoami", &[json(&["whoami"], 0)]);
+    compare("config", &[json(&["config"], 0)]);
     compare("doctor", &[json(&["doctor"], 0), json(&["doctor", "--offline"], 0)]);
     place.write("nightly.toml", "[[step]]\nupload = \"items.csv\"\ntemplate = \"items\"\nsettle = \"0s\"\n");
     let jobs = [json(&["job", "run", "nightly.toml"], 3), json(&["job", "run", "nightly.toml"], 3)];
@@ -130,7 +139,56 @@ fn every_field_of_the_json_output_is_documented() {
     compare("demo", &[json(&["demo"], 0)]);
     let refused = json(&["upload", "missing.csv", "-t", "items"], 7);
     assert_eq!(refused["error"]["exit"], 7);
-    compare("Errors", &[refused, full_ledger(&place, &served)]);
+    let wrong = json(&["upload", "items.csv", "--no-such-flag"], 2);
+    assert_eq!(wrong["error"]["exit"], 2);
+    compare("Errors", &[refused, wrong, full_ledger(&place, &served)]);
+}
+
+#[test]
+fn real_output_fits_the_schemas() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let schema = |name: &str| place.sheetport(["schema", name]).exits(0).json();
+    let fits = |schema: &Value, value: &Value| {
+        let mut compiler = Compiler::new();
+        compiler.add_resource("schema.json", schema.clone()).unwrap();
+        let mut schemas = Schemas::new();
+        let index = compiler.compile("schema.json", &mut schemas).unwrap();
+        schemas.validate(value, index).map_err(|error| error.to_string())
+    };
+    let run = |args: &[&'static str], exit: i32| {
+        served.sheetport(&place, args.iter().copied()).arg("--json").exits(exit).json()
+    };
+    place.write("items.csv", items(2) + "3,Nut,free,EUR\n");
+    place.write("nightly.toml", "[[step]]\nupload = \"items.csv\"\ntemplate = \"items\"\nsettle = \"0s\"\n");
+    let check = run(&["check", "items.csv", "-t", "items"], 3);
+    let upload = run(&["upload", "items.csv", "-t", "items"], 3);
+    run(&["export", "items", "-o", "e.csv"], 0);
+    let manifest = serde_json::from_slice(&fs::read(place.path("e.csv.manifest.json")).unwrap()).unwrap();
+    for (name, value) in [
+        ("check", check.clone()),
+        ("summary", check),
+        ("summary", upload.clone()),
+        ("summary", run(&["resume", "1"], 3)),
+        ("runs", run(&["runs"], 0)),
+        ("manifest", manifest),
+        ("error", run(&["upload", "missing.csv", "-t", "items"], 7)),
+        ("error", run(&["upload", "--no-such-flag"], 2)),
+        ("job", run(&["job", "run", "nightly.toml"], 3)),
+    ] {
+        let schema = schema(name);
+        assert_eq!(schema["$id"], format!("urn:sheetport:schema:{name}:1"));
+        fits(&schema, &value).unwrap_or_else(|error| panic!("{name}: {error}\n{value}"));
+        for field in schema["required"].as_array().unwrap() {
+            let mut less = value.clone();
+            less.as_object_mut().unwrap().remove(field.as_str().unwrap());
+            assert!(fits(&schema, &less).is_err(), "{name}: {field} is required");
+        }
+    }
+    let mut wrong = upload.clone();
+    wrong["sent"] = "two".into();
+    assert!(fits(&schema("summary"), &wrong).is_err());
+    assert!(fits(&schema("check"), &upload).is_err(), "an upload lists no problems");
 }
 
 /// Uploads with a limit on the size of files that the ledger exceeds while sending.

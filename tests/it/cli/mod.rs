@@ -6,6 +6,7 @@ mod bad_template;
 mod browser;
 mod chaos;
 mod choices;
+mod command_line;
 mod conditions;
 mod connect;
 mod copied_rows;
