@@ -5,6 +5,7 @@ mod choice;
 mod export;
 mod global;
 mod help;
+mod init;
 mod input;
 mod job;
 mod login;
@@ -28,6 +29,7 @@ pub use self::check::{Check, Explain};
 pub use self::export::Export;
 pub use self::global::{Color, Global, LogFormat};
 pub use self::help::Help;
+pub use self::init::Init;
 pub use self::input::{Input, Mark, Reading};
 pub use self::job::{Job, JobFile, JobSchedule};
 pub use self::login::{Doctor, Login, Whoami};
@@ -79,6 +81,8 @@ impl Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Begin: address and tokens of the service, tried at once, and a spreadsheet to check
+    Init(Init),
     /// Try everything in a few seconds: a service, an upload, a report and an export
     Demo(Demo),
     /// Read and check a whole spreadsheet, and send the records

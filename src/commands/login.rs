@@ -81,7 +81,7 @@ pub(super) fn logout(settings: &Settings) -> Result<Exit, Failure> {
 }
 
 /// Reads the access and the refresh token from the terminal without echo, or from two lines of standard input.
-fn read_tokens() -> std::io::Result<(Option<SecretString>, Option<SecretString>)> {
+pub(super) fn read_tokens() -> std::io::Result<(Option<SecretString>, Option<SecretString>)> {
     let token = |text: String| {
         let text = text.trim();
         (!text.is_empty()).then(|| SecretString::from(text.to_owned()))

@@ -7,6 +7,7 @@ mod doctor;
 mod explain;
 mod export;
 mod help;
+mod init;
 mod job;
 mod login;
 mod report;
@@ -49,6 +50,7 @@ pub async fn run(command: Command, settings: Settings) -> Result<Exit, Failure> 
 
 async fn run_command(command: Command, settings: Settings) -> Result<Exit, Failure> {
     match command {
+        Command::Init(args) => init::init(&args, &settings).await,
         Command::Demo(args) => demo::run(&args, &settings).await,
         Command::Upload(args) => upload::run(&args, &settings).await,
         Command::Check(args) => check::run(&args, &settings).await,

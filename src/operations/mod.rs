@@ -11,6 +11,7 @@ mod error;
 mod event;
 mod explain;
 mod export;
+mod find_sample;
 mod input;
 mod jobs;
 mod learned;
@@ -39,6 +40,7 @@ pub use error::Error;
 pub use event::{Event, Observer};
 pub use explain::{ExplainedRecord, Explanation, PlannedOutcome, RowName, explain};
 pub use export::{EXPORTABLE, ExportRequest, IdSource, export, lacks_array};
+pub use find_sample::{Sample, find_sample};
 pub use input::{InputFile, STANDARD_INPUT, Spreadsheet};
 pub use jobs::{
     Entry, EntryFile, ExportFailure, FileOutcome, Installed, Job, JobObserver, JobRun, News, Notified, Occasion, Place,

@@ -7,6 +7,8 @@ use crate::client::ProxyAddress;
 
 /// Time before the end of a token that can't be renewed, in seconds.
 const SOON: i64 = 24 * 60 * 60;
+/// Time before the end of a refresh token, in seconds.
+const WEEK: i64 = 7 * SOON;
 /// Differences of the clocks, in seconds: tokens are renewed 30 s before their end.
 const OFF: u64 = 30;
 const FAR_OFF: u64 = 300;
@@ -57,7 +59,7 @@ pub(super) fn expiry(context: &Context) -> Finding {
     };
     let renew = "run `sheetport login` with new tokens, or set SHEETPORT_REFRESH_TOKEN";
     match (credentials.refresh.is_some(), left) {
-        (true, _) => Finding::ok(NAME, format!("the access token ends {time} and is renewed by then")),
+        (true, _) => renewable(time, credentials.refresh_expires_at()),
         (false, ..=0) => {
             Finding::problem(NAME, format!("the access token ended {time}, and there is no refresh token"), renew)
         }
@@ -65,6 +67,20 @@ pub(super) fn expiry(context: &Context) -> Finding {
             Finding::warning(NAME, format!("the access token ends {time}, and there is no refresh token"), renew)
         }
         (false, _) => Finding::ok(NAME, format!("the access token ends {time}")),
+    }
+}
+
+/// Judges the end of a refresh token, after which nothing renews the access token.
+fn renewable(access: jiff::Timestamp, refresh: Option<i64>) -> Finding {
+    const NAME: &str = "expiry";
+    let access = format!("the access token ends {access} and is renewed by then");
+    let time = refresh.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    let Some(time) = time else { return Finding::ok(NAME, access) };
+    let renew = "run `sheetport login` with new tokens";
+    match time.as_second().saturating_sub(jiff::Timestamp::now().as_second()) {
+        ..=0 => Finding::problem(NAME, format!("the refresh token ended {time}"), renew),
+        1..WEEK => Finding::warning(NAME, format!("{access}; the refresh token ends {time}"), renew),
+        _ => Finding::ok(NAME, format!("{access}; the refresh token ends {time}")),
     }
 }
 
@@ -137,6 +153,16 @@ fn clock(lead: i64) -> Finding {
 mod tests {
     use super::super::finding::Health;
     use super::*;
+
+    #[test]
+    fn refresh_tokens_that_end_soon_are_a_warning() {
+        let now = jiff::Timestamp::now();
+        for (days, health) in [(-1, Health::Problem), (6, Health::Warning), (30, Health::Ok)] {
+            let finding = renewable(now, Some(now.as_second() + days * SOON));
+            assert_eq!((finding.health, finding.remedy.is_some()), (health, health != Health::Ok), "{finding:?}");
+        }
+        assert_eq!(renewable(now, None).health, Health::Ok);
+    }
 
     #[test]
     fn clocks_are_compared() {

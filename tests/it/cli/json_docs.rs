@@ -106,6 +106,7 @@ fn every_field_of_the_json_output_is_documented() {
     let manifest = |name: &str| serde_json::from_slice(&fs::read(place.path(name)).unwrap()).unwrap();
     compare("Manifest of an export", &[manifest("e.csv.manifest.json"), manifest("all.xlsx.manifest.json")]);
     compare("login, whoami", &[json(&["whoami"], 0)]);
+    compare("init", &[json(&["init"], 0)]);
     compare("config", &[json(&["config"], 0)]);
     compare("doctor", &[json(&["doctor"], 0), json(&["doctor", "--offline"], 0)]);
     place.write("nightly.toml", "[[step]]\nupload = \"items.csv\"\ntemplate = \"items\"\nsettle = \"0s\"\n");

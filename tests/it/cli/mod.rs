@@ -37,6 +37,7 @@ mod extended_templates;
 mod help;
 mod hostile;
 mod infer;
+mod init;
 mod jobs;
 mod json_docs;
 mod keyring;
