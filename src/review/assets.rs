@@ -128,7 +128,8 @@ mod tests {
     fn every_language_has_the_same_words() {
         let keys = |text: &str| -> BTreeSet<String> {
             let words: Map<String, Value> = serde_json::from_str(text).expect("JSON");
-            words.into_iter().filter(|(_, word)| word.is_string()).map(|(key, _)| key).collect()
+            // In English, the words of a problem itself are shown.
+            words.into_iter().map(|(key, _)| key).filter(|key| !key.starts_with("text.")).collect()
         };
         let (_, english) = LANGUAGES[0];
         for (language, text) in LANGUAGES {

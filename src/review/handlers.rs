@@ -220,6 +220,7 @@ enum TemplateChange {
     Confirm { field: String },
     ConfirmAll,
     Locale { locale: String },
+    TimeZone { zone: String },
     DateFormat { field: String, format: String },
     Replace { field: String, from: String, to: String },
 }
@@ -254,6 +255,7 @@ pub(super) async fn change_template(
             TemplateChange::Confirm { field } => TemplateEdit::Confirm { field },
             TemplateChange::ConfirmAll => TemplateEdit::ConfirmAll,
             TemplateChange::Locale { locale } => TemplateEdit::Locale(locale),
+            TemplateChange::TimeZone { zone } => TemplateEdit::TimeZone(zone),
             TemplateChange::DateFormat { field, format } => TemplateEdit::DateFormat { field, format },
             TemplateChange::Replace { field, from, to } => TemplateEdit::Replace { field, from, to },
         };

@@ -9,7 +9,7 @@ use crate::operations::review::{CauseOfRows, CheckedSheet, DraftOrigin, Fix, Fix
 use crate::operations::{Context, Event, Finished};
 use crate::sheet::{Row, column_letters};
 use crate::template::infer::Confidence;
-use crate::upload::Edits;
+use crate::upload::{Edits, StopReason};
 
 /// Maximum characters of a cell on the page.
 const MAX_CELL: usize = 2_000;
@@ -84,6 +84,7 @@ fn template(state: &State, columns: &Columns) -> Value {
         "header_row": mapping.header_row,
         "columns": header.collect::<Vec<_>>(),
         "fields": fields.collect::<Vec<_>>(),
+        "kind_guess": draft.is_kind_guess,
         "group": mapping.group,
         "group_guess": mapping.is_group_guess,
         "mistakes": mistakes.collect::<Vec<_>>(),
@@ -275,7 +276,7 @@ pub(super) fn finished(finished: &Finished, rehearsal: bool, command: &str, note
         "run": finished.run.id,
         "counts": {"rows": rows, "total": total, "sent": sent, "unchanged": unchanged, "skipped": skipped, "rejected": rejected,
             "failed": failed, "unknown": unknown, "pending": pending, "requests": requests},
-        "stopped": finished.stopped.as_ref().map(ToString::to_string),
+        "stopped": finished.stopped.as_ref().filter(|why| !matches!(why, StopReason::Interrupted)).map(ToString::to_string),
         "withheld": finished.withheld.is_some(),
         "refused": refused,
         "left_out": finished.left_out.len(),

@@ -28,6 +28,8 @@ pub struct Draft {
     pub toml: String,
     pub record: RecordKind,
     pub origin: DraftOrigin,
+    /// Whether nobody has confirmed the kind of record.
+    pub is_kind_guess: bool,
     /// Why inference has chosen the column of a field, by the field's name in templates.
     pub reasons: BTreeMap<String, FieldReason>,
     /// What a person should look at, in the words of inference.
@@ -72,6 +74,7 @@ pub async fn propose(
         (None, Some(record)) => vec![record],
         (None, None) => RecordKind::ALL.to_vec(),
     };
+    let is_kind_guess = kinds.len() > 1;
     let mut best: Option<Proposal> = None;
     for record in kinds {
         let request = InferRequest {
@@ -102,6 +105,7 @@ pub async fn propose(
         name: save_as.display().to_string(),
         record: proposal.kind,
         origin: DraftOrigin::Proposed,
+        is_kind_guess,
         reasons: reasons.collect(),
         warnings: proposal.warnings.clone(),
         toml: proposal.toml,
@@ -154,6 +158,7 @@ async fn recognized(
                 TemplateOrigin::Folder => DraftOrigin::Folder,
                 TemplateOrigin::Run(run) => DraftOrigin::Run(run),
             },
+            is_kind_guess: false,
             reasons: BTreeMap::new(),
             warnings: Vec::new(),
             toml: best.template.source,
@@ -180,12 +185,14 @@ impl Draft {
     /// If the text is not TOML.
     pub fn edit(&mut self, edit: &TemplateEdit) -> Result<(), Error> {
         self.toml = edit.apply(&self.toml)?;
+        self.is_kind_guess &= *edit != TemplateEdit::ConfirmAll;
         Ok(())
     }
 
     /// Replaces the text, and the kind of record if the new text has one.
     pub fn set_text(&mut self, toml: String) {
         self.toml = toml;
+        self.is_kind_guess = false;
         if let Ok(template) = load_text(Path::new(&self.name), &self.toml) {
             self.record = template.record;
         }

@@ -251,13 +251,11 @@ impl CauseRows<'_> {
 
 /// Returns the new text of a cell, or `None` if the fix does not concern it.
 fn changed(fix: &Fix, text: &str, above: Option<&str>) -> Option<String> {
-    static NUMBER: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"[-+]?[0-9][0-9.,'’ \u{a0}]*[0-9]|[-+]?[0-9]").expect("a valid pattern"));
     match fix {
         Fix::Set(to) => Some(to.clone()),
         Fix::ReplacePart { find, with } => (!find.is_empty()).then(|| text.replace(find.as_str(), with)),
         Fix::Tidy => Some(tidied(text)),
-        Fix::NumberOnly => NUMBER.find(text).map(|number| number.as_str().to_owned()),
+        Fix::NumberOnly => only_number(text),
         Fix::FillFromAbove => {
             above.filter(|above| text.trim().is_empty() && !above.trim().is_empty()).map(str::to_owned)
         }
@@ -267,6 +265,19 @@ fn changed(fix: &Fix, text: &str, above: Option<&str>) -> Option<String> {
         }
         Fix::LeaveOut | Fix::KeepFirst | Fix::KeepLast => None,
     }
+}
+
+/// Returns the only number of a text. A number beside a letter, such as 12.5O, may have another digit there, and of several numbers none
+/// is certain.
+fn only_number(text: &str) -> Option<String> {
+    static NUMBER: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"[-+]?[0-9][0-9.,'’ \u{a0}]*[0-9]|[-+]?[0-9]").expect("a valid pattern"));
+    let mut numbers = NUMBER.find_iter(text);
+    let number = numbers.next().filter(|_| numbers.next().is_none())?;
+    let before = text[..number.start()].chars().next_back();
+    let after = text[number.end()..].chars().next();
+    let is_apart = |c: Option<char>| !c.is_some_and(char::is_alphanumeric);
+    (is_apart(before) && is_apart(after)).then(|| number.as_str().to_owned())
 }
 
 /// Returns the text without spaces at its ends, repeated ones, and characters that nobody sees.
@@ -291,6 +302,8 @@ mod tests {
             (Fix::NumberOnly, "EUR 1.234,50 / pc", None, Some("1.234,50")),
             (Fix::NumberOnly, "-7", None, Some("-7")),
             (Fix::NumberOnly, "on request", None, None),
+            (Fix::NumberOnly, "12.5O", None, None),
+            (Fix::NumberOnly, "10 – 20", None, None),
             (Fix::FillFromAbove, " ", Some("Bolt"), Some("Bolt")),
             (Fix::FillFromAbove, "Nut", Some("Bolt"), None),
             (Fix::PadZeros(6), "4930", None, Some("004930")),

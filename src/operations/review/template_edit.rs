@@ -24,6 +24,8 @@ pub enum TemplateEdit {
     Header(u64),
     /// How the sheet writes numbers and dates; `auto` lets every column decide.
     Locale(String),
+    /// The time zone of times without one.
+    TimeZone(String),
     /// How a field writes dates.
     DateFormat { field: String, format: String },
     /// Replaces a text in the cells of a field.
@@ -74,6 +76,9 @@ impl TemplateEdit {
             }
             TemplateEdit::Locale(locale) => {
                 table_of(document.as_table_mut(), "sheet")?.insert("locale", toml_edit::value(locale));
+            }
+            TemplateEdit::TimeZone(zone) => {
+                table_of(document.as_table_mut(), "sheet")?.insert("time_zone", toml_edit::value(zone));
             }
             TemplateEdit::DateFormat { field, format } => {
                 field_table(&mut document, field)?.insert("format", toml_edit::value(format));
@@ -182,6 +187,7 @@ mod tests {
         check(&TemplateEdit::Confirm { field: field("externalId") }, "column = \"SKU\"\n\n[fields.name]");
         check(&TemplateEdit::Header(3), "[sheet]\nheader = 3\n");
         check(&TemplateEdit::Locale("de".to_owned()), "locale = \"de\"\n");
+        check(&TemplateEdit::TimeZone("Europe/Berlin".to_owned()), "time_zone = \"Europe/Berlin\"\n");
         let replace = TemplateEdit::Replace { field: field("name"), from: "a.b ".to_owned(), to: "$1".to_owned() };
         check(&replace, r#"replace = [{ pattern = '^a\.b $', with = "$$1" }]"#);
     }

@@ -65,7 +65,8 @@ export function menu(button, items) {
     entries.push(entry);
     list.append(entry);
   }
-  document.body.append(list);
+  // Within the main part, where screen readers look for it.
+  document.getElementById("main").append(list);
   place(list, button);
   button.setAttribute("aria-expanded", "true");
   open = {list, button};

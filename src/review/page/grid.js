@@ -54,7 +54,7 @@ export class Grid {
     this.inner.style.width = `${64 + widths.reduce((sum, width) => sum + width, 0)}px`;
     this.head.style.gridTemplateColumns = this.template;
     this.node.setAttribute("aria-colcount", columns.length + 1);
-    replace(this.head, el("div.corner", {role: "columnheader", "aria-label": t("row")}),
+    replace(this.head, el("div.corner", {role: "columnheader"}, el("span.unseen", t("row"))),
       columns.map((column, index) => {
         const node = this.options.head ? this.options.head(index) : document.createTextNode(column.label);
         return el("div.title", {role: "columnheader", "aria-colindex": index + 2}, node);

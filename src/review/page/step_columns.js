@@ -185,8 +185,9 @@ export function columnsStep(app, main, bar) {
     const {template: it} = review;
     const all = [];
     const guesses = it.fields.filter((field) => field.guess).length + (it.group_guess ? 1 : 0);
-    if (guesses) {
-      all.push(el("div.notice.guess", el("span.grow", el("strong", t("columns.guesses", {n: guesses})), " ", t("columns.guesses_hint")),
+    if (guesses || it.kind_guess) {
+      const words = [it.kind_guess ? t("columns.kind_guess", {kind: t(`kind.${it.record}`)}) : "", guesses ? t("columns.guesses", {n: guesses}) : ""];
+      all.push(el("div.notice.guess", el("span.grow", el("strong", words.filter(Boolean).join(" ")), " ", guesses ? t("columns.guesses_hint") : t("columns.kind_hint")),
         el("button", {onclick: () => template_({kind: "confirm-all"})}, t("columns.confirm_all"))));
     }
     const missing = it.fields.filter((field) => field.required && !field.mapped && (!field.line || it.fields.some((other) => other.line && other.mapped)));
@@ -194,7 +195,8 @@ export function columnsStep(app, main, bar) {
       const button = el("button", {"aria-haspopup": "menu", onclick: () => fill(button, field)}, t("columns.choose_column"));
       all.push(el("div.notice.bad", el("span.grow", el("strong", t("columns.missing", {field: fieldName(field)})), " ", docOf(field)), button));
     }
-    const others = missing.length ? [] : it.mistakes;
+    const unread = it.mistakes.length ? [] : review.check?.mistakes ?? [];
+    const others = missing.length ? [] : [...it.mistakes, ...unread];
     for (const mistake of others) {
       all.push(el("div.notice.bad", el("span.grow", el("strong", mistake.message), " ", mistake.hint ?? "")));
     }
@@ -210,10 +212,18 @@ export function columnsStep(app, main, bar) {
   /** Problems that are a question about a whole column. */
   function questions() {
     const causes = app.review.check?.causes ?? [];
-    return causes.filter((cause) => cause.code === "ambiguous-number" || cause.code === "ambiguous-date").slice(0, 3);
+    const isDate = (cause) => cause.code === "ambiguous-date" && (/^\s*\d{1,2}\D\d{1,2}\D\d{2,4}/.test(cause.value) || lacksZone(cause));
+    return causes.filter((cause) => cause.code === "ambiguous-number" || isDate(cause)).slice(0, 3);
   }
 
+  const lacksZone = (cause) => /^\s*\d{4}\D.*\d:\d/.test(cause.value);
+
   function question(cause) {
+    if (lacksZone(cause)) {
+      const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+      return el("div.notice.warn", el("span.grow", el("strong", t("columns.which_zone", {value: cause.value, column: cause.header})), " ", t("columns.rows_concerned", {n: cause.count})),
+        [...new Set([zone, "UTC"])].map((name) => el("button", {onclick: () => template_({kind: "time-zone", zone: name})}, name)));
+    }
     const isNumber = cause.code === "ambiguous-number";
     const button = isNumber
       ? [["en", "1,234.50"], ["de", "1.234,50"]].map(([locale, sample]) =>
@@ -274,7 +284,7 @@ export function columnsStep(app, main, bar) {
     const {review} = app;
     const {template: it, check} = review;
     const missing = it.mistakes.length > 0;
-    const guesses = it.fields.some((field) => field.guess) || it.group_guess;
+    const guesses = it.fields.some((field) => field.guess) || it.group_guess || it.kind_guess;
     const problems = check?.rejected ?? 0;
     const state = app.isChecking ? t("checking") : missing ? t("columns.not_ready") : guesses ? t("columns.confirm_first")
       : check?.rows === undefined ? "" : problems ? t("columns.some_problems", {n: problems}) : t("columns.all_good", {n: check.to_send});

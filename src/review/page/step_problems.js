@@ -8,7 +8,7 @@ import {causeTitle, has, number, t} from "./words.js";
 export function problemsStep(app, main, bar) {
   const counts = el("ul.counts", {"aria-label": t("problems.counts")});
   const tools = el("div.buttons");
-  const list = el("ul.causes", {"aria-label": t("problems.causes")});
+  const list = el("nav.causes", {"aria-label": t("problems.causes")});
   const detail = el("section.detail", {"aria-label": t("problems.rows")});
   const split = el("div.split", list, detail);
   const body = el("div.page.fill", el("div.title", el("h1", t("problems.title")), el("span.grow"), tools), counts, split);
@@ -65,7 +65,7 @@ export function problemsStep(app, main, bar) {
   }
 
   function drawList(all, current) {
-    const group = (title, some) => some.length ? [el("li", {role: "presentation"}, el("h3", title)), ...some.map((it) => entry(it, current))] : [];
+    const group = (title, some) => some.length ? [el("section", el("h2", title), el("ul", some.map((it) => entry(it, current))))] : [];
     replace(list, group(t("problems.group_refused"), all.filter((it) => it.refusal)),
       group(t("problems.group_errors"), all.filter((it) => !it.warning && !it.refusal)),
       group(t("problems.group_warnings"), all.filter((it) => it.warning)));
@@ -222,8 +222,10 @@ export function problemsStep(app, main, bar) {
     const it = cause;
     const where = it.header ? t("problems.in_column", {column: it.header}) : "";
     const sample = it.value ? t("problems.for_example", {value: it.value}) : "";
-    replace(about, el("h2", causeTitle(it)), el("p", [where, `${it.message}${/[.!?]$/.test(it.message) ? "" : "."}`, sample].filter(Boolean).join(" ")),
-      it.remedy ? el("p.soft", it.remedy) : null,
+    const own = !it.refusal && has(`text.${it.code}`) ? t(`text.${it.code}`) : null;
+    const message = own ?? `${it.message}${/[.!?]$/.test(it.message) ? "" : "."}`;
+    replace(about, el("h2", causeTitle(it)), el("p", {title: own ? `${it.message}; ${it.remedy}` : null}, [where, message, sample].filter(Boolean).join(" ")),
+      it.remedy && !own ? el("p.soft", it.remedy) : null,
       it.of_file || it.code === "guess" ? el("p", el("button", {onclick: () => app.go("columns")}, t("problems.to_columns"))) : null);
     replace(fixes);
     if (!it.of_file) loadFixes(it);

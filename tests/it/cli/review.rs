@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::browser::Browser;
+use super::items;
 use super::process::{Place, Running, until};
 use super::service::Served;
 
@@ -88,6 +89,9 @@ fn a_dropped_file_is_matched_fixed_and_sent() {
     let shown = browser.text("document.querySelector('.grid .rows').innerText");
     assert!(shown.contains("<img src=x onerror=alert(1)>"), "{shown}");
     assert_eq!(browser.eval("document.querySelectorAll('.grid img').length"), 0);
+    // With so many wrong rows, nothing is certain before a person has said so.
+    assert_eq!(browser.eval("document.querySelector('.bar .primary').disabled"), true);
+    click(&mut browser, ".notice.guess button", "All are right");
     click(&mut browser, ".bar .primary", "Fix");
 
     // Three causes: a price with words in two rows, a number twice, and a missing one.
@@ -174,6 +178,29 @@ fn edits_outlive_a_killed_process_and_refused_rows_come_back() {
     assert_eq!(keys, ["\"B-1\"", "\"B-2\"", "\"B-3\""]);
     let done = browser.text("document.querySelector('.sum').innerText");
     assert!(done.contains("1\naccepted\n2\nunchanged"), "only the fixed row was sent again: {done}");
+    has_no_errors(&browser);
+}
+
+#[test]
+fn a_paused_upload_is_continued_in_another_tab() {
+    let Some(mut browser) = Browser::start() else { return };
+    let place = Place::new();
+    let served = Served::start_with(&place, 0, &["--limit", "10/s"]);
+    place.write("items.csv", items(60));
+    let (_process, address) = start(&place, &served, &["items.csv"]);
+    browser.visit(&address);
+    click(&mut browser, ".bar .primary", "Continue");
+    click(&mut browser, ".bar .primary", "Send 60 now");
+    wait(&mut browser, "/accepted/.test(document.querySelector('.sum')?.innerText ?? '')");
+    click(&mut browser, ".bar button", "Pause");
+    wait(&mut browser, "/Continue with/.test(document.querySelector('.bar .primary')?.textContent ?? '')");
+    let before = served.total();
+    assert!(before < 60, "{before}");
+    let page = browser.text("location.href");
+    browser.visit(&page);
+    click(&mut browser, ".bar .primary", "Continue with");
+    wait(&mut browser, "/Everything is sent/.test(document.querySelector('main').innerText)");
+    assert_eq!(served.total(), 60);
     has_no_errors(&browser);
 }
 
