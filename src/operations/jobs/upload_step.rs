@@ -1,5 +1,6 @@
 //! Uploads the files of a step, and moves each to the folder of its outcome.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::super::context::Context;
@@ -20,9 +21,10 @@ use super::outcome::{FileOutcome, JobObserver, Place, StepOutcome, Stopping, is_
 use super::taken::{Taken, left_over, take};
 use crate::client::Stop;
 use crate::ledger::{AllowRepeat, Run, RunId, RunState};
+use crate::readers::Readers;
 use crate::report::Format;
 use crate::sheet;
-use crate::sheet::write::Existing;
+use crate::sheet::write::{Existing, WholeFile};
 use crate::upload::StopReason;
 
 /// Newest runs among which the one of a file is looked for.
@@ -237,8 +239,7 @@ impl Sender<'_> {
         let folder = dated(if place == Place::Done { &folders.done } else { &folders.failed });
         let mut report = None;
         if place == Place::Failed {
-            let name = taken.path.file_name().unwrap_or_default();
-            match self.explain(&folder, Path::new(name), &mut result).await {
+            match self.explain(&folder, &taken.path, &mut result).await {
                 Ok(path) => report = path,
                 Err(why) => warnings.push(why),
             }
@@ -257,12 +258,13 @@ impl Sender<'_> {
     async fn explain(
         &self,
         folder: &Path,
-        name: &Path,
+        taken: &Path,
         result: &mut Result<Box<Finished>, Error>,
     ) -> Result<Option<PathBuf>, String> {
         let unwritable =
             |error: &dyn std::fmt::Display| format!("no report was written to {}: {error}", folder.display());
         std::fs::create_dir_all(folder).map_err(|error| unwritable(&error))?;
+        let name = taken.file_name().unwrap_or_default();
         let unused = |extension| {
             beside(&folder.join(name), extension).find(|path| !path.exists()).expect("some number is not taken")
         };
@@ -289,8 +291,14 @@ impl Sender<'_> {
             Err(error) => {
                 let path = unused("txt");
                 let hint = error.hint().map(|hint| format!("{hint}\n")).unwrap_or_default();
-                std::fs::write(&path, format!("{error}\n{hint}")).map_err(|error| unwritable(&error))?;
-                Ok(Some(path))
+                // The text quotes the file, so it has no more readers.
+                let written = WholeFile::create_for(Readers::of(taken), &path, Existing::Keep).and_then(|mut file| {
+                    let text = format!("{error}\n{hint}");
+                    file.write_all(text.as_bytes())
+                        .map_err(|source| sheet::Error::Write { path: path.clone(), source })?;
+                    file.finish()
+                });
+                written.map(Some).map_err(|error| unwritable(&error))
             }
         }
     }

@@ -65,6 +65,23 @@ fn files_are_uploaded_and_moved_with_their_reports() {
     assert!(ran["previous"]["ended"].is_string());
 }
 
+#[cfg(unix)]
+#[test]
+fn what_is_written_of_a_file_has_no_more_readers_than_the_file() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = with_job(INBOX);
+    let served = Served::start(&place);
+    for (file, content) in [("other.csv", "Foo,Bar\n1,2\n"), ("bad.csv", "SKU,Price\nB2,free\n")] {
+        let path = place.write(&format!("inbox/{file}"), content);
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    run(&place, &served, 7);
+    for file in ["other.csv", "other.report.txt", "bad.csv", "bad.report.xlsx"] {
+        let mode = fs::metadata(place.path(&format!("failed/{file}"))).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
+}
+
 const MOVEMENTS: &str = "record = \"inventory-transaction\"\n[fields.transactionType]\nvalue = \"in\"\n\
                          [fields.inventoryExternalId]\ncolumn = \"Stock\"\n[fields.transactionAmount]\ncolumn = \"Qty\"\n";
 
