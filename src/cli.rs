@@ -162,6 +162,12 @@ pub struct Demo {
     /// Folder for the files of the demo
     #[arg(long, value_name = "DIR", default_value = "sheetport-demo")]
     pub folder: PathBuf,
+    /// Open the upload of the demo in the browser afterwards, to fix what was refused
+    #[arg(long, conflicts_with = "json")]
+    pub review: bool,
+    /// Print the address of the page, without opening a browser
+    #[arg(long, requires = "review")]
+    pub no_open: bool,
 }
 
 #[cfg(test)]

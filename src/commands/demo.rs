@@ -1,14 +1,16 @@
 //! `demo`: an upload, a report and an export, with a service on this machine and without any setup.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use super::review::{self, Page};
 use super::shared::console::Console;
 use super::{export, upload};
 use crate::cli;
 use crate::error::{Exit, Failure};
-use crate::operations::{self, LocalService, ReportRequest};
+use crate::operations::{self, InputFile, LocalService, ReportRequest};
 use crate::report::RowFilter;
 use crate::settings::Settings;
 use crate::sheet::write::Existing;
@@ -18,8 +20,8 @@ const WORKSPACE: &str = "demo";
 const PRICE_LIST: (&str, &[u8]) = ("price-list.csv", include_bytes!("../../samples/price-list.csv"));
 const TEMPLATE: (&str, &[u8]) = ("price-list.toml", include_bytes!("../../samples/price-list.toml"));
 
-pub(super) async fn run(args: &cli::Demo, settings: &Settings) -> Result<Exit, Failure> {
-    let (folder, output) = (&args.folder, settings.output);
+pub(super) async fn run(demo: &cli::Demo, settings: &Settings) -> Result<Exit, Failure> {
+    let (folder, output) = (&demo.folder, settings.output);
     std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     let price_list = write(folder, PRICE_LIST)?;
     let template = write(folder, TEMPLATE)?;
@@ -63,6 +65,13 @@ pub(super) async fn run(args: &cli::Demo, settings: &Settings) -> Result<Exit, F
             }
             exports.push(export::as_json(&exported));
         }
+    }
+    if demo.review {
+        let file = Some(InputFile::at(&price_list));
+        let page = Page { listen: SocketAddr::from(([127, 0, 0, 1], 0)), no_open: demo.no_open };
+        review::serve(service.context.clone(), file, page, output).await?;
+        service.stop().await?;
+        return Ok(Exit::Done);
     }
     service.stop().await?;
     if output.talks() {
@@ -117,6 +126,7 @@ fn list_files(folder: &Path) {
     }
     ui::line("");
     ui::line("To check a file of your own without sending anything: sheetport check FILE -t items");
+    ui::line("To fix the rows of the demo in the browser: sheetport demo --review");
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {

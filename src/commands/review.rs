@@ -1,5 +1,6 @@
 //! `review`: serves the page, and opens it in the browser.
 
+use std::net::SocketAddr;
 use std::process::{Command, Stdio};
 
 use futures_util::FutureExt;
@@ -10,8 +11,9 @@ use super::shared::input::open;
 use super::shared::signals::Interrupt;
 use crate::cli::Review;
 use crate::error::{Exit, Failure};
+use crate::operations::{Context, InputFile};
 use crate::review;
-use crate::settings::Settings;
+use crate::settings::{Output, Settings};
 use crate::ui;
 
 pub(super) async fn run(args: &Review, settings: &Settings) -> Result<Exit, Failure> {
@@ -22,12 +24,30 @@ pub(super) async fn run(args: &Review, settings: &Settings) -> Result<Exit, Fail
         let message = format!("{} can't be read: {error}", file.name.display());
         return Err(Failure::new(Exit::Usage, message, "check its name and permissions"));
     }
+    let page = Page { listen: args.listen, no_open: args.no_open };
+    serve(settings.context.clone(), file, page, settings.output).await
+}
+
+/// Where the page is served, and whether a browser is opened.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Page {
+    pub listen: SocketAddr,
+    pub no_open: bool,
+}
+
+/// Serves the page until Ctrl-C.
+pub(super) async fn serve(
+    context: Context,
+    file: Option<InputFile>,
+    page: Page,
+    output: Output,
+) -> Result<Exit, Failure> {
     let unusable = |error: std::io::Error| {
-        let message = format!("the page can't be served at {}: {error}", args.listen);
+        let message = format!("the page can't be served at {}: {error}", page.listen);
         Failure::new(Exit::Usage, message, "choose another address or port with --listen")
     };
-    let listener = TcpListener::bind(args.listen).await.map_err(unusable)?;
-    let server = review::Server::new(settings.context.clone(), who(), file, listener).map_err(unusable)?;
+    let listener = TcpListener::bind(page.listen).await.map_err(unusable)?;
+    let server = review::Server::new(context, who(), file, listener).map_err(unusable)?;
     let address = server.address();
     let interrupt = Interrupt::default();
     let mut stop = Box::pin(async move { interrupt.signal().await });
@@ -35,20 +55,20 @@ pub(super) async fn run(args: &Review, settings: &Settings) -> Result<Exit, Fail
     if stop.as_mut().now_or_never().is_some() {
         return Ok(Exit::Done);
     }
-    if settings.output.json {
+    if output.json {
         ui::json(&json!({"listening": address}));
     } else {
         let strong = ui::style::STRONG;
         ui::line(format_args!("{strong}{address}{strong:#}"));
         ui::remark("This address works once, in one browser. Press Ctrl-C to stop.");
     }
-    if !args.listen.ip().is_loopback() {
+    if !page.listen.ip().is_loopback() {
         ui::remark(format_args!(
             "Warning: other machines can reach {}, and spreadsheets cross the network unencrypted.",
-            args.listen
+            page.listen
         ));
     }
-    if !args.no_open && !open_browser(&address) {
+    if !page.no_open && !open_browser(&address) {
         ui::remark("No browser could be started. Open the address in a browser.");
     }
     server.serve(stop).await;

@@ -272,3 +272,19 @@ fn the_page_speaks_the_language_of_the_browser() {
     assert!(words("Accept-Language: de-DE,de;q=0.9,en;q=0.5\r\n").contains("Legen Sie Ihre Tabelle hier ab"));
     assert!(words("").contains("Drop your spreadsheet here"));
 }
+
+#[test]
+fn the_demo_ends_with_the_page_of_its_upload() {
+    let Some(mut browser) = Browser::start() else { return };
+    let place = Place::new();
+    let process = place.sheetport(["demo", "--review", "--no-open"]).start();
+    let address = until("the address", || Some(process.line()).filter(|line| line.starts_with("http://")));
+    browser.visit(address.trim());
+    click(&mut browser, ".bar .primary", "Fix");
+    wait(&mut browser, "document.querySelector('.causes')");
+    let causes = browser.text("document.querySelector('.causes').innerText");
+    assert!(causes.contains("Refused by the service") && causes.contains("Not sent until fixed"), "{causes}");
+    has_no_errors(&browser);
+    process.signal("INT");
+    process.wait().exits(0);
+}
