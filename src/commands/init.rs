@@ -10,13 +10,13 @@ use crate::cli::Init;
 use crate::client::auth::{Credentials, TokenOrigin};
 use crate::client::normal_address;
 use crate::error::{Exit, Failure};
-use crate::operations::{self, CommandLine, Context, Given, Sample, StoredTokens};
+use crate::operations::{self, CommandLine, Context, Given, SAMPLE_NAME, Sample, StoredTokens};
 use crate::settings::Settings;
 use crate::ui;
 
 /// How often a person may correct an address or tokens.
 const ATTEMPTS: u32 = 3;
-const SAMPLE: (&str, &str) = ("sheetport-sample.csv", include_str!("../../samples/items.csv"));
+const SAMPLE: &str = include_str!("../../samples/items.csv");
 
 pub(super) async fn init(args: &Init, settings: &Settings) -> Result<Exit, Failure> {
     let talks = settings.output.talks();
@@ -36,9 +36,9 @@ pub(super) async fn init(args: &Init, settings: &Settings) -> Result<Exit, Failu
     let sample = match operations::find_sample(&context, &args.folder).await {
         Some(sample) => sample,
         None => {
-            let path = args.folder.join(SAMPLE.0);
+            let path = args.folder.join(SAMPLE_NAME);
             let path = path.strip_prefix(".").map(Path::to_owned).unwrap_or(path);
-            std::fs::write(&path, SAMPLE.1).map_err(|error| {
+            std::fs::write(&path, SAMPLE).map_err(|error| {
                 let message = format!("{} can't be written: {error}", path.display());
                 Failure::new(Exit::Fault, message, "name a folder of your own with --folder")
             })?;

@@ -10,6 +10,8 @@ use crate::sheet::Options;
 
 /// Extensions of spreadsheets.
 const EXTENSIONS: [&str; 8] = ["xlsx", "xlsm", "xlsb", "xls", "ods", "fods", "csv", "tsv"];
+/// Name of the file that `init` writes where there is none.
+pub const SAMPLE_NAME: &str = "sheetport-sample.csv";
 /// Number of files that are read, the newest first.
 const MOST: usize = 10;
 
@@ -31,6 +33,8 @@ pub async fn find_sample(context: &Context, folder: &Path) -> Option<Sample> {
             Path::new(&name).extension().is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known));
         let is_ours = name.contains(".report.") || name.contains(".errors.");
         let modified = entry.metadata().ok().filter(std::fs::Metadata::is_file).and_then(|found| found.modified().ok());
+        // A file of one's own comes first.
+        let modified = modified.map(|modified| if name == SAMPLE_NAME { SystemTime::UNIX_EPOCH } else { modified });
         if let Some(modified) = modified.filter(|_| has_extension && !is_ours && !name.starts_with(['.', '~'])) {
             found.push((modified, path));
         }

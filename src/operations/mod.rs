@@ -40,7 +40,7 @@ pub use error::Error;
 pub use event::{Event, Observer};
 pub use explain::{ExplainedRecord, Explanation, PlannedOutcome, RowName, explain};
 pub use export::{EXPORTABLE, ExportRequest, IdSource, export, lacks_array};
-pub use find_sample::{Sample, find_sample};
+pub use find_sample::{SAMPLE_NAME, Sample, find_sample};
 pub use input::{InputFile, STANDARD_INPUT, Spreadsheet};
 pub use jobs::{
     Entry, EntryFile, ExportFailure, FileOutcome, Installed, Job, JobObserver, JobRun, News, Notified, Occasion, Place,
