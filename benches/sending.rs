@@ -17,7 +17,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use sheetport::client::auth::Credentials;
 use sheetport::client::{Client, ConnectOptions};
-use sheetport::ledger::{Ledger, NewRun, RunCommand, RunId, RunSettings, SheetSelection};
+use sheetport::ledger::{Ledger, NewRun, Part, RunCommand, RunId, RunSettings, SheetSelection};
 use sheetport::records::RecordKind;
 use sheetport::sheet::Options;
 use sheetport::template::builtin;
@@ -72,12 +72,13 @@ fn ours(job: &Job) -> Outcome<Sample> {
     let work = upload::Work {
         ledger: &ledger,
         client: Arc::new(Client::new(&server, credentials, &ConnectOptions::default(), CONNECTIONS)?),
-        run: &locked,
+        part: Part::whole(locked.id()),
         kind: RecordKind::Item,
         concurrency: CONNECTIONS,
         rate: None,
-        rate_file: None,
+        shares_rate_of: None,
         max_errors: None,
+        failed_before: 0,
         overwrites_newer: false,
         keys: None,
         wall: || 0,

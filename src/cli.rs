@@ -20,6 +20,7 @@ mod template;
 mod terminal;
 mod upload;
 mod view;
+mod work;
 
 use std::path::PathBuf;
 
@@ -44,6 +45,7 @@ pub use self::template::{Infer, Template};
 pub use self::terminal::{Completions, Man};
 pub use self::upload::Upload;
 pub use self::view::View;
+pub use self::work::Work;
 use crate::error::EXIT_CODES;
 
 /// Moves business records between spreadsheets and the Workspace Business-Records API.
@@ -108,6 +110,8 @@ pub enum Command {
     #[command(args_conflicts_with_subcommands = true)]
     Runs(Runs),
     /// List, show, create and check mapping templates
+    /// Send queued runs, beside workers on other machines
+    Work(Work),
     #[command(subcommand)]
     Template(Template),
     /// Run uploads and exports unattended: from an inbox, on a schedule, with notices

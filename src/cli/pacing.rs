@@ -37,6 +37,9 @@ pub struct Sending {
     /// Stop after more than N records were refused or are unknown [default: as in the run]
     #[arg(long, value_name = "N")]
     pub max_errors: Option<u64>,
+    /// Leave the records to `sheetport work`, on this or another machine
+    #[arg(long)]
+    pub queue: bool,
     /// Send records although a newer run has sent other values for the same keys
     #[arg(long)]
     pub overwrite_newer: bool,

@@ -1,5 +1,6 @@
 //! Flags of `runs`, `resume` and `resolve`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::PossibleValue;
@@ -16,6 +17,13 @@ Examples:
   sheetport runs show 12
   sheetport runs check
   sheetport runs prune --older-than 90d";
+
+const WAIT_EXAMPLES: &str = "\
+Ends as the upload would have ended: with the same summary, report and exit code. Ctrl-C ends the waiting, and not the run.
+
+Examples:
+  sheetport upload items.xlsx -t items --queue
+  sheetport runs wait 12";
 
 const CHECK_EXAMPLES: &str = "\
 Reads everything that is stored about the runs, and compares it with checksums and counts. A run is checked in short before each
@@ -85,6 +93,28 @@ pub enum RunsAction {
         /// Number of the run [default: the whole ledger]
         run: Option<i64>,
     },
+    /// Wait until a run is sent, and write its report
+    #[command(after_help = WAIT_EXAMPLES)]
+    Wait {
+        /// Number of the run [default: the newest]
+        run: Option<i64>,
+        /// New file for the report: .xlsx, .csv or .html [default: as the run was asked for]
+        #[arg(long, value_name = "FILE")]
+        report: Option<PathBuf>,
+    },
+    /// Show the progress of a run that is being sent anywhere
+    Watch {
+        /// Number of the run [default: the newest]
+        run: Option<i64>,
+    },
+    /// Stop a queued run: workers finish their requests in flight
+    Stop {
+        /// Number of the run
+        run: i64,
+        /// Your name [default: your user name]
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
+    },
     /// Remove old runs from the ledger
     Prune(Prune),
 }
@@ -142,10 +172,11 @@ impl Rows {
     }
 }
 
-fn states() -> [(PossibleValue, RunStatus); 7] {
+fn states() -> [(PossibleValue, RunStatus); 8] {
     [
         ("not-read", "The file was not read to its end", RunStatus::NotRead),
         ("stopped", "Records are pending", RunStatus::Stopped),
+        ("queued", "Workers send the records", RunStatus::Queued),
         ("done", "No records are pending", RunStatus::Done),
         ("withheld", "Nothing is sent, because of --all-or-nothing", RunStatus::Withheld),
         ("damaged", "Something was lost or altered in the ledger", RunStatus::Damaged),

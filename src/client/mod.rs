@@ -30,7 +30,7 @@ pub use idempotency::IdempotencyKey;
 pub use key_memory::KeyMemory;
 pub(crate) use next_step::{Failure, NextStep, next_step};
 pub use outcome::{Response, TransportOutcome};
-pub use pace::{Pace, Rate, Speed};
+pub use pace::{Pace, Permits, Rate, Speed, Wanted};
 pub(crate) use page_size::{FirstPage, SAFE, fetch_page, may_depend_on_size, page_path, try_page};
 pub use page_size::{KnownSizes, PageSize};
 pub(crate) use request::MAX_PAGE;

@@ -2,18 +2,20 @@
 
 mod auto;
 mod gate;
+mod permits;
 mod rate;
 mod shared;
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use auto::AutoRate;
 use gate::Gate;
 use shared::SharedGate;
 
+pub use permits::{Permits, Wanted};
 pub use rate::{Rate, Speed};
 
 /// A rate limiter. The time is an argument, so tests can simulate a day in a moment.
@@ -24,8 +26,10 @@ pub struct Pace {
 struct State {
     /// `None` without a rate limit.
     limit: Option<Limit>,
-    /// Gate shared with other processes.
+    /// Gate shared with other processes on this machine.
     shared: Option<SharedGate>,
+    /// Permits shared with processes on any machine.
+    permits: Option<Arc<Permits>>,
     gate: Gate,
     /// Origin of the times in `gate`.
     began: Instant,
@@ -41,16 +45,18 @@ impl State {
         if let Some(until) = self.held_until.filter(|until| now < *until) {
             return Err(until);
         }
-        let State { limit, shared, gate, began, is_new_hold, .. } = self;
-        if std::mem::take(is_new_hold)
-            && let Some(limit) = limit
-        {
-            limit.refused(now);
+        if std::mem::take(&mut self.is_new_hold) {
+            self.refused(now);
         }
+        if let Some(permits) = &self.permits {
+            return permits.take(now);
+        }
+        let State { limit, shared, gate, began, .. } = self;
+        let passed = now.saturating_duration_since(*began);
         let interval = match limit {
             None => return Ok(()),
             Some(Limit::Fixed(interval)) => *interval,
-            Some(Limit::Auto(auto)) => auto.interval(now),
+            Some(Limit::Auto(auto)) => auto.interval(passed),
             Some(Limit::Free(permits)) => {
                 while permits.len() >= MAX_PERMITS || permits.front().is_some_and(|first| *first + WINDOW < now) {
                     permits.pop_front();
@@ -67,7 +73,16 @@ impl State {
             }
             None => {}
         }
-        gate.pass(interval, now.saturating_duration_since(*began)).map_err(|until| *began + until)
+        gate.pass(interval, passed).map_err(|until| *began + until)
+    }
+
+    /// Reacts to a refusal.
+    fn refused(&mut self, now: Instant) {
+        if let Some(permits) = &self.permits {
+            permits.refused();
+        } else if let Some(limit) = &mut self.limit {
+            limit.refused(now, self.began);
+        }
     }
 }
 
@@ -81,14 +96,15 @@ enum Limit {
 
 impl Limit {
     /// Reacts to a refusal.
-    fn refused(&mut self, now: Instant) {
+    fn refused(&mut self, now: Instant, began: Instant) {
+        let passed = now.saturating_duration_since(began);
         match self {
             Limit::Fixed(_) => {}
-            Limit::Auto(auto) => auto.refused(now),
+            Limit::Auto(auto) => auto.refused(passed),
             Limit::Free(permits) => {
                 let recent = permits.iter().filter(|permit| **permit + WINDOW >= now).count();
                 // The search begins below: how many more would have been accepted in a second is unknown.
-                *self = Limit::Auto(AutoRate::searching_from(recent as f64 / WINDOW.as_secs_f64() / 2.0, now));
+                *self = Limit::Auto(AutoRate::searching_from(recent as f64 / WINDOW.as_secs_f64() / 2.0, passed));
             }
         }
     }
@@ -104,7 +120,7 @@ impl Pace {
     pub fn new(speed: Option<Speed>, now: Instant) -> Pace {
         let limit = speed.map(|speed| match speed {
             Speed::Fixed(rate) => Limit::Fixed(rate.interval()),
-            Speed::Auto(known) => Limit::Auto(AutoRate::new(known, now)),
+            Speed::Auto(known) => Limit::Auto(AutoRate::new(known, Duration::ZERO)),
         });
         Pace::with(limit, now)
     }
@@ -119,6 +135,7 @@ impl Pace {
             state: Mutex::new(State {
                 limit,
                 shared: None,
+                permits: None,
                 gate: Gate::default(),
                 began: now,
                 held_until: None,
@@ -137,6 +154,16 @@ impl Pace {
                 Ok(shared) => state.shared = Some(shared),
                 Err(error) => tracing::warn!(%error, "the rate is not shared with other runs on this machine"),
             }
+        }
+        drop(state);
+        self
+    }
+
+    /// Shares the rate with all processes that take their permits from the same supply. Has no effect without a limit.
+    pub fn supplied_by(self, permits: Arc<Permits>) -> Pace {
+        let mut state = self.state();
+        if state.limit.is_some() {
+            state.permits = Some(permits);
         }
         drop(state);
         self
@@ -164,6 +191,13 @@ impl Pace {
         state.held_until = state.held_until.max(Some(until));
     }
 
+    /// Tells the processes that share the rate that the service asked for a pause.
+    pub fn share_pause(&self, until: Instant) {
+        if let Some(permits) = &self.state().permits {
+            permits.close(until);
+        }
+    }
+
     /// Permits no more than `left` requests before `until`, as the service has said. Unlike [`Pace::hold`], this is no refusal.
     pub(super) fn permit_only(&self, left: u64, until: Instant) {
         let mut state = self.state();
@@ -176,23 +210,30 @@ impl Pace {
 
     /// Lowers an automatic rate after a 429.
     pub fn refused(&self, now: Instant) {
-        if let Some(limit) = &mut self.state().limit {
-            limit.refused(now);
-        }
+        self.state().refused(now);
     }
 
     /// Returns the current limit in requests per second, or `None` without a limit.
     pub fn per_second(&self, now: Instant) -> Option<f64> {
-        match &mut self.state().limit {
+        let mut state = self.state();
+        if let Some(rate) = state.permits.as_ref().and_then(|permits| permits.per_second()) {
+            return Some(rate);
+        }
+        let passed = now.saturating_duration_since(state.began);
+        match &mut state.limit {
             None | Some(Limit::Free(_)) => None,
             Some(Limit::Fixed(interval)) => Some(1.0 / interval.as_secs_f64()),
-            Some(Limit::Auto(auto)) => Some(1.0 / auto.interval(now).as_secs_f64()),
+            Some(Limit::Auto(auto)) => Some(1.0 / auto.interval(passed).as_secs_f64()),
         }
     }
 
     /// Returns the limit found by the automatic rate, in requests per second.
     pub fn learned_rate(&self) -> Option<f64> {
-        match &self.state().limit {
+        let state = self.state();
+        if let Some(permits) = &state.permits {
+            return permits.learned_rate();
+        }
+        match &state.limit {
             Some(Limit::Auto(auto)) => auto.learned_rate(),
             _ => None,
         }

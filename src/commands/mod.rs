@@ -18,6 +18,7 @@ mod review;
 mod runs;
 mod runs_check;
 mod runs_prune;
+mod runs_wait;
 mod serve;
 mod serve_load;
 mod serve_show;
@@ -27,6 +28,8 @@ mod template_infer;
 mod terminal;
 mod upload;
 mod view;
+mod work;
+mod work_metrics;
 
 pub use help::help;
 pub use job::profile_of_job;
@@ -63,6 +66,7 @@ async fn run_command(command: Command, settings: Settings) -> Result<Exit, Failu
         Command::Retry(args) => retry::run(*args, &settings).await,
         Command::Resolve(args) => resolve::run(&args, &settings).await,
         Command::Runs(args) => runs::run(&args, &settings).await,
+        Command::Work(args) => work::run(&args, &settings).await,
         Command::Template(args) => template::run(&args, &settings).await,
         Command::Job(args) => job::run(&args, &settings).await,
         Command::Login(args) => login::login(&args, &settings).await,

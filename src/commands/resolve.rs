@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::runs::time;
+use super::shared::person::login_name;
 use crate::cli::{Resolve, Rows};
 use crate::error::{Exit, Failure};
 use crate::ledger::{Resolution, Seq, UnknownRecord};
@@ -139,10 +140,4 @@ fn as_json(record: &UnknownRecord) -> serde_json::Value {
         "attempts": record.outcome.attempts,
         "body": serde_json::from_str::<Box<serde_json::value::RawValue>>(&record.body).ok(),
     })
-}
-
-/// Returns the name of the logged-in user.
-fn login_name() -> String {
-    let name = ["SUDO_USER", "LOGNAME", "USER", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
-    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "an unnamed user".to_owned())
 }

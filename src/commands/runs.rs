@@ -16,6 +16,9 @@ pub(super) async fn run(args: &Runs, settings: &Settings) -> Result<Exit, Failur
         Some(RunsAction::Show { run }) => show(*run, settings).await,
         Some(RunsAction::Check { run }) => super::runs_check::check(*run, settings).await,
         Some(RunsAction::Repair { run }) => super::runs_check::repair(*run, settings).await,
+        Some(RunsAction::Wait { run, report }) => super::runs_wait::wait(*run, report.as_deref(), settings).await,
+        Some(RunsAction::Watch { run }) => super::runs_wait::watch(*run, settings).await,
+        Some(RunsAction::Stop { run, by }) => super::runs_wait::stop(*run, by.as_deref(), settings).await,
         Some(RunsAction::Prune(prune)) => super::runs_prune::run(prune, settings).await,
         None => list(args, settings).await,
     }

@@ -72,7 +72,7 @@ impl Ledger {
     /// Adds the results of runs with the same service, workspace and kind as `like`, except the run `except`.
     pub async fn update_accepted(&self, like: &Run, except: RunId) -> Result<(), Error> {
         let query = "SELECT id FROM run WHERE is_indexed = 0 AND base_url = $1 AND workspace = $2 AND record = $3 \
-                     AND id <> $4 AND state IN ('planned', 'finished') ORDER BY id";
+                     AND id <> $4 AND state IN ('planned', 'queued', 'finished') ORDER BY id";
         let about = &like.about;
         let runs: Vec<RunId> = sql::query_scalar(query)
             .bind(&about.base_url)

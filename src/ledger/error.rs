@@ -34,6 +34,8 @@ pub enum Error {
     LockLost,
     #[error("{0} is only for a ledger in a file, and this one is on a PostgreSQL server")]
     OnlyForFiles(&'static str),
+    #[error("{0} is only for a ledger on a PostgreSQL server, and this one is in a file")]
+    OnlyForServers(&'static str),
     #[error("there is no run {0}")]
     NoSuchRun(RunId),
     #[error("there are no runs yet")]
@@ -87,6 +89,7 @@ impl Error {
                                        the checksums of the runs"
                     .to_owned()
             }
+            Error::OnlyForServers(_) => "name the server with --ledger".to_owned(),
             Error::Busy { .. } => "wait until the other process has finished, or stop it".to_owned(),
             Error::NoSuchRun(_) => "`sheetport runs` lists the runs".to_owned(),
             Error::NoRuns => "`sheetport upload FILE -t TEMPLATE` creates one".to_owned(),

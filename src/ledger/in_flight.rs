@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use super::claims::{Claim, EarlierClaim, earlier_claims, insert_claims, wait_for_claims};
 use super::database::{Ledger, to_json};
 use super::error::Error;
-use super::ids::{RunId, Seq};
+use super::ids::{Part, RunId, Seq};
 use super::integrity::checksum::Checksum;
 use super::integrity::totals::{self, Totals};
 use super::model::{Outcome, Problem};
@@ -48,12 +48,14 @@ impl Ledger {
         Ok(())
     }
 
-    /// Replaces the intents of `run` since `since`: only the records `sent` may have been sent without an outcome.
-    pub async fn reduce_intents(&self, run: RunId, since: i64, sent: &[Seq], now: i64) -> Result<(), Error> {
+    /// Replaces the intents of `part` since `since`: only the records `sent` may have been sent without an outcome.
+    pub async fn reduce_intents(&self, part: Part, since: i64, sent: &[Seq], now: i64) -> Result<(), Error> {
         let mut transaction = self.begin().await?;
-        sql::query("DELETE FROM intent WHERE run = $1 AND at >= $2")
-            .bind(run)
+        sql::query("DELETE FROM intent WHERE run = $1 AND at >= $2 AND first BETWEEN $3 AND $4")
+            .bind(part.run)
             .bind(since)
+            .bind(part.first)
+            .bind(part.last)
             .execute(&mut transaction)
             .await?;
         let add = format!(
@@ -61,7 +63,7 @@ impl Ledger {
              WHERE true ON CONFLICT (run, first, at) DO NOTHING",
             self.dialect().numbers("$2")
         );
-        sql::query(add).bind(run).bind(to_json(sent)?).bind(now).execute(&mut transaction).await?;
+        sql::query(add).bind(part.run).bind(to_json(sent)?).bind(now).execute(&mut transaction).await?;
         transaction.commit().await?;
         Ok(())
     }
@@ -87,6 +89,8 @@ impl Ledger {
         now: i64,
     ) -> Result<Vec<(Seq, EarlierClaim)>, Error> {
         let mut transaction = self.begin().await?;
+        // Always before the lock of claims, so that two workers of a run never wait for each other.
+        totals::wait(&mut transaction, run.id).await?;
         insert_changes(&mut transaction, run.id, changes).await?;
         wait_for_claims(&mut transaction, run).await?;
         let earlier = earlier_claims(&mut transaction, started, run.compared_to.unwrap_or(0)).await?;
@@ -118,18 +122,22 @@ impl Ledger {
     }
 
     /// Gives the records in flight the outcome *unknown*, except those whose idempotency keys the service remembers: those first
-    /// sent at one of the times `remembered`. Requires the lock of the run: no process may be sending.
+    /// sent at one of the times `remembered`. Requires the lock of the part: no other process may be sending it.
     pub async fn settle_in_flight(
         &self,
-        run: RunId,
+        part: Part,
         remembered: Option<RangeInclusive<i64>>,
     ) -> Result<Interrupted, Error> {
+        let run = part.run;
         let mut transaction = self.begin().await?;
-        let rows: Vec<(Seq, i64, i64, i64)> =
-            sql::query_as("SELECT seq, at, has_key, checksum FROM in_flight WHERE run = $1 ORDER BY seq")
-                .bind(run)
-                .fetch_all(&mut transaction)
-                .await?;
+        let rows: Vec<(Seq, i64, i64, i64)> = sql::query_as(
+            "SELECT seq, at, has_key, checksum FROM in_flight WHERE run = $1 AND seq BETWEEN $2 AND $3 ORDER BY seq",
+        )
+        .bind(run)
+        .bind(part.first)
+        .bind(part.last)
+        .fetch_all(&mut transaction)
+        .await?;
         let (mut outcomes, mut repeatable) = (Vec::with_capacity(rows.len()), BTreeMap::new());
         for (seq, at, has_key, stored) in rows {
             let has_key = has_key != 0 && stored == checksum(run, seq, at, true);

@@ -1,5 +1,8 @@
 //! Locks of uploads as rows of PostgreSQL, for processes on several machines.
 //!
+//! Either one process holds the lease of an upload, or workers share it, each with a lease of its own for the part of a run that it
+//! sends. A shared lease does not end before those of the parts, so the upload is free only when no worker may write any more.
+//!
 //! A lease ends by the clock of the database unless it is renewed, which a thread of its own does: a busy process keeps its
 //! locks. Each transaction that writes first looks whether the leases of its process are still theirs, and keeps others from
 //! taking them over until it ends, so what a process writes is written while it holds its locks or not at all.
@@ -15,6 +18,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Executor as _};
 use tokio::sync::oneshot;
 
 use super::error::Error;
+use super::ids::{Part, RunId, Seq};
 use super::sql::{self, Pool, Transaction};
 
 /// A lease that is not renewed ends after this time.
@@ -38,11 +42,12 @@ pub(super) struct Leases {
     options: Option<PgConnectOptions>,
 }
 
-/// The lock of an upload. Given back on drop.
+/// The lock of an upload, or of a part of a queued run. Given back on drop.
 pub(super) struct Lease {
     key: Key,
     leases: Leases,
-    stop: Option<oneshot::Sender<()>>,
+    /// Ends the renewal; true to give the lease back.
+    stop: Option<oneshot::Sender<bool>>,
     stopped: Mutex<Receiver<()>>,
 }
 
@@ -52,11 +57,76 @@ struct Held {
     until: Arc<Mutex<Instant>>,
 }
 
+/// A row that was leased. Identities of uploads are letters and digits.
+///
+/// Whoever locks both kinds of rows locks that of the upload first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Key {
-    /// Letters and digits.
-    identity: String,
-    epoch: i64,
+enum Key {
+    Upload {
+        identity: String,
+        epoch: i64,
+    },
+    /// Part of a run, by its first record. The lease of the upload is shared with other workers.
+    Part {
+        identity: String,
+        run: RunId,
+        first: Seq,
+        epoch: i64,
+    },
+}
+
+impl Key {
+    fn identity(&self) -> &str {
+        match self {
+            Key::Upload { identity, .. } | Key::Part { identity, .. } => identity,
+        }
+    }
+
+    /// Returns the query for a row that exists as long as the lease is held, and keeps it.
+    fn check(&self) -> String {
+        match self {
+            Key::Upload { identity, epoch } => format!(
+                "SELECT epoch FROM lease WHERE identity = '{identity}' AND epoch = {epoch} \
+                 AND until > clock_timestamp() FOR SHARE"
+            ),
+            Key::Part { run, first, epoch, .. } => format!(
+                "SELECT epoch FROM part WHERE run = {run} AND first = {first} AND epoch = {epoch} \
+                 AND until > clock_timestamp() FOR SHARE"
+            ),
+        }
+    }
+
+    /// Returns the statement that renews the lease. It changes no row if the lease was lost.
+    fn renew(&self) -> String {
+        let until = until();
+        match self {
+            Key::Upload { identity, epoch } => format!(
+                "UPDATE lease SET until = {until} \
+                 WHERE identity = '{identity}' AND epoch = {epoch} AND until > clock_timestamp()"
+            ),
+            Key::Part { identity, run, first, epoch } => format!(
+                "WITH shared AS (UPDATE lease SET until = GREATEST(until, {until}) \
+                 WHERE identity = '{identity}' AND is_shared AND until > clock_timestamp() RETURNING 1) \
+                 UPDATE part SET until = {until} WHERE run = {run} AND first = {first} AND epoch = {epoch} \
+                 AND until > clock_timestamp() AND EXISTS (SELECT 1 FROM shared)"
+            ),
+        }
+    }
+
+    /// Returns the statements that give the lease back. The last worker of an upload gives back the shared one.
+    fn release(&self) -> String {
+        match self {
+            Key::Upload { identity, epoch } => {
+                format!("DELETE FROM lease WHERE identity = '{identity}' AND epoch = {epoch}")
+            }
+            Key::Part { identity, run, first, epoch } => format!(
+                "SELECT 1 FROM lease WHERE identity = '{identity}' FOR UPDATE; \
+                 UPDATE part SET until = '-infinity' WHERE run = {run} AND first = {first} AND epoch = {epoch}; \
+                 DELETE FROM lease WHERE identity = '{identity}' AND is_shared AND NOT EXISTS \
+                 (SELECT 1 FROM part WHERE part.identity = '{identity}' AND until > clock_timestamp())"
+            ),
+        }
+    }
 }
 
 impl Leases {
@@ -64,20 +134,75 @@ impl Leases {
         Leases { held: Arc::default(), options: Some(options) }
     }
 
-    /// Takes a lease. Returns `None` if another process holds it.
+    /// Takes the lease of an upload. Returns `None` if another process, or workers, hold it.
     pub(super) async fn take(&self, pool: &Pool, identity: &str) -> Result<Option<Lease>, Error> {
-        let options = self.options.clone().ok_or(Error::LockLost)?;
         let taken_at = Instant::now();
         let take = format!(
-            "INSERT INTO lease (identity, holder, epoch, until) \
-             VALUES ($1, $2, nextval('lease_epoch'), clock_timestamp() + INTERVAL '{} seconds') \
-             ON CONFLICT (identity) DO UPDATE SET holder = excluded.holder, epoch = excluded.epoch, until = excluded.until \
-             WHERE lease.until <= clock_timestamp() RETURNING epoch",
-            LEASE.as_secs()
+            "INSERT INTO lease (identity, holder, epoch, until, is_shared) \
+             VALUES ($1, $2, nextval('lease_epoch'), {}, FALSE) \
+             ON CONFLICT (identity) DO UPDATE SET holder = excluded.holder, epoch = excluded.epoch, \
+             until = excluded.until, is_shared = FALSE WHERE lease.until <= clock_timestamp() RETURNING epoch",
+            until()
         );
-        let taken: Option<i64> = sql::query_scalar(take).bind(identity).bind(holder()).fetch_optional(pool).await?;
-        let Some(epoch) = taken else { return Ok(None) };
-        let key = Key { identity: identity.to_owned(), epoch };
+        let mut transaction = pool.begin().await?;
+        let taken = sql::query_scalar(take).bind(identity).bind(holder());
+        let taken: Option<i64> = taken.fetch_optional(&mut transaction).await?;
+        let Some(epoch) = taken else {
+            transaction.rollback().await?;
+            return Ok(None);
+        };
+        // Waits for transactions of workers that began before their leases ended.
+        let wait = "SELECT 1 FROM part WHERE identity = $1 FOR UPDATE";
+        sql::query(wait).bind(identity).execute(&mut transaction).await?;
+        transaction.commit().await?;
+        self.keep(Key::Upload { identity: identity.to_owned(), epoch }, taken_at).map(Some)
+    }
+
+    /// Takes the first part of a queued run that is neither done nor leased. Returns `None` if there is none, or if another
+    /// process has locked the upload.
+    pub(super) async fn take_part(
+        &self,
+        pool: &Pool,
+        identity: &str,
+        run: RunId,
+    ) -> Result<Option<(Part, Lease)>, Error> {
+        let taken_at = Instant::now();
+        let join = format!(
+            "INSERT INTO lease (identity, holder, epoch, until, is_shared) \
+             VALUES ($1, $2, nextval('lease_epoch'), {}, TRUE) \
+             ON CONFLICT (identity) DO UPDATE SET holder = excluded.holder, epoch = excluded.epoch, \
+             until = GREATEST(lease.until, excluded.until), is_shared = TRUE \
+             WHERE lease.is_shared OR lease.until <= clock_timestamp() RETURNING epoch",
+            until()
+        );
+        let mut transaction = pool.begin().await?;
+        let joined = sql::query_scalar(join).bind(identity).bind(holder());
+        let joined: Option<i64> = joined.fetch_optional(&mut transaction).await?;
+        let Some(epoch) = joined else {
+            transaction.rollback().await?;
+            return Ok(None);
+        };
+        let take = format!(
+            "UPDATE part SET identity = $1, holder = $2, epoch = $3, until = {} WHERE run = $4 AND first = \
+             (SELECT first FROM part WHERE run = $4 AND NOT is_done AND until <= clock_timestamp() \
+             AND EXISTS (SELECT 1 FROM run WHERE id = $4 AND state = 'queued') \
+             ORDER BY first LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING first, last",
+            until()
+        );
+        let taken = sql::query_as(take).bind(identity).bind(holder()).bind(epoch).bind(run);
+        let taken: Option<(Seq, Seq)> = taken.fetch_optional(&mut transaction).await?;
+        let Some((first, last)) = taken else {
+            transaction.rollback().await?;
+            return Ok(None);
+        };
+        transaction.commit().await?;
+        let lease = self.keep(Key::Part { identity: identity.to_owned(), run, first, epoch }, taken_at)?;
+        Ok(Some((Part { run, first, last }, lease)))
+    }
+
+    /// Renews a lease from now on, in a thread of its own.
+    fn keep(&self, key: Key, taken_at: Instant) -> Result<Lease, Error> {
+        let options = self.options.clone().ok_or(Error::LockLost)?;
         let held = Held { key: key.clone(), until: Arc::new(Mutex::new(taken_at + LEASE)) };
         locked(&self.held).push(held.clone());
         let (stop, stopping) = oneshot::channel();
@@ -90,7 +215,7 @@ impl Leases {
             // The lease may be gone already.
             let _ = done.send(());
         });
-        Ok(Some(Lease { key, leases: self.clone(), stop: Some(stop), stopped: Mutex::new(stopped) }))
+        Ok(Lease { key, leases: self.clone(), stop: Some(stop), stopped: Mutex::new(stopped) })
     }
 
     /// Whether a process on any machine holds a lease.
@@ -106,13 +231,9 @@ impl Leases {
     pub(super) async fn check(&self, transaction: &mut Transaction) -> Result<(), Error> {
         let Transaction::Postgres { transaction, .. } = transaction else { return Ok(()) };
         let held: Vec<Key> = locked(&self.held).iter().map(|held| held.key.clone()).collect();
-        for Key { identity, epoch } in held {
-            let query = format!(
-                "SET LOCAL idle_in_transaction_session_timeout = '{}s'; \
-                 SELECT epoch FROM lease WHERE identity = '{identity}' AND epoch = {epoch} \
-                 AND until > clock_timestamp() FOR SHARE",
-                IDLE.as_secs()
-            );
+        for key in held {
+            let query =
+                format!("SET LOCAL idle_in_transaction_session_timeout = '{}s'; {}", IDLE.as_secs(), key.check());
             // Without parameters, one message and its answer suffice.
             if transaction.fetch_optional(sqlx::raw_sql(AssertSqlSafe(query))).await?.is_none() {
                 return Err(Error::LockLost);
@@ -128,10 +249,20 @@ impl Leases {
     }
 }
 
+impl Lease {
+    /// Ends the renewal of a lease that was given back already.
+    pub(super) fn forget(mut self) {
+        if let Some(stop) = self.stop.take() {
+            // The lease may be lost.
+            let _ = stop.send(false);
+        }
+    }
+}
+
 impl Drop for Lease {
     fn drop(&mut self) {
         locked(&self.leases.held).retain(|held| held.key != self.key);
-        if self.stop.take().is_some_and(|stop| stop.send(()).is_ok()) {
+        if self.stop.take().is_some_and(|stop| stop.send(true).is_ok()) {
             // The next command of the user may need the lock.
             let _ = locked(&self.stopped).recv_timeout(RELEASE);
         }
@@ -145,18 +276,17 @@ impl fmt::Debug for Lease {
 }
 
 /// Renews a lease until it is given back, or lost.
-async fn keep(options: &PgConnectOptions, held: &Held, mut stopping: oneshot::Receiver<()>) {
-    let Key { identity, epoch } = &held.key;
-    let renew = format!(
-        "UPDATE lease SET until = clock_timestamp() + INTERVAL '{} seconds' \
-         WHERE identity = '{identity}' AND epoch = {epoch} AND until > clock_timestamp()",
-        LEASE.as_secs()
-    );
+async fn keep(options: &PgConnectOptions, held: &Held, mut stopping: oneshot::Receiver<bool>) {
+    let identity = held.key.identity();
+    let renew = held.key.renew();
     let mut connection = None;
     let mut wait = RENEWAL;
     loop {
         tokio::select! {
-            _ = &mut stopping => break,
+            gives_back = &mut stopping => match gives_back {
+                Ok(true) => break,
+                _ => return,
+            },
             () = tokio::time::sleep(wait) => {}
         }
         let asked_at = Instant::now();
@@ -179,8 +309,7 @@ async fn keep(options: &PgConnectOptions, held: &Held, mut stopping: oneshot::Re
             }
         }
     }
-    let release = format!("DELETE FROM lease WHERE identity = '{identity}' AND epoch = {epoch}");
-    let released = tokio::time::timeout(RELEASE, execute(options, &mut connection, &release)).await;
+    let released = tokio::time::timeout(RELEASE, execute(options, &mut connection, &held.key.release())).await;
     if let Ok(Err(error)) = released {
         tracing::warn!(%error, "the lock of the upload can't be given back; it ends by itself");
     }
@@ -198,6 +327,11 @@ async fn execute(
     };
     let done = connection.execute(sqlx::raw_sql(AssertSqlSafe(statement.to_owned()))).await?;
     Ok(done.rows_affected())
+}
+
+/// Returns the end of a lease that is taken or renewed now, in SQL. The same for all rows that a transaction changes.
+fn until() -> String {
+    format!("now() + INTERVAL '{} seconds'", LEASE.as_secs())
 }
 
 /// Returns the machine and the number of this process.

@@ -48,6 +48,11 @@ impl LockedRun {
         self.run.id
     }
 
+    /// Returns the identity of the upload.
+    pub(super) fn identity(&self) -> &str {
+        &self.lock.identity
+    }
+
     /// Returns the lock alone, for planning another run of the same upload.
     pub fn into_lock(self) -> UploadLock {
         self.lock
@@ -129,10 +134,19 @@ impl Ledger {
         if identity == self.family_identity(own).await? {
             return Ok(false);
         }
+        self.is_identity_locked(&identity).await
+    }
+
+    /// Whether a process holds the lock of a run's upload.
+    pub async fn is_locked(&self, run: RunId) -> Result<bool, Error> {
+        self.is_identity_locked(&self.family_identity(run).await?).await
+    }
+
+    async fn is_identity_locked(&self, identity: &str) -> Result<bool, Error> {
         if self.dialect() == Dialect::Postgres {
-            return self.leases.is_taken(&self.reader, &identity).await;
+            return self.leases.is_taken(&self.reader, identity).await;
         }
-        let path = self.lock_path(&identity);
+        let path = self.lock_path(identity);
         match try_lock_shared(&path) {
             Ok(_) => Ok(false),
             Err(TryLockError::WouldBlock) => Ok(true),
@@ -172,7 +186,8 @@ impl Ledger {
         self.folder.join("locks").join(format!("{identity}.lock"))
     }
 
-    async fn family_identity(&self, run: RunId) -> Result<String, Error> {
+    /// Returns the identity of the upload of a run.
+    pub(super) async fn family_identity(&self, run: RunId) -> Result<String, Error> {
         let family = self.family(&self.run(run).await?).await?;
         let root = family.runs.iter().find(|member| member.id == family.root);
         // If the first run was removed, the others still share the number.
@@ -202,6 +217,6 @@ fn upload_identity(about: &NewRun) -> String {
     file_name(&[&about.base_url, &about.workspace, about.record.name(), &about.file_hash])
 }
 
-fn file_name(identity: &[&str]) -> String {
+pub(super) fn file_name(identity: &[&str]) -> String {
     digest::hex(&digest::of_parts(identity.iter().map(|part| part.as_bytes()))[..16])
 }

@@ -10,7 +10,7 @@ use super::block::RecordBlock;
 use super::database::{Ledger, to_json};
 use super::error::Error;
 use super::handshake::Intent;
-use super::ids::{RunId, Seq};
+use super::ids::{Part, RunId, Seq};
 use super::model::{Disposition, Outcome, PlannedRecord, Problem};
 use super::run::Run;
 use super::sql;
@@ -89,9 +89,9 @@ impl NewerKeys {
 }
 
 impl Ledger {
-    /// Returns the pending records of `run` that newer uploads have sent or may have sent, in order. Only idempotent requests
-    /// are compared; the others have claims.
-    pub async fn newer_requests(&self, run: &Run) -> Result<Vec<(Seq, NewerRequest)>, Error> {
+    /// Returns the pending records of a part of `run` that newer uploads have sent or may have sent, in order. Only idempotent
+    /// requests are compared; the others have claims.
+    pub async fn newer_requests(&self, run: &Run, part: Part) -> Result<Vec<(Seq, NewerRequest)>, Error> {
         if !run.about.record.input().may_be_repeated() {
             return Ok(Vec::new());
         }
@@ -104,7 +104,7 @@ impl Ledger {
         if newer.is_empty() && !may_be_pruned {
             return Ok(Vec::new());
         }
-        let mut pending = self.pending_keys(run).await?;
+        let mut pending = self.pending_keys(run, part).await?;
         let mut found = Vec::new();
         for (_, other) in newer {
             if pending.is_empty() {
@@ -126,7 +126,7 @@ impl Ledger {
             None => *keys.age.insert(self.age(run).await?),
         };
         let query = "SELECT intent.run, intent.first, intent.last, intent.at FROM run JOIN intent ON intent.run = run.id \
-                     WHERE run.id > $1 AND (run.state = 'planned' OR run.finished_at >= $2) AND intent.at >= $2";
+                     WHERE run.id > $1 AND (run.state IN ('planned', 'queued') OR run.finished_at >= $2) AND intent.at >= $2";
         let since = keys.look(now);
         let begun: Vec<(RunId, Seq, Seq, i64)> =
             sql::query_as(query).bind(age).bind(since).fetch_all(&self.reader).await?;
@@ -181,7 +181,8 @@ impl Ledger {
         let mut ages = HashMap::with_capacity(rows.len());
         for (id, retry_of, state) in rows {
             let age = retry_of.map_or(id, |retried| age_of(&ages, retried));
-            let is_sent = [RunState::Planned, RunState::Finished].iter().any(|sent| sent.name() == state);
+            let is_sent =
+                [RunState::Planned, RunState::Queued, RunState::Finished].iter().any(|sent| sent.name() == state);
             ages.insert(id, Age { age, is_sent });
         }
         Ok(ages)
@@ -195,13 +196,16 @@ impl Ledger {
     }
 
     /// Returns the hashes of the keys of pending records, sorted. A million need 16 MB.
-    async fn pending_keys(&self, run: &Run) -> Result<Vec<(i64, Seq)>, Error> {
+    async fn pending_keys(&self, run: &Run, part: Part) -> Result<Vec<(i64, Seq)>, Error> {
         let mut pending = Vec::new();
-        let mut from: Seq = 0;
-        while let Some(block) = self.records_without_bodies(run.id, from, BLOCKS).await?.filter(|it| it.end() > from) {
+        let mut from = part.first;
+        while from <= part.last
+            && let Some(block) = self.records_without_bodies(run.id, from, BLOCKS).await?.filter(|it| it.end() > from)
+        {
             from = block.end();
             let settled = self.settled(run.id, block.first..=from - 1).await?;
-            let keys = sent_keys(&block, run.about.record).filter(|(seq, _)| !settled.contains(seq));
+            let is_pending = |seq: Seq| part.records().contains(&seq) && !settled.contains(&seq);
+            let keys = sent_keys(&block, run.about.record).filter(|(seq, _)| is_pending(*seq));
             pending.extend(keys.map(|(seq, key)| (hash(&[key]), seq)));
         }
         pending.sort_unstable();

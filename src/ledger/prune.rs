@@ -5,13 +5,15 @@ use super::database::Ledger;
 use super::error::Error;
 use super::ids::RunId;
 use super::integrity::totals::{self, Sum};
-use super::sql::{self, Transaction};
+use super::sql::{self, Dialect, Transaction};
 
 const PLAN: [&str; 3] = [
     "DELETE FROM source_block WHERE run = $1",
     "DELETE FROM record_block WHERE run = $1",
     "DELETE FROM outcome WHERE run = $1",
 ];
+/// Only PostgreSQL has them.
+const PARTS: [&str; 2] = ["DELETE FROM part WHERE run = $1", "DELETE FROM chain WHERE run = $1"];
 const SENDING_AND_RUN: [&str; 7] = [
     "DELETE FROM total WHERE run = $1",
     "DELETE FROM intent WHERE run = $1",
@@ -28,6 +30,9 @@ impl Ledger {
         let mut transaction = self.begin().await?;
         keep_claims(&mut transaction, run).await?;
         delete(&mut transaction, run, &PLAN).await?;
+        if self.dialect() == Dialect::Postgres {
+            delete(&mut transaction, run, &PARTS).await?;
+        }
         delete(&mut transaction, run, &SENDING_AND_RUN).await?;
         transaction.commit().await?;
         Ok(())

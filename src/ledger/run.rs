@@ -111,6 +111,8 @@ pub struct Run {
     pub about: NewRun,
     /// Milliseconds since 1970, UTC.
     pub created_at: i64,
+    /// When the run was last handed to workers.
+    pub queued_at: Option<i64>,
     pub finished_at: Option<i64>,
     /// The reason why the last attempt to send stopped early.
     pub stopped_why: Option<String>,
@@ -225,7 +227,7 @@ impl Run {
 }
 
 const COLUMNS: &str = "id, state, command, record, template, template_toml, lookups, file, file_hash, readers, delimiter, has_bom, base_url, workspace, sheet, header, \
-                       header_row, columns, name_columns, created_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, \
+                       header_row, columns, name_columns, created_at, queued_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, \
                        create_missing_items, trigger_workflows, profile_name, rate_requests, rate_seconds, concurrency, \
                        max_errors, report, all_or_nothing, strict, changed_only, overwrite_newer, for_supplier, allow_repeat, ca_file, client_cert, \
                        client_key, proxy, insecure_http, warnings, compared_to, source_rows, sheet_rows, records, skipped, \
@@ -459,6 +461,7 @@ fn read_row(row: &Row) -> Result<Run, Error> {
             settings: settings::from_row(row)?,
         },
         created_at: row.try_get("created_at")?,
+        queued_at: row.try_get("queued_at")?,
         finished_at: row.try_get("finished_at")?,
         stopped_why: row.try_get("stopped_why")?,
         millis: row.try_get("millis")?,

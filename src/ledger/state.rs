@@ -76,6 +76,8 @@ pub enum RunState {
     Planning,
     /// The plan is complete. Some records may have been sent.
     Planned,
+    /// Workers send what is pending.
+    Queued,
     /// No record is pending.
     Finished,
     /// The plan is complete but will not be sent: rows were rejected and `--all-or-nothing` was given.
@@ -87,13 +89,14 @@ impl RunState {
         match self {
             RunState::Planning => "planning",
             RunState::Planned => "planned",
+            RunState::Queued => "queued",
             RunState::Finished => "finished",
             RunState::Withheld => "withheld",
         }
     }
 
     pub(super) fn from_name(name: &str) -> Option<RunState> {
-        [RunState::Planning, RunState::Planned, RunState::Finished, RunState::Withheld]
+        [RunState::Planning, RunState::Planned, RunState::Queued, RunState::Finished, RunState::Withheld]
             .into_iter()
             .find(|state| state.name() == name)
     }

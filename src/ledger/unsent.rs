@@ -80,7 +80,7 @@ impl Ledger {
     async fn open_keys(&self, run: &Run) -> Result<HashSet<i64>, Error> {
         let about = &run.about;
         let query = "SELECT id FROM run WHERE base_url = $1 AND workspace = $2 AND record = $3 AND id < $4 \
-                     AND state IN ('planned', 'finished') AND has_plan = 1 \
+                     AND state IN ('planned', 'queued', 'finished') AND has_plan = 1 \
                      AND records > skipped + rejected + unchanged + (SELECT COUNT(*) FROM outcome \
                      WHERE outcome.run = run.id AND outcome.state IN ('sent', 'unchanged', 'rejected'))";
         let older: Vec<RunId> = sql::query_scalar(query)

@@ -21,6 +21,11 @@ pub(super) fn resume(context: &Context, run: RunId) -> String {
     CommandLine::new(context, "resume").run(run).to_string()
 }
 
+/// Returns the command that waits until workers have sent a run.
+pub(super) fn wait(context: &Context, run: RunId) -> String {
+    CommandLine::new(context, "runs wait").run(run).to_string()
+}
+
 /// Returns the command that shows the records of a run with an unknown outcome, and asks about them.
 pub(super) fn resolve(context: &Context, run: RunId) -> String {
     CommandLine::new(context, "resolve").run(run).to_string()

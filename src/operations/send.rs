@@ -1,32 +1,22 @@
 //! Planning a run, and sending a locked run with accounting and report.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::context::{Context, now};
+use super::ending::{Ending, Finished, How, Withheld, is_rehearsal};
 use super::error::Error;
 use super::event::{Event, Observer};
 use super::learned::{load_sizes, store_learned_sizes};
 use super::next_command;
-use super::report::{choices, report_format};
-use super::report_path::{beside, numbered};
-use super::service::rehearsal::Rehearsed;
 use crate::client::{Client, Rate, Speed};
 use crate::ledger::{
-    self, Accounting, Causes, Ledger, LockedRun, NewRun, Run, RunCommand, RunRate, RunSettings, RunState, UploadLock,
+    self, Ledger, LockedRun, NewRun, Part, Run, RunCommand, RunRate, RunSettings, RunState, UploadLock,
 };
-use crate::report::{self, Format, Request};
-use crate::sheet;
-use crate::sheet::write::Existing;
 use crate::template::Template;
 use crate::upload::compare::{Connection, server_diff};
 use crate::upload::sent_before::{self, Compared, LeftOut};
-use crate::upload::{self, Grace, SendResult, Source, StopReason, Tally, send, superseded};
-
-/// Maximum number of refused records grouped by cause in the result. A report has all refused records.
-const MAX_REFUSED: u32 = 2_000;
-/// Maximum number of records whose warnings are grouped by cause in the result.
-const MAX_WARNED: usize = 2_000;
+use crate::upload::{self, Grace, SendResult, Source, Tally, send, superseded};
 
 /// Requests in flight at the same time, unless another number is asked for.
 pub const DEFAULT_CONCURRENCY: u16 = 8;
@@ -41,6 +31,8 @@ pub struct SendOptions<'a> {
     pub max_errors: Option<u64>,
     /// Sends records although a newer upload has sent their keys.
     pub overwrites_newer: bool,
+    /// Leaves the records to workers.
+    pub is_to_queue: bool,
     /// Path of the report. If there is none, a workbook is written next to the file when a row has a problem.
     pub report: Option<&'a Path>,
     /// Leaves out of the report what a supplier should not know.
@@ -98,46 +90,6 @@ pub(super) fn speed(settings: &RunSettings, context: &Context) -> Result<Option<
     }
 }
 
-/// Why a run is not sent at all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Withheld {
-    /// A row can't be sent, and all rows or none were wanted.
-    RowsNeedFixing,
-    /// The file as a whole has a warning, and warnings count as problems.
-    Warnings,
-    /// A person has seen the warnings and decided not to send.
-    Declined,
-}
-
-/// A sent, stopped or withheld run.
-#[derive(Debug)]
-pub struct Finished {
-    pub run: Run,
-    pub accounting: Accounting,
-    pub withheld: Option<Withheld>,
-    /// Why the run stopped before its end.
-    pub stopped: Option<StopReason>,
-    /// The run had no pending records left before this operation.
-    pub was_finished: bool,
-    /// Path of the report, if written, or the error.
-    pub report: Result<Option<PathBuf>, report::Error>,
-    /// The service's refusals, grouped by cause.
-    pub refused: Causes,
-    /// The warnings of the file and its records, grouped by cause.
-    pub warnings: Causes,
-    /// Records that an earlier run sent.
-    pub left_out: Vec<LeftOut>,
-    /// Records with keys that a newer run has sent.
-    pub superseded: Vec<LeftOut>,
-    /// The next command to run. A rehearsal has none.
-    pub next: Option<String>,
-    /// Requests of this operation besides those for its records: whether the service answers, comparisons with its lists, and
-    /// renewals of the token.
-    pub other_requests: u64,
-    /// What the service of a rehearsal had.
-    pub rehearsed: Option<Rehearsed>,
-}
-
 /// A planned run, ready to be sent as its settings say.
 pub(super) struct Sending<'a> {
     /// The context of the run.
@@ -149,6 +101,8 @@ pub(super) struct Sending<'a> {
     pub report: Option<&'a Path>,
     /// A person has decided not to send.
     pub is_declined: bool,
+    /// Leaves the pending records to workers.
+    pub is_to_queue: bool,
     pub observer: Observer<'a>,
 }
 
@@ -170,6 +124,61 @@ pub(super) async fn plan_run(
     Ok((ledger.lock_run_with(lock, run).await?, tally))
 }
 
+/// A run whose records are sent, by one process or by several.
+pub(super) struct Records<'a> {
+    /// The context of the run.
+    pub context: &'a Context,
+    pub ledger: &'a Ledger,
+    pub client: &'a Arc<Client>,
+    pub run: &'a Run,
+}
+
+impl Records<'_> {
+    /// Returns the rate of the run, beginning with what an earlier run has learned.
+    pub(super) async fn rate(&self) -> Result<Option<Speed>, Error> {
+        let about = &self.run.about;
+        Ok(match speed(&about.settings, self.context)? {
+            Some(Speed::Auto(_)) => {
+                Some(Speed::Auto(self.ledger.learned_rate(&about.base_url, &about.workspace).await?))
+            }
+            rate => rate,
+        })
+    }
+
+    /// Sends the pending records of a part that this process alone may send. `failed_before`: other records that count towards
+    /// the maximum number of errors.
+    pub(super) async fn send(
+        &self,
+        part: Part,
+        failed_before: u64,
+        rate: Option<Speed>,
+        interrupt: impl Future<Output = Grace>,
+        progress: &(dyn Fn(&upload::Progress) + Sync),
+    ) -> Result<SendResult, Error> {
+        let about = &self.run.about;
+        let (base_url, workspace) = (&about.base_url, &about.workspace);
+        let work = upload::Work {
+            ledger: self.ledger,
+            client: Arc::clone(self.client),
+            part,
+            kind: about.record,
+            concurrency: usize::from(about.settings.concurrency),
+            rate,
+            shares_rate_of: Some((base_url, workspace)),
+            max_errors: about.settings.max_errors,
+            failed_before,
+            overwrites_newer: about.settings.overwrite_newer,
+            keys: self.context.idempotency_keys(self.run),
+            wall: now,
+        };
+        let ended = send::send(&work, interrupt, progress).await?;
+        if let Some(rate) = ended.learned_rate {
+            self.ledger.store_rate(base_url, workspace, rate, now()).await?;
+        }
+        Ok(ended)
+    }
+}
+
 impl Sending<'_> {
     fn settings(&self) -> &RunSettings {
         &self.run.run().about.settings
@@ -177,7 +186,7 @@ impl Sending<'_> {
 
     /// Whether the ledger is temporary, so that the run can't be continued.
     fn is_rehearsal(&self) -> bool {
-        self.run.run().about.command == RunCommand::Rehearse
+        is_rehearsal(self.run.run())
     }
 
     /// Returns why nothing is to be sent.
@@ -225,18 +234,21 @@ impl Sending<'_> {
         }
         let mut superseded = Vec::new();
         if self.withheld().await?.is_none() && !self.settings().overwrite_newer {
-            superseded = superseded::leave_out(ledger, self.run.run(), now()).await?;
+            superseded = superseded::leave_out(ledger, self.run.run(), Part::whole(id), now()).await?;
             self.show_superseded(&superseded);
         }
         let withheld = self.withheld().await?;
         let before = ledger.accounting(id).await?;
         let was_finished = before.pending == 0 && self.run.run().state == RunState::Finished;
         let (mut stopped, mut meanwhile) = (None, Vec::new());
-        if withheld.is_some() || before.pending == 0 {
-            ledger.leave_sender(id).await?;
+        let is_queued = self.is_to_queue && withheld.is_none() && before.pending > 0;
+        if withheld.is_some() || before.pending == 0 || is_queued {
+            ledger.leave_sender(Part::whole(id)).await?;
         }
         if withheld.is_some() {
             ledger.withhold(id).await?;
+        } else if is_queued {
+            ledger.enqueue(&self.run, now()).await?;
         } else if before.pending > 0 {
             let ended = self.send_pending(before.pending, interrupt).await?;
             self.show_superseded(&ended.superseded);
@@ -244,47 +256,25 @@ impl Sending<'_> {
         } else if !was_finished {
             ledger.end_sending(id, 0, None, 0, now()).await?;
         }
-        let accounting = ledger.accounting(id).await?;
-        let refused = match accounting.failed {
-            0 => Causes::default(),
-            _ => report::refused(ledger, self.run.run(), MAX_REFUSED).await?,
-        };
-        let run = ledger.run(id).await?;
-        let warnings = match accounting.warned > 0 || !run.warnings.is_empty() {
-            true => report::warned(ledger, &run, MAX_WARNED).await?,
-            false => Causes::default(),
-        };
-        let next = |report: Option<&Path>| {
-            if matches!(withheld, Some(Withheld::Warnings | Withheld::Declined)) {
-                return None;
-            }
-            let command = next_command::after_run(self.context, &run, &accounting, stopped.as_ref(), report);
-            command.filter(|_| !self.is_rehearsal())
-        };
-        // The report of a stopped run is written after resuming; the report of a finished run exists already.
-        let only_if_named = stopped.is_some() || was_finished || self.is_rehearsal();
-        let report = self.write_report(&run, &accounting, only_if_named, next).await;
-        let next = next(report.as_ref().ok().and_then(Option::as_deref));
-        // A report may be handed back, which needs the plan.
-        if matches!(report, Ok(None)) && !self.is_rehearsal() {
-            ledger.drop_unsent_plan(id, now()).await?;
-        }
-        let left_out = compared.left_out;
-        Ok(Finished {
-            run,
-            accounting,
+        let ending = Ending { context: self.context, ledger, report: self.report, observer: self.observer };
+        let how = How {
             withheld,
             stopped,
             was_finished,
-            report,
-            refused,
-            warnings,
-            left_out,
-            superseded: superseded::joined(superseded, meanwhile),
-            next,
-            other_requests: self.client.requests().saturating_sub(accounting.requests.saturating_sub(requests_before)),
-            rehearsed: None,
-        })
+            is_queued,
+            left_out: compared.left_out,
+            superseded,
+            ..How::default()
+        };
+        let mut finished = ending.finish(id, how).await?;
+        let requests = finished.accounting.requests.saturating_sub(requests_before);
+        finished.superseded = superseded::joined(finished.superseded, meanwhile);
+        finished.other_requests = self.client.requests().saturating_sub(requests);
+        // A report may be handed back, which needs the plan.
+        if matches!(finished.report, Ok(None)) && !self.is_rehearsal() && !is_queued {
+            ledger.drop_unsent_plan(id, now()).await?;
+        }
+        Ok(finished)
     }
 
     fn show_superseded(&self, by: &[LeftOut]) {
@@ -312,96 +302,16 @@ impl Sending<'_> {
     }
 
     async fn send_pending(&self, pending: u64, interrupt: impl Future<Output = Grace>) -> Result<SendResult, Error> {
-        let about = &self.run.run().about;
-        let (base_url, workspace) = (&about.base_url, &about.workspace);
-        let rate = match speed(&about.settings, self.context)? {
-            Some(Speed::Auto(_)) => Some(Speed::Auto(self.ledger.learned_rate(base_url, workspace).await?)),
-            rate => rate,
-        };
+        let run = self.run.run();
+        let records = Records { context: self.context, ledger: self.ledger, client: &self.client, run };
+        let rate = records.rate().await?;
         (self.observer)(Event::Sending { pending, rate });
-        let work = upload::Work {
-            ledger: self.ledger,
-            client: Arc::clone(&self.client),
-            run: &self.run,
-            kind: about.record,
-            concurrency: usize::from(about.settings.concurrency),
-            rate,
-            rate_file: Some(&self.ledger.rate_file(base_url, workspace)),
-            max_errors: about.settings.max_errors,
-            overwrites_newer: about.settings.overwrite_newer,
-            keys: self.context.idempotency_keys(self.run.run()),
-            wall: now,
-        };
         let show = |progress: &upload::Progress| (self.observer)(Event::Sent { progress, pending });
-        let ended = send::send(&work, interrupt, &show).await?;
-        if let Some(rate) = ended.learned_rate {
-            self.ledger.store_rate(base_url, workspace, rate, now()).await?;
-        }
+        let ended = records.send(Part::whole(run.id), 0, rate, interrupt, &show).await?;
         let left = self.ledger.accounting(self.run.id()).await?.pending;
         (self.observer)(Event::SendingEnded { done: pending.saturating_sub(left) });
         let why = ended.stopped.as_ref().map(ToString::to_string);
         self.ledger.end_sending(self.run.id(), left, why.as_deref(), ended.millis, now()).await?;
         Ok(ended)
-    }
-
-    /// Writes the report to the requested path. Unless `only_if_named`, a resumed upload writes the report that the upload
-    /// was to write; otherwise the report is written next to it or the file if a row has a problem.
-    async fn write_report(
-        &self,
-        run: &Run,
-        accounting: &Accounting,
-        only_if_named: bool,
-        next: impl Fn(Option<&Path>) -> Option<String>,
-    ) -> Result<Option<PathBuf>, report::Error> {
-        if let Some(path) = self.report {
-            return self.write_report_to(run, path, next(Some(path))).await.map(Some);
-        }
-        let remembered = run.about.settings.report.as_deref();
-        let is_wanted = remembered.is_some() && run.about.command == RunCommand::Upload;
-        if only_if_named || !is_wanted && !next_command::has_problems(accounting) {
-            return Ok(None);
-        }
-        let paths: &mut dyn Iterator<Item = PathBuf> = match remembered {
-            // The report of an earlier operation may have been edited, so it is kept.
-            Some(path) => &mut numbered(path),
-            None => &mut beside(Path::new(&run.about.file), self.default_format(run).extension()),
-        };
-        for path in paths.filter(|path| !path.exists()) {
-            match self.write_report_to(run, &path, next(Some(&path))).await {
-                // Another process took the name in the meantime.
-                Err(report::Error::Sheet(sheet::Error::Exists { .. })) => {}
-                written => return written.map(Some),
-            }
-        }
-        Ok(None)
-    }
-
-    /// Returns the format of reports that nobody chose: a workbook, or CSV for the few files that are too wide.
-    fn default_format(&self, run: &Run) -> Format {
-        let (columns, room) = (report::columns(run), sheet::write::MAX_COLUMNS);
-        if columns <= room {
-            return Format::Xlsx;
-        }
-        (self.observer)(Event::Warning(&format!(
-            "the report is a CSV file, because it has {columns} columns and a workbook has room for {room}"
-        )));
-        Format::Csv
-    }
-
-    async fn write_report_to(&self, run: &Run, path: &Path, next: Option<String>) -> Result<PathBuf, report::Error> {
-        let for_supplier = run.about.settings.for_supplier;
-        let format = report_format(path).expect("the path of a report is checked before sending");
-        let request = Request {
-            path,
-            format,
-            existing: Existing::Keep,
-            rows: format.default_rows(),
-            next: next.as_deref(),
-            is_kept: !self.is_rehearsal(),
-            choices: &choices(run, format, for_supplier, self.observer),
-            bom: false,
-            for_supplier,
-        };
-        Ok(report::write(self.ledger, run, &request).await?.path)
     }
 }

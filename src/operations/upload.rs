@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::compare::compare_keys;
 use super::context::Context;
+use super::ending::Finished;
 use super::error::Error;
 use super::event::Observer;
 use super::input::{Spreadsheet, new_run};
@@ -12,7 +13,7 @@ use super::preview::{Preview, preview};
 use super::report::check_report_path;
 use super::runs::retry_report::{RetryReport, preview_retry, retry_report};
 use super::runs::uploaded_report::{UploadedReport, uploaded_report};
-use super::send::{Finished, SendOptions, Sending, plan_run, speed};
+use super::send::{SendOptions, Sending, plan_run, speed};
 use super::service::rehearsal::{Rehearsal, Rehearse, Rehearsed};
 use crate::ledger::{AllowRepeat, CallOption, RunCommand, RunSettings};
 use crate::upload::compare::{Connection, count_changed};
@@ -164,6 +165,7 @@ async fn run_upload(
         run,
         report: upload.sending.report,
         is_declined: asks.is_some_and(|questions| !(questions.sends_with_warnings)(&tally)),
+        is_to_queue: upload.sending.is_to_queue,
         observer,
     };
     let finished = sending.send(interrupt).await?;

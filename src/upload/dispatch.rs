@@ -103,6 +103,11 @@ impl Dispatcher {
         }
     }
 
+    /// Counts records towards the maximum number of errors that others have sent.
+    pub fn counting_from(self, failed: u64) -> Dispatcher {
+        Dispatcher { failed, ..self }
+    }
+
     /// Adds a record to be sent.
     pub fn push(&mut self, job: Job) {
         self.unsettled += 1;
@@ -425,6 +430,9 @@ impl Dispatcher {
     /// Extends the pause. A pause is never shortened.
     fn pause_for(&mut self, pause: Option<Duration>, now: Instant) {
         let until = pause.map(|pause| now + pause);
+        if let Some(until) = until {
+            self.pace.share_pause(until);
+        }
         self.paused_until = self.paused_until.max(until);
     }
 

@@ -3,15 +3,20 @@
 //! A single task owns the dispatcher, loads the records block by block, starts the attempts and writes the outcomes to
 //! the ledger in batches. The intent of a non-idempotent call is on disk before the request is sent.
 
+mod chain;
+mod chained;
+mod exchange;
 mod handshake;
 mod keys;
 mod load;
 mod ports;
 #[cfg(test)]
 mod simulation;
+mod supply;
+mod work;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,15 +28,18 @@ use super::dispatch::{Dispatcher, Job, OrderingKey, Settled, Step, StopReason};
 use super::interrupt::Grace;
 use crate::client::fetch::PROBE_PATH;
 use crate::client::policy::{Action, Call, decide};
-use crate::client::{Attempt, Client, KeyMemory, Pace, Request, Speed};
+use crate::client::{Attempt, KeyMemory, Pace, Permits, Request, Speed};
 use crate::ledger::{
-    self, Claim, Intent, Ledger, LockedRun, NewerKeys, Outcome, Problem, RecordState, Run, RunId, RunState,
-    SendingChanges, Seq,
+    self, Claim, Intent, NewerKeys, Outcome, Part, Problem, RecordState, Run, RunId, RunState, SendingChanges, Seq,
 };
 use crate::records::RecordKind;
 use crate::upload::sent_before::{LeftOut, Scope, claimed_meanwhile};
+use chain::Chained;
+use exchange::{outcome, request};
 use load::{HeldBack, load_blocks};
 use ports::{Begun, Journal, Service};
+use supply::Supply;
+pub use work::{Progress, SendResult, Work};
 
 /// Minimum number of waiting records; below, the next block is loaded.
 const LOW_BACKLOG: usize = 256;
@@ -45,93 +53,62 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 /// Newer uploads that have begun this long before sending are looked for, in milliseconds.
 const NEWER_OVERLAP: i64 = 60_000;
 
-/// A planned run and the means to send it.
-#[derive(Clone, Debug)]
-pub struct Work<'a> {
-    pub ledger: &'a Ledger,
-    pub client: Arc<Client>,
-    pub run: &'a LockedRun,
-    pub kind: RecordKind,
-    pub concurrency: usize,
-    pub rate: Option<Speed>,
-    /// File for sharing the rate with other processes on this machine.
-    pub rate_file: Option<&'a Path>,
-    /// Maximum number of refused and unknown records before the run stops.
-    pub max_errors: Option<u64>,
-    /// Sends records although a newer upload has sent their keys.
-    pub overwrites_newer: bool,
-    /// How long the service remembers idempotency keys, if it honours them.
-    pub keys: Option<KeyMemory>,
-    /// Clock of the ledger: milliseconds since 1970, UTC.
-    pub wall: fn() -> i64,
-}
-
-/// Progress since the sending began.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Progress {
-    pub sent: u64,
-    pub failed: u64,
-    pub unknown: u64,
-    pub retries: u64,
-    pub throttled: u64,
-    /// Records waiting for a retry.
-    pub retrying: u64,
-    /// Remaining time of a pause.
-    pub pause: Option<Duration>,
-    /// Current limit in requests per second.
-    pub rate: Option<f64>,
-}
-
-/// Result of sending.
-#[derive(Debug)]
-pub struct SendResult {
-    /// Reason for an early stop, or `None` if every record has an outcome.
-    pub stopped: Option<StopReason>,
-    /// Rate limit found by the automatic rate, in requests per second.
-    pub learned_rate: Option<f64>,
-    /// Records with keys that newer uploads have begun to send meanwhile.
-    pub superseded: Vec<LeftOut>,
-    pub millis: i64,
-}
-
-/// Sends the pending records of a run. `interrupt` resolves when the user asks to stop, to the grace period for
+/// Sends the pending records of a run, or of a part of it. `interrupt` resolves when the user asks to stop, to the grace period for
 /// requests in flight. Fails if the ledger cannot be read or written.
 pub async fn send(
     work: &Work<'_>,
     interrupt: impl Future<Output = Grace>,
     progress: &(dyn Fn(&Progress) + Sync),
 ) -> Result<SendResult, ledger::Error> {
+    let gate = work.shares_rate_of.zip(work.rate).filter(|_| work.ledger.has_gates());
+    let permits = gate.map(|_| Arc::new(Permits::default()));
+    let file = work.shares_rate_of.filter(|_| permits.is_none());
     let task = Task {
         journal: work.ledger.clone(),
         service: Arc::clone(&work.client),
-        run: work.run.id(),
+        part: work.part,
         kind: work.kind,
         concurrency: work.concurrency,
         rate: work.rate,
-        rate_file: work.rate_file.map(Path::to_owned),
+        rate_file: file.map(|(base_url, workspace)| work.ledger.rate_file(base_url, workspace)),
+        permits: permits.clone(),
         max_errors: work.max_errors,
+        failed_before: work.failed_before,
         overwrites_newer: work.overwrites_newer,
         keys: work.keys,
         wall: work.wall,
         low_backlog: LOW_BACKLOG,
         progress_interval: PROGRESS_INTERVAL,
     };
-    match send_task(&task, interrupt, progress).await {
+    let sending = send_task(&task, interrupt, progress);
+    let ended = match gate.zip(permits.as_deref()) {
+        Some((((base_url, workspace), speed), permits)) => {
+            let supply = Supply { ledger: work.ledger, base_url, workspace, speed, permits };
+            tokio::select! {
+                ended = sending => ended,
+                never = supply.run() => match never {},
+            }
+        }
+        None => sending.await,
+    };
+    match ended {
         Ok(ended) => Ok(ended),
         Err(error) => Err(work.ledger.cause_of(error).await),
     }
 }
 
-/// [`Work`] with any ledger and service. The run is locked.
+/// [`Work`] with any ledger and service.
 struct Task<J, S> {
     journal: J,
     service: Arc<S>,
-    run: RunId,
+    part: Part,
     kind: RecordKind,
     concurrency: usize,
     rate: Option<Speed>,
     rate_file: Option<PathBuf>,
+    permits: Option<Arc<Permits>>,
     max_errors: Option<u64>,
+    failed_before: u64,
     overwrites_newer: bool,
     keys: Option<KeyMemory>,
     wall: fn() -> i64,
@@ -147,14 +124,17 @@ async fn send_task<J: Journal, S: Service>(
     let (began, began_at) = (now(), (task.wall)());
     let looks_for_newer = !task.overwrites_newer && task.kind.input().may_be_repeated();
     let remembered = task.keys.map(|keys| keys.first_attempts(began_at));
-    let Begun { run, family, interrupted } =
-        task.journal.begin(task.run, looks_for_newer, remembered, began_at).await?;
+    let Begun { run, family, interrupted, chained } =
+        task.journal.begin(task.part, looks_for_newer, remembered, began_at).await?;
     let (unknown, repeated) = (interrupted.unknown, interrupted.repeatable.len());
-    tracing::info!(run = run.id, kind = %task.kind, unknown, repeated, "sending begins");
+    tracing::info!(run = run.id, part = task.part.first, kind = %task.kind, unknown, repeated, "sending begins");
     let is_sendable = !matches!(run.state, RunState::Planning | RunState::Withheld);
     let mut pace = Pace::new(task.rate, began);
     if let Some(file) = &task.rate_file {
         pace = pace.shared(file, began);
+    }
+    if let Some(permits) = &task.permits {
+        pace = pace.supplied_by(Arc::clone(permits));
     }
     let mut sender = Sender {
         task,
@@ -163,14 +143,16 @@ async fn send_task<J: Journal, S: Service>(
         newer_at: None,
         yielding: Vec::new(),
         held_back: None,
+        chained: Chained::new(chained),
         superseded: BTreeMap::new(),
         in_flight: HashMap::new(),
         doubtful: HashSet::new(),
         repeatable: interrupted.repeatable,
         run,
         family,
-        dispatcher: Dispatcher::new(task.kind, task.concurrency, pace, task.max_errors),
-        next_block: is_sendable.then_some(0),
+        dispatcher: Dispatcher::new(task.kind, task.concurrency, pace, task.max_errors)
+            .counting_from(task.failed_before),
+        next_block: is_sendable.then_some(task.part.first),
         load_error: None,
         attempts: JoinSet::new(),
         changes: SendingChanges::default(),
@@ -183,15 +165,23 @@ async fn send_task<J: Journal, S: Service>(
     let stopped = sender.stop_reason().await;
     if stopped.is_some() {
         let seqs: Vec<Seq> = sender.in_flight.keys().chain(&sender.doubtful).copied().collect();
-        task.journal.reduce_intents(task.run, began_at, &seqs, (task.wall)()).await?;
+        task.journal.reduce_intents(task.part, began_at, &seqs, (task.wall)()).await?;
     }
     if looks_for_newer {
-        task.journal.leave(task.run).await?;
+        task.journal.leave(task.part).await?;
     }
     let taken = now().saturating_duration_since(began);
-    tracing::info!(run = task.run, ?stopped, seconds = taken.as_secs_f64(), "sending ends");
+    tracing::info!(
+        run = task.part.run,
+        part = task.part.first,
+        ?stopped,
+        seconds = taken.as_secs_f64(),
+        "sending ends"
+    );
+    let progress = sender.progress();
     sender.load_error.map_or(Ok(()), Err)?;
     Ok(SendResult {
+        progress,
         stopped,
         learned_rate: sender.dispatcher.pace.learned_rate(),
         superseded: sender.superseded.into_values().collect(),
@@ -219,6 +209,7 @@ struct Sender<'a, J, S> {
     /// Intents of newer uploads with keys that may be in flight.
     yielding: Vec<Intent>,
     held_back: Option<HeldBack>,
+    chained: Chained,
     /// By newer run.
     superseded: BTreeMap<RunId, LeftOut>,
     /// Idempotent calls in flight.
@@ -273,6 +264,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
                 self.admit_held_back().await?;
             }
             self.admit_held_back().await?;
+            self.admit_chained(now()).await?;
             self.yield_to_newer(now()).await?;
             for settled in self.dispatcher.released() {
                 self.keep(settled);
@@ -322,14 +314,17 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
     fn is_done(&self) -> bool {
         let must_stop = self.deadline.is_some() || self.dispatcher.stop_reason().is_some();
         must_stop && self.dispatcher.in_flight() == 0
-            || self.next_block.is_none() && self.held_back.is_none() && self.dispatcher.is_empty()
+            || self.next_block.is_none()
+                && self.held_back.is_none()
+                && self.dispatcher.is_empty()
+                && self.chained.is_empty_or_late(now())
     }
 
     /// Adds the next blocks of records to the dispatcher. An error ends the loading, but not the requests in flight.
     async fn load_next_blocks(&mut self) {
         let Some(from) = self.next_block.take() else { return };
-        let Task { journal, run, kind, wall, .. } = self.task;
-        match load_blocks(journal, *run, *kind, &self.scope, from, wall()).await {
+        let Task { journal, part, kind, wall, .. } = self.task;
+        match load_blocks(journal, *part, *kind, &self.scope, from, wall()).await {
             Ok(Some(loaded)) => {
                 self.next_block = Some(loaded.end);
                 let jobs = loaded.jobs.into_iter().map(|job| self.with_key(job)).collect();
@@ -495,12 +490,12 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         stored(&mut self.storing).await?;
         self.storing = None;
         let changes = std::mem::take(&mut self.changes);
-        self.task.journal.store(self.task.run, &changes).await
+        self.task.journal.store(self.task.part.run, &changes).await
     }
 
     /// Starts writing all changes to the ledger. For idempotent calls, which may be sent again after a crash.
     fn store_in_background(&mut self) {
-        let (journal, run) = (self.task.journal.clone(), self.task.run);
+        let (journal, run) = (self.task.journal.clone(), self.task.part.run);
         let changes = std::mem::take(&mut self.changes);
         self.storing = Some(tokio::spawn(async move { journal.store(run, &changes).await }));
     }
@@ -524,53 +519,20 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
             self.load_next_blocks().await;
             self.release_held_back();
         }
+        let waits = !self.chained.is_empty();
         if self.dispatcher.unsettled() == 0 {
-            return None;
+            return waits.then_some(StopReason::Waits);
         }
         match self.dispatcher.stop_reason() {
             Some(reason) => Some(reason.clone()),
             None if self.deadline.is_some() => Some(StopReason::Interrupted),
             None => {
                 let deferred = self.dispatcher.deferred();
-                deferred.map(|(records, reason)| StopReason::LeftPending { records, reason: reason.to_owned() })
+                deferred
+                    .map(|(records, reason)| StopReason::LeftPending { records, reason: reason.to_owned() })
+                    .or(waits.then_some(StopReason::Waits))
             }
         }
-    }
-}
-
-fn request(kind: RecordKind, job: &Job) -> Request {
-    let call = kind.input().call(job.target.is_some()).expect("checked when the record was loaded");
-    let path = call.path(job.target.as_deref().unwrap_or("")).expect("checked when the record was loaded");
-    Request::write(call.method, path, job.body.clone(), job.call).with_idempotency_key(job.idempotency_key.clone())
-}
-
-/// Returns the ledger's outcome of a settled job.
-fn outcome(settled: Settled, at: i64) -> Outcome {
-    let Settled { job, state, http_status, result } = settled;
-    let problem = |field: Option<String>, message: String| Problem {
-        field: field.unwrap_or_default(),
-        ..Problem::of_record("service", message)
-    };
-    let problems = match state {
-        RecordState::Sent => Vec::new(),
-        _ if result.errors.is_empty() => {
-            let message = match result.status.as_deref() {
-                Some(status) => format!("the service answered with the status '{status}'"),
-                None => "the service refused the record without a reason".to_owned(),
-            };
-            vec![problem(None, message)]
-        }
-        _ => result.errors.into_iter().map(|error| problem(error.field, error.message)).collect(),
-    };
-    Outcome {
-        http_status,
-        service_status: result.status,
-        service_id: result.service_id,
-        ctx_id: result.ctx_id,
-        job_id: result.job_id,
-        problems,
-        attempts: job.requests,
-        ..Outcome::new(job.seq, state, at)
     }
 }
 

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use super::sent_before::{LeftOut, date};
-use crate::ledger::{self, FIRST_ROWS, Ledger, NewerRequest, Outcome, Run, RunId, Seq};
+use crate::ledger::{self, FIRST_ROWS, Ledger, NewerRequest, Outcome, Part, Run, RunId, Seq};
 
-/// Leaves out the pending records of a run with keys that newer uploads have sent or may have sent. Returns them by the
-/// newer run. Newer uploads that begin from now on wait for the run, until it is sent or [`Ledger::leave_sender`] is called.
-pub async fn leave_out(ledger: &Ledger, run: &Run, now: i64) -> Result<Vec<LeftOut>, ledger::Error> {
+/// Leaves out the pending records of a part of `run` with keys that newer uploads have sent or may have sent. Returns them by the
+/// newer run. Newer uploads that begin from now on wait for the part, until it is sent or [`Ledger::leave_sender`] is called.
+pub async fn leave_out(ledger: &Ledger, run: &Run, part: Part, now: i64) -> Result<Vec<LeftOut>, ledger::Error> {
     if !run.about.record.input().may_be_repeated() {
         return Ok(Vec::new());
     }
-    ledger.enter_sender(run.id, now).await?;
-    let newer = ledger.newer_requests(run).await?;
+    ledger.enter_sender(part, now).await?;
+    let newer = ledger.newer_requests(run, part).await?;
     let mut left_out: BTreeMap<RunId, LeftOut> = BTreeMap::new();
     let mut newer = newer.into_iter().peekable();
     while let Some((first, _)) = newer.peek().copied() {

@@ -118,7 +118,10 @@ impl Cluster {
 
     /// Lets the leases of all processes end now, as if they had not been renewed for so long.
     pub fn end_leases(&self, database: &str) {
-        self.query(database, "UPDATE lease SET until = clock_timestamp()");
+        self.query(
+            database,
+            "UPDATE lease SET until = clock_timestamp(); UPDATE part SET until = LEAST(until, clock_timestamp())",
+        );
     }
 
     fn data(&self) -> PathBuf {

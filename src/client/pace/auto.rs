@@ -1,6 +1,8 @@
 //! The automatic rate: grows until the service refuses a request, then halves, then climbs back to just below the limit.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 
 /// Initial rate, in requests per second.
 const INITIAL: f64 = 5.0;
@@ -23,19 +25,20 @@ const PRESUMED: f64 = 0.98;
 /// Refusals within this time count as a single event.
 const EVENT: Duration = Duration::from_secs(2);
 
-#[derive(Debug)]
+/// Times are relative to an origin of the caller.
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct AutoRate {
     /// Current rate, in requests per second.
     rate: f64,
     /// Lowest rate known to be refused.
     refused: Option<f64>,
-    refused_at: Option<Instant>,
-    updated_at: Instant,
+    refused_at: Option<Duration>,
+    updated_at: Duration,
 }
 
 impl AutoRate {
     /// Starts with the rate of an earlier run, or with a search.
-    pub(super) fn new(known: Option<f64>, now: Instant) -> AutoRate {
+    pub(super) fn new(known: Option<f64>, now: Duration) -> AutoRate {
         let known = known.filter(|rate| rate.is_finite()).map(|rate| rate.clamp(MIN, MAX));
         AutoRate {
             rate: known.unwrap_or(INITIAL),
@@ -46,14 +49,19 @@ impl AutoRate {
     }
 
     /// Starts a search at this rate, in requests per second, after a refusal.
-    pub(super) fn searching_from(rate: f64, now: Instant) -> AutoRate {
+    pub(super) fn searching_from(rate: f64, now: Duration) -> AutoRate {
         AutoRate { rate: rate.clamp(MIN, MAX), refused: None, refused_at: Some(now), updated_at: now }
     }
 
     /// Returns the time between two requests at this moment.
-    pub(super) fn interval(&mut self, now: Instant) -> Duration {
+    pub(super) fn interval(&mut self, now: Duration) -> Duration {
+        self.advance(2, now)
+    }
+
+    /// Returns the time between two requests at this moment, after at most so many requests since the last call.
+    pub(super) fn advance(&mut self, requests: u64, now: Duration) -> Duration {
         // Pauses and slow answers are no evidence for a higher limit.
-        let seconds = now.saturating_duration_since(self.updated_at).as_secs_f64().min(2.0 / self.rate);
+        let seconds = now.saturating_sub(self.updated_at).as_secs_f64().min(requests as f64 / self.rate);
         self.updated_at = now;
         self.rate = match self.refused {
             None => self.rate * SEARCH.powf(seconds),
@@ -61,7 +69,7 @@ impl AutoRate {
                 (self.rate + refused * CLIMB * seconds).min(refused * COMFORT)
             }
             Some(refused) => {
-                let since = self.refused_at.map_or(0.0, |at| now.saturating_duration_since(at).as_secs_f64());
+                let since = self.refused_at.map_or(0.0, |at| now.saturating_sub(at).as_secs_f64());
                 self.rate + refused * PROBE * seconds * (1.0 + (since / PATIENCE).powi(2))
             }
         };
@@ -70,7 +78,7 @@ impl AutoRate {
     }
 
     /// Halves the rate after a refusal.
-    pub(super) fn refused(&mut self, now: Instant) {
+    pub(super) fn refused(&mut self, now: Duration) {
         if self.refused_at.is_some_and(|at| now < at + EVENT) && self.rate < self.refused.unwrap_or(MAX) * COMFORT {
             return;
         }
@@ -78,6 +86,11 @@ impl AutoRate {
         self.refused_at = Some(now);
         self.rate = (self.rate / 2.0).max(MIN);
         self.updated_at = now;
+    }
+
+    /// Returns the current rate, in requests per second.
+    pub(super) fn per_second(&self) -> f64 {
+        self.rate
     }
 
     /// Returns the comfortable rate, or `None` before the first refusal.

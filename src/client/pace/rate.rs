@@ -43,7 +43,7 @@ impl Rate {
     }
 
     /// Returns the time between two requests.
-    pub(super) fn interval(&self) -> Duration {
+    pub fn interval(&self) -> Duration {
         self.per / self.count.get()
     }
 }

@@ -13,6 +13,7 @@ use crate::upload::StopReason;
 /// Prints the reason for stopping and the service's refusals, and returns the exit code and the summary.
 pub(crate) fn finish(command: &str, finished: Finished, interrupt: &Interrupt, settings: &Settings) -> (Exit, Summary) {
     let talks = settings.output.talks();
+    let is_queued = finished.is_queued;
     let Finished { run, accounting, withheld, stopped, was_finished, report, refused, warnings, rehearsed, .. } =
         finished;
     if was_finished {
@@ -30,6 +31,10 @@ pub(crate) fn finish(command: &str, finished: Finished, interrupt: &Interrupt, s
         ui::problems::print(&refused);
     }
     let mut exit = exit_of(&accounting, withheld, stopped.as_ref(), interrupt.exit());
+    if is_queued {
+        ui::remark(format_args!("run {} is queued for `sheetport work`", run.id));
+        exit = Exit::Done;
+    }
     let report = report.unwrap_or_else(|error| {
         let failure = Failure::from(error);
         ui::failure(&failure, false);
@@ -51,7 +56,18 @@ pub(crate) fn finish(command: &str, finished: Finished, interrupt: &Interrupt, s
     let superseded = finished.superseded.iter().map(SentBefore::of).collect();
     let summary = Summary::of_run(command, &run, &accounting, report, finished.next);
     let (rehearsal, other_requests) = (rehearsed.map(Rehearsal::of), finished.other_requests);
-    (exit, Summary { warnings: causes(&warnings), sent_before, superseded, rehearsal, other_requests, ..summary })
+    (
+        exit,
+        Summary {
+            queued: is_queued,
+            warnings: causes(&warnings),
+            sent_before,
+            superseded,
+            rehearsal,
+            other_requests,
+            ..summary
+        },
+    )
 }
 
 /// Returns the exit code of a run.

@@ -7,6 +7,7 @@ pub(super) mod input;
 pub(super) mod job_summary;
 pub(super) mod next;
 pub(super) mod opened;
+pub(super) mod person;
 pub(super) mod recognize;
 pub(super) mod signals;
 pub(super) mod summary;

@@ -36,6 +36,8 @@ pub(crate) struct Summary {
     pub report: Option<PathBuf>,
     /// The next command to run.
     pub next: Option<String>,
+    /// Whether the pending records are left to workers.
+    pub queued: bool,
     /// Why the run stopped before its end.
     pub stopped: Option<String>,
     /// Records left out because an earlier run sent them.

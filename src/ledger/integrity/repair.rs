@@ -147,7 +147,7 @@ impl Ledger {
         let before = self.actual_totals(id, stored.unwrap_or_default()).await?;
         let mut transaction = self.begin().await?;
         let mut is_lost = stored.is_none_or(|stored| stored.in_flight != before.in_flight)
-            || has_lost_changes && run.state == RunState::Planned;
+            || has_lost_changes && matches!(run.state, RunState::Planned | RunState::Queued);
         let mut lost_answers: Vec<Seq> = Vec::new();
         let is_in_place = stored.is_some_and(|stored| {
             (stored.outcomes.rows, stored.outcomes.seqs) == (before.outcomes.rows, before.outcomes.seqs)

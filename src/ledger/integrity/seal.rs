@@ -10,7 +10,7 @@ use super::checksum::Checksum;
 pub(in crate::ledger) const SEALED: &str = "id, state, command, record, template, template_toml, lookups, file, \
     file_hash, readers, delimiter, has_bom, base_url, workspace, sheet, header, header_row, columns, name_columns, create_missing_items, \
     trigger_workflows, all_or_nothing, strict, changed_only, overwrite_newer, for_supplier, allow_repeat, ca_file, client_cert, client_key, proxy, insecure_http, profile_name, rate_requests, \
-    rate_seconds, concurrency, max_errors, report, first_row, last_row, profile, retry_of, created_at, finished_at, \
+    rate_seconds, concurrency, max_errors, report, first_row, last_row, profile, retry_of, created_at, queued_at, finished_at, \
     stopped_why, millis, warnings, compared_to, is_indexed, source_rows, sheet_rows, records, skipped, rejected, \
     unchanged, warned, has_plan, damage";
 

@@ -115,6 +115,16 @@ pub(in crate::ledger) async fn store(transaction: &mut Transaction, run: RunId, 
     Ok(())
 }
 
+/// Waits until no other transaction changes the totals of a run, and keeps others from changing them.
+pub(in crate::ledger) async fn wait(transaction: &mut Transaction, run: RunId) -> Result<(), Error> {
+    let for_update = transaction.dialect().for_update();
+    if !for_update.is_empty() {
+        let query = format!("SELECT 1 FROM total WHERE run = $1{for_update}");
+        sql::query(query).bind(run).execute(transaction).await?;
+    }
+    Ok(())
+}
+
 /// Changes the totals of a run, in the transaction of the rows that they count.
 pub(in crate::ledger) async fn change(
     transaction: &mut Transaction,

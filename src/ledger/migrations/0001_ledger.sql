@@ -3,7 +3,7 @@
 
 CREATE TABLE run (
     id            BIGINT PRIMARY KEY,
-    -- planning, planned, finished, withheld
+    -- planning, planned, queued, finished, withheld
     state         TEXT   NOT NULL,
     -- upload, retry
     command       TEXT   NOT NULL,
@@ -67,6 +67,8 @@ CREATE TABLE run (
     -- The run that this run retries
     retry_of      BIGINT,
     created_at    BIGINT NOT NULL,
+    -- When the run was last handed to workers
+    queued_at     BIGINT,
     finished_at   BIGINT,
     stopped_why   TEXT,
     -- Time spent sending
@@ -151,20 +153,23 @@ CREATE TABLE intent (
     PRIMARY KEY (run, first, at)
 );
 
--- Each run whose records of intents are being sent, so that newer uploads wait until it has yielded to theirs. Remains if
--- the process is killed.
+-- Each run, or part of a run, whose records of intents are being sent, so that newer uploads wait until it has yielded to theirs.
+-- Remains if the process is killed. part: the first record, 0 for a whole run.
 CREATE TABLE sender (
-    run BIGINT PRIMARY KEY,
-    at  BIGINT NOT NULL
+    run  BIGINT NOT NULL,
+    part BIGINT NOT NULL,
+    at   BIGINT NOT NULL,
+    PRIMARY KEY (run, part)
 );
 
 -- The sender leaves out the keys of this intent of a newer upload, and has none of them in flight.
 CREATE TABLE yielded (
     run   BIGINT NOT NULL,
+    part  BIGINT NOT NULL,
     newer BIGINT NOT NULL,
     first BIGINT NOT NULL,
     at    BIGINT NOT NULL,
-    PRIMARY KEY (run, newer, first, at)
+    PRIMARY KEY (run, part, newer, first, at)
 ) WITHOUT ROWID;
 
 -- The final result of a record that was planned to be sent. A record without an outcome is pending.

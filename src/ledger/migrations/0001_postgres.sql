@@ -6,7 +6,8 @@ CREATE SEQUENCE run_id OWNED BY run.id;
 CREATE SEQUENCE claim_id_value OWNED BY claim.id;
 
 -- The locks of uploads: while a process plans or sends the runs of an upload, it holds its lease and renews it. What it writes is
--- refused once its epoch is not that of the lease any more, or the lease has ended by the clock of the database.
+-- refused once its epoch is not that of the lease any more, or the lease has ended by the clock of the database. Workers that send
+-- parts of the runs share a lease, which does not end before those of their parts.
 CREATE TABLE lease (
     -- The upload: a hash of service, workspace, kind and file
     identity TEXT        NOT NULL PRIMARY KEY,
@@ -14,7 +15,53 @@ CREATE TABLE lease (
     holder   TEXT        NOT NULL,
     -- Different for each time that a lease was taken
     epoch    BIGINT      NOT NULL,
-    until    TIMESTAMPTZ NOT NULL
+    until    TIMESTAMPTZ NOT NULL,
+    -- Whether workers share it
+    is_shared BOOLEAN NOT NULL
 );
 
 CREATE SEQUENCE lease_epoch OWNED BY lease.epoch;
+
+-- The parts of a run that is queued, each with the lease of the worker that sends it.
+CREATE TABLE part (
+    run      BIGINT      NOT NULL,
+    -- The records, by position
+    first    BIGINT      NOT NULL,
+    last     BIGINT      NOT NULL,
+    -- Whether no record of it is pending
+    is_done  BOOLEAN     NOT NULL DEFAULT FALSE,
+    -- The upload of the run
+    identity TEXT        NOT NULL,
+    holder   TEXT        NOT NULL DEFAULT '',
+    epoch    BIGINT      NOT NULL DEFAULT 0,
+    until    TIMESTAMPTZ NOT NULL DEFAULT '-infinity',
+    PRIMARY KEY (run, first)
+);
+
+CREATE INDEX part_identity ON part (identity);
+CREATE INDEX run_queued ON run (id) WHERE state = 'queued';
+
+-- Records of different parts with the same key: each is sent after the one before it.
+CREATE TABLE chain (
+    run   BIGINT NOT NULL,
+    seq   BIGINT NOT NULL,
+    after BIGINT NOT NULL,
+    PRIMARY KEY (run, seq)
+);
+
+-- The request rate of a service and workspace, which is its identity as a hash. Times are microseconds since 1970 by the clock of the
+-- database.
+CREATE TABLE gate (
+    identity     TEXT   NOT NULL PRIMARY KEY,
+    -- The time of the next permit
+    due          BIGINT NOT NULL,
+    -- Nobody sends before, because the service asked for a pause
+    closed_until BIGINT NOT NULL,
+    -- Of the automatic rate: its state as JSON, the time between two permits, permits taken since it was changed, and when
+    auto         TEXT,
+    interval     BIGINT,
+    used         BIGINT NOT NULL,
+    adjusted_at  BIGINT NOT NULL,
+    -- Counts the changes of the automatic rate
+    version      BIGINT NOT NULL
+);

@@ -80,6 +80,14 @@ impl Transaction {
         }
     }
 
+    /// Gives up all changes and locks now. On drop, that happens only when the runtime has time for it.
+    pub(in crate::ledger) async fn rollback(self) -> Result<(), Error> {
+        match self {
+            Transaction::Sqlite(transaction) => transaction.rollback().await,
+            Transaction::Postgres { transaction, .. } => transaction.rollback().await,
+        }
+    }
+
     pub(in crate::ledger) async fn commit(self) -> Result<(), Error> {
         match self {
             Transaction::Sqlite(transaction) => transaction.commit().await,

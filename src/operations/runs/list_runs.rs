@@ -22,6 +22,8 @@ pub struct RunFilter<'a> {
 pub enum RunStatus {
     NotRead,
     Stopped,
+    /// Workers send what is pending.
+    Queued,
     Done,
     Withheld,
     /// Something of the run was lost or altered in the ledger.
@@ -47,6 +49,7 @@ impl RunStatus {
             _ if run.damage.is_some() => RunStatus::Damaged,
             RunState::Planning => RunStatus::NotRead,
             RunState::Planned if accounting.pending > 0 => RunStatus::Stopped,
+            RunState::Queued => RunStatus::Queued,
             RunState::Planned | RunState::Finished => RunStatus::Done,
             RunState::Withheld => RunStatus::Withheld,
         }
@@ -56,6 +59,7 @@ impl RunStatus {
         match self {
             RunStatus::NotRead => "not read",
             RunStatus::Stopped => "stopped",
+            RunStatus::Queued => "queued",
             RunStatus::Done => "done",
             RunStatus::Withheld => "withheld",
             RunStatus::Damaged => "damaged",

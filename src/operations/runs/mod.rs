@@ -9,3 +9,4 @@ pub(in crate::operations) mod retry;
 pub(in crate::operations) mod retry_report;
 pub(in crate::operations) mod unsent;
 pub(in crate::operations) mod uploaded_report;
+pub(in crate::operations) mod wait;

@@ -93,5 +93,6 @@ async fn family_is_kept(
 }
 
 fn is_open(run: &Run, accounting: &Accounting) -> bool {
-    matches!(run.state, RunState::Planned | RunState::Finished) && accounting.pending + accounting.unknown > 0
+    matches!(run.state, RunState::Planned | RunState::Queued | RunState::Finished)
+        && accounting.pending + accounting.unknown > 0
 }

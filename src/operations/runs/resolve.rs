@@ -3,7 +3,7 @@
 use super::super::context::{Context, now};
 use super::super::error::Error;
 use super::super::next_command;
-use crate::ledger::{Ledger, LockedRun, Resolution, RunId, Seq, UnknownRecord};
+use crate::ledger::{Ledger, LockedRun, Part, Resolution, RunId, Seq, UnknownRecord};
 
 /// A locked run, for resolving unknown records.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Resolving {
         let run = ledger.lock_run(ledger.run_or_newest(run).await?.id).await?;
         // Those that a resume can send again with their keys are not for a person to decide.
         let keys = context.idempotency_keys(run.run());
-        ledger.settle_in_flight(run.id(), keys.map(|keys| keys.first_attempts(now()))).await?;
+        ledger.settle_in_flight(Part::whole(run.id()), keys.map(|keys| keys.first_attempts(now()))).await?;
         Ok(Resolving { context: context.clone(), ledger, run, by: by.to_owned(), sent: 0, failed: 0 })
     }
 

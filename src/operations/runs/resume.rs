@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::super::command_line::quoted;
 use super::super::context::Context;
+use super::super::ending::Finished;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::next_command;
 use super::super::report::check_report_path;
-use super::super::send::{Finished, SendOptions, Sending};
+use super::super::send::{SendOptions, Sending};
 use super::unsent::check_has_plan;
 use crate::client::{self, Client};
 use crate::ledger::{self, Ledger, LockedRun, Run, RunId, RunSettings, RunState};
@@ -36,7 +37,7 @@ pub async fn resume(
     let why = match run.state {
         RunState::Planning => Some(("its file was not read to the end, so nothing was sent", "upload the file again")),
         RunState::Withheld => Some(("nothing of it was to be sent", "fix the rows and upload the file again")),
-        RunState::Planned | RunState::Finished => None,
+        RunState::Planned | RunState::Queued | RunState::Finished => None,
     };
     if options.report.is_some() {
         check_has_plan(&run, RESUMED)?;
@@ -58,6 +59,7 @@ pub async fn resume(
         run,
         report: options.report,
         is_declined: false,
+        is_to_queue: options.is_to_queue,
         observer,
     };
     let finished = sending.send(interrupt).await?;

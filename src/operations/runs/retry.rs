@@ -1,11 +1,12 @@
 //! Retrying the refused records of a run as a new run.
 
 use super::super::context::{Context, now};
+use super::super::ending::Finished;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::next_command;
 use super::super::report::check_report_path;
-use super::super::send::{Finished, SendOptions, Sending};
+use super::super::send::{SendOptions, Sending};
 use super::resume::{Bound, bind, refused};
 use crate::ledger::{Family, Ledger, LockedRun, RunId, RunSettings, RunState, Seq};
 use crate::upload::Grace;
@@ -37,6 +38,7 @@ pub async fn retry_run(
         run: locked,
         report: options.report,
         is_declined: false,
+        is_to_queue: options.is_to_queue,
         observer,
     };
     let finished = sending.send(interrupt).await?;
@@ -87,7 +89,7 @@ pub(in crate::operations) async fn check_nothing_pending(
     run: RunId,
     family: &Family,
 ) -> Result<(), Error> {
-    let can_be_resumed = |state| matches!(state, RunState::Planned | RunState::Finished);
+    let can_be_resumed = |state| matches!(state, RunState::Planned | RunState::Queued | RunState::Finished);
     for member in family.runs.iter().filter(|member| can_be_resumed(member.state)) {
         let pending = ledger.accounting(member.id).await?.pending;
         if pending > 0 {

@@ -7,13 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::super::context::Context;
+use super::super::ending::Finished;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::input::{InputFile, Spreadsheet, new_run};
 use super::super::next_command;
 use super::super::preview::{Preview, preview};
 use super::super::report::check_report_path;
-use super::super::send::{Finished, SendOptions, Sending, plan_run};
+use super::super::send::{SendOptions, Sending, plan_run};
 use super::super::templates::load_template::{read_sheet_lookups, template_of_run};
 use super::resume::{Bound, bind, refused};
 use super::retry::{RETRIED, check_nothing_pending};
@@ -114,6 +115,7 @@ pub async fn retry_report(
         run,
         report: request.sending.report,
         is_declined: false,
+        is_to_queue: request.sending.is_to_queue,
         observer,
     };
     let mut finished = sending.send(interrupt).await?;

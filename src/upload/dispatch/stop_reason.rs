@@ -22,6 +22,12 @@ pub enum StopReason {
     /// Some records used up all attempts without a usable answer; the last failure.
     #[error("{records} {} got no answer in several attempts: {reason}", if *records == 1 { "record" } else { "records" })]
     LeftPending { records: u64, reason: String },
+    /// Records of this part follow others with the same key, which have no outcome yet.
+    #[error("some records wait for others with the same key")]
+    Waits,
+    /// Another process has stopped the run; the reason as stored.
+    #[error("{0}")]
+    Elsewhere(String),
 }
 
 impl StopReason {
@@ -31,10 +37,25 @@ impl StopReason {
         matches!(self, StopReason::Service(Stop::Redirected { .. })) && !has_sent
     }
 
+    /// Whether the run may go on by itself when the service answers again.
+    pub fn is_temporary(&self) -> bool {
+        match self {
+            StopReason::Interrupted
+            | StopReason::Waits
+            | StopReason::LeftPending { .. }
+            | StopReason::TooManyRetries(_)
+            | StopReason::Service(Stop::Unreachable(_) | Stop::Throttled | Stop::WaitTooLong(_)) => true,
+            StopReason::Service(_)
+            | StopReason::TooManyErrors(_)
+            | StopReason::TooManyUnknown(_)
+            | StopReason::Elsewhere(_) => false,
+        }
+    }
+
     /// Returns a hint for the user. `has_sent` says whether the run has sent records.
     pub fn hint(&self, has_sent: bool) -> Option<String> {
         Some(match self {
-            StopReason::Interrupted => return None,
+            StopReason::Interrupted | StopReason::Waits | StopReason::Elsewhere(_) => return None,
             StopReason::Service(Stop::Redirected { .. }) if has_sent => {
                 "the service answered at this address before; wait until it does so again; then resume".to_owned()
             }

@@ -25,7 +25,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
                 let now = now();
                 self.held_back = Some(HeldBack { jobs, intent, since: now, next_look: now });
             }
-            None => jobs.into_iter().for_each(|job| self.dispatcher.push(job)),
+            None => jobs.into_iter().for_each(|job| self.push(job)),
         }
     }
 
@@ -49,7 +49,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
     /// Adds the records that are held back to the dispatcher.
     pub(super) fn release_held_back(&mut self) {
         let held = self.held_back.take();
-        held.into_iter().flat_map(|held| held.jobs).for_each(|job| self.dispatcher.push(job));
+        held.into_iter().flat_map(|held| held.jobs).for_each(|job| self.push(job));
     }
 
     /// Looks for newer uploads that have begun since the last look, and yields to them: their keys are not sent any more, and
@@ -64,7 +64,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         let is_newer = |key: &str| newer.get(key).is_some();
         if !self.yielding.is_empty() && !self.in_flight.values().any(|key| key.key().is_some_and(is_newer)) {
             let intents = std::mem::take(&mut self.yielding);
-            self.task.journal.yield_to(self.run.id, &intents).await?;
+            self.task.journal.yield_to(self.task.part, &intents).await?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::ports::Journal;
 use crate::client::policy::Call;
-use crate::ledger::{self, Disposition, Intent, PlannedRecord, RunId, Seq};
+use crate::ledger::{self, Disposition, Intent, Part, PlannedRecord, RunId, Seq};
 use crate::records::RecordKind;
 use crate::upload::dispatch::Job;
 use crate::upload::sent_before::Scope;
@@ -30,24 +30,31 @@ pub(super) struct HeldBack {
     pub next_look: Instant,
 }
 
-/// Returns the pending records of the next blocks at or after `from`, or `None` after the last block. The intent of
+/// Returns the pending records of the next blocks of `part` at or after `from`, or `None` after the last block. The intent of
 /// idempotent calls is stored for all these records; for other calls the sender stores the intent of each record. Fails
 /// if the ledger has a record without a valid request.
 pub(super) async fn load_blocks(
     journal: &impl Journal,
-    run: RunId,
+    part: Part,
     kind: RecordKind,
     scope: &Scope,
     from: Seq,
     now: i64,
 ) -> Result<Option<Loaded>, ledger::Error> {
-    let (mut jobs, mut end) = (Vec::new(), None);
+    let (mut jobs, mut end, run) = (Vec::new(), None, part.run);
     for _ in 0..BLOCKS {
-        let Some(block) = journal.record_block(run, end.unwrap_or(from)).await? else { break };
-        end = Some(block.end());
-        let settled = journal.settled(run, block.first..=block.end() - 1).await?;
+        let next = end.unwrap_or(from);
+        if next > part.last {
+            break;
+        }
+        let Some(block) = journal.record_block(run, next).await?.filter(|block| block.first <= part.last) else {
+            break;
+        };
+        let records = block.first.max(from)..=part.last.min(block.end() - 1);
+        end = Some(records.end() + 1);
+        let settled = journal.settled(run, records.clone()).await?;
         for (seq, record) in (block.first..).zip(block.records) {
-            if !settled.contains(&seq) {
+            if records.contains(&seq) && !settled.contains(&seq) {
                 jobs.extend(job(run, kind, scope, seq, record)?);
             }
         }

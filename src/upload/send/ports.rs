@@ -1,11 +1,12 @@
 //! What sending needs from the ledger and from the service. Simulations replace both.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use crate::client::{Attempt, Client, Request};
 use crate::ledger::{
-    Claim, EarlierClaim, Error, Intent, Interrupted, Ledger, NewerKeys, RecordBlock, Run, RunId, SendingChanges, Seq,
+    Claim, EarlierClaim, Error, Intent, Interrupted, Ledger, NewerKeys, Part, RecordBlock, Run, RunId, SendingChanges,
+    Seq,
 };
 
 /// A run at the beginning of sending.
@@ -16,23 +17,26 @@ pub(super) struct Begun {
     pub family: Vec<RunId>,
     /// The records that were in flight when the last process ended.
     pub interrupted: Interrupted,
+    /// Records that follow another record with the same key, which another process may send.
+    pub chained: BTreeMap<Seq, Seq>,
 }
 
 /// The ledger of a run that is sent. The methods are those of [`Ledger`].
 pub(super) trait Journal: Clone + Send + Sync + 'static {
-    /// Settles the records that were in flight, and returns the run. `yields`: enters it as a sender that yields to newer
-    /// uploads. `remembered`: when those were first sent whose idempotency keys the service remembers.
+    /// Settles the records of a part that were in flight, and returns the run. `yields`: enters the part as a sender that yields
+    /// to newer uploads. `remembered`: when those were first sent whose idempotency keys the service remembers.
     fn begin(
         &self,
-        run: RunId,
+        part: Part,
         yields: bool,
         remembered: Option<RangeInclusive<i64>>,
         now: i64,
     ) -> impl Future<Output = Result<Begun, Error>> + Send;
 
-    /// Removes the run from the senders.
-    fn leave(&self, run: RunId) -> impl Future<Output = Result<(), Error>> + Send;
+    /// Removes a part from the senders.
+    fn leave(&self, part: Part) -> impl Future<Output = Result<(), Error>> + Send;
 
+    /// Returns the block with the record `from`, or else the next one.
     fn record_block(&self, run: RunId, from: Seq) -> impl Future<Output = Result<Option<RecordBlock>, Error>> + Send;
 
     /// Returns the records in the range that have an outcome.
@@ -41,6 +45,9 @@ pub(super) trait Journal: Clone + Send + Sync + 'static {
         run: RunId,
         range: RangeInclusive<Seq>,
     ) -> impl Future<Output = Result<BTreeSet<Seq>, Error>> + Send;
+
+    /// Returns those of the records that have an outcome.
+    fn settled_among(&self, run: RunId, seqs: &[Seq]) -> impl Future<Output = Result<Vec<Seq>, Error>> + Send;
 
     fn store_intent(
         &self,
@@ -57,7 +64,7 @@ pub(super) trait Journal: Clone + Send + Sync + 'static {
         now: i64,
     ) -> impl Future<Output = Result<Vec<Intent>, Error>> + Send;
 
-    fn yield_to(&self, run: RunId, intents: &[Intent]) -> impl Future<Output = Result<(), Error>> + Send;
+    fn yield_to(&self, part: Part, intents: &[Intent]) -> impl Future<Output = Result<(), Error>> + Send;
 
     fn not_yielded(&self, run: &Run, intent: Intent) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
 
@@ -75,7 +82,7 @@ pub(super) trait Journal: Clone + Send + Sync + 'static {
 
     fn reduce_intents(
         &self,
-        run: RunId,
+        part: Part,
         since: i64,
         sent: &[Seq],
         now: i64,
@@ -94,43 +101,52 @@ pub(super) trait Service: Send + Sync + 'static {
 impl Journal for Ledger {
     async fn begin(
         &self,
-        run: RunId,
+        part: Part,
         yields: bool,
         remembered: Option<RangeInclusive<i64>>,
         now: i64,
     ) -> Result<Begun, Error> {
         if yields {
-            self.enter_sender(run, now).await?;
+            self.enter_sender(part, now).await?;
         }
-        let interrupted = self.settle_in_flight(run, remembered).await?;
+        let interrupted = self.settle_in_flight(part, remembered).await?;
         // The locked run is as it was at the time of locking, before it was compared with earlier runs.
-        let run = self.run(run).await?;
+        let run = self.run(part.run).await?;
         let family = self.family(&run).await?.runs.iter().map(|member| member.id).collect();
-        Ok(Begun { run, family, interrupted })
+        let is_whole = part == Part::whole(part.run);
+        let chained = if is_whole { BTreeMap::new() } else { self.chained(part).await? };
+        Ok(Begun { run, family, interrupted, chained })
     }
 
     async fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
-        Ledger::record_block(self, run, from).await
+        match self.record_block_of(run, from).await? {
+            Some(block) => Ok(Some(block)),
+            None => Ledger::record_block(self, run, from).await,
+        }
     }
 
     async fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeSet<Seq>, Error> {
         Ledger::settled(self, run, range).await
     }
 
+    async fn settled_among(&self, run: RunId, seqs: &[Seq]) -> Result<Vec<Seq>, Error> {
+        Ledger::settled_among(self, run, seqs).await
+    }
+
     async fn store_intent(&self, run: RunId, first: Seq, last: Seq, now: i64) -> Result<(), Error> {
         Ledger::store_intent(self, run, first, last, now).await
     }
 
-    async fn leave(&self, run: RunId) -> Result<(), Error> {
-        self.leave_sender(run).await
+    async fn leave(&self, part: Part) -> Result<(), Error> {
+        self.leave_sender(part).await
     }
 
     async fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<Vec<Intent>, Error> {
         Ledger::update_newer_keys(self, run, keys, now).await
     }
 
-    async fn yield_to(&self, run: RunId, intents: &[Intent]) -> Result<(), Error> {
-        Ledger::yield_to(self, run, intents).await
+    async fn yield_to(&self, part: Part, intents: &[Intent]) -> Result<(), Error> {
+        Ledger::yield_to(self, part, intents).await
     }
 
     async fn not_yielded(&self, run: &Run, intent: Intent) -> Result<Vec<RunId>, Error> {
@@ -153,8 +169,8 @@ impl Journal for Ledger {
         Ledger::store(self, run, changes).await
     }
 
-    async fn reduce_intents(&self, run: RunId, since: i64, sent: &[Seq], now: i64) -> Result<(), Error> {
-        Ledger::reduce_intents(self, run, since, sent, now).await
+    async fn reduce_intents(&self, part: Part, since: i64, sent: &[Seq], now: i64) -> Result<(), Error> {
+        Ledger::reduce_intents(self, part, since, sent, now).await
     }
 
     fn holds_locks(&self) -> bool {

@@ -13,6 +13,7 @@ mod copied_rows;
 mod crash;
 mod damage;
 mod demo;
+mod desk;
 mod dialects;
 mod disclosure;
 mod doctor;
@@ -88,6 +89,7 @@ mod unsent;
 mod upload;
 mod warnings;
 mod workbooks;
+mod workers;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -95,7 +97,7 @@ use std::path::{Path, PathBuf};
 use process::Ended;
 use serde_json::Value;
 
-const SUMMARY: [&str; 23] = [
+const SUMMARY: [&str; 24] = [
     "run",
     "command",
     "record",
@@ -118,6 +120,7 @@ const SUMMARY: [&str; 23] = [
     "rate",
     "report",
     "next",
+    "queued",
     "stopped",
 ];
 const STATES: [&str; 7] = ["sent", "unchanged", "skipped", "rejected", "failed", "unknown", "pending"];

@@ -1,64 +1,11 @@
 //! Uploads whose ledger is on a PostgreSQL server, from several machines: each has a home folder of its own.
 
-use std::time::Duration;
-
-use super::process::{Ended, Place, Sheetport, until};
+use super::desk::{Desk, late, moves};
+use super::process::{Place, until};
 use super::service::Served;
 use super::{accounting, count, items, summary, table};
-use crate::faults::server::{Reply, Seen, Server, answer};
+use crate::faults::server::{Reply, answer};
 use crate::postgres::{Access, Cluster};
-
-const MOVEMENTS: &str = "record = \"inventory-transaction\"\n[fields.transactionType]\nvalue = \"in\"\n\
-                         [fields.inventoryExternalId]\ncolumn = \"SKU\"\n[fields.transactionAmount]\ncolumn = \"Quantity\"\n";
-
-/// A service, a ledger on a server, and two machines.
-struct Desk {
-    server: Cluster,
-    ledger: String,
-    service: Server,
-    place: Place,
-}
-
-impl Desk {
-    /// Returns `None` with a message if PostgreSQL is not installed.
-    async fn new(reply: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Option<Desk> {
-        let server = Cluster::start()?;
-        let ledger = server.database("ledger");
-        let place = Place::new();
-        place.write("movements.toml", MOVEMENTS);
-        Some(Desk { server, ledger, service: Server::start(reply).await, place })
-    }
-
-    /// Returns a command on one of the machines.
-    fn on(&self, machine: &str, args: &[&str]) -> Sheetport {
-        let home = self.place.path(machine);
-        let command = self.place.sheetport(args).env("SHEETPORT_HOME", home.to_str().unwrap());
-        let command = command.env("SHEETPORT_LEDGER", &self.ledger).env("SHEETPORT_BASE_URL", &self.service.address);
-        command.secret("SHEETPORT_ACCESS_TOKEN", "access-1")
-    }
-
-    async fn run(&self, machine: &str, args: &[&str], code: i32) -> Ended {
-        let command = self.on(machine, args);
-        tokio::task::spawn_blocking(move || command.exits(code)).await.unwrap()
-    }
-
-    /// Starts an upload and kills it when the service has received `some` requests.
-    fn killed_upload(&self, args: &[&str], some: usize) {
-        let running = self.on("one", args).start();
-        until("some requests", || (self.service.log().len() >= some).then_some(()));
-        running.kill();
-    }
-}
-
-/// Returns a CSV of transactions, each of another item.
-fn moves(count: usize) -> String {
-    let rows = (1..=count).map(|number| format!("S-{number},{number}\n"));
-    std::iter::once("SKU,Quantity\n".to_owned()).chain(rows).collect()
-}
-
-fn late(reply: Reply) -> Reply {
-    Reply::Late(Duration::from_millis(5), Box::new(reply))
-}
 
 #[test]
 fn a_ledger_on_a_server_is_shared_by_machines() {

@@ -19,8 +19,8 @@ use std::time::Duration;
 use sheetport::client::auth::Credentials;
 use sheetport::client::{Client, ConnectOptions};
 use sheetport::ledger::{
-    Accounting, Disposition, Ledger, LockedRun, NewRun, Origin, Outcome, PlannedRecord, RecordState, RunCommand, RunId,
-    RunSettings, Seq, SheetSelection, SourceRow,
+    Accounting, Disposition, Ledger, LockedRun, NewRun, Origin, Outcome, Part, PlannedRecord, RecordState, RunCommand,
+    RunId, RunSettings, Seq, SheetSelection, SourceRow,
 };
 use sheetport::records::RecordKind;
 use sheetport::sheet::{Cell, Row};
@@ -129,19 +129,20 @@ pub fn assert_adds_up(of: &Accounting) {
 pub fn work<'a>(
     ledger: &'a Ledger,
     client: Arc<Client>,
-    run: &'a LockedRun,
+    run: &LockedRun,
     kind: RecordKind,
     concurrency: usize,
 ) -> Work<'a> {
     Work {
         ledger,
         client,
-        run,
+        part: Part::whole(run.id()),
         kind,
         concurrency,
         rate: None,
-        rate_file: None,
+        shares_rate_of: None,
         max_errors: None,
+        failed_before: 0,
         overwrites_newer: false,
         keys: None,
         wall: || 2,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sheetport::client::Stop;
-use sheetport::ledger::{self, Claim, Ledger, RecordState, SendingChanges};
+use sheetport::ledger::{self, Claim, Ledger, Part, RecordState, SendingChanges};
 use sheetport::records::RecordKind;
 use sheetport::upload::{self, Progress, StopReason};
 use tokio::sync::Notify;
@@ -29,7 +29,7 @@ async fn every_record_is_sent_once_and_none_stays_in_flight() {
         assert_eq!(planned.send(&server, 8).await, None);
         assert_eq!(planned.accounting().await.sent, 600);
         assert_once(&server);
-        assert_eq!(planned.ledger.settle_in_flight(planned.run, None).await.unwrap(), Default::default());
+        assert_eq!(planned.ledger.settle_in_flight(Part::whole(planned.run), None).await.unwrap(), Default::default());
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use sheetport::ledger::{
     AcceptedEarlier, Accounting, AllowRepeat, Claim, Disposition, Error, Ledger, NewRun, NewerKeys, Outcome, PageSizes,
-    PlannedRecord, Problem, RecordState, Resolution, RunId, RunSettings, SendingChanges, Seq, SkipReason,
+    Part, PlannedRecord, Problem, RecordState, Resolution, RunId, RunSettings, SendingChanges, Seq, SkipReason,
 };
 use sheetport::records::RecordKind;
 use tempfile::TempDir;
@@ -383,7 +383,7 @@ async fn records_in_flight_become_unknown_unless_their_keys_are_remembered(place
     ledger.store(run.id, &finished).await.unwrap();
     let later = [Claim { seq: 3, name: None, body: [3; 16] }];
     ledger.start(&run, &[], &changes, &later, true, 9).await.unwrap();
-    let found = ledger.settle_in_flight(run.id, Some(7..=20)).await.unwrap();
+    let found = ledger.settle_in_flight(Part::whole(run.id), Some(7..=20)).await.unwrap();
     assert_eq!((found.unknown, found.repeatable.into_iter().collect::<Vec<_>>()), (6, vec![(3, 9)]));
     let now = accounting(&ledger, run.id).await;
     assert_eq!((now.sent, now.unknown, now.requests), (1, 6, 2));
@@ -403,20 +403,20 @@ async fn newer_uploads_are_waited_for_and_seen(place: Place) {
     let new = plan.finish(1).await.unwrap();
     let (old, new) = (ledger.run(old).await.unwrap(), ledger.run(new).await.unwrap());
     let lock = ledger.lock_run(old.id).await.unwrap();
-    ledger.enter_sender(old.id, 1).await.unwrap();
+    ledger.enter_sender(Part::whole(old.id), 1).await.unwrap();
     let mut keys = NewerKeys::since(0);
     assert!(ledger.update_newer_keys(&old, &mut keys, 1).await.unwrap().is_empty());
     ledger.store_intent(new.id, 0, 9, 5).await.unwrap();
     let intents = ledger.update_newer_keys(&old, &mut keys, 2).await.unwrap();
     assert_eq!((intents.len(), keys.get("7").map(|request| request.run), keys.get("17")), (1, Some(new.id), None));
     assert_eq!(ledger.not_yielded(&new, intents[0]).await.unwrap(), [old.id]);
-    ledger.yield_to(old.id, &intents).await.unwrap();
+    ledger.yield_to(Part::whole(old.id), &intents).await.unwrap();
     assert!(ledger.not_yielded(&new, intents[0]).await.unwrap().is_empty());
-    ledger.reduce_intents(new.id, 0, &[4, 6], 6).await.unwrap();
+    ledger.reduce_intents(Part::whole(new.id), 0, &[4, 6], 6).await.unwrap();
     ledger.settle(new.id, &outcomes([2, 3], RecordState::Sent)).await.unwrap();
-    let requests = ledger.newer_requests(&old).await.unwrap();
+    let requests = ledger.newer_requests(&old, Part::whole(old.id)).await.unwrap();
     assert_eq!(requests.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), [2, 3, 4, 6]);
-    ledger.leave_sender(old.id).await.unwrap();
+    ledger.leave_sender(Part::whole(old.id)).await.unwrap();
     drop(lock);
     // The same after the newer run was removed.
     ledger.update_accepted(&new, 0).await.unwrap();
@@ -425,7 +425,7 @@ async fn newer_uploads_are_waited_for_and_seen(place: Place) {
     ledger.begin_plan(&last, 1).await.unwrap().finish(1).await.unwrap();
     ledger.remove(new.id).await.unwrap();
     ledger.begin_plan(&last, 1).await.unwrap().abandon().await.unwrap();
-    let requests = ledger.newer_requests(&old).await.unwrap();
+    let requests = ledger.newer_requests(&old, Part::whole(old.id)).await.unwrap();
     assert_eq!(requests.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), [2, 3, 4, 6]);
 }
 

@@ -169,7 +169,7 @@ impl Store for Model {
             stored.insert(&Outcome { problems, attempts: 1, ..Outcome::new(seq, RecordState::Unknown, at) })?;
             interrupted.unknown += 1;
         }
-        Ok(Begun { run: stored.run.clone(), family, interrupted })
+        Ok(Begun { run: stored.run.clone(), family, interrupted, chained: BTreeMap::new() })
     }
 
     fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {

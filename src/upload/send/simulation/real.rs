@@ -13,8 +13,8 @@ use super::super::ports::{Begun, Journal};
 use super::model::planned;
 use super::store::{Planned, Store};
 use crate::ledger::{
-    Accounting, AllowRepeat, Claim, EarlierClaim, Error, Intent, Ledger, LockedRun, NewRun, NewerKeys, RecordBlock,
-    RecordState, Run, RunCommand, RunId, RunSettings, SendingChanges, Seq, SheetSelection,
+    Accounting, AllowRepeat, Claim, EarlierClaim, Error, Intent, Ledger, LockedRun, NewRun, NewerKeys, Part,
+    RecordBlock, RecordState, Run, RunCommand, RunId, RunSettings, SendingChanges, Seq, SheetSelection,
 };
 use crate::records::RecordKind;
 use crate::upload::{sent_before, superseded};
@@ -97,7 +97,7 @@ impl Store for Real {
         remembered: Option<RangeInclusive<i64>>,
         now: i64,
     ) -> Result<Begun, Error> {
-        self.wait(async move |ledger| Journal::begin(ledger, run, yields, remembered, now).await)
+        self.wait(async move |ledger| Journal::begin(ledger, Part::whole(run), yields, remembered, now).await)
     }
 
     fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
@@ -117,11 +117,11 @@ impl Store for Real {
     }
 
     fn leave(&self, run: RunId) -> Result<(), Error> {
-        self.wait(async |ledger| Journal::leave(ledger, run).await)
+        self.wait(async |ledger| Journal::leave(ledger, Part::whole(run)).await)
     }
 
     fn yield_to(&self, run: RunId, intents: &[Intent]) -> Result<(), Error> {
-        self.wait(async |ledger| Journal::yield_to(ledger, run, intents).await)
+        self.wait(async |ledger| Journal::yield_to(ledger, Part::whole(run), intents).await)
     }
 
     fn not_yielded(&self, run: &Run, intent: Intent) -> Result<Vec<RunId>, Error> {
@@ -154,7 +154,7 @@ impl Store for Real {
     }
 
     fn reduce_intents(&self, run: RunId, since: i64, sent: &[Seq], now: i64) -> Result<(), Error> {
-        self.wait(async |ledger| Journal::reduce_intents(ledger, run, since, sent, now).await)
+        self.wait(async |ledger| Journal::reduce_intents(ledger, Part::whole(run), since, sent, now).await)
     }
 
     fn plan(&self, kind: RecordKind, records: &[Planned], retry_of: Option<RunId>) -> Result<RunId, Error> {
@@ -174,7 +174,7 @@ impl Store for Real {
             sent_before::compare(ledger, &run, &AllowRepeat::None, now)
                 .await
                 .expect("comparisons only read the ledger");
-            superseded::leave_out(ledger, &run, now).await.map(drop)
+            superseded::leave_out(ledger, &run, Part::whole(run.id), now).await.map(drop)
         })
     }
 

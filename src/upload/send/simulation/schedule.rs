@@ -17,7 +17,7 @@ use super::life::{Life, begin_session, wall};
 use super::service::{Fate, Known, Line, Mood, World};
 use super::store::{Mortal, Planned, Store};
 use crate::client::KeyMemory;
-use crate::ledger::{Error, RecordState, RunId, Seq};
+use crate::ledger::{Error, Part, RecordState, RunId, Seq};
 use crate::records::RecordKind;
 use crate::upload::Grace;
 
@@ -363,11 +363,13 @@ impl Schedule {
         let task = Task {
             journal: Mortal { store: Arc::clone(&store), life: Arc::clone(life) },
             service: Arc::new(Line { world, store, life: Arc::clone(life) }),
-            run: life.run,
+            part: Part::whole(life.run),
+            failed_before: 0,
             kind: self.kind,
             concurrency: plan.concurrency,
             rate: plan.rate.map(|rate| rate.parse().expect("a rate")),
             rate_file: None,
+            permits: None,
             max_errors: plan.max_errors,
             overwrites_newer: false,
             keys: plan.keys,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::super::ports::{Begun, Journal};
 use super::life::Life;
 use crate::ledger::{
-    Accounting, Claim, EarlierClaim, Error, Intent, NewerKeys, RecordBlock, RecordState, Run, RunId, SendingChanges,
-    Seq,
+    Accounting, Claim, EarlierClaim, Error, Intent, NewerKeys, Part, RecordBlock, RecordState, Run, RunId,
+    SendingChanges, Seq,
 };
 use crate::records::RecordKind;
 
@@ -90,22 +90,22 @@ impl Mortal {
 impl Journal for Mortal {
     async fn begin(
         &self,
-        run: RunId,
+        part: Part,
         yields: bool,
         remembered: Option<RangeInclusive<i64>>,
         now: i64,
     ) -> Result<Begun, Error> {
-        let begun = self.write(|store| store.begin(run, yields, remembered, now)).await?;
+        let begun = self.write(|store| store.begin(part.run, yields, remembered, now)).await?;
         self.life.began_with_unknown(begun.interrupted.unknown);
         Ok(begun)
     }
 
-    async fn leave(&self, run: RunId) -> Result<(), Error> {
-        self.write(|store| store.leave(run)).await
+    async fn leave(&self, part: Part) -> Result<(), Error> {
+        self.write(|store| store.leave(part.run)).await
     }
 
-    async fn yield_to(&self, run: RunId, intents: &[Intent]) -> Result<(), Error> {
-        self.write(|store| store.yield_to(run, intents)).await
+    async fn yield_to(&self, part: Part, intents: &[Intent]) -> Result<(), Error> {
+        self.write(|store| store.yield_to(part.run, intents)).await
     }
 
     async fn not_yielded(&self, run: &Run, intent: Intent) -> Result<Vec<RunId>, Error> {
@@ -118,6 +118,11 @@ impl Journal for Mortal {
 
     async fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeSet<Seq>, Error> {
         self.store.settled(run, range)
+    }
+
+    async fn settled_among(&self, run: RunId, seqs: &[Seq]) -> Result<Vec<Seq>, Error> {
+        let settled = self.store.settled(run, 0..=Seq::MAX)?;
+        Ok(seqs.iter().copied().filter(|seq| settled.contains(seq)).collect())
     }
 
     async fn store_intent(&self, run: RunId, first: Seq, last: Seq, now: i64) -> Result<(), Error> {
@@ -149,8 +154,8 @@ impl Journal for Mortal {
         Ok(())
     }
 
-    async fn reduce_intents(&self, run: RunId, since: i64, sent: &[Seq], now: i64) -> Result<(), Error> {
-        self.write(|store| store.reduce_intents(run, since, sent, now)).await
+    async fn reduce_intents(&self, part: Part, since: i64, sent: &[Seq], now: i64) -> Result<(), Error> {
+        self.write(|store| store.reduce_intents(part.run, since, sent, now)).await
     }
 
     fn holds_locks(&self) -> bool {

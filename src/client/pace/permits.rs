@@ -1,0 +1,208 @@
+//! A rate shared by processes on several machines: permits that a common table grants in batches.
+//!
+//! The process takes permits from here, and a task supplies new ones. The table keeps the time of the next permit, and the state of
+//! an automatic rate as a text that it does not interpret.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+
+use super::auto::AutoRate;
+use super::rate::Speed;
+
+/// A permit lapses when it is not used for this time, so that no burst follows a delay.
+const LAPSE: Duration = Duration::from_millis(20);
+/// How long to wait for new permits before looking again.
+const LOOK: Duration = Duration::from_millis(2);
+/// New permits are asked for this long before the last one is due.
+const AHEAD: Duration = Duration::from_millis(50);
+/// How often an automatic rate changes without a refusal.
+const ADJUSTED: Duration = Duration::from_secs(1);
+
+/// The permits of a process.
+#[derive(Debug, Default)]
+pub struct Permits {
+    state: Mutex<State>,
+    wanted: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    due: VecDeque<Instant>,
+    /// To be told to the others.
+    is_refused: bool,
+    close_until: Option<Instant>,
+    /// When the others have closed the gate.
+    closed_until: Option<Instant>,
+    per_second: Option<f64>,
+    learned: Option<f64>,
+}
+
+/// What the supply is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The service has refused a request.
+    pub is_refused: bool,
+    /// Nobody is to send before.
+    pub close_until: Option<Instant>,
+}
+
+impl Permits {
+    /// Takes a permit. The error is the time to ask again.
+    pub(super) fn take(&self, now: Instant) -> Result<(), Instant> {
+        let mut state = self.state();
+        if let Some(until) = state.closed_until.filter(|until| now < *until) {
+            return Err(until);
+        }
+        while state.due.front().is_some_and(|due| *due + LAPSE < now) {
+            state.due.pop_front();
+        }
+        let permit = match state.due.front().copied() {
+            Some(due) if due <= now => {
+                state.due.pop_front();
+                Ok(())
+            }
+            Some(due) => Err(due),
+            None => Err(now + LOOK),
+        };
+        if state.due.back().is_none_or(|last| *last <= now + AHEAD) {
+            self.wanted.notify_one();
+        }
+        permit
+    }
+
+    pub(super) fn refused(&self) {
+        self.state().is_refused = true;
+        self.wanted.notify_one();
+    }
+
+    pub(super) fn close(&self, until: Instant) {
+        let mut state = self.state();
+        state.close_until = state.close_until.max(Some(until));
+        // Those that were granted are not used either.
+        state.due.clear();
+        self.wanted.notify_one();
+    }
+
+    pub(super) fn per_second(&self) -> Option<f64> {
+        self.state().per_second
+    }
+
+    pub(super) fn learned_rate(&self) -> Option<f64> {
+        self.state().learned
+    }
+
+    /// Waits until permits are needed, or others are to be told something.
+    pub async fn wanted(&self) -> Wanted {
+        loop {
+            self.wanted.notified().await;
+            let mut state = self.state();
+            let is_low = state.due.back().is_none_or(|last| *last <= Instant::now() + AHEAD);
+            // What was asked for may have come meanwhile.
+            if is_low || state.is_refused || state.close_until.is_some() {
+                let is_refused = std::mem::take(&mut state.is_refused);
+                return Wanted { is_refused, close_until: state.close_until.take() };
+            }
+        }
+    }
+
+    /// Adds `count` permits, the first at `first`.
+    pub fn add(&self, first: Instant, interval: Duration, count: u32) {
+        let mut state = self.state();
+        state.per_second = Some(1.0 / interval.as_secs_f64());
+        state.due.extend((0..count).map(|nth| first + interval * nth));
+    }
+
+    /// Grants nothing before `until`, as others say.
+    pub fn closed(&self, until: Instant) {
+        let mut state = self.state();
+        state.closed_until = state.closed_until.max(Some(until));
+    }
+
+    /// Changes the state of the automatic rate that all share, if it is time to. `stored`: its text, `None` for the first time.
+    /// `used`: the permits since the last change, so long ago. `now`: by the clock that all share. Returns the new text and the
+    /// interval between permits.
+    pub fn adjusted(
+        &self,
+        speed: Speed,
+        stored: Option<&str>,
+        used: u64,
+        since: Duration,
+        is_refused: bool,
+        now: Duration,
+    ) -> Option<(String, Duration)> {
+        let Speed::Auto(known) = speed else { return None };
+        // The text of another version begins anew.
+        let found: Option<AutoRate> = stored.and_then(|text| serde_json::from_str(text).ok());
+        let is_due = found.is_none() || is_refused || since >= ADJUSTED;
+        let mut auto = found.unwrap_or_else(|| AutoRate::new(known, now));
+        self.state().learned = auto.learned_rate();
+        if !is_due {
+            return None;
+        }
+        auto.advance(used, now);
+        if is_refused {
+            auto.refused(now);
+        }
+        self.state().learned = auto.learned_rate();
+        let interval = Duration::from_secs_f64(1.0 / auto.per_second());
+        Some((serde_json::to_string(&auto).ok()?, interval))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TENTH: Duration = Duration::from_millis(100);
+
+    #[test]
+    fn permits_are_taken_when_due_and_lapse() {
+        let (permits, now) = (Permits::default(), Instant::now());
+        assert_eq!(permits.take(now), Err(now + LOOK));
+        permits.add(now, TENTH, 3);
+        assert_eq!(permits.take(now), Ok(()));
+        assert_eq!(permits.take(now), Err(now + TENTH));
+        assert_eq!(permits.take(now + TENTH), Ok(()));
+        // The third was not used in time.
+        assert_eq!(permits.take(now + 3 * TENTH), Err(now + 3 * TENTH + LOOK));
+    }
+
+    #[test]
+    fn a_pause_of_the_service_holds_all() {
+        let (permits, now) = (Permits::default(), Instant::now());
+        permits.add(now, TENTH, 3);
+        permits.close(now + TENTH);
+        assert!(permits.take(now).is_err());
+        let other = Permits::default();
+        other.add(now, TENTH, 3);
+        other.closed(now + 2 * TENTH);
+        assert_eq!(other.take(now), Err(now + 2 * TENTH));
+    }
+
+    #[test]
+    fn the_automatic_rate_is_learned_once_for_all() {
+        let (one, other) = (Permits::default(), Permits::default());
+        let auto = Speed::Auto(None);
+        let at = Duration::from_secs;
+        let (text, first) = one.adjusted(auto, None, 0, at(0), false, at(100)).expect("a new state");
+        assert_eq!(other.adjusted(auto, Some(&text), 3, at(0), false, at(100)), None);
+        let (text, faster) = other.adjusted(auto, Some(&text), 6, at(1), false, at(101)).expect("time to adjust");
+        assert!(faster < first);
+        // Without requests, nothing is learned.
+        let (text, same) = one.adjusted(auto, Some(&text), 0, at(9), false, at(110)).expect("time to adjust");
+        assert_eq!(same, faster);
+        let (text, slower) = one.adjusted(auto, Some(&text), 0, at(0), true, at(111)).expect("a refusal");
+        assert!(slower > faster.mul_f64(1.9));
+        other.adjusted(auto, Some(&text), 0, at(0), false, at(111));
+        assert_eq!(one.learned_rate(), other.learned_rate());
+        assert!(one.learned_rate().is_some());
+        assert_eq!(one.adjusted(Speed::Fixed("5/s".parse().expect("a rate")), None, 0, at(9), false, at(111)), None);
+    }
+}

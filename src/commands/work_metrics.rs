@@ -1,0 +1,130 @@
+//! What a worker tells about itself: `/livez`, `/readyz`, and `/metrics` in the text format of Prometheus.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use axum::routing::get;
+use tokio::net::TcpListener;
+
+use crate::error::{Exit, Failure};
+use crate::operations::WorkEvent;
+
+/// What a worker has done since it began.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    /// Whether the ledger can be used.
+    is_ready: AtomicBool,
+    /// Parts taken, and those given back.
+    taken: AtomicU64,
+    ended: AtomicU64,
+    sent: AtomicU64,
+    failed: AtomicU64,
+    unknown: AtomicU64,
+    retries: AtomicU64,
+    throttled: AtomicU64,
+    finished_runs: AtomicU64,
+    stopped_runs: AtomicU64,
+    ledger_errors: AtomicU64,
+}
+
+impl Counts {
+    pub(super) fn note(&self, event: WorkEvent<'_>) {
+        let add = |count: &AtomicU64, number: u64| {
+            count.fetch_add(number, Ordering::Relaxed);
+        };
+        match event {
+            WorkEvent::Ready => self.is_ready.store(true, Ordering::Relaxed),
+            WorkEvent::Taken { .. } => add(&self.taken, 1),
+            WorkEvent::Sent { progress, .. } => {
+                add(&self.ended, 1);
+                add(&self.sent, progress.sent);
+                add(&self.failed, progress.failed);
+                add(&self.unknown, progress.unknown);
+                add(&self.retries, progress.retries);
+                add(&self.throttled, progress.throttled);
+            }
+            WorkEvent::Finished { .. } => add(&self.finished_runs, 1),
+            WorkEvent::Stopped { .. } => add(&self.stopped_runs, 1),
+            WorkEvent::SetAside { .. } => {}
+            WorkEvent::Lost { .. } => {
+                self.is_ready.store(false, Ordering::Relaxed);
+                // What was being sent is given up with the connection.
+                self.ended.store(self.taken.load(Ordering::Relaxed), Ordering::Relaxed);
+                add(&self.ledger_errors, 1);
+            }
+        }
+    }
+
+    fn as_text(&self) -> String {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let (taken, ended) = (read(&self.taken), read(&self.ended));
+        let metrics = [
+            ("ready", "gauge", "1 if the ledger can be used", u64::from(self.is_ready.load(Ordering::Relaxed))),
+            ("parts_in_progress", "gauge", "Parts of runs being sent", taken.saturating_sub(ended)),
+            ("parts_total", "counter", "Parts of runs taken", taken),
+            ("records_sent_total", "counter", "Records accepted by the service", read(&self.sent)),
+            ("records_failed_total", "counter", "Records refused by the service", read(&self.failed)),
+            ("records_unknown_total", "counter", "Records with an unknown outcome", read(&self.unknown)),
+            ("retries_total", "counter", "Requests that repeat an earlier one", read(&self.retries)),
+            ("throttled_total", "counter", "Answers 429 of the service", read(&self.throttled)),
+            ("runs_finished_total", "counter", "Runs finished by this worker", read(&self.finished_runs)),
+            ("runs_stopped_total", "counter", "Runs stopped by this worker", read(&self.stopped_runs)),
+            ("ledger_errors_total", "counter", "Times that the ledger could not be used", read(&self.ledger_errors)),
+        ];
+        let lines = metrics.map(|(name, kind, help, value)| {
+            let name = format!("sheetport_worker_{name}");
+            format!("# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n")
+        });
+        lines.concat()
+    }
+}
+
+/// The address at which the counts are served.
+pub(super) struct Monitor {
+    listener: TcpListener,
+    counts: Arc<Counts>,
+}
+
+impl Monitor {
+    pub(super) async fn listen(address: SocketAddr, counts: Arc<Counts>) -> Result<Monitor, Failure> {
+        let listener = TcpListener::bind(address).await.map_err(|error| {
+            let message = format!("the worker can't listen on {address}: {error}");
+            Failure::new(Exit::Usage, message, "choose another address or port with --listen")
+        })?;
+        Ok(Monitor { listener, counts })
+    }
+
+    pub(super) fn address(&self) -> String {
+        self.listener.local_addr().map_or_else(|_| String::new(), |address| address.to_string())
+    }
+
+    /// Answers requests as long as the worker works.
+    pub(super) async fn serve(self) -> Infallible {
+        let routes = Router::new()
+            .route("/livez", get(async || "ok\n"))
+            .route("/readyz", get(ready))
+            .route("/metrics", get(metrics))
+            .with_state(self.counts);
+        if let Err(error) = axum::serve(self.listener, routes).await {
+            tracing::warn!(%error, "the metrics are not served any more");
+        }
+        std::future::pending().await
+    }
+}
+
+async fn ready(State(counts): State<Arc<Counts>>) -> impl IntoResponse {
+    match counts.is_ready.load(Ordering::Relaxed) {
+        true => (StatusCode::OK, "ok\n"),
+        false => (StatusCode::SERVICE_UNAVAILABLE, "the ledger can't be used\n"),
+    }
+}
+
+async fn metrics(State(counts): State<Arc<Counts>>) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], counts.as_text())
+}

@@ -1,0 +1,222 @@
+//! Queued runs: planned by one process, and sent by workers on any machine, which share them in parts.
+//!
+//! In a file of SQLite, a run is not divided: one worker at a time holds the lock of its upload.
+
+use std::collections::BTreeMap;
+
+use super::accepted::hash;
+use super::database::{Ledger, to_json};
+use super::error::Error;
+use super::ids::{Part, RunId, Seq};
+use super::integrity::seal;
+use super::lease::Lease;
+use super::lock::LockedRun;
+use super::model::Disposition;
+use super::run::Run;
+use super::sql::{self, Builder, Dialect, Value};
+use super::state::RunState;
+
+/// A run is divided into about this many parts, as far as their length allows.
+const PARTS: i64 = 64;
+/// Shortest and longest parts, in records.
+const PART_LEN: (i64, i64) = (64, 4_096);
+/// Blocks loaded together.
+const BLOCKS: u32 = 16;
+/// Rows per statement.
+const ROWS: usize = 512;
+
+/// A queued run that has a part to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueuedRun {
+    pub run: RunId,
+    pub base_url: String,
+    pub workspace: String,
+}
+
+/// A part of a queued run, which this process alone may send. Given back on drop.
+#[derive(Debug)]
+pub struct TakenPart {
+    pub run: Run,
+    pub part: Part,
+    lock: Lock,
+}
+
+#[derive(Debug)]
+enum Lock {
+    Run { _run: Box<LockedRun> },
+    Part { identity: String, lease: Box<Lease> },
+}
+
+impl Ledger {
+    /// Hands the pending records of a run to workers. Durable on return.
+    pub async fn enqueue(&self, locked: &LockedRun, now: i64) -> Result<(), Error> {
+        let run = self.run(locked.id()).await?;
+        let update = "UPDATE run SET state = $2, queued_at = $3, stopped_why = NULL, finished_at = NULL WHERE id = $1";
+        let update = sql::query(update).bind(run.id).bind(RunState::Queued.name()).bind(now);
+        let records = run.planned.records;
+        let len = (records / PARTS).clamp(PART_LEN.0, PART_LEN.1);
+        let divides = self.dialect() == Dialect::Postgres;
+        let chain = if divides { self.chain(&run, len).await? } else { BTreeMap::new() };
+        let mut transaction = self.begin().await?;
+        if divides {
+            for table in ["part", "chain"] {
+                let clear = format!("DELETE FROM {table} WHERE run = $1");
+                sql::query(clear).bind(run.id).execute(&mut transaction).await?;
+            }
+            let parts = "INSERT INTO part (run, first, last, identity) SELECT $1, first, LEAST(first + $2, $3) - 1, $4 \
+                         FROM generate_series(0, $3 - 1, $2) AS first";
+            let parts = sql::query(parts).bind(run.id).bind(len).bind(records).bind(locked.identity());
+            parts.execute(&mut transaction).await?;
+            let links: Vec<(Seq, Seq)> = chain.into_iter().collect();
+            for links in links.chunks(ROWS) {
+                let mut insert = Builder::new(self.dialect(), "INSERT INTO chain (run, seq, after) ");
+                let row = |(seq, after): &(Seq, Seq)| [Value::from(run.id), (*seq).into(), (*after).into()];
+                insert.push_rows(links.iter().map(row));
+                insert.build().persistent(false).execute(&mut transaction).await?;
+            }
+        }
+        seal::change(&mut transaction, run.id, update).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Returns the runs that have a part to send, those of the services and workspaces with the fewest workers first.
+    pub async fn queued(&self) -> Result<Vec<QueuedRun>, Error> {
+        let query = match self.dialect() {
+            Dialect::Sqlite => {
+                "SELECT id, base_url, workspace FROM run WHERE state = 'queued' AND damage IS NULL ORDER BY id"
+            }
+            Dialect::Postgres => {
+                "SELECT id, base_url, workspace FROM run WHERE state = 'queued' AND damage IS NULL AND EXISTS \
+                 (SELECT 1 FROM part WHERE part.run = run.id AND NOT is_done AND until <= clock_timestamp()) \
+                 ORDER BY (SELECT COUNT(*) FROM part JOIN run AS other ON other.id = part.run \
+                 WHERE other.state = 'queued' AND other.base_url = run.base_url AND other.workspace = run.workspace \
+                 AND until > clock_timestamp()), id"
+            }
+        };
+        let rows: Vec<(RunId, String, String)> = sql::query_as(query).fetch_all(&self.reader).await?;
+        Ok(rows.into_iter().map(|(run, base_url, workspace)| QueuedRun { run, base_url, workspace }).collect())
+    }
+
+    /// Takes a part of a queued run. Returns `None` if there is none left, or if another process works on the upload.
+    pub async fn take_part(&self, run: RunId) -> Result<Option<TakenPart>, Error> {
+        if self.dialect() == Dialect::Sqlite {
+            let locked = match self.lock_checked_run(run).await {
+                Ok(locked) => locked,
+                Err(Error::Busy { .. } | Error::NoSuchRun(_)) => return Ok(None),
+                Err(error) => return Err(error),
+            };
+            let run = locked.run().clone();
+            let part = Part::whole(run.id);
+            let taken = TakenPart { run, part, lock: Lock::Run { _run: Box::new(locked) } };
+            return Ok((taken.run.state == RunState::Queued).then_some(taken));
+        }
+        let identity = self.family_identity(run).await?;
+        let Some((part, lease)) = self.leases.take_part(&self.writer, &identity, run).await? else { return Ok(None) };
+        // The first run of the family may have been removed before the lease was taken.
+        if self.family_identity(run).await? != identity {
+            return Ok(None);
+        }
+        let lock = Lock::Part { identity, lease: Box::new(lease) };
+        Ok(Some(TakenPart { run: self.run(run).await?, part, lock }))
+    }
+
+    /// Stores that no record of a part is pending any more. Returns whether the run is finished by that.
+    pub async fn finish_part(&self, taken: TakenPart, millis: i64, now: i64) -> Result<bool, Error> {
+        let run = taken.run.id;
+        let TakenPart { run: _, part, lock } = taken;
+        let Lock::Part { identity, lease } = lock else {
+            let pending = self.accounting(run).await?.pending;
+            self.end_sending(run, pending, None, millis, now).await?;
+            return Ok(pending == 0);
+        };
+        let mut transaction = self.writer.begin().await?;
+        // The last two workers of a run see each other's parts.
+        let alone = "SELECT 1 FROM lease WHERE identity = $1 FOR UPDATE";
+        sql::query(alone).bind(&identity).execute(&mut transaction).await?;
+        self.leases.check(&mut transaction).await?;
+        let done = "UPDATE part SET is_done = TRUE, until = '-infinity' WHERE run = $1 AND first = $2";
+        sql::query(done).bind(run).bind(part.first).execute(&mut transaction).await?;
+        let leave = "DELETE FROM lease WHERE identity = $1 AND is_shared AND NOT EXISTS \
+                     (SELECT 1 FROM part WHERE part.identity = $1 AND until > clock_timestamp())";
+        sql::query(leave).bind(&identity).execute(&mut transaction).await?;
+        let open = "SELECT COUNT(*) FROM part WHERE run = $1 AND NOT is_done";
+        let open: i64 = sql::query_scalar(open).bind(run).fetch_one(&mut transaction).await?;
+        let pending = if open == 0 { self.accounting(run).await?.pending } else { 0 };
+        let is_finished = open == 0 && pending == 0;
+        let update = match (open, pending) {
+            (0, 0) => {
+                let finish = "UPDATE run SET millis = millis + $2, state = $3, finished_at = $4, stopped_why = NULL WHERE id = $1";
+                sql::query(finish).bind(run).bind(millis).bind(RunState::Finished.name()).bind(now)
+            }
+            (0, _) => {
+                let stop = "UPDATE run SET millis = millis + $2, state = $3, stopped_why = $4 WHERE id = $1";
+                let why = format!("{pending} of its records are pending in parts that were done");
+                sql::query(stop).bind(run).bind(millis).bind(RunState::Planned.name()).bind(why)
+            }
+            _ => sql::query("UPDATE run SET millis = millis + $2 WHERE id = $1").bind(run).bind(millis),
+        };
+        seal::change(&mut transaction, run, update).await?;
+        transaction.commit().await?;
+        lease.forget();
+        Ok(is_finished)
+    }
+
+    /// Takes a run away from the workers, which stop sending it within seconds. Returns false if it was not queued.
+    pub async fn stop_queued(&self, run: RunId, why: &str) -> Result<bool, Error> {
+        let update = "UPDATE run SET state = 'planned', stopped_why = $2 WHERE id = $1 AND state = 'queued'";
+        self.change_run(run, sql::query(update).bind(run).bind(why.to_owned())).await
+    }
+
+    /// Whether workers may send a run.
+    pub async fn is_queued(&self, run: RunId) -> Result<bool, Error> {
+        let query = "SELECT EXISTS (SELECT 1 FROM run WHERE id = $1 AND state = 'queued')";
+        Ok(sql::query_scalar::<bool>(query).bind(run).fetch_one(&self.reader).await?)
+    }
+
+    /// Returns the number of records that were refused or became unknown since the run was queued.
+    pub async fn failed_in_queue(&self, run: &Run) -> Result<u64, Error> {
+        let query = "SELECT COUNT(*) FROM outcome WHERE run = $1 AND at >= $2 AND state IN ('failed', 'unknown')";
+        let count = sql::query_scalar(query).bind(run.id).bind(run.queued_at.unwrap_or(0));
+        let count: i64 = count.fetch_one(&self.reader).await?;
+        Ok(count.cast_unsigned())
+    }
+
+    /// Returns the records of a part that follow another record with the same key in another part.
+    pub async fn chained(&self, part: Part) -> Result<BTreeMap<Seq, Seq>, Error> {
+        if self.dialect() == Dialect::Sqlite {
+            return Ok(BTreeMap::new());
+        }
+        let query = "SELECT seq, after FROM chain WHERE run = $1 AND seq BETWEEN $2 AND $3";
+        let query = sql::query_as(query).bind(part.run).bind(part.first).bind(part.last);
+        let links: Vec<(Seq, Seq)> = query.fetch_all(&self.reader).await?;
+        Ok(links.into_iter().collect())
+    }
+
+    /// Returns those of the records that have an outcome.
+    pub async fn settled_among(&self, run: RunId, seqs: &[Seq]) -> Result<Vec<Seq>, Error> {
+        let query = format!("SELECT seq FROM outcome WHERE run = $1 AND seq {}", self.dialect().is_in("$2"));
+        Ok(sql::query_scalar(query).bind(run).bind(to_json(seqs)?).fetch_all(&self.reader).await?)
+    }
+
+    /// Links all records whose key occurs in more than one part of `len` records: each to the one before it. A million records
+    /// need 16 MB.
+    async fn chain(&self, run: &Run, len: i64) -> Result<BTreeMap<Seq, Seq>, Error> {
+        let mut keys: Vec<(i64, Seq)> = Vec::new();
+        let mut from: Seq = 0;
+        while let Some(block) = self.records_without_bodies(run.id, from, BLOCKS).await?.filter(|it| it.end() > from) {
+            from = block.end();
+            let sent = block.numbered().filter(|(_, record)| matches!(record.disposition, Disposition::Send(())));
+            keys.extend(sent.filter_map(|(seq, record)| Some((hash(&[record.key.as_deref()?]), seq))));
+        }
+        keys.sort_unstable();
+        let mut links = BTreeMap::new();
+        for same in keys.chunk_by(|one, other| one.0 == other.0) {
+            let (Some((_, first)), Some((_, last))) = (same.first(), same.last()) else { continue };
+            if first / len != last / len {
+                links.extend(same.windows(2).map(|pair| (pair[1].1, pair[0].1)));
+            }
+        }
+        Ok(links)
+    }
+}

@@ -1,0 +1,205 @@
+//! How a run ended: its counts, its problems grouped by cause, its report and the next command.
+
+use std::path::{Path, PathBuf};
+
+use super::context::Context;
+use super::error::Error;
+use super::event::{Event, Observer};
+use super::next_command;
+use super::report::{choices, report_format};
+use super::report_path::{beside, numbered};
+use super::service::rehearsal::Rehearsed;
+use crate::ledger::{Accounting, Causes, Ledger, Run, RunCommand, RunId};
+use crate::report::{self, Format, Request};
+use crate::sheet;
+use crate::sheet::write::Existing;
+use crate::upload::StopReason;
+use crate::upload::sent_before::LeftOut;
+
+/// Maximum number of refused records grouped by cause in the result. A report has all refused records.
+const MAX_REFUSED: u32 = 2_000;
+/// Maximum number of records whose warnings are grouped by cause in the result.
+const MAX_WARNED: usize = 2_000;
+
+/// Why a run is not sent at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Withheld {
+    /// A row can't be sent, and all rows or none were wanted.
+    RowsNeedFixing,
+    /// The file as a whole has a warning, and warnings count as problems.
+    Warnings,
+    /// A person has seen the warnings and decided not to send.
+    Declined,
+}
+
+/// A sent, stopped or withheld run.
+#[derive(Debug)]
+pub struct Finished {
+    pub run: Run,
+    pub accounting: Accounting,
+    pub withheld: Option<Withheld>,
+    /// Why the run stopped before its end.
+    pub stopped: Option<StopReason>,
+    /// The run had no pending records left before this operation.
+    pub was_finished: bool,
+    /// Path of the report, if written, or the error.
+    pub report: Result<Option<PathBuf>, report::Error>,
+    /// The service's refusals, grouped by cause.
+    pub refused: Causes,
+    /// The warnings of the file and its records, grouped by cause.
+    pub warnings: Causes,
+    /// Records that an earlier run sent.
+    pub left_out: Vec<LeftOut>,
+    /// Records with keys that a newer run has sent.
+    pub superseded: Vec<LeftOut>,
+    /// The pending records are left to workers.
+    pub is_queued: bool,
+    /// The next command to run. A rehearsal has none.
+    pub next: Option<String>,
+    /// Requests of this operation besides those for its records: whether the service answers, comparisons with its lists, and
+    /// renewals of the token.
+    pub other_requests: u64,
+    /// What the service of a rehearsal had.
+    pub rehearsed: Option<Rehearsed>,
+}
+
+/// The run that has ended, and where its report goes.
+pub(super) struct Ending<'a> {
+    /// The context of the run.
+    pub context: &'a Context,
+    pub ledger: &'a Ledger,
+    /// Path of the report, if it was named for this operation.
+    pub report: Option<&'a Path>,
+    pub observer: Observer<'a>,
+}
+
+/// How a run ended.
+#[derive(Debug, Default)]
+pub(super) struct How {
+    pub withheld: Option<Withheld>,
+    pub stopped: Option<StopReason>,
+    pub was_finished: bool,
+    pub is_queued: bool,
+    /// Another process has asked for the report.
+    pub is_watched: bool,
+    pub left_out: Vec<LeftOut>,
+    pub superseded: Vec<LeftOut>,
+}
+
+impl Ending<'_> {
+    /// Returns how the run ended, after writing the report if needed.
+    pub(super) async fn finish(&self, run: RunId, how: How) -> Result<Finished, Error> {
+        let How { withheld, stopped, was_finished, is_queued, is_watched, left_out, superseded } = how;
+        let ledger = self.ledger;
+        let accounting = ledger.accounting(run).await?;
+        let run = ledger.run(run).await?;
+        let is_rehearsal = is_rehearsal(&run);
+        let refused = match accounting.failed {
+            0 => Causes::default(),
+            _ => report::refused(ledger, &run, MAX_REFUSED).await?,
+        };
+        let warnings = match accounting.warned > 0 || !run.warnings.is_empty() {
+            true => report::warned(ledger, &run, MAX_WARNED).await?,
+            false => Causes::default(),
+        };
+        let next = |report: Option<&Path>| {
+            if is_queued {
+                return Some(next_command::wait(self.context, run.id));
+            }
+            if matches!(withheld, Some(Withheld::Warnings | Withheld::Declined)) {
+                return None;
+            }
+            let command = next_command::after_run(self.context, &run, &accounting, stopped.as_ref(), report);
+            command.filter(|_| !is_rehearsal)
+        };
+        // The report of a stopped run is written after resuming; the report of a finished run exists already.
+        let only_if_named = stopped.is_some() || was_finished || is_rehearsal;
+        let report = match is_queued || is_watched {
+            true => Ok(None),
+            false => self.write_report(&run, &accounting, only_if_named, next).await,
+        };
+        let next = next(report.as_ref().ok().and_then(Option::as_deref));
+        Ok(Finished {
+            run,
+            accounting,
+            withheld,
+            stopped,
+            was_finished,
+            report,
+            refused,
+            warnings,
+            left_out,
+            superseded,
+            is_queued,
+            next,
+            other_requests: 0,
+            rehearsed: None,
+        })
+    }
+
+    /// Writes the report to the requested path. Unless `only_if_named`, a resumed upload writes the report that the upload
+    /// was to write; otherwise the report is written next to it or the file if a row has a problem.
+    async fn write_report(
+        &self,
+        run: &Run,
+        accounting: &Accounting,
+        only_if_named: bool,
+        next: impl Fn(Option<&Path>) -> Option<String>,
+    ) -> Result<Option<PathBuf>, report::Error> {
+        if let Some(path) = self.report {
+            return self.write_report_to(run, path, next(Some(path))).await.map(Some);
+        }
+        let remembered = run.about.settings.report.as_deref();
+        let is_wanted = remembered.is_some() && run.about.command == RunCommand::Upload;
+        if only_if_named || !is_wanted && !next_command::has_problems(accounting) {
+            return Ok(None);
+        }
+        let paths: &mut dyn Iterator<Item = PathBuf> = match remembered {
+            // The report of an earlier operation may have been edited, so it is kept.
+            Some(path) => &mut numbered(path),
+            None => &mut beside(Path::new(&run.about.file), self.default_format(run).extension()),
+        };
+        for path in paths.filter(|path| !path.exists()) {
+            match self.write_report_to(run, &path, next(Some(&path))).await {
+                // Another process took the name in the meantime.
+                Err(report::Error::Sheet(sheet::Error::Exists { .. })) => {}
+                written => return written.map(Some),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the format of reports that nobody chose: a workbook, or CSV for the few files that are too wide.
+    fn default_format(&self, run: &Run) -> Format {
+        let (columns, room) = (report::columns(run), sheet::write::MAX_COLUMNS);
+        if columns <= room {
+            return Format::Xlsx;
+        }
+        (self.observer)(Event::Warning(&format!(
+            "the report is a CSV file, because it has {columns} columns and a workbook has room for {room}"
+        )));
+        Format::Csv
+    }
+
+    async fn write_report_to(&self, run: &Run, path: &Path, next: Option<String>) -> Result<PathBuf, report::Error> {
+        let for_supplier = run.about.settings.for_supplier;
+        let format = report_format(path).expect("the path of a report is checked before sending");
+        let request = Request {
+            path,
+            format,
+            existing: Existing::Keep,
+            rows: format.default_rows(),
+            next: next.as_deref(),
+            is_kept: !is_rehearsal(run),
+            choices: &choices(run, format, for_supplier, self.observer),
+            bom: false,
+            for_supplier,
+        };
+        Ok(report::write(self.ledger, run, &request).await?.path)
+    }
+}
+
+/// Whether the ledger is temporary, so that the run can't be continued.
+pub(super) fn is_rehearsal(run: &Run) -> bool {
+    run.about.command == RunCommand::Rehearse
+}

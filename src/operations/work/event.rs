@@ -1,0 +1,26 @@
+//! Events of a worker.
+
+use crate::ledger::{Part, Run, RunId};
+use crate::upload::Progress;
+
+/// What a worker does.
+#[derive(Clone, Copy, Debug)]
+pub enum WorkEvent<'a> {
+    /// Connected to the ledger, for the first time or again.
+    Ready,
+    /// A part was taken.
+    Taken { run: &'a Run, part: Part },
+    /// A part was given back or finished.
+    Sent { run: &'a Run, part: Part, progress: &'a Progress, millis: i64 },
+    /// All records of a run have an outcome.
+    Finished { run: RunId },
+    /// The run is not sent any more until somebody resumes it.
+    Stopped { run: RunId, why: &'a str },
+    /// The run is left to other workers, or tried again later.
+    SetAside { run: RunId, why: &'a str },
+    /// The ledger can't be used now.
+    Lost { why: &'a str },
+}
+
+/// Receives the events of a worker.
+pub(in crate::operations) type WorkObserver<'a> = &'a (dyn Fn(WorkEvent<'_>) + Sync);

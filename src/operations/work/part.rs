@@ -1,0 +1,64 @@
+//! Sending a part of a queued run.
+
+use std::sync::Arc;
+
+use super::super::context::{Context, now};
+use super::super::error::Error;
+use super::super::send::Records;
+use super::event::{WorkEvent, WorkObserver};
+use super::stop::Stop;
+use crate::client::Client;
+use crate::ledger::{Ledger, TakenPart};
+use crate::upload::{StopReason, superseded};
+
+/// How a part ended.
+pub(super) enum Ended {
+    /// Done, given back, or stopped with its run.
+    Done,
+    /// Given back. The run is to be tried again later, for this reason.
+    Later(String),
+}
+
+/// Sends the pending records of a part, and gives it back.
+///
+/// # Errors
+/// If the ledger can't be used. The lease of the part ends by itself then.
+pub(super) async fn send(
+    context: &Context,
+    ledger: &Ledger,
+    client: &Arc<Client>,
+    taken: TakenPart,
+    stop: &Stop,
+    observer: WorkObserver<'_>,
+) -> Result<Ended, Error> {
+    let (run, part) = (&taken.run, taken.part);
+    if !run.about.settings.overwrite_newer {
+        superseded::leave_out(ledger, run, part, now()).await?;
+    }
+    let records = Records { context, ledger, client, run };
+    let failed_before = match run.about.settings.max_errors {
+        Some(_) => ledger.failed_in_queue(run).await?,
+        None => 0,
+    };
+    let rate = records.rate().await?;
+    let sent = records.send(part, failed_before, rate, stop.of_run(ledger, run.id), &|_| {}).await?;
+    observer(WorkEvent::Sent { run, part, progress: &sent.progress, millis: sent.millis });
+    let id = run.id;
+    match sent.stopped {
+        None => {
+            if ledger.finish_part(taken, sent.millis, now()).await? {
+                observer(WorkEvent::Finished { run: id });
+            }
+            Ok(Ended::Done)
+        }
+        Some(StopReason::Interrupted | StopReason::Waits) => Ok(Ended::Done),
+        Some(reason) if reason.is_temporary() => Ok(Ended::Later(reason.to_string())),
+        Some(reason) => {
+            let why = reason.to_string();
+            if ledger.stop_queued(id, &why).await? {
+                observer(WorkEvent::Stopped { run: id, why: &why });
+            }
+            Ok(Ended::Done)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The request of a job, and the outcome that follows from its answer.
+
+use crate::client::Request;
+use crate::ledger::{Outcome, Problem, RecordState};
+use crate::records::RecordKind;
+use crate::upload::dispatch::{Job, Settled};
+
+pub(super) fn request(kind: RecordKind, job: &Job) -> Request {
+    let call = kind.input().call(job.target.is_some()).expect("checked when the record was loaded");
+    let path = call.path(job.target.as_deref().unwrap_or("")).expect("checked when the record was loaded");
+    Request::write(call.method, path, job.body.clone(), job.call).with_idempotency_key(job.idempotency_key.clone())
+}
+
+/// Returns the ledger's outcome of a settled job.
+pub(super) fn outcome(settled: Settled, at: i64) -> Outcome {
+    let Settled { job, state, http_status, result } = settled;
+    let problem = |field: Option<String>, message: String| Problem {
+        field: field.unwrap_or_default(),
+        ..Problem::of_record("service", message)
+    };
+    let problems = match state {
+        RecordState::Sent => Vec::new(),
+        _ if result.errors.is_empty() => {
+            let message = match result.status.as_deref() {
+                Some(status) => format!("the service answered with the status '{status}'"),
+                None => "the service refused the record without a reason".to_owned(),
+            };
+            vec![problem(None, message)]
+        }
+        _ => result.errors.into_iter().map(|error| problem(error.field, error.message)).collect(),
+    };
+    Outcome {
+        http_status,
+        service_status: result.status,
+        service_id: result.service_id,
+        ctx_id: result.ctx_id,
+        job_id: result.job_id,
+        problems,
+        attempts: job.requests,
+        ..Outcome::new(job.seq, state, at)
+    }
+}

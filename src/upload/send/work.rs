@@ -1,0 +1,64 @@
+//! What is sent, and what came of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::client::{Client, KeyMemory, Speed};
+use crate::ledger::{Ledger, Part};
+use crate::records::RecordKind;
+use crate::upload::dispatch::StopReason;
+use crate::upload::sent_before::LeftOut;
+
+/// Records of a planned run, and the means to send them.
+#[derive(Clone, Debug)]
+pub struct Work<'a> {
+    pub ledger: &'a Ledger,
+    pub client: Arc<Client>,
+    /// The records. This process alone may send them, by the lock of their run or a lease.
+    pub part: Part,
+    pub kind: RecordKind,
+    pub concurrency: usize,
+    pub rate: Option<Speed>,
+    /// Service and workspace, whose rate is shared with other processes.
+    pub shares_rate_of: Option<(&'a str, &'a str)>,
+    /// Maximum number of refused and unknown records before the run stops.
+    pub max_errors: Option<u64>,
+    /// Those that count although they are not of this part.
+    pub failed_before: u64,
+    /// Sends records although a newer upload has sent their keys.
+    pub overwrites_newer: bool,
+    /// How long the service remembers idempotency keys, if it honours them.
+    pub keys: Option<KeyMemory>,
+    /// Clock of the ledger: milliseconds since 1970, UTC.
+    pub wall: fn() -> i64,
+}
+
+/// Progress since the sending began.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    pub sent: u64,
+    pub failed: u64,
+    pub unknown: u64,
+    pub retries: u64,
+    pub throttled: u64,
+    /// Records waiting for a retry.
+    pub retrying: u64,
+    /// Remaining time of a pause.
+    pub pause: Option<Duration>,
+    /// Current limit in requests per second.
+    pub rate: Option<f64>,
+}
+
+/// Result of sending.
+#[derive(Debug)]
+pub struct SendResult {
+    /// Reason for an early stop, or `None` if every record has an outcome.
+    pub stopped: Option<StopReason>,
+    /// Rate limit found by the automatic rate, in requests per second.
+    pub learned_rate: Option<f64>,
+    /// Records with keys that newer uploads have begun to send meanwhile.
+    pub superseded: Vec<LeftOut>,
+    /// What was sent.
+    pub progress: Progress,
+    pub millis: i64,
+}
