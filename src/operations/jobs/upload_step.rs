@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::super::context::Context;
+use super::super::ending::Finished;
 use super::super::error::Error;
 use super::super::input::{InputFile, Spreadsheet};
 use super::super::next_command;
@@ -11,7 +12,7 @@ use super::super::report::{ReportRequest, report};
 use super::super::report_path::beside;
 use super::super::runs::list_runs::{ListedRun, RunFilter, list_runs};
 use super::super::runs::resume::resume;
-use super::super::send::{Finished, SendOptions};
+use super::super::send::SendOptions;
 use super::super::templates::load_template::{TemplateChanges, load_template_for};
 use super::super::templates::trust::trust;
 use super::super::upload::{Upload, upload};
@@ -161,6 +162,7 @@ impl Sender<'_> {
         let request = Upload {
             input,
             sending: SendOptions {
+                is_to_queue: false,
                 concurrency: step.concurrency,
                 rate: step.rate,
                 max_errors: step.max_errors,
