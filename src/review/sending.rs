@@ -32,7 +32,7 @@ pub(super) struct SendRequest {
     pub resume: bool,
 }
 
-/// Starts to send a file. Its progress is in [`Sending::live`].
+/// Starts to send a file. The review shows its progress.
 ///
 /// # Errors
 /// If it is being sent already, or its template can't be saved.
