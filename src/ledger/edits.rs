@@ -33,11 +33,12 @@ pub struct Edit {
 }
 
 impl Ledger {
-    /// Returns the edits of the file with this hash, in order.
-    pub async fn edits(&self, file_hash: &str) -> Result<Vec<Edit>, Error> {
+    /// Returns the edits of the file with this hash after the first `known`, in order.
+    pub async fn edits_after(&self, file_hash: &str, known: usize) -> Result<Vec<Edit>, Error> {
         let query = "SELECT step, undoes, sheet, row_number, column_index, old_text, new_text, at FROM edit \
-                     WHERE file_hash = $1 ORDER BY seq";
-        let rows = sql::query(query).bind(file_hash).fetch_all(&self.reader).await?;
+                     WHERE file_hash = $1 AND seq > $2 ORDER BY seq";
+        let known = i64::try_from(known).map_err(corrupt)?;
+        let rows = sql::query(query).bind(file_hash).bind(known).fetch_all(&self.reader).await?;
         let edit = |row: sql::Row| -> Result<Edit, Error> {
             let (sheet, number, column): (i64, i64, i64) = (row.try_get(2)?, row.try_get(3)?, row.try_get(4)?);
             Ok(Edit {
@@ -115,7 +116,7 @@ mod tests {
         assert_eq!(ledger.add_edits("one", &many, "anna", 1).await.expect("added"), 1);
         assert_eq!(ledger.add_edits("one", &[edit(7, None)], "anna", 2).await.expect("added"), 2);
         assert_eq!(ledger.add_edits("other", &many[..1], "anna", 3).await.expect("added"), 1);
-        let read = ledger.edits("one").await.expect("read");
+        let read = ledger.edits_after("one", 0).await.expect("read");
         let expected = many.into_iter().map(|edit| Edit { step: 1, at: 1, ..edit }).chain([Edit {
             step: 2,
             at: 2,

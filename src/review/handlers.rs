@@ -428,7 +428,7 @@ pub(super) async fn edit(State(app): State<Arc<App>>, Path(id): Path<u64>, heade
             let edits = log.edits(edits.into_iter().map(|edit| (sheet, edit.row, edit.column, edit.text)));
             Handle::current().block_on(log.add(&app.context, &edits, &app.who))
         })?;
-        let state = session.state().clone();
+        let state = session.state();
         let rows = state.sheet.rows.numbered(&numbers)?;
         let (edits, checked) = (state.log.current(), state.checked.as_deref());
         let verdicts = rows.iter().map(|row| {

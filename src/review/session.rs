@@ -177,9 +177,7 @@ impl Session {
         change: impl FnOnce(&mut EditLog) -> Result<T, operations::Error>,
     ) -> Result<T, Failure> {
         let mut state = self.state();
-        let mut log = state.log.clone();
-        let changed = change(&mut log)?;
-        state.log = log;
+        let changed = change(&mut state.log)?;
         state.revision += 1;
         self.sending.note_revision(state.revision);
         Ok(changed)

@@ -161,7 +161,14 @@ async fn send_task<J: Journal, S: Service>(
         deadline: None,
         progress: Progress::default(),
     };
-    sender.send_all(interrupt, progress).await?;
+    if let Err(error) = sender.send_all(interrupt, progress).await {
+        // Nothing is written any more after this, because the records may be those of another process soon.
+        if let Some(storing) = sender.storing.take() {
+            storing.abort();
+            let _ = storing.await;
+        }
+        return Err(error);
+    }
     let stopped = sender.stop_reason().await;
     if stopped.is_some() {
         let seqs: Vec<Seq> = sender.in_flight.keys().chain(&sender.doubtful).copied().collect();

@@ -6,7 +6,7 @@ use super::super::context::{Context, now};
 use super::super::error::Error;
 use super::super::input::InputFile;
 use crate::digest;
-use crate::ledger::Edit;
+use crate::ledger::{Edit, Ledger};
 use crate::sheet;
 use crate::upload::Edits;
 
@@ -20,6 +20,8 @@ pub struct EditLog {
     done: Vec<i64>,
     /// Steps that have undone others and can be undone themselves, the next one last.
     undone: Vec<i64>,
+    /// Stays open from the first edit on: opening it takes longer than storing an edit.
+    ledger: Option<Ledger>,
 }
 
 /// Returns the current edits of a file, for an upload of what was reviewed.
@@ -39,7 +41,7 @@ impl EditLog {
     pub async fn load(context: &Context, file_hash: &str) -> Result<EditLog, Error> {
         let mut log = EditLog { file_hash: file_hash.to_owned(), ..EditLog::default() };
         if let Some(ledger) = context.existing_ledger().await? {
-            log.append(ledger.edits(file_hash).await?);
+            log.append(ledger.edits_after(file_hash, 0).await?);
             ledger.close().await;
         }
         Ok(log)
@@ -84,17 +86,18 @@ impl EditLog {
         wanted.into_iter().filter_map(edit).collect()
     }
 
-    /// Stores edits as one step. Others may have edited the same file meanwhile, so that all are read again.
+    /// Stores edits as one step. Others may have edited the same file meanwhile, so that all new ones are read.
     pub async fn add(&mut self, context: &Context, edits: &[Edit], who: &str) -> Result<(), Error> {
         if edits.is_empty() {
             return Ok(());
         }
-        let ledger = context.ledger().await?;
+        let ledger = match &self.ledger {
+            Some(ledger) => ledger.clone(),
+            None => self.ledger.insert(context.ledger().await?).clone(),
+        };
         ledger.add_edits(&self.file_hash, edits, who, now()).await?;
-        let all = ledger.edits(&self.file_hash).await?;
-        ledger.close().await;
-        *self = EditLog { file_hash: std::mem::take(&mut self.file_hash), ..EditLog::default() };
-        self.append(all);
+        let new = ledger.edits_after(&self.file_hash, self.all.len()).await?;
+        self.append(new);
         Ok(())
     }
 

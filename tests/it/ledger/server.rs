@@ -2,8 +2,9 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use sheetport::ledger::{Claim, Error, Ledger, NewRun, Outcome, RecordState, SendingChanges};
+use sheetport::ledger::{Claim, Error, Ledger, NewRun, Outcome, Part, RecordState, SendingChanges};
 
 use crate::faults::{about, record, row};
 use crate::postgres::{Access, Cluster};
@@ -56,6 +57,104 @@ async fn a_process_that_lost_its_lease_writes_nothing() {
     drop(taken_over);
     assert_eq!(server.query("ledger", "SELECT COUNT(*) FROM lease"), "0");
     one.lock_run(run).await.unwrap();
+}
+
+/// Workers share an upload, and nobody else can lock it meanwhile; a worker whose lease has ended writes nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn workers_share_the_lock_of_an_upload() {
+    let Some((server, address, folder)) = server() else { return };
+    let connect = || connect(&address, folder.path());
+    let (desk, one, other) = (connect().await.unwrap(), connect().await.unwrap(), connect().await.unwrap());
+    let mut plan = desk.begin_plan(&about(), 1).await.unwrap();
+    for seq in 0..200 {
+        plan.add_row(row(seq)).await.unwrap();
+        // The same key in the first and in the third part.
+        let key = if seq == 150 { 3 } else { seq };
+        plan.add_record(record(seq, &key.to_string())).await.unwrap();
+    }
+    let run = plan.finish(1).await.unwrap();
+    let locked = desk.lock_run(run).await.unwrap();
+    desk.enqueue(&locked, 5).await.unwrap();
+    assert!(one.take_part(run).await.unwrap().is_none(), "the upload is locked");
+    drop(locked);
+    let queued: Vec<_> = one.queued().await.unwrap().into_iter().map(|queued| queued.run).collect();
+    assert_eq!(queued, [run]);
+
+    let first = one.take_part(run).await.unwrap().unwrap();
+    let second = other.take_part(run).await.unwrap().unwrap();
+    assert_eq!((first.part.records(), second.part.records()), (0..=63, 64..=127));
+    assert!(matches!(desk.lock_run(run).await, Err(Error::Busy { .. })));
+    let third = Part { run, first: 128, last: 191 };
+    assert_eq!(desk.chained(third).await.unwrap().into_iter().collect::<Vec<_>>(), [(150, 3)]);
+    one.settle(run, &[Outcome::new(0, RecordState::Sent, 1)]).await.unwrap();
+
+    // One of them is held up, and its part is taken over.
+    server.query("ledger", "UPDATE part SET until = clock_timestamp() WHERE first = 0");
+    let lost = one.settle(run, &[Outcome::new(1, RecordState::Sent, 1)]).await;
+    assert!(matches!(lost, Err(Error::LockLost)), "{lost:?}");
+    let third_worker = connect().await.unwrap();
+    let again = third_worker.take_part(run).await.unwrap().unwrap();
+    assert_eq!(again.part.first, 0);
+    drop(first);
+    third_worker.settle(run, &[Outcome::new(1, RecordState::Sent, 1)]).await.unwrap();
+    other.settle(run, &[Outcome::new(64, RecordState::Sent, 1)]).await.unwrap();
+    assert!(matches!(desk.lock_run(run).await, Err(Error::Busy { .. })), "two workers are left");
+    assert!(!third_worker.finish_part(again, 1, 2).await.unwrap(), "other parts are not done");
+    drop(second);
+    assert_eq!(server.query("ledger", "SELECT COUNT(*) FROM lease"), "0");
+
+    // A command takes the run over from workers that are all dead.
+    let abandoned = one.take_part(run).await.unwrap().unwrap();
+    assert_eq!(abandoned.part.first, 64);
+    server.end_leases("ledger");
+    let taken_over = desk.lock_run(run).await.unwrap();
+    assert!(matches!(one.store_intent(run, 64, 70, 1).await, Err(Error::LockLost)));
+    assert!(other.take_part(run).await.unwrap().is_none());
+    drop((abandoned, taken_over));
+    assert!(other.take_part(run).await.unwrap().is_some());
+    assert!(desk.stop_queued(run, "Ann stopped it").await.unwrap());
+    assert!(one.take_part(run).await.unwrap().is_none() && one.queued().await.unwrap().is_empty());
+}
+
+/// Each permit is granted once, and a pause holds all.
+#[tokio::test(flavor = "multi_thread")]
+async fn permits_of_a_shared_rate_are_granted_once() {
+    let Some((_server, address, folder)) = server() else { return };
+    let began = std::time::Instant::now();
+    let mut tasks = Vec::new();
+    for _ in 0..4 {
+        let ledger = connect(&address, folder.path()).await.unwrap();
+        tasks.push(tokio::spawn(async move {
+            let mut count = 0;
+            while count < 30 {
+                // 100 per second.
+                let gate = ledger.take_permits("http://h/", "w", Some(Duration::from_millis(10))).await.unwrap();
+                match gate.granted {
+                    Some(granted) => {
+                        assert_eq!((granted.interval, granted.count), (Duration::from_millis(10), 10));
+                        tokio::time::sleep(granted.first + granted.interval * granted.count).await;
+                        count += granted.count;
+                    }
+                    None => tokio::time::sleep(gate.wait.max(Duration::from_millis(1))).await,
+                }
+            }
+        }));
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    assert!(began.elapsed() >= Duration::from_millis(1_190), "{:?} for 120 permits", began.elapsed());
+    let ledger = connect(&address, folder.path()).await.unwrap();
+    ledger.close_gate("http://h/", "w", Duration::from_secs(60)).await.unwrap();
+    let closed = ledger.take_permits("http://h/", "w", Some(Duration::from_millis(10))).await.unwrap();
+    assert!(closed.granted.is_none() && closed.closed > Duration::from_secs(50), "{closed:?}");
+    let elsewhere = ledger.take_permits("http://h/", "v", Some(Duration::from_secs(10))).await.unwrap();
+    assert_eq!((elsewhere.closed, elsewhere.version), (Duration::ZERO, 0));
+    ledger.adjust_gate("http://h/", "v", 0, "state", Duration::from_secs(1)).await.unwrap();
+    ledger.adjust_gate("http://h/", "v", 0, "too late", Duration::from_secs(2)).await.unwrap();
+    let adjusted = ledger.take_permits("http://h/", "v", None).await.unwrap();
+    assert_eq!((adjusted.auto.as_deref(), adjusted.version), (Some("state"), 1));
+    assert_eq!(adjusted.granted.map(|granted| (granted.interval, granted.count)), Some((Duration::from_secs(1), 1)));
 }
 
 /// Claims are committed in the order of their ids, so that none is missed that was stored at the same time.
