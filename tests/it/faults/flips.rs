@@ -183,6 +183,8 @@ async fn interrupted(kind: RecordKind, is_killed: bool, server: &Server, reached
     }
     let interrupt = async {
         reached.notified().await;
+        // The last answers are on their way.
+        tokio::time::sleep(Duration::from_millis(300)).await;
         Duration::ZERO.into()
     };
     upload::send::send(&work, interrupt, &|_| {}).await.unwrap();
