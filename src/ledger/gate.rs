@@ -54,19 +54,21 @@ impl Ledger {
         matches!(self.reader, Pool::Postgres { .. })
     }
 
-    /// Takes permits. `interval`: the time between two, or `None` for the automatic rate that is stored.
+    /// Takes permits, at most `most`. `interval`: the time between two, or `None` for the automatic rate that is stored. Permits that
+    /// the caller does not use are lost for the others.
     pub async fn take_permits(
         &self,
         base_url: &str,
         workspace: &str,
         interval: Option<Duration>,
+        most: u32,
     ) -> Result<Gate, Error> {
         let identity = file_name(&[base_url, workspace]);
         let step = match interval {
             Some(interval) => format!("CAST({} AS BIGINT)", micros(interval).max(1)),
             None => "gate.interval".to_owned(),
         };
-        let count = format!("GREATEST(CAST(1 AS BIGINT), {BATCH} / {step})");
+        let count = format!("GREATEST(CAST(1 AS BIGINT), LEAST({most}, {BATCH} / {step}))");
         let take = format!(
             "WITH quick AS (SELECT set_config('synchronous_commit', 'off', true)) \
              UPDATE gate SET due = GREATEST(due, {NOW}) + {count} * {step}, used = used + {count} FROM quick \

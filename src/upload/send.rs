@@ -83,7 +83,8 @@ pub async fn send(
     let sending = send_task(&task, interrupt, progress);
     let ended = match gate.zip(permits.as_deref()) {
         Some((((base_url, workspace), speed), permits)) => {
-            let supply = Supply { ledger: work.ledger, base_url, workspace, speed, permits };
+            let most = u32::try_from(work.concurrency).unwrap_or(u32::MAX);
+            let supply = Supply { ledger: work.ledger, base_url, workspace, speed, permits, most };
             tokio::select! {
                 ended = sending => ended,
                 never = supply.run() => match never {},

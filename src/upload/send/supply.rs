@@ -16,6 +16,8 @@ pub(super) struct Supply<'a> {
     pub workspace: &'a str,
     pub speed: Speed,
     pub permits: &'a Permits,
+    /// Permits that can be used at the same time.
+    pub most: u32,
 }
 
 impl Supply<'_> {
@@ -36,7 +38,7 @@ impl Supply<'_> {
     }
 
     async fn supply(&self, wanted: Wanted) -> Result<(), ledger::Error> {
-        let Supply { ledger, base_url, workspace, speed, permits } = *self;
+        let Supply { ledger, base_url, workspace, speed, permits, most } = *self;
         let interval = match speed {
             Speed::Fixed(rate) => Some(rate.interval()),
             Speed::Auto(_) => None,
@@ -47,7 +49,7 @@ impl Supply<'_> {
         }
         loop {
             let Gate { granted, wait, closed, auto, used, since, version, now } =
-                ledger.take_permits(base_url, workspace, interval).await?;
+                ledger.take_permits(base_url, workspace, interval, most).await?;
             // The answer took some time, by which the permits are late, and never early.
             let received = Instant::now();
             if let Some((auto, interval)) =

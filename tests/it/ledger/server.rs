@@ -128,7 +128,7 @@ async fn permits_of_a_shared_rate_are_granted_once() {
             let mut count = 0;
             while count < 30 {
                 // 100 per second.
-                let gate = ledger.take_permits("http://h/", "w", Some(Duration::from_millis(10))).await.unwrap();
+                let gate = ledger.take_permits("http://h/", "w", Some(Duration::from_millis(10)), 10).await.unwrap();
                 match gate.granted {
                     Some(granted) => {
                         assert_eq!((granted.interval, granted.count), (Duration::from_millis(10), 10));
@@ -145,14 +145,16 @@ async fn permits_of_a_shared_rate_are_granted_once() {
     }
     assert!(began.elapsed() >= Duration::from_millis(1_190), "{:?} for 120 permits", began.elapsed());
     let ledger = connect(&address, folder.path()).await.unwrap();
+    let few = ledger.take_permits("http://h/", "w", Some(Duration::from_millis(1)), 8).await.unwrap();
+    assert_eq!(few.granted.map(|granted| granted.count), Some(8), "no more than can be used");
     ledger.close_gate("http://h/", "w", Duration::from_secs(60)).await.unwrap();
-    let closed = ledger.take_permits("http://h/", "w", Some(Duration::from_millis(10))).await.unwrap();
+    let closed = ledger.take_permits("http://h/", "w", Some(Duration::from_millis(10)), 10).await.unwrap();
     assert!(closed.granted.is_none() && closed.closed > Duration::from_secs(50), "{closed:?}");
-    let elsewhere = ledger.take_permits("http://h/", "v", Some(Duration::from_secs(10))).await.unwrap();
+    let elsewhere = ledger.take_permits("http://h/", "v", Some(Duration::from_secs(10)), 8).await.unwrap();
     assert_eq!((elsewhere.closed, elsewhere.version), (Duration::ZERO, 0));
     ledger.adjust_gate("http://h/", "v", 0, "state", Duration::from_secs(1)).await.unwrap();
     ledger.adjust_gate("http://h/", "v", 0, "too late", Duration::from_secs(2)).await.unwrap();
-    let adjusted = ledger.take_permits("http://h/", "v", None).await.unwrap();
+    let adjusted = ledger.take_permits("http://h/", "v", None, 8).await.unwrap();
     assert_eq!((adjusted.auto.as_deref(), adjusted.version), (Some("state"), 1));
     assert_eq!(adjusted.granted.map(|granted| (granted.interval, granted.count)), Some((Duration::from_secs(1), 1)));
 }
