@@ -1,6 +1,8 @@
 //! SHA-256 digests.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
@@ -12,6 +14,11 @@ pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 32
         hasher.update(part);
     }
     hasher.finalize().into()
+}
+
+/// Returns the digest of a file in hexadecimal.
+pub(crate) fn of_file(path: &Path) -> io::Result<String> {
+    Ok(of_reader(&mut File::open(path)?)?.0)
 }
 
 /// Reads to the end. Returns the digest in hexadecimal and the number of bytes.

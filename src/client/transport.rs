@@ -338,8 +338,9 @@ fn cause<E: std::error::Error + 'static>(error: &reqwest::Error) -> Option<&E> {
     None
 }
 
-fn root_cause(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
+/// Returns the message of the innermost cause.
+pub fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut cause = error;
     while let Some(source) = cause.source() {
         cause = source;
     }

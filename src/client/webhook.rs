@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::transport::options::ConnectOptions;
-use super::transport::webhook_client;
+use super::transport::{root_cause, webhook_client};
 
 /// How long the other service may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -40,12 +40,4 @@ pub async fn post_json(address: &str, options: &ConnectOptions, body: &Value) ->
         attempt += 1;
         tokio::time::sleep(PAUSE).await;
     }
-}
-
-fn root_cause(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause.to_string()
 }

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
@@ -11,9 +12,14 @@ use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::get;
 use tokio::net::TcpListener;
+use tower::ServiceExt;
 
 use crate::error::{Exit, Failure};
 use crate::operations::WorkEvent;
+use crate::web_server;
+
+/// Time for a client to take a byte.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What a worker has done since it began.
 #[derive(Debug, Default)]
@@ -111,9 +117,8 @@ impl Monitor {
             .route("/readyz", get(ready))
             .route("/metrics", get(metrics))
             .with_state(self.counts);
-        if let Err(error) = axum::serve(self.listener, routes).await {
-            tracing::warn!(%error, "the metrics are not served any more");
-        }
+        let respond = move |request| routes.clone().oneshot(request);
+        web_server::serve(vec![self.listener], respond, WRITE_TIMEOUT, std::future::pending()).await;
         std::future::pending().await
     }
 }

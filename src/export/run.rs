@@ -1,7 +1,5 @@
 //! Runs an export: fetches all pages, writes the table and concludes.
 
-use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -313,7 +311,8 @@ fn identity(job: &Job) -> Result<String, Error> {
     let source = match &job.source {
         Source::List(list) => json!({"list": list.path}),
         Source::Ids { single, file, by_external_id } => {
-            let hash = sha256(&file.path).map_err(|source| sheet::Error::Open { path: file.path.clone(), source })?;
+            let hash =
+                digest::of_file(&file.path).map_err(|source| sheet::Error::Open { path: file.path.clone(), source })?;
             json!({"single": single.path, "ids": hash, "column": file.column, "external": by_external_id})
         }
     };
@@ -325,10 +324,6 @@ fn identity(job: &Job) -> Result<String, Error> {
     let identity =
         json!({"base_url": base_url, "workspace": workspace, "what": source, "name": name, "language": language});
     Ok(identity.to_string())
-}
-
-fn sha256(path: &Path) -> io::Result<String> {
-    Ok(digest::of_reader(&mut File::open(path)?)?.0)
 }
 
 /// Returns the selection of records, and since when the omitted ones have not changed.

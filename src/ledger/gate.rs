@@ -73,7 +73,8 @@ impl Ledger {
             "WITH quick AS (SELECT set_config('synchronous_commit', 'off', true)) \
              UPDATE gate SET due = GREATEST(due, {NOW}) + {count} * {step}, used = used + {count} FROM quick \
              WHERE identity = '{identity}' AND {step} IS NOT NULL AND closed_until <= {NOW} AND due <= {NOW} + {AHEAD} \
-             RETURNING due - {count} * {step} - {NOW} AS first, {step} AS step, {count} AS count, {COLUMNS}"
+             RETURNING due - {count} * {step} - {NOW} AS first, {step} AS step, {count} AS count, {}",
+            columns()
         );
         if let Some(row) = self.gate_row(take).await? {
             let number = |column: &str| row.try_get::<i64, _>(column);
@@ -84,7 +85,7 @@ impl Ledger {
             };
             return gate(&row, Some(granted));
         }
-        let look = format!("SELECT {COLUMNS} FROM gate WHERE identity = '{identity}'");
+        let look = format!("SELECT {} FROM gate WHERE identity = '{identity}'", columns());
         if let Some(row) = self.gate_row(look.clone()).await? {
             return gate(&row, None);
         }
@@ -133,11 +134,12 @@ impl Ledger {
     }
 }
 
-/// What is read of each row.
-const COLUMNS: &str = "due - CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT) AS ahead, \
-                       closed_until - CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT) AS closed, auto, used, \
-                       CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT) - adjusted_at AS since, version, \
-                       CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT) AS clock";
+/// Returns what is read of each row.
+fn columns() -> String {
+    format!(
+        "due - {NOW} AS ahead, closed_until - {NOW} AS closed, auto, used, {NOW} - adjusted_at AS since, version, {NOW} AS clock"
+    )
+}
 
 fn gate(row: &PgRow, granted: Option<Granted>) -> Result<Gate, Error> {
     let time = |column: &str| row.try_get::<i64, _>(column).map(duration);

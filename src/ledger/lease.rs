@@ -113,6 +113,11 @@ impl Key {
         }
     }
 
+    /// Returns the query that lets the transactions of an upload wait for each other.
+    fn wait(&self) -> String {
+        format!("SELECT 1 FROM lease WHERE identity = '{}' FOR UPDATE", self.identity())
+    }
+
     /// Returns the statements that give the lease back. The last worker of an upload gives back the shared one.
     fn release(&self) -> String {
         match self {
@@ -120,10 +125,10 @@ impl Key {
                 format!("DELETE FROM lease WHERE identity = '{identity}' AND epoch = {epoch}")
             }
             Key::Part { identity, run, first, epoch } => format!(
-                "SELECT 1 FROM lease WHERE identity = '{identity}' FOR UPDATE; \
-                 UPDATE part SET until = '-infinity' WHERE run = {run} AND first = {first} AND epoch = {epoch}; \
+                "{}; UPDATE part SET until = '-infinity' WHERE run = {run} AND first = {first} AND epoch = {epoch}; \
                  DELETE FROM lease WHERE identity = '{identity}' AND is_shared AND NOT EXISTS \
-                 (SELECT 1 FROM part WHERE part.identity = '{identity}' AND until > clock_timestamp())"
+                 (SELECT 1 FROM part WHERE part.identity = '{identity}' AND until > clock_timestamp())",
+                self.wait()
             ),
         }
     }
@@ -250,6 +255,16 @@ impl Leases {
 }
 
 impl Lease {
+    /// Waits for the transactions of other workers of the upload that take, finish or give back parts.
+    pub(super) async fn wait_for_others(&self, transaction: &mut Transaction) -> Result<(), Error> {
+        execute_in(transaction, self.key.wait()).await
+    }
+
+    /// Gives the lease back by the end of a transaction, after which [`Lease::forget`] ends its renewal.
+    pub(super) async fn give_back(&self, transaction: &mut Transaction) -> Result<(), Error> {
+        execute_in(transaction, self.key.release()).await
+    }
+
     /// Ends the renewal of a lease that was given back already.
     pub(super) fn forget(mut self) {
         if let Some(stop) = self.stop.take() {
@@ -313,6 +328,13 @@ async fn keep(options: &PgConnectOptions, held: &Held, mut stopping: oneshot::Re
     if let Ok(Err(error)) = released {
         tracing::warn!(%error, "the lock of the upload can't be given back; it ends by itself");
     }
+}
+
+/// Executes statements without parameters.
+async fn execute_in(transaction: &mut Transaction, statements: String) -> Result<(), Error> {
+    let Transaction::Postgres { transaction, .. } = transaction else { return Ok(()) };
+    transaction.execute(sqlx::raw_sql(AssertSqlSafe(statements))).await?;
+    Ok(())
 }
 
 /// Executes a statement without parameters, and returns the number of rows affected.

@@ -65,7 +65,7 @@ pub use newer::{NewerKeys, NewerRequest};
 pub use page_size::PageSizes;
 pub use plan::Plan;
 pub use profile::StoredProfile;
-pub use queue::{QueuedRun, TakenPart};
+pub use queue::TakenPart;
 pub use resolve::{Resolution, UnknownRecord};
 pub use row_states::{KnownRow, RowQuery, RowState, RowStates};
 pub use run::{CallOption, NewRun, REHEARSAL, Run, RunCommand, RunLookups, SheetSelection, TextForm};

@@ -25,14 +25,6 @@ const BLOCKS: u32 = 16;
 /// Rows per statement.
 const ROWS: usize = 512;
 
-/// A queued run that has a part to send.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueuedRun {
-    pub run: RunId,
-    pub base_url: String,
-    pub workspace: String,
-}
-
 /// A part of a queued run, which this process alone may send. Given back on drop.
 #[derive(Debug)]
 pub struct TakenPart {
@@ -44,7 +36,7 @@ pub struct TakenPart {
 #[derive(Debug)]
 enum Lock {
     Run { _run: Box<LockedRun> },
-    Part { identity: String, lease: Box<Lease> },
+    Part(Box<Lease>),
 }
 
 impl Ledger {
@@ -81,21 +73,18 @@ impl Ledger {
     }
 
     /// Returns the runs that have a part to send, those of the services and workspaces with the fewest workers first.
-    pub async fn queued(&self) -> Result<Vec<QueuedRun>, Error> {
+    pub async fn queued(&self) -> Result<Vec<RunId>, Error> {
         let query = match self.dialect() {
-            Dialect::Sqlite => {
-                "SELECT id, base_url, workspace FROM run WHERE state = 'queued' AND damage IS NULL ORDER BY id"
-            }
+            Dialect::Sqlite => "SELECT id FROM run WHERE state = 'queued' AND damage IS NULL ORDER BY id",
             Dialect::Postgres => {
-                "SELECT id, base_url, workspace FROM run WHERE state = 'queued' AND damage IS NULL AND EXISTS \
+                "SELECT id FROM run WHERE state = 'queued' AND damage IS NULL AND EXISTS \
                  (SELECT 1 FROM part WHERE part.run = run.id AND NOT is_done AND until <= clock_timestamp()) \
                  ORDER BY (SELECT COUNT(*) FROM part JOIN run AS other ON other.id = part.run \
                  WHERE other.state = 'queued' AND other.base_url = run.base_url AND other.workspace = run.workspace \
                  AND until > clock_timestamp()), id"
             }
         };
-        let rows: Vec<(RunId, String, String)> = sql::query_as(query).fetch_all(&self.reader).await?;
-        Ok(rows.into_iter().map(|(run, base_url, workspace)| QueuedRun { run, base_url, workspace }).collect())
+        Ok(sql::query_scalar(query).fetch_all(&self.reader).await?)
     }
 
     /// Takes a part of a queued run. Returns `None` if there is none left, or if another process works on the upload.
@@ -117,7 +106,7 @@ impl Ledger {
         if self.family_identity(run).await? != identity {
             return Ok(None);
         }
-        let lock = Lock::Part { identity, lease: Box::new(lease) };
+        let lock = Lock::Part(Box::new(lease));
         Ok(Some(TakenPart { run: self.run(run).await?, part, lock }))
     }
 
@@ -125,21 +114,18 @@ impl Ledger {
     pub async fn finish_part(&self, taken: TakenPart, millis: i64, now: i64) -> Result<bool, Error> {
         let run = taken.run.id;
         let TakenPart { run: _, part, lock } = taken;
-        let Lock::Part { identity, lease } = lock else {
+        let Lock::Part(lease) = lock else {
             let pending = self.accounting(run).await?.pending;
             self.end_sending(run, pending, None, millis, now).await?;
             return Ok(pending == 0);
         };
         let mut transaction = self.writer.begin().await?;
         // The last two workers of a run see each other's parts.
-        let alone = "SELECT 1 FROM lease WHERE identity = $1 FOR UPDATE";
-        sql::query(alone).bind(&identity).execute(&mut transaction).await?;
+        lease.wait_for_others(&mut transaction).await?;
         self.leases.check(&mut transaction).await?;
-        let done = "UPDATE part SET is_done = TRUE, until = '-infinity' WHERE run = $1 AND first = $2";
+        let done = "UPDATE part SET is_done = TRUE WHERE run = $1 AND first = $2";
         sql::query(done).bind(run).bind(part.first).execute(&mut transaction).await?;
-        let leave = "DELETE FROM lease WHERE identity = $1 AND is_shared AND NOT EXISTS \
-                     (SELECT 1 FROM part WHERE part.identity = $1 AND until > clock_timestamp())";
-        sql::query(leave).bind(&identity).execute(&mut transaction).await?;
+        lease.give_back(&mut transaction).await?;
         let open = "SELECT COUNT(*) FROM part WHERE run = $1 AND NOT is_done";
         let open: i64 = sql::query_scalar(open).bind(run).fetch_one(&mut transaction).await?;
         let pending = if open == 0 { self.accounting(run).await?.pending } else { 0 };

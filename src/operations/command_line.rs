@@ -158,8 +158,8 @@ fn is_plain(text: &str, also: &str) -> bool {
         && chars.all(|c| c.is_alphanumeric() || "-_./:=+".contains(c) || also.contains(c))
 }
 
-#[cfg(any(not(windows), test))]
-fn quoted_for_posix(text: &str) -> Cow<'_, str> {
+/// Quotes a word for `sh`.
+pub(super) fn quoted_for_posix(text: &str) -> Cow<'_, str> {
     if is_plain(text, ",") {
         Cow::Borrowed(text)
     } else if text.chars().any(|c| c.is_control() || is_invisible(c)) {

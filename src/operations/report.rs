@@ -32,6 +32,21 @@ pub struct ReportRequest<'a> {
     pub for_supplier: Option<bool>,
 }
 
+impl ReportRequest<'_> {
+    /// Returns the request for a new report of a run, as the run was asked for.
+    pub fn of_run(run: RunId, path: &Path) -> ReportRequest<'_> {
+        ReportRequest {
+            run: Some(run),
+            path,
+            rows: None,
+            existing: Existing::Keep,
+            bom: false,
+            has_next: true,
+            for_supplier: None,
+        }
+    }
+}
+
 /// Writes a report and returns its run and the next command.
 pub async fn report(
     context: &Context,

@@ -6,27 +6,26 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, StreamExt, stream};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
 use super::app::App;
 use super::failure::Failure;
 use super::json::json_response;
+use super::posted::Posted;
 use super::sending::{self, SendRequest};
 use super::session::Session;
 use super::view;
 use crate::operations::review::{CauseRows, ColumnKey, Fix, Reading, TemplateEdit};
 use crate::operations::{self, InputFile, ReportRequest};
 use crate::records::RecordKind;
-use crate::sheet::write::Existing;
 use crate::sheet::{PrivateFile, Row};
 use crate::upload::Edits;
 
@@ -43,16 +42,6 @@ type Answer = Result<Response, Failure>;
 
 fn ok(value: &Value) -> Response {
     json_response(StatusCode::OK, value)
-}
-
-/// Parses the JSON of a request.
-fn body<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> Result<T, Failure> {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    if kind.split(';').next().map(str::trim) != Some("application/json") {
-        return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the request is no JSON"));
-    }
-    serde_json::from_slice(bytes)
-        .map_err(|error| Failure::bad_request(format!("the request is not understood: {error}")))
 }
 
 /// Runs what reads files or the ledger on a thread that may wait.
@@ -76,12 +65,11 @@ async fn change(
 }
 
 #[derive(Deserialize)]
-struct Token {
+pub(super) struct Token {
     token: String,
 }
 
-pub(super) async fn session(State(app): State<Arc<App>>, headers: HeaderMap, bytes: Bytes) -> Answer {
-    let Token { token } = body(&headers, &bytes)?;
+pub(super) async fn session(State(app): State<Arc<App>>, Posted(Token { token }): Posted<Token>) -> Answer {
     let Some(cookie) = app.access.exchange(&token) else {
         let message = "this address was used before; start sheetport review again for a new one";
         return Err(Failure::new(StatusCode::UNAUTHORIZED, message));
@@ -140,7 +128,7 @@ pub(super) async fn review(State(app): State<Arc<App>>, Path(id): Path<u64>) -> 
 }
 
 #[derive(Deserialize)]
-struct NewReading {
+pub(super) struct NewReading {
     sheet: Option<String>,
     encoding: Option<String>,
     delimiter: Option<String>,
@@ -150,10 +138,8 @@ struct NewReading {
 pub(super) async fn change_reading(
     State(app): State<Arc<App>>,
     Path(id): Path<u64>,
-    headers: HeaderMap,
-    bytes: Bytes,
+    Posted(NewReading { sheet, encoding, delimiter, header_row }): Posted<NewReading>,
 ) -> Answer {
-    let NewReading { sheet, encoding, delimiter, header_row } = body(&headers, &bytes)?;
     let delimiter = delimiter.map(|word| crate::sheet::Options::delimiter_named(&word)).transpose();
     let delimiter = delimiter.map_err(Failure::bad_request)?;
     change(app, id, move |app, session| {
@@ -196,24 +182,22 @@ pub(super) async fn rows(State(app): State<Arc<App>>, Path(id): Path<u64>, Query
 }
 
 #[derive(Deserialize)]
-struct NewText {
+pub(super) struct NewText {
     text: String,
 }
 
 pub(super) async fn set_template(
     State(app): State<Arc<App>>,
     Path(id): Path<u64>,
-    headers: HeaderMap,
-    bytes: Bytes,
+    Posted(NewText { text }): Posted<NewText>,
 ) -> Answer {
-    let NewText { text } = body(&headers, &bytes)?;
     change(app, id, move |_, session| session.set_template(text)).await
 }
 
 /// A change of the template by a click.
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-enum TemplateChange {
+pub(super) enum TemplateChange {
     Column { field: String, column: usize },
     Constant { field: String, value: String },
     Remove { field: String },
@@ -228,10 +212,8 @@ enum TemplateChange {
 pub(super) async fn change_template(
     State(app): State<Arc<App>>,
     Path(id): Path<u64>,
-    headers: HeaderMap,
-    bytes: Bytes,
+    Posted(wanted): Posted<TemplateChange>,
 ) -> Answer {
-    let wanted: TemplateChange = body(&headers, &bytes)?;
     change(app, id, move |_, session| {
         let edit = match wanted {
             TemplateChange::Column { field, column } => {
@@ -265,17 +247,15 @@ pub(super) async fn change_template(
 }
 
 #[derive(Deserialize)]
-struct NewKind {
+pub(super) struct NewKind {
     record: String,
 }
 
 pub(super) async fn change_kind(
     State(app): State<Arc<App>>,
     Path(id): Path<u64>,
-    headers: HeaderMap,
-    bytes: Bytes,
+    Posted(NewKind { record }): Posted<NewKind>,
 ) -> Answer {
-    let NewKind { record } = body(&headers, &bytes)?;
     let record = RecordKind::from_name(&record).ok_or_else(|| Failure::bad_request("there are no such records"))?;
     change(app, id, move |app, session| session.change_kind(&app.context, record)).await
 }
@@ -338,7 +318,7 @@ impl From<NamedFix> for Fix {
 }
 
 #[derive(Deserialize)]
-struct WantedFix {
+pub(super) struct WantedFix {
     fix: NamedFix,
     /// The check that has numbered the causes.
     revision: Option<u64>,
@@ -373,10 +353,8 @@ pub(super) async fn fixes(State(app): State<Arc<App>>, Path((id, cause)): Path<(
 pub(super) async fn preview_fix(
     State(app): State<Arc<App>>,
     Path((id, cause)): Path<(u64, usize)>,
-    headers: HeaderMap,
-    bytes: Bytes,
+    Posted(WantedFix { fix, revision }): Posted<WantedFix>,
 ) -> Answer {
-    let WantedFix { fix, revision } = body(&headers, &bytes)?;
     let value = blocking(move || {
         let session = app.session(id)?;
         with_cause(&session, cause, revision, |rows| Ok(view::preview(&rows.preview(&fix.into())?)))
@@ -387,10 +365,8 @@ pub(super) async fn preview_fix(
 pub(super) async fn fix(
     State(app): State<Arc<App>>,
     Path((id, cause)): Path<(u64, usize)>,
-    headers: HeaderMap,
-    bytes: Bytes,
+    Posted(WantedFix { fix, revision }): Posted<WantedFix>,
 ) -> Answer {
-    let WantedFix { fix, revision } = body(&headers, &bytes)?;
     change(app, id, move |app, session| {
         let edits = with_cause(session, cause, revision, |rows| Ok(rows.edits(&fix.into())?))?;
         session.change_edits(|log| Handle::current().block_on(log.add(&app.context, &edits, &app.who)))?;
@@ -400,12 +376,12 @@ pub(super) async fn fix(
 }
 
 #[derive(Deserialize)]
-struct NewEdits {
+pub(super) struct NewEdits {
     edits: Vec<NewEdit>,
 }
 
 #[derive(Deserialize)]
-struct NewEdit {
+pub(super) struct NewEdit {
     row: u64,
     /// The whole row if missing.
     column: Option<usize>,
@@ -413,8 +389,11 @@ struct NewEdit {
     text: Option<String>,
 }
 
-pub(super) async fn edit(State(app): State<Arc<App>>, Path(id): Path<u64>, headers: HeaderMap, bytes: Bytes) -> Answer {
-    let NewEdits { edits } = body(&headers, &bytes)?;
+pub(super) async fn edit(
+    State(app): State<Arc<App>>,
+    Path(id): Path<u64>,
+    Posted(NewEdits { edits }): Posted<NewEdits>,
+) -> Answer {
     if edits.iter().any(|edit| edit.column.is_some_and(|column| column >= view::MAX_COLUMNS)) {
         return Err(Failure::bad_request("there is no such column"));
     }
@@ -464,8 +443,11 @@ pub(super) async fn redo(State(app): State<Arc<App>>, Path(id): Path<u64>) -> An
     .await
 }
 
-pub(super) async fn send(State(app): State<Arc<App>>, Path(id): Path<u64>, headers: HeaderMap, bytes: Bytes) -> Answer {
-    let request: SendRequest = body(&headers, &bytes)?;
+pub(super) async fn send(
+    State(app): State<Arc<App>>,
+    Path(id): Path<u64>,
+    Posted(request): Posted<SendRequest>,
+) -> Answer {
     let session = app.session(id)?;
     sending::start(&app, &session, request)?;
     Ok(ok(&session.sending.status()))
@@ -519,15 +501,7 @@ pub(super) async fn report(
         let unwritable = |error: std::io::Error| Failure::bad_request(format!("the report can't be written: {error}"));
         let folder = tempfile::tempdir().map_err(unwritable)?;
         let path = folder.path().join(format!("report.{extension}"));
-        let request = ReportRequest {
-            run: Some(run),
-            path: &path,
-            rows: None,
-            existing: Existing::Keep,
-            bom: false,
-            has_next: true,
-            for_supplier: None,
-        };
+        let request = ReportRequest::of_run(run, &path);
         Handle::current().block_on(operations::report(&app.context, &request, &|_| {}))?;
         std::fs::read(&path).map_err(unwritable)
     });

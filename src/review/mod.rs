@@ -17,6 +17,7 @@ mod assets;
 mod failure;
 mod handlers;
 mod json;
+mod posted;
 mod progress;
 mod sending;
 mod server;

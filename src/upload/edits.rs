@@ -21,13 +21,6 @@ pub struct EditedRow {
 }
 
 impl Edits {
-    /// Returns the result of edits in order.
-    pub fn of(edits: &[Edit]) -> Edits {
-        let mut result = Edits::default();
-        edits.iter().for_each(|edit| result.add(edit));
-        result
-    }
-
     pub fn add(&mut self, edit: &Edit) {
         let place = (edit.sheet, edit.row);
         let row = self.rows.entry(place).or_default();
@@ -99,10 +92,16 @@ mod tests {
         Edit { step: 1, undoes: None, sheet: 0, row, column, old: None, new: new.map(str::to_owned), at: 0 }
     }
 
+    fn edits_of(edits: &[Edit]) -> Edits {
+        let mut result = Edits::default();
+        edits.iter().for_each(|edit| result.add(edit));
+        result
+    }
+
     #[test]
     fn the_last_edit_of_a_cell_counts() {
         let all = [edit(2, Some(1), Some("a")), edit(2, Some(1), Some("b")), edit(3, None, Some("left-out"))];
-        let edits = Edits::of(&all);
+        let edits = edits_of(&all);
         assert_eq!((edits.cell(0, 2, 1), edits.counts()), (Some("b"), (1, 1)));
         assert!(edits.leaves_out(0, 3) && !edits.leaves_out(1, 3));
         let mut undone = edits;
@@ -125,7 +124,7 @@ mod tests {
             let mut row = Row::default();
             row.clear(2);
             row.push(old);
-            Edits::of(&[edit(2, Some(0), Some(text))]).apply(0, &mut row);
+            edits_of(&[edit(2, Some(0), Some(text))]).apply(0, &mut row);
             assert_eq!(row.get(0), new, "{text}");
         }
     }

@@ -1,7 +1,7 @@
 //! Prints how a run ended, and chooses the exit code.
 
 use super::signals::Interrupt;
-use super::summary::{Rehearsal, SentBefore, Summary, causes};
+use super::summary::Summary;
 use crate::client::Stop;
 use crate::error::{Exit, Failure};
 use crate::ledger::Accounting;
@@ -11,12 +11,17 @@ use crate::ui;
 use crate::upload::StopReason;
 
 /// Prints the reason for stopping and the service's refusals, and returns the exit code and the summary.
-pub(crate) fn finish(command: &str, finished: Finished, interrupt: &Interrupt, settings: &Settings) -> (Exit, Summary) {
+pub(crate) fn finish(
+    command: &str,
+    mut finished: Finished,
+    interrupt: &Interrupt,
+    settings: &Settings,
+) -> (Exit, Summary) {
     let talks = settings.output.talks();
-    let is_queued = finished.is_queued;
-    let Finished { run, accounting, withheld, stopped, was_finished, report, refused, warnings, rehearsed, .. } =
-        finished;
-    if was_finished {
+    let report = std::mem::replace(&mut finished.report, Ok(None));
+    let Finished { run, accounting, withheld, stopped, was_finished, refused, rehearsed, is_queued, .. } = &finished;
+    let (withheld, stopped) = (*withheld, stopped.as_ref());
+    if *was_finished {
         ui::remark(format_args!("run {} was finished before and has no pending records", run.id));
     }
     if let Some(why) = withheld {
@@ -28,10 +33,10 @@ pub(crate) fn finish(command: &str, finished: Finished, interrupt: &Interrupt, s
     }
     if talks && !refused.is_empty() {
         ui::heading("Refused by the service");
-        ui::problems::print(&refused);
+        ui::problems::print(refused);
     }
-    let mut exit = exit_of(&accounting, withheld, stopped.as_ref(), interrupt.exit());
-    if is_queued {
+    let mut exit = exit_of(accounting, withheld, stopped, interrupt.exit());
+    if *is_queued {
         ui::remark(format_args!("run {} is queued for `sheetport work`", run.id));
         exit = Exit::Done;
     }
@@ -43,31 +48,16 @@ pub(crate) fn finish(command: &str, finished: Finished, interrupt: &Interrupt, s
         }
         None
     });
-    if let Some(reason) = &stopped {
+    if let Some(reason) = stopped {
         let doubt = ui::style::DOUBT;
         let saved =
             if rehearsed.is_some() { "nothing of a rehearsal is kept" } else { "all outcomes so far are saved" };
         ui::remark(format_args!("{doubt}stopped{doubt:#}: {reason}; {saved}"));
-        if let Some(hint) = reason.hint(operations::has_sent(&accounting)).filter(|_| rehearsed.is_none()) {
+        if let Some(hint) = reason.hint(operations::has_sent(accounting)).filter(|_| rehearsed.is_none()) {
             ui::hint(&operations::with_login(&hint, &settings.context.given, &run.about.settings.profile));
         }
     }
-    let sent_before = finished.left_out.iter().map(SentBefore::of).collect();
-    let superseded = finished.superseded.iter().map(SentBefore::of).collect();
-    let summary = Summary::of_run(command, &run, &accounting, report, finished.next);
-    let (rehearsal, other_requests) = (rehearsed.map(Rehearsal::of), finished.other_requests);
-    (
-        exit,
-        Summary {
-            queued: is_queued,
-            warnings: causes(&warnings),
-            sent_before,
-            superseded,
-            rehearsal,
-            other_requests,
-            ..summary
-        },
-    )
+    (exit, Summary::of_finished(command, finished, report))
 }
 
 /// Returns the exit code of a run.

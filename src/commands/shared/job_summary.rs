@@ -253,7 +253,8 @@ impl Told {
                 self.exits.push(exit);
                 self.lines.push(format!("  {name}: {}{target}", counts(&finished.accounting)));
                 self.about_run(job, &name, &finished, report.as_deref());
-                json["summary"] = serde_json::to_value(summary(*finished, report.clone())).unwrap_or_default();
+                json["summary"] =
+                    serde_json::to_value(Summary::of_finished("upload", *finished, report.clone())).unwrap_or_default();
             }
             Err(error) => {
                 let mut failure = Failure::from(error);
@@ -304,19 +305,6 @@ impl Told {
             let records = ui::counted(records, "record");
             self.warnings.push(format!("{name}: {records} left out, because the newer run {run} has sent them"));
         }
-    }
-}
-
-/// Returns the summary of an upload, as of `upload --json`.
-fn summary(finished: Finished, report: Option<PathBuf>) -> Summary {
-    let Finished { run, accounting, next, warnings, left_out, superseded, other_requests, .. } = finished;
-    let summary = Summary::of_run("upload", &run, &accounting, report, next);
-    Summary {
-        warnings: causes(&warnings),
-        sent_before: left_out.iter().map(SentBefore::of).collect(),
-        superseded: superseded.iter().map(SentBefore::of).collect(),
-        other_requests,
-        ..summary
     }
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::error::Exit;
 use crate::ledger::{Accounting, Causes, Group, Run, RunId};
-use crate::operations::{Forecast, RehearsalRecords, Rehearsed};
+use crate::operations::{Finished, Forecast, RehearsalRecords, Rehearsed};
 use crate::records::RecordKind;
 use crate::settings::Output;
 use crate::sheet::column_letters;
@@ -193,6 +193,31 @@ impl Summary {
             next,
             stopped: run.stopped_why.clone(),
             ..Summary::default()
+        }
+    }
+
+    /// Summarizes a run that has ended, or was queued.
+    pub(crate) fn of_finished(command: &str, finished: Finished, report: Option<PathBuf>) -> Summary {
+        let Finished {
+            run,
+            accounting,
+            next,
+            warnings,
+            left_out,
+            superseded,
+            other_requests,
+            is_queued,
+            rehearsed,
+            ..
+        } = finished;
+        Summary {
+            queued: is_queued,
+            warnings: causes(&warnings),
+            sent_before: left_out.iter().map(SentBefore::of).collect(),
+            superseded: superseded.iter().map(SentBefore::of).collect(),
+            rehearsal: rehearsed.map(Rehearsal::of),
+            other_requests,
+            ..Summary::of_run(command, &run, &accounting, report, next)
         }
     }
 

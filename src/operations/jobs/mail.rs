@@ -11,6 +11,7 @@ use secrecy::ExposeSecret;
 
 use super::model::{Mail, Security};
 use super::news::{Attachment, News, read};
+use crate::client::root_cause;
 
 /// How long the mail server may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -23,13 +24,7 @@ pub(super) async fn send(mail: &Mail, news: &News, attachments: Vec<Attachment>)
     let server = mail.server.clone();
     let sent = tokio::task::spawn_blocking(move || transport.send(&message).map(drop)).await;
     let sent = sent.map_err(|error| error.to_string())?;
-    sent.map_err(|error| {
-        let mut cause: &dyn std::error::Error = &error;
-        while let Some(source) = cause.source() {
-            cause = source;
-        }
-        format!("{server} did not take the mail: {cause}")
-    })
+    sent.map_err(|error| format!("{server} did not take the mail: {}", root_cause(&error)))
 }
 
 fn message(mail: &Mail, news: &News, attachments: Vec<Attachment>) -> Result<Message, String> {

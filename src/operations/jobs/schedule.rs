@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::super::command_line::Given;
+use super::super::command_line::{Given, quoted_for_posix};
 use super::super::context::Context;
 use super::model::{Job, Schedule};
 
@@ -126,7 +126,7 @@ impl Entry {
             Schedule::Every { minutes } => format!("0 */{} * * *", minutes / 60),
         };
         // A percent sign would end the command.
-        let words: Vec<String> = self.words.iter().map(|word| posix(word).replace('%', "\\%")).collect();
+        let words: Vec<String> = self.words.iter().map(|word| quoted_for_posix(word).replace('%', "\\%")).collect();
         format!("{}\n{time} {}\n", self.cron_mark(), words.join(" "))
     }
 
@@ -243,16 +243,6 @@ impl Entry {
 
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
-}
-
-/// Quotes a word for `sh`, which runs the lines of a crontab.
-fn posix(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=+,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 /// Quotes a word for the line of a unit.

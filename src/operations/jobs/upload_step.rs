@@ -21,6 +21,7 @@ use super::model::{Folders, UploadStep};
 use super::outcome::{FileOutcome, JobObserver, Place, StepOutcome, Stopping, is_clean};
 use super::taken::{Taken, left_over, take};
 use crate::client::Stop;
+use crate::digest;
 use crate::ledger::{AllowRepeat, Run, RunId, RunState};
 use crate::readers::Readers;
 use crate::report::Format;
@@ -201,9 +202,7 @@ impl Sender<'_> {
         }
         ledger.close().await;
         let (id, hash) = found?;
-        let now = std::fs::File::open(&path)
-            .and_then(|mut file| crate::digest::of_reader(&mut file).map(|(digest, _)| digest));
-        (now.ok()? == hash).then_some(id)
+        (digest::of_file(Path::new(&path)).ok()? == hash).then_some(id)
     }
 
     /// Returns the newest run of a taken file. Each of them has a path of its own.
@@ -275,15 +274,7 @@ impl Sender<'_> {
                 let written = finished.report.as_ref().ok().and_then(Option::as_deref);
                 let format = written.and_then(Format::of).unwrap_or(Format::Xlsx);
                 let path = unused(format.extension());
-                let request = ReportRequest {
-                    run: Some(finished.run.id),
-                    path: &path,
-                    rows: None,
-                    existing: Existing::Keep,
-                    bom: false,
-                    has_next: true,
-                    for_supplier: None,
-                };
+                let request = ReportRequest::of_run(finished.run.id, &path);
                 report(self.context, &request, self.observer.events).await.map_err(|error| unwritable(&error))?;
                 let Finished { run, accounting, stopped, .. } = &**finished;
                 let next = next_command::after_run(self.context, run, accounting, stopped.as_ref(), Some(&path));

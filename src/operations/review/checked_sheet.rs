@@ -13,7 +13,7 @@ use crate::template::map::explain::{Explained, explain};
 use crate::template::map::survey::Survey;
 use crate::template::map::{Draft, RowKind};
 use crate::template::{Mapper, Template};
-use crate::upload::plan::{Batch, ReadMode, read, survey};
+use crate::upload::plan::{Batch, ReadMode, ledger_problem, read, survey};
 use crate::upload::{Source, Tally};
 
 /// Maximum number of problems with their rows. Further ones are only counted.
@@ -196,18 +196,7 @@ impl CheckedSheet {
         if draft.kind == RowKind::Record && self.template.group.is_none() {
             mapper.finish(&mut draft.parts);
         }
-        let problem = |problem: crate::template::Problem| Problem {
-            code: problem.cause.code().to_owned(),
-            row: Some(problem.row),
-            column: problem.column,
-            header: problem.header,
-            field: problem.field.to_owned(),
-            value: problem.value,
-            message: problem.cause.message(),
-            remedy: problem.cause.remedy(),
-            ..Problem::default()
-        };
-        draft.parts.problems.into_iter().map(problem).collect()
+        draft.parts.problems.into_iter().map(|problem| ledger_problem(problem, &self.source)).collect()
     }
 
     /// Returns the values that the fields get from a row.

@@ -32,8 +32,7 @@ pub async fn edits_of_file(context: &Context, file: &InputFile) -> Result<Edits,
 /// Returns the SHA-256 of a file, in hexadecimal.
 pub(super) fn hash_of(file: &InputFile) -> Result<String, Error> {
     let failed = |source| sheet::Error::Open { path: file.name.clone(), source };
-    let mut opened = std::fs::File::open(&file.path).map_err(failed)?;
-    Ok(digest::of_reader(&mut opened).map_err(failed)?.0)
+    digest::of_file(&file.path).map_err(failed).map_err(Error::from)
 }
 
 impl EditLog {

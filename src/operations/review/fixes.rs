@@ -8,6 +8,7 @@ use regex::Regex;
 use super::super::error::Error;
 use super::checked_sheet::{CheckedSheet, RowProblem};
 use super::edit_log::{EditLog, LEFT_OUT};
+use super::mapping::allowed_texts;
 use super::row_store::RowStore;
 use crate::diagnostics::nearest;
 use crate::ledger::Edit;
@@ -109,11 +110,9 @@ impl CauseRows<'_> {
 
     /// Returns the texts that the cells may have, if the template lists them.
     pub fn allowed(&self) -> Vec<String> {
-        /// Maximum number of texts.
-        const MAX: usize = 500;
         let Some(cause) = self.sheet.causes.get(self.cause) else { return Vec::new() };
-        let rules = self.sheet.template.rules().find(|rule| rule.field.name == cause.problem.field);
-        rules.and_then(|rule| rule.listed_values()).into_iter().flatten().take(MAX).map(str::to_owned).collect()
+        let rule = self.sheet.template.rules().find(|rule| rule.field.name == cause.problem.field);
+        rule.map(allowed_texts).unwrap_or_default()
     }
 
     /// Returns what a fix would change.

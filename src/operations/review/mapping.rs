@@ -7,7 +7,7 @@ use super::draft::Draft;
 use crate::records::{Field, RecordKind};
 use crate::sheet::cell::column_index;
 use crate::template::Template;
-use crate::template::model::{Constant, Place, Source, same_header};
+use crate::template::model::{Constant, FieldRule, Place, Source, same_header};
 use crate::upload;
 
 /// The columns of a sheet and the fields of its records.
@@ -87,8 +87,6 @@ fn fields_of(record: RecordKind) -> Vec<MappedField> {
 }
 
 fn of_template(template: &Template, source: &upload::Source) -> Mapping {
-    /// Maximum number of listed values.
-    const MAX_ALLOWED: usize = 500;
     let part = source.parts.first().expect("a source reads at least one sheet");
     let mut fields = fields_of(template.record);
     for (index, rule) in template.rules().enumerate() {
@@ -102,7 +100,7 @@ fn of_template(template: &Template, source: &upload::Source) -> Mapping {
         };
         field.is_mapped = field.constant.is_some() || !field.columns.is_empty();
         field.is_guess = rule.is_guess;
-        field.allowed = rule.listed_values().into_iter().flatten().take(MAX_ALLOWED).map(str::to_owned).collect();
+        field.allowed = allowed_texts(rule);
     }
     let header = &part.layout.header;
     let column = |name: &String| MappedColumn { header: name.trim().to_owned(), fields: Vec::new() };
@@ -113,6 +111,13 @@ fn of_template(template: &Template, source: &upload::Source) -> Mapping {
         is_group_guess: template.group.as_ref().is_some_and(|group| group.is_guess),
         group: part.layout.group.clone(),
     }
+}
+
+/// Returns the texts that a cell may have, if the template lists them.
+pub(super) fn allowed_texts(rule: &FieldRule) -> Vec<String> {
+    /// Maximum number of texts.
+    const MAX: usize = 500;
+    rule.listed_values().into_iter().flatten().take(MAX).map(str::to_owned).collect()
 }
 
 fn text_of(constant: &Constant) -> String {

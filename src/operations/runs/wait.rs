@@ -48,13 +48,13 @@ pub async fn wait(
 
 /// Shows the progress of a run until nobody sends it any more.
 async fn until_ended(ledger: &Ledger, run: &Run, observer: Observer<'_>) -> Result<Run, Error> {
-    let before = ledger.accounting(run.id).await?;
+    let mut accounting = ledger.accounting(run.id).await?;
+    let before = accounting;
     let pending = before.pending;
     let mut is_shown = false;
     let mut idle_since: Option<Instant> = None;
     loop {
         let now = ledger.run(run.id).await?;
-        let accounting = ledger.accounting(run.id).await?;
         if is_shown {
             let progress = Progress {
                 sent: (accounting.sent + accounting.unchanged + accounting.skipped)
@@ -93,6 +93,7 @@ async fn until_ended(ledger: &Ledger, run: &Run, observer: Observer<'_>) -> Resu
             is_shown = true;
         }
         tokio::time::sleep(POLL).await;
+        accounting = ledger.accounting(run.id).await?;
     }
 }
 

@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 use super::context::Context;
 use super::error::Error;
 use crate::client::Client;
-use crate::ledger::{Ledger, QueuedRun, Run, RunId};
+use crate::ledger::{Ledger, Run, RunId};
 use crate::upload::Grace;
 pub use event::WorkEvent;
 use event::WorkObserver;
@@ -115,7 +115,7 @@ impl Worker<'_> {
 
     /// Sends a part of a queued run. Returns false if there was none.
     async fn send_a_part(&self, slot: &mut Slot) -> Result<bool, Error> {
-        for QueuedRun { run: id, .. } in slot.ledger.queued().await? {
+        for id in slot.ledger.queued().await? {
             if self.is_set_aside(id) {
                 continue;
             }

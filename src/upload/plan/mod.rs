@@ -17,5 +17,6 @@ pub use checks::duplicates::Withdrawal;
 pub use columns::ColumnMap;
 pub use part::Part;
 pub use read::{ReadMode, read, survey, values_of_rules};
+pub use row::ledger_problem;
 pub use source::{ALL_SHEETS, DataRows, Source};
 pub use write::plan;

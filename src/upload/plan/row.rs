@@ -196,7 +196,7 @@ impl<'a> RowMapper<'a> {
 }
 
 /// Converts a problem of the template to a problem of the ledger.
-pub(super) fn ledger_problem(problem: template::Problem, source: &Source) -> Problem {
+pub fn ledger_problem(problem: template::Problem, source: &Source) -> Problem {
     let converted = Problem {
         is_internal: problem.cause.is_internal(),
         code: problem.cause.code().to_owned(),

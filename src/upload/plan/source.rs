@@ -3,7 +3,7 @@
 //! Most uploads read a single sheet. Several sheets are read in order, each with a header; the rows are stored in
 //! common columns (`columns`), and reports are a single table.
 
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -184,8 +184,7 @@ impl Source {
     /// Returns the SHA-256 of the file, in hexadecimal. Reads the whole file.
     pub fn hash(&self) -> Result<String, Error> {
         let failed = |source| sheet::Error::Open { path: self.path.clone(), source };
-        let mut file = File::open(&self.at).map_err(failed)?;
-        Ok(digest::of_reader(&mut file).map_err(failed)?.0)
+        Ok(digest::of_file(&self.at).map_err(failed)?)
     }
 
     /// Returns the name of the sheet of `part`.

@@ -77,8 +77,7 @@ async fn workers_share_the_lock_of_an_upload() {
     desk.enqueue(&locked, 5).await.unwrap();
     assert!(one.take_part(run).await.unwrap().is_none(), "the upload is locked");
     drop(locked);
-    let queued: Vec<_> = one.queued().await.unwrap().into_iter().map(|queued| queued.run).collect();
-    assert_eq!(queued, [run]);
+    assert_eq!(one.queued().await.unwrap(), [run]);
 
     let first = one.take_part(run).await.unwrap().unwrap();
     let second = other.take_part(run).await.unwrap().unwrap();
