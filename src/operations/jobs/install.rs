@@ -182,10 +182,13 @@ fn run(program: &str, arguments: &[&str], input: Option<&str>) -> Result<String,
     command.args(arguments).stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let ended = command.spawn().and_then(|mut child| {
-        if let (Some(mut stdin), Some(input)) = (child.stdin.take(), input) {
-            stdin.write_all(input.as_bytes())?;
-        }
-        child.wait_with_output()
+        let written = match (child.stdin.take(), input) {
+            (Some(mut stdin), Some(input)) => stdin.write_all(input.as_bytes()),
+            _ => Ok(()),
+        };
+        let output = child.wait_with_output()?;
+        // A program that refuses may end before it has read its input, and says why.
+        if output.status.success() { written.map(|()| output) } else { Ok(output) }
     });
     let output = ended
         .map_err(|error| Error::Local { message: format!("{program} can't be started: {error}"), hint: hint() })?;
