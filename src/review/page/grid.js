@@ -46,8 +46,7 @@ export class Grid {
   }
 
   reset() {
-    this.cache.clear();
-    this.loading.clear();
+    this.forget();
     const {columns} = this.options;
     const widths = columns.map((column) => column.width ?? 150);
     this.template = `64px ${widths.map((width) => `${width}px`).join(" ")}`;
@@ -72,9 +71,14 @@ export class Grid {
 
   /** Forgets the rows, and loads those in view again. */
   refresh() {
-    this.cache.clear();
-    this.loading.clear();
+    this.forget();
     this.schedule();
+  }
+
+  /** Forgets the rows, also those that are on their way: an older answer may come after a newer one. */
+  forget() {
+    this.cache.clear();
+    this.loading = new Set();
   }
 
   /** Replaces a row that is in view. */
@@ -87,7 +91,7 @@ export class Grid {
   }
 
   schedule() {
-    if (this.frame) return;
+    if (this.frame || this.isClosed) return;
     this.frame = requestAnimationFrame(() => { this.frame = null; this.draw(); });
   }
 
@@ -162,12 +166,12 @@ export class Grid {
     const loading = this.loading;
     try {
       const rows = await this.options.load(chunk * CHUNK, CHUNK);
-      if (this.loading !== loading && !this.loading.has(chunk)) return;
+      if (this.loading !== loading) return;
       this.cache.set(chunk, rows);
       if (this.cache.size > 30) this.cache.delete(this.cache.keys().next().value);
       this.schedule();
     } finally {
-      this.loading.delete(chunk);
+      loading.delete(chunk);
     }
   }
 
@@ -224,7 +228,10 @@ export class Grid {
     if (row) this.options.onEdit(row, Number(cell.dataset.column), cell, text);
   }
 
+  /** Draws nothing any more: what the rows are about may be gone. */
   close() {
+    this.isClosed = true;
+    cancelAnimationFrame(this.frame);
     this.observer.disconnect();
   }
 }

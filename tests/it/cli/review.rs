@@ -38,8 +38,11 @@ fn wait(browser: &mut Browser, expression: &str) {
 fn click(browser: &mut Browser, selector: &str, text: &str) {
     let found =
         format!("[...document.querySelectorAll('{selector}')].find((node) => node.textContent.includes({text:?}))");
-    wait(browser, &format!("({found}) && !({found}).disabled"));
-    browser.eval(&format!("({found}).click()"));
+    // Found and clicked at once: the page may draw its buttons anew at any moment.
+    let clicked = format!(
+        "(() => {{ const node = {found}; if (!node || node.disabled) return false; node.click(); return true; }})()"
+    );
+    until(&found, || (browser.eval(&clicked) == true).then_some(()));
 }
 
 /// Returns the items that have arrived.
