@@ -35,6 +35,18 @@ struct Cause {
     sheet: String,
 }
 
+impl Cause {
+    fn of(problem: &Problem, own: &[&str]) -> Cause {
+        Cause {
+            message: without_values(&problem.message, own).into_owned(),
+            column: problem.column,
+            field: problem.field.clone(),
+            value: if problem.code == "unknown-value" { problem.value.clone() } else { String::new() },
+            sheet: problem.sheet.clone(),
+        }
+    }
+}
+
 /// Problems with the same cause.
 #[derive(Clone, Debug)]
 pub struct Group {
@@ -64,15 +76,14 @@ impl Causes {
         self.add_of(number, problem, &[])
     }
 
+    /// Returns the index of the group of a problem, if there is one.
+    pub fn place_of(&self, problem: &Problem) -> Option<usize> {
+        self.groups.get(&Cause::of(problem, &[])).map(|group| group.place)
+    }
+
     /// Adds a problem of a record with the ids and values `own`. Problems differing only in these have the same cause.
     pub fn add_of(&mut self, number: u64, problem: &Problem, own: &[&str]) -> Option<usize> {
-        let cause = Cause {
-            message: without_values(&problem.message, own).into_owned(),
-            column: problem.column,
-            field: problem.field.clone(),
-            value: if problem.code == "unknown-value" { problem.value.clone() } else { String::new() },
-            sheet: problem.sheet.clone(),
-        };
+        let cause = Cause::of(problem, own);
         let place = self.groups.len();
         match self.groups.get_mut(&cause) {
             Some(group) => {

@@ -217,7 +217,8 @@ pub(super) async fn change_template(
     change(app, id, move |_, session| {
         let edit = match wanted {
             TemplateChange::Column { field, column } => {
-                let columns = session.columns().mapping;
+                let columns = session.columns();
+                let columns = &columns.mapping;
                 for old in columns.columns.get(column).into_iter().flat_map(|column| &column.fields) {
                     let old = &columns.fields[*old];
                     if old.path != field && old.columns.len() == 1 {
@@ -260,8 +261,19 @@ pub(super) async fn change_kind(
     change(app, id, move |app, session| session.change_kind(&app.context, record)).await
 }
 
-pub(super) async fn check(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
-    change(app, id, |app, session| session.check(&app.context)).await
+#[derive(Deserialize)]
+pub(super) struct WantedCheck {
+    /// Reads all rows, even if those that were changed were checked alone.
+    #[serde(default)]
+    full: bool,
+}
+
+pub(super) async fn check(
+    State(app): State<Arc<App>>,
+    Path(id): Path<u64>,
+    Posted(WantedCheck { full }): Posted<WantedCheck>,
+) -> Answer {
+    change(app, id, move |app, session| session.check(&app.context, full)).await
 }
 
 pub(super) async fn cause_rows(
@@ -370,7 +382,7 @@ pub(super) async fn fix(
     change(app, id, move |app, session| {
         let edits = with_cause(session, cause, revision, |rows| Ok(rows.edits(&fix.into())?))?;
         session.change_edits(|log| Handle::current().block_on(log.add(&app.context, &edits, &app.who)))?;
-        session.check(&app.context)
+        session.check(&app.context, false)
     })
     .await
 }
@@ -403,20 +415,26 @@ pub(super) async fn edit(
         let mut numbers: Vec<u64> = edits.iter().map(|edit| edit.row).collect();
         numbers.sort_unstable();
         numbers.dedup();
-        session.change_edits(|log| {
+        let known = session.change_edits(|log| {
             let edits = log.edits(edits.into_iter().map(|edit| (sheet, edit.row, edit.column, edit.text)));
             Handle::current().block_on(log.add(&app.context, &edits, &app.who))
         })?;
-        let state = session.state();
+        let state = session.state().clone();
         let rows = state.sheet.rows.numbered(&numbers)?;
         let (edits, checked) = (state.log.current(), state.checked.as_deref());
         let verdicts = rows.iter().map(|row| {
-            let problems = checked.map_or_else(Vec::new, |checked| checked.verdict(&edited(row, sheet, edits)));
+            let of_row = known.iter().flatten().find(|(number, _)| *number == row.number);
+            let problems = match (of_row, checked) {
+                (Some((_, problems)), _) => problems.clone(),
+                (None, Some(checked)) => checked.verdict(&edited(row, sheet, edits)),
+                (None, None) => Vec::new(),
+            };
             let problems: Vec<Value> = problems.iter().map(view::problem).collect();
             json!({"row": view::row(row, sheet, edits, None, false), "problems": problems})
         });
         let verdicts: Vec<Value> = verdicts.collect();
-        Ok(json!({"rows": verdicts, "edits": view::edits(&state), "revision": state.revision}))
+        let check = known.is_some().then(|| view::check(&state));
+        Ok(json!({"rows": verdicts, "edits": view::edits(&state), "revision": state.revision, "check": check}))
     });
     Ok(ok(&value.await?))
 }
@@ -430,7 +448,7 @@ fn edited(row: &Row, sheet: usize, edits: &Edits) -> Row {
 pub(super) async fn undo(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
     change(app, id, |app, session| {
         session.change_edits(|log| Handle::current().block_on(log.undo(&app.context, &app.who)))?;
-        session.check(&app.context)
+        session.check(&app.context, false)
     })
     .await
 }
@@ -438,7 +456,7 @@ pub(super) async fn undo(State(app): State<Arc<App>>, Path(id): Path<u64>) -> An
 pub(super) async fn redo(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
     change(app, id, |app, session| {
         session.change_edits(|log| Handle::current().block_on(log.redo(&app.context, &app.who)))?;
-        session.check(&app.context)
+        session.check(&app.context, false)
     })
     .await
 }

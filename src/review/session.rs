@@ -10,15 +10,15 @@ use super::progress::Sending;
 use crate::ledger::RunId;
 use crate::operations::review::TemplateMistake;
 use crate::operations::review::{
-    CheckedSheet, Draft, EditLog, Mapping, OpenSheet, Reading, TemplateEdit, examine, last_run, mapping, mistakes,
-    open_sheet, propose,
+    CheckedSheet, Draft, EditLog, Mapping, OpenSheet, Reading, RowVerdict, TemplateEdit, examine, last_run, mapping,
+    mistakes, open_sheet, propose,
 };
 use crate::operations::{self, Context, Event, InputFile, Spreadsheet};
 use crate::records::RecordKind;
 use crate::sheet::column_letters;
 use crate::sheet::write::{Existing, WholeFile};
 use crate::template::Template;
-use crate::upload::Source;
+use crate::upload::{Edits, Source};
 
 /// The folder of templates of dropped files, below the home folder.
 const TEMPLATES: &str = "templates";
@@ -42,7 +42,10 @@ pub(super) struct State {
     pub draft: Draft,
     /// Whether the draft is saved at its name, as it is.
     is_saved: bool,
-    pub log: EditLog,
+    /// Shared with answers under way, like all that is large.
+    pub log: Arc<EditLog>,
+    /// Which column goes to which field, until the template changes.
+    columns: Option<Arc<Columns>>,
     pub checked: Option<Arc<CheckedSheet>>,
     /// Why the sheet can't be checked with the template.
     pub unchecked: Vec<TemplateMistake>,
@@ -50,6 +53,8 @@ pub(super) struct State {
     pub revision: u64,
     /// The revision that was checked.
     pub checked_revision: Option<u64>,
+    /// The revision for which all rows were checked. The changes since concern few rows, and were checked alone.
+    fully_checked: Option<u64>,
     /// The run that has sent the file last.
     pub last_run: Option<RunId>,
 }
@@ -118,6 +123,7 @@ impl Session {
         let mut draft = state.draft.clone();
         change(&mut draft)?;
         state.draft = draft;
+        state.columns = None;
         state.is_saved = false;
         state.revision += 1;
         self.sending.note_revision(state.revision);
@@ -125,10 +131,22 @@ impl Session {
     }
 
     /// Returns which column goes to which field, and what is wrong with the template.
-    pub(super) fn columns(&self) -> Columns {
+    pub(super) fn columns(&self) -> Arc<Columns> {
         let state = self.state().clone();
+        if let Some(columns) = state.columns {
+            return columns;
+        }
+        let columns = Arc::new(self.find_columns(&state));
+        let mut current = self.state();
+        if current.revision == state.revision {
+            current.columns = Some(Arc::clone(&columns));
+        }
+        columns
+    }
+
+    fn find_columns(&self, state: &State) -> Columns {
         let header_row = state.sheet.header_row;
-        let loaded = load(&self.file, &state);
+        let loaded = load(&self.file, state);
         let (names, mistakes) = match &loaded {
             Ok(_) => (Vec::new(), Vec::new()),
             Err(error) => (header_names(&state.sheet, header_row), mistakes(error)),
@@ -137,11 +155,13 @@ impl Session {
         Columns { mapping: mapping(&state.draft, loaded, (header_row, &names)), mistakes }
     }
 
-    /// Checks the sheet as it is now, unless that was done.
-    pub(super) fn check(&self, context: &Context) -> Result<(), Failure> {
+    /// Checks the sheet as it is now, unless that was done. `is_full` reads all rows even if those that were changed were
+    /// checked alone.
+    pub(super) fn check(&self, context: &Context, is_full: bool) -> Result<(), Failure> {
         let _one = self.checking.lock().unwrap_or_else(PoisonError::into_inner);
         let state = self.state().clone();
-        if state.checked_revision == Some(state.revision) {
+        let checked = if is_full { state.fully_checked } else { state.checked_revision };
+        if checked == Some(state.revision) {
             return Ok(());
         }
         let sending = &self.sending;
@@ -160,6 +180,10 @@ impl Session {
             })
         });
         let mut current = self.state();
+        if current.checked_revision > Some(state.revision) && checked.is_ok() {
+            // What was changed meanwhile was checked alone.
+            return Ok(());
+        }
         match checked {
             Ok((checked, last_run)) => {
                 (current.checked, current.unchecked) = (Some(Arc::new(checked)), Vec::new());
@@ -167,20 +191,22 @@ impl Session {
             }
             Err(error) => (current.checked, current.unchecked) = (None, mistakes(&error)),
         }
-        current.checked_revision = Some(state.revision);
+        (current.checked_revision, current.fully_checked) = (Some(state.revision), Some(state.revision));
         Ok(())
     }
 
-    /// Changes the edits.
+    /// Changes the edits. Returns the problems of the changed rows, if they could be checked alone.
     pub(super) fn change_edits<T>(
         &self,
         change: impl FnOnce(&mut EditLog) -> Result<T, operations::Error>,
-    ) -> Result<T, Failure> {
+    ) -> Result<Option<Vec<RowVerdict>>, Failure> {
         let mut state = self.state();
-        let changed = change(&mut state.log)?;
+        let (known, before) = (state.log.count(), Arc::clone(state.log.current()));
+        change(Arc::make_mut(&mut state.log))?;
         state.revision += 1;
+        let verdicts = state.revise(&before, known)?;
         self.sending.note_revision(state.revision);
-        Ok(changed)
+        Ok(verdicts)
     }
 
     /// Notes that something outside has changed what a check finds, such as a run. Returns the new revision.
@@ -214,6 +240,20 @@ impl Session {
 }
 
 impl State {
+    /// Brings the check up to date after edits, if only few rows are concerned.
+    fn revise(&mut self, before: &Edits, known: usize) -> Result<Option<Vec<RowVerdict>>, Failure> {
+        let State { checked, log, sheet, revision, checked_revision, .. } = self;
+        let Some(checked) = checked.as_mut().filter(|_| *checked_revision == Some(*revision - 1)) else {
+            return Ok(None);
+        };
+        let rows = log.rows_after(known, sheet.sheet);
+        let verdicts = Arc::make_mut(checked).revise(&sheet.rows, (before, log.current()), &rows)?;
+        if verdicts.is_some() {
+            *checked_revision = Some(*revision);
+        }
+        Ok(verdicts)
+    }
+
     /// Returns the file with the template and the edits, as an upload takes them.
     pub(super) fn spreadsheet<'a>(&'a self, file: &'a InputFile) -> Result<Spreadsheet<'a>, operations::Error> {
         Ok(Spreadsheet {
@@ -223,7 +263,7 @@ impl State {
             text: self.reading.options(),
             rows: None,
             is_strict: false,
-            edits: Some(Arc::new(self.log.current().clone())),
+            edits: Some(Arc::clone(self.log.current())),
         })
     }
 }
@@ -243,11 +283,13 @@ fn open_state(
         sheet: Arc::new(sheet),
         draft,
         is_saved: false,
-        log,
+        log: Arc::new(log),
+        columns: None,
         checked: None,
         unchecked: Vec::new(),
         revision: 0,
         checked_revision: None,
+        fully_checked: None,
         last_run: None,
     };
     // The template may read another sheet than the first, or several.

@@ -136,7 +136,8 @@ pub(super) fn check(state: &State) -> Value {
         state.unchecked.iter().map(|it| json!({"line": it.line, "message": it.message, "hint": it.hint})).collect();
     let Some(checked) = &state.checked else { return json!({"mistakes": mistakes}) };
     let tally = &checked.tally;
-    let causes = checked.causes.iter().enumerate().map(|(number, cause)| self::cause(number, cause, checked));
+    let causes = checked.causes.iter().enumerate().filter(|(_, cause)| cause.count > 0);
+    let causes = causes.map(|(number, cause)| self::cause(number, cause, checked));
     json!({
         "revision": state.checked_revision,
         "rows": tally.rows,

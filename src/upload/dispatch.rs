@@ -172,6 +172,9 @@ impl Dispatcher {
             return Step::Wait;
         }
         self.queue_due_jobs(now);
+        if self.health.is_checking_address() {
+            return self.probe_when_idle(now);
+        }
         let Some(next) = self.ready.front() else {
             return self.delayed.first_key_value().map_or(Step::Wait, |((at, _), _)| Step::WaitUntil(*at));
         };
@@ -179,16 +182,11 @@ impl Dispatcher {
         if next.call != Call::Idempotent {
             self.health.check_once();
         }
-        let is_probe = self.health.is_probing();
-        if is_probe && self.in_flight > 0 {
-            return Step::Wait;
+        if self.health.is_probing() {
+            return self.probe_when_idle(now);
         }
         if let Err(until) = self.pace.permit(now) {
             return Step::WaitUntil(until);
-        }
-        if is_probe {
-            self.is_probe_in_flight = true;
-            return Step::Probe;
         }
         let Some(mut job) = self.ready.pop_front() else { return Step::Wait };
         if !std::mem::replace(&mut job.holds_key, true) {
@@ -269,7 +267,7 @@ impl Dispatcher {
     pub fn released(&mut self) -> Vec<Settled> {
         self.queue_waiting_jobs();
         let is_idle = self.in_flight == 0 && self.ready.is_empty() && self.delayed.is_empty();
-        if is_idle && self.stop.is_none() {
+        if is_idle && !self.health.is_checking_address() && self.stop.is_none() {
             self.released.append(&mut self.held);
         }
         let released = std::mem::take(&mut self.released);

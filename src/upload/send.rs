@@ -476,7 +476,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
             RecordState::Failed => self.progress.failed += 1,
             _ => self.progress.unknown += 1,
         }
-        self.changes.outcomes.push(outcome(settled, (self.task.wall)()));
+        self.changes.outcomes.push(outcome(self.task.kind, settled, (self.task.wall)()));
     }
 
     /// Aborts all requests in flight. The outcome of non-idempotent calls without a key is unknown.

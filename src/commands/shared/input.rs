@@ -1,7 +1,6 @@
 //! The input file and the flags for reading a CSV.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use super::recognize::{Purpose, recognize};
 use crate::cli::Input;
@@ -47,7 +46,7 @@ pub(crate) async fn spreadsheet<'a>(
         }
     }
     let edits = match input.reviewed {
-        true => Some(Arc::new(operations::review::edits_of_file(&settings.context, file).await?)),
+        true => Some(operations::review::edits_of_file(&settings.context, file).await?),
         false => None,
     };
     Ok(Spreadsheet { file, template, sheet: input.sheet.as_deref(), text, rows: None, is_strict: false, edits })

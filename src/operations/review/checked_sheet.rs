@@ -7,31 +7,43 @@ use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::input::Spreadsheet;
 use super::super::preview::warn_of_changes;
+use super::keys_of_rows::KeysOfRows;
 use crate::ledger::{Causes, Disposition, Problem, RecordState};
 use crate::sheet::Row;
 use crate::template::map::explain::{Explained, explain};
 use crate::template::map::survey::Survey;
 use crate::template::map::{Draft, RowKind};
 use crate::template::{Mapper, Template};
-use crate::upload::plan::{Batch, ReadMode, ledger_problem, read, survey};
+use crate::upload::plan::{Batch, ReadMode, ledger_problem, read_surveyed};
 use crate::upload::{Source, Tally};
 
 /// Maximum number of problems with their rows. Further ones are only counted.
 const MAX_PROBLEMS: usize = 2_000_000;
 
 /// A sheet that was read to its end.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct CheckedSheet {
     pub template: Arc<Template>,
     pub source: Arc<Source>,
-    survey: Survey,
+    pub(super) surveys: Arc<[Survey]>,
     pub tally: Tally,
-    /// Problems, then warnings; those of more rows first.
+    /// Problems, then warnings; those of more rows first. Causes that came with a later change are last.
     pub causes: Vec<CauseOfRows>,
     /// Sorted by cause, then by row.
-    problems: Vec<RowProblem>,
-    /// Indexes in `problems`, sorted by row.
-    by_row: Vec<u32>,
+    pub(super) problems: Vec<RowProblem>,
+    /// The same, sorted by row.
+    pub(super) by_row: Vec<RowProblem>,
+    pub(super) errors: Grouping,
+    pub(super) warnings: Grouping,
+    pub(super) keys: KeysOfRows,
+}
+
+/// Finds the cause of a problem.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Grouping {
+    pub causes: Causes,
+    /// Indexes in [`CheckedSheet::causes`] by the group.
+    pub numbers: Vec<u32>,
 }
 
 /// Problems of several rows with the same cause.
@@ -62,25 +74,36 @@ pub struct RowProblem {
 pub async fn examine(context: &Context, input: Spreadsheet<'_>, observer: Observer<'_>) -> Result<CheckedSheet, Error> {
     let source = Arc::new(input.open_for_sending(context).await?);
     let template = Arc::new(input.template);
-    let survey = survey(&source, &template)?.into_iter().next().unwrap_or_default();
-    let (mut errors, mut warnings) = (Collected::default(), Collected::default());
+    let (mut errors, mut warnings, mut keys) = (Collected::default(), Collected::default(), KeysOfRows::default());
     let mut rows = 0;
-    let mut tally = read(&source, &template, ReadMode::Records, |batch| {
+    let (mut tally, surveys) = read_surveyed(&source, &template, ReadMode::Records, |batch| {
         if batch.restarts {
-            (errors, warnings, rows) = (Collected::default(), Collected::default(), 0);
+            (errors, warnings, keys, rows) = (Collected::default(), Collected::default(), KeysOfRows::default(), 0);
         }
         rows += batch.read;
         observer(Event::Reading { rows });
+        batch.records.iter().for_each(|record| keys.add(record));
         collect(batch, &mut errors, &mut warnings);
         true
     })?;
+    keys.sort();
     warn_of_changes(context, &template, &mut tally).await?;
     tally.of_file.iter().for_each(|warning| warnings.add(warning.row.unwrap_or_default(), warning));
     observer(Event::Checked(&tally));
-    let mut sheet =
-        CheckedSheet { template, source, survey, tally, causes: Vec::new(), problems: Vec::new(), by_row: Vec::new() };
-    sheet.take(errors, false, false);
-    sheet.take(warnings, true, false);
+    let mut sheet = CheckedSheet {
+        template,
+        source,
+        surveys: surveys.into(),
+        tally,
+        causes: Vec::new(),
+        problems: Vec::new(),
+        by_row: Vec::new(),
+        errors: Grouping::default(),
+        warnings: Grouping::default(),
+        keys,
+    };
+    sheet.errors = sheet.take(errors, false, false);
+    sheet.warnings = sheet.take(warnings, true, false);
     sheet.index();
     Ok(sheet)
 }
@@ -129,7 +152,7 @@ impl CheckedSheet {
         self.index();
     }
 
-    fn take(&mut self, collected: Collected, is_warning: bool, is_refusal: bool) {
+    fn take(&mut self, collected: Collected, is_warning: bool, is_refusal: bool) -> Grouping {
         let groups = collected.causes.groups();
         let first = self.causes.len();
         let mut numbers = vec![0; groups.len()];
@@ -144,13 +167,14 @@ impl CheckedSheet {
         }
         let renumbered = |problem: RowProblem| RowProblem { cause: numbers[problem.cause as usize], ..problem };
         self.problems.extend(collected.problems.into_iter().map(renumbered));
+        drop(groups);
+        Grouping { causes: collected.causes, numbers }
     }
 
     fn index(&mut self) {
         self.problems.sort_unstable();
-        self.by_row = (0..self.problems.len() as u32).collect();
-        let problems = &self.problems;
-        self.by_row.sort_by_key(|index| problems[*index as usize].row);
+        self.by_row.clone_from(&self.problems);
+        self.by_row.sort_unstable_by_key(|problem| (problem.row, problem.cause, problem.column));
     }
 
     /// Returns the index of the sheet in the file.
@@ -172,9 +196,8 @@ impl CheckedSheet {
 
     /// Returns the problems of a row.
     pub fn of_row(&self, row: u64) -> impl Iterator<Item = RowProblem> {
-        let at = |index: &u32| self.problems[*index as usize];
-        let start = self.by_row.partition_point(|index| at(index).row < row);
-        self.by_row[start..].iter().map(at).take_while(move |problem| problem.row == row)
+        let start = self.by_row.partition_point(|problem| problem.row < row);
+        self.by_row[start..].iter().copied().take_while(move |problem| problem.row == row)
     }
 
     /// Returns the column of a cause's cells: that of the problem, or the only one of its field.
@@ -190,7 +213,8 @@ impl CheckedSheet {
     /// Returns the problems that a row has by itself, as it is now. Problems with other rows are found by checking the whole sheet.
     pub fn verdict(&self, row: &Row) -> Vec<Problem> {
         let Some(part) = self.source.parts.first().filter(|part| part.cells.is_empty()) else { return Vec::new() };
-        let mapper = Mapper::new(0, &self.template, &part.layout, &self.survey);
+        let survey = self.survey();
+        let mapper = Mapper::new(0, &self.template, &part.layout, &survey);
         let mut draft = Draft::default();
         mapper.map(row, &mut draft);
         if draft.kind == RowKind::Record && self.template.group.is_none() {
@@ -202,6 +226,10 @@ impl CheckedSheet {
     /// Returns the values that the fields get from a row.
     pub fn values(&self, row: &Row) -> Vec<Explained> {
         let Some(part) = self.source.parts.first() else { return Vec::new() };
-        explain(&Mapper::new(0, &self.template, &part.layout, &self.survey), row)
+        explain(&Mapper::new(0, &self.template, &part.layout, &self.survey()), row)
+    }
+
+    fn survey(&self) -> Survey {
+        self.surveys.first().cloned().unwrap_or_default()
     }
 }

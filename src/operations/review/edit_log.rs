@@ -1,6 +1,7 @@
 //! The edits of a file, with undo and redo. Undoing adds the opposite edits, so that the ledger keeps what happened.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use super::super::context::{Context, now};
 use super::super::error::Error;
@@ -15,7 +16,7 @@ use crate::upload::Edits;
 pub struct EditLog {
     file_hash: String,
     all: Vec<Edit>,
-    current: Edits,
+    current: Arc<Edits>,
     /// Steps that can be undone, the next one last.
     done: Vec<i64>,
     /// Steps that have undone others and can be undone themselves, the next one last.
@@ -25,7 +26,7 @@ pub struct EditLog {
 }
 
 /// Returns the current edits of a file, for an upload of what was reviewed.
-pub async fn edits_of_file(context: &Context, file: &InputFile) -> Result<Edits, Error> {
+pub async fn edits_of_file(context: &Context, file: &InputFile) -> Result<Arc<Edits>, Error> {
     Ok(EditLog::load(context, &hash_of(file)?).await?.current)
 }
 
@@ -55,8 +56,20 @@ impl EditLog {
         &self.file_hash
     }
 
-    pub fn current(&self) -> &Edits {
+    pub fn current(&self) -> &Arc<Edits> {
         &self.current
+    }
+
+    /// Returns the number of edits, with those that were undone.
+    pub fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Returns the rows of a sheet with edits after the first `known`, in order.
+    pub fn rows_after(&self, known: usize, sheet: usize) -> Vec<u64> {
+        let edited = self.all.iter().skip(known).filter(|edit| edit.sheet == sheet).map(|edit| edit.row);
+        let rows: BTreeSet<u64> = edited.collect();
+        rows.into_iter().collect()
     }
 
     /// Returns the rows of a sheet that were edited after this time.
@@ -122,7 +135,7 @@ impl EditLog {
 
     fn append(&mut self, edits: Vec<Edit>) {
         for edit in edits {
-            self.current.add(&edit);
+            Arc::make_mut(&mut self.current).add(&edit);
             let is_known = self.all.last().is_some_and(|last| last.step == edit.step);
             if !is_known {
                 match edit.undoes {

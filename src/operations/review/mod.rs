@@ -5,8 +5,10 @@ mod checked_sheet;
 mod draft;
 mod edit_log;
 mod fixes;
+mod keys_of_rows;
 mod mapping;
 mod reading;
+mod revise;
 mod row_store;
 mod template_edit;
 
@@ -23,6 +25,7 @@ pub use edit_log::{EditLog, edits_of_file};
 pub use fixes::{CauseRows, Fix, FixChoice, FixPreview};
 pub use mapping::{MappedColumn, MappedField, Mapping, TemplateMistake, mapping, mistakes};
 pub use reading::{OpenSheet, Reading, open_sheet};
+pub use revise::RowVerdict;
 pub use row_store::{Extent, RowStore};
 pub use template_edit::{ColumnKey, TemplateEdit};
 

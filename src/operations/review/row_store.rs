@@ -138,7 +138,8 @@ impl RowStore {
                 loaded = Some((nth, state.block(nth).map_err(|error| Error::no_temporary_files(&error))?));
             }
             let block = loaded.as_ref().map_or(&[][..], |(_, rows)| rows.as_slice());
-            rows.extend(block.iter().find(|row| row.number == *number).cloned());
+            let found = block.binary_search_by_key(number, |row| row.number);
+            rows.extend(found.ok().map(|at| block[at].clone()));
         }
         Ok(rows)
     }

@@ -61,13 +61,13 @@ export const app = {
     this.check();
   },
 
-  /** Checks the rows as they are now. */
-  async check() {
+  /** Checks the rows as they are now. What few edits concern was checked at once; `full` reads all rows all the same. */
+  async check(full = false) {
     const id = this.id;
     this.isChecking = true;
     this.view?.update?.();
     try {
-      const review = await post(this.path("/check"));
+      const review = await post(this.path("/check"), {full});
       if (id !== this.id) return;
       this.isChecking = false;
       this.take(review);
@@ -99,6 +99,7 @@ export const app = {
     main.scrollTop = 0;
     main.focus({preventScroll: true});
     say(t(`step.${step}`));
+    if (step === "send") this.check(true);
     document.title = this.review && step !== "file" ? `${this.review.name} – Sheetport` : "Sheetport";
   },
 

@@ -21,7 +21,7 @@ export function problemsStep(app, main, bar) {
   const same = (one, other) => one && other && one.code === other.code && one.column === other.column && one.field === other.field
     && one.message === other.message && one.warning === other.warning && one.refusal === other.refusal;
 
-  function update() {
+  function drawCounts() {
     const all = causes();
     const {check, edits} = app.review;
     replace(counts, count("good", check?.to_send, "problems.ready"), count("bad", check?.rejected, "problems.to_fix"),
@@ -29,6 +29,12 @@ export function problemsStep(app, main, bar) {
       check?.warned ? count("warn", check.warned, "problems.warned") : null,
       check?.skipped ? count("", check.skipped, "problems.left_out") : null,
       edits.cells ? count("", edits.cells, "problems.edited") : null);
+  }
+
+  function update() {
+    const all = causes();
+    const {check, edits} = app.review;
+    drawCounts();
     replace(tools, el("button", {disabled: !edits.can_undo, onclick: () => app.change("/undo")}, `↶ ${t("undo")}`),
       el("button", {disabled: !edits.can_redo, onclick: () => app.change("/redo")}, `↷ ${t("redo")}`));
     drawBar();
@@ -146,7 +152,7 @@ export function problemsStep(app, main, bar) {
       return;
     }
     if (state === true || row.x) return;
-    const of = (row.p ?? []).filter(([at]) => at === column).map(([, number]) => causes()[number]).filter(Boolean);
+    const of = (row.p ?? []).filter(([at]) => at === column).map(([, number]) => causes().find((it) => it.number === number)).filter(Boolean);
     const isOfCause = column === cause.column && !Array.isArray(state);
     if (of.length || isOfCause) {
       const worst = of.find((it) => !it.warning) ?? of[0] ?? cause;
@@ -206,6 +212,13 @@ export function problemsStep(app, main, bar) {
         say(problems.length ? problems[0].message : t("problems.row_good", {n: row.n}));
       }
       drawTools();
+      if (answer.check && answer.check.revision >= (app.review.check?.revision ?? 0)) {
+        // The rows stay where they are until the next check, so that the hand does not lose its place.
+        app.review.check = answer.check;
+        drawCounts();
+        drawList(causes(), causes().find((it) => same(it, cause)));
+        drawBar();
+      }
       app.checkSoon(900);
     } catch (error) {
       app.fail(error);

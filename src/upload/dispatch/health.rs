@@ -8,7 +8,8 @@ use crate::client::{Failure, NextStep, Stop, WriteResult};
 
 /// Maximum number of consecutive 403 responses.
 const MAX_FORBIDDEN: u32 = 5;
-/// Maximum number of 404 responses without any other response; then the base address is presumably wrong.
+/// Maximum number of 404 responses without any other response; then a probe tells whether the base address is wrong, or the
+/// service has none of these records.
 const MAX_NOT_FOUND: u32 = 5;
 /// Maximum number of consecutive pauses without any other response.
 const MAX_THROTTLED: u32 = 20;
@@ -25,6 +26,8 @@ enum Phase {
     Sending,
     /// A probe, before the first non-idempotent call.
     Checking,
+    /// A probe, because every record was answered with 404.
+    CheckingAddress,
     /// Probes until one is answered.
     Probing,
     /// A single record, because a probe was answered.
@@ -105,7 +108,12 @@ impl Health {
 
     /// Whether only probes may be sent.
     pub(super) fn is_probing(&self) -> bool {
-        matches!(self.phase, Phase::Checking | Phase::Probing)
+        matches!(self.phase, Phase::Checking | Phase::CheckingAddress | Phase::Probing)
+    }
+
+    /// Whether a probe is to show if 404 concerns the records or the base address.
+    pub(super) fn is_checking_address(&self) -> bool {
+        self.phase == Phase::CheckingAddress
     }
 
     /// Returns how many records may be in flight.
@@ -168,8 +176,8 @@ impl Health {
             NextStep::Refused(response) if response.status == 404 => {
                 self.not_found = self.not_found.map(|count| count + 1);
                 self.forbidden_in_a_row = 0;
-                if self.not_found.is_some_and(|count| count >= MAX_NOT_FOUND) {
-                    return Reaction::stop(Stop::WrongAddress);
+                if self.not_found.is_some_and(|count| count >= MAX_NOT_FOUND) && self.phase == Phase::Sending {
+                    self.phase = Phase::CheckingAddress;
                 }
             }
             NextStep::Refused(response) if response.status == 403 => {
@@ -190,14 +198,25 @@ impl Health {
         Reaction::default()
     }
 
-    /// Counts the outcome of a probe, whose answer does not matter.
+    /// Counts the outcome of a probe. Only a 404 matters, and only if all records were answered with it, too.
     pub(super) fn observe_probe(&mut self, step: &NextStep<()>, is_paused: bool) -> Reaction {
         match step {
             NextStep::Retry { failure, .. } | NextStep::Unknown { failure, .. } => self.probe_failed(failure),
             NextStep::Done { .. } | NextStep::Refused(_) => {
                 self.has_answered = true;
                 (self.broken_in_a_row, self.throttled_in_a_row) = (0, 0);
-                self.phase = if self.phase == Phase::Checking { Phase::Sending } else { Phase::Trial };
+                let is_not_found = matches!(step, NextStep::Refused(response) if response.status == 404);
+                if self.is_checking_address() && self.not_found.is_some() && is_not_found {
+                    return Reaction::stop(Stop::WrongAddress);
+                }
+                self.phase = match self.phase {
+                    Phase::Checking => Phase::Sending,
+                    Phase::CheckingAddress => {
+                        self.not_found = None;
+                        Phase::Sending
+                    }
+                    _ => Phase::Trial,
+                };
                 Reaction::default()
             }
             step if self.count_pause(step, is_paused) => Reaction::stop(Stop::Throttled),
@@ -243,7 +262,7 @@ impl Health {
                 Reaction { stop, ..reaction }
             }
             // Another attempt that was in flight when the probing began.
-            Phase::Checking | Phase::Probing => Reaction::default(),
+            Phase::Checking | Phase::CheckingAddress | Phase::Probing => Reaction::default(),
         }
     }
 
@@ -255,7 +274,7 @@ impl Health {
             false => MAX_BROKEN_AT_START,
         };
         match self.phase {
-            Phase::Checking | Phase::Probing => Reaction::default(),
+            Phase::Checking | Phase::CheckingAddress | Phase::Probing => Reaction::default(),
             Phase::Trial => {
                 self.phase = Phase::Probing;
                 self.probe_failed(failure)

@@ -529,7 +529,19 @@ fn wrong_base_address_stops_the_run() {
     let simulation = all(Reaction::NotFound, 100, 1);
     assert_eq!(simulation.dispatcher.stop_reason(), Some(&StopReason::Service(Stop::WrongAddress)));
     assert_eq!((simulation.settled.len(), simulation.dispatcher.unsettled()), (0, simulation.loaded as u64));
-    // Any other response shows that the address is right.
+    // A probe that is answered shows that the service has none of these records, and so does any other response.
+    for records in [5, 100] {
+        let mut simulation = Simulation::new((0..records).collect(), 4, false);
+        let first = [(Reaction::NotFound, 0, 0, true); 5].into_iter().chain([(Reaction::NotFound, 0, 0, true); 3]);
+        let in_flight = if records == 5 { 5 } else { 8 };
+        let events = first.take(in_flight).chain([(Reaction::Accepted, 0, 0, true)]);
+        simulation
+            .run(&events.chain([(Reaction::NotFound, 0, 0, true); 200]).collect::<Vec<_>>())
+            .expect("the run ends");
+        assert_eq!((simulation.probes, simulation.dispatcher.stop_reason()), (1, None));
+        assert_eq!(simulation.settled.len(), usize::from(records));
+        assert!(simulation.settled.values().all(|settled| settled.state == RecordState::Failed));
+    }
     let mut simulation = Simulation::new((0..100).collect(), 1, false);
     let events = [(Reaction::Accepted, 0, 0, true)].into_iter().chain([(Reaction::NotFound, 0, 0, true); 99]);
     simulation.run(&events.collect::<Vec<_>>()).expect("the run ends");

@@ -52,23 +52,34 @@ pub fn read(
     source: &Source,
     template: &Template,
     mode: ReadMode,
-    mut handle: impl FnMut(Batch) -> bool,
+    handle: impl FnMut(Batch) -> bool,
 ) -> Result<Tally, Error> {
+    read_surveyed(source, template, mode, handle).map(|(tally, _)| tally)
+}
+
+/// Reads like [`read`]. Returns the notation of numbers and dates, too, with a survey per part.
+pub fn read_surveyed(
+    source: &Source,
+    template: &Template,
+    mode: ReadMode,
+    mut handle: impl FnMut(Batch) -> bool,
+) -> Result<(Tally, Vec<Survey>), Error> {
     let mut known = None;
     loop {
         match pass(source, template, mode, known, &mut handle)? {
-            Pass::Ended(tally) => return Ok(*tally),
+            Pass::Ended(tally, surveys) => return Ok((*tally, surveys)),
             Pass::Misread(surveys) => known = Some(surveys),
         }
         if !handle(Batch { restarts: true, ..Batch::default() }) {
-            return Ok(Tally::default());
+            return Ok((Tally::default(), Vec::new()));
         }
     }
 }
 
 /// The result of a pass over the sheets.
 enum Pass {
-    Ended(Box<Tally>),
+    /// With the notation by which the rows were mapped.
+    Ended(Box<Tally>, Vec<Survey>),
     /// The rows were mapped by the notation of the first rows, which is not that of the whole columns.
     Misread(Vec<Survey>),
 }
@@ -99,7 +110,9 @@ fn pass(
             (assemble(&mapper, &mut assembler, &mut mapped, handle), reader.next(&mut next))
         });
         if !continues? {
-            return Ok(Pass::Ended(Box::new(assembler.into_tally())));
+            let tally = Box::new(assembler.into_tally());
+            drop(mapper);
+            return Ok(Pass::Ended(tally, surveys));
         }
         read_next?;
         std::mem::swap(&mut mapped, &mut read);
@@ -137,7 +150,9 @@ fn pass(
         return Err(Error::Doubled { path: source.path.clone(), times });
     }
     handle(assembler.take_batch());
-    Ok(Pass::Ended(Box::new(Tally { respelled: reader.respelled, ..assembler.into_tally() })))
+    let tally = Box::new(Tally { respelled: reader.respelled, ..assembler.into_tally() });
+    drop(mapper);
+    Ok(Pass::Ended(tally, surveys))
 }
 
 /// Reads all rows to find the notation of numbers and dates. Returns a survey per part.

@@ -12,6 +12,7 @@ use crate::sheet::{Doubt, Row};
 use crate::template::map::survey::Survey;
 use crate::template::map::{Draft, Parts, RowKind, SkipCause, unquoted};
 use crate::template::{self, Mapper, Template};
+use crate::upload::edits::Edits;
 use crate::upload::profile::Observed;
 use crate::upload::retry::RowHistory;
 
@@ -83,6 +84,8 @@ pub(super) struct RowMapper<'a> {
     pub mappers: Vec<Mapper<'a>>,
     /// By part of the source, one per cell that is a record of its own.
     cell_mappers: Vec<Vec<Mapper<'a>>>,
+    /// What people have changed in a review.
+    pub edits: Option<&'a Edits>,
     /// Whether to encode cells and write all bodies. Without, only the tally is wanted.
     pub encodes: bool,
     hasher: RandomState,
@@ -98,7 +101,8 @@ impl<'a> RowMapper<'a> {
             part.cells.iter().map(|layout| Mapper::new(index, template, layout, survey)).collect()
         };
         let cell_mappers = parts().map(of_cells).collect();
-        RowMapper { source, template, mappers, cell_mappers, encodes, hasher: RandomState::new() }
+        let edits = source.edits.as_deref();
+        RowMapper { source, template, mappers, cell_mappers, edits, encodes, hasher: RandomState::new() }
     }
 
     /// Returns the mapper of a part, or of a cell in it.
@@ -123,7 +127,7 @@ impl<'a> RowMapper<'a> {
         mapped.number = row.number;
         let width = if part.layout.is_report { part.layout.width } else { row.len() };
         mapped.width = width.checked_sub(1).map_or(0, |last| part.columns.of(last) + 1);
-        if source.edits.as_ref().is_some_and(|edits| edits.leaves_out(part.sheet, row.number)) {
+        if self.edits.is_some_and(|edits| edits.leaves_out(part.sheet, row.number)) {
             mapped.draft.skip(row.number, SkipCause::LeftOut);
         } else if part.cells.is_empty() || read.cell.is_some() {
             mapper.map(row, &mut mapped.draft);

@@ -12,10 +12,15 @@ pub(super) fn request(kind: RecordKind, job: &Job) -> Request {
 }
 
 /// Returns the ledger's outcome of a settled job.
-pub(super) fn outcome(settled: Settled, at: i64) -> Outcome {
+pub(super) fn outcome(kind: RecordKind, settled: Settled, at: i64) -> Outcome {
     let Settled { job, state, http_status, result } = settled;
+    let remedy = match http_status {
+        Some(404) if job.target.is_some() => no_such_record(kind),
+        _ => String::new(),
+    };
     let problem = |field: Option<String>, message: String| Problem {
         field: field.unwrap_or_default(),
+        remedy: remedy.clone(),
         ..Problem::of_record("service", message)
     };
     let problems = match state {
@@ -38,5 +43,17 @@ pub(super) fn outcome(settled: Settled, at: i64) -> Outcome {
         problems,
         attempts: job.requests,
         ..Outcome::new(job.seq, state, at)
+    }
+}
+
+/// Returns what to do if the service does not have the record that a request changes.
+fn no_such_record(kind: RecordKind) -> String {
+    let input = kind.input();
+    match input.create {
+        None => format!(
+            "the service changes {} and creates none: create this one there, or correct its number",
+            input.plural
+        ),
+        Some(_) => "correct the id, or leave it out to create a new record".to_owned(),
     }
 }

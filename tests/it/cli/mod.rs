@@ -67,6 +67,8 @@ mod report_only;
 mod report_workbook;
 mod retry_report;
 mod review;
+mod review_edits;
+mod review_page;
 mod sent_before;
 mod serve_process;
 mod serve_roundtrip;

@@ -196,6 +196,28 @@ fn the_template_chooses_between_records_with_the_same_key() {
 }
 
 #[test]
+fn orders_that_the_service_does_not_have_are_refused_and_do_not_stop_the_run() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let rows: String = (1..=40).map(|order| format!("SO-{order},2026-04-14,A-1,2\n")).collect();
+    place.write("orders.csv", format!("Order no,Order date,Item no.,Quantity\n{rows}"));
+    // All requests so far were answered with 404, but the address is right.
+    let upload = served.sheetport(&place, ["upload", "orders.csv", "-t", "orders", "--json"]);
+    let upload = upload.csv_report("orders.report.csv").exits(3);
+    assert_eq!(accounting(&summary(&upload)), "40: failed 40");
+    let report = std::fs::read_to_string(place.path("orders.report.csv")).unwrap();
+    assert!(
+        report.contains("no such record") && report.contains("the service changes orders and creates none"),
+        "{report}"
+    );
+    // At a wrong address, even the items are unknown, and the orders can be sent later.
+    let wrong = format!("{}/shop", served.url());
+    let upload = served.sheetport(&place, ["upload", "orders.csv", "-t", "orders", "--json"]);
+    let upload = upload.env("SHEETPORT_BASE_URL", &wrong).exits(9).says(&["404 to every request"]);
+    assert_eq!(accounting(&summary(&upload)), "40: pending 40");
+}
+
+#[test]
 fn a_fixed_report_of_non_idempotent_records_sends_only_unsent_records() {
     let place = Place::new();
     let served = Served::demo(&place);

@@ -1,0 +1,61 @@
+//! The page of `review` without a browser: requests as the page makes them.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use serde_json::{Value, json};
+
+use super::process::{Place, Running};
+use super::service::Served;
+
+/// A file under review.
+pub struct ReviewPage {
+    _process: Running,
+    host: String,
+    cookie: String,
+    id: u64,
+}
+
+impl ReviewPage {
+    /// Starts the page with a file, a report or a run.
+    #[track_caller]
+    pub fn open(place: &Place, served: &Served, what: &str) -> ReviewPage {
+        let process = served.sheetport(place, ["review", "--no-open", "--json", what]).start();
+        let line: Value = serde_json::from_str(&process.line()).unwrap();
+        let address = line["listening"].as_str().unwrap().strip_prefix("http://").unwrap();
+        let (host, token) = address.split_once("/#").unwrap();
+        let mut page = ReviewPage { _process: process, host: host.to_owned(), cookie: String::new(), id: 0 };
+        let body = json!({"token": token}).to_string();
+        let answer = page.ask("POST", "/api/session", &body);
+        let cookie = answer.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
+        page.cookie = cookie.split(';').next().unwrap().to_owned();
+        let start = page.json("GET", "/api/start", "");
+        page.id = start["review"].as_u64().unwrap_or_else(|| panic!("{start}"));
+        page
+    }
+
+    #[track_caller]
+    pub fn post(&self, path: &str, body: &Value) -> Value {
+        self.json("POST", &format!("/api/reviews/{}{path}", self.id), &body.to_string())
+    }
+
+    #[track_caller]
+    fn json(&self, method: &str, path: &str, body: &str) -> Value {
+        let answer = self.ask(method, path, body);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &str) -> String {
+        let (host, cookie, len) = (&self.host, &self.cookie, body.len());
+        let mut stream = TcpStream::connect(host).unwrap();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nCookie: {cookie}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {len}\r\n\r\n"
+        );
+        stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+}
