@@ -31,6 +31,7 @@ pub(super) async fn run(args: Retry, settings: &Settings) -> Result<Exit, Failur
             let request = RetryReport {
                 file: &file,
                 text: args.reading.options(),
+                edits: None,
                 template,
                 as_new: args.as_new,
                 sends_accepted: false,

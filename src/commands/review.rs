@@ -11,13 +11,16 @@ use super::shared::input::open;
 use super::shared::signals::Interrupt;
 use crate::cli::Review;
 use crate::error::{Exit, Failure};
-use crate::operations::{Context, InputFile};
+use crate::operations::{self, Context, InputFile};
 use crate::review;
 use crate::settings::{Output, Settings};
 use crate::ui;
 
 pub(super) async fn run(args: &Review, settings: &Settings) -> Result<Exit, Failure> {
-    let file = args.file.as_deref().map(open).transpose()?;
+    let file = match args.run() {
+        Some(run) => Some(InputFile::at(&operations::review::report_to_review(&settings.context, run).await?)),
+        None => args.file.as_deref().map(open).transpose()?,
+    };
     if let Some(file) = &file
         && let Err(error) = std::fs::File::open(&file.path)
     {

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
 use super::app::App;
+use super::comparing;
 use super::failure::Failure;
 use super::json::json_response;
 use super::posted::Posted;
@@ -471,6 +472,26 @@ pub(super) async fn send(
     Ok(ok(&session.sending.status()))
 }
 
+#[derive(Deserialize)]
+pub(super) struct WantedRate {
+    rate: Option<String>,
+}
+
+/// Begins to compare the file with the service. Returns the rate at which it would be sent.
+pub(super) async fn compare(
+    State(app): State<Arc<App>>,
+    Path(id): Path<u64>,
+    Posted(WantedRate { rate }): Posted<WantedRate>,
+) -> Answer {
+    let session = app.session(id)?;
+    let rate = sending::speed(rate.as_deref())?;
+    if !session.is_sending() {
+        comparing::start(&app, &session, rate);
+    }
+    let (words, per_second) = operations::review::pace(&app.context, rate).await?;
+    Ok(ok(&json!({"rate": words, "per_second": per_second, "comparison": session.sending.comparison()})))
+}
+
 pub(super) async fn stop(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
     let session = app.session(id)?;
     session.sending.stop();
@@ -487,7 +508,8 @@ pub(super) async fn events(
     let events = stream::unfold(live, |mut live| async move {
         live.changed().await.ok()?;
         let now = live.borrow_and_update().clone();
-        let event = Event::default().data(json!({"revision": now.revision, "status": now.status}).to_string());
+        let event = Event::default()
+            .data(json!({"revision": now.revision, "status": now.status, "comparison": now.comparison}).to_string());
         tokio::time::sleep(PROGRESS).await;
         Some((Ok(event), live))
     });

@@ -7,6 +7,7 @@
 //! | `access` | who may use the page: hosts, origins, the token and the cookie |
 //! | `assets` | the page itself, and its words in the language of the browser |
 //! | `session` | a file under review: reading, template, edits, problems |
+//! | `comparing` | comparing a file with the service before it is sent |
 //! | `sending`, `progress` | sending a file, and what pages are told meanwhile |
 //! | `handlers` | one function for each request |
 //! | `view`, `json`, `failure` | what the page is told, as JSON |
@@ -14,6 +15,7 @@
 mod access;
 mod app;
 mod assets;
+mod comparing;
 mod failure;
 mod handlers;
 mod json;

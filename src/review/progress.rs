@@ -20,11 +20,13 @@ pub(super) struct Sending {
 pub(super) struct Live {
     pub revision: u64,
     pub status: Value,
+    /// What an upload would change in the service, as far as it is known.
+    pub comparison: Value,
 }
 
 impl Default for Sending {
     fn default() -> Sending {
-        let live = watch::Sender::new(Live { revision: 0, status: json!({"phase": "idle"}) });
+        let live = watch::Sender::new(Live { revision: 0, status: json!({"phase": "idle"}), comparison: Value::Null });
         Sending { is_running: AtomicBool::new(false), stop: Mutex::new(None), live }
     }
 }
@@ -72,6 +74,14 @@ impl Sending {
         self.set(status);
     }
 
+    pub(super) fn set_comparison(&self, comparison: Value) {
+        self.live.send_modify(|live| live.comparison = comparison);
+    }
+
+    pub(super) fn comparison(&self) -> Value {
+        self.live.borrow().comparison.clone()
+    }
+
     pub(super) fn set(&self, status: Value) {
         self.live.send_modify(|live| live.status = status);
     }
@@ -82,5 +92,56 @@ impl Sending {
             stop.notify_one();
             self.live.send_modify(|live| live.status["stopping"] = true.into());
         }
+    }
+}
+
+/// The comparison under way, or the last one.
+#[derive(Default)]
+pub(super) struct Comparing {
+    current: Mutex<Option<Current>>,
+}
+
+struct Current {
+    /// What of the file is compared.
+    revision: u64,
+    stop: Arc<Notify>,
+    is_running: bool,
+}
+
+impl Comparing {
+    /// Notes that a revision is to be compared, and stops an older comparison. Returns what is notified when it is to stop, or
+    /// `None` if the revision was or is being compared.
+    pub(super) fn begin(&self, revision: u64) -> Option<Arc<Notify>> {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if current.as_ref().is_some_and(|current| current.revision == revision) {
+            return None;
+        }
+        let stop = Arc::new(Notify::new());
+        let next = Current { revision, stop: Arc::clone(&stop), is_running: true };
+        if let Some(old) = current.replace(next) {
+            old.stop.notify_one();
+        }
+        Some(stop)
+    }
+
+    /// Stops the comparison, which can be begun again.
+    pub(super) fn stop(&self) {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(old) = current.take_if(|current| current.is_running) {
+            old.stop.notify_one();
+        }
+    }
+
+    /// Whether this comparison is still wanted. Notes that it has ended.
+    pub(super) fn end(&self, stop: &Arc<Notify>) -> bool {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(current) = current.as_mut().filter(|current| Arc::ptr_eq(&current.stop, stop)) else { return false };
+        current.is_running = false;
+        true
+    }
+
+    /// Forgets the last comparison, because something was sent.
+    pub(super) fn expire(&self) {
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }

@@ -13,23 +13,37 @@ use super::app::App;
 use super::failure::Failure;
 use super::session::Session;
 use super::view;
+use crate::client::Speed;
 use crate::ledger::AllowRepeat;
 use crate::operations::{self, CommandLine, Event, Finished, Rehearse, SendOptions, Upload};
 use crate::upload::Grace;
 
 /// Time for requests in flight after somebody has asked to stop.
 const GRACE: Duration = Duration::from_secs(30);
-/// The folder of reports, below the home folder.
-const REPORTS: &str = "reports";
 
 /// What to send.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct SendRequest {
     /// To a temporary service on this machine.
     pub rehearse: bool,
     /// Continues the run that was stopped.
     pub resume: bool,
+    /// The most requests, such as `5/s`; the usual rate if missing.
+    pub rate: Option<String>,
+    /// Leaves out what the service has already. What was sent before is left out in any case.
+    pub changed_only: bool,
+}
+
+impl SendRequest {
+    fn speed(&self) -> Result<Option<Speed>, Failure> {
+        speed(self.rate.as_deref())
+    }
+}
+
+/// Returns a rate as the page names it.
+pub(super) fn speed(rate: Option<&str>) -> Result<Option<Speed>, Failure> {
+    rate.filter(|rate| !rate.is_empty()).map(str::parse).transpose().map_err(Failure::bad_request)
 }
 
 /// Starts to send a file. The review shows its progress.
@@ -37,12 +51,15 @@ pub(super) struct SendRequest {
 /// # Errors
 /// If it is being sent already, or its template can't be saved.
 pub(super) fn start(app: &Arc<App>, session: &Arc<Session>, request: SendRequest) -> Result<(), Failure> {
+    request.speed()?;
+    // The requests of a comparison would share the rate of the service.
+    session.comparing.stop();
     let begun = session.sending.begin();
     let stop = begun.ok_or_else(|| Failure::bad_request("this file is being sent already"))?;
     session.sending.set(json!({"phase": "reading", "rehearsal": request.rehearse, "rows": 0}));
     let (app, session) = (Arc::clone(app), Arc::clone(session));
     tokio::task::spawn_blocking(move || {
-        let status = send(&app, &session, request, &stop).unwrap_or_else(|failure| {
+        let status = send(&app, &session, &request, &stop).unwrap_or_else(|failure| {
             json!({"phase": "failed", "rehearsal": request.rehearse, "message": failure.message(), "hint": failure.hint()})
         });
         let revision = if request.rehearse { session.state().revision } else { session.expire() };
@@ -53,7 +70,7 @@ pub(super) fn start(app: &Arc<App>, session: &Arc<Session>, request: SendRequest
     Ok(())
 }
 
-fn send(app: &App, session: &Session, request: SendRequest, stop: &Notify) -> Result<Value, Failure> {
+fn send(app: &App, session: &Session, request: &SendRequest, stop: &Notify) -> Result<Value, Failure> {
     let context = &app.context;
     let template = session.save_template(context)?;
     let state = session.state().clone();
@@ -71,25 +88,28 @@ fn send(app: &App, session: &Session, request: SendRequest, stop: &Notify) -> Re
         Grace::from(GRACE)
     };
     let handle = Handle::current();
+    let options = SendOptions { rate: request.speed()?, ..SendOptions::default() };
     let finished = if request.resume {
         let run = state.last_run.ok_or_else(|| Failure::bad_request("nothing of this file was sent before"))?;
-        let resumed = operations::resume(context, Some(run), SendOptions::default(), interrupt, &observer);
+        let resumed = operations::resume(context, Some(run), options, interrupt, &observer);
         handle.block_on(resumed)?
     } else {
         let input = state.spreadsheet(&session.file)?;
         let report = if request.rehearse { None } else { Some(report_path(app, session)?) };
-        let is_again = state.last_run.is_some() && !request.rehearse;
+        let was_sent = state.last_run.is_some() || state.report_of.is_some();
+        let is_again = (was_sent || request.changed_only) && !request.rehearse;
         let changed_only = is_again && !input.template.record.input().key.is_empty();
+        let rate = options.rate.filter(|_| !request.rehearse);
         let upload = Upload {
             input,
-            sending: SendOptions { report: report.as_deref(), ..SendOptions::default() },
+            sending: SendOptions { report: report.as_deref(), rate, ..options },
             changed_only,
             all_or_nothing: false,
             allow_repeat: AllowRepeat::None,
             restore_texts: false,
             create_missing_items: false,
             trigger_workflows: false,
-            rehearsal: request.rehearse.then_some(Rehearse { exports: &[], speed: context.rate }),
+            rehearsal: request.rehearse.then_some(Rehearse { exports: &[], speed: options.rate.or(context.rate) }),
         };
         handle.block_on(operations::upload(context, upload, None, interrupt, &observer))?
     };
@@ -102,9 +122,10 @@ fn send(app: &App, session: &Session, request: SendRequest, stop: &Notify) -> Re
 }
 
 /// Returns the command that does the same.
-fn command(app: &App, session: &Session, template: &str, finished: &Finished, request: SendRequest) -> String {
+fn command(app: &App, session: &Session, template: &str, finished: &Finished, request: &SendRequest) -> String {
     if request.resume {
-        return CommandLine::new(&app.context, "resume").run(finished.run.id).to_string();
+        let command = CommandLine::new(&app.context, "resume").run(finished.run.id);
+        return command.flag("rate", request.rate.as_ref()).to_string();
     }
     let state = session.state();
     let command = CommandLine::new(&app.context, "upload").file(&session.file.name).short('t', "template", template);
@@ -113,14 +134,13 @@ fn command(app: &App, session: &Session, template: &str, finished: &Finished, re
     let command = keys.fold(command, |command, (name, value)| command.flag(name, Some(value)));
     let command = command.switch("reviewed", !state.log.current().is_empty());
     let changed_only = finished.run.about.settings.changed_only;
-    command.switch("changed-only", changed_only).switch("rehearse", request.rehearse).to_string()
+    let command = command.switch("changed-only", changed_only).switch("rehearse", request.rehearse);
+    command.flag("rate", request.rate.as_ref()).to_string()
 }
 
 /// Returns the path of the report of a file, in a folder that only this user can read.
 fn report_path(app: &App, session: &Session) -> Result<PathBuf, Failure> {
-    let folder = app.context.home.join(REPORTS);
-    let failed = |error| Failure::bad_request(format!("{} can't be created: {error}", folder.display()));
-    crate::readers::create_private_folder(&folder).map_err(failed)?;
+    let folder = operations::review::reports(&app.context)?;
     let stem = session.file.name.file_stem().unwrap_or_default().to_string_lossy();
     Ok(operations::unused(&folder.join(format!("{stem}.report.xlsx"))))
 }

@@ -80,6 +80,7 @@ fn router(app: Arc<App>) -> Router {
         .route("/api/reviews/{id}/edits", post(handlers::edit))
         .route("/api/reviews/{id}/undo", post(handlers::undo))
         .route("/api/reviews/{id}/redo", post(handlers::redo))
+        .route("/api/reviews/{id}/compare", post(handlers::compare))
         .route("/api/reviews/{id}/send", post(handlers::send))
         .route("/api/reviews/{id}/stop", post(handlers::stop))
         .route("/api/reviews/{id}/events", get(handlers::events))

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Handle;
 
 use super::failure::Failure;
-use super::progress::Sending;
+use super::progress::{Comparing, Sending};
 use crate::ledger::RunId;
 use crate::operations::review::TemplateMistake;
 use crate::operations::review::{
@@ -30,6 +30,7 @@ pub(super) struct Session {
     /// One check at a time: the next one includes what was changed meanwhile.
     checking: Mutex<()>,
     pub sending: Sending,
+    pub comparing: Comparing,
     /// Where a new template is saved.
     save_as: PathBuf,
 }
@@ -57,6 +58,8 @@ pub(super) struct State {
     fully_checked: Option<u64>,
     /// The run that has sent the file last.
     pub last_run: Option<RunId>,
+    /// The run that the file is a report of.
+    pub report_of: Option<RunId>,
 }
 
 /// The result of reading the header with the template.
@@ -72,8 +75,14 @@ impl Session {
         let save_as = save_as(context, &file);
         let reading = Reading::default();
         let state = open_state(context, &file, reading, None, &save_as)?;
-        let session =
-            Session { file, state: Mutex::new(state), checking: Mutex::new(()), sending: Sending::default(), save_as };
+        let session = Session {
+            file,
+            state: Mutex::new(state),
+            checking: Mutex::new(()),
+            sending: Sending::default(),
+            comparing: Comparing::default(),
+            save_as,
+        };
         Ok(session)
     }
 
@@ -165,9 +174,15 @@ impl Session {
             return Ok(());
         }
         let sending = &self.sending;
+        let report_of: Mutex<Option<RunId>> = Mutex::new(None);
         let checked = state.spreadsheet(&self.file).and_then(|input| {
             Handle::current().block_on(async {
-                let observer = |event: Event<'_>| sending.note_reading(event);
+                let observer = |event: Event<'_>| match event {
+                    Event::ReportOf(run) => {
+                        *report_of.lock().unwrap_or_else(PoisonError::into_inner) = Some(run.id);
+                    }
+                    event => sending.note_reading(event),
+                };
                 let mut checked = examine(context, input, &observer).await?;
                 let last = last_run(context, state.log.file_hash()).await?;
                 if let Some((run, refused)) = &last {
@@ -188,6 +203,7 @@ impl Session {
             Ok((checked, last_run)) => {
                 (current.checked, current.unchecked) = (Some(Arc::new(checked)), Vec::new());
                 current.last_run = last_run;
+                current.report_of = report_of.into_inner().unwrap_or_else(PoisonError::into_inner);
             }
             Err(error) => (current.checked, current.unchecked) = (None, mistakes(&error)),
         }
@@ -211,6 +227,7 @@ impl Session {
 
     /// Notes that something outside has changed what a check finds, such as a run. Returns the new revision.
     pub(super) fn expire(&self) -> u64 {
+        self.comparing.expire();
         let mut state = self.state();
         state.revision += 1;
         state.revision
@@ -291,6 +308,7 @@ fn open_state(
         checked_revision: None,
         fully_checked: None,
         last_run: None,
+        report_of: None,
     };
     // The template may read another sheet than the first, or several.
     let other = load(file, &state).ok().and_then(|(_, source)| {

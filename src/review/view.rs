@@ -5,10 +5,13 @@ use serde_json::{Value, json};
 use super::session::{Columns, Session, State};
 use crate::client::Speed;
 use crate::ledger::{Accounting, Group, Problem};
-use crate::operations::review::{CauseOfRows, CheckedSheet, DraftOrigin, Fix, FixChoice, FixPreview, MappedField};
+use crate::operations::review::{
+    CauseOfRows, CheckedSheet, DraftOrigin, Fix, FixChoice, FixPreview, MappedField, ServiceDifference,
+};
 use crate::operations::{Context, Event, Finished};
 use crate::sheet::{Row, column_letters};
 use crate::template::infer::Confidence;
+use crate::upload::compare::{Difference, WhyNot};
 use crate::upload::{Edits, StopReason};
 
 /// Maximum characters of a cell on the page.
@@ -55,7 +58,10 @@ pub(super) fn review(session: &Session) -> Value {
         "check": check(&state),
         "revision": state.revision,
         "last_run": state.last_run,
+        "report_of": state.report_of,
+        "has_key": !state.draft.record.input().key.is_empty(),
         "status": session.sending.status(),
+        "comparison": session.sending.comparison(),
     })
 }
 
@@ -144,6 +150,7 @@ pub(super) fn check(state: &State) -> Value {
         "to_send": tally.to_send,
         "rejected": tally.rejected,
         "skipped": tally.skipped,
+        "accepted": tally.accepted_earlier,
         "warned": tally.warned,
         "causes": causes.collect::<Vec<_>>(),
         "mistakes": mistakes,
@@ -278,6 +285,7 @@ pub(super) fn finished(finished: &Finished, rehearsal: bool, command: &str, note
         "counts": {"rows": rows, "total": total, "sent": sent, "unchanged": unchanged, "skipped": skipped, "rejected": rejected,
             "failed": failed, "unknown": unknown, "pending": pending, "requests": requests},
         "stopped": finished.stopped.as_ref().filter(|why| !matches!(why, StopReason::Interrupted)).map(ToString::to_string),
+        "stopped_hint": finished.stopped.as_ref().and_then(|why| why.hint(sent > 0)),
         "withheld": finished.withheld.is_some(),
         "refused": refused,
         "left_out": finished.left_out.len(),
@@ -290,8 +298,33 @@ pub(super) fn finished(finished: &Finished, rehearsal: bool, command: &str, note
     })
 }
 
+/// Describes what an upload would change in the service.
+pub(super) fn difference(compared: &ServiceDifference, notes: &[String]) -> Value {
+    let Difference { new, changed, unchanged, unclear, missing, not_compared, why_not, fields } = &compared.difference;
+    let fields = fields.iter().map(|change| {
+        let samples = change.samples.iter().map(|(name, old, new)| json!([cut(name), cut(old), cut(new)]));
+        json!({"field": change.field, "count": change.records, "samples": samples.collect::<Vec<_>>()})
+    });
+    json!({
+        "phase": "done",
+        "new": new,
+        "changed": changed,
+        "unchanged": unchanged,
+        "unclear": unclear,
+        "missing": missing,
+        "not_compared": not_compared,
+        "why_not": why_not.as_ref().map(ToString::to_string),
+        "is_sample": matches!(why_not, Some(WhyNot::Sample)),
+        "fields": fields.collect::<Vec<_>>(),
+        "unknown": compared.unknown.iter().map(group).collect::<Vec<_>>(),
+        "requests": compared.requests,
+        "notes": notes,
+    })
+}
+
 fn group(group: &Group) -> Value {
     let mut value = problem(&group.problem);
+    value["value"] = cut(&group.problem.value).into();
     value["count"] = group.count.into();
     value
 }

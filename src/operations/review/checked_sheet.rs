@@ -7,8 +7,11 @@ use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::input::Spreadsheet;
 use super::super::preview::warn_of_changes;
+use super::super::runs::retry_report::{RetryReport, open_report};
+use super::super::runs::uploaded_report::{UploadedReport, uploaded_report};
+use super::super::send::SendOptions;
 use super::keys_of_rows::KeysOfRows;
-use crate::ledger::{Causes, Disposition, Problem, RecordState};
+use crate::ledger::{AllowRepeat, Causes, Disposition, Problem, RecordState};
 use crate::sheet::Row;
 use crate::template::map::explain::{Explained, explain};
 use crate::template::map::survey::Survey;
@@ -72,8 +75,8 @@ pub struct RowProblem {
 /// # Errors
 /// If the file can't be read with the template.
 pub async fn examine(context: &Context, input: Spreadsheet<'_>, observer: Observer<'_>) -> Result<CheckedSheet, Error> {
-    let source = Arc::new(input.open_for_sending(context).await?);
-    let template = Arc::new(input.template);
+    let (source, template) = open_as_upload(context, input, observer).await?;
+    let source = Arc::new(source);
     let (mut errors, mut warnings, mut keys) = (Collected::default(), Collected::default(), KeysOfRows::default());
     let mut rows = 0;
     let (mut tally, surveys) = read_surveyed(&source, &template, ReadMode::Records, |batch| {
@@ -106,6 +109,23 @@ pub async fn examine(context: &Context, input: Spreadsheet<'_>, observer: Observ
     sheet.warnings = sheet.take(warnings, true, false);
     sheet.index();
     Ok(sheet)
+}
+
+/// Opens a file as an upload does: a report of a run has only the rows that were not accepted.
+pub(super) async fn open_as_upload(
+    context: &Context,
+    input: Spreadsheet<'_>,
+    observer: Observer<'_>,
+) -> Result<(Source, Arc<Template>), Error> {
+    let mut source = input.open_for_sending(context).await?;
+    match uploaded_report(context, &input, &AllowRepeat::None, &source, &|_| {}).await? {
+        UploadedReport::OfRun => {
+            return open_report(context, RetryReport::of_uploaded(input, SendOptions::default()), observer).await;
+        }
+        UploadedReport::OfOtherService => source.ignore_status(),
+        UploadedReport::No => {}
+    }
+    Ok((source, Arc::new(input.template)))
 }
 
 /// Problems in the order in which they were found.

@@ -10,13 +10,20 @@ mod mapping;
 mod reading;
 mod revise;
 mod row_store;
+mod service_difference;
 mod template_edit;
+
+use std::path::{Path, PathBuf};
 
 use super::context::Context;
 use super::error::Error;
 use super::input::Spreadsheet;
-use crate::ledger::{Problem, Run};
-use crate::report;
+use super::report::{ReportRequest, report};
+use super::report_path::unused;
+use super::runs::list_runs::show_run;
+use crate::ledger::{Problem, Run, RunId};
+use crate::readers::create_private_folder;
+use crate::report::{RowFilter, refused_rows};
 use crate::upload::Source;
 
 pub use checked_sheet::{CauseOfRows, CheckedSheet, RowProblem, examine};
@@ -27,8 +34,11 @@ pub use mapping::{MappedColumn, MappedField, Mapping, TemplateMistake, mapping, 
 pub use reading::{OpenSheet, Reading, open_sheet};
 pub use revise::RowVerdict;
 pub use row_store::{Extent, RowStore};
+pub use service_difference::{ServiceDifference, compare_with_service, pace};
 pub use template_edit::{ColumnKey, TemplateEdit};
 
+/// The folder of reports, below the home folder.
+const REPORTS: &str = "reports";
 /// Maximum number of refused records that come back as problems.
 const MAX_REFUSED: u32 = 100_000;
 /// Maximum number of runs among which one of the same file is looked for.
@@ -43,13 +53,40 @@ pub async fn last_run(context: &Context, file_hash: &str) -> Result<Option<(Run,
     let is_it = |run: &Run| run.about.file_hash == file_hash && Some(&run.about.base_url) == base_url.as_ref();
     let found = match runs.into_iter().find(is_it) {
         Some(run) => {
-            let refused = report::refused_rows(&ledger, &run, MAX_REFUSED).await?;
+            let refused = refused_rows(&ledger, &run, MAX_REFUSED).await?;
             Some((run, refused))
         }
         None => None,
     };
     ledger.close().await;
     Ok(found)
+}
+
+/// Writes the rows of a run that were not accepted as a report, to be reviewed and sent again.
+///
+/// # Errors
+/// If there is no such run, or the ledger has no plan of it any more.
+pub async fn report_to_review(context: &Context, run: RunId) -> Result<PathBuf, Error> {
+    let details = show_run(context, Some(run)).await?;
+    let name = Path::new(&details.run.about.file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let path = unused(&reports(context)?.join(format!("{name}.run-{run}.csv")));
+    let request =
+        ReportRequest { rows: Some(RowFilter::Problems), has_next: false, ..ReportRequest::of_run(run, &path) };
+    report(context, &request, &|_| {}).await?;
+    Ok(path)
+}
+
+/// Returns the folder of reports, which only this user can read.
+///
+/// # Errors
+/// If it can't be created.
+pub fn reports(context: &Context) -> Result<PathBuf, Error> {
+    let folder = context.home.join(REPORTS);
+    create_private_folder(&folder).map_err(|error| Error::Local {
+        message: format!("{} can't be created: {error}", folder.display()),
+        hint: "check the permissions of the folder above".to_owned(),
+    })?;
+    Ok(folder)
 }
 
 /// Opens the file and finds the columns of its template.

@@ -25,7 +25,7 @@ use crate::sheet::Options;
 use crate::template::Template;
 use crate::template::model::GroupRows;
 use crate::upload::retry::{Report, load_history};
-use crate::upload::{Grace, Source};
+use crate::upload::{Edits, Grace, Source};
 
 /// Maximum number of run names looked up per report.
 const MAX_LOOKUPS: usize = 20;
@@ -36,6 +36,8 @@ const AS_NEW_HINT: &str = "--as-new sends all rows of this file as new records, 
 pub struct RetryReport<'a> {
     pub file: &'a InputFile,
     pub text: Options,
+    /// What people have changed in a review.
+    pub edits: Option<Arc<Edits>>,
     /// Replaces the template of the run.
     pub template: Option<Template>,
     /// Sends all rows as new records.
@@ -58,6 +60,7 @@ impl<'a> RetryReport<'a> {
         RetryReport {
             file: input.file,
             text: input.text,
+            edits: input.edits,
             sends_accepted: !input.template.record.input().must_not_repeat(),
             template: Some(input.template),
             as_new: false,
@@ -219,6 +222,7 @@ async fn prepare_again(
     })?;
     source.history =
         Some(load_history(ledger, &run, &family, report, &source, &template, request.sends_accepted).await?);
+    source.edits.clone_from(&request.edits);
     source.is_strict = settings.strict;
     source.allows_copies = settings.allow_repeat == AllowRepeat::All;
     observer(Event::ReportOf(&run));

@@ -26,13 +26,14 @@ export const app = {
     return `api/reviews/${this.id}${rest}`;
   },
 
-  /** Changes something, and shows the result. */
-  async change(path, body) {
+  /** Changes something, and shows the result. Returns whether that was done, or `null` for a failure that `isExpected`. */
+  async change(path, body, isExpected) {
     this.busy += 1;
     try {
       this.take(await post(this.path(path), body));
       return true;
     } catch (error) {
+      if (isExpected?.(error)) return null;
       this.fail(error);
       return false;
     } finally {
@@ -128,10 +129,12 @@ export const app = {
     const events = new EventSource(this.path("/events"));
     const id = this.id;
     events.addEventListener("message", async (event) => {
-      const {revision, status} = JSON.parse(event.data);
+      const {revision, status, comparison} = JSON.parse(event.data);
       if (id !== this.id) return;
       const before = this.review.status.phase;
       this.review.status = status;
+      this.review.comparison = comparison;
+      this.view?.compared?.();
       this.view?.progress?.(status, before);
       if (revision > this.review.revision && !this.isChecking && !this.busy) {
         try {

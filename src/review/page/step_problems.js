@@ -305,12 +305,23 @@ export function problemsStep(app, main, bar) {
       find, el("span", {"aria-hidden": "true"}, "→"), to, button);
   }
 
-  async function apply(choice) {
+  async function apply(choice, isAgain = false) {
     const {kind, to, find} = choice;
+    const wanted = cause;
     const fix = {kind, ...(to !== undefined && to !== null ? {to: String(to)} : {}), ...(find !== undefined ? {find, with: choice.with} : {})};
     const revision = app.review.check.revision;
     fixed.clear();
-    if (await app.change(`/causes/${cause.number}/fix`, {fix, revision})) {
+    // The rows may have been checked again meanwhile, and the causes have other numbers then.
+    const isOverdue = (error) => error.status === 409 && !isAgain;
+    const done = await app.change(`/causes/${wanted.number}/fix`, {fix, revision}, isOverdue);
+    if (done === null) {
+      await app.check();
+      const now = causes().find((it) => same(it, wanted) && it.count === wanted.count);
+      if (!now) return;
+      cause = now;
+      return apply(choice, true);
+    }
+    if (done) {
       toast(t("fix.done"), {label: t("undo"), run: () => app.change("/undo")});
       say(t("fix.done"));
     }

@@ -2,12 +2,23 @@
 
 import {post} from "./api.js";
 import {el, replace, say, toast} from "./dom.js";
-import {duration, number, t} from "./words.js";
+import {duration, fieldName, number, t} from "./words.js";
+
+/** The rates that can be chosen; the first one is the usual one. */
+const RATES = ["", "1/s", "2/s", "5/s", "10/s", "20/s", "50/s"];
 
 export function sendStep(app, main, bar) {
   const body = el("div.page");
+  const differs = el("section.card.wide", {"aria-live": "polite"});
+  const forecast = el("dd");
   let startedAt = 0;
   let tried = null;
+  /** The chosen rate, and what it is. */
+  let rate = "";
+  let pace = null;
+  let leavesOut = true;
+  /** The revision for which a comparison was asked for. */
+  let asked = null;
 
   function summary() {
     const {check, template} = app.review;
@@ -21,21 +32,104 @@ export function sendStep(app, main, bar) {
         check?.skipped ? line("", check.skipped, t("send.left_out")) : null,
         check?.warned ? line("warn", check.warned, t("send.warned")) : null),
       app.review.last_run ? el("p.soft", t("send.only_changed")) : null,
+      app.review.report_of ? el("p.soft", t("send.report_of", {n: app.review.report_of})) : null,
       check?.rejected ? el("p", el("button.link", {onclick: () => app.go("problems")}, t("send.fix_first"))) : null),
       el("section.card", el("h2", t("send.where")), service.problem
         ? el("div.notice.warn", el("span", el("strong", t(`service.${service.problem}`)), " ", t(`service.${service.problem}.hint`)))
-        : el("dl", el("dt", t("send.service")), el("dd", service.address), service.workspace ? [el("dt", t("send.workspace")), el("dd", service.workspace)] : null),
+        : el("dl", el("dt", t("send.service")), el("dd", service.address), service.workspace ? [el("dt", t("send.workspace")), el("dd", service.workspace)] : null,
+          el("dt", el("label", {for: "rate"}, t("send.speed"))), el("dd", rates()), el("dt", t("send.takes")), forecast),
       el("p.soft", t("send.rehearse_hint")), el("div.buttons", el("button", {disabled: !check?.to_send, onclick: () => start({rehearse: true})}, t("send.rehearse")))),
     ];
     if (warnings.length) {
       cards.push(el("section.card.wide", el("h2", t("send.look_at")), el("ul.sum", warnings.slice(0, 6).map((cause) =>
         line("warn", cause.count, [cause.header, cause.message].filter(Boolean).join(": "))))));
     }
+    if (!service.problem && check?.to_send) cards.unshift(differs);
     if (tried) cards.unshift(tried);
     replace(body, el("div.title", el("h1", t("send.title"))), el("div.cards", cards));
     bar.hidden = false;
     replace(bar, el("p.grow", app.isChecking ? t("checking") : ""), el("button", {onclick: () => app.go("problems")}, t("back")),
-      el("button.primary", {disabled: app.isChecking || !check?.to_send || Boolean(service.problem), onclick: () => start({rehearse: false})}, app.review.last_run ? t("send.changes") : t("send.now", {n: check?.to_send ?? 0, kind})));
+      el("button.primary", {disabled: app.isChecking || !check?.to_send || Boolean(service.problem), onclick: () => start({rehearse: false})}, app.review.last_run ? t("send.changes") : t("send.now", {n: toSend(), kind})));
+    compare();
+    drawComparison();
+  }
+
+  /** Asks what would change in the service, once for each state of the file. */
+  async function compare() {
+    const {check, revision} = app.review;
+    if (app.start.service.problem || app.isChecking || !check?.to_send || asked === revision) return;
+    asked = revision;
+    try {
+      const answer = await post(app.path("/compare"), {rate});
+      pace = answer;
+      app.review.comparison = answer.comparison;
+      drawComparison();
+    } catch (error) {
+      app.fail(error);
+    }
+  }
+
+  /** Returns the comparison of the file as it is now, if there is one. */
+  function comparison() {
+    const {comparison: found, revision} = app.review;
+    return found?.revision === revision ? found : null;
+  }
+
+  function toSend() {
+    const found = comparison();
+    const same = found?.phase === "done" && leavesOut && canLeaveOut() ? found.unchanged : 0;
+    return Math.max(0, (app.review.check?.to_send ?? 0) - same);
+  }
+
+  const canLeaveOut = () => app.review.has_key && !app.review.last_run && (comparison()?.unchanged ?? 0) > 0;
+
+  function rates() {
+    return el("select", {id: "rate", onchange: async (event) => {
+      rate = event.target.value;
+      try {
+        pace = await post(app.path("/compare"), {rate});
+        drawComparison();
+      } catch (error) {
+        app.fail(error);
+      }
+    }}, RATES.map((value) => el("option", {value, selected: value === rate}, value ? t("send.rate", {n: Number.parseFloat(value)}) : rate ? t("send.rate_usual") : usualRate())));
+  }
+
+  function usualRate() {
+    if (!pace?.rate) return t("send.rate_free");
+    return pace.rate === "auto" ? t("send.rate_auto") : pace.rate;
+  }
+
+  function drawComparison() {
+    const found = comparison();
+    const n = toSend();
+    replace(forecast, pace?.per_second ? t("send.takes_about", {time: duration(n / pace.per_second), n}) : t("send.takes_unknown"));
+    const usual = body.querySelector("#rate option");
+    if (usual && !rate) usual.textContent = usualRate();
+    const button = bar.querySelector(".primary");
+    if (button && ["idle", "ended", "failed"].includes(app.review.status.phase) && !app.review.last_run && !button.dataset.resume) button.textContent = t("send.now", {n, kind: t(`kind.${app.review.template.record}`)});
+    if (!found || found.phase === "running") {
+      const bar_ = el("progress", {max: Math.max(1, found?.all ?? 1), "aria-label": t("compare.running")});
+      if (found?.all) bar_.value = found.done; else bar_.removeAttribute("value");
+      return replace(differs, el("h2", t("compare.title")), bar_, el("p.soft", t("compare.running")));
+    }
+    if (found.phase === "failed") {
+      return replace(differs, el("h2", t("compare.title")), el("div.notice.warn", el("span", t("compare.failed"), " ", found.message, found.hint ? ` – ${found.hint}` : "")));
+    }
+    const kinds = [["good", "new"], ["", "changed"], ["", "unchanged"], ["", "unclear"], ["bad", "missing"]].filter(([, name]) => found[name]);
+    const looked = found.new + found.changed + found.unchanged + found.unclear + found.missing;
+    const rest = found.not_compared ? el("p.soft", found.is_sample ? t("compare.sample", {n: looked, all: looked + found.not_compared}) : t("compare.not_compared", {n: found.not_compared, why: found.why_not ?? ""})) : null;
+    const changes = found.fields.map((change) => el("li", el("strong", fieldName({name: change.field})), ` · ${t("compare.records", {n: change.count})}`,
+      change.samples.map(([name, before, after]) => el("div.soft", `${name}: `, el("del", before || t("problems.blank")), " → ", el("ins", after || t("problems.blank"))))));
+    replace(differs, el("h2", t("compare.title")),
+      found.missing ? el("div.notice.bad", el("span", el("strong", t("compare.missing_title", {n: found.missing, all: looked})), " ", t("compare.missing_hint"))) : null,
+      el("ul.sum", kinds.map(([kind, name]) => line(kind, found[name], t(`compare.${name}`, {n: found[name]})))),
+      rest,
+      changes.length ? el("ul.changes", changes) : null,
+      found.unknown.length ? el("div.notice.bad", el("div.grow", el("strong", t("compare.unknown")), el("ul", found.unknown.map((cause) =>
+        el("li", `${number(cause.count)} × ${[cause.header, cause.value ? t("compare.such_as", {value: cause.value}) : "", cause.message].filter(Boolean).join(" ")}`))))) : null,
+      canLeaveOut() ? el("label.check", el("input", {type: "checkbox", checked: leavesOut, onchange: (event) => { leavesOut = event.target.checked; drawComparison(); }}), ` ${t("compare.leave_out", {n: found.unchanged})}`) : null,
+      found.notes.map((note) => el("p.soft", note)));
   }
 
   function line(kind, n, words) {
@@ -46,7 +140,10 @@ export function sendStep(app, main, bar) {
     try {
       startedAt = Date.now();
       tried = null;
-      const status = await post(app.path("/send"), request);
+      // Sending ends a comparison under way.
+      if (comparison()?.phase !== "done") asked = null;
+      const choice = {rate: rate || null, changed_only: !request.rehearse && canLeaveOut() && leavesOut};
+      const status = await post(app.path("/send"), {...choice, ...request});
       app.review.status = status;
       draw();
     } catch (error) {
@@ -90,10 +187,10 @@ export function sendStep(app, main, bar) {
     }
     const isPaused = Boolean(status.stopped) || counts.pending > 0;
     const open = counts.failed + counts.rejected;
-    const title = isPaused ? t("send.paused") : counts.failed || counts.unknown ? t("send.finished_some") : t("send.finished");
+    const title = isPaused ? t("send.paused") : counts.failed && !counts.sent ? t("send.finished_none") : counts.failed || counts.unknown ? t("send.finished_some") : t("send.finished");
     replace(body, el("div.cards",
       el("section.card", el("h1", {class: isPaused || counts.failed ? null : "good"}, `${isPaused ? "" : counts.failed ? "" : "✓ "}${title}`),
-        status.stopped && counts.pending ? el("p.soft", status.stopped) : null,
+        status.stopped && counts.pending ? el("div.notice.warn", el("span", el("strong", status.stopped), status.stopped_hint ? ` – ${status.stopped_hint}` : "")) : null,
         el("ul.sum", ["sent", "unchanged", "failed", "unknown", "rejected", "skipped", "pending"].filter((name) => counts[name] || name === "sent").map((name) =>
           line({sent: "good", failed: "bad", rejected: "bad", unknown: "warn"}[name] ?? "", counts[name], t(`state.${name}`)))),
         open && !isPaused ? el("div.buttons", el("button.primary", {onclick: () => app.go("problems")}, t("send.fix_rest", {n: open}))) : null,
@@ -106,14 +203,14 @@ export function sendStep(app, main, bar) {
       el("section.card.wide", el("h2", t("send.same")), el("p.soft", t("send.same_hint", {n: status.run})), command(status.command))));
     bar.hidden = false;
     replace(bar, el("p.grow"), el("button", {onclick: () => app.go("file")}, t("send.another")),
-      isPaused ? el("button.primary", {onclick: () => start({resume: true})}, t("send.continue", {n: counts.pending})) : null);
+      isPaused ? el("button.primary", {"data-resume": "", onclick: () => start({resume: true})}, t("send.continue", {n: counts.pending})) : null);
     say(title);
   }
 
   function refused(status) {
     if (!status.refused?.length) return null;
     return el("div.notice.bad", el("div.grow", el("strong", t("send.refused_because")), el("ul", status.refused.slice(0, 5).map((cause) =>
-      el("li", `${number(cause.count)} × ${[cause.header, cause.message].filter(Boolean).join(": ")}`)))));
+      el("li", `${number(cause.count)} × ${[cause.header, cause.message].filter(Boolean).join(": ")}`, cause.remedy ? el("div.soft", cause.remedy) : null)))));
   }
 
   function command(text) {
@@ -148,6 +245,7 @@ export function sendStep(app, main, bar) {
   replace(main, body);
   draw();
   return {
+    compared: () => { if (body.contains(differs)) drawComparison(); },
     update: () => { if (!["reading", "sending"].includes(app.review.status.phase)) draw(); },
     progress,
   };

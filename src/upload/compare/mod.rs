@@ -1,5 +1,6 @@
 //! Comparison of a file, or of a plan, with what the service has.
 
+mod difference;
 mod known_texts;
 mod references;
 pub mod server_diff;
@@ -7,6 +8,7 @@ mod service_list;
 mod text_list;
 mod unknown_references;
 
+pub use difference::{Candidate, Difference, FieldChange, WhyNot, difference};
 pub use known_texts::KnownTexts;
 pub(super) use known_texts::TextCheck;
 pub use references::{NotCheckable, find_unknown};

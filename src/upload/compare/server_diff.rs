@@ -31,7 +31,7 @@ pub struct Comparison {
 }
 
 /// Maximum length of an answer with one record, in bytes.
-const MAX_ANSWER: usize = 8 << 20;
+pub(super) const MAX_ANSWER: usize = 8 << 20;
 /// Number of records that are requested before the outcomes are stored.
 const BATCH: usize = 500;
 
@@ -263,7 +263,7 @@ impl PendingRecords {
 
 /// Returns a text identifying the time, whatever its zone and fraction. A date is its start in UTC: a workbook shows midnight as
 /// a date. Other texts stay as they are.
-fn canonical_time(json: &str) -> Option<String> {
+pub(super) fn canonical_time(json: &str) -> Option<String> {
     let text = unescaped(json);
     let midnight = || {
         let date: jiff::civil::Date = text.parse().ok().filter(|_| text.len() == "2026-01-31".len())?;
@@ -274,7 +274,7 @@ fn canonical_time(json: &str) -> Option<String> {
 }
 
 /// Returns a text identifying the value, such as 1.50 and 1.5. `None` for arrays and objects.
-fn canonical(json: &str) -> Option<String> {
+pub(super) fn canonical(json: &str) -> Option<String> {
     match json.as_bytes().first()? {
         b'"' => Some(format!("\"{}", unescaped(json))),
         b'[' | b'{' => None,

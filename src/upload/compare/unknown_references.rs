@@ -22,6 +22,10 @@ pub(super) struct UnknownValues {
 }
 
 impl UnknownReferences {
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
     /// Returns the problems of a mapped row, each at the cell with the value.
     pub(in crate::upload) fn problems(&self, mapper: &Mapper<'_>, row: &Row, parts: &Parts) -> Vec<Problem> {
         let mut found = Vec::new();

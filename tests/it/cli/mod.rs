@@ -67,6 +67,7 @@ mod report_only;
 mod report_workbook;
 mod retry_report;
 mod review;
+mod review_before;
 mod review_edits;
 mod review_page;
 mod sent_before;

@@ -34,6 +34,17 @@ impl ReviewPage {
         page
     }
 
+    /// Returns the description of the file.
+    #[track_caller]
+    pub fn review(&self) -> Value {
+        self.get("")
+    }
+
+    #[track_caller]
+    pub fn get(&self, path: &str) -> Value {
+        self.json("GET", &format!("/api/reviews/{}{path}", self.id), "")
+    }
+
     #[track_caller]
     pub fn post(&self, path: &str, body: &Value) -> Value {
         self.json("POST", &format!("/api/reviews/{}{path}", self.id), &body.to_string())

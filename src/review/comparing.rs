@@ -1,0 +1,54 @@
+//! Comparing a file under review with the service, before it is sent.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+
+use super::app::App;
+use super::failure::Failure;
+use super::session::Session;
+use super::view;
+use crate::client::Speed;
+use crate::operations::review::{ServiceDifference, compare_with_service};
+use crate::operations::{ComparePace, DEFAULT_CONCURRENCY, Event};
+
+/// Begins to compare a file with the service, unless that was done. The page is told the progress and the result.
+pub(super) fn start(app: &Arc<App>, session: &Arc<Session>, rate: Option<Speed>) {
+    let revision = session.state().revision;
+    let Some(stop) = session.comparing.begin(revision) else { return };
+    session.sending.set_comparison(json!({"phase": "running", "revision": revision}));
+    let (app, session) = (Arc::clone(app), Arc::clone(session));
+    tokio::task::spawn_blocking(move || {
+        let compared = Handle::current().block_on(async {
+            tokio::select! {
+                compared = compare(&app, &session, rate, revision) => Some(compared),
+                () = stop.notified() => None,
+            }
+        });
+        let (true, Some(compared)) = (session.comparing.end(&stop), compared) else { return };
+        let mut told = compared
+            .unwrap_or_else(|failure| json!({"phase": "failed", "message": failure.message(), "hint": failure.hint()}));
+        told["revision"] = revision.into();
+        session.sending.set_comparison(told);
+    });
+}
+
+async fn compare(app: &App, session: &Session, rate: Option<Speed>, revision: u64) -> Result<Value, Failure> {
+    let state = session.state().clone();
+    let input = state.spreadsheet(&session.file)?;
+    let notes: Mutex<Vec<String>> = Mutex::default();
+    let observer = |event: Event<'_>| {
+        if let Event::Warning(text) = event {
+            notes.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
+        }
+    };
+    let progress = |done: u64, all: u64| {
+        let told = json!({"phase": "running", "revision": revision, "done": done, "all": all});
+        session.sending.set_comparison(told);
+    };
+    let pace = ComparePace { rate, concurrency: DEFAULT_CONCURRENCY };
+    let compared: ServiceDifference = compare_with_service(&app.context, input, pace, &progress, &observer).await?;
+    let notes = notes.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(view::difference(&compared, &notes))
+}

@@ -1,0 +1,107 @@
+//! What the page of `review` tells before it sends, and the rows of a run that were not accepted.
+
+use serde_json::{Value, json};
+
+use super::process::{Place, until};
+use super::review_page::ReviewPage;
+use super::service::Served;
+
+/// Compares the file with the service, and returns the result.
+#[track_caller]
+fn compared(page: &ReviewPage) -> Value {
+    page.post("/check", &json!({"full": true}));
+    page.post("/compare", &json!({}));
+    until("the comparison", || {
+        let found = page.review()["comparison"].clone();
+        (found["phase"] == "done" || found["phase"] == "failed").then_some(found)
+    })
+}
+
+/// Sends the file, and returns how that ended.
+#[track_caller]
+fn sent(page: &ReviewPage, request: &Value) -> Value {
+    page.post("/send", request);
+    until("the end", || {
+        let status = page.review()["status"].clone();
+        (status["phase"] == "ended" || status["phase"] == "failed").then_some(status)
+    })
+}
+
+#[test]
+fn what_changes_is_told_before_it_is_sent() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("old.csv", "SKU,Name,Price\nA-1,Bolt,1.50\nA-2,Nut,2.50\n");
+    served.sheetport(&place, ["upload", "old.csv", "-t", "items"]).exits(0);
+    place.write("items.csv", "SKU,Name,Price\nA-1,Bolt,1.5\nA-2,Nut,2.75\nA-3,Pin,3\n");
+    let page = ReviewPage::open(&place, &served, "items.csv");
+    let found = compared(&page);
+    let counts = ["new", "changed", "unchanged", "unclear", "missing", "not_compared"].map(|name| found[name].as_u64());
+    assert_eq!(counts, [1, 1, 1, 0, 0, 0].map(Some), "{found}");
+    assert_eq!(found["fields"], json!([{"field": "price", "count": 1, "samples": [["A-2", "2.50", "2.75"]]}]));
+    assert_eq!(page.post("/compare", &json!({"rate": "50/s"}))["per_second"], 50.0);
+    let ended = sent(&page, &json!({"rate": "50/s", "changed_only": true}));
+    assert_eq!((&ended["counts"]["sent"], &ended["counts"]["unchanged"]), (&2.into(), &1.into()), "{ended}");
+    let command = ended["command"].as_str().unwrap();
+    assert!(command.ends_with(" --changed-only --rate 50/s"), "{command}");
+    let mut stored: Vec<String> = served.get("/v1/public/items?page=1&limit=100")["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| format!("{} {}", item["external_id"], item["price"]))
+        .collect();
+    stored.sort();
+    assert_eq!(stored, ["\"A-1\" 1.50", "\"A-2\" 2.75", "\"A-3\" 3"]);
+}
+
+#[test]
+fn orders_that_do_not_exist_are_told_before_they_are_sent() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("orders.csv", "Order no,Order date,Delivery status\nO-1,2026-01-01,sent\nO-2,2026-01-02,sent\n");
+    let page = ReviewPage::open(&place, &served, "orders.csv");
+    let found = compared(&page);
+    assert_eq!((&found["missing"], &found["new"]), (&2.into(), &0.into()), "{found}");
+    let ended = sent(&page, &json!({}));
+    assert_eq!((&ended["counts"]["failed"], &ended["counts"]["pending"]), (&2.into(), &0.into()), "{ended}");
+    let remedy = ended["refused"][0]["remedy"].as_str().unwrap();
+    assert!(remedy.contains("the service changes orders and creates none"), "{remedy}");
+}
+
+#[test]
+fn the_rows_of_a_run_that_were_not_accepted_are_fixed_and_sent() {
+    for is_run in [true, false] {
+        let place = Place::new();
+        let served = Served::start(&place);
+        let long = "x".repeat(300);
+        place.write("items.csv", format!("SKU,Name,Price\nB-1,Bolt,1.50\n{long},Nut,2.50\nB-3,Pin,free\n"));
+        let upload = served.sheetport(&place, ["upload", "items.csv", "-t", "items", "--json"]);
+        upload.csv_report("items.report.csv").exits(3);
+        let page = ReviewPage::open(&place, &served, if is_run { "1" } else { "items.report.csv" });
+        let review = page.post("/check", &json!({"full": true}));
+        assert_eq!(review["report_of"], 1, "{review}");
+        let rows = page.get("/rows?from=0&count=100")["rows"].clone();
+        let row_of = |text: &str| {
+            let found = rows.as_array().unwrap().iter().find(|row| row["c"].to_string().contains(text));
+            found.unwrap_or_else(|| panic!("{rows}"))["n"].clone()
+        };
+        let column = |name: &str| {
+            let columns = review["template"]["columns"].as_array().unwrap();
+            columns.iter().position(|column| column["name"] == name).unwrap()
+        };
+        let edits = [
+            json!({"row": row_of(&long), "column": column("SKU"), "text": "B-2"}),
+            json!({"row": row_of("free"), "column": column("Price"), "text": "3.50"}),
+        ];
+        page.post("/edits", &json!({"edits": edits}));
+        let check = page.post("/check", &json!({"full": true}))["check"].clone();
+        assert_eq!(check["rejected"], 0, "{check}");
+        let ended = sent(&page, &json!({}));
+        assert_eq!((&ended["counts"]["sent"], &ended["counts"]["failed"]), (&2.into(), &0.into()), "{ended}");
+        let stored = served.get("/v1/public/items?page=1&limit=100")["data"].clone();
+        let mut keys: Vec<&str> =
+            stored.as_array().unwrap().iter().filter_map(|item| item["external_id"].as_str()).collect();
+        keys.sort_unstable();
+        assert_eq!(keys, ["B-1", "B-2", "B-3"]);
+    }
+}
