@@ -55,10 +55,10 @@ pub fn uninstall(entry: &Entry, scheduler: Scheduler) -> Result<Installed, Error
 
 /// Replaces or removes the lines of the job in the crontab of this user; all other lines stay as they are.
 fn crontab(entry: &Entry, is_wanted: bool) -> Result<Installed, Error> {
-    // A user without a crontab gets an error, too.
     let before = run("crontab", &["-l"], None).or_else(|error| match error {
-        Error::Local { ref message, .. } if message.contains("can't be started") => Err(error),
-        _ => Ok(String::new()),
+        Error::Local { ref message, .. } if says_no_crontab(message) => Ok(String::new()),
+        // Installing would replace entries that could not be read.
+        error => Err(error),
     })?;
     let mark = entry.cron_mark();
     let mut lines = before.lines();
@@ -79,6 +79,12 @@ fn crontab(entry: &Entry, is_wanted: bool) -> Result<Installed, Error> {
     let note = "cron does not make up for runs while the machine was off; systemd timers do";
     let remaining = if is_wanted { vec![note.to_owned()] } else { Vec::new() };
     Ok(Installed { changed: vec![changed.to_owned()], remaining })
+}
+
+/// Whether `crontab -l` failed because this user has no crontab yet: in the words of Vixie's cron and its relatives, or of
+/// BusyBox.
+fn says_no_crontab(message: &str) -> bool {
+    message.contains("no crontab") || message.contains("can't open '") && message.contains("No such file or directory")
 }
 
 fn systemd(entry: &Entry) -> Result<Installed, Error> {

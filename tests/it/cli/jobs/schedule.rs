@@ -67,7 +67,8 @@ fn systemd_takes_the_units() {
 
 #[test]
 fn the_crontab_keeps_its_other_lines() {
-    let script = "case $1 in -l) cat crontab ;; -) cat > new && mv new crontab ;; esac";
+    let script = "case $1 in -l) cat crontab 2>/dev/null || { echo 'no crontab for anna' >&2; exit 1; } ;; \
+                  -) cat > new && mv new crontab ;; esac";
     let place = with_programs(&[("crontab", script)]);
     // A user without a crontab.
     schedule(&place, &["--for", "cron", "--install"]).exits(0).says(&["while the machine was off"]);
@@ -81,6 +82,16 @@ fn the_crontab_keeps_its_other_lines() {
     assert!(lines[3].starts_with("0 6 * * 1,2,3,4,5 /"), "{both}");
     schedule(&place, &["--for", "cron", "--remove"]).exits(0);
     assert_eq!(fs::read_to_string(place.path("crontab")).unwrap(), "MAILTO=anna\n0 0 * * * backup\n");
+    // A crontab that can't be read is not taken for an empty one.
+    for why in ["crontabs/anna/: fdopen: Permission denied", "crontab: cannot read the spool: Input/output error"] {
+        let script = format!("case $1 in -l) echo '{why}' >&2; exit 1 ;; -) cat > crontab ;; esac");
+        let place = with_programs(&[("crontab", &script)]);
+        place.write("crontab", "0 0 * * * backup\n");
+        for change in ["--install", "--remove"] {
+            schedule(&place, &["--for", "cron", change]).exits(1).says(&[why]);
+        }
+        assert_eq!(fs::read_to_string(place.path("crontab")).unwrap(), "0 0 * * * backup\n");
+    }
     // A scheduler that refuses.
     let place = with_programs(&[("crontab", "echo 'you may not' >&2; exit 1")]);
     schedule(&place, &["--for", "cron", "--install"]).exits(1).says(&["you may not", "by hand"]);
