@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::ledger::{Accounting, RunId};
 use crate::visible::one_line;
-use crate::{client, export, ledger, operations, report, service, sheet, upload};
+use crate::{client, export, ledger, object_storage, operations, report, service, sheet, upload};
 
 /// Exit codes, a stable interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,10 +115,14 @@ fn exit_of(error: &operations::Error) -> Exit {
         E::Upload(error) => exit_of_upload(error),
         E::Client(error) => exit_of_client(error),
         E::Export(error) => exit_of_export(error),
+        E::Storage(error) => exit_of_storage(error),
         E::Report(report::Error::Ledger(error)) => exit_of_ledger(error),
         E::Report(report::Error::Sheet(error)) => exit_of_sheet(error),
         E::Service(service::Error::InUse { .. }) | E::JobIsRunning { .. } | E::FileInUse { .. } => Exit::Busy,
-        E::WithHint { error, .. } | E::WithOtherHint { error, .. } | E::InRun { error, .. } => exit_of(error),
+        E::WithHint { error, .. }
+        | E::WithOtherHint { error, .. }
+        | E::Reworded { error, .. }
+        | E::InRun { error, .. } => exit_of(error),
         E::ReadOnlyToken => Exit::Credentials,
         E::Service(service::Error::WorkspaceName { .. } | service::Error::NoData { .. })
         | E::Template(_)
@@ -127,6 +131,16 @@ fn exit_of(error: &operations::Error) -> Exit {
         | E::Invalid { .. } => Exit::Usage,
         E::BadInput { .. } => Exit::InputRefused,
         E::Report(_) | E::Service(_) | E::Local { .. } => Exit::Fault,
+    }
+}
+
+fn exit_of_storage(error: &object_storage::Error) -> Exit {
+    use object_storage::Error as E;
+    match error {
+        E::NotFound { .. } | E::Changed { .. } => Exit::InputRefused,
+        E::Address(_) | E::Settings { .. } | E::Exists { .. } => Exit::Usage,
+        E::Denied { .. } => Exit::Credentials,
+        E::Failed { .. } | E::Local { .. } => Exit::Fault,
     }
 }
 

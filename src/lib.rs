@@ -6,11 +6,12 @@
 //! | [`settings`], [`cli`], [`error`] | flags, resolved settings, exit codes | what they name |
 //! | [`ui`] | terminal output | what it shows |
 //! | [`review`] | the page in the browser on which a spreadsheet is matched, fixed and sent | `operations`, `upload`, `report`, `template`, `client`, `ledger`, `sheet`, `records`, `readers`, `web_server` |
-//! | [`operations`] | what may be done to which run, under which lock | `upload`, `export`, `report`, `template`, `client`, `ledger`, `service`, `sheet`, `records`, `decimal`, `diagnostics`, `digest`, `readers`, `text_file`, `visible` |
+//! | [`operations`] | what may be done to which run, under which lock | `upload`, `export`, `report`, `template`, `object_storage`, `client`, `ledger`, `service`, `sheet`, `records`, `decimal`, `diagnostics`, `digest`, `readers`, `text_file`, `visible` |
 //! | [`upload`] | plan and send | `template`, `sheet`, `client`, `ledger`, `records`, `decimal`, `currency`, `digest` |
 //! | [`export`] | pages, spool, table, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics`, `digest`, `readers` |
 //! | [`report`] | the outcomes of a run as a workbook, CSV or web page | `ledger`, `sheet`, `decimal`, `records`, `readers`, `visible` |
 //! | [`template`] | mapping templates: from columns to fields, pure | `decimal`, `currency`, `sheet`, `records`, `diagnostics` |
+//! | [`object_storage`] | files in S3, Google Cloud Storage and Azure Blob Storage | `client` |
 //! | [`client`] | transport, retry policy, rate limiting, authentication, paging | `records`, `digest`, `readers` |
 //! | [`ledger`] | durable runs; all SQL of the client side | `records`, `digest`, `readers` |
 //! | [`service`] | the embedded service; all SQL of the server side | `records`, `decimal`, `diagnostics`, `readers`, `web_server` |
@@ -39,6 +40,7 @@ mod digest;
 pub mod error;
 pub mod export;
 pub mod ledger;
+pub mod object_storage;
 pub mod operations;
 pub mod readers;
 pub mod records;

@@ -1,8 +1,11 @@
 //! Flags of `work`.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use clap::Args;
+
+use super::input::parameter;
 
 const EXAMPLES: &str = "\
 `upload --queue` plans a run and leaves its records to workers. Each worker takes a part of a run at a time; a part whose worker died is
@@ -12,7 +15,9 @@ and the same ledger: see `--ledger`. Ctrl-C and SIGTERM let the requests in flig
 Examples:
   sheetport work --ledger postgres://anna@db.example/sheetport
   sheetport work --until-idle
-  sheetport work --at-once 4 --listen 127.0.0.1:9187";
+  sheetport work --at-once 4 --listen 127.0.0.1:9187
+  sheetport work --inbox s3://bucket/in/ -t items
+  sheetport work --inbox /srv/in --files '*.xlsx' -t orders --done /srv/sent";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -23,6 +28,25 @@ pub struct Work {
     /// End when no queued run is left that this worker can send
     #[arg(long)]
     pub until_idle: bool,
+    /// Upload the files that come into this folder, or below this prefix such as s3://bucket/in/, too; each is moved to `done` or,
+    /// with its report, to `failed`
+    #[arg(long, value_name = "FOLDER", requires = "template")]
+    pub inbox: Option<PathBuf>,
+    /// Template of the files of the inbox: a built-in one by its name, or a template file
+    #[arg(short, long, value_name = "TEMPLATE", requires = "inbox")]
+    pub template: Option<String>,
+    /// Names of the files of the inbox, with * and ?
+    #[arg(long, value_name = "PATTERN", default_value = "*", requires = "inbox")]
+    pub files: String,
+    /// Set a parameter of the template: warehouse=W1
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parameter, requires = "inbox")]
+    pub set: Vec<(String, String)>,
+    /// Where uploaded files are moved, may contain {date} [default: the folder done beside the inbox]
+    #[arg(long, value_name = "FOLDER", requires = "inbox")]
+    pub done: Option<PathBuf>,
+    /// Where files with problems are moved, may contain {date} [default: the folder failed beside the inbox]
+    #[arg(long, value_name = "FOLDER", requires = "inbox")]
+    pub failed: Option<PathBuf>,
     /// Serve /livez, /readyz and /metrics at this address
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<SocketAddr>,

@@ -39,6 +39,8 @@ const MAX_IDLE_NON_IDEMPOTENT: Duration = Duration::from_secs(1);
 /// If the service closes idle connections within this time, a connection may be closed during the write even so.
 const SHORTEST_SAFE_KEEP_ALIVE: Duration = Duration::from_secs(2);
 const KEEP_ALIVE_HEADER: HeaderName = HeaderName::from_static("keep-alive");
+/// Idle connections to object storage.
+const STORAGE_CONNECTIONS: usize = 4;
 /// Interval of TCP keep-alive probes.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Unanswered TCP keep-alive probes until a connection counts as lost.
@@ -221,8 +223,18 @@ pub(super) fn webhook_client(options: &ConnectOptions, is_local: bool) -> Result
     pool(&tls::config(options)?, options.proxy.as_ref(), is_direct, 0, Duration::ZERO)
 }
 
-/// Creates a connection pool, with the proxy of the environment unless another is given or `is_direct`. HTTP/1.1 only: each request has a connection to itself, so a broken connection concerns a
-/// single request.
+/// Creates a client for object storage, which gets no token. Bodies are passed on as they are, because the length of an object is
+/// that of its body.
+///
+/// # Errors
+/// If a file of `options` can't be used, or the system has no usable CA certificates.
+pub(crate) fn storage_client(options: &ConnectOptions, is_local: bool) -> Result<reqwest::Client, Error> {
+    let is_direct = options.is_direct || (is_local && options.proxy.is_none());
+    let builder = builder(&tls::config(options)?, options.proxy.as_ref(), is_direct, STORAGE_CONNECTIONS, MAX_IDLE)?;
+    builder.no_gzip().read_timeout(READ_TIMEOUT).build().map_err(|error| Error::Client(describe(&error)))
+}
+
+/// Creates a connection pool.
 fn pool(
     tls: &rustls::ClientConfig,
     proxy: Option<&ProxyAddress>,
@@ -230,6 +242,19 @@ fn pool(
     connections: usize,
     max_idle: Duration,
 ) -> Result<reqwest::Client, Error> {
+    let builder = builder(tls, proxy, is_direct, connections, max_idle)?;
+    builder.build().map_err(|error| Error::Client(describe(&error)))
+}
+
+/// Prepares a connection pool, with the proxy of the environment unless another is given or `is_direct`. HTTP/1.1 only: each request has a connection to itself, so a broken connection concerns a
+/// single request.
+fn builder(
+    tls: &rustls::ClientConfig,
+    proxy: Option<&ProxyAddress>,
+    is_direct: bool,
+    connections: usize,
+    max_idle: Duration,
+) -> Result<reqwest::ClientBuilder, Error> {
     let builder = reqwest::Client::builder()
         .tls_backend_preconfigured(tls.clone())
         .user_agent(USER_AGENT)
@@ -247,15 +272,14 @@ fn pool(
         .tcp_keepalive_retries(KEEP_ALIVE_RETRIES);
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let builder = builder.tcp_user_timeout(UNACKNOWLEDGED);
-    let builder = match proxy {
+    Ok(match proxy {
         _ if is_direct => builder.no_proxy(),
         None => builder,
         Some(proxy) => {
             let proxy = reqwest::Proxy::all(proxy.url().clone()).map_err(|error| Error::Client(describe(&error)))?;
             builder.proxy(proxy.no_proxy(reqwest::NoProxy::from_env()))
         }
-    };
-    builder.build().map_err(|error| Error::Client(describe(&error)))
+    })
 }
 
 /// Reads the body, up to `max_len` decompressed bytes, and less outside 2xx.

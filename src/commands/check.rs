@@ -11,7 +11,7 @@ use crate::operations;
 use crate::settings::Settings;
 
 pub(super) async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
-    let file = open(&args.input.file)?;
+    let file = open(&args.input.file, settings).await?;
     let mut input = spreadsheet(&file, &args.input, Purpose::Looking, settings).await?;
     input.is_strict = args.strict;
     let (record, template) = (input.template.record, input.template.name.clone());

@@ -17,7 +17,7 @@ use crate::ui;
 use crate::ui::style::Style;
 
 pub(super) async fn run(args: &Explain, settings: &Settings) -> Result<Exit, Failure> {
-    let file = open(&args.input.file)?;
+    let file = open(&args.input.file, settings).await?;
     let input = spreadsheet(&file, &args.input, Purpose::Looking, settings).await?;
     let explanation = operations::explain(&input, &args.row)?;
     match settings.output.json {

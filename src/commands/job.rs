@@ -11,6 +11,7 @@ use super::shared::signals::Interrupt;
 use crate::cli::{self, JobFile, JobSchedule};
 use crate::client::auth::TokenOrigin;
 use crate::error::{Exit, Failure};
+use crate::object_storage::ObjectAddress;
 use crate::operations::{
     self, CommandLine, Entry, Event, Job, JobObserver, Scheduler, Stage, Stopping, Work, load_job, missing_secrets,
 };
@@ -101,6 +102,7 @@ fn check(args: &JobFile, settings: &Settings) -> Result<Exit, Failure> {
     }
     for step in &job.steps {
         if let Work::Upload(upload) = &step.work
+            && !ObjectAddress::is_meant(&upload.folder)
             && !upload.folder.is_dir()
         {
             missing.push(format!("the folder {} does not exist yet", upload.folder.display()));

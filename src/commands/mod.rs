@@ -59,7 +59,7 @@ async fn run_command(command: Command, settings: Settings) -> Result<Exit, Failu
         Command::Check(args) => check::run(&args, &settings).await,
         Command::Review(args) => review::run(&args, &settings).await,
         Command::Explain(args) => explain::run(&args, &settings).await,
-        Command::View(args) => view::run(&args, &settings),
+        Command::View(args) => view::run(&args, &settings).await,
         Command::Export(args) => export::run(&args, &settings).await,
         Command::Report(args) => report::run(&args, &settings).await,
         Command::Resume(args) => resume::run(&args, &settings).await,

@@ -25,7 +25,7 @@ pub(super) async fn run(args: Retry, settings: &Settings) -> Result<Exit, Failur
             finish("retry", finished, &interrupt, settings)
         }
         RetryTarget::File(path) => {
-            let file = open(path)?;
+            let file = open(path, settings).await?;
             let changes = TemplateChanges { parameters: &args.set, locale: None, lookup_folders: &args.allow_lookup };
             let template = args.template.as_deref().map(|template| load_template(template, changes)).transpose()?;
             let request = RetryReport {

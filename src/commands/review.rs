@@ -17,9 +17,10 @@ use crate::settings::{Output, Settings};
 use crate::ui;
 
 pub(super) async fn run(args: &Review, settings: &Settings) -> Result<Exit, Failure> {
-    let file = match args.run() {
-        Some(run) => Some(InputFile::at(&operations::review::report_to_review(&settings.context, run).await?)),
-        None => args.file.as_deref().map(open).transpose()?,
+    let file = match (args.run(), &args.file) {
+        (Some(run), _) => Some(InputFile::at(&operations::review::report_to_review(&settings.context, run).await?)),
+        (None, Some(path)) => Some(open(path, settings).await?),
+        (None, None) => None,
     };
     if let Some(file) = &file
         && let Err(error) = std::fs::File::open(&file.path)

@@ -19,7 +19,7 @@ use crate::ui;
 pub(super) async fn run(args: &Infer, settings: &Settings) -> Result<Exit, Failure> {
     // Refuses an existing file before the work.
     let output = args.output.as_deref().map(|path| WholeFile::create(path, Existing::Keep)).transpose()?;
-    let file = open(&args.file)?;
+    let file = open(&args.file, settings).await?;
     let request = InferRequest {
         file: &file,
         record: args.record,

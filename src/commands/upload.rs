@@ -23,7 +23,7 @@ pub(super) async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Fail
 /// Uploads, and leaves printing the summary to the caller.
 pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary), Failure> {
     let (context, output) = (&settings.context, settings.output);
-    let file = open(&args.input.file)?;
+    let file = open(&args.input.file, settings).await?;
     // A dry run and a rehearsal send nothing to the service.
     let purpose = match args.dry_run || args.rehearse {
         true => Purpose::Looking,

@@ -13,8 +13,8 @@ use crate::sheet::json::JsonRow;
 use crate::sheet::{Book, Error, Row, Table, open};
 use crate::ui;
 
-pub(super) fn run(args: &View, settings: &Settings) -> Result<Exit, Failure> {
-    let file = input::open(&args.file)?;
+pub(super) async fn run(args: &View, settings: &Settings) -> Result<Exit, Failure> {
+    let file = input::open(&args.file, settings).await?;
     let named = |error: Error| error.of_file(&file.name);
     let book = match open(&file.path, &args.reading.options()) {
         // The table of an empty file has no rows.

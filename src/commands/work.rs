@@ -9,7 +9,7 @@ use super::work_metrics::{Counts, Monitor};
 use crate::cli::Work;
 use crate::error::{Exit, Failure};
 use crate::ledger::Part;
-use crate::operations::{self, WorkEvent, Working};
+use crate::operations::{self, FileOutcome, InboxRequest, Place, WorkEvent, Working};
 use crate::settings::{Output, Settings};
 use crate::ui;
 
@@ -27,7 +27,18 @@ pub(super) async fn run(args: &Work, settings: &Settings) -> Result<Exit, Failur
         counts.note(event);
         show(event, output);
     };
-    let working = Working { at_once: args.at_once, until_idle: args.until_idle };
+    let inbox = match &args.inbox {
+        Some(folder) => Some(Box::new(operations::inbox(&InboxRequest {
+            folder,
+            files: &args.files,
+            template: args.template.as_deref().unwrap_or_default(),
+            set: &args.set,
+            done: args.done.as_deref(),
+            failed: args.failed.as_deref(),
+        })?)),
+        None => None,
+    };
+    let working = Working { at_once: args.at_once, until_idle: args.until_idle, inbox };
     let interrupt = Interrupt::default();
     let work = operations::work(&settings.context, working, interrupt.wait(), &observer);
     match monitor {
@@ -45,7 +56,7 @@ fn show(event: WorkEvent<'_>, output: Output) {
     if output.json {
         return ui::json(&as_json(event));
     }
-    if !output.talks() && !matches!(event, WorkEvent::Stopped { .. } | WorkEvent::Lost { .. }) {
+    if !output.talks() && !is_problem(event) {
         return;
     }
     match event {
@@ -63,7 +74,32 @@ fn show(event: WorkEvent<'_>, output: Output) {
         WorkEvent::Finished { run } => ui::remark(format_args!("run {run}: finished")),
         WorkEvent::Stopped { run, why } => ui::remark(format_args!("run {run}: stopped: {why}")),
         WorkEvent::SetAside { run, why } => ui::remark(format_args!("run {run}: left alone for now: {why}")),
+        WorkEvent::FileTaken { .. } => {}
+        WorkEvent::File(file) => ui::remark(format_args!("{}: {}", file.file.display(), what_became_of(file))),
         WorkEvent::Lost { why } => ui::remark(format_args!("{why}; trying again")),
+    }
+}
+
+/// Whether the event is shown even with `--quiet`.
+fn is_problem(event: WorkEvent<'_>) -> bool {
+    match event {
+        WorkEvent::Stopped { .. } | WorkEvent::Lost { .. } => true,
+        WorkEvent::File(file) => file.place != Place::Done,
+        _ => false,
+    }
+}
+
+/// Says how the upload of a file ended, and where the file is now.
+fn what_became_of(file: &FileOutcome) -> String {
+    let now = file.now.display();
+    let report = file.report.as_ref().map(|report| format!("; report: {}", report.display())).unwrap_or_default();
+    match (&file.result, file.place) {
+        (Err(error), Place::Kept) => format!("can't be sent now: {error}"),
+        (Err(error), _) => format!("{error}; moved to {now}{report}"),
+        (Ok(finished), Place::Kept) => format!("run {} is not finished; it is continued later", finished.run.id),
+        (Ok(finished), _) => {
+            format!("run {}: {} sent; moved to {now}{report}", finished.run.id, ui::thousands(finished.accounting.sent))
+        }
     }
 }
 
@@ -85,6 +121,12 @@ fn as_json(event: WorkEvent<'_>) -> Value {
         WorkEvent::Finished { run } => json!({"event": "finished", "run": run}),
         WorkEvent::Stopped { run, why } => json!({"event": "stopped", "run": run, "why": why}),
         WorkEvent::SetAside { run, why } => json!({"event": "set-aside", "run": run, "why": why}),
+        WorkEvent::FileTaken { file } => json!({"event": "file-taken", "file": file}),
+        WorkEvent::File(file) => json!({
+            "event": "file", "file": file.file, "place": file.place.name(), "now": file.now, "report": file.report,
+            "run": file.result.as_ref().ok().map(|finished| finished.run.id),
+            "error": file.result.as_ref().err().map(ToString::to_string),
+        }),
         WorkEvent::Lost { why } => json!({"event": "lost", "why": why}),
     }
 }

@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tower::ServiceExt;
 
 use crate::error::{Exit, Failure};
-use crate::operations::WorkEvent;
+use crate::operations::{Place, WorkEvent};
 use crate::web_server;
 
 /// Time for a client to take a byte.
@@ -37,6 +37,8 @@ pub(super) struct Counts {
     finished_runs: AtomicU64,
     stopped_runs: AtomicU64,
     ledger_errors: AtomicU64,
+    files_done: AtomicU64,
+    files_failed: AtomicU64,
 }
 
 impl Counts {
@@ -57,7 +59,12 @@ impl Counts {
             }
             WorkEvent::Finished { .. } => add(&self.finished_runs, 1),
             WorkEvent::Stopped { .. } => add(&self.stopped_runs, 1),
-            WorkEvent::SetAside { .. } => {}
+            WorkEvent::SetAside { .. } | WorkEvent::FileTaken { .. } => {}
+            WorkEvent::File(file) => match file.place {
+                Place::Done => add(&self.files_done, 1),
+                Place::Failed => add(&self.files_failed, 1),
+                Place::Same | Place::Kept => {}
+            },
             WorkEvent::Lost { .. } => {
                 self.is_ready.store(false, Ordering::Relaxed);
                 // What was being sent is given up with the connection.
@@ -81,6 +88,8 @@ impl Counts {
             ("throttled_total", "counter", "Answers 429 of the service", read(&self.throttled)),
             ("runs_finished_total", "counter", "Runs finished by this worker", read(&self.finished_runs)),
             ("runs_stopped_total", "counter", "Runs stopped by this worker", read(&self.stopped_runs)),
+            ("files_done_total", "counter", "Files of the inbox sent without problems", read(&self.files_done)),
+            ("files_failed_total", "counter", "Files of the inbox with problems", read(&self.files_failed)),
             ("ledger_errors_total", "counter", "Times that the ledger could not be used", read(&self.ledger_errors)),
         ];
         let lines = metrics.map(|(name, kind, help, value)| {

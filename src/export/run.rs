@@ -296,6 +296,20 @@ impl<'a> UnfinishedResult<'a> {
     }
 }
 
+/// Returns the paths of the files of a job as of now: that of the records, and that of their changes with `true`. Creates missing
+/// folders.
+///
+/// # Errors
+/// If a name can't be that of a file.
+pub fn paths(job: &Job) -> Result<Vec<(PathBuf, bool)>, Error> {
+    let records = match &job.output {
+        Output::File { pattern, .. } => Some((pattern, false)),
+        Output::Stdout { .. } => None,
+    };
+    let changes = job.changes.as_ref().map(|file| (&file.pattern, true));
+    records.into_iter().chain(changes).map(|(pattern, is_changes)| Ok((file_path(job, pattern)?, is_changes))).collect()
+}
+
 /// Returns the path of a file for this pattern. Creates missing folders, and fails if the folder is not writable.
 fn file_path(job: &Job, pattern: &str) -> Result<PathBuf, Error> {
     let path = resolve(pattern, job.clock.local.datetime(), &job.workspace).map_err(Error::Name)?;

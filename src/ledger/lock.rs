@@ -24,6 +24,12 @@ pub struct UploadLock {
     _held: Held,
 }
 
+/// Exclusive access to something with a name. Released on drop.
+#[derive(Debug)]
+pub struct NamedLock {
+    _lock: UploadLock,
+}
+
 /// What other processes find locked.
 #[derive(Debug)]
 enum Held {
@@ -66,6 +72,15 @@ impl Ledger {
     /// [`Error::Busy`] if another process holds the lock.
     pub async fn lock_upload(&self, about: &NewRun) -> Result<UploadLock, Error> {
         self.lock(upload_identity(about)).await
+    }
+
+    /// Locks what has this name, such as a file. Returns `None` if another process has locked it.
+    pub async fn try_lock_name(&self, name: &str) -> Result<Option<NamedLock>, Error> {
+        match self.lock(file_name(&["name", name])).await {
+            Ok(lock) => Ok(Some(NamedLock { _lock: lock })),
+            Err(Error::Busy { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Locks the upload of `run`: the whole family of runs connected by retries.

@@ -57,7 +57,7 @@ pub use in_flight::{Interrupted, SendingChanges};
 pub use integrity::inspect::Inspection;
 pub use integrity::part::DamagedPart;
 pub use integrity::repair::Repaired;
-pub use lock::{LockedRun, UploadLock};
+pub use lock::{LockedRun, NamedLock, UploadLock};
 pub use model::{
     AcceptedEarlier, Disposition, FROM_SERVICE, Origin, Outcome, PlannedRecord, Problem, SkipReason, SourceRow,
 };

@@ -10,13 +10,15 @@ use super::event::{Event, Observer};
 use super::input::{InputFile, Spreadsheet, new_run};
 use super::learned::{load_sizes, store_learned_sizes};
 use super::preview::warn_of_changes;
-use super::report::{check_report_path, choices, report_format};
+use super::report::choices;
+use super::report_path::report_format;
 use super::runs::retry_report::{RetryReport, open_report};
 use super::runs::uploaded_report::{UploadedReport, uploaded_report};
 use super::send::SendOptions;
+use super::stored_files::{check_report_path, write_report};
 use super::temporary_folder::TemporaryFolder;
 use crate::ledger::{AllowRepeat, Ledger, Problem, RunCommand};
-use crate::report::{self, Request, RowFilter};
+use crate::report::{Request, RowFilter};
 use crate::sheet::write::Existing;
 use crate::template::Template;
 use crate::upload::compare::{Connection, suspicious_keys};
@@ -49,7 +51,7 @@ pub struct CheckedFile {
 pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) -> Result<CheckedFile, Error> {
     let Check { input, report, for_supplier, next, online } = check;
     let report = report.map(|path| CheckReport { path, for_supplier, next });
-    report.map_or(Ok(()), |report| check_report_path(report.path))?;
+    check_report_path(context, report.map(|report| report.path)).await?;
     let mut source = input.open_for_sending(context).await?;
     let reported = uploaded_report(context, &input, &AllowRepeat::None, &source, observer).await?;
     let file = input.file;
@@ -149,7 +151,7 @@ async fn check_with_report(
         bom: false,
         for_supplier,
     };
-    report::write(&ledger, &run, &request).await?;
+    write_report(context, &ledger, &run, &request).await?;
     ledger.close().await;
     Ok(tally)
 }

@@ -6,9 +6,10 @@ use super::context::Context;
 use super::error::Error;
 use super::event::{Event, Observer};
 use super::next_command;
-use super::report::{choices, report_format};
-use super::report_path::{beside, numbered};
+use super::report::choices;
+use super::report_path::{beside, numbered, report_format};
 use super::service::rehearsal::Rehearsed;
+use super::stored_files::{is_name_taken, is_taken, write_report};
 use crate::ledger::{Accounting, Causes, Ledger, Run, RunCommand, RunId};
 use crate::report::{self, Format, Request};
 use crate::sheet;
@@ -43,7 +44,7 @@ pub struct Finished {
     /// The run had no pending records left before this operation.
     pub was_finished: bool,
     /// Path of the report, if written, or the error.
-    pub report: Result<Option<PathBuf>, report::Error>,
+    pub report: Result<Option<PathBuf>, Error>,
     /// The service's refusals, grouped by cause.
     pub refused: Causes,
     /// The warnings of the file and its records, grouped by cause.
@@ -145,7 +146,7 @@ impl Ending<'_> {
         accounting: &Accounting,
         only_if_named: bool,
         next: impl Fn(Option<&Path>) -> Option<String>,
-    ) -> Result<Option<PathBuf>, report::Error> {
+    ) -> Result<Option<PathBuf>, Error> {
         if let Some(path) = self.report {
             return self.write_report_to(run, path, next(Some(path))).await.map(Some);
         }
@@ -159,10 +160,13 @@ impl Ending<'_> {
             Some(path) => &mut numbered(path),
             None => &mut beside(Path::new(&run.about.file), self.default_format(run).extension()),
         };
-        for path in paths.filter(|path| !path.exists()) {
+        for path in paths {
+            if is_taken(self.context, &path).await? {
+                continue;
+            }
             match self.write_report_to(run, &path, next(Some(&path))).await {
                 // Another process took the name in the meantime.
-                Err(report::Error::Sheet(sheet::Error::Exists { .. })) => {}
+                Err(error) if is_name_taken(&error) => {}
                 written => return written.map(Some),
             }
         }
@@ -181,7 +185,7 @@ impl Ending<'_> {
         Format::Csv
     }
 
-    async fn write_report_to(&self, run: &Run, path: &Path, next: Option<String>) -> Result<PathBuf, report::Error> {
+    async fn write_report_to(&self, run: &Run, path: &Path, next: Option<String>) -> Result<PathBuf, Error> {
         let for_supplier = run.about.settings.for_supplier;
         let format = report_format(path).expect("the path of a report is checked before sending");
         let request = Request {
@@ -195,7 +199,7 @@ impl Ending<'_> {
             bom: false,
             for_supplier,
         };
-        Ok(report::write(self.ledger, run, &request).await?.path)
+        Ok(write_report(self.context, self.ledger, run, &request).await?.path)
     }
 }
 

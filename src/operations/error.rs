@@ -3,7 +3,7 @@
 use crate::client;
 use crate::diagnostics::{Mistake, Mistakes};
 use crate::ledger::{Accounting, RunId};
-use crate::{export, ledger, report, service, sheet, upload};
+use crate::{export, ledger, object_storage, report, service, sheet, upload};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -19,6 +19,8 @@ pub enum Error {
     Report(#[from] report::Error),
     #[error(transparent)]
     Export(#[from] export::Error),
+    #[error(transparent)]
+    Storage(#[from] object_storage::Error),
     #[error(transparent)]
     Service(#[from] service::Error),
     #[error("{0}")]
@@ -58,6 +60,9 @@ pub enum Error {
     /// An error with advice of its own.
     #[error("{error}")]
     WithOtherHint { error: Box<Error>, hint: String },
+    /// An error in other words.
+    #[error("{message}")]
+    Reworded { error: Box<Error>, message: String },
     /// An error with further advice.
     #[error("{error}")]
     WithHint { error: Box<Error>, hint: String },
@@ -80,7 +85,9 @@ impl Error {
             // It may be complete by the next time.
             Error::Upload(U::Changed { .. } | U::ReaderDied { .. } | U::Ledger(_)) => false,
             Error::Upload(_) | Error::BadInput { .. } | Error::RunRefused { .. } => true,
-            Error::WithHint { error, .. } | Error::WithOtherHint { error, .. } => error.is_about_file(),
+            Error::WithHint { error, .. } | Error::WithOtherHint { error, .. } | Error::Reworded { error, .. } => {
+                error.is_about_file()
+            }
             _ => false,
         }
     }
@@ -103,6 +110,7 @@ impl Error {
             Error::Client(error) => return error.hint(),
             Error::Report(error) => return error.hint(),
             Error::Export(error) => return error.hint(),
+            Error::Storage(error) => error.hint(),
             Error::Service(error) => error.hint(),
             Error::Template(mistakes) => return mistakes.hint(),
             Error::NoBaseUrl => {
@@ -124,7 +132,7 @@ impl Error {
             Error::JobIsRunning { .. } => {
                 "nothing was done; wait for it, or end that process: its work will be continued".to_owned()
             }
-            Error::InRun { error, .. } => return error.hint(),
+            Error::InRun { error, .. } | Error::Reworded { error, .. } => return error.hint(),
             Error::WithHint { error, hint } => match error.hint() {
                 Some(first) => format!("{first}; {hint}"),
                 None => hint.clone(),
@@ -144,6 +152,18 @@ impl Error {
         Error::WithHint { error: Box::new(self), hint: hint.to_owned() }
     }
 
+    /// Changes the words of an error about files.
+    pub(super) fn in_words(self, change: impl Fn(&str) -> String) -> Error {
+        match self {
+            Error::Export(error @ (export::Error::Api(_) | export::Error::Page { .. })) => Error::Export(error),
+            Error::WithHint { error, hint } => Error::WithHint { error: Box::new(error.in_words(change)), hint },
+            error @ (Error::Export(_) | Error::Sheet(_)) => {
+                Error::Reworded { message: change(&error.to_string()), error: Box::new(error) }
+            }
+            error => error,
+        }
+    }
+
     /// Temporary files can't be written.
     pub(super) fn no_temporary_files(error: &std::io::Error) -> Error {
         Error::Local {
@@ -160,6 +180,12 @@ fn since(began: Option<i64>, process: Option<u32>) -> String {
     let since = began.map(|began| format!(", since {began}")).unwrap_or_default();
     let process = process.map(|process| format!(", in the process {process}")).unwrap_or_default();
     format!("{since}{process}")
+}
+
+impl From<object_storage::AddressError> for Error {
+    fn from(error: object_storage::AddressError) -> Error {
+        Error::Storage(error.into())
+    }
 }
 
 impl From<Mistake> for Error {

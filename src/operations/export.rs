@@ -8,10 +8,12 @@ use std::time::{Instant, SystemTime};
 use super::context::Context;
 use super::error::Error;
 use super::event::{Event, Observer};
+use super::export_staging::Staging;
 use super::learned::Learned;
 use super::lists::LISTS;
 use crate::client::{self, KnownSizes, Pace, PageSize, Speed};
 use crate::export::{self, ChangesFile, Clock, Exported, IdFile, Job, Output, Since, Source, Template, template};
+use crate::object_storage::ObjectAddress;
 use crate::records::{Family, Single, inventory, order, transaction};
 use crate::sheet::write::{Shape, Style, TextKind};
 use crate::text_file::read_text;
@@ -132,6 +134,38 @@ pub async fn export(
     request: &ExportRequest<'_>,
     observer: Observer<'_>,
 ) -> Result<Vec<Exported>, Error> {
+    let Some(staging) = Staging::of(context, request.output)? else {
+        if let Some(changes) = request.changes.filter(|changes| ObjectAddress::is_meant(changes)) {
+            let message = format!("{} is in object storage, but the records are not", changes.display());
+            return Err(Error::invalid(message, "write both to the same bucket"));
+        }
+        return export_to_files(context, request, None, observer).await;
+    };
+    // A wrong request is refused before the bucket is read.
+    check(request)?;
+    let output = request.output.map(|path| staging.local(path)).transpose()?;
+    let changes = request.changes.map(|path| staging.local(path)).transpose()?;
+    if let Some((output, changes)) = output.as_ref().zip(changes.as_ref())
+        && staging.holds(changes)
+        && output.parent() != changes.parent()
+    {
+        let message = "--changes is in another folder of the bucket than the records";
+        return Err(Error::invalid(message, "name a file in the same folder"));
+    }
+    let local = ExportRequest { output: output.as_deref(), changes: changes.as_deref(), ..request.clone() };
+    let exported = export_to_files(context, &local, Some(&staging), observer).await;
+    let mut exported = exported.map_err(|error| error.in_words(|text| staging.shown_in(text)))?;
+    staging.publish(&mut exported).await?;
+    Ok(exported)
+}
+
+/// Exports to files, which stand for objects if there is a folder for them.
+async fn export_to_files(
+    context: &Context,
+    request: &ExportRequest<'_>,
+    staging: Option<&Staging>,
+    observer: Observer<'_>,
+) -> Result<Vec<Exported>, Error> {
     let mut jobs: Vec<Job> =
         request.records.iter().map(|name| job(context, request, name)).collect::<Result<_, _>>()?;
     let base_url = context.base_url()?.trim_end_matches('/');
@@ -146,6 +180,17 @@ pub async fn export(
     let mut client = context.client(base_url, request.concurrency)?;
     if let Some(language) = request.language {
         client = client.with_language(language)?;
+    }
+    if let Some(staging) = staging {
+        let (mut paths, mut extended) = (Vec::new(), Vec::new());
+        for job in &mut jobs {
+            job.shown = Some(export::Shown { root: staging.root().to_owned(), address: staging.address() });
+            let of_job = export::paths(job)?;
+            let records = of_job.iter().filter(|(_, is_changes)| job.append && !is_changes);
+            extended.extend(records.map(|(path, _)| path.clone()));
+            paths.extend(of_job.into_iter().map(|(path, _)| path));
+        }
+        staging.prepare(&paths, &extended).await?;
     }
     let known = before.first().copied().unwrap_or_default();
     let pace = Arc::new(match known.speed(context.speed(request.rate, base_url)) {
@@ -287,6 +332,7 @@ fn job(context: &Context, request: &ExportRequest<'_>, records: &str) -> Result<
         workspace: context.workspace(),
         language: request.language.map(str::to_owned),
         clock: Clock { local: jiff::Zoned::now(), now: SystemTime::now },
+        shown: None,
     })
 }
 

@@ -26,18 +26,20 @@ pub struct InputFile {
     pub path: PathBuf,
     /// Name used in messages.
     pub name: PathBuf,
-    /// The copy of a spooled stream.
+    /// The copy of a stream or an object.
     spool: Option<PrivateFile>,
+    /// What the ledger calls an object, if not as messages do.
+    address: Option<String>,
 }
 
 impl InputFile {
     pub fn at(path: &Path) -> InputFile {
-        InputFile { path: path.to_owned(), name: path.to_owned(), spool: None }
+        InputFile { path: path.to_owned(), name: path.to_owned(), spool: None, address: None }
     }
 
     /// Returns the file at `path`, which messages call `name`.
     pub(super) fn named(path: &Path, name: &Path) -> InputFile {
-        InputFile { path: path.to_owned(), name: name.to_owned(), spool: None }
+        InputFile { path: path.to_owned(), name: name.to_owned(), spool: None, address: None }
     }
 
     /// Copies `stream` to a temporary file.
@@ -54,12 +56,17 @@ impl InputFile {
                 (format!("{name} is larger than 64 GiB"), "save it as a file and give its name".into());
             return Err(Error::BadInput { message, hint });
         }
-        Ok(InputFile { path: spool.path().to_owned(), name: name.into(), spool: Some(spool) })
+        Ok(InputFile { path: spool.path().to_owned(), name: name.into(), spool: Some(spool), address: None })
     }
 
     /// Takes a temporary copy that was written elsewhere, shown as `name`.
     pub fn of_copy(copy: PrivateFile, name: &str) -> InputFile {
-        InputFile { path: copy.path().to_owned(), name: name.into(), spool: Some(copy) }
+        InputFile { path: copy.path().to_owned(), name: name.into(), spool: Some(copy), address: None }
+    }
+
+    /// Takes the temporary copy of an object, which messages call `name`.
+    pub(super) fn of_object(copy: PrivateFile, name: &Path, address: &str) -> InputFile {
+        InputFile { address: Some(address.to_owned()), ..InputFile::of_copy(copy, &name.to_string_lossy()) }
     }
 
     /// Returns the folder of the file, the current one for a stream.
@@ -75,8 +82,11 @@ impl InputFile {
         }
     }
 
-    /// Returns the absolute path for the ledger, or the name of a spooled stream.
-    fn lasting_name(&self) -> String {
+    /// Returns the absolute path for the ledger, the address of an object, or the name of a stream.
+    pub(super) fn lasting_name(&self) -> String {
+        if let Some(address) = &self.address {
+            return address.clone();
+        }
         let path = match self.spool {
             None => std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone()),
             Some(_) => self.name.clone(),

@@ -12,6 +12,7 @@ mod error;
 mod event;
 mod explain;
 mod export;
+mod export_staging;
 mod find_sample;
 mod input;
 mod jobs;
@@ -27,6 +28,7 @@ mod runs;
 mod schemas;
 mod send;
 mod service;
+mod stored_files;
 mod templates;
 mod temporary_folder;
 mod upload;
@@ -46,14 +48,14 @@ pub use export::{EXPORTABLE, ExportRequest, IdSource, export, lacks_array};
 pub use find_sample::{SAMPLE_NAME, Sample, find_sample};
 pub use input::{InputFile, STANDARD_INPUT, Spreadsheet};
 pub use jobs::{
-    Entry, EntryFile, ExportFailure, FileOutcome, Installed, Job, JobObserver, JobRun, News, Notified, Occasion, Place,
-    PreviousRun, Schedule, Scheduler, Stage, Step, StepOutcome, Stopping, Waiting, Work, install, load_job,
-    missing_secrets, notify, run_job, uninstall,
+    Entry, EntryFile, ExportFailure, FileOutcome, InboxRequest, Installed, Job, JobObserver, JobRun, News, Notified,
+    Occasion, Place, PreviousRun, Schedule, Scheduler, Stage, Step, StepOutcome, Stopping, UploadStep, Waiting, Work,
+    inbox, install, load_job, missing_secrets, notify, run_job, uninstall,
 };
 pub use next_command::has_sent;
 pub use preview::{Preview, PreviewedRequest};
 pub use problem_codes::{CodeGroup, ExplainedCode, code_groups, codes, explain_code, nearest_topic};
-pub use report::{ReportRequest, check_report_path, report};
+pub use report::{ReportRequest, report};
 pub use report_path::unused;
 pub use runs::check_runs::{Checked, RepairedRuns, check_runs, repair_runs};
 pub use runs::list_runs::{ListedRun, RunDetails, RunFilter, RunStatus, list_runs, show_run};
@@ -69,6 +71,7 @@ pub use service::load::{LOAD_KINDS, LoadKind, LoadOutcome, LoadedFile, load};
 pub use service::local_service::LocalService;
 pub use service::login::{StoredTokens, login, verify};
 pub use service::rehearsal::{Forecast, RehearsalRecords, Rehearse, Rehearsed};
+pub use stored_files::{check_report_path, open_input};
 pub use templates::infer::{InferRequest, infer};
 pub use templates::load_template::{
     TemplateChanges, format_template, load_template, load_template_for, unknown_template,

@@ -7,11 +7,13 @@ use super::context::Context;
 use super::error::Error;
 use super::event::{Event, Observer};
 use super::next_command;
+use super::report_path::report_format;
 use super::runs::unsent::check_has_plan;
+use super::stored_files::write_report;
 use super::templates::load_template::template_of_run;
 use crate::ledger::{Run, RunId};
-use crate::report::{self, Choices, Format, MAX_CHOICES, Request, RowFilter, Written};
-use crate::sheet::write::{Existing, WholeFile};
+use crate::report::{Choices, Format, MAX_CHOICES, Request, RowFilter, Written};
+use crate::sheet::write::Existing;
 use crate::template::Template;
 use crate::template::model::{Source, Translate};
 
@@ -73,25 +75,9 @@ pub async fn report(
         bom: request.bom,
         for_supplier,
     };
-    let written = report::write(&ledger, &run, &request).await?;
+    let written = write_report(context, &ledger, &run, &request).await?;
     ledger.close().await;
     Ok((run, written, next))
-}
-
-/// Checks that a report can be written to `path`: the extension is known, the file does not exist, and the folder exists.
-pub fn check_report_path(path: &Path) -> Result<(), Error> {
-    report_format(path)?;
-    // The new file is removed on drop.
-    WholeFile::create(path, Existing::Keep)?;
-    Ok(())
-}
-
-/// Returns the format for the extension of `path`.
-pub(super) fn report_format(path: &Path) -> Result<Format, Error> {
-    Format::of(path).ok_or_else(|| {
-        let message = format!("{} has no extension that says what to write", path.display());
-        Error::invalid(message, "use .xlsx or .csv for a report to fix rows in, or .html for a page to read")
-    })
 }
 
 /// Returns the drop-down lists of a report, from the run's own copy of the template. A supplier gets no lists of keys of lookup

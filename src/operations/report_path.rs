@@ -1,8 +1,10 @@
-//! Default paths of reports.
+//! Paths of reports: their formats, and the default ones.
 
 use std::path::{Path, PathBuf};
 
+use super::error::Error;
 use super::input::STANDARD_INPUT;
+use crate::report::Format;
 
 /// Extensions of compressed text files.
 const COMPRESSED: [&str; 2] = ["gz", "zst"];
@@ -38,6 +40,14 @@ pub(super) fn numbered(path: &Path) -> impl Iterator<Item = PathBuf> {
     (1_u64..).map(move |number| match number {
         1 => path.to_owned(),
         number => path.with_file_name(format!("{stem}-{number}.{extension}")),
+    })
+}
+
+/// Returns the format for the extension of `path`.
+pub(super) fn report_format(path: &Path) -> Result<Format, Error> {
+    Format::of(path).ok_or_else(|| {
+        let message = format!("{} has no extension that says what to write", path.display());
+        Error::invalid(message, "use .xlsx or .csv for a report to fix rows in, or .html for a page to read")
     })
 }
 

@@ -9,6 +9,7 @@ use super::error::Error;
 use super::event::{Event, Observer};
 use super::learned::{load_sizes, store_learned_sizes};
 use super::next_command;
+use super::stored_files::lasting;
 use crate::client::{Client, Rate, Speed};
 use crate::ledger::{
     self, Ledger, LockedRun, NewRun, Part, Run, RunCommand, RunRate, RunSettings, RunState, UploadLock,
@@ -54,7 +55,7 @@ impl SendOptions<'_> {
 
     /// Returns the settings of a resumed or retried run: those of `run`, with what is asked for otherwise.
     pub(super) fn over(&self, run: &RunSettings) -> RunSettings {
-        let report = self.report.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+        let report = self.report.map(lasting);
         RunSettings {
             rate: self.rate.map(run_rate).or(run.rate),
             concurrency: self.concurrency.unwrap_or(run.concurrency),

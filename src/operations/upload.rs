@@ -10,11 +10,11 @@ use super::event::Observer;
 use super::input::{Spreadsheet, new_run};
 use super::learned::{load_sizes, store_learned_sizes};
 use super::preview::{Preview, preview};
-use super::report::check_report_path;
 use super::runs::retry_report::{RetryReport, preview_retry, retry_report};
 use super::runs::uploaded_report::{UploadedReport, uploaded_report};
 use super::send::{SendOptions, Sending, plan_run, speed};
 use super::service::rehearsal::{Rehearsal, Rehearse, Rehearsed};
+use super::stored_files::check_report_path;
 use crate::ledger::{AllowRepeat, CallOption, RunCommand, RunSettings};
 use crate::upload::compare::{Connection, count_changed};
 use crate::upload::{Grace, Source, Tally};
@@ -101,6 +101,7 @@ pub async fn preview_upload(
     mut upload: Upload<'_>,
     observer: Observer<'_>,
 ) -> Result<Preview, Error> {
+    check_report_path(context, upload.sending.report).await?;
     apply_options(&mut upload)?;
     let mut source = upload.input.open_for_sending(context).await?;
     match upload.reported(context, &source, observer).await? {
@@ -122,6 +123,7 @@ async fn run_upload(
     interrupt: impl Future<Output = Grace>,
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
+    check_report_path(context, upload.sending.report).await?;
     apply_options(&mut upload)?;
     let settings = RunSettings {
         all_or_nothing: upload.all_or_nothing,
@@ -194,9 +196,6 @@ fn restore_on_request(source: &mut Source, questions: Questions<'_>) -> Result<(
 
 /// Checks the request and applies the call options to the template.
 fn apply_options(upload: &mut Upload<'_>) -> Result<(), Error> {
-    if let Some(report) = upload.sending.report {
-        check_report_path(report)?;
-    }
     let options: Vec<_> = call_options(upload).collect();
     let template = &mut upload.input.template;
     let input = template.record.input();

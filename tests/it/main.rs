@@ -12,6 +12,7 @@ mod postgres;
 mod serve_load;
 mod service;
 mod sheet;
+mod storage;
 mod template_docs;
 mod template_schema;
 mod templates_hold;

@@ -9,11 +9,11 @@ use crate::operations::{self, InputFile, STANDARD_INPUT, Spreadsheet, load_templ
 use crate::settings::Settings;
 use crate::visible::one_line;
 
-/// Opens the file at `path`, or standard input for `-`.
-pub(crate) fn open(path: &Path) -> Result<InputFile, Failure> {
+/// Opens the file or the object at `path`, or standard input for `-`.
+pub(crate) async fn open(path: &Path, settings: &Settings) -> Result<InputFile, Failure> {
     Ok(match path.as_os_str() == "-" {
         true => InputFile::spool(std::io::stdin().lock(), STANDARD_INPUT)?,
-        false => InputFile::at(path),
+        false => operations::open_input(&settings.context, path).await?,
     })
 }
 

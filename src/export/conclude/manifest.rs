@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::file_names::absolute;
+use super::file_names::{absolute, not_found};
 use crate::export::changes::Changes;
 use crate::export::error::Error;
 use crate::sheet;
@@ -106,6 +106,11 @@ impl Manifest {
         PathBuf::from(name)
     }
 
+    /// Returns the path of a file's list of IDs that were not found.
+    pub fn not_found_of(file: &Path) -> PathBuf {
+        not_found(file)
+    }
+
     /// Returns the manifest of a file whose sheets have these manifests. A single one is that of the file.
     pub(super) fn of_sheets(sheets: Vec<Manifest>) -> Option<Manifest> {
         let mut whole = sheets.first()?.clone();
@@ -151,7 +156,7 @@ impl Manifest {
     }
 
     /// Returns the absolute paths of the lists of changes of this file and its sheets.
-    pub(super) fn lists_beside(&self, file: &Path) -> Vec<PathBuf> {
+    pub fn lists_beside(&self, file: &Path) -> Vec<PathBuf> {
         let all = std::iter::once(self).chain(&self.sheets).filter_map(|manifest| manifest.changes_file.as_ref());
         let mut lists: Vec<PathBuf> = all.map(|list| absolute(&folder(file).join(list))).collect();
         lists.dedup();

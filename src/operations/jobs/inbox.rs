@@ -113,7 +113,7 @@ fn looks(step: &UploadStep) -> io::Result<Vec<Look>> {
 }
 
 /// Whether a program will rename the file, or it is a lock of an office program.
-fn is_temporary(name: &str) -> bool {
+pub(super) fn is_temporary(name: &str) -> bool {
     let extension = Path::new(name).extension().map(|extension| extension.to_string_lossy().to_lowercase());
     name.starts_with(['.', '~']) || extension.is_some_and(|extension| PARTIAL.contains(&extension.as_str()))
 }

@@ -6,6 +6,7 @@ use toml::de::DeTable;
 
 use super::super::error::Error;
 use super::super::export::{EXPORTABLE, IdSource};
+use super::super::stored_files::{resolved, sibling};
 use super::super::templates::load_template::{TemplateChanges, load_template};
 use super::keys::{Keys, Mistaken, Placed};
 use super::model::{ExportStep, Folders, Job, Notice, Step, UploadStep, Work};
@@ -22,7 +23,7 @@ use crate::text_file::read_text;
 /// Longest wait for a file to settle, in seconds.
 const MAX_SETTLE: u64 = 3600;
 /// How long a file must have been unchanged, unless the step says otherwise, in seconds.
-const SETTLE: u64 = 10;
+pub(super) const SETTLE: u64 = 10;
 const WILDCARDS: [char; 2] = ['*', '?'];
 
 /// Reads the job's file at `path`, and the templates that it names.
@@ -106,7 +107,7 @@ impl Reader<'_> {
     }
 
     fn upload(&self, keys: &Keys<'_>, (span, files): Placed<&str>) -> Option<Box<UploadStep>> {
-        let path = self.folder.join(files);
+        let path = resolved(self.folder, files);
         let pattern = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let folder = path.parent().unwrap_or(self.folder).to_owned();
         if pattern.is_empty() || files.ends_with(['/', '\\']) {
@@ -127,7 +128,7 @@ impl Reader<'_> {
                 None
             }
             Some((span, folder)) => self.dated(keys, span, &folder),
-            None => Some(folder.parent().unwrap_or(&folder).join(usual)),
+            None => Some(sibling(&folder, usual)),
         };
         let (done, failed) = (place("done", "done"), place("failed", "failed"));
         for target in [&done, &failed].into_iter().flatten().filter(|target| **target == folder && moves) {
@@ -224,7 +225,7 @@ impl Reader<'_> {
             keys.mistake(keys.span(), "the step has no output", Some("add output = \"items-{date}.xlsx\""));
             return None;
         };
-        let output = self.folder.join(output);
+        let output = resolved(self.folder, &output);
         let locale = |name: &str| {
             let comma = crate::export::locale::has_decimal_comma(name);
             comma.ok_or_else(|| "expected a language such as de, fr or en".to_owned())
@@ -253,7 +254,7 @@ impl Reader<'_> {
             },
             since_last: since.is_some(),
             append: keys.flag("append"),
-            changes: keys.text("changes").map(|(_, path)| self.folder.join(path)),
+            changes: keys.text("changes").map(|(_, path)| resolved(self.folder, &path)),
             verify: keys.flag("verify"),
             keep: keys.number("keep", 1..=u64::from(u16::MAX)).and_then(|keep| u16::try_from(keep).ok()),
             min_ratio: keys.share("min_ratio"),
@@ -280,7 +281,7 @@ impl Reader<'_> {
             keys.mistake(span, message, Some("{date} and {time} are filled in"));
             return None;
         }
-        Some(self.folder.join(folder))
+        Some(resolved(self.folder, folder))
     }
 }
 

@@ -3,6 +3,7 @@
 use super::super::context::{Context, now};
 use super::super::error::Error;
 use super::super::export;
+use super::super::stored_files::create_folder;
 use super::lock;
 use super::model::{ExportStep, Job, Work};
 use super::outcome::{ExportFailure, JobObserver, JobRun, StepOutcome, Stopping};
@@ -70,7 +71,7 @@ async fn run_export(
         Ok(requests) => requests,
         Err(error) => return StepOutcome::Failed(error),
     };
-    if let Some(error) = step.output.parent().and_then(|folder| std::fs::create_dir_all(folder).err()) {
+    if let Some(error) = step.output.parent().and_then(|folder| create_folder(folder).err()) {
         let message = format!("the folder of {} can't be created: {error}", step.output.display());
         return StepOutcome::Failed(Error::Local { message, hint: "check its permissions".to_owned() });
     }

@@ -12,7 +12,7 @@ use super::super::report_path::numbered;
 use crate::sheet::write::{Existing, WholeFile};
 
 /// The folder below an inbox.
-const FOLDER: &str = ".sheetport";
+pub(super) const FOLDER: &str = ".sheetport";
 /// The file that a process locks as long as it works on a taken file. It has the name of that file.
 const LOCK: &str = "lock";
 

@@ -1,6 +1,5 @@
 //! Uploads the files of a step, and moves each to the folder of its outcome.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::super::context::Context;
@@ -13,27 +12,27 @@ use super::super::report_path::beside;
 use super::super::runs::list_runs::{ListedRun, RunFilter, list_runs};
 use super::super::runs::resume::resume;
 use super::super::send::SendOptions;
+use super::super::stored_files::{create_folder, inside, is_taken, open_input, write_text};
 use super::super::templates::load_template::{TemplateChanges, load_template_for};
 use super::super::templates::trust::trust;
 use super::super::upload::{Upload, upload};
-use super::inbox::find;
+use super::claimed::Claimed;
 use super::model::{Folders, UploadStep};
 use super::outcome::{FileOutcome, JobObserver, Place, StepOutcome, Stopping, is_clean};
-use super::taken::{Taken, left_over, take};
+use super::sources::{Inbox, Source};
 use crate::client::Stop;
 use crate::digest;
 use crate::ledger::{AllowRepeat, Run, RunId, RunState};
 use crate::readers::Readers;
 use crate::report::Format;
 use crate::sheet;
-use crate::sheet::write::{Existing, WholeFile};
 use crate::upload::StopReason;
 
 /// Newest runs among which the one of a file is looked for.
 const NEWEST: usize = 1;
 
 /// Uploads all files of a step. Files that can't be sent now stay in the inbox.
-pub(super) async fn run(
+pub(in crate::operations) async fn run(
     context: &Context,
     step: &UploadStep,
     stopping: &Stopping,
@@ -43,28 +42,28 @@ pub(super) async fn run(
     if let Err(error) = ready(context) {
         return StepOutcome::Failed(error);
     }
-    let leftovers = match step.folders {
-        Some(_) => left_over(&step.folder, &step.files),
-        None => Vec::new(),
+    let inbox = match Inbox::open(context, step).await {
+        Ok(inbox) => inbox,
+        Err(error) => return StepOutcome::Failed(error),
     };
-    let found = match find(step).await {
+    let (sources, waiting) = match inbox.sources(step).await {
         Ok(found) => found,
-        Err(error) => return StepOutcome::Failed(unreadable(&step.folder, &error)),
+        Err(error) => return StepOutcome::Failed(error),
     };
     let mut files: Vec<FileOutcome> = Vec::new();
     let mut left: Vec<PathBuf> = Vec::new();
-    let sources = leftovers.into_iter().map(Found::Taken).chain(found.ready.into_iter().map(Found::New));
     for source in sources {
         let goes_on = files.last().is_none_or(|file| is_about_this_file(&file.result));
         if !goes_on || stopping.is_asked() {
-            left.push(source.path().to_owned());
+            left.push(source.path());
             continue;
         }
-        (observer.takes)(source.path());
-        files.push(Sender { context, step, stopping, observer }.send(source).await);
+        (observer.takes)(&source.path());
+        files.extend(Sender { context, step, inbox: &inbox, stopping, observer }.send(source).await);
         (observer.ends)();
     }
-    StepOutcome::Uploaded { files, waiting: found.waiting, left }
+    inbox.close().await;
+    StepOutcome::Uploaded { files, waiting, left }
 }
 
 /// Checks that something can be sent at all.
@@ -72,87 +71,57 @@ fn ready(context: &Context) -> Result<(), Error> {
     context.writing_client(context.base_url()?, 1).map(drop)
 }
 
-fn unreadable(folder: &Path, error: &std::io::Error) -> Error {
-    Error::Local {
-        message: format!("{} can't be read: {error}", folder.display()),
-        hint: "check that it exists, is connected and may be read".to_owned(),
-    }
-}
-
-/// A file to upload.
-enum Found {
-    New(PathBuf),
-    /// By an earlier run, which has not come to its end.
-    Taken(Taken),
-}
-
-impl Found {
-    fn path(&self) -> &Path {
-        match self {
-            Found::New(path) => path,
-            Found::Taken(taken) => &taken.path,
-        }
-    }
-}
-
 struct Sender<'a> {
     context: &'a Context,
     step: &'a UploadStep,
+    inbox: &'a Inbox,
     stopping: &'a Stopping,
     observer: JobObserver<'a>,
 }
 
 impl Sender<'_> {
-    async fn send(&self, source: Found) -> FileOutcome {
+    /// Uploads a file. Returns `None` if another process has taken it.
+    async fn send(&self, source: Source) -> Option<FileOutcome> {
+        let path = source.path();
         let Some(folders) = &self.step.folders else {
-            let path = source.path().to_owned();
-            let result = self.upload(&path, &path, self.unfinished(&path).await).await;
+            let result = match open_input(self.context, &path).await {
+                Ok(file) => self.upload(&file, self.unfinished(&file).await).await,
+                Err(error) => Err(error),
+            };
             let report = result.as_ref().ok().and_then(|finished| finished.report.as_ref().ok()?.clone());
             let (file, now) = (path.clone(), path);
-            return FileOutcome { file, now, place: Place::Same, result, report, warnings: Vec::new() };
+            return Some(FileOutcome { file, now, place: Place::Same, result, report, warnings: Vec::new() });
         };
-        let (taken, file, run) = match source {
-            Found::New(path) => match take(&path) {
-                Ok(taken) => (taken, path, None),
-                Err(error) => {
-                    let message = format!("{} can't be taken out of its folder: {error}", path.display());
-                    let hint = "close it in other programs, and check the permissions of the folder".to_owned();
-                    let result = Err(Error::FileInUse { message, hint });
-                    let now = path.clone();
-                    return FileOutcome {
-                        file: path,
-                        now,
-                        place: Place::Kept,
-                        result,
-                        report: None,
-                        warnings: Vec::new(),
-                    };
-                }
-            },
-            Found::Taken(taken) => {
-                let file = self.step.folder.join(taken.path.file_name().unwrap_or_default());
-                let run = self.run_of(&taken.path).await;
-                (taken, file, run)
+        let is_new = matches!(source, Source::New(_));
+        let claimed = match self.inbox.claim(source).await {
+            Ok(claimed) => claimed?,
+            Err(error) => {
+                let (file, now, result) = (path.clone(), path, Err(error));
+                return Some(FileOutcome { file, now, place: Place::Kept, result, report: None, warnings: Vec::new() });
             }
         };
-        let result = self.upload(&taken.path, &file, run).await;
-        self.settle(taken, file, result, folders).await
+        let file = inside(&self.step.folder, &claimed.path().file_name().unwrap_or_default().to_string_lossy());
+        let run = if is_new { None } else { self.run_of(&claimed.path()).await };
+        let result = match claimed.input(&file).await {
+            Ok(input) => self.upload(&input, run).await,
+            Err(error) => Err(error),
+        };
+        Some(self.settle(claimed, file, result, folders).await)
     }
 
-    /// Uploads a file that was found as `name`, or continues its run.
-    async fn upload(&self, path: &Path, name: &Path, run: Option<RunId>) -> Result<Box<Finished>, Error> {
+    /// Uploads a file, or continues its run.
+    async fn upload(&self, file: &InputFile, run: Option<RunId>) -> Result<Box<Finished>, Error> {
         let (context, step, events) = (self.context, self.step, self.observer.events);
         if let Some(run) = run {
             let options = SendOptions::default();
             return resume(context, Some(run), options, self.stopping.wait(), events).await.map(Box::new);
         }
-        let file = InputFile::named(path, name);
         let changes = TemplateChanges { parameters: &step.set, locale: step.locale.as_deref(), lookup_folders: &[] };
-        let template = load_template_for(&step.template, changes, &file)?;
+        let template = load_template_for(&step.template, changes, file)?;
         // Whoever names a template in a job trusts it.
         trust(context, &template)?;
         let input = Spreadsheet {
-            file: &file,
+            file,
             template,
             sheet: step.sheet.as_deref(),
             text: sheet::Options::default(),
@@ -189,20 +158,20 @@ impl Sender<'_> {
     }
 
     /// Returns the run of a file that stays where it is, if it has pending records and the file is as it was.
-    async fn unfinished(&self, path: &Path) -> Option<RunId> {
+    async fn unfinished(&self, file: &InputFile) -> Option<RunId> {
         let ledger = self.context.existing_ledger().await.ok()??;
-        let path = path.display().to_string();
+        let name = file.lasting_name();
         let mut found = None;
         for id in ledger.unfinished().await.ok()? {
             let Ok(run) = ledger.run(id).await else { continue };
             let is_pending = ledger.accounting(id).await.is_ok_and(|accounting| accounting.pending > 0);
-            if run.about.file == path && run.state == RunState::Planned && is_pending {
+            if run.about.file == name && run.state == RunState::Planned && is_pending {
                 found = found.max(Some((id, run.about.file_hash)));
             }
         }
         ledger.close().await;
         let (id, hash) = found?;
-        (digest::of_file(Path::new(&path)).ok()? == hash).then_some(id)
+        (digest::of_file(&file.path).ok()? == hash).then_some(id)
     }
 
     /// Returns the newest run of a taken file. Each of them has a path of its own.
@@ -222,7 +191,7 @@ impl Sender<'_> {
     /// Moves a file to the folder of its outcome, with a report or a note if it has problems.
     async fn settle(
         &self,
-        taken: Taken,
+        claimed: Claimed,
         file: PathBuf,
         mut result: Result<Box<Finished>, Error>,
         folders: &Folders,
@@ -231,24 +200,24 @@ impl Sender<'_> {
         let place = place(&result);
         if place == Place::Kept {
             // A file that no run has read goes back; the next run continues the run of another one.
-            let now = match self.newest_run(&taken.path).await {
-                Ok(None) => taken.put_back(),
-                Ok(Some(_)) | Err(_) => taken.path.clone(),
+            let now = match self.newest_run(&claimed.path()).await {
+                Ok(None) => claimed.put_back().await,
+                Ok(Some(_)) | Err(_) => claimed.path(),
             };
             return FileOutcome { file, now, place, result, report: None, warnings };
         }
         let folder = dated(if place == Place::Done { &folders.done } else { &folders.failed });
         let mut report = None;
         if place == Place::Failed {
-            match self.explain(&folder, &taken.path, &mut result).await {
+            match self.explain(&folder, &claimed.path(), &mut result).await {
                 Ok(path) => report = path,
                 Err(why) => warnings.push(why),
             }
         }
-        match taken.move_into(&folder) {
+        match claimed.move_into(&folder).await {
             Ok(now) => FileOutcome { file, now, place, result, report, warnings },
-            Err((taken, error)) => {
-                let from = taken.path.clone();
+            Err((claimed, error)) => {
+                let from = claimed.path();
                 warnings.push(format!("{} can't be moved to {}: {error}", from.display(), folder.display()));
                 FileOutcome { file, now: from, place: Place::Kept, result, report, warnings }
             }
@@ -264,16 +233,21 @@ impl Sender<'_> {
     ) -> Result<Option<PathBuf>, String> {
         let unwritable =
             |error: &dyn std::fmt::Display| format!("no report was written to {}: {error}", folder.display());
-        std::fs::create_dir_all(folder).map_err(|error| unwritable(&error))?;
-        let name = taken.file_name().unwrap_or_default();
-        let unused = |extension| {
-            beside(&folder.join(name), extension).find(|path| !path.exists()).expect("some number is not taken")
+        create_folder(folder).map_err(|error| unwritable(&error))?;
+        let file = inside(folder, &taken.file_name().unwrap_or_default().to_string_lossy());
+        let unused = async |extension| {
+            for path in beside(&file, extension) {
+                if !is_taken(self.context, &path).await? {
+                    return Ok(path);
+                }
+            }
+            Err(Error::invalid("no name is free", "move the reports away"))
         };
         match result {
             Ok(finished) => {
                 let written = finished.report.as_ref().ok().and_then(Option::as_deref);
                 let format = written.and_then(Format::of).unwrap_or(Format::Xlsx);
-                let path = unused(format.extension());
+                let path = unused(format.extension()).await.map_err(|error| unwritable(&error))?;
                 let request = ReportRequest::of_run(finished.run.id, &path);
                 report(self.context, &request, self.observer.events).await.map_err(|error| unwritable(&error))?;
                 let Finished { run, accounting, stopped, .. } = &**finished;
@@ -282,16 +256,11 @@ impl Sender<'_> {
                 Ok(Some(path))
             }
             Err(error) => {
-                let path = unused("txt");
+                let path = unused("txt").await.map_err(|error| unwritable(&error))?;
                 let hint = error.hint().map(|hint| format!("{hint}\n")).unwrap_or_default();
                 // The text quotes the file, so it has no more readers.
-                let written = WholeFile::create_for(Readers::of(taken), &path, Existing::Keep).and_then(|mut file| {
-                    let text = format!("{error}\n{hint}");
-                    file.write_all(text.as_bytes())
-                        .map_err(|source| sheet::Error::Write { path: path.clone(), source })?;
-                    file.finish()
-                });
-                written.map(Some).map_err(|error| unwritable(&error))
+                let written = write_text(self.context, &path, Readers::of(taken), &format!("{error}\n{hint}")).await;
+                written.map(|()| Some(path)).map_err(|error| unwritable(&error))
             }
         }
     }

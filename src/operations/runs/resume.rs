@@ -8,8 +8,8 @@ use super::super::ending::Finished;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::next_command;
-use super::super::report::check_report_path;
 use super::super::send::{SendOptions, Sending};
+use super::super::stored_files::check_report_path;
 use super::unsent::check_has_plan;
 use crate::client::{self, Client};
 use crate::ledger::{self, Ledger, LockedRun, Run, RunId, RunSettings, RunState};
@@ -28,7 +28,7 @@ pub async fn resume(
     interrupt: impl Future<Output = Grace>,
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
-    options.report.map_or(Ok(()), check_report_path)?;
+    check_report_path(context, options.report).await?;
     let ledger = context.ledger().await?;
     let run = match run {
         Some(run) => ledger.run(run).await?,

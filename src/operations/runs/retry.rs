@@ -5,8 +5,8 @@ use super::super::ending::Finished;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::next_command;
-use super::super::report::check_report_path;
 use super::super::send::{SendOptions, Sending};
+use super::super::stored_files::check_report_path;
 use super::resume::{Bound, bind, refused};
 use crate::ledger::{Family, Ledger, LockedRun, RunId, RunSettings, RunState, Seq};
 use crate::upload::Grace;
@@ -21,7 +21,7 @@ pub async fn retry_run(
     interrupt: impl Future<Output = Grace>,
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
-    options.report.map_or(Ok(()), check_report_path)?;
+    check_report_path(context, options.report).await?;
     let ledger = context.ledger().await?;
     let run = ledger.run(run).await?;
     let settings = options.over(&run.about.settings);

@@ -13,8 +13,8 @@ use super::super::event::{Event, Observer};
 use super::super::input::{InputFile, Spreadsheet, new_run};
 use super::super::next_command;
 use super::super::preview::{Preview, preview};
-use super::super::report::check_report_path;
 use super::super::send::{SendOptions, Sending, plan_run};
+use super::super::stored_files::check_report_path;
 use super::super::templates::load_template::{read_sheet_lookups, template_of_run};
 use super::resume::{Bound, bind, refused};
 use super::retry::{RETRIED, check_nothing_pending};
@@ -104,7 +104,7 @@ pub async fn retry_report(
     interrupt: impl Future<Output = Grace>,
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
-    request.sending.report.map_or(Ok(()), check_report_path)?;
+    check_report_path(context, request.sending.report).await?;
     let ledger = context.ledger().await?;
     let prepared = prepare(context, &ledger, &mut request, true, observer).await?;
     let about = prepared.about(request.file)?;
@@ -149,7 +149,7 @@ pub async fn preview_retry(
     request: RetryReport<'_>,
     observer: Observer<'_>,
 ) -> Result<(Arc<Template>, Preview), Error> {
-    request.sending.report.map_or(Ok(()), check_report_path)?;
+    check_report_path(context, request.sending.report).await?;
     let (source, template) = open_report(context, request, observer).await?;
     let preview = preview(None, &source, &template, observer).await?;
     Ok((template, preview))

@@ -7,7 +7,7 @@ use super::super::context::Context;
 use super::super::ending::{Ending, Finished, How};
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
-use super::super::report::check_report_path;
+use super::super::stored_files::check_report_path;
 use super::resume::refused;
 use crate::ledger::{Ledger, Run, RunId, RunState};
 use crate::upload::{Progress, StopReason};
@@ -30,7 +30,7 @@ pub async fn wait(
     stop: impl Future<Output = ()>,
     observer: Observer<'_>,
 ) -> Result<Option<Finished>, Error> {
-    report.map_or(Ok(()), check_report_path)?;
+    check_report_path(context, report).await?;
     let ledger = context.ledger().await?;
     let run = ledger.run_or_newest(run).await?;
     observer(Event::Resuming(&run));

@@ -1,5 +1,8 @@
 //! Events of a worker.
 
+use std::path::Path;
+
+use super::super::jobs::FileOutcome;
 use crate::ledger::{Part, Run, RunId};
 use crate::upload::Progress;
 
@@ -18,7 +21,11 @@ pub enum WorkEvent<'a> {
     Stopped { run: RunId, why: &'a str },
     /// The run is left to other workers, or tried again later.
     SetAside { run: RunId, why: &'a str },
-    /// The ledger can't be used now.
+    /// A file was found in the inbox.
+    FileTaken { file: &'a Path },
+    /// The upload of a file has ended.
+    File(&'a FileOutcome),
+    /// The ledger or the inbox can't be used now.
     Lost { why: &'a str },
 }
 

@@ -1,6 +1,7 @@
 //! A worker: sends the parts of queued runs that other processes have planned, until it is stopped.
 
 mod event;
+mod inbox;
 mod part;
 mod stop;
 
@@ -12,6 +13,7 @@ use futures_util::future::join_all;
 
 use super::context::Context;
 use super::error::Error;
+use super::jobs::UploadStep;
 use crate::client::Client;
 use crate::ledger::{Ledger, Run, RunId};
 use crate::upload::Grace;
@@ -28,18 +30,20 @@ const BACKOFF: (Duration, Duration) = (Duration::from_millis(250), Duration::fro
 const SET_ASIDE: Duration = Duration::from_secs(30);
 
 /// How to work.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Working {
     /// Parts sent at the same time.
     pub at_once: u16,
     /// Ends when no queued run is left that this worker can send.
     pub until_idle: bool,
+    /// Files to upload as they come.
+    pub inbox: Option<Box<UploadStep>>,
 }
 
 /// Sends parts of queued runs until `interrupt` resolves, to the time allowed for requests in flight.
 ///
 /// # Errors
-/// If the ledger can't be opened at the beginning. Later, the worker tries again.
+/// If the ledger can't be opened or the inbox can't be read at the beginning. Later, the worker tries again.
 pub async fn work(
     context: &Context,
     working: Working,
@@ -47,23 +51,33 @@ pub async fn work(
     observer: WorkObserver<'_>,
 ) -> Result<(), Error> {
     let stop = Stop::default();
-    let worker = Worker { context, working, stop: &stop, observer, set_aside: Mutex::default() };
+    let worker = Worker { context, working: &working, stop: &stop, observer, set_aside: Mutex::default() };
     let mut ledgers = Vec::new();
     for _ in 0..working.at_once {
         ledgers.push(context.ledger().await?);
     }
     observer(WorkEvent::Ready);
     let slots = join_all(ledgers.into_iter().map(|ledger| worker.run_slot(ledger)));
+    let inbox = async {
+        match &working.inbox {
+            Some(step) => inbox::run(context, step, working.until_idle, &stop, observer).await,
+            None => Ok(()),
+        }
+    };
+    let work = async {
+        // Without its inbox, a worker does not do what it was told.
+        let (_, received) = tokio::try_join!(async { Ok(slots.await) }, inbox)?;
+        Ok(received)
+    };
     tokio::select! {
-        _ = slots => {}
+        ended = work => ended,
         never = stop.pass_on(interrupt) => match never {},
     }
-    Ok(())
 }
 
 struct Worker<'a> {
     context: &'a Context,
-    working: Working,
+    working: &'a Working,
     stop: &'a Stop,
     observer: WorkObserver<'a>,
     /// Until when runs are left alone that this worker can't send now.

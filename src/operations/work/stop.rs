@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+use super::super::jobs::{Stage, Stopping};
 use crate::ledger::{Ledger, RunId};
 use crate::upload::Grace;
 
@@ -13,22 +14,14 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Time for the requests in flight of a run that was stopped elsewhere.
 const GRACE: Duration = Duration::from_secs(30);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Level {
-    Work,
-    /// No new requests; time for those in flight.
-    Finish(Duration),
-    GiveUp,
-}
-
 /// Whether the worker is to stop.
 pub(super) struct Stop {
-    level: watch::Sender<Level>,
+    level: watch::Sender<Stage>,
 }
 
 impl Default for Stop {
     fn default() -> Stop {
-        Stop { level: watch::Sender::new(Level::Work) }
+        Stop { level: watch::Sender::new(Stage::Running) }
     }
 }
 
@@ -36,20 +29,25 @@ impl Stop {
     /// Passes an interrupt on to all parts. Never returns.
     pub(super) async fn pass_on(&self, interrupt: impl Future<Output = Grace>) -> Infallible {
         let grace = interrupt.await;
-        self.level.send_replace(Level::Finish(grace.limit));
+        self.level.send_replace(Stage::Soon(grace.limit));
         grace.at_once.await;
-        self.level.send_replace(Level::GiveUp);
+        self.level.send_replace(Stage::AtOnce);
         std::future::pending().await
     }
 
+    /// Returns the same for the uploads of an inbox.
+    pub(super) fn stopping(&self) -> Stopping {
+        Stopping::new(self.level.subscribe())
+    }
+
     pub(super) fn is_set(&self) -> bool {
-        *self.level.borrow() != Level::Work
+        *self.level.borrow() != Stage::Running
     }
 
     /// Waits, but not longer than the worker works.
     pub(super) async fn sleep(&self, time: Duration) {
         let mut level = self.level.subscribe();
-        let stopped = level.wait_for(|level| *level != Level::Work);
+        let stopped = level.wait_for(|level| *level != Stage::Running);
         // The sender lives as long as this.
         let _ = tokio::time::timeout(time, stopped).await;
     }
@@ -60,19 +58,19 @@ impl Stop {
         loop {
             self.sleep(LOOK).await;
             let limit = match *level.borrow() {
-                Level::Work => {
+                Stage::Running => {
                     // If the ledger can't be read, sending fails by itself.
                     if ledger.is_queued(run).await.unwrap_or(true) {
                         continue;
                     }
                     GRACE
                 }
-                Level::Finish(limit) => limit,
-                Level::GiveUp => Duration::ZERO,
+                Stage::Soon(limit) => limit,
+                Stage::AtOnce => Duration::ZERO,
             };
             let mut level = level.clone();
             let at_once = Box::pin(async move {
-                if level.wait_for(|level| *level == Level::GiveUp).await.is_err() {
+                if level.wait_for(|level| *level == Stage::AtOnce).await.is_err() {
                     std::future::pending().await
                 }
             });

@@ -37,7 +37,7 @@ fn files(place: &Place, folders: &[&str]) -> Vec<String> {
 }
 
 /// Returns the external ids of the items that the service has.
-fn arrived(served: &Served) -> Vec<String> {
+pub(super) fn arrived(served: &Served) -> Vec<String> {
     let list = served.get("/v1/public/items?page=1&limit=1000");
     let ids = list["data"].as_array().unwrap().iter().map(|item| item["external_id"].as_str().unwrap().to_owned());
     let mut ids: Vec<String> = ids.collect();

@@ -1,0 +1,56 @@
+//! A file that an upload step has taken: in a folder, or in object storage.
+
+use std::path::{Path, PathBuf};
+
+use super::super::error::Error;
+use super::super::input::InputFile;
+use super::object_inbox::TakenObject;
+use super::taken::Taken;
+
+/// A file that other processes leave alone.
+pub(super) enum Claimed {
+    File(Taken),
+    Object(Box<TakenObject>),
+}
+
+impl Claimed {
+    /// Returns the path or the address by which the ledger knows the file.
+    pub(super) fn path(&self) -> PathBuf {
+        match self {
+            Claimed::File(taken) => taken.path.clone(),
+            Claimed::Object(taken) => taken.path(),
+        }
+    }
+
+    /// Returns the spreadsheet, which messages call `name`.
+    pub(super) async fn input(&self, name: &Path) -> Result<InputFile, Error> {
+        match self {
+            Claimed::File(taken) => Ok(InputFile::named(&taken.path, name)),
+            Claimed::Object(taken) => taken.input(name).await,
+        }
+    }
+
+    /// Puts the file back into its inbox. Returns where it is.
+    pub(super) async fn put_back(self) -> PathBuf {
+        match self {
+            Claimed::File(taken) => taken.put_back(),
+            Claimed::Object(taken) => taken.put_back().await,
+        }
+    }
+
+    /// Moves the file to a folder under its name, with a number if the name is taken there. Returns its new path.
+    ///
+    /// # Errors
+    /// With the reason, if it can't be moved. It stays where it is.
+    pub(super) async fn move_into(self, folder: &Path) -> Result<PathBuf, (Claimed, String)> {
+        match self {
+            Claimed::File(taken) => {
+                taken.move_into(folder).map_err(|(taken, error)| (Claimed::File(taken), error.to_string()))
+            }
+            Claimed::Object(taken) => {
+                let moved = taken.move_into(folder).await;
+                moved.map_err(|(taken, error)| (Claimed::Object(Box::new(taken)), error.to_string()))
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The inbox of a worker, as flags name it.
+
+use std::path::{Path, PathBuf};
+
+use super::super::error::Error;
+use super::super::stored_files::{lasting, sibling};
+use super::super::templates::load_template::{TemplateChanges, load_template};
+use super::load::SETTLE;
+use super::model::{Folders, UploadStep};
+use crate::object_storage::ObjectAddress;
+use crate::template::builtin;
+
+/// Files to upload as they come.
+#[derive(Clone, Copy, Debug)]
+pub struct InboxRequest<'a> {
+    pub folder: &'a Path,
+    /// Names of the files, with `*` and `?` as wildcards.
+    pub files: &'a str,
+    pub template: &'a str,
+    pub set: &'a [(String, String)],
+    /// Where the files go; beside the inbox if `None`.
+    pub done: Option<&'a Path>,
+    pub failed: Option<&'a Path>,
+}
+
+/// Returns the upload step of an inbox.
+///
+/// # Errors
+/// If the template can't be loaded, the folder does not exist, or files would be uploaded again and again.
+pub fn inbox(request: &InboxRequest<'_>) -> Result<UploadStep, Error> {
+    let InboxRequest { folder, files, template, set, done, failed } = *request;
+    let is_object = ObjectAddress::of(folder)?.is_some();
+    if !is_object && !folder.is_dir() {
+        let message = format!("the inbox {} is no folder", folder.display());
+        return Err(Error::invalid(message, "create it, or check its name"));
+    }
+    let folder = match folder.to_str().filter(|_| is_object) {
+        Some(address) => PathBuf::from(address.trim_end_matches('/')),
+        None => lasting(folder),
+    };
+    load_template(template, TemplateChanges { parameters: set, locale: None, lookup_folders: &[] })?;
+    let place = |named: Option<&Path>, usual| named.map_or_else(|| sibling(&folder, usual), lasting);
+    let folders = Folders { done: place(done, "done"), failed: place(failed, "failed") };
+    if folders.done == folder || folders.failed == folder {
+        let message = "files that were uploaded would come into the inbox again";
+        return Err(Error::invalid(message, "name another folder with --done and --failed"));
+    }
+    let template = match builtin::find(template) {
+        Some(_) => template.to_owned(),
+        None => lasting(Path::new(template)).display().to_string(),
+    };
+    Ok(UploadStep {
+        folder,
+        files: files.to_owned(),
+        template,
+        set: set.to_vec(),
+        locale: None,
+        sheet: None,
+        strict: false,
+        all_or_nothing: false,
+        changed_only: false,
+        create_missing_items: false,
+        trigger_workflows: false,
+        for_supplier: false,
+        max_errors: None,
+        rate: None,
+        concurrency: None,
+        folders: Some(folders),
+        settle: std::time::Duration::from_secs(SETTLE),
+    })
+}

@@ -1,0 +1,78 @@
+//! The inbox of a worker: files in a folder or below a prefix are uploaded as they come.
+
+use std::time::Duration;
+
+use super::super::context::Context;
+use super::super::error::Error;
+use super::super::jobs::{FileOutcome, JobObserver, Place, StepOutcome, UploadStep, upload_step};
+use super::event::{WorkEvent, WorkObserver};
+use super::stop::Stop;
+
+/// Interval of looking for files.
+const POLL: Duration = Duration::from_secs(5);
+/// Pauses after a file could not be sent for a reason that is not its own, such as a token that has ended.
+const BACKOFF: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(300));
+
+/// Uploads the files of an inbox until the worker is stopped, or until there are none if `until_idle`.
+///
+/// # Errors
+/// If the inbox can't be read at the beginning. Later, the worker tries again.
+pub(super) async fn run(
+    context: &Context,
+    step: &UploadStep,
+    until_idle: bool,
+    stop: &Stop,
+    observer: WorkObserver<'_>,
+) -> Result<(), Error> {
+    let (stopping, mut pause, mut is_first) = (stop.stopping(), BACKOFF.0, true);
+    let observed = JobObserver {
+        begins: &|_| {},
+        takes: &|file| observer(WorkEvent::FileTaken { file }),
+        ends: &|| {},
+        events: &|_| {},
+    };
+    while !stop.is_set() {
+        let outcome = upload_step::run(context, step, &stopping, observed).await;
+        let wait = match outcome {
+            StepOutcome::Failed(error) if is_first => return Err(error),
+            StepOutcome::Failed(error) => {
+                observer(WorkEvent::Lost { why: &error.to_string() });
+                Some(pause)
+            }
+            StepOutcome::Uploaded { files, left, .. } => {
+                files.iter().for_each(|file| observer(WorkEvent::File(file)));
+                let is_held_up = !left.is_empty() || files.iter().any(is_kept);
+                match (is_held_up, files.is_empty()) {
+                    (true, _) => Some(pause),
+                    (false, true) if until_idle => break,
+                    (false, true) => None,
+                    // More may have come meanwhile.
+                    (false, false) => {
+                        pause = BACKOFF.0;
+                        continue;
+                    }
+                }
+            }
+            StepOutcome::Exported(_) | StepOutcome::NotRun(_) => None,
+        };
+        is_first = false;
+        match wait {
+            // What holds the files up holds up all that waits for them, too.
+            Some(_) if until_idle => break,
+            Some(wait) => {
+                stop.sleep(wait).await;
+                pause = (pause * 2).min(BACKOFF.1);
+            }
+            None => {
+                pause = BACKOFF.0;
+                stop.sleep(POLL.mul_f64(0.75 + fastrand::f64() / 2.0)).await;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file could not be sent for a reason that is not its own.
+fn is_kept(file: &FileOutcome) -> bool {
+    file.place == Place::Kept
+}

@@ -1,0 +1,225 @@
+//! Spreadsheets, reports, exports and inboxes in object storage.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::jobs::arrived;
+use super::process::{Place, Sheetport};
+use super::service::Served;
+use crate::storage::Storage;
+
+struct Shop {
+    storage: Storage,
+    served: Served,
+    place: Place,
+}
+
+impl Shop {
+    /// Returns `None` with a message if there is no program to serve the storage.
+    fn open() -> Option<Shop> {
+        let storage = Storage::start()?;
+        let place = Place::new();
+        let served = Served::start(&place);
+        Some(Shop { storage, served, place })
+    }
+
+    fn command(&self, args: &[&str]) -> Sheetport {
+        self.storage.used_by(self.served.sheetport(&self.place, args.iter().copied()))
+    }
+
+    fn json(&self, args: &[&str], exit: i32) -> Value {
+        self.command(args).exits(exit).json()
+    }
+}
+
+#[test]
+fn a_sheet_is_uploaded_and_its_corrected_report_as_well() {
+    let Some(shop) = Shop::open() else { return };
+    shop.storage.put("in/My prices.csv", "SKU,Name,Price\nA1,Bolt,1.50\nA2,Nut,free\n");
+    let file = "s3://shop/in/My prices.csv";
+    let checked = shop.json(&["check", file, "-t", "items", "--report", "s3://shop/checked.csv", "--json"], 3);
+    assert_eq!(checked["report"], "s3://shop/checked.csv");
+    assert!(shop.storage.text("checked.csv").contains("free"));
+    let sent = shop.json(&["upload", file, "-t", "items", "--json"], 3);
+    assert_eq!(sent["report"], "s3://shop/in/My prices.report.xlsx", "{sent}");
+    assert_eq!(arrived(&shop.served), ["A1"]);
+    // A report is never replaced.
+    shop.command(&["report", "-o", "s3://shop/in/My prices.report.xlsx"]).exits(2).says(&["already exists"]);
+    shop.json(&["report", "-o", "s3://shop/fix.csv", "--json"], 0);
+    let report = shop.storage.text("fix.csv").replace("free", "2");
+    shop.storage.put("fix.csv", report);
+    let sent = shop.json(&["retry", "s3://shop/fix.csv", "--json"], 0);
+    assert_eq!(arrived(&shop.served), ["A1", "A2"], "{sent}");
+    let listed = shop.json(&["runs", "--json"], 0);
+    assert!(listed["runs"].as_array().unwrap().iter().any(|run| run["file"] == file), "{listed}");
+}
+
+#[test]
+fn large_files_go_in_parts() {
+    let Some(shop) = Shop::open() else { return };
+    let row = |number: usize| format!("A{number},{},free\n", "Bolt ".repeat(40));
+    let rows: String = (0..45_000).map(row).collect();
+    let sheet = format!("SKU,Name,Price\n{rows}");
+    assert!(sheet.len() > 9 << 20);
+    shop.storage.put("large.csv", sheet);
+    let args = ["check", "s3://shop/large.csv", "-t", "items", "--report", "s3://shop/out/report.csv", "--json"];
+    let checked = shop.json(&args, 3);
+    assert_eq!(checked["rows"], 45_000, "{checked}");
+    let report = shop.storage.text("out/report.csv");
+    assert!(report.len() > 9 << 20);
+    assert_eq!(report.lines().count(), 45_001);
+    // Nothing is left of its parts.
+    assert_eq!(shop.storage.keys(), ["large.csv", "out/report.csv"]);
+    shop.command(&args).exits(2).says(&["already exists"]);
+}
+
+#[test]
+fn exports_are_stored_whole_with_their_manifests() {
+    let Some(shop) = Shop::open() else { return };
+    let (place, storage) = (&shop.place, &shop.storage);
+    place.write("items.csv", "SKU,Name,Price\nA1,Bolt,1.50\nA2,Nut,2\n");
+    shop.json(&["upload", "items.csv", "-t", "items", "--json"], 0);
+    // What another process of an earlier day has stored.
+    let export = ["export", "items", "-o", "s3://shop/out/items-{date}.csv", "--keep", "1", "--json"];
+    let exported = shop.json(&export, 0);
+    let name = exported["file"].as_str().unwrap().strip_prefix("s3://shop/").unwrap().to_owned();
+    assert_eq!(exported["manifest"], format!("s3://shop/{name}.manifest.json"));
+    let manifest: Value = serde_json::from_str(&storage.text(&format!("{name}.manifest.json"))).unwrap();
+    assert_eq!(manifest["pattern"], "s3://shop/out/items-{date}.csv");
+    assert_eq!(manifest["bytes"], storage.text(&name).len());
+    shop.json(&["export", "items", "-o", "local.csv", "--json"], 0);
+    assert_eq!(storage.text(&name), fs::read_to_string(place.path("local.csv")).unwrap());
+    let old = storage.text(&format!("{name}.manifest.json")).replace("\"started\": \"2", "\"started\": \"1");
+    storage.put("out/items-2020-01-01.csv", "old");
+    storage.put("out/items-2020-01-01.csv.manifest.json", old);
+    let exported = shop.json(&export, 0);
+    assert_eq!(exported["removed"], json!(["s3://shop/out/items-2020-01-01.csv"]));
+    assert_eq!(storage.keys(), [name.clone(), format!("{name}.manifest.json")]);
+
+    // Changes are appended to the object, from any folder.
+    let append = ["export", "items", "-o", "s3://shop/all.csv", "--since", "last", "--append", "--json"];
+    shop.json(&append, 0);
+    place.write("more.csv", "SKU,Name,Price\nA3,Pin,3\n");
+    shop.json(&["upload", "more.csv", "-t", "items", "--json"], 0);
+    let exported = shop.json(&append, 0);
+    assert_eq!((&exported["count"], &exported["rows_before"]), (&json!(1), &json!(2)));
+    assert_eq!(storage.text("all.csv").lines().count(), 4);
+    // Somebody else has changed it.
+    storage.put("all.csv", "id\n");
+    let refused = shop.command(&append).exits(2);
+    refused.says(&["s3://shop/all.csv has changed since the last export wrote to it"]);
+}
+
+#[test]
+fn what_could_not_be_stored_is_stored_by_the_next_export() {
+    let Some(shop) = Shop::open() else { return };
+    let (place, storage) = (&shop.place, &shop.storage);
+    place.write("items.csv", "SKU,Name\nA1,Bolt\n");
+    shop.json(&["upload", "items.csv", "-t", "items", "--json"], 0);
+    let export = ["export", "items", "-o", "s3://shop/out/changes.csv", "--since", "last", "--append", "--json"];
+    // As after a process that died when the export was complete, and before it was stored.
+    shop.json(&export, 0);
+    place.write("more.csv", "SKU,Name\nA2,Nut\n");
+    shop.json(&["upload", "more.csv", "-t", "items", "--json"], 0);
+    let whole = storage.text("out/changes.csv");
+    shop.json(&export, 0);
+    let (changed, manifest) = (storage.text("out/changes.csv"), storage.text("out/changes.csv.manifest.json"));
+    storage.put("out/changes.csv", whole.clone());
+    let staged = staged(place);
+    fs::write(staged.join("changes.csv"), &changed).unwrap();
+    fs::write(staged.join("changes.csv.manifest.json"), manifest).unwrap();
+    let exported = shop.json(&export, 0);
+    assert_eq!((&exported["count"], &exported["rows_before"]), (&json!(0), &json!(2)), "{exported}");
+    assert_eq!(storage.text("out/changes.csv"), changed);
+    assert_ne!(changed, whole);
+}
+
+/// Returns the folder of local copies.
+fn staged(place: &Place) -> std::path::PathBuf {
+    let mut folder = place.path("home/objects");
+    folder = fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    folder.join("out")
+}
+
+#[test]
+fn workers_take_each_file_of_a_prefix_once() {
+    let Some(shop) = Shop::open() else { return };
+    let storage = &shop.storage;
+    for number in 0..6 {
+        storage.put(&format!("in/good-{number}.csv"), format!("SKU,Name\nG{number},Bolt\n"));
+    }
+    storage.put("in/bad.csv", "SKU,Name,Price\nB1,Bolt,free\n");
+    storage.put("in/other.csv", "Foo,Bar\n1,2\n");
+    storage.put("in/half.csv.part", "SKU");
+    storage.put("in/empty.csv", "");
+    let work = ["work", "--inbox", "s3://shop/in/", "-t", "items", "--until-idle", "--json"];
+    let workers = [(); 3].map(|()| shop.command(&work).start());
+    let ended: Vec<String> = workers.into_iter().map(|worker| worker.wait().exits(0).stdout).collect();
+    let files: Vec<Value> = ended
+        .iter()
+        .flat_map(|out| out.lines())
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter(|event| event["event"] == "file")
+        .collect();
+    assert_eq!(files.len(), 9, "{files:#?}");
+    assert_eq!(arrived(&shop.served), ["G0", "G1", "G2", "G3", "G4", "G5"]);
+    let done: Vec<String> = (0..6).map(|number| format!("done/good-{number}.csv")).collect();
+    let failed = ["bad.csv", "bad.report.xlsx", "empty.csv", "empty.report.txt", "other.csv", "other.report.txt"];
+    let failed = failed.map(|name| format!("failed/{name}"));
+    let expected: Vec<String> = done.into_iter().chain(failed).chain(["in/half.csv.part".to_owned()]).collect();
+    assert_eq!(storage.keys(), expected);
+    let note = storage.text("failed/other.report.txt");
+    assert!(
+        note.contains("s3://shop/in/other.csv does not have the columns") && !note.contains(".sheetport"),
+        "{note}"
+    );
+    let runs = shop.json(&["runs", "--json"], 0);
+    assert_eq!(runs["runs"].as_array().unwrap().len(), 7, "{runs}");
+    // The same name once more is another file.
+    storage.put("in/good-0.csv", "SKU,Name\nG9,Bolt\n");
+    shop.command(&work).exits(0);
+    assert_eq!(arrived(&shop.served).last().unwrap(), "G9");
+    assert!(storage.get("done/good-0-2.csv").is_some());
+}
+
+#[test]
+fn a_file_of_a_dead_worker_is_continued() {
+    let Some(shop) = Shop::open() else { return };
+    let storage = &shop.storage;
+    let rows: String = (0..400).map(|number| format!("S{number},Bolt\n")).collect();
+    storage.put("in/many.csv", format!("SKU,Name\n{rows}"));
+    let work = ["work", "--inbox", "s3://shop/in", "-t", "items", "--until-idle", "--json"];
+    let worker = shop.command(&work).start();
+    super::process::until("some items", || (arrived(&shop.served).len() > 20).then_some(()));
+    worker.kill();
+    assert!(storage.get("in/many.csv").is_none());
+    shop.command(&work).exits(0);
+    assert_eq!(arrived(&shop.served).len(), 400);
+    assert_eq!(storage.keys(), ["done/many.csv"]);
+    let runs = shop.json(&["runs", "--json"], 0);
+    assert_eq!(runs["runs"].as_array().unwrap().len(), 1, "{runs}");
+}
+
+#[test]
+fn wrong_addresses_and_storages_are_explained() {
+    let Some(shop) = Shop::open() else { return };
+    shop.storage.put("a.csv", "SKU,Name\nA1,Bolt\n");
+    let refused = |args: &[&str], exit, words: &[&str]| {
+        let ended = shop.command(args).exits(exit).says(words);
+        assert!(!ended.stderr.contains("secret-1"), "{}", ended.stderr);
+    };
+    refused(&["check", "s3://shop/b.csv", "-t", "items"], 7, &["s3://shop/b.csv does not exist", "AWS_ENDPOINT_URL"]);
+    refused(&["check", "s3:///b.csv", "-t", "items"], 2, &["the name of the bucket is missing"]);
+    refused(&["export", "items", "-o", "s3://other/a.csv"], 7, &["s3://other", "does not exist"]);
+    refused(
+        &["export", "items", "-o", "a.csv", "--changes", "s3://shop/c.csv", "--since", "last"],
+        2,
+        &["same bucket"],
+    );
+    refused(&["work", "--inbox", "s3://other/in", "-t", "items", "--until-idle"], 7, &["does not exist"]);
+    let nobody =
+        shop.command(&["check", "s3://shop/a.csv", "-t", "items"]).env("AWS_ENDPOINT_URL", "http://10.255.0.1:9");
+    nobody.exits(1).says(&["the endpoint is http://", "--insecure-http"]);
+    assert_eq!(arrived(&shop.served), Vec::<String>::new());
+}
