@@ -163,7 +163,8 @@ async fn resume_sends_only_unsettled_records() {
 
 #[tokio::test]
 async fn not_found_for_every_request_stops_the_run() {
-    let server = Server::start(|_| answer(404, "", "<html>Not Found</html>")).await;
+    // Reads, too: otherwise it is the records that are not there.
+    let server = Server::with_probes(|_| answer(404, "", "<html>Not Found</html>")).await;
     let planned = Planned::many(40).await;
     assert_eq!(planned.send(&server, 2).await, Some(StopReason::Service(Stop::WrongAddress)));
     let accounting = planned.accounting().await;
