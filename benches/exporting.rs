@@ -120,7 +120,7 @@ fn exported(
         workspace: String::new(),
         language: None,
         clock: Clock { local: jiff::Zoned::now(), now: SystemTime::now },
-        shown: None,
+        shown_pattern: None,
     };
     let credentials = Credentials { access: Some(token.to_owned().into()), refresh: None, file: None };
     let client = Arc::new(Client::new(address, credentials, &ConnectOptions::default(), CONNECTIONS)?);

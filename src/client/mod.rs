@@ -41,7 +41,7 @@ pub use transport::base_url::{is_local, service_name};
 pub use transport::options::{ClientCert, ConnectOptions, ProxyAddress};
 pub use transport::rate_headers::Quota;
 pub use transport::root_cause;
-pub(crate) use transport::storage_client;
+pub(crate) use transport::storage_clients;
 pub use transport::tls_problem::TlsProblem;
 pub use webhook::post_json;
 pub(crate) use write_result::{RequestContext, WriteResult};

@@ -89,8 +89,7 @@ impl Transport {
         {
             return Err(Error::Unencrypted(proxy.to_string()));
         }
-        // To a proxy, this address would be that of another machine.
-        let is_direct = options.is_direct || (base_url::is_local(base) && options.proxy.is_none());
+        let is_direct = options.goes_directly(base_url::is_local(base));
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         let tls = tls::config(options)?;
@@ -219,19 +218,22 @@ impl Transport {
 
 /// Creates a client for other services than that of the records, which get no token.
 pub(super) fn webhook_client(options: &ConnectOptions, is_local: bool) -> Result<reqwest::Client, Error> {
-    let is_direct = options.is_direct || (is_local && options.proxy.is_none());
+    let is_direct = options.goes_directly(is_local);
     pool(&tls::config(options)?, options.proxy.as_ref(), is_direct, 0, Duration::ZERO)
 }
 
-/// Creates a client for object storage, which gets no token. Bodies are passed on as they are, because the length of an object is
-/// that of its body.
+/// Creates clients for object storage, which get no token: for other machines and for this one. Bodies are passed on as they are,
+/// because the length of an object is that of its body.
 ///
 /// # Errors
 /// If a file of `options` can't be used, or the system has no usable CA certificates.
-pub(crate) fn storage_client(options: &ConnectOptions, is_local: bool) -> Result<reqwest::Client, Error> {
-    let is_direct = options.is_direct || (is_local && options.proxy.is_none());
-    let builder = builder(&tls::config(options)?, options.proxy.as_ref(), is_direct, STORAGE_CONNECTIONS, MAX_IDLE)?;
-    builder.no_gzip().read_timeout(READ_TIMEOUT).build().map_err(|error| Error::Client(describe(&error)))
+pub(crate) fn storage_clients(options: &ConnectOptions) -> Result<(reqwest::Client, reqwest::Client), Error> {
+    let (tls, proxy) = (tls::config(options)?, options.proxy.as_ref());
+    let client = |is_local| {
+        let builder = builder(&tls, proxy, options.goes_directly(is_local), STORAGE_CONNECTIONS, MAX_IDLE)?;
+        builder.no_gzip().read_timeout(READ_TIMEOUT).build().map_err(|error| Error::Client(describe(&error)))
+    };
+    Ok((client(false)?, client(true)?))
 }
 
 /// Creates a connection pool.

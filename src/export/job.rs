@@ -1,6 +1,6 @@
 //! The options of an export.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::fetch::IdFile;
@@ -105,31 +105,11 @@ pub struct Job {
     /// Value of the `Accept-Language` header.
     pub language: Option<String>,
     pub clock: Clock,
-    /// What manifests name instead of a local folder.
-    pub shown: Option<Shown>,
-}
-
-/// A local folder that stands for a place elsewhere, such as a bucket.
-#[derive(Clone, Debug)]
-pub struct Shown {
-    pub root: PathBuf,
-    /// The address of that place, with a slash at its end.
-    pub address: String,
+    /// What manifests name in place of the pattern of the output, if that is a local copy of a file elsewhere.
+    pub shown_pattern: Option<String>,
 }
 
 impl Job {
-    /// Returns a path as manifests name it.
-    pub(super) fn shown(&self, path: &str) -> String {
-        let Some(Shown { root, address }) = &self.shown else { return path.to_owned() };
-        match Path::new(path).strip_prefix(root) {
-            Ok(key) => {
-                let parts: Vec<_> = key.iter().map(|part| part.to_string_lossy()).collect();
-                format!("{address}{}", parts.join("/"))
-            }
-            Err(_) => path.to_owned(),
-        }
-    }
-
     /// Returns the style of text files: that of the request, and then that of the template.
     pub(super) fn table_style(&self) -> Style {
         self.template.as_ref().map_or(self.style, |template| self.style.or(template.style))
@@ -139,7 +119,7 @@ impl Job {
 #[cfg(test)]
 impl Job {
     /// Returns an export of the items to a file in `folder`, which has Sheetport's own data, too.
-    pub(super) fn in_folder(folder: &Path, pattern: &str, clock: Clock) -> Job {
+    pub(super) fn in_folder(folder: &std::path::Path, pattern: &str, clock: Clock) -> Job {
         let path = folder.join(pattern);
         Job {
             source: Source::List(&crate::records::item::LIST),
@@ -165,12 +145,12 @@ impl Job {
             workspace: "shop".to_owned(),
             language: None,
             clock,
-            shown: None,
+            shown_pattern: None,
         }
     }
 
     /// Lists the changes in another file of the folder.
-    pub(super) fn with_changes(mut self, folder: &Path, pattern: &str) -> Job {
+    pub(super) fn with_changes(mut self, folder: &std::path::Path, pattern: &str) -> Job {
         let path = folder.join(pattern);
         let shape = Shape::of(&path).expect("a format");
         self.changes = Some(ChangesFile { pattern: path.to_str().expect("UTF-8").to_owned(), shape });

@@ -28,6 +28,6 @@ pub(crate) use self::conclude::has_date;
 pub use self::conclude::{Exported, Manifest};
 pub use self::error::{Error, NotAppended};
 pub use self::fetch::IdFile;
-pub use self::job::{ChangesFile, Clock, Job, Output, Shown, Since, Source};
+pub use self::job::{ChangesFile, Clock, Job, Output, Since, Source};
 pub use self::run::{export, export_together, paths};
 pub use self::template::Template;

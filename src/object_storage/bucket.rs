@@ -96,10 +96,10 @@ impl Bucket {
 
     /// Returns the object with this address, if there is one.
     pub async fn find(&self, address: &ObjectAddress) -> Result<Option<Object>, Error> {
-        match self.0.head(&address.key).await {
-            Ok(meta) => Ok(Some(Object::new(address, meta))),
-            Err(object_store::Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(failure(address, "read", &error)),
+        match self.get(address).await {
+            Ok(object) => Ok(Some(object)),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 

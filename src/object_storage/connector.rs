@@ -7,7 +7,7 @@ use object_store::client::{
     HttpService,
 };
 
-use crate::client::{self, ConnectOptions, is_local, storage_client};
+use crate::client::{self, ConnectOptions, is_local, storage_clients};
 
 /// Connects to object storage.
 #[derive(Clone, Debug)]
@@ -22,11 +22,8 @@ pub(super) struct Connector {
 
 impl Connector {
     pub(super) fn new(options: &ConnectOptions) -> Result<Connector, client::Error> {
-        Ok(Connector {
-            usual: storage_client(options, false)?,
-            direct: storage_client(options, true)?,
-            insecure_http: options.insecure_http,
-        })
+        let (usual, direct) = storage_clients(options)?;
+        Ok(Connector { usual, direct, insecure_http: options.insecure_http })
     }
 }
 

@@ -184,7 +184,9 @@ async fn export_to_files(
     if let Some(staging) = staging {
         let (mut paths, mut extended) = (Vec::new(), Vec::new());
         for job in &mut jobs {
-            job.shown = Some(export::Shown { root: staging.root().to_owned(), address: staging.address() });
+            if let Output::File { pattern, .. } = &job.output {
+                job.shown_pattern = Some(staging.shown_in(pattern));
+            }
             let of_job = export::paths(job)?;
             let records = of_job.iter().filter(|(_, is_changes)| job.append && !is_changes);
             extended.extend(records.map(|(path, _)| path.clone()));
@@ -332,7 +334,7 @@ fn job(context: &Context, request: &ExportRequest<'_>, records: &str) -> Result<
         workspace: context.workspace(),
         language: request.language.map(str::to_owned),
         clock: Clock { local: jiff::Zoned::now(), now: SystemTime::now },
-        shown: None,
+        shown_pattern: None,
     })
 }
 

@@ -75,16 +75,6 @@ impl Staging {
         path.starts_with(&self.root)
     }
 
-    /// Returns the local folder.
-    pub(super) fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// Returns the address for which the local folder stands.
-    pub(super) fn address(&self) -> String {
-        self.address.to_string()
-    }
-
     /// Returns a text with addresses in place of local paths.
     pub(super) fn shown_in(&self, text: &str) -> String {
         let root = format!("{}{}", self.root.display(), std::path::MAIN_SEPARATOR);

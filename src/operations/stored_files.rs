@@ -9,7 +9,7 @@ use super::input::InputFile;
 use super::report_path::report_format;
 use super::temporary_folder::TemporaryFolder;
 use crate::ledger::{Ledger, Run};
-use crate::object_storage::{self, Bucket, ObjectAddress};
+use crate::object_storage::{self, Bucket, Object, ObjectAddress};
 use crate::readers::Readers;
 use crate::report::{self, Request, Written};
 use crate::sheet::write::{Existing, WholeFile};
@@ -22,9 +22,15 @@ use crate::sheet::{self, PrivateFile};
 pub async fn open_input(context: &Context, path: &Path) -> Result<InputFile, Error> {
     let Some(address) = ObjectAddress::of(path)? else { return Ok(InputFile::at(path)) };
     let bucket = Bucket::open(&address, &context.connection)?;
-    let mut copy = PrivateFile::create().map_err(|error| Error::no_temporary_files(&error))?;
-    bucket.read(&bucket.get(&address).await?, &mut copy).await?;
+    let copy = private_copy(&bucket, &bucket.get(&address).await?).await?;
     Ok(InputFile::of_copy(copy, &address.to_string()))
+}
+
+/// Copies an object to a temporary file.
+pub(super) async fn private_copy(bucket: &Bucket, object: &Object) -> Result<PrivateFile, Error> {
+    let mut copy = PrivateFile::create().map_err(|error| Error::no_temporary_files(&error))?;
+    bucket.read(object, &mut copy).await?;
+    Ok(copy)
 }
 
 /// Checks that a report can be written to `path`: the extension is known, the file does not exist, and the folder exists.

@@ -32,6 +32,11 @@ pub struct ClientCert {
 }
 
 impl ConnectOptions {
+    /// Whether no proxy is used for an address. To the proxy of the environment, one of this machine would be that of another.
+    pub(super) fn goes_directly(&self, is_local: bool) -> bool {
+        self.is_direct || (is_local && self.proxy.is_none())
+    }
+
     /// Fills what is not set with that of `other`.
     pub fn or(self, other: &ConnectOptions) -> ConnectOptions {
         ConnectOptions {

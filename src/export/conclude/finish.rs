@@ -259,10 +259,7 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
     let listed = results.changes.as_ref().and_then(|changes| changes.written.as_ref());
     let changes_file = results.changes_file().map(|file| match file.file_name() {
         Some(name) if file.parent() == path.and_then(Path::parent) => PathBuf::from(name),
-        _ => {
-            let list = absolute(file);
-            list.to_str().map_or_else(|| list.clone(), |list| PathBuf::from(job.shown(list)))
-        }
+        _ => absolute(file),
     });
     let pattern = match &job.output {
         Output::File { pattern, .. } => pattern.as_str(),
@@ -279,7 +276,7 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
         family: family.to_owned(),
         base_url: job.base_url.clone(),
         workspace: job.workspace.clone(),
-        pattern: job.shown(pattern),
+        pattern: job.shown_pattern.as_deref().unwrap_or(pattern).to_owned(),
         started: started.to_string(),
         finished: finished.to_string(),
         resumed: *was_resumed,

@@ -156,25 +156,8 @@ mod tests {
     use super::*;
 
     fn step(folder: &Path, files: &str, settle: Duration) -> UploadStep {
-        UploadStep {
-            folder: folder.to_owned(),
-            files: files.to_owned(),
-            template: "items".to_owned(),
-            set: Vec::new(),
-            locale: None,
-            sheet: None,
-            strict: false,
-            all_or_nothing: false,
-            changed_only: false,
-            create_missing_items: false,
-            trigger_workflows: false,
-            for_supplier: false,
-            max_errors: None,
-            rate: None,
-            concurrency: None,
-            folders: Some(Folders { done: folder.join("done"), failed: folder.join("failed") }),
-            settle,
-        }
+        let folders = Folders { done: folder.join("done"), failed: folder.join("failed") };
+        UploadStep { settle, ..UploadStep::usual(folder.to_owned(), files.to_owned(), "items".to_owned(), folders) }
     }
 
     fn write(folder: &Path, name: &str, content: &[u8], age: u64) -> PathBuf {

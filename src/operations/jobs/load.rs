@@ -9,7 +9,7 @@ use super::super::export::{EXPORTABLE, IdSource};
 use super::super::stored_files::{resolved, sibling};
 use super::super::templates::load_template::{TemplateChanges, load_template};
 use super::keys::{Keys, Mistaken, Placed};
-use super::model::{ExportStep, Folders, Job, Notice, Step, UploadStep, Work};
+use super::model::{ExportStep, Folders, Job, Notice, SETTLE, Step, UploadStep, Work};
 use super::notice_keys;
 use super::schedule_keys;
 use crate::diagnostics::{Mistakes, TomlFile, suggestion};
@@ -22,8 +22,6 @@ use crate::text_file::read_text;
 
 /// Longest wait for a file to settle, in seconds.
 const MAX_SETTLE: u64 = 3600;
-/// How long a file must have been unchanged, unless the step says otherwise, in seconds.
-pub(super) const SETTLE: u64 = 10;
 const WILDCARDS: [char; 2] = ['*', '?'];
 
 /// Reads the job's file at `path`, and the templates that it names.
@@ -138,7 +136,7 @@ impl Reader<'_> {
         let set = keys.named_texts("set");
         let locale = keys.parsed("locale", |name| locale::check(name).map(str::to_owned));
         let template = self.template(keys, &set, locale.as_deref());
-        let settle = keys.duration("settle").unwrap_or(std::time::Duration::from_secs(SETTLE));
+        let settle = keys.duration("settle").unwrap_or(SETTLE);
         if settle.as_secs() > MAX_SETTLE {
             keys.mistake(keys.span(), "settle is longer than an hour", None);
         }

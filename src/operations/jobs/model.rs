@@ -46,6 +46,9 @@ impl Work {
     }
 }
 
+/// How long a file must have been unchanged, unless a step says otherwise.
+pub(super) const SETTLE: Duration = Duration::from_secs(10);
+
 /// Files to upload with a template.
 #[derive(Debug)]
 pub struct UploadStep {
@@ -70,6 +73,31 @@ pub struct UploadStep {
     pub folders: Option<Folders>,
     /// How long a file must have been unchanged.
     pub settle: Duration,
+}
+
+impl UploadStep {
+    /// Returns a step that uploads as a plain `upload` does.
+    pub(super) fn usual(folder: PathBuf, files: String, template: String, folders: Folders) -> UploadStep {
+        UploadStep {
+            folder,
+            files,
+            template,
+            set: Vec::new(),
+            locale: None,
+            sheet: None,
+            strict: false,
+            all_or_nothing: false,
+            changed_only: false,
+            create_missing_items: false,
+            trigger_workflows: false,
+            for_supplier: false,
+            max_errors: None,
+            rate: None,
+            concurrency: None,
+            folders: Some(folders),
+            settle: SETTLE,
+        }
+    }
 }
 
 /// Folders for files that were uploaded. Their names may have `{date}` and `{time}`.

@@ -12,12 +12,12 @@ use super::super::context::Context;
 use super::super::error::Error;
 use super::super::input::InputFile;
 use super::super::report_path::numbered;
+use super::super::stored_files::private_copy;
 use super::inbox::is_temporary;
 use super::taken::FOLDER;
 use crate::digest;
 use crate::ledger::{Ledger, NamedLock};
 use crate::object_storage::{Bucket, Object, ObjectAddress};
-use crate::sheet::PrivateFile;
 
 /// A prefix whose objects are uploaded.
 pub(super) struct ObjectInbox {
@@ -135,8 +135,7 @@ impl TakenObject {
 
     /// Copies the object to a temporary file, which messages call `name`.
     pub(super) async fn input(&self, name: &Path) -> Result<InputFile, Error> {
-        let mut copy = PrivateFile::create().map_err(|error| Error::no_temporary_files(&error))?;
-        self.bucket.read(&self.object, &mut copy).await?;
+        let copy = private_copy(&self.bucket, &self.object).await?;
         Ok(InputFile::of_object(copy, name, &self.object.address.to_string()))
     }
 

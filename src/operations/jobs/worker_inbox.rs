@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use super::super::error::Error;
 use super::super::stored_files::{lasting, sibling};
 use super::super::templates::load_template::{TemplateChanges, load_template};
-use super::load::SETTLE;
 use super::model::{Folders, UploadStep};
 use crate::object_storage::ObjectAddress;
 use crate::template::builtin;
@@ -49,23 +48,5 @@ pub fn inbox(request: &InboxRequest<'_>) -> Result<UploadStep, Error> {
         Some(_) => template.to_owned(),
         None => lasting(Path::new(template)).display().to_string(),
     };
-    Ok(UploadStep {
-        folder,
-        files: files.to_owned(),
-        template,
-        set: set.to_vec(),
-        locale: None,
-        sheet: None,
-        strict: false,
-        all_or_nothing: false,
-        changed_only: false,
-        create_missing_items: false,
-        trigger_workflows: false,
-        for_supplier: false,
-        max_errors: None,
-        rate: None,
-        concurrency: None,
-        folders: Some(folders),
-        settle: std::time::Duration::from_secs(SETTLE),
-    })
+    Ok(UploadStep { set: set.to_vec(), ..UploadStep::usual(folder, files.to_owned(), template, folders) })
 }

@@ -1,5 +1,6 @@
 //! A sheet checked in full, with every problem by cause and by row.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::super::context::Context;
@@ -68,6 +69,13 @@ pub struct RowProblem {
     pub cause: u32,
     pub row: u64,
     pub column: Option<u32>,
+}
+
+impl RowProblem {
+    /// Compares by row first, the order of [`CheckedSheet::of_row`].
+    pub(super) fn by_row(&self, other: &RowProblem) -> Ordering {
+        (self.row, self.cause, self.column).cmp(&(other.row, other.cause, other.column))
+    }
 }
 
 /// Checks a spreadsheet in full, without sending anything.
@@ -194,7 +202,7 @@ impl CheckedSheet {
     fn index(&mut self) {
         self.problems.sort_unstable();
         self.by_row.clone_from(&self.problems);
-        self.by_row.sort_unstable_by_key(|problem| (problem.row, problem.cause, problem.column));
+        self.by_row.sort_unstable_by(RowProblem::by_row);
     }
 
     /// Returns the index of the sheet in the file.

@@ -126,7 +126,7 @@ impl CheckedSheet {
         for problem in removed {
             self.causes[problem.cause as usize].count -= 1;
             remove(&mut self.problems, &problem, RowProblem::cmp);
-            remove(&mut self.by_row, &problem, by_row);
+            remove(&mut self.by_row, &problem, RowProblem::by_row);
         }
         let Change { row, before, after, .. } = change;
         for (problems, is_warning) in [(&after.problems, false), (&after.warnings, true)] {
@@ -135,7 +135,7 @@ impl CheckedSheet {
                 self.causes[cause as usize].count += 1;
                 let problem = RowProblem { cause, row: problem.row.unwrap_or(*row), column: column_of(problem) };
                 insert(&mut self.problems, problem, RowProblem::cmp);
-                insert(&mut self.by_row, problem, by_row);
+                insert(&mut self.by_row, problem, RowProblem::by_row);
             }
         }
         let tally = &mut self.tally;
@@ -186,10 +186,6 @@ fn with_others(judge: &Judge<'_>, row: Row, keys: &KeysOfRows) -> Judged {
 
 fn column_of(problem: &Problem) -> Option<u32> {
     problem.column.and_then(|column| u32::try_from(column).ok())
-}
-
-fn by_row(one: &RowProblem, other: &RowProblem) -> std::cmp::Ordering {
-    (one.row, one.cause, one.column).cmp(&(other.row, other.cause, other.column))
 }
 
 type Compare = fn(&RowProblem, &RowProblem) -> std::cmp::Ordering;

@@ -7,12 +7,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use super::server_diff::{MAX_ANSWER, canonical, canonical_time};
+use super::server_diff::{MAX_ANSWER, canonical, compared_text};
 use super::service_list::{Connection, ListReader, list_of, listed_name};
 use crate::client::pages::{Completeness, Page, object_fields, unescaped};
 use crate::client::{self, fetch};
-use crate::records::{Input, JsonType, RecordKind, Single, order, transaction};
-use crate::upload::retry::normalize_line_ends;
+use crate::records::{Input, RecordKind, Single, order, transaction};
 
 /// Maximum number of records that are requested one by one.
 const MAX_SINGLE: usize = 50;
@@ -281,10 +280,7 @@ impl Counted {
             let new = sent.iter().find(|(name, _)| *name == field.name)?.1;
             let name = listed_name(field.name);
             let old = listed.iter().find(|(found, _)| *found == name).map(|(_, json)| *json);
-            let text = |json: &str| {
-                let text = if field.json == JsonType::DateTime { canonical_time(json) } else { canonical(json) }?;
-                Some(normalize_line_ends(&text).into_owned())
-            };
+            let text = |json: &str| compared_text(field, json);
             let found = match (text(new), old.map(text)) {
                 // It names the record.
                 _ if self.input.key.contains(&field.name) => Found::Same,

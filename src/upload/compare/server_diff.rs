@@ -14,7 +14,7 @@ use crate::client::pages::{Entry, Page, object_fields, unescaped};
 use crate::client::{self, fetch};
 use crate::decimal;
 use crate::ledger::{Disposition, Ledger, Outcome, RecordState, Run, Seq};
-use crate::records::{Input, JsonType, RecordKind, Single};
+use crate::records::{Field, Input, JsonType, RecordKind, Single};
 use crate::upload::error::Error;
 use crate::upload::retry::normalize_line_ends;
 
@@ -246,14 +246,12 @@ impl PendingRecords {
             let name = if listed.is_some() { listed_name.as_str() } else { field.name };
             let mut found = fields.iter().filter(|(found, _)| *found == name).map(|(_, value)| *value);
             let value = match (found.next(), found.next()) {
-                (Some(value), None) if field.json == JsonType::DateTime => canonical_time(value)?,
-                (Some(value), None) => canonical(value)?,
+                (Some(value), None) => compared_text(field, value)?,
                 (None, _) if listed.is_none() => continue,
                 _ => return None,
             };
             present |= bit;
-            // A spreadsheet program that saved an export may have changed them.
-            values.push((index, normalize_line_ends(&value).into_owned()));
+            values.push((index, value));
         }
         // Bodies with unknown fields cannot be compared with a listing.
         let known = if listed.is_some() { fields.len() } else { values.len() + keys };
@@ -261,9 +259,16 @@ impl PendingRecords {
     }
 }
 
+/// Returns the text by which a value of a field is compared. `None` for arrays and objects.
+pub(super) fn compared_text(field: &Field, json: &str) -> Option<String> {
+    let text = if field.json == JsonType::DateTime { canonical_time(json) } else { canonical(json) }?;
+    // A spreadsheet program that saved an export may have changed them.
+    Some(normalize_line_ends(&text).into_owned())
+}
+
 /// Returns a text identifying the time, whatever its zone and fraction. A date is its start in UTC: a workbook shows midnight as
 /// a date. Other texts stay as they are.
-pub(super) fn canonical_time(json: &str) -> Option<String> {
+fn canonical_time(json: &str) -> Option<String> {
     let text = unescaped(json);
     let midnight = || {
         let date: jiff::civil::Date = text.parse().ok().filter(|_| text.len() == "2026-01-31".len())?;

@@ -36,7 +36,7 @@ pub fn job(folder: &Path) -> Job {
         workspace: "shop".to_owned(),
         language: None,
         clock: Clock { local: "2026-11-21T02:00:00[UTC]".parse().unwrap(), now: SystemTime::now },
-        shown: None,
+        shown_pattern: None,
     }
 }
 
