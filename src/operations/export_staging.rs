@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -16,6 +16,7 @@ use super::error::Error;
 use crate::digest;
 use crate::export::{Exported, Manifest};
 use crate::object_storage::{Bucket, ObjectAddress};
+use crate::sheet::write::{Existing, WholeFile};
 
 /// The folder of all buckets, below the home folder.
 const FOLDER: &str = "objects";
@@ -108,6 +109,11 @@ impl Staging {
         let Some(address) = self.address_of(folder) else { return Ok(()) };
         std::fs::create_dir_all(folder).map_err(|error| self.unusable(&error))?;
         self.store_new(folder).await?;
+        // A process that dies before the new list is written leaves files that are taken for nothing.
+        match std::fs::remove_file(folder.join(STAND_INS)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(self.unusable(&error)),
+            _ => {}
+        }
         for path in files(folder).map_err(|error| self.unusable(&error))? {
             std::fs::remove_file(path).map_err(|error| self.unusable(&error))?;
         }
@@ -124,7 +130,10 @@ impl Staging {
             stand_ins.insert(name, mark(&path).map_err(|error| self.unusable(&error))?);
         }
         let text = serde_json::to_vec(&stand_ins).map_err(|error| self.unusable(&error.into()))?;
-        std::fs::write(folder.join(STAND_INS), text).map_err(|error| self.unusable(&error))
+        let mut list = WholeFile::create(&folder.join(STAND_INS), Existing::Replace)?;
+        list.write_all(&text).map_err(|error| self.unusable(&error))?;
+        list.finish()?;
+        Ok(())
     }
 
     /// Stores the files of an export, and removes the objects that it has removed. Replaces the paths by addresses.
@@ -155,12 +164,12 @@ impl Staging {
         Ok(())
     }
 
-    /// Stores the files whose manifest is newer than what stood for the objects, each manifest after its files.
+    /// Stores the files whose manifest is newer than what stood for the objects, each manifest after its files. Without a list of
+    /// what stood for them, a stand-in can't be told from a file, so nothing is stored.
     async fn store_new(&self, folder: &Path) -> Result<(), Error> {
-        let stand_ins: BTreeMap<String, Mark> = std::fs::read(folder.join(STAND_INS))
-            .ok()
-            .and_then(|text| serde_json::from_slice(&text).ok())
-            .unwrap_or_default();
+        let list = std::fs::read(folder.join(STAND_INS)).ok();
+        let stand_ins: Option<BTreeMap<String, Mark>> = list.and_then(|text| serde_json::from_slice(&text).ok());
+        let Some(stand_ins) = stand_ins else { return Ok(()) };
         let is_new = |path: &Path| {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             mark(path).is_ok_and(|mark| stand_ins.get(&name) != Some(&mark))

@@ -135,6 +135,26 @@ fn what_could_not_be_stored_is_stored_by_the_next_export() {
     assert_ne!(changed, whole);
 }
 
+#[test]
+fn what_stands_for_an_object_is_never_stored() {
+    let Some(shop) = Shop::open() else { return };
+    let (place, storage) = (&shop.place, &shop.storage);
+    place.write("items.csv", "SKU,Name\nA1,Bolt\n");
+    shop.json(&["upload", "items.csv", "-t", "items", "--json"], 0);
+    shop.json(&["export", "items", "-o", "s3://shop/out/first.csv", "--json"], 0);
+    shop.json(&["export", "items", "-o", "s3://shop/out/second.csv", "--json"], 0);
+    let whole = storage.text("out/first.csv");
+    let staged = staged(place);
+    assert_eq!(fs::read(staged.join("first.csv")).unwrap(), vec![0; whole.len()]);
+    // As after a process that died while it prepared the folder.
+    let manifest = fs::read(staged.join("first.csv.manifest.json")).unwrap();
+    fs::write(staged.join("first.csv.manifest.json"), manifest).unwrap();
+    fs::write(staged.join("first.csv"), vec![0; whole.len()]).unwrap();
+    fs::remove_file(staged.join(".stand-ins.json")).unwrap();
+    shop.json(&["export", "items", "-o", "s3://shop/out/second.csv", "--json"], 0);
+    assert_eq!(storage.text("out/first.csv"), whole);
+}
+
 /// Returns the folder of local copies.
 fn staged(place: &Place) -> std::path::PathBuf {
     let mut folder = place.path("home/objects");
