@@ -12,9 +12,9 @@ use sheetport::ledger::{
     SheetSelection, SourceRow,
 };
 use sheetport::records::RecordKind;
-use sheetport::report::{self, COLUMNS, Format, Request, RowFilter};
+use sheetport::report::{self, COLUMNS, COLUMNS_IN_FRONT, CsvForm, Format, Request, RowFilter};
 use sheetport::sheet::write::Existing;
-use sheetport::sheet::{Cell, Row as Cells};
+use sheetport::sheet::{Cell, ReportWords, Row as Cells};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::child::{Sample, Seen, timed};
@@ -52,10 +52,19 @@ const WRONG_EVERY: u32 = 100;
 const COUNT: &str = "count.txt";
 const NOW: i64 = 1_795_267_200_000;
 const OWN: usize = HEADER.len() + 2;
+const IN_FRONT: u16 = COLUMNS_IN_FRONT as u16;
 
-/// Returns the names of the added columns. A run of one sheet has no column for it.
-fn added() -> impl Iterator<Item = String> {
-    COLUMNS.into_iter().filter(|name| *name != "sheet").map(|name| format!("sheetport_{name}"))
+/// Returns the names of the added columns in front of the sheet's and behind them. A run of one sheet has no column for it.
+fn added() -> (Vec<String>, Vec<String>) {
+    let added = COLUMNS.into_iter().filter(|name| *name != "sheet").map(|name| format!("sheetport_{name}"));
+    let mut in_front: Vec<String> = added.collect();
+    let behind = in_front.split_off(COLUMNS_IN_FRONT);
+    (in_front, behind)
+}
+
+fn header() -> Vec<String> {
+    let (in_front, behind) = added();
+    in_front.into_iter().chain(own_header().map(str::to_owned)).chain(behind).collect()
 }
 
 /// A row of the cycle.
@@ -244,7 +253,8 @@ fn ours(job: &Job, name: &str, format: Format) -> Ended<Sample> {
         next: None,
         is_kept: true,
         choices: &[],
-        bom: false,
+        csv: CsvForm::default(),
+        words: ReportWords::of(None),
         for_supplier: false,
     };
     // On a thread of the runtime, as in the program.
@@ -265,16 +275,14 @@ fn bare_csv(job: &Job) -> Ended<Sample> {
     let work = || {
         let mut writer =
             csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).buffer_capacity(128 * 1024).from_path(&path)?;
-        for name in own_header() {
-            writer.write_field(name)?;
-        }
-        for name in added() {
+        for name in header() {
             writer.write_field(name)?;
         }
         writer.write_record(None::<&[u8]>)?;
         for number in 0..count {
             let row = &ready[(number % CYCLE) as usize];
-            for text in row.own.iter().chain(&row.ours) {
+            let (in_front, behind) = row.ours.split_at(COLUMNS_IN_FRONT);
+            for text in in_front.iter().chain(&row.own).chain(behind) {
                 writer.write_field(text)?;
             }
             writer.write_field("")?;
@@ -303,32 +311,30 @@ fn bare_xlsx(job: &Job) -> Ended<Sample> {
         let sheet = workbook.add_worksheet_with_constant_memory()?;
         // As in the report, edited text stays text.
         let (text, date) = (Look::new().set_num_format("@"), Look::new().set_num_format("yyyy-mm-dd"));
-        for column in [0, 1, 2, 3, 7, 10, 11, 12, 13, 14, 15, 16, 17] {
+        for column in [0, 1, 2, 3, 4, 5, 6, 10, 13, 14, 15, 16, 17] {
             sheet.set_column_format(column, &text)?;
         }
-        sheet.set_column_format(9, &date)?;
-        for (column, name) in (0..).zip(own_header()) {
-            sheet.write_string(0, column, name)?;
-        }
-        for (column, name) in (OWN as u16..).zip(added()) {
+        sheet.set_column_format(12, &date)?;
+        for (column, name) in (0..).zip(header()) {
             sheet.write_string(0, column, name)?;
         }
         for number in 0..count {
             let Ready { item, own, ours } = &ready[(number % CYCLE) as usize];
             let row = number + 1;
             for column in [0, 1, 2, 3, 7, 10, 11] {
-                sheet.write_string(row, column, &own[usize::from(column)])?;
+                sheet.write_string(row, IN_FRONT + column, &own[usize::from(column)])?;
             }
             match is_wrong(number) {
-                true => sheet.write_string(row, 4, "free")?,
-                false => sheet.write_number(row, 4, f64::from(item.price) / 100.0)?,
+                true => sheet.write_string(row, IN_FRONT + 4, "free")?,
+                false => sheet.write_number(row, IN_FRONT + 4, f64::from(item.price) / 100.0)?,
             };
-            sheet.write_number(row, 5, f64::from(item.purchase_price) / 100.0)?;
-            sheet.write_number(row, 6, item.tax)?;
-            sheet.write_number(row, 8, item.stock)?;
+            sheet.write_number(row, IN_FRONT + 5, f64::from(item.purchase_price) / 100.0)?;
+            sheet.write_number(row, IN_FRONT + 6, item.tax)?;
+            sheet.write_number(row, IN_FRONT + 8, item.stock)?;
             let (year, month, day) = item.updated;
-            sheet.write_datetime(row, 9, ExcelDateTime::from_ymd(year, month, day)?)?;
-            for (column, text) in (OWN as u16..).zip(ours) {
+            sheet.write_datetime(row, IN_FRONT + 9, ExcelDateTime::from_ymd(year, month, day)?)?;
+            let columns = (0..IN_FRONT).chain(IN_FRONT + OWN as u16..);
+            for (column, text) in columns.zip(ours) {
                 sheet.write_string(row, column, text)?;
             }
             if !is_wrong(number) {
@@ -349,7 +355,7 @@ fn bare_xlsx(job: &Job) -> Ended<Sample> {
 /// more content than its cells.
 fn seen(count: u32, path: &PathBuf, format: Format) -> Ended<Seen> {
     let bytes = if format == Format::Csv { std::fs::metadata(path)?.len() } else { 0 };
-    Ok(Seen { units: u64::from(count) * (OWN + added().count()) as u64, bytes })
+    Ok(Seen { units: u64::from(count) * header().len() as u64, bytes })
 }
 
 fn decimal(cents: u32) -> String {

@@ -10,16 +10,34 @@ const MAX_SIZE: u64 = 1 << 20;
 /// Reads the text file at `path`. The file may be a pipe or a device, whose size is not known beforehand.
 ///
 /// # Errors
-/// If it can't be read, is larger than 1 MiB, or is not UTF-8.
+/// If it can't be read, is larger than 1 MiB, or is neither UTF-8 nor UTF-16 with a byte order mark.
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     let mut text = Vec::new();
     File::open(path)?.take(MAX_SIZE + 1).read_to_end(&mut text)?;
     if text.len() as u64 > MAX_SIZE {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 1 MiB"));
     }
+    if let Some(text) = from_utf16(&text) {
+        return text;
+    }
     String::from_utf8(text).map_err(|error| {
         let place = error.utf8_error().valid_up_to();
         io::Error::new(io::ErrorKind::InvalidData, format!("it is not UTF-8 text (byte {})", place + 1))
+    })
+}
+
+/// Decodes UTF-16, as `>` of Windows PowerShell and old editors write it. Returns `None` without a byte order mark.
+fn from_utf16(text: &[u8]) -> Option<io::Result<String>> {
+    let unit: fn([u8; 2]) -> u16 = match text {
+        [0xFF, 0xFE, ..] => u16::from_le_bytes,
+        [0xFE, 0xFF, ..] => u16::from_be_bytes,
+        _ => return None,
+    };
+    let (pairs, rest) = text[2..].as_chunks::<2>();
+    let decoded = char::decode_utf16(pairs.iter().map(|pair| unit(*pair))).collect::<Result<String, _>>();
+    Some(match decoded {
+        Ok(decoded) if rest.is_empty() => Ok(decoded),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidData, "it begins like UTF-16 text, but is none")),
     })
 }
 
@@ -45,6 +63,20 @@ mod tests {
         std::fs::write(&path, b"name = \"\xfc\"").expect("written");
         let error = read_text(&path).expect_err("not UTF-8");
         assert_eq!(error.to_string(), "it is not UTF-8 text (byte 9)");
+    }
+
+    #[test]
+    fn utf16_with_a_byte_order_mark_is_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.toml");
+        let text = "name = \"Grüße 🔩\"\r\n";
+        for order in [u16::to_le_bytes, u16::to_be_bytes] {
+            let marked: Vec<u8> = format!("\u{feff}{text}").encode_utf16().flat_map(order).collect();
+            std::fs::write(&path, &marked).expect("written");
+            assert_eq!(read_text(&path).expect("UTF-16"), text);
+            std::fs::write(&path, &marked[..marked.len() - 1]).expect("written");
+            assert!(read_text(&path).is_err(), "half a character is missing");
+        }
     }
 
     #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! Reports as CSV: the original columns, then the report's own.
+//! Reports as CSV.
 
 use super::error::Error;
 use super::model::{Request, Written};
@@ -15,16 +15,17 @@ pub(super) async fn write(
     request: &Request<'_>,
     file: WholeFile,
 ) -> Result<Written, Error> {
-    let (run, own_columns) = (&subject.run, subject.columns());
-    let header: Vec<&str> = run.about.header.iter().chain(&own_columns).map(String::as_str).collect();
+    let header = subject.header();
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
     // A program that opened the file opens its report.
-    let form = run.about.text_form;
-    let delimiter = form.map(|form| form.delimiter).filter(|delimiter| DELIMITERS.contains(delimiter));
-    let bom = request.bom || form.is_some_and(|form| form.has_bom);
+    let form = subject.run.about.text_form;
+    let usual = form.map(|form| form.delimiter).filter(|delimiter| DELIMITERS.contains(delimiter));
+    let delimiter = request.csv.delimiter.or(usual);
+    let bom = request.csv.bom.unwrap_or(form.is_some_and(|form| form.has_bom));
     let mut table = CsvTable::create(file, &header, Style { delimiter, bom, ..Style::default() })?;
     let rows = each_row(ledger, subject, request.rows, |row| {
         let texts = row.texts();
-        Ok(table.row(row.cells.cells().chain(row.report_cells(&texts)))?)
+        Ok(table.row(row.report_cells(&texts))?)
     })
     .await?;
     Ok(Written { path: table.finish()?, rows, left_out: 0 })

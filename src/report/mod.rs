@@ -1,6 +1,8 @@
 //! Reports of a run, made from the ledger alone: each source row with its outcome and problems, as CSV, workbook or page.
 
+mod checked_rows;
 mod csv;
+mod csv_form;
 mod error;
 mod html;
 mod model;
@@ -18,11 +20,13 @@ use crate::ledger::{Causes, Ledger, Problem, Run};
 use crate::readers::Readers;
 use crate::sheet::{self, write::WholeFile};
 
+pub use self::checked_rows::{CheckedRow, each_checked_row};
+pub use self::csv_form::CsvForm;
 pub use self::error::Error;
 pub use self::model::{Format, Request, RowFilter, Written};
 use self::row::Subject;
 
-pub use self::row::COLUMNS;
+pub use self::row::{COLUMNS, COLUMNS_IN_FRONT};
 pub use self::workbook::choices::{Choices, MAX_CHOICES};
 
 /// Writes the report of `run`.
@@ -31,7 +35,7 @@ pub use self::workbook::choices::{Choices, MAX_CHOICES};
 /// Errors of the ledger, and of creating or writing the file.
 pub async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> Result<Written, Error> {
     let file = create(run, request)?;
-    let subject = Subject::new(run, request.for_supplier);
+    let subject = Subject::new(run, request.for_supplier, request.words);
     // A supplier has neither the ledger nor the file of the next command.
     let is_own = !request.for_supplier;
     let request = &Request { next: request.next.filter(|_| is_own), is_kept: request.is_kept && is_own, ..*request };

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use super::csv_form::CsvForm;
 use super::workbook::choices::Choices;
 use crate::ledger::RecordState;
+use crate::sheet::ReportWords;
 use crate::sheet::write::Existing;
 
 /// The meaning of a check's pending records, for people.
@@ -26,8 +28,10 @@ pub struct Request<'a> {
     pub is_kept: bool,
     /// Drop-down lists for columns of a workbook.
     pub choices: &'a [Choices],
-    /// Starts a CSV with a byte order mark, even if the file of the run had none.
-    pub bom: bool,
+    /// How a CSV is written, instead of the form of the run's file.
+    pub csv: CsvForm,
+    /// Titles of columns and words for states.
+    pub words: &'a ReportWords,
     /// Leaves out what a supplier should not know.
     pub for_supplier: bool,
 }

@@ -8,13 +8,13 @@ use super::records::RecordResult;
 use super::supplier::{INTERNAL_COLUMNS, Supplier};
 use super::windows;
 use crate::ledger::{self, Ledger, Problem, REHEARSAL, RecordState, Run, RunCommand, SourceRow};
-use crate::sheet::{Cell, RESERVED_PREFIX, Row, column_letters};
+use crate::sheet::{Cell, RESERVED_PREFIX, ReportWords, Row, column_letters};
 use crate::visible::one_line;
 
 /// Maximum length of a value within a message, in characters.
 const MAX_VALUE: usize = 60;
 
-/// Added columns, without the prefix `sheetport_`.
+/// Added columns, without the prefix `sheetport_`: those in front of the sheet's columns, then those behind them.
 pub const COLUMNS: [&str; 12] = [
     "status",
     "errors",
@@ -30,6 +30,8 @@ pub const COLUMNS: [&str; 12] = [
     "run",
 ];
 
+/// Number of columns in front of the sheet's columns.
+pub const COLUMNS_IN_FRONT: usize = 3;
 /// Indexes into [`COLUMNS`].
 pub(super) const STATUS: usize = 0;
 pub(super) const ERRORS: usize = 1;
@@ -44,10 +46,11 @@ pub(super) struct Subject<'a> {
     /// Identifies the run in the report.
     token: String,
     supplier: Option<Supplier>,
+    words: &'a ReportWords,
 }
 
 impl<'a> Subject<'a> {
-    pub(super) fn new(run: &'a Run, is_for_supplier: bool) -> Subject<'a> {
+    pub(super) fn new(run: &'a Run, is_for_supplier: bool, words: &'a ReportWords) -> Subject<'a> {
         // Checks and rehearsals are not kept in the ledger; their number could belong to another run.
         let token = match run.about.command {
             RunCommand::Check => String::new(),
@@ -56,12 +59,17 @@ impl<'a> Subject<'a> {
         };
         let supplier = is_for_supplier.then(|| Supplier::of(run));
         let run = supplier.as_ref().map_or(Cow::Borrowed(run), |supplier| Cow::Owned(supplier.run(run)));
-        Subject { run, token, supplier }
+        Subject { run, token, supplier, words }
     }
 
-    /// Returns the titles of the added columns.
-    pub(super) fn columns(&self) -> Vec<String> {
-        report_columns(&self.run, self.supplier.is_some())
+    /// Returns the titles of all columns.
+    pub(super) fn header(&self) -> Vec<String> {
+        let mut ours: Vec<String> = report_columns(&self.run, self.supplier.is_some())
+            .into_iter()
+            .map(|title| self.words.title(&title).to_owned())
+            .collect();
+        let behind = ours.split_off(COLUMNS_IN_FRONT);
+        ours.into_iter().chain(self.run.about.header.iter().cloned()).chain(behind).collect()
     }
 }
 
@@ -75,6 +83,7 @@ pub(super) struct ReportRow<'a> {
     /// Identifies the run in the report.
     pub token: &'a str,
     pub is_for_supplier: bool,
+    pub words: &'a ReportWords,
     /// Problems of this row. Problems of the record's other rows are reported there.
     pub faults: Vec<Fault<'a>>,
     /// Warnings of this row.
@@ -102,7 +111,7 @@ pub(super) struct Texts {
     ids: [String; 3],
 }
 
-/// Returns the titles of the added columns.
+/// Returns the English titles of the added columns.
 pub(super) fn report_columns(run: &Run, is_for_supplier: bool) -> Vec<String> {
     let names = COLUMNS.iter().filter(|name| run.about.reads_several_sheets() || **name != SHEET);
     let names = names.filter(|name| !is_for_supplier || !INTERNAL_COLUMNS.contains(name));
@@ -136,7 +145,8 @@ pub(super) async fn each_row(
             cells.decode_one(&source.cells).ok_or(Error::Corrupt(source.number))?;
             cells.pad(run.about.header.len());
             let (token, faults) = (&subject.token, faults(run, source, &record.outcome.problems));
-            take(&ReportRow { run, source, cells: &cells, record: &record, token, is_for_supplier, faults, warnings })?;
+            let (cells, record, words) = (&cells, &record, subject.words);
+            take(&ReportRow { run, source, cells, record, token, is_for_supplier, words, faults, warnings })?;
             taken += 1;
         }
     }
@@ -178,29 +188,27 @@ impl ReportRow<'_> {
         Texts { errors: self.errors(), warnings: warnings.join("; "), fields, ids }
     }
 
-    /// Returns the cells of the added columns.
+    /// Returns the cells of all columns.
     pub(super) fn report_cells<'b>(&'b self, texts: &'b Texts) -> impl Iterator<Item = Cell<'b>> {
         let number = |number: Option<f64>| number.map_or(Cell::Blank, Cell::Number);
         let record = self.record;
         let [service_id, ctx_id, job_id] = &texts.ids;
         let sheet = self.run.about.reads_several_sheets().then_some(Cell::Text(&self.source.sheet));
-        [
-            Cell::Text(state_name(self.run, record.outcome.state)),
-            Cell::Text(&texts.errors),
-            Cell::Text(&texts.warnings),
+        let state = self.words.state(state_name(self.run, record.outcome.state));
+        let in_front = [Cell::Text(state), Cell::Text(&texts.errors), Cell::Text(&texts.warnings)];
+        let behind = [
             Cell::Text(&texts.fields),
             Cell::Text(service_id),
             Cell::Text(ctx_id),
             Cell::Text(job_id),
             number(record.outcome.http_status.map(f64::from)),
             number(record.attempts().map(f64::from)),
-        ]
-        .into_iter()
-        .zip(COLUMNS)
-        .filter(|(_, name)| !self.is_for_supplier || !INTERNAL_COLUMNS.contains(name))
-        .map(|(cell, _)| cell)
-        .chain(sheet)
-        .chain([Cell::Number(self.source.number as f64), Cell::Text(self.token)])
+        ];
+        let behind = behind.into_iter().zip(&COLUMNS[COLUMNS_IN_FRONT..]);
+        let behind = behind.filter(|(_, name)| !self.is_for_supplier || !INTERNAL_COLUMNS.contains(name));
+        let behind = behind.map(|(cell, _)| cell).chain(sheet);
+        let origin = [Cell::Number(self.source.number as f64), Cell::Text(self.token)];
+        in_front.into_iter().chain(self.cells.cells()).chain(behind).chain(origin)
     }
 }
 

@@ -11,6 +11,7 @@ pub mod error;
 pub mod json;
 mod private_file;
 pub mod read;
+mod report_words;
 pub mod row;
 pub mod table;
 mod unsplit;
@@ -23,6 +24,7 @@ pub use read::{
     Attempt, Book, Confidence, Dialect, Doubt, Options, Protections, Rows, open, read_workbooks_with,
     run_reader_if_asked, try_protections,
 };
+pub use report_words::{ReportWords, english_state};
 pub use row::Row;
 pub use table::Table;
 pub use unsplit::{UNSPLIT_HINT, is_unsplit};

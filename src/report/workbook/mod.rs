@@ -1,4 +1,4 @@
-//! Reports as workbooks: a summary sheet, then the original columns and the report's own.
+//! Reports as workbooks: a summary sheet, then the rows.
 
 pub(super) mod choices;
 mod styles;
@@ -10,7 +10,8 @@ use self::summary::Summary;
 use self::writer::{Columns, Mark, ReportWorkbook};
 use super::error::Error;
 use super::model::{Request, Written};
-use super::row::{ERRORS, Fault, ReportRow, STATUS, Subject, WARNINGS, each_row};
+use super::row::{COLUMNS_IN_FRONT, ERRORS, Fault, ReportRow, STATUS, Subject, WARNINGS, each_row};
+use super::workbook::choices::Choices;
 use crate::ledger::Ledger;
 use crate::sheet::write::WholeFile;
 
@@ -23,16 +24,20 @@ pub(super) async fn write(
     request: &Request<'_>,
     file: WholeFile,
 ) -> Result<Written, Error> {
-    let (run, added) = (&*subject.run, subject.columns());
-    let header: Vec<&str> = run.about.header.iter().chain(&added).map(String::as_str).collect();
-    let original = run.about.header.len();
+    let (run, header) = (&*subject.run, subject.header());
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let in_report = |choices: &Choices| Choices { column: COLUMNS_IN_FRONT + choices.column, ..choices.clone() };
+    let choices: Vec<Choices> = request.choices.iter().map(in_report).collect();
+    let has_warnings = ledger.accounting(run.id).await?.warned > 0;
     let columns = Columns {
         sheet: run.about.sheet.name().unwrap_or(ALL_ROWS),
         header: &header,
-        original,
-        status: original + STATUS,
-        texts: [original + ERRORS, original + WARNINGS],
-        choices: request.choices,
+        original: COLUMNS_IN_FRONT..COLUMNS_IN_FRONT + run.about.header.len(),
+        status: STATUS,
+        texts: [ERRORS, WARNINGS],
+        in_sight: if has_warnings { WARNINGS + 1 } else { ERRORS + 1 },
+        choices: &choices,
+        words: request.words,
     };
     let mut workbook = ReportWorkbook::create(file, &columns)?;
     let mut summary = Summary::of_file(run);
@@ -50,10 +55,9 @@ fn write_row(workbook: &mut ReportWorkbook, row: &ReportRow<'_>) -> Result<(), E
     let texts = row.texts();
     let marks = row.faults.iter().filter_map(|fault| mark(fault, false));
     let marks = marks.chain(row.warnings.iter().filter_map(|fault| mark(fault, true)));
-    let cells = row.cells.cells().chain(row.report_cells(&texts));
-    Ok(workbook.row(cells, &marks.collect::<Vec<_>>())?)
+    Ok(workbook.row(row.report_cells(&texts), &marks.collect::<Vec<_>>())?)
 }
 
 fn mark<'a>(fault: &'a Fault<'_>, is_warning: bool) -> Option<Mark<'a>> {
-    Some(Mark { column: fault.column?, note: &fault.words, is_warning })
+    Some(Mark { column: COLUMNS_IN_FRONT + fault.column?, note: &fault.words, is_warning })
 }

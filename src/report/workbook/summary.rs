@@ -12,7 +12,8 @@ use crate::ledger::{
     Accounting, Causes, FIRST_ROWS, FROM_SERVICE, Group, Problem, RecordState, Run, RunCommand, RunState, WARNED,
 };
 use crate::report::model::{ACCEPTED_IN_REHEARSAL, IN_REHEARSAL, READY_TO_SEND, Request, RowFilter};
-use crate::report::row::{Fault, ReportRow, place_of, shortened, state_name};
+use crate::report::row::{COLUMNS_IN_FRONT, Fault, ReportRow, place_of, shortened, state_name};
+use crate::sheet::ReportWords;
 
 /// What a supplier is to do.
 const FOR_SUPPLIER: &str =
@@ -88,7 +89,8 @@ impl Summary {
         let written = self.rows;
         self.rows += 1;
         // A problem without a column links to the start of its row.
-        let link = |fault: &Fault<'_>| Some((written, fault.column.unwrap_or(0)));
+        let column = |fault: &Fault<'_>| fault.column.map_or(0, |column| COLUMNS_IN_FRONT + column);
+        let link = |fault: &Fault<'_>| Some((written, column(fault)));
         let counts = |fault: &&Fault<'_>| fault.problem.row.is_some() || row.is_first();
         for fault in row.warnings.iter().filter(counts) {
             self.warnings.add(row.source.number, fault.problem, &[], link(fault));
@@ -128,7 +130,7 @@ impl Summary {
         SummarySheet {
             title,
             subtitle: format!("{number}{} · written by sheetport", local_time(run.created_at)),
-            counts: counts(run, accounting),
+            counts: counts(run, accounting, request.words),
             facts: facts(run),
             next: match request.for_supplier {
                 true => Some((FOR_SUPPLIER.to_owned(), String::new())),
@@ -142,6 +144,7 @@ impl Summary {
 
     /// Describes what the workbook lacks compared with the run.
     fn remarks(&self, run: &Run, accounting: &Accounting, request: &Request<'_>, omitted: Omissions) -> Vec<String> {
+        let [errors, warnings] = ["sheetport_errors", "sheetport_warnings"].map(|name| request.words.title(name));
         let mut remarks = Vec::new();
         let mut remark = |number: u64, before: &str, after: &str| {
             if number > 0 {
@@ -151,7 +154,7 @@ impl Summary {
         remark(
             self.problems.causes.ungrouped + self.warnings.causes.ungrouped,
             "Further problems with other causes",
-            "See the columns sheetport_errors and sheetport_warnings.",
+            &format!("See the columns {errors} and {warnings}."),
         );
         remark(
             omitted.cut_texts,
@@ -161,7 +164,7 @@ impl Summary {
         remark(
             omitted.notes,
             "Faulty cells without a note, because more notes would slow down the workbook",
-            "See the column sheetport_errors.",
+            &format!("See the column {errors}."),
         );
         if request.rows != RowFilter::All {
             remarks.push(format!("This report has {} of {} rows (--only).", self.rows, accounting.rows));
@@ -174,7 +177,7 @@ impl Summary {
     }
 }
 
-fn counts(run: &Run, accounting: &Accounting) -> Vec<Count> {
+fn counts(run: &Run, accounting: &Accounting, words: &ReportWords) -> Vec<Count> {
     let rows = match accounting.rows {
         1 => "records from 1 row".to_owned(),
         rows => format!("records from {rows} rows"),
@@ -186,13 +189,15 @@ fn counts(run: &Run, accounting: &Accounting) -> Vec<Count> {
     };
     let states = accounting.states().into_iter().filter(|(_, number)| *number > 0);
     let (name, meaning_of_warned) = WARNED;
-    let warned = Count { number: accounting.warned, name, meaning: meaning_of_warned.to_owned() };
+    let warned =
+        Count { number: accounting.warned, name: name.to_owned(), meaning: meaning_of_warned.to_owned(), state: None };
     let warned = Some(warned).filter(|warned| warned.number > 0);
-    std::iter::once(Count { number: accounting.total, name: "total", meaning: rows })
+    std::iter::once(Count { number: accounting.total, name: "total".to_owned(), meaning: rows, state: None })
         .chain(states.map(|(state, number)| Count {
             number,
-            name: state_name(run, state),
+            name: words.state(state_name(run, state)).to_owned(),
             meaning: meaning(state).to_owned(),
+            state: Some(state),
         }))
         .chain(warned)
         .collect()

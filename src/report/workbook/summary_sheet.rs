@@ -27,8 +27,10 @@ pub(super) struct SummarySheet {
 #[derive(Clone, Debug)]
 pub(super) struct Count {
     pub number: u64,
-    pub name: &'static str,
+    pub name: String,
     pub meaning: String,
+    /// The state of these records; `None` for other numbers.
+    pub state: Option<RecordState>,
 }
 
 /// A group of equal problems or warnings.
@@ -79,10 +81,10 @@ pub(super) fn draw(sheet: &mut Worksheet, summary: &SummarySheet, cells: &Locati
     sheet.write_string_with_format(1, 0, cut(&summary.subtitle), &formats.faint)?;
     let mut row = 3;
     for count in &summary.counts {
-        let color = RecordState::from_name(count.name).map(state_color);
+        let color = count.state.map(state_color);
         let number = color.map_or(formats.number.clone(), |color| formats.number.clone().set_background_color(color));
         sheet.write_number_with_format(row, 0, count.number as f64, &number)?;
-        sheet.write_string_with_format(row, 1, count.name, &formats.strong)?;
+        sheet.write_string_with_format(row, 1, &count.name, &formats.strong)?;
         sheet.write_string_with_format(row, 2, cut(&count.meaning), &formats.faint)?;
         row += 1;
     }

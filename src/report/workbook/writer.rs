@@ -1,5 +1,6 @@
 //! A report's rows as a workbook: marked cells with notes, states by colour, drop-downs, and a summary sheet.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use rust_xlsxwriter::{ConditionalFormatCell, ConditionalFormatCellRule, Format, Worksheet, XlsxError};
@@ -13,29 +14,39 @@ use crate::sheet::write::xlsx::cell::{CellKind, XlsxCell};
 use crate::sheet::write::xlsx::styles::{self, CellStyles};
 use crate::sheet::write::xlsx::table::{Layout, StyledCell, Title, XlsxTable};
 use crate::sheet::write::xlsx::text::sheet_name;
-use crate::sheet::{Cell, Error, SUMMARY_SHEETS};
+use crate::sheet::{Cell, Error, ReportWords, SUMMARY_SHEETS};
 
 /// Maximum number of notes. Excel becomes slow with many, and each needs 10 KB of memory until the workbook is saved.
 /// Further cells are coloured only.
 const MAX_NOTES: usize = 4_000;
-/// Width of the columns of messages.
-const TEXTS_WIDTH: f64 = 60.0;
+/// Widths of the columns of problems and of warnings. With the states they leave half of a small screen to the sheet.
+const TEXT_WIDTHS: [f64; 2] = [44.0, 32.0];
+/// Width of columns for programs, which are folded.
+const FOLDED_WIDTH: f64 = 12.0;
+/// The name of the sheet, and the number of the page.
+const FOOTER: &str = "&L&8&A&R&8&P / &N";
+/// Margins of pages in inches.
+const MARGIN: f64 = 0.4;
+const FOOTER_MARGIN: f64 = 0.6;
 /// Names of the hidden sheet of choices: the second one if the rows have the first.
 const LIST_SHEETS: [&str; 2] = ["Lists", "Choices"];
 
 /// The columns of a report.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Columns<'a> {
     /// Name of the worksheet of rows.
     pub sheet: &'a str,
     pub header: &'a [&'a str],
-    /// Number of original columns; the report adds the others.
-    pub original: usize,
+    /// The columns of the sheet. The report's own are in front of them and, folded, behind them.
+    pub original: Range<usize>,
     /// Column of states.
     pub status: usize,
-    /// Columns of messages, with wrapped text.
+    /// Columns of problems and of warnings, with wrapped text.
     pub texts: [usize; 2],
+    /// Number of columns that stay in sight.
+    pub in_sight: usize,
     pub choices: &'a [Choices],
+    pub words: &'a ReportWords,
 }
 
 /// A cell with a problem or a warning, and its message.
@@ -108,10 +119,10 @@ impl ReportWorkbook {
                 // A marked blank cell has the format of its column, or else text.
                 let kind = cell.as_ref().map(|cell| cell.kind).or_else(|| table.column_kind(column));
                 Some(styles.format(kind.unwrap_or(CellKind::Text)))
-            } else if texts.contains(&column)
+            } else if let Some(width) = width_of_text(texts, column)
                 && let Some(text) = cell.as_ref().and_then(XlsxCell::as_text)
             {
-                height = [height, row_height(text, TEXTS_WIDTH)].into_iter().flatten().reduce(f64::max);
+                height = [height, row_height(text, width)].into_iter().flatten().reduce(f64::max);
                 Some(&*wrapped)
             } else {
                 None
@@ -148,32 +159,62 @@ impl ReportWorkbook {
 
 fn layout(columns: &Columns<'_>, lists: &'static str) -> Layout {
     let (original, added) = (styles::header(), added_header());
+    let is_in_sight = |column: &usize| *column < columns.in_sight;
     let title = |(column, text): (usize, &&str)| Title {
         text: (*text).to_owned(),
-        format: if column < columns.original { original.clone() } else { added.clone() },
-        width: columns.texts.contains(&column).then_some(TEXTS_WIDTH),
+        format: if columns.original.contains(&column) { original.clone() } else { added.clone() },
+        width: match column >= columns.original.end {
+            true => Some(FOLDED_WIDTH),
+            false => width_of_text(&columns.texts, column).filter(|_| is_in_sight(&column)),
+        },
     };
     let (choices, width, status) = (columns.choices.to_vec(), columns.header.len(), columns.status);
+    let state = |state: RecordState| (state, columns.words.state(state.name()).to_owned());
+    let states = RecordState::ALL.map(state);
+    let (in_sight, folded) = (columns.in_sight as u16, columns.original.end as u16..width as u16);
     Layout {
         name: columns.sheet.to_owned(),
         header: columns.header.iter().enumerate().map(title).collect(),
         first_sheet: Some(free_name(SUMMARY_SHEETS, columns.sheet).to_owned()),
         finish_sheet: Box::new(move |sheet, last_row| {
-            color_states(sheet, status, last_row)?;
+            arrange(sheet, in_sight, &folded)?;
+            color_states(sheet, status, last_row, &states)?;
             add_drop_downs(sheet, &choices, width, last_row, lists)
         }),
     }
 }
 
+/// Returns the width of a column of messages.
+fn width_of_text(texts: &[usize; 2], column: usize) -> Option<f64> {
+    texts.iter().position(|text| *text == column).map(|place| TEXT_WIDTHS[place])
+}
+
+/// Freezes the header and the columns in front, folds those for programs, and sets up the pages. Folded columns are not printed.
+fn arrange(sheet: &mut Worksheet, in_sight: u16, folded: &Range<u16>) -> Result<(), XlsxError> {
+    sheet.set_freeze_panes(1, in_sight)?;
+    if let Some(last) = folded.end.checked_sub(1).filter(|last| *last >= folded.start) {
+        sheet.group_columns_collapsed(folded.start, last)?;
+    }
+    sheet.set_print_gridlines(true);
+    sheet.set_footer(FOOTER);
+    sheet.set_margins(MARGIN, MARGIN, MARGIN, FOOTER_MARGIN, MARGIN, FOOTER_MARGIN / 2.0);
+    Ok(())
+}
+
 /// Colours states by rules for the column. Rules cost nothing per row and follow edits.
-fn color_states(sheet: &mut Worksheet, status: usize, last_row: u32) -> Result<(), XlsxError> {
+fn color_states(
+    sheet: &mut Worksheet,
+    status: usize,
+    last_row: u32,
+    states: &[(RecordState, String)],
+) -> Result<(), XlsxError> {
     if last_row == 0 {
         return Ok(());
     }
-    for state in RecordState::ALL {
+    for (state, word) in states {
         let rule = ConditionalFormatCell::new()
-            .set_rule(ConditionalFormatCellRule::EqualTo(state.name()))
-            .set_format(Format::new().set_background_color(state_color(state)));
+            .set_rule(ConditionalFormatCellRule::EqualTo(word.as_str()))
+            .set_format(Format::new().set_background_color(state_color(*state)));
         sheet.add_conditional_format(1, status as u16, last_row, status as u16, &rule)?;
     }
     Ok(())

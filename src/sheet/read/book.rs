@@ -1,6 +1,7 @@
 //! An open file and the rows of its sheets.
 
 use super::location::Location;
+use super::report_columns::ReportColumns;
 use super::text::{Dialect, Doubt, TextRows};
 use super::workbook::{Workbook, WorkbookRows};
 use crate::sheet::{Error, Row};
@@ -23,9 +24,11 @@ pub(super) enum Content {
     Workbook(Workbook),
 }
 
-/// The rows of a sheet, in order. Blank lines of a CSV and missing rows of a workbook are skipped; see [`Row::number`].
+/// The rows of a sheet, in order. Blank lines of a CSV and missing rows of a workbook are skipped; see [`Row::number`]. The columns
+/// of a report are in one order, wherever people have moved them.
 pub struct Rows {
     source: RowSource,
+    report: ReportColumns,
 }
 
 enum RowSource {
@@ -125,7 +128,7 @@ impl Book {
             }
             Content::Workbook(workbook) => RowSource::Workbook(Box::new(workbook.rows(index, sheet)?)),
         };
-        Ok(Rows { source })
+        Ok(Rows { source, report: ReportColumns::default() })
     }
 }
 
@@ -135,10 +138,14 @@ impl Rows {
     /// # Errors
     /// [`Error::Unreadable`] with the row. No rows can be read after an error.
     pub fn next(&mut self, row: &mut Row) -> Result<bool, Error> {
-        match &mut self.source {
+        let has_row = match &mut self.source {
             RowSource::Text(rows) => rows.next(row),
             RowSource::Workbook(rows) => rows.next(row),
+        }?;
+        if has_row {
+            self.report.arrange(row);
         }
+        Ok(has_row)
     }
 
     /// Returns the first and last rows of the ranges of hidden rows in a workbook, once all rows were read.

@@ -11,6 +11,7 @@ mod location;
 mod markup;
 mod open;
 mod options;
+mod report_columns;
 mod text;
 pub mod value_type;
 mod workbook;
@@ -19,6 +20,7 @@ pub use self::book::{Book, Rows};
 use self::file_kind::WorkbookFormat;
 pub use self::open::open;
 pub use self::options::Options;
+pub use self::report_columns::HEADER_SEARCH_ROWS;
 pub use self::text::{Confidence, Dialect, Doubt, LineEnding};
 use self::text::{MAX_COLUMNS, MAX_RECORD};
 pub use self::workbook::{

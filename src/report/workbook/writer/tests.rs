@@ -8,8 +8,13 @@ use super::*;
 use crate::sheet::write::Existing;
 use crate::sheet::{Options, Row, open};
 
-const COLUMNS: Columns<'static> =
-    Columns { sheet: "Items", header: &["SKU", "Name"], original: 2, status: 9, texts: [9, 9], choices: &[] };
+const HEADER: [&str; 2] = ["SKU", "Name"];
+
+/// The columns of a sheet without those of a report.
+fn columns<'a>(header: &'a [&'a str]) -> Columns<'a> {
+    let (original, words) = (0..header.len(), ReportWords::of(None));
+    Columns { sheet: "Items", header, original, status: 9, texts: [9, 9], in_sight: 0, choices: &[], words }
+}
 
 fn create(folder: &Path, columns: &Columns<'_>, max_rows: u32) -> ReportWorkbook {
     let file = WholeFile::create(&folder.join("out.xlsx"), Existing::Keep).unwrap();
@@ -40,7 +45,7 @@ fn finish(workbook: ReportWorkbook) -> PathBuf {
 fn cells_of_every_kind_are_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let header = ["SKU", "Name", "Price", "Day"];
-    let mut workbook = create(folder.path(), &Columns { header: &header, original: 4, ..COLUMNS }, 100);
+    let mut workbook = create(folder.path(), &columns(&header), 100);
     let (day, time) = (jiff::civil::date(2025, 10, 13), jiff::civil::time(9, 30, 0, 0));
     let mark = Mark { column: 1, note: "unknown unit", is_warning: false };
     let cells = [Cell::Text("0042"), Cell::Text("=1+1"), Cell::Number(-1.5), Cell::Date(day)];
@@ -68,7 +73,7 @@ fn cells_of_every_kind_are_read_back() {
 fn percentages_are_read_back_as_such() {
     let folder = tempfile::tempdir().unwrap();
     let cells = [0.19, -0.005, 0.1 + 0.2, 1e-20].map(Cell::Percent);
-    let mut workbook = create(folder.path(), &Columns { header: &["a", "b", "c", "d"], ..COLUMNS }, 100);
+    let mut workbook = create(folder.path(), &columns(&["a", "b", "c", "d"]), 100);
     workbook.row(cells.into_iter(), &[Mark { column: 1, note: "odd", is_warning: false }]).unwrap();
     let path = finish(workbook);
     let (mut rows, mut row) = (open(&path, &Options::default()).unwrap().rows(1).unwrap(), Row::default());
@@ -79,7 +84,7 @@ fn percentages_are_read_back_as_such() {
 #[test]
 fn text_longer_than_a_cell_is_cut_and_counted() {
     let folder = tempfile::tempdir().unwrap();
-    let mut workbook = create(folder.path(), &Columns { header: &["Text"], ..COLUMNS }, 100);
+    let mut workbook = create(folder.path(), &columns(&["Text"]), 100);
     workbook.row([Cell::Text(&"ä".repeat(40_000))].into_iter(), &[]).unwrap();
     assert_eq!(workbook.omissions(), Omissions { cut_texts: 1, notes: 0 });
     let lines = rows(&finish(workbook), 1);
@@ -90,7 +95,7 @@ fn text_longer_than_a_cell_is_cut_and_counted() {
 #[test]
 fn a_row_wider_than_a_workbook_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    let mut workbook = create(folder.path(), &COLUMNS, 100);
+    let mut workbook = create(folder.path(), &columns(&HEADER), 100);
     let wide = vec![Cell::Blank; 16_385];
     assert!(matches!(workbook.row(wide.into_iter(), &[]), Err(Error::Unwritable { .. })));
 }
@@ -98,7 +103,7 @@ fn a_row_wider_than_a_workbook_is_an_error() {
 #[test]
 fn rows_continue_on_further_sheets_with_their_notes() {
     let folder = tempfile::tempdir().unwrap();
-    let mut workbook = create(folder.path(), &COLUMNS, 3);
+    let mut workbook = create(folder.path(), &columns(&HEADER), 3);
     for number in 1..=5 {
         workbook
             .row([Cell::Number(f64::from(number))].into_iter(), &[Mark { column: 0, note: "odd", is_warning: false }])
@@ -118,7 +123,7 @@ fn links_and_choices_refer_to_the_right_sheet() {
         Choices { column: 1, count: 2, values, is_closed: true },
         Choices { column: 0, count: MAX_CHOICES + 1, values: Vec::new(), is_closed: true },
     ];
-    let mut workbook = create(folder.path(), &Columns { sheet: "It's", choices: &choices, ..COLUMNS }, 3);
+    let mut workbook = create(folder.path(), &Columns { sheet: "It's", choices: &choices, ..columns(&HEADER) }, 3);
     (0..5).for_each(|_| workbook.row([Cell::Text("0042")].into_iter(), &[]).unwrap());
     let link = |row, column| CellLink { label: format!("row {row}"), row, column };
     let line = ProblemLine {
@@ -147,7 +152,7 @@ fn added_sheets_avoid_the_name_of_the_rows() {
     for (rows, names) in [("Summary", ["Report", "Summary", "Lists"]), ("lists", ["Summary", "lists", "Choices"])] {
         let folder = tempfile::tempdir().unwrap();
         let choices = [Choices { column: 0, count: 1, values: vec!["a".to_owned()], is_closed: true }];
-        let path = finish(create(folder.path(), &Columns { sheet: rows, choices: &choices, ..COLUMNS }, 100));
+        let path = finish(create(folder.path(), &Columns { sheet: rows, choices: &choices, ..columns(&HEADER) }, 100));
         assert_eq!(open(&path, &Options::default()).unwrap().sheets(), names);
     }
 }
@@ -166,7 +171,7 @@ fn notes_are_joined_per_cell_and_empty_ones_left_out() {
 #[test]
 fn notes_beyond_the_limit_are_counted_and_rows_are_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let mut workbook = create(folder.path(), &COLUMNS, 100);
+    let mut workbook = create(folder.path(), &columns(&HEADER), 100);
     workbook.notes = MAX_NOTES;
     workbook.row([Cell::Text("0042")].into_iter(), &[Mark { column: 0, note: "odd", is_warning: false }]).unwrap();
     assert_eq!(workbook.omissions(), Omissions { cut_texts: 0, notes: 1 });

@@ -1,0 +1,87 @@
+//! The words of reports by language, in `report_words.toml`: titles of columns and states of rows.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+const ENGLISH: &str = "en";
+
+static WORDS: LazyLock<BTreeMap<String, ReportWords>> = LazyLock::new(|| {
+    toml::from_str(include_str!("report_words.toml")).expect("the file is compiled in, and tests parse it")
+});
+
+/// The words of a report.
+#[derive(Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct ReportWords {
+    columns: BTreeMap<String, String>,
+    states: BTreeMap<String, String>,
+}
+
+impl ReportWords {
+    /// Returns the words of a language such as `de`, or else those of English.
+    pub fn of(language: Option<&str>) -> &'static ReportWords {
+        let english = || WORDS.get(ENGLISH).expect("the file has English words");
+        language.and_then(|language| WORDS.get(language)).unwrap_or_else(english)
+    }
+
+    /// Returns the title of a column by its English title.
+    pub fn title<'a>(&'a self, name: &'a str) -> &'a str {
+        let plain = name.strip_prefix(super::RESERVED_PREFIX).unwrap_or(name);
+        self.columns.get(plain).map_or(name, String::as_str)
+    }
+
+    /// Returns the word for a state by its English name.
+    pub fn state<'a>(&'a self, name: &'a str) -> &'a str {
+        self.states.get(name).map_or(name, String::as_str)
+    }
+}
+
+/// Returns the English title of a report's column by its title in any language, or `None` for other columns.
+pub(super) fn english_title(title: &str) -> Option<&str> {
+    title.starts_with(super::RESERVED_PREFIX).then(|| {
+        let name = WORDS.values().find_map(|words| key_of(&words.columns, title));
+        name.map_or(title, |name| ReportWords::of(None).columns.get(name).expect("English has all titles"))
+    })
+}
+
+/// Returns the English name of a state by its word in any language.
+pub fn english_state(word: &str) -> Option<&'static str> {
+    let word = word.trim();
+    WORDS.values().find_map(|words| key_of(&words.states, word))
+}
+
+fn key_of<'a>(words: &'a BTreeMap<String, String>, wanted: &str) -> Option<&'a str> {
+    words.iter().find(|(_, word)| *word == wanted).map(|(name, _)| name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_language_has_all_words_and_no_word_means_two_things() {
+        let english = ReportWords::of(None);
+        for (language, words) in &*WORDS {
+            assert!(words.columns.keys().eq(english.columns.keys()), "{language}");
+            assert!(words.states.keys().eq(english.states.keys()), "{language}");
+            for (name, title) in &words.columns {
+                assert_eq!(english_title(title), Some(english.columns[name].as_str()), "{language}: {title}");
+            }
+            for (name, word) in &words.states {
+                assert_eq!(english_state(word), Some(name.as_str()), "{language}: {word}");
+            }
+        }
+    }
+
+    #[test]
+    fn titles_of_other_columns_and_languages_stay() {
+        assert_eq!(english_title("Status"), None);
+        assert_eq!(english_title("sheetport_run"), Some("sheetport_run"));
+        assert_eq!(ReportWords::of(Some("de")).title("sheetport_errors"), "sheetport_fehler");
+        assert_eq!(ReportWords::of(Some("de")).title("sheetport_run"), "sheetport_run");
+        assert_eq!(ReportWords::of(Some("xx")), ReportWords::of(None));
+        assert_eq!(english_state("anything"), None);
+    }
+}
