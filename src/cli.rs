@@ -109,9 +109,9 @@ pub enum Command {
     /// List runs, newest first; show one; remove old ones
     #[command(args_conflicts_with_subcommands = true)]
     Runs(Runs),
-    /// List, show, create and check mapping templates
     /// Send queued runs, beside workers on other machines
     Work(Work),
+    /// List, show, create and check mapping templates
     #[command(subcommand)]
     Template(Template),
     /// Run uploads and exports unattended: from an inbox, on a schedule, with notices

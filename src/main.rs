@@ -54,8 +54,10 @@ fn exit_code(ended: Result<Exit, Failure>, json: bool) -> ExitCode {
         ui::failure(&failure, json);
         failure.exit
     });
-    if let Some(failure) = ui::stdout_failure() {
-        ui::failure(&failure, false);
+    if let Some((failure, is_told)) = ui::stdout_failure() {
+        if is_told {
+            ui::failure(&failure, false);
+        }
         exit = if exit == Exit::Done { failure.exit } else { exit };
     }
     ExitCode::from(exit as u8)

@@ -212,6 +212,7 @@ impl Settings {
             given,
             is_address_chosen,
             is_profile_chosen,
+            locale: locale(),
         };
         Ok(Settings {
             token_file,
@@ -274,6 +275,12 @@ fn environment_tokens() -> EnvironmentTokens {
     let credentials =
         Credentials { access: token("SHEETPORT_ACCESS_TOKEN"), refresh: token("SHEETPORT_REFRESH_TOKEN"), file: None };
     EnvironmentTokens { credentials, home }
+}
+
+/// Returns the locale for numbers and lists, by the rules of POSIX.
+fn locale() -> Option<String> {
+    let variables = ["LC_ALL", "LC_NUMERIC", "LANG"].into_iter();
+    variables.filter_map(|name| std::env::var(name).ok()).find(|value| !value.is_empty())
 }
 
 /// Checks that only this user can read the settings file, because it has a password: `what`.

@@ -14,7 +14,8 @@ Examples:
   sheetport check prices.xlsx -t items
   sheetport check prices.csv -t prices.toml --report to-fix.xlsx
   sheetport check orders.xlsx -t orders --online
-  sheetport check prices.csv -t prices.toml --json";
+  sheetport check prices.csv -t prices.toml --json
+  sheetport check prices.csv -t prices.toml --json-rows";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
@@ -35,6 +36,9 @@ pub struct Check {
     pub online: bool,
     #[command(flatten)]
     pub pacing: Pacing,
+    /// Print a JSON object for each row, and nothing else
+    #[arg(long, conflicts_with = "json")]
+    pub json_rows: bool,
     /// Write the spreadsheet with the problems of each row to a new file
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::report::RowFilter;
+use crate::sheet::Options;
 
 const EXAMPLES: &str = "\
 Examples:
   sheetport report -o outcome.xlsx
   sheetport report 12 -o to-fix.csv --only problems
   sheetport report 12 -o problems.html
-  sheetport report 12 -o to-fix.csv --bom
+  sheetport report 12 -o to-fix.csv --delimiter ';' --bom
 
 The first sheet of a workbook summarizes the run, with the problems grouped by cause. Fix the rows in place, then hand the
 report back: `sheetport retry to-fix.csv`.";
@@ -28,9 +29,14 @@ pub struct Report {
     /// .html]
     #[arg(long, value_name = "WHICH", value_parser = only)]
     pub only: Option<RowFilter>,
-    /// Start a CSV with a byte order mark, so that Excel reads it as UTF-8, even if the uploaded file has none
-    #[arg(long)]
-    pub bom: bool,
+    /// Character between the fields of a CSV, or "tab" [default: as Excel has it in the language of this computer (LC_ALL,
+    /// LC_NUMERIC or LANG), or else as in the uploaded file]
+    #[arg(long, value_name = "CHAR", value_parser = Options::delimiter_named)]
+    pub delimiter: Option<u8>,
+    /// Start a CSV with a byte order mark, so that Excel reads it as UTF-8 [default: by the language of this computer, or else
+    /// as in the uploaded file]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub bom: Option<bool>,
     /// Leave out what a supplier should not know: lookup tables, paths, template, service, its ids, workspace [default: as in the
     /// run]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]

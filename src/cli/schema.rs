@@ -21,11 +21,12 @@ pub struct Schema {
     pub name: &'static str,
 }
 
-fn names() -> [(PossibleValue, &'static str); 6] {
+fn names() -> [(PossibleValue, &'static str); 7] {
     SCHEMA_NAMES.map(|name| {
         let help = match name {
             "summary" => "upload, retry and resume with --json",
             "check" => "check with --json",
+            "check-rows" => "A line of check with --json-rows",
             "manifest" => "The manifest beside an export",
             "error" => "A command that fails, with --json",
             "runs" => "runs with --json",

@@ -17,12 +17,16 @@ const SERVE_EXAMPLES: &str = "\
 To use the service, run in another terminal:
   eval \"$(sheetport serve token --workspace demo)\"
   export SHEETPORT_BASE_URL=http://127.0.0.1:8787
+In PowerShell:
+  $tokens = sheetport serve token --workspace demo --json | ConvertFrom-Json
+  $env:SHEETPORT_ACCESS_TOKEN = $tokens.access; $env:SHEETPORT_REFRESH_TOKEN = $tokens.refresh
+  $env:SHEETPORT_BASE_URL = \"http://127.0.0.1:8787\"
 
 Examples:
   sheetport serve --listen 127.0.0.1:0 --data /srv/sheetport
   sheetport serve --demo
   sheetport serve --limit 600/min --latency 50ms
-  sheetport serve --fail 500:0.02,reset:0.01,slow:0.01 --seed 7
+  sheetport serve --fail \"500:0.02,reset:0.01,slow:0.01\" --seed 7
   sheetport serve --plan refusals
   sheetport serve --print-plan unsure > plan.toml";
 

@@ -11,13 +11,14 @@ use super::{export, upload};
 use crate::cli;
 use crate::error::{Exit, Failure};
 use crate::operations::{self, InputFile, LocalService, ReportRequest};
-use crate::report::RowFilter;
+use crate::report::{CsvForm, RowFilter};
 use crate::settings::Settings;
 use crate::sheet::write::Existing;
 use crate::ui;
 
 const WORKSPACE: &str = "demo";
 const PRICE_LIST: (&str, &[u8]) = ("price-list.csv", include_bytes!("../../samples/price-list.csv"));
+const REPORT: &str = "price-list.report.xlsx";
 const TEMPLATE: (&str, &[u8]) = ("price-list.toml", include_bytes!("../../samples/price-list.toml"));
 
 pub(super) async fn run(demo: &cli::Demo, settings: &Settings) -> Result<Exit, Failure> {
@@ -26,17 +27,17 @@ pub(super) async fn run(demo: &cli::Demo, settings: &Settings) -> Result<Exit, F
     let price_list = write(folder, PRICE_LIST)?;
     let template = write(folder, TEMPLATE)?;
 
-    let service = LocalService::start(folder, WORKSPACE, &settings.context).await?;
+    let service = LocalService::start_named(folder, WORKSPACE, &settings.context).await?;
     if output.talks() {
         heading(1, "Upload a price list through a mapping template to a service on this machine");
     }
-    let args = upload_args(&price_list, &template, folder);
+    // The command that sends the report back works in any folder.
+    let report = std::path::absolute(folder).map_err(|error| unwritable(folder, &error))?.join(REPORT);
+    let args = upload_args(&price_list, &template, report);
     // Uploads never replace a file, but this report is from an earlier demo.
     args.report.as_deref().map_or(Ok(()), remove).map_err(|error| unwritable(folder, &error))?;
-    let (_, mut summary) =
+    let (_, summary) =
         upload::upload(&args, &Settings { context: service.context.clone(), ..settings.clone() }).await?;
-    // The service ends with the demo, so no command can continue the run.
-    summary.next = None;
     if !output.json {
         summary.print(output);
     }
@@ -47,8 +48,8 @@ pub(super) async fn run(demo: &cli::Demo, settings: &Settings) -> Result<Exit, F
             path: &folder.join(name),
             rows: Some(RowFilter::Problems),
             existing: Existing::Replace,
-            bom: false,
-            has_next: false,
+            csv: CsvForm::default(),
+            has_next: true,
             for_supplier: Some(false),
         };
         operations::report(&service.context, &request, &|event| console.show(event)).await?;
@@ -75,7 +76,7 @@ pub(super) async fn run(demo: &cli::Demo, settings: &Settings) -> Result<Exit, F
     }
     service.stop().await?;
     if output.talks() {
-        list_files(folder);
+        list_files(folder, summary.next.as_deref());
     }
     if output.json {
         ui::json(&json!({"command": "demo", "folder": folder, "upload": summary, "exports": exports}));
@@ -83,10 +84,10 @@ pub(super) async fn run(demo: &cli::Demo, settings: &Settings) -> Result<Exit, F
     Ok(Exit::Done)
 }
 
-fn upload_args(price_list: &Path, template: &Path, folder: &Path) -> cli::Upload {
+fn upload_args(price_list: &Path, template: &Path, report: PathBuf) -> cli::Upload {
     let (file, template) = (price_list.to_owned(), Some(template.display().to_string()));
     let input = cli::Input { file, template, ..cli::Input::default() };
-    cli::Upload { input, report: Some(folder.join("price-list.report.xlsx")), ..cli::Upload::default() }
+    cli::Upload { input, report: Some(report), ..cli::Upload::default() }
 }
 
 fn write(folder: &Path, (name, content): (&str, &[u8])) -> Result<PathBuf, Failure> {
@@ -110,19 +111,23 @@ fn heading(number: u8, title: &str) {
     ui::line(format_args!("{strong}{number}. {title}{strong:#}"));
 }
 
-fn list_files(folder: &Path) {
+fn list_files(folder: &Path, next: Option<&str>) {
     let faint = ui::style::FAINT;
     let folder = folder.display();
     heading(3, "Open these files");
     for (name, what) in [
         ("price-list.csv", "the original price list"),
-        ("price-list.report.xlsx", "the price list with the outcome of each row and the wrong cells highlighted"),
+        (REPORT, "the price list with the outcome of each row and the wrong cells highlighted"),
         ("price-list.errors.xlsx", "only the rows that need fixing (also as .csv)"),
         ("price-list.errors.html", "a page with the problems grouped by cause, to search and print"),
         ("items.xlsx", "the items as exported from the service (also as .csv)"),
         ("price-list.toml", "the template that maps columns to fields"),
     ] {
         ui::line(format_args!("   {:<42} {faint}{what}{faint:#}", format!("{folder}/{name}")));
+    }
+    if let Some(next) = next {
+        heading(4, &format!("Fix the red cells in {REPORT}, save it, and send it back"));
+        ui::line(format_args!("   {next}"));
     }
     ui::line("");
     ui::line("To check a file of your own without sending anything: sheetport check FILE -t items");

@@ -9,11 +9,10 @@ use super::shared::console::Console;
 use super::shared::job_summary::JobSummary;
 use super::shared::signals::Interrupt;
 use crate::cli::{self, JobFile, JobSchedule};
-use crate::client::auth::TokenOrigin;
 use crate::error::{Exit, Failure};
 use crate::object_storage::ObjectAddress;
 use crate::operations::{
-    self, CommandLine, Entry, Event, Job, JobObserver, Scheduler, Stage, Stopping, Work, load_job, missing_secrets,
+    self, CommandLine, Entry, Event, JobObserver, Scheduler, Stage, Stopping, Work, load_job, missing_secrets,
 };
 use crate::settings::{Output, Settings};
 use crate::ui;
@@ -177,21 +176,7 @@ fn schedule(args: &JobSchedule, settings: &Settings) -> Result<Exit, Failure> {
         }
     }
     if !args.remove {
-        remarks(&job, settings);
+        operations::obstacles(&job, context).iter().for_each(ui::remark);
     }
     Ok(Exit::Done)
-}
-
-/// Says what keeps a scheduled job from working.
-fn remarks(job: &Job, settings: &Settings) {
-    if job.schedule.is_none() {
-        ui::remark("the job has no [schedule], so it runs every day at 04:30");
-    }
-    match settings.context.tokens_from {
-        Some(TokenOrigin::Environment) => ui::remark(
-            "the tokens are in the environment of this shell, which a scheduler does not have; store them: `sheetport login`",
-        ),
-        None => ui::remark("there are no tokens yet; store them before: `sheetport login`"),
-        Some(TokenOrigin::Login | TokenOrigin::Keyring) => {}
-    }
 }

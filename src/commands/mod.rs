@@ -36,7 +36,7 @@ pub use job::profile_of_job;
 
 use crate::cli::Command;
 use crate::error::{Exit, Failure};
-use crate::operations::with_login;
+use crate::operations::{LocalService, with_login};
 use crate::settings::Settings;
 use shared::signals;
 
@@ -44,11 +44,27 @@ use shared::signals;
 pub async fn run(command: Command, settings: Settings) -> Result<Exit, Failure> {
     signals::outlive_file_size_limit();
     let context = settings.context.clone();
-    let ended = run_command(command, settings).await;
+    let ended = run_with_service(command, settings).await;
     ended.map_err(|failure| Failure {
         hint: failure.hint.map(|hint| with_login(&hint, &context.given, &context.profile)),
         ..failure
     })
+}
+
+/// Runs a command, with the service of its home folder if the folder names one and the command asks a service.
+async fn run_with_service(command: Command, settings: Settings) -> Result<Exit, Failure> {
+    let asks_service = match &command {
+        Command::Check(args) => args.online,
+        Command::Upload(_) | Command::Review(_) | Command::Export(_) | Command::Resume(_) | Command::Retry(_) => true,
+        _ => false,
+    };
+    let service = if asks_service { LocalService::of_home(&settings.context).await? } else { None };
+    let Some(service) = service else { return run_command(command, settings).await };
+    let ended = run_command(command, Settings { context: service.context.clone(), ..settings }).await;
+    let stopped = service.stop().await;
+    let exit = ended?;
+    stopped?;
+    Ok(exit)
 }
 
 async fn run_command(command: Command, settings: Settings) -> Result<Exit, Failure> {

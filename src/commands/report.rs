@@ -6,6 +6,7 @@ use super::shared::console::Console;
 use crate::cli::Report;
 use crate::error::{Exit, Failure};
 use crate::operations::{self, ReportRequest};
+use crate::report::CsvForm;
 use crate::settings::Settings;
 use crate::sheet::write::Existing;
 use crate::ui;
@@ -17,7 +18,7 @@ pub(super) async fn run(args: &Report, settings: &Settings) -> Result<Exit, Fail
         path: &args.output,
         rows: args.only,
         existing: Existing::Keep,
-        bom: args.bom,
+        csv: CsvForm { delimiter: args.delimiter, bom: args.bom },
         has_next: true,
         for_supplier: args.for_supplier,
     };

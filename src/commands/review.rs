@@ -8,6 +8,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::shared::input::open;
+use super::shared::person::login_name;
 use super::shared::signals::Interrupt;
 use crate::cli::Review;
 use crate::error::{Exit, Failure};
@@ -51,7 +52,7 @@ pub(super) async fn serve(
         Failure::new(Exit::Usage, message, "choose another address or port with --listen")
     };
     let listener = TcpListener::bind(page.listen).await.map_err(unusable)?;
-    let server = review::Server::new(context, who(), file, listener).map_err(unusable)?;
+    let server = review::Server::new(context, login_name(), file, listener).map_err(unusable)?;
     let address = server.address();
     let interrupt = Interrupt::default();
     let mut stop = Box::pin(async move { interrupt.signal().await });
@@ -77,12 +78,6 @@ pub(super) async fn serve(
     }
     server.serve(stop).await;
     Ok(Exit::Done)
-}
-
-/// Returns the name of the user, for the edits in the ledger.
-fn who() -> String {
-    let name = ["SUDO_USER", "LOGNAME", "USER", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
-    name.unwrap_or_else(|| "unknown".to_owned())
 }
 
 /// Opens a page in the browser of the desktop. Returns whether a program for it was started.

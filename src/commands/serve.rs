@@ -79,11 +79,9 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
         let strong = ui::style::STRONG;
         ui::line(format_args!("{strong}Listening on http://{address}{strong:#}, data in {}", args.data.data.display()));
         ui::remark("To use it, run in another terminal:");
-        ui::remark(format_args!(
-            "  eval \"$(sheetport serve token --data {} --workspace demo)\"",
-            args.data.data.display()
-        ));
-        ui::remark(format_args!("  export SHEETPORT_BASE_URL=http://{address}"));
+        for line in variables(&address, &args.data.data, cfg!(windows)) {
+            ui::remark(format_args!("  {line}"));
+        }
         ui::remark("Press Ctrl-C to stop.");
         if filled > 0 {
             ui::remark(format_args!("Added {} to the workspace {DEMO}.", ui::counted(filled as u64, "record")));
@@ -103,6 +101,22 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     }
     service.serve_all(listeners, stop).await?;
     Ok(Exit::Done)
+}
+
+/// Returns the commands that set the address and the tokens, for PowerShell or for other shells.
+fn variables(address: &str, data: &Path, is_powershell: bool) -> Vec<String> {
+    let data = data.display();
+    if is_powershell {
+        return vec![
+            format!("$tokens = sheetport serve token --data \"{data}\" --workspace {DEMO} --json | ConvertFrom-Json"),
+            "$env:SHEETPORT_ACCESS_TOKEN = $tokens.access; $env:SHEETPORT_REFRESH_TOKEN = $tokens.refresh".to_owned(),
+            format!("$env:SHEETPORT_BASE_URL = \"http://{address}\""),
+        ];
+    }
+    vec![
+        format!("eval \"$(sheetport serve token --data {data} --workspace {DEMO})\""),
+        format!("export SHEETPORT_BASE_URL=http://{address}"),
+    ]
 }
 
 /// Listens on the address, or on all addresses of the name at one port.

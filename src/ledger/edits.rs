@@ -28,6 +28,8 @@ pub struct Edit {
     pub old: Option<String>,
     /// The text after; `None` for the cell as it is in the file.
     pub new: Option<String>,
+    /// Who has made it. Set by the ledger.
+    pub who: String,
     /// Milliseconds since 1970, UTC. Set by the ledger.
     pub at: i64,
 }
@@ -35,7 +37,7 @@ pub struct Edit {
 impl Ledger {
     /// Returns the edits of the file with this hash after the first `known`, in order.
     pub async fn edits_after(&self, file_hash: &str, known: usize) -> Result<Vec<Edit>, Error> {
-        let query = "SELECT step, undoes, sheet, row_number, column_index, old_text, new_text, at FROM edit \
+        let query = "SELECT step, undoes, sheet, row_number, column_index, old_text, new_text, who, at FROM edit \
                      WHERE file_hash = $1 AND seq > $2 ORDER BY seq";
         let known = i64::try_from(known).map_err(corrupt)?;
         let rows = sql::query(query).bind(file_hash).bind(known).fetch_all(&self.reader).await?;
@@ -49,7 +51,8 @@ impl Ledger {
                 column: (column != WHOLE_ROW).then(|| usize::try_from(column)).transpose().map_err(corrupt)?,
                 old: row.try_get(5)?,
                 new: row.try_get(6)?,
-                at: row.try_get(7)?,
+                who: row.try_get(7)?,
+                at: row.try_get(8)?,
             })
         };
         rows.into_iter().map(edit).collect()
@@ -110,18 +113,16 @@ mod tests {
             column: new.map(|_| 2),
             old: None,
             new: new.map(str::to_owned),
+            who: String::new(),
             at: 0,
         };
         let many: Vec<Edit> = (2..1_204).map(|row| edit(row, Some("pcs"))).collect();
         assert_eq!(ledger.add_edits("one", &many, "anna", 1).await.expect("added"), 1);
-        assert_eq!(ledger.add_edits("one", &[edit(7, None)], "anna", 2).await.expect("added"), 2);
+        assert_eq!(ledger.add_edits("one", &[edit(7, None)], "ben", 2).await.expect("added"), 2);
         assert_eq!(ledger.add_edits("other", &many[..1], "anna", 3).await.expect("added"), 1);
         let read = ledger.edits_after("one", 0).await.expect("read");
-        let expected = many.into_iter().map(|edit| Edit { step: 1, at: 1, ..edit }).chain([Edit {
-            step: 2,
-            at: 2,
-            ..edit(7, None)
-        }]);
+        let stored = |edit: Edit, step: i64, who: &str| Edit { step, at: step, who: who.to_owned(), ..edit };
+        let expected = many.into_iter().map(|edit| stored(edit, 1, "anna")).chain([stored(edit(7, None), 2, "ben")]);
         assert!(read.into_iter().eq(expected));
     }
 }

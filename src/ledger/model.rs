@@ -94,7 +94,7 @@ impl SkipReason {
             SkipReason::SkipWhere => ("skip-where", "is left out by skip_where of the template"),
             SkipReason::KeepWhere => ("keep-where", "is left out by keep_where of the template"),
             SkipReason::RepeatedHeader => ("repeated-header", "repeats the header"),
-            SkipReason::AlreadySent => ("already-sent", "was sent before, according to its column sheetport_status"),
+            SkipReason::AlreadySent => ("already-sent", "was sent before, according to its status in the report"),
             SkipReason::NotChosen => ("not-chosen", "is not among the rows given with --rows"),
             SkipReason::BlankCells => ("blank-cells", "has no value in the columns of unpivot"),
             SkipReason::SkippedBefore => ("skipped-before", "was skipped in the run of this report, too"),

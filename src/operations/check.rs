@@ -10,7 +10,7 @@ use super::event::{Event, Observer};
 use super::input::{InputFile, Spreadsheet, new_run};
 use super::learned::{load_sizes, store_learned_sizes};
 use super::preview::warn_of_changes;
-use super::report::choices;
+use super::report::{choices, words};
 use super::report_path::report_format;
 use super::runs::retry_report::{RetryReport, open_report};
 use super::runs::uploaded_report::{UploadedReport, uploaded_report};
@@ -18,7 +18,7 @@ use super::send::SendOptions;
 use super::stored_files::{check_report_path, write_report};
 use super::temporary_folder::TemporaryFolder;
 use crate::ledger::{AllowRepeat, Ledger, Problem, RunCommand};
-use crate::report::{Request, RowFilter};
+use crate::report::{Request, RowFilter, each_checked_row};
 use crate::sheet::write::Existing;
 use crate::template::Template;
 use crate::upload::compare::{Connection, suspicious_keys};
@@ -33,6 +33,8 @@ pub struct Check<'a> {
     pub report: Option<&'a Path>,
     /// Leaves out of the report what a supplier should not know.
     pub for_supplier: bool,
+    /// Tells the observer of each row.
+    pub has_rows: bool,
     /// The command that sends the valid records.
     pub next: &'a str,
     /// Compares identifiers and references with the service, at this pace.
@@ -49,9 +51,9 @@ pub struct CheckedFile {
 
 /// Checks a spreadsheet.
 pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) -> Result<CheckedFile, Error> {
-    let Check { input, report, for_supplier, next, online } = check;
+    let Check { input, report, for_supplier, has_rows, next, online } = check;
+    check_report_path(context, report).await?;
     let report = report.map(|path| CheckReport { path, for_supplier, next });
-    check_report_path(context, report.map(|report| report.path)).await?;
     let mut source = input.open_for_sending(context).await?;
     let reported = uploaded_report(context, &input, &AllowRepeat::None, &source, observer).await?;
     let file = input.file;
@@ -83,8 +85,8 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
     } else {
         source.warnings.extend(not_compared(suspicious_keys(&source, &template)?));
     }
-    if let Some(report) = report {
-        let tally = check_with_report(context, file, template, source, report, observer).await?;
+    if report.is_some() || has_rows {
+        let tally = check_with_report(context, file, template, source, (report, has_rows), observer).await?;
         return Ok(CheckedFile { tally, requests });
     }
     let mut rows = 0;
@@ -117,13 +119,13 @@ struct CheckReport<'a> {
     next: &'a str,
 }
 
-/// Plans into a temporary ledger, because reports are written from a ledger.
+/// Plans into a temporary ledger, because reports are written from a ledger, and rows are told from it.
 async fn check_with_report(
     context: &Context,
     file: &InputFile,
     template: Arc<Template>,
     source: Source,
-    report: CheckReport<'_>,
+    (report, has_rows): (Option<CheckReport<'_>>, bool),
     observer: Observer<'_>,
 ) -> Result<Tally, Error> {
     let folder = TemporaryFolder::create()?;
@@ -137,7 +139,13 @@ async fn check_with_report(
     }
     observer(Event::Checked(&tally));
     let run = ledger.run(run).await?;
-    let CheckReport { path, for_supplier, next } = report;
+    if has_rows {
+        each_checked_row(&ledger, &run, |row| observer(Event::CheckedRow(row))).await?;
+    }
+    let Some(CheckReport { path, for_supplier, next }) = report else {
+        ledger.close().await;
+        return Ok(tally);
+    };
     let format = report_format(path)?;
     let request = Request {
         path,
@@ -148,7 +156,8 @@ async fn check_with_report(
         next: Some(next).filter(|_| tally.to_send > 0),
         is_kept: false,
         choices: &choices(&run, format, for_supplier, observer),
-        bom: false,
+        csv: context.csv_form(),
+        words: words(&run),
         for_supplier,
     };
     write_report(context, &ledger, &run, &request).await?;

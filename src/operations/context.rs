@@ -11,6 +11,7 @@ use crate::client::auth::{
 };
 use crate::client::{self, Client, ClientCert, ConnectOptions, KeyMemory, Speed};
 use crate::ledger::{self, Ledger, Run, RunConnection, ServerAddress};
+use crate::report::CsvForm;
 
 /// What a profile of the settings file says of its service.
 #[derive(Clone, Debug, Default)]
@@ -53,9 +54,16 @@ pub struct Context {
     pub is_address_chosen: bool,
     /// Whether a flag or the environment has chosen the profile.
     pub is_profile_chosen: bool,
+    /// The locale of the user, such as `de_DE.UTF-8`, if the environment has one.
+    pub locale: Option<String>,
 }
 
 impl Context {
+    /// Returns how a CSV for the user is written.
+    pub(super) fn csv_form(&self) -> CsvForm {
+        self.locale.as_deref().map(CsvForm::of_locale).unwrap_or_default()
+    }
+
     /// Returns the context for an operation on an existing run: with the profile, the address and the connection of the run,
     /// unless others were chosen for this command.
     pub(super) fn for_run(&self, run: &Run) -> Result<Context, Error> {

@@ -6,7 +6,7 @@ use super::context::Context;
 use super::error::Error;
 use super::event::{Event, Observer};
 use super::next_command;
-use super::report::choices;
+use super::report::{choices, words};
 use super::report_path::{beside, numbered, report_format};
 use super::service::rehearsal::Rehearsed;
 use super::stored_files::{is_name_taken, is_taken, write_report};
@@ -18,7 +18,7 @@ use crate::upload::StopReason;
 use crate::upload::sent_before::LeftOut;
 
 /// Maximum number of refused records grouped by cause in the result. A report has all refused records.
-const MAX_REFUSED: u32 = 2_000;
+pub(super) const MAX_REFUSED: u32 = 2_000;
 /// Maximum number of records whose warnings are grouped by cause in the result.
 const MAX_WARNED: usize = 2_000;
 
@@ -196,7 +196,8 @@ impl Ending<'_> {
             next: next.as_deref(),
             is_kept: !is_rehearsal(run),
             choices: &choices(run, format, for_supplier, self.observer),
-            bom: false,
+            csv: self.context.csv_form(),
+            words: words(run),
             for_supplier,
         };
         Ok(write_report(self.context, self.ledger, run, &request).await?.path)

@@ -3,6 +3,7 @@
 use crate::client::Speed;
 use crate::ledger::Run;
 use crate::records::RecordKind;
+use crate::report::CheckedRow;
 use crate::template::Template;
 use crate::upload::sent_before::{Compared, LeftOut};
 use crate::upload::{Progress, Source, Tally};
@@ -18,6 +19,8 @@ pub enum Event<'a> {
     Reading { rows: u64 },
     /// The whole file was read and checked.
     Checked(&'a Tally),
+    /// A row of the checked file.
+    CheckedRow(&'a CheckedRow<'a>),
     /// The records were compared with those sent before.
     Compared { compared: &'a Compared, kind: RecordKind },
     /// Records of this kind are not sent, because newer runs have sent their keys. `anyway` is the command that sends them.

@@ -48,9 +48,9 @@ pub use export::{EXPORTABLE, ExportRequest, IdSource, export, lacks_array};
 pub use find_sample::{SAMPLE_NAME, Sample, find_sample};
 pub use input::{InputFile, STANDARD_INPUT, Spreadsheet};
 pub use jobs::{
-    Entry, EntryFile, ExportFailure, FileOutcome, InboxRequest, Installed, Job, JobObserver, JobRun, News, Notified,
-    Occasion, Place, PreviousRun, Schedule, Scheduler, Stage, Step, StepOutcome, Stopping, UploadStep, Waiting, Work,
-    inbox, install, load_job, missing_secrets, notify, run_job, uninstall,
+    Entry, EntryFile, ExportFailure, FileOutcome, InboxRequest, Installed, Job, JobObserver, JobRun, News, Nightly,
+    NightlyJob, Notified, Occasion, Place, PreviousRun, Schedule, Scheduler, Stage, Step, StepOutcome, Stopping,
+    UploadStep, Waiting, Work, inbox, install, load_job, missing_secrets, notify, obstacles, run_job, uninstall,
 };
 pub use next_command::has_sent;
 pub use preview::{Preview, PreviewedRequest};
@@ -58,7 +58,7 @@ pub use problem_codes::{CodeGroup, ExplainedCode, code_groups, codes, explain_co
 pub use report::{ReportRequest, report};
 pub use report_path::unused;
 pub use runs::check_runs::{Checked, RepairedRuns, check_runs, repair_runs};
-pub use runs::list_runs::{ListedRun, RunDetails, RunFilter, RunStatus, list_runs, show_run};
+pub use runs::list_runs::{ListedRun, RunDetails, RunFilter, RunStatus, list_existing_runs, list_runs, show_run};
 pub use runs::prune::{Pruned, prune};
 pub use runs::resolve::{Resolved, Resolving};
 pub use runs::resume::resume;

@@ -12,10 +12,11 @@ use super::runs::unsent::check_has_plan;
 use super::stored_files::write_report;
 use super::templates::load_template::template_of_run;
 use crate::ledger::{Run, RunId};
-use crate::report::{Choices, Format, MAX_CHOICES, Request, RowFilter, Written};
+use crate::report::{Choices, CsvForm, Format, MAX_CHOICES, Request, RowFilter, Written};
+use crate::sheet::ReportWords;
 use crate::sheet::write::Existing;
-use crate::template::Template;
 use crate::template::model::{Source, Translate};
+use crate::template::{Template, language_of};
 
 /// A report to write from the ledger.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +27,8 @@ pub struct ReportRequest<'a> {
     /// The usual rows of the format if `None`.
     pub rows: Option<RowFilter>,
     pub existing: Existing,
-    /// Starts a CSV with a byte order mark, even if the file of the run had none.
-    pub bom: bool,
+    /// How a CSV is written. What is missing is as the user's programs have it, or else as in the file of the run.
+    pub csv: CsvForm,
     /// Includes the next command.
     pub has_next: bool,
     /// Leaves out what a supplier should not know. As in the run if `None`.
@@ -42,7 +43,7 @@ impl ReportRequest<'_> {
             path,
             rows: None,
             existing: Existing::Keep,
-            bom: false,
+            csv: CsvForm::default(),
             has_next: true,
             for_supplier: None,
         }
@@ -72,12 +73,22 @@ pub async fn report(
         next: next.as_deref(),
         is_kept: true,
         choices: &choices,
-        bom: request.bom,
+        csv: request.csv.or(context.csv_form()),
+        words: words(&run),
         for_supplier,
     };
     let written = write_report(context, &ledger, &run, &request).await?;
     ledger.close().await;
     Ok((run, written, next))
+}
+
+/// Returns the words of a report in the language of the sheet's titles, or else of the template's locale.
+pub(super) fn words(run: &Run) -> &'static ReportWords {
+    if let Some(language) = language_of(&run.about.header) {
+        return ReportWords::of(Some(language));
+    }
+    let locale = template_of_run(&run.about).ok().and_then(|template| template.sheet.locale);
+    ReportWords::of(locale.as_deref().and_then(|locale| locale.split(['-', '_']).next()))
 }
 
 /// Returns the drop-down lists of a report, from the run's own copy of the template. A supplier gets no lists of keys of lookup

@@ -16,9 +16,10 @@ struct Described {
     always: &'static [&'static str],
 }
 
-const SCHEMAS: [Described; 6] = [
+const SCHEMAS: [Described; 7] = [
     Described { name: "summary", section: "check, upload, retry, resume", always: &[] },
     Described { name: "check", section: "check, upload, retry, resume", always: &["problems", "profile"] },
+    Described { name: "check-rows", section: "check --json-rows", always: &[] },
     Described { name: "manifest", section: "Manifest of an export", always: &[] },
     Described { name: "error", section: "Errors", always: &[] },
     Described { name: "runs", section: "runs", always: &[] },
@@ -26,7 +27,7 @@ const SCHEMAS: [Described; 6] = [
 ];
 
 /// Names of the schemas.
-pub const SCHEMA_NAMES: [&str; 6] = ["summary", "check", "manifest", "error", "runs", "job"];
+pub const SCHEMA_NAMES: [&str; 7] = ["summary", "check", "check-rows", "manifest", "error", "runs", "job"];
 
 /// Returns the JSON Schema of this name.
 pub fn schema(name: &str) -> Option<Value> {

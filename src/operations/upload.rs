@@ -256,6 +256,7 @@ mod tests {
             given: Given::default(),
             is_address_chosen: false,
             is_profile_chosen: false,
+            locale: None,
         }
     }
 

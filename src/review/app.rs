@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::access::Access;
 use super::failure::Failure;
+use super::progress::Sending;
 use super::session::Session;
+use crate::ledger::RunId;
 use crate::operations::{Context, InputFile};
 
 /// Files under review at a time. The oldest one is closed for another.
@@ -17,6 +19,10 @@ pub(super) struct App {
     pub who: String,
     pub access: Arc<Access>,
     sessions: Mutex<Sessions>,
+    /// The progress of runs of the history that are continued or sent again.
+    runs: Mutex<BTreeMap<RunId, Arc<Sending>>>,
+    /// Held while unknown outcomes are listed or decided, because that locks their run.
+    pub deciding: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
@@ -30,12 +36,13 @@ struct Sessions {
 impl App {
     pub(super) fn new(context: Context, who: String, access: Arc<Access>, given: Option<InputFile>) -> App {
         let sessions = Sessions { given, ..Sessions::default() };
-        App { context, who, access, sessions: Mutex::new(sessions) }
+        let sessions = Mutex::new(sessions);
+        App { context, who, access, sessions, runs: Mutex::default(), deciding: tokio::sync::Mutex::default() }
     }
 
     /// Opens a file for review. Returns its number.
     pub(super) fn open(&self, file: InputFile) -> Result<u64, Failure> {
-        let session = Session::open(&self.context, file)?;
+        let session = Session::open(&self.context, file, &self.who)?;
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.last += 1;
         let number = sessions.last;
@@ -64,5 +71,21 @@ impl App {
             .get(&number)
             .cloned()
             .ok_or_else(|| Failure::not_found("this file is not open any more; drop it again"))
+    }
+
+    /// Returns the progress of a run of the history.
+    pub(super) fn run(&self, run: RunId) -> Arc<Sending> {
+        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(runs.entry(run).or_default())
+    }
+
+    /// Returns the open files that this run has sent last.
+    pub(super) fn sessions_of(&self, run: RunId) -> Vec<Arc<Session>> {
+        let mut all: Vec<Arc<Session>> = {
+            let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+            sessions.open.values().cloned().collect()
+        };
+        all.retain(|session| session.state().last_run == Some(run));
+        all
     }
 }

@@ -27,6 +27,9 @@ assets! {
     "dom.js" SCRIPT;
     "words.js" SCRIPT;
     "grid.js" SCRIPT;
+    "history.js" SCRIPT;
+    "nightly.js" SCRIPT;
+    "outcome.js" SCRIPT;
     "step_file.js" SCRIPT;
     "step_columns.js" SCRIPT;
     "step_problems.js" SCRIPT;
@@ -135,6 +138,21 @@ mod tests {
         for (language, text) in LANGUAGES {
             let (ours, theirs) = (keys(english), keys(text));
             assert_eq!(ours.symmetric_difference(&theirs).collect::<Vec<_>>(), [""; 0], "{language}");
+        }
+    }
+
+    #[test]
+    fn every_language_has_words_for_every_problem() {
+        /// What only the service can say.
+        const ITS_OWN_WORDS: [&str; 1] = ["service"];
+        for (language, text) in LANGUAGES {
+            let words: Map<String, Value> = serde_json::from_str(text).expect("JSON");
+            for explained in crate::operations::codes() {
+                let code = explained.code.as_str();
+                assert!(words.contains_key(&format!("cause.{code}")), "{language}: {code}");
+                let is_explained = *language == LANGUAGES[0].0 || ITS_OWN_WORDS.contains(&code);
+                assert!(is_explained || words.contains_key(&format!("text.{code}")), "{language}: {code}");
+            }
         }
     }
 }

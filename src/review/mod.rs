@@ -8,9 +8,9 @@
 //! | `assets` | the page itself, and its words in the language of the browser |
 //! | `session` | a file under review: reading, template, edits, problems |
 //! | `comparing` | comparing a file with the service before it is sent |
-//! | `sending`, `progress` | sending a file, and what pages are told meanwhile |
-//! | `handlers` | one function for each request |
-//! | `view`, `json`, `failure` | what the page is told, as JSON |
+//! | `sending`, `progress` | sending a file, or what is left of a run, and what pages are told meanwhile |
+//! | `handlers` | one function for each request, in a file for each part of the page |
+//! | `view`, `run_view`, `json`, `failure` | what the page is told, as JSON |
 
 mod access;
 mod app;
@@ -21,6 +21,7 @@ mod handlers;
 mod json;
 mod posted;
 mod progress;
+mod run_view;
 mod sending;
 mod server;
 mod session;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
+use crate::ledger::RunId;
 use crate::operations::Event;
 
 /// The state of sending, as pages see it.
@@ -40,6 +41,11 @@ impl Sending {
         self.live.subscribe()
     }
 
+    /// Whether a page is open.
+    pub(super) fn has_pages(&self) -> bool {
+        self.live.receiver_count() > 0
+    }
+
     pub(super) fn status(&self) -> Value {
         self.live.borrow().status.clone()
     }
@@ -70,8 +76,8 @@ impl Sending {
     /// Notes that sending has ended, and how.
     pub(super) fn end(&self, status: Value) {
         *self.stop.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        self.is_running.store(false, Ordering::SeqCst);
         self.set(status);
+        self.is_running.store(false, Ordering::SeqCst);
     }
 
     pub(super) fn set_comparison(&self, comparison: Value) {
@@ -80,6 +86,22 @@ impl Sending {
 
     pub(super) fn comparison(&self) -> Value {
         self.live.borrow().comparison.clone()
+    }
+
+    /// Notes that records of a run that has ended were decided, so that its counts have changed. `revision` is the one of
+    /// the file for which the end of the run still holds.
+    pub(super) fn set_counts(&self, run: RunId, counts: &Value, revision: Option<u64>) {
+        self.live.send_if_modified(|live| {
+            let is_it = live.status["phase"] == "ended" && live.status["run"] == run;
+            if is_it {
+                live.status["counts"] = counts.clone();
+            }
+            if let Some(revision) = revision {
+                live.revision = revision;
+                live.status["revision"] = revision.into();
+            }
+            is_it || revision.is_some()
+        });
     }
 
     pub(super) fn set(&self, status: Value) {

@@ -1,6 +1,7 @@
 //! Sending a file under review.
 
-use std::path::PathBuf;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,10 +12,11 @@ use tokio::sync::Notify;
 
 use super::app::App;
 use super::failure::Failure;
+use super::progress::Sending;
 use super::session::Session;
 use super::view;
 use crate::client::Speed;
-use crate::ledger::AllowRepeat;
+use crate::ledger::{AllowRepeat, RunId};
 use crate::operations::{self, CommandLine, Event, Finished, Rehearse, SendOptions, Upload};
 use crate::upload::Grace;
 
@@ -27,18 +29,22 @@ const GRACE: Duration = Duration::from_secs(30);
 pub(super) struct SendRequest {
     /// To a temporary service on this machine.
     pub rehearse: bool,
-    /// Continues the run that was stopped.
-    pub resume: bool,
+    /// Something of the last run instead of the file.
+    pub again: Option<Again>,
     /// The most requests, such as `5/s`; the usual rate if missing.
     pub rate: Option<String>,
     /// Leaves out what the service has already. What was sent before is left out in any case.
     pub changed_only: bool,
 }
 
-impl SendRequest {
-    fn speed(&self) -> Result<Option<Speed>, Failure> {
-        speed(self.rate.as_deref())
-    }
+/// What of a run is sent.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Again {
+    /// What was not sent before the run stopped.
+    Rest,
+    /// What has failed, as it was.
+    Failed,
 }
 
 /// Returns a rate as the page names it.
@@ -49,84 +55,168 @@ pub(super) fn speed(rate: Option<&str>) -> Result<Option<Speed>, Failure> {
 /// Starts to send a file. The review shows its progress.
 ///
 /// # Errors
-/// If it is being sent already, or its template can't be saved.
+/// If it is being sent already, or the rate is none.
 pub(super) fn start(app: &Arc<App>, session: &Arc<Session>, request: SendRequest) -> Result<(), Failure> {
-    request.speed()?;
+    let rate = speed(request.rate.as_deref())?;
     // The requests of a comparison would share the rate of the service.
     session.comparing.stop();
-    let begun = session.sending.begin();
-    let stop = begun.ok_or_else(|| Failure::bad_request("this file is being sent already"))?;
-    session.sending.set(json!({"phase": "reading", "rehearsal": request.rehearse, "rows": 0}));
-    let (app, session) = (Arc::clone(app), Arc::clone(session));
-    tokio::task::spawn_blocking(move || {
-        let status = send(&app, &session, &request, &stop).unwrap_or_else(|failure| {
-            json!({"phase": "failed", "rehearsal": request.rehearse, "message": failure.message(), "hint": failure.hint()})
+    let (app, own) = (Arc::clone(app), Arc::clone(session));
+    in_background(&session.sending, request.rehearse, move |work| {
+        let status = send(&app, &own, &request, rate, work);
+        let revision = if request.rehearse { own.state().revision } else { own.expire() };
+        (status, revision)
+    })
+}
+
+/// Starts to send something of a run of the history. The page of the run shows its progress.
+///
+/// # Errors
+/// If that is being done already, or the rate is none.
+pub(super) fn start_again(app: &Arc<App>, run: RunId, again: Again, rate: Option<&str>) -> Result<(), Failure> {
+    let rate = speed(rate)?;
+    let own = Arc::clone(app);
+    in_background(&app.run(run), false, move |work| {
+        let status = again_of_run(&own, run, again, rate, work).map(|finished| {
+            let command = command_again(&own, run, again, rate);
+            view::finished(&finished, false, &command, &work.notes())
         });
-        let revision = if request.rehearse { session.state().revision } else { session.expire() };
-        let mut status = status;
+        for session in own.sessions_of(run) {
+            session.expire();
+        }
+        (status, 0)
+    })
+}
+
+/// Sends on a thread that may wait. `work` returns how it ended, and the revision of the file that was sent.
+fn in_background(
+    progress: &Arc<Sending>,
+    rehearsal: bool,
+    work: impl FnOnce(&Work) -> (Result<Value, Failure>, u64) + Send + 'static,
+) -> Result<(), Failure> {
+    let stop = progress.begin().ok_or_else(|| Failure::bad_request("this is being sent already"))?;
+    progress.set(json!({"phase": "reading", "rehearsal": rehearsal, "rows": 0}));
+    let progress = Arc::clone(progress);
+    tokio::task::spawn_blocking(move || {
+        let under_way = Work { progress: Arc::clone(&progress), stop, rehearsal, notes: Mutex::default() };
+        let ended = catch_unwind(AssertUnwindSafe(|| work(&under_way)));
+        // A page must not wait for what has broken off.
+        let broken =
+            |_| (Err(Failure::bad_request("a fault of Sheetport has ended it; what was sent is in the ledger")), 0);
+        let (status, revision) = ended.unwrap_or_else(broken);
+        let mut status = status.unwrap_or_else(|failure| {
+            json!({"phase": "failed", "rehearsal": rehearsal, "message": failure.message(), "hint": failure.hint()})
+        });
         status["revision"] = revision.into();
-        session.sending.end(status);
+        progress.end(status);
     });
     Ok(())
 }
 
-fn send(app: &App, session: &Session, request: &SendRequest, stop: &Notify) -> Result<Value, Failure> {
+/// Something that is being sent.
+struct Work {
+    progress: Arc<Sending>,
+    stop: Arc<Notify>,
+    rehearsal: bool,
+    notes: Mutex<Vec<String>>,
+}
+
+impl Work {
+    fn note(&self, event: Event<'_>) {
+        match event {
+            Event::Warning(text) => {
+                self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
+            }
+            event => {
+                if let Some(status) = view::progress(event, self.rehearsal) {
+                    self.progress.set(status);
+                }
+            }
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Completes when a person pauses.
+    async fn interrupt(&self) -> Grace {
+        self.stop.notified().await;
+        Grace::from(GRACE)
+    }
+}
+
+fn send(
+    app: &App,
+    session: &Session,
+    request: &SendRequest,
+    rate: Option<Speed>,
+    work: &Work,
+) -> Result<Value, Failure> {
     let context = &app.context;
     let template = session.save_template(context)?;
     let state = session.state().clone();
-    let notes: Mutex<Vec<String>> = Mutex::default();
-    let observer = |event: Event<'_>| match event {
-        Event::Warning(text) => notes.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned()),
-        event => {
-            if let Some(status) = view::progress(event, request.rehearse) {
-                session.sending.set(status);
-            }
-        }
-    };
-    let interrupt = async {
-        stop.notified().await;
-        Grace::from(GRACE)
-    };
-    let handle = Handle::current();
-    let options = SendOptions { rate: request.speed()?, ..SendOptions::default() };
-    let finished = if request.resume {
+    let finished = if let Some(again) = request.again {
         let run = state.last_run.ok_or_else(|| Failure::bad_request("nothing of this file was sent before"))?;
-        let resumed = operations::resume(context, Some(run), options, interrupt, &observer);
-        handle.block_on(resumed)?
+        again_of_run(app, run, again, rate, work)?
     } else {
         let input = state.spreadsheet(&session.file)?;
-        let report = if request.rehearse { None } else { Some(report_path(app, session)?) };
+        let report = if request.rehearse { None } else { Some(report_path(app, &session.file.name)?) };
         let was_sent = state.last_run.is_some() || state.report_of.is_some();
         let is_again = (was_sent || request.changed_only) && !request.rehearse;
         let changed_only = is_again && !input.template.record.input().key.is_empty();
-        let rate = options.rate.filter(|_| !request.rehearse);
         let upload = Upload {
             input,
-            sending: SendOptions { report: report.as_deref(), rate, ..options },
+            sending: SendOptions {
+                report: report.as_deref(),
+                rate: rate.filter(|_| !request.rehearse),
+                ..SendOptions::default()
+            },
             changed_only,
             all_or_nothing: false,
             allow_repeat: AllowRepeat::None,
             restore_texts: false,
             create_missing_items: false,
             trigger_workflows: false,
-            rehearsal: request.rehearse.then_some(Rehearse { exports: &[], speed: options.rate.or(context.rate) }),
+            rehearsal: request.rehearse.then_some(Rehearse { exports: &[], speed: rate.or(context.rate) }),
         };
-        handle.block_on(operations::upload(context, upload, None, interrupt, &observer))?
+        let observer = |event: Event<'_>| work.note(event);
+        Handle::current().block_on(operations::upload(context, upload, None, work.interrupt(), &observer))?
     };
     if !request.rehearse {
         session.state().last_run = Some(finished.run.id);
     }
-    let command = command(app, session, &template, &finished, request);
-    let notes = notes.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(view::finished(&finished, request.rehearse, &command, &notes))
+    let command = match (request.again, state.last_run) {
+        (Some(again), Some(run)) => command_again(app, run, again, rate),
+        _ => command(app, session, &template, &finished, request),
+    };
+    Ok(view::finished(&finished, request.rehearse, &command, &work.notes()))
+}
+
+fn again_of_run(app: &App, run: RunId, again: Again, rate: Option<Speed>, work: &Work) -> Result<Finished, Failure> {
+    let (context, handle) = (&app.context, Handle::current());
+    let observer = |event: Event<'_>| work.note(event);
+    let options = SendOptions { rate, ..SendOptions::default() };
+    Ok(match again {
+        Again::Rest => handle.block_on(operations::resume(context, Some(run), options, work.interrupt(), &observer))?,
+        Again::Failed => {
+            let file = handle.block_on(operations::show_run(context, Some(run)))?.run.about.file;
+            let report = report_path(app, Path::new(&file))?;
+            let options = SendOptions { report: Some(&report), ..options };
+            handle.block_on(operations::retry_run(context, run, options, work.interrupt(), &observer))?
+        }
+    })
+}
+
+fn command_again(app: &App, run: RunId, again: Again, rate: Option<Speed>) -> String {
+    let name = match again {
+        Again::Rest => "resume",
+        Again::Failed => "retry",
+    };
+    CommandLine::new(&app.context, name).run(run).flag("rate", rate.map(|rate| rate.to_string())).to_string()
 }
 
 /// Returns the command that does the same.
 fn command(app: &App, session: &Session, template: &str, finished: &Finished, request: &SendRequest) -> String {
-    if request.resume {
-        let command = CommandLine::new(&app.context, "resume").run(finished.run.id);
-        return command.flag("rate", request.rate.as_ref()).to_string();
-    }
     let state = session.state();
     let command = CommandLine::new(&app.context, "upload").file(&session.file.name).short('t', "template", template);
     let command = command.flag("sheet", state.reading.sheet.as_ref());
@@ -139,8 +229,8 @@ fn command(app: &App, session: &Session, template: &str, finished: &Finished, re
 }
 
 /// Returns the path of the report of a file, in a folder that only this user can read.
-fn report_path(app: &App, session: &Session) -> Result<PathBuf, Failure> {
+fn report_path(app: &App, file: &Path) -> Result<PathBuf, Failure> {
     let folder = operations::review::reports(&app.context)?;
-    let stem = session.file.name.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     Ok(operations::unused(&folder.join(format!("{stem}.report.xlsx"))))
 }

@@ -1,6 +1,7 @@
 //! A file under review.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::runtime::Handle;
@@ -29,8 +30,10 @@ pub(super) struct Session {
     state: Mutex<State>,
     /// One check at a time: the next one includes what was changed meanwhile.
     checking: Mutex<()>,
-    pub sending: Sending,
+    pub sending: Arc<Sending>,
     pub comparing: Comparing,
+    /// Whether edits of other people are looked for.
+    is_watched: AtomicBool,
     /// Where a new template is saved.
     save_as: PathBuf,
 }
@@ -60,6 +63,8 @@ pub(super) struct State {
     pub last_run: Option<RunId>,
     /// The run that the file is a report of.
     pub report_of: Option<RunId>,
+    /// Whether the file is a report, which is read with all of its sheets.
+    is_report: bool,
 }
 
 /// The result of reading the header with the template.
@@ -69,18 +74,20 @@ pub(super) struct Columns {
 }
 
 impl Session {
-    /// Opens a file, and finds or proposes its template.
-    pub(super) fn open(context: &Context, file: InputFile) -> Result<Session, Failure> {
+    /// Opens a file, and finds or proposes its template. `who` is going to edit it.
+    pub(super) fn open(context: &Context, file: InputFile, who: &str) -> Result<Session, Failure> {
         let file = Arc::new(file);
         let save_as = save_as(context, &file);
         let reading = Reading::default();
-        let state = open_state(context, &file, reading, None, &save_as)?;
+        let log = Handle::current().block_on(EditLog::of_file(context, &file, who))?;
+        let state = open_state(context, &file, (reading, None), Arc::new(log), &save_as)?;
         let session = Session {
             file,
             state: Mutex::new(state),
             checking: Mutex::new(()),
-            sending: Sending::default(),
+            sending: Arc::default(),
             comparing: Comparing::default(),
+            is_watched: AtomicBool::new(false),
             save_as,
         };
         Ok(session)
@@ -90,6 +97,15 @@ impl Session {
         self.sending.is_running()
     }
 
+    /// Begins to look for edits of other people. Returns whether nobody does that yet.
+    pub(super) fn begin_watching(&self) -> bool {
+        !self.is_watched.swap(true, Ordering::SeqCst)
+    }
+
+    pub(super) fn end_watching(&self) {
+        self.is_watched.store(false, Ordering::SeqCst);
+    }
+
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -97,7 +113,8 @@ impl Session {
     /// Reads the file in another way, and finds its template anew.
     pub(super) fn change_reading(&self, context: &Context, reading: Reading) -> Result<(), Failure> {
         let record = (reading.header_row != self.state().reading.header_row).then(|| self.state().draft.record);
-        let mut state = open_state(context, &self.file, reading, record, &self.save_as)?;
+        let log = Arc::clone(&self.state().log);
+        let mut state = open_state(context, &self.file, (reading, record), log, &self.save_as)?;
         let mut current = self.state();
         state.revision = current.revision + 1;
         *current = state;
@@ -225,6 +242,27 @@ impl Session {
         Ok(verdicts)
     }
 
+    /// Takes what other people have edited meanwhile, and tells the pages.
+    pub(super) fn take_edits_of_others(&self, context: &Context) -> Result<(), Failure> {
+        let handle = Handle::current();
+        let log = {
+            let mut state = self.state();
+            if !state.log.is_connected() && !handle.block_on(Arc::make_mut(&mut state.log).connect(context))? {
+                return Ok(());
+            }
+            Arc::clone(&state.log)
+        };
+        if handle.block_on(log.has_news())? {
+            let known = log.count();
+            drop(log);
+            // They may be own edits that were stored meanwhile, and are known now.
+            if self.state().log.count() == known {
+                self.change_edits(|log| handle.block_on(log.refresh()))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Notes that something outside has changed what a check finds, such as a run. Returns the new revision.
     pub(super) fn expire(&self) -> u64 {
         self.comparing.expire();
@@ -276,7 +314,7 @@ impl State {
         Ok(Spreadsheet {
             file,
             template: self.draft.load(file)?,
-            sheet: self.reading.sheet.as_deref(),
+            sheet: self.reading.sheet.as_deref().filter(|_| !self.is_report),
             text: self.reading.options(),
             rows: None,
             is_strict: false,
@@ -288,19 +326,18 @@ impl State {
 fn open_state(
     context: &Context,
     file: &Arc<InputFile>,
-    mut reading: Reading,
-    record: Option<RecordKind>,
+    (mut reading, record): (Reading, Option<RecordKind>),
+    log: Arc<EditLog>,
     save_as: &Path,
 ) -> Result<State, Failure> {
     let mut sheet = open_sheet(file, &reading)?;
     let draft = Handle::current().block_on(propose(context, (file, &reading), record, save_as, &|_| {}))?;
-    let log = Handle::current().block_on(EditLog::of_file(context, file))?;
     let mut state = State {
         reading: reading.clone(),
         sheet: Arc::new(sheet),
         draft,
         is_saved: false,
-        log: Arc::new(log),
+        log,
         columns: None,
         checked: None,
         unchecked: Vec::new(),
@@ -309,9 +346,12 @@ fn open_state(
         fully_checked: None,
         last_run: None,
         report_of: None,
+        is_report: false,
     };
     // The template may read another sheet than the first, or several.
-    let other = load(file, &state).ok().and_then(|(_, source)| {
+    let loaded = load(file, &state).ok();
+    state.is_report = loaded.as_ref().is_some_and(|(_, source)| source.is_report());
+    let other = loaded.and_then(|(_, source)| {
         let part = source.parts.first()?;
         let is_other = source.parts.len() > 1 || part.sheet != state.sheet.sheet;
         is_other.then(|| source.name_of(part).to_owned())

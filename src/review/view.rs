@@ -133,7 +133,9 @@ fn field(field: &MappedField, state: &State) -> Value {
 
 pub(super) fn edits(state: &State) -> Value {
     let (cells, rows) = state.log.current().counts();
-    json!({"cells": cells, "left_out": rows, "can_undo": state.log.can_undo(), "can_redo": state.log.can_redo()})
+    let (of_others, last_other) = state.log.of_others();
+    json!({"cells": cells, "left_out": rows, "can_undo": state.log.can_undo(), "can_redo": state.log.can_redo(),
+        "of_others": of_others, "last_other": last_other})
 }
 
 /// Describes the last check, or why there is none.
@@ -274,18 +276,15 @@ pub(super) fn progress(event: Event<'_>, rehearsal: bool) -> Option<Value> {
 
 /// Describes a run that has ended.
 pub(super) fn finished(finished: &Finished, rehearsal: bool, command: &str, notes: &[String]) -> Value {
-    let Accounting { rows, total, sent, unchanged, skipped, rejected, failed, unknown, pending, requests, .. } =
-        finished.accounting;
     let refused: Vec<Value> = finished.refused.groups().into_iter().map(group).collect();
     let forecast = finished.rehearsed.as_ref().and_then(|rehearsed| rehearsed.forecast.as_ref());
     json!({
         "phase": "ended",
         "rehearsal": rehearsal,
         "run": finished.run.id,
-        "counts": {"rows": rows, "total": total, "sent": sent, "unchanged": unchanged, "skipped": skipped, "rejected": rejected,
-            "failed": failed, "unknown": unknown, "pending": pending, "requests": requests},
+        "counts": counts(&finished.accounting),
         "stopped": finished.stopped.as_ref().filter(|why| !matches!(why, StopReason::Interrupted)).map(ToString::to_string),
-        "stopped_hint": finished.stopped.as_ref().and_then(|why| why.hint(sent > 0)),
+        "stopped_hint": finished.stopped.as_ref().and_then(|why| why.hint(finished.accounting.sent > 0)),
         "withheld": finished.withheld.is_some(),
         "refused": refused,
         "left_out": finished.left_out.len(),
@@ -296,6 +295,16 @@ pub(super) fn finished(finished: &Finished, rehearsal: bool, command: &str, note
         "next": finished.next,
         "notes": notes,
     })
+}
+
+/// Describes how many records of a run are in which state.
+pub(super) fn counts(accounting: &Accounting) -> Value {
+    let Accounting { rows, total, requests, .. } = accounting;
+    let mut counts = json!({"rows": rows, "total": total, "requests": requests});
+    for (state, records) in accounting.states() {
+        counts[state.name()] = records.into();
+    }
+    counts
 }
 
 /// Describes what an upload would change in the service.
@@ -322,7 +331,7 @@ pub(super) fn difference(compared: &ServiceDifference, notes: &[String]) -> Valu
     })
 }
 
-fn group(group: &Group) -> Value {
+pub(super) fn group(group: &Group) -> Value {
     let mut value = problem(&group.problem);
     value["value"] = cut(&group.problem.value).into();
     value["count"] = group.count.into();
@@ -330,7 +339,7 @@ fn group(group: &Group) -> Value {
 }
 
 /// Cuts a text that nobody reads to its end.
-fn cut(text: &str) -> String {
+pub(super) fn cut(text: &str) -> String {
     match text.char_indices().nth(MAX_CELL) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

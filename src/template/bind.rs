@@ -14,11 +14,10 @@ use crate::sheet::{Cell, Row, column_letters, write};
 
 /// Maximum number of lines in a row.
 const MAX_LINES: usize = 200;
-/// Number of rows to search for the header.
-pub const HEADER_SEARCH_ROWS: usize = 100;
 
 pub use super::columns::{Columns, MissingColumn, Reason, own_column};
 pub use crate::sheet::RESERVED_PREFIX;
+pub use crate::sheet::read::HEADER_SEARCH_ROWS;
 
 /// The header row of a sheet.
 #[derive(Clone, Debug)]

@@ -26,3 +26,4 @@ pub use bind::{Header, Layout};
 pub use map::{Draft, Mapper};
 pub use model::Template;
 pub use problem::{Cause, Problem};
+pub use words::language_of;

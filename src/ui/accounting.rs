@@ -22,22 +22,49 @@ const SYMBOLS: [(&str, Style); 7] = [
 /// A state with symbol and style.
 type Drawn = ((RecordState, u64), (&'static str, Style));
 
+/// What a check calls the states of records, and what they mean.
+const READY: (&str, &str) = ("ready", "valid, and not sent yet");
+const NEEDS_FIXING: (&str, &str) = ("needs fixing", "wrong in the sheet");
+
 /// Prints the number of records in each state. Empty states are omitted, except `sent`.
 pub fn print(accounting: &Accounting) {
-    let states: Vec<Drawn> = accounting.states().into_iter().zip(SYMBOLS).collect();
+    print_states(accounting, RecordState::Sent, |state| (state.name(), state.meaning()));
+}
+
+/// Prints the number of records of a check in each state. Empty states are omitted, except `ready`.
+pub fn print_checked(accounting: &Accounting) {
+    print_states(accounting, RecordState::Pending, |state| match state {
+        RecordState::Pending => READY,
+        RecordState::Rejected => NEEDS_FIXING,
+        state => (state.name(), state.meaning()),
+    });
+}
+
+fn print_states(
+    accounting: &Accounting,
+    always: RecordState,
+    words: impl Fn(RecordState) -> (&'static str, &'static str),
+) {
+    let symbol = |((state, count), symbol): Drawn| match state == always {
+        // What is ready is good, too.
+        true => ((state, count), SYMBOLS[0]),
+        false => ((state, count), symbol),
+    };
+    let states: Vec<Drawn> = accounting.states().into_iter().zip(SYMBOLS).map(symbol).collect();
     line(format_args!("  {} from {}", counted(accounting.total, "record"), counted(accounting.rows, "row")));
     line(format_args!("  {}", bar(accounting.total, &states)));
     let faint = style::FAINT;
+    let width = if always == RecordState::Pending { NEEDS_FIXING.0.len() + 1 } else { 10 };
     for ((state, count), (_, style)) in states {
-        if count > 0 || state == RecordState::Sent {
-            let (name, meaning) = (state.name(), state.meaning());
-            line(format_args!("  {style}{:>9}{style:#}  {name:<10} {faint}{meaning}{faint:#}", thousands(count)));
+        if count > 0 || state == always {
+            let (name, meaning) = words(state);
+            line(format_args!("  {style}{:>9}{style:#}  {name:<width$} {faint}{meaning}{faint:#}", thousands(count)));
         }
     }
     if accounting.warned > 0 {
         let ((name, meaning), doubt) = (WARNED, style::DOUBT);
         let warned = thousands(accounting.warned);
-        line(format_args!("  {doubt}{warned:>9}{doubt:#}  {name:<10} {faint}{meaning}{faint:#}"));
+        line(format_args!("  {doubt}{warned:>9}{doubt:#}  {name:<width$} {faint}{meaning}{faint:#}"));
     }
 }
 

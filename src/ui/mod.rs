@@ -79,13 +79,14 @@ fn shown(text: impl Display) -> String {
     style::translated(&text.to_string(), |text| one_line(text).into_owned())
 }
 
-/// Returns the failure if something could not be written to stdout.
-pub fn stdout_failure() -> Option<Failure> {
+/// Returns the failure if something could not be written to stdout, and whether to say so: not if the program that reads the
+/// output has ended, such as `head`.
+pub fn stdout_failure() -> Option<(Failure, bool)> {
     let error = std::io::stdout().flush().err();
     let error = STDOUT_ERROR.get().or(error.as_ref())?;
     let message = format!("standard output can't be written: {error}");
-    let hint = "what was sent is saved; free some space, or let the program that reads the output read to its end";
-    Some(Failure::new(Exit::Fault, message, hint))
+    let failure = Failure::new(Exit::Fault, message, "what was sent is saved; free some space");
+    Some((failure, error.kind() != std::io::ErrorKind::BrokenPipe))
 }
 
 /// Prints a heading to stdout.

@@ -89,7 +89,17 @@ mod tests {
     use super::*;
 
     fn edit(row: u64, column: Option<usize>, new: Option<&str>) -> Edit {
-        Edit { step: 1, undoes: None, sheet: 0, row, column, old: None, new: new.map(str::to_owned), at: 0 }
+        Edit {
+            step: 1,
+            undoes: None,
+            sheet: 0,
+            row,
+            column,
+            old: None,
+            new: new.map(str::to_owned),
+            who: String::new(),
+            at: 0,
+        }
     }
 
     fn edits_of(edits: &[Edit]) -> Edits {

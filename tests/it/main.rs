@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod cli;
+mod docs;
 mod environment;
 mod faults;
 mod hostile;

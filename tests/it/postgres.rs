@@ -30,6 +30,16 @@ pub struct Cluster {
     server: Option<Child>,
 }
 
+/// Returns whether PostgreSQL is installed, with a message if it is not.
+#[cfg(unix)]
+pub fn is_there() -> bool {
+    let is_there = programs().is_some();
+    if !is_there {
+        environment::report_missing("postgresql");
+    }
+    is_there
+}
+
 impl Cluster {
     /// Starts a server. Returns `None` with a message if PostgreSQL is not installed.
     pub fn start() -> Option<Cluster> {

@@ -46,6 +46,7 @@ impl Console {
             Event::Reading { rows } => {
                 self.update(self.reading, "row", None, |progress| progress.at(rows, String::new))
             }
+            Event::CheckedRow(row) => ui::json(row),
             Event::Checked(tally) => {
                 self.finish(tally.rows);
                 if self.profile && tally.profile.records > 0 {

@@ -48,7 +48,7 @@ pub(crate) fn print(output: Output, source: &Source, template: &Template) {
     }
     if template.record.input().must_not_repeat() && source.parts.iter().any(|part| part.layout.status.is_some()) {
         ui::remark(
-            "this is a report: rows whose sheetport_status says that they were or may have been sent are skipped; \
+            "this is a report: rows whose status says that they were or may have been sent are skipped; \
              `sheetport retry` checks the ledger instead",
         );
     }

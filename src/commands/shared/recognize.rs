@@ -8,6 +8,7 @@ use super::next;
 use crate::cli::{Input, Upload};
 use crate::error::{Exit, Failure};
 use crate::operations::{self, Candidate, CommandLine, InputFile, Recognized, TemplateOrigin, Unrecognized, quoted};
+use crate::records::RecordKind;
 use crate::settings::Settings;
 use crate::sheet::UNSPLIT_HINT;
 use crate::ui;
@@ -40,7 +41,8 @@ pub(crate) async fn recognize(
     let Some(best) = recognized.candidates.first().filter(|best| best.fit.is_good()) else {
         let message = format!("no template fits {name}{}", nearly(&recognized));
         let infer = CommandLine::new(&settings.context, "template infer").file(&file.name);
-        let infer = infer.flag("record", Some("item")).short('o', "output", "template.toml");
+        let kind = recognized.candidates.first().map_or(RecordKind::Item, |nearest| nearest.template.record);
+        let infer = infer.flag("record", Some(kind.name())).short('o', "output", "template.toml");
         let hint = match recognized.is_unsplit {
             true => UNSPLIT_HINT.to_owned(),
             false => format!("let Sheetport propose one: {infer}"),

@@ -258,7 +258,10 @@ impl Summary {
         if !output.quiet {
             ui::line("");
         }
-        ui::accounting::print(&self.accounting);
+        match self.command.as_str() {
+            "check" => ui::accounting::print_checked(&self.accounting),
+            _ => ui::accounting::print(&self.accounting),
+        }
         let (faint, strong) = (ui::style::FAINT, ui::style::STRONG);
         if self.accounting.requests > 0 {
             let requests = ui::counted(self.accounting.requests, "request");

@@ -37,7 +37,7 @@ pub fn load_job(path: &Path) -> Result<Job, Error> {
     Ok(parse(&path, &source)?)
 }
 
-fn parse(path: &Path, source: &str) -> Result<Job, Mistakes> {
+pub(super) fn parse(path: &Path, source: &str) -> Result<Job, Mistakes> {
     let name = path.display().to_string();
     let file = TomlFile { what: "job", name: &name, source };
     let root = DeTable::parse(source).map_err(|error| Mistakes::from(file.syntax(&error)))?;

@@ -7,6 +7,7 @@ use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::Observer;
 use super::super::input::InputFile;
+use super::super::runs::uploaded_report::run_of_report;
 use super::super::templates::infer::{InferRequest, infer};
 use super::super::templates::load_template::{load_text, read_sheet_lookups};
 use super::super::templates::recognize::{TemplateOrigin, Unrecognized, recognize};
@@ -52,8 +53,9 @@ pub struct FieldReason {
     pub words: String,
 }
 
-/// Returns the template that fits a file, or else proposes one. With `record`, one for this kind of record is always proposed. A
-/// proposal is for the file `save_as`.
+/// Returns the template that fits a file, or else proposes one. A report keeps the template of its run: its few rows tell less
+/// than the whole file did. With `record`, a template for this kind of record is always proposed. A proposal is for the file
+/// `save_as`.
 ///
 /// # Errors
 /// If the file can't be read.
@@ -64,10 +66,19 @@ pub async fn propose(
     save_as: &Path,
     observer: Observer<'_>,
 ) -> Result<Draft, Error> {
-    let known = match record.is_none() && reading.header_row.is_none() {
-        true => recognized(context, file, reading, observer).await?,
-        false => None,
-    };
+    let is_free = record.is_none() && reading.header_row.is_none();
+    if is_free && let Some(run) = run_of_report(context, file, &reading.options()).await? {
+        return Ok(Draft {
+            record: run.about.record,
+            origin: DraftOrigin::Run(run.id),
+            name: run.about.template,
+            toml: run.about.template_toml,
+            is_kind_guess: false,
+            reasons: BTreeMap::new(),
+            warnings: Vec::new(),
+        });
+    }
+    let known = if is_free { recognized(context, file, reading, observer).await? } else { None };
     let kinds = match (&known, record) {
         (Some(Known { unused: 0, draft, .. }), _) => return Ok(draft.clone()),
         (Some(Known { draft, .. }), _) => vec![draft.record],

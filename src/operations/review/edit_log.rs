@@ -1,4 +1,5 @@
-//! The edits of a file, with undo and redo. Undoing adds the opposite edits, so that the ledger keeps what happened.
+//! The edits of a file, with undo and redo. Undoing adds the opposite edits, so that the ledger keeps what happened. Several people
+//! may edit a file at once: each sees the edits of all, and takes back only their own.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -15,11 +16,13 @@ use crate::upload::Edits;
 #[derive(Clone, Debug, Default)]
 pub struct EditLog {
     file_hash: String,
+    /// Who edits here.
+    who: String,
     all: Vec<Edit>,
     current: Arc<Edits>,
-    /// Steps that can be undone, the next one last.
+    /// Own steps that can be undone, the next one last.
     done: Vec<i64>,
-    /// Steps that have undone others and can be undone themselves, the next one last.
+    /// Own steps that have undone others and can be undone themselves, the next one last.
     undone: Vec<i64>,
     /// Stays open from the first edit on: opening it takes longer than storing an edit.
     ledger: Option<Ledger>,
@@ -27,7 +30,7 @@ pub struct EditLog {
 
 /// Returns the current edits of a file, for an upload of what was reviewed.
 pub async fn edits_of_file(context: &Context, file: &InputFile) -> Result<Arc<Edits>, Error> {
-    Ok(EditLog::load(context, &hash_of(file)?).await?.current)
+    Ok(EditLog::of_file(context, file, "").await?.current)
 }
 
 /// Returns the SHA-256 of a file, in hexadecimal.
@@ -37,19 +40,49 @@ pub(super) fn hash_of(file: &InputFile) -> Result<String, Error> {
 }
 
 impl EditLog {
-    /// Loads the edits of the file with this hash.
-    pub async fn load(context: &Context, file_hash: &str) -> Result<EditLog, Error> {
-        let mut log = EditLog { file_hash: file_hash.to_owned(), ..EditLog::default() };
+    /// Loads the edits of a file. `who` is going to edit it.
+    pub async fn of_file(context: &Context, file: &InputFile, who: &str) -> Result<EditLog, Error> {
+        let mut log = EditLog { file_hash: hash_of(file)?, who: who.to_owned(), ..EditLog::default() };
         if let Some(ledger) = context.existing_ledger().await? {
-            log.append(ledger.edits_after(file_hash, 0).await?);
+            log.append(ledger.edits_after(&log.file_hash, 0).await?);
             ledger.close().await;
         }
         Ok(log)
     }
 
-    /// Loads the edits of a file.
-    pub async fn of_file(context: &Context, file: &InputFile) -> Result<EditLog, Error> {
-        EditLog::load(context, &hash_of(file)?).await
+    /// Opens the ledger, if there is one, for many questions. Returns whether it is open.
+    pub async fn connect(&mut self, context: &Context) -> Result<bool, Error> {
+        if self.ledger.is_none() {
+            self.ledger = context.existing_ledger().await?;
+        }
+        Ok(self.ledger.is_some())
+    }
+
+    pub fn is_connected(&self) -> bool {
+        self.ledger.is_some()
+    }
+
+    /// Whether others have edited the file meanwhile. Only known while the ledger is open.
+    pub async fn has_news(&self) -> Result<bool, Error> {
+        match &self.ledger {
+            Some(ledger) => Ok(!ledger.edits_after(&self.file_hash, self.all.len()).await?.is_empty()),
+            None => Ok(false),
+        }
+    }
+
+    /// Reads what others have edited meanwhile.
+    pub async fn refresh(&mut self) -> Result<(), Error> {
+        if let Some(ledger) = &self.ledger {
+            let new = ledger.edits_after(&self.file_hash, self.all.len()).await?;
+            self.append(new);
+        }
+        Ok(())
+    }
+
+    /// Returns the number of edits of other people, and who has made the last one.
+    pub fn of_others(&self) -> (usize, Option<&str>) {
+        let mut others = self.all.iter().filter(|edit| edit.who != self.who);
+        (others.clone().count(), others.next_back().map(|edit| edit.who.as_str()))
     }
 
     pub fn file_hash(&self) -> &str {
@@ -93,13 +126,23 @@ impl EditLog {
                 Some(column) => self.current.cell(sheet, row, column).map(str::to_owned),
                 None => self.current.leaves_out(sheet, row).then(|| LEFT_OUT.to_owned()),
             };
-            (old != new).then_some(Edit { step: 0, undoes: None, sheet, row, column, old, new, at: 0 })
+            (old != new).then_some(Edit {
+                step: 0,
+                undoes: None,
+                sheet,
+                row,
+                column,
+                old,
+                new,
+                who: String::new(),
+                at: 0,
+            })
         };
         wanted.into_iter().filter_map(edit).collect()
     }
 
     /// Stores edits as one step. Others may have edited the same file meanwhile, so that all new ones are read.
-    pub async fn add(&mut self, context: &Context, edits: &[Edit], who: &str) -> Result<(), Error> {
+    pub async fn add(&mut self, context: &Context, edits: &[Edit]) -> Result<(), Error> {
         if edits.is_empty() {
             return Ok(());
         }
@@ -107,50 +150,76 @@ impl EditLog {
             Some(ledger) => ledger.clone(),
             None => self.ledger.insert(context.ledger().await?).clone(),
         };
-        ledger.add_edits(&self.file_hash, edits, who, now()).await?;
+        ledger.add_edits(&self.file_hash, edits, &self.who, now()).await?;
         let new = ledger.edits_after(&self.file_hash, self.all.len()).await?;
         self.append(new);
         Ok(())
     }
 
-    /// Takes the last step back. Returns its rows, or `None` if there is no step.
-    pub async fn undo(&mut self, context: &Context, who: &str) -> Result<Option<Vec<u64>>, Error> {
-        self.reverse(context, self.done.last().copied(), who).await
+    /// Takes the last own step back. Returns its rows, or `None` if there is no step.
+    pub async fn undo(&mut self, context: &Context) -> Result<Option<Vec<u64>>, Error> {
+        self.reverse(context, |log| &mut log.done).await
     }
 
-    /// Makes the last step that was taken back again. Returns its rows, or `None` if there is no such step.
-    pub async fn redo(&mut self, context: &Context, who: &str) -> Result<Option<Vec<u64>>, Error> {
-        self.reverse(context, self.undone.last().copied(), who).await
+    /// Makes the last own step that was taken back again. Returns its rows, or `None` if there is no such step.
+    pub async fn redo(&mut self, context: &Context) -> Result<Option<Vec<u64>>, Error> {
+        self.reverse(context, |log| &mut log.undone).await
     }
 
-    async fn reverse(&mut self, context: &Context, step: Option<i64>, who: &str) -> Result<Option<Vec<u64>>, Error> {
-        let Some(step) = step else { return Ok(None) };
-        let of_step = self.all.iter().filter(|edit| edit.step == step);
+    /// Takes back the last of these steps of which anything is left.
+    async fn reverse(
+        &mut self,
+        context: &Context,
+        steps: fn(&mut EditLog) -> &mut Vec<i64>,
+    ) -> Result<Option<Vec<u64>>, Error> {
+        // Others may have edited the same cells meanwhile.
+        self.connect(context).await?;
+        self.refresh().await?;
+        while let Some(step) = steps(self).last().copied() {
+            let edits = self.opposite(step);
+            if !edits.is_empty() {
+                self.add(context, &edits).await?;
+                return Ok(Some(edits.iter().map(|edit| edit.row).collect()));
+            }
+            steps(self).pop();
+        }
+        Ok(None)
+    }
+
+    /// Returns the edits that take a step back, without cells that were edited since.
+    fn opposite(&self, step: i64) -> Vec<Edit> {
+        let is_left = |edit: &&Edit| match edit.column {
+            Some(column) => self.current.cell(edit.sheet, edit.row, column) == edit.new.as_deref(),
+            None => self.current.leaves_out(edit.sheet, edit.row) == edit.new.is_some(),
+        };
         let opposite =
             |edit: &Edit| Edit { undoes: Some(step), old: edit.new.clone(), new: edit.old.clone(), ..edit.clone() };
-        let edits: Vec<Edit> = of_step.map(opposite).collect();
-        self.add(context, &edits, who).await?;
-        Ok(Some(edits.iter().map(|edit| edit.row).collect()))
+        self.all.iter().filter(|edit| edit.step == step).filter(is_left).map(opposite).collect()
     }
 
     fn append(&mut self, edits: Vec<Edit>) {
         for edit in edits {
             Arc::make_mut(&mut self.current).add(&edit);
             let is_known = self.all.last().is_some_and(|last| last.step == edit.step);
-            if !is_known {
+            if !is_known && edit.who == self.who {
                 match edit.undoes {
                     None => {
                         self.done.push(edit.step);
                         self.undone.clear();
                     }
-                    Some(of) if self.done.last() == Some(&of) => {
-                        self.done.pop();
-                        self.undone.push(edit.step);
-                    }
-                    Some(of) => {
-                        self.undone.retain(|step| *step != of);
-                        self.done.push(edit.step);
-                    }
+                    Some(of) => match self.done.iter().rposition(|step| *step == of) {
+                        // Of the steps after it nothing was left.
+                        Some(at) => {
+                            self.done.truncate(at);
+                            self.undone.push(edit.step);
+                        }
+                        None => {
+                            if let Some(at) = self.undone.iter().rposition(|step| *step == of) {
+                                self.undone.truncate(at);
+                            }
+                            self.done.push(edit.step);
+                        }
+                    },
                 }
             }
             self.all.push(edit);
@@ -167,7 +236,32 @@ mod tests {
 
     fn edit(step: i64, undoes: Option<i64>, old: Option<&str>, new: Option<&str>) -> Edit {
         let text = |text: Option<&str>| text.map(str::to_owned);
-        Edit { step, undoes, sheet: 0, row: 2, column: Some(0), old: text(old), new: text(new), at: 0 }
+        Edit {
+            step,
+            undoes,
+            sheet: 0,
+            row: 2,
+            column: Some(0),
+            old: text(old),
+            new: text(new),
+            who: String::new(),
+            at: 0,
+        }
+    }
+
+    #[test]
+    fn each_person_takes_back_only_what_is_left_of_their_own_steps() {
+        let by = |who: &str, edit: Edit| Edit { who: who.to_owned(), ..edit };
+        let mut log = EditLog { who: "anna".to_owned(), ..EditLog::default() };
+        let other_row = |edit: Edit| Edit { row: 3, ..edit };
+        log.append(vec![
+            by("anna", edit(1, None, None, Some("a"))),
+            by("anna", other_row(edit(1, None, None, Some("a")))),
+            by("ben", edit(2, None, Some("a"), Some("b"))),
+        ]);
+        assert_eq!((log.done.as_slice(), log.of_others()), ([1].as_slice(), (1, Some("ben"))));
+        let rows: Vec<u64> = log.opposite(1).iter().map(|edit| edit.row).collect();
+        assert_eq!(rows, [3], "the cell that ben has edited since stays");
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod mapping;
 mod reading;
 mod revise;
 mod row_store;
+mod run_result;
 mod service_difference;
 mod template_edit;
 
@@ -34,6 +35,7 @@ pub use mapping::{MappedColumn, MappedField, Mapping, TemplateMistake, mapping, 
 pub use reading::{OpenSheet, Reading, open_sheet};
 pub use revise::RowVerdict;
 pub use row_store::{Extent, RowStore};
+pub use run_result::{RunResult, run_result};
 pub use service_difference::{ServiceDifference, compare_with_service, pace};
 pub use template_edit::{ColumnKey, TemplateEdit};
 
@@ -65,9 +67,21 @@ pub async fn last_run(context: &Context, file_hash: &str) -> Result<Option<(Run,
 /// Writes the rows of a run that were not accepted as a report, to be reviewed and sent again.
 ///
 /// # Errors
-/// If there is no such run, or the ledger has no plan of it any more.
+/// If there is no such run, the ledger has no plan of it any more, or it was for another service or workspace, where its records
+/// would be new.
 pub async fn report_to_review(context: &Context, run: RunId) -> Result<PathBuf, Error> {
     let details = show_run(context, Some(run)).await?;
+    let about = &details.run.about;
+    if let Some(base_url) = context.base_url.as_deref()
+        && (about.base_url != crate::client::normal_address(base_url)? || about.workspace != context.workspace())
+    {
+        let message =
+            format!("run {run} was sent to {} {}, and this is another service", about.base_url, about.workspace);
+        return Err(Error::invalid(
+            message.replace(" ,", ","),
+            "start review with the --profile or --base-url of the run",
+        ));
+    }
     let name = Path::new(&details.run.about.file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let path = unused(&reports(context)?.join(format!("{name}.run-{run}.csv")));
     let request =

@@ -91,7 +91,22 @@ pub enum ListedRun {
 /// Returns the newest matching runs, newest first, at most `limit`. Runs that can't be read match unless the filter names
 /// another state.
 pub async fn list_runs(context: &Context, filter: RunFilter<'_>, limit: usize) -> Result<Vec<ListedRun>, Error> {
-    let ledger = context.ledger().await?;
+    newest_of(context.ledger().await?, filter, limit).await
+}
+
+/// Returns the same as [`list_runs`], and no runs if there is no ledger yet, which is not created.
+pub async fn list_existing_runs(
+    context: &Context,
+    filter: RunFilter<'_>,
+    limit: usize,
+) -> Result<Vec<ListedRun>, Error> {
+    match context.existing_ledger().await? {
+        Some(ledger) => newest_of(ledger, filter, limit).await,
+        None => Ok(Vec::new()),
+    }
+}
+
+async fn newest_of(ledger: Ledger, filter: RunFilter<'_>, limit: usize) -> Result<Vec<ListedRun>, Error> {
     let mut runs = Vec::new();
     let mut before = RunId::MAX;
     while runs.len() < limit {

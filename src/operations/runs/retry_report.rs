@@ -218,7 +218,7 @@ async fn prepare_again(
     check_nothing_pending(&context, ledger, run.id, &family).await?;
     let source = Source::open_report(&request.file.path, &request.file.name, report, &template);
     let mut source = source.map_err(|error| {
-        Error::from(error).with_hint("keep the columns of the sheet to the left of those that begin with sheetport_")
+        Error::from(error).with_hint("columns to the right of all that begin with sheetport_ are not read: keep those of the sheet on their left")
     })?;
     source.history =
         Some(load_history(ledger, &run, &family, report, &source, &template, request.sends_accepted).await?);

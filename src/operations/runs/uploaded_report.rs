@@ -76,6 +76,22 @@ pub(in crate::operations) async fn uploaded_report(
     Ok(UploadedReport::OfRun)
 }
 
+/// Returns the run of which a file is a report, or `None` for other files, and reports of which the ledger knows no run.
+pub(in crate::operations) async fn run_of_report(
+    context: &Context,
+    file: &InputFile,
+    text: &Options,
+) -> Result<Option<Run>, Error> {
+    let Some(ledger) = context.existing_ledger().await? else { return Ok(None) };
+    // What keeps the file from being read is told when its rows are read.
+    let found = match Report::open(&file.path, &file.name, text) {
+        Ok(report) if !report.sheets.is_empty() => run_of(&ledger, file, &report).await.ok(),
+        _ => None,
+    };
+    ledger.close().await;
+    Ok(found)
+}
+
 /// Returns the run of a report that is uploaded instead of retried, or `None` for the report of a check, or of a run that
 /// the ledger does not know.
 ///

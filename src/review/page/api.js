@@ -27,8 +27,11 @@ async function request(path, options) {
 
 export const get = (path) => request(path, {cache: "no-store"});
 
-export const post = (path, body = {}) =>
-  request(path, {method: "POST", headers: {"content-type": "application/json"}, body: JSON.stringify(body)});
+export const post = (path, body = {}, options = {}) =>
+  request(path, {method: "POST", headers: {"content-type": "application/json"}, body: JSON.stringify(body), ...options});
+
+/** Asks for something that begins even if the page is closed at once. */
+export const begin = (path, body) => post(path, body, {keepalive: true});
 
 /** Uploads a file with progress. */
 export function upload(file, progress) {

@@ -2,6 +2,7 @@
 
 import {get, post, Refused} from "./api.js";
 import {closeMenu, el, replace, say, toast} from "./dom.js";
+import {runPage} from "./history.js";
 import {columnsStep} from "./step_columns.js";
 import {fileStep} from "./step_file.js";
 import {problemsStep} from "./step_problems.js";
@@ -48,6 +49,8 @@ export const app = {
     // An answer that was overtaken by a later one.
     const isOlder = (one, other) => (one ?? -1) < (other ?? -1);
     if (isOlder(review.revision, this.review?.revision) || isOlder(review.check?.revision, this.review?.check?.revision)) return;
+    // What is being sent is told by events, which are newer.
+    if (this.review) Object.assign(review, {status: this.review.status, comparison: this.review.comparison});
     this.review = review;
     this.drawSteps();
     this.view?.update?.();
@@ -85,23 +88,34 @@ export const app = {
   },
 
   go(step) {
-    closeMenu();
     if (step !== "file" && !this.review) step = "file";
+    if (this.review && this.events?.readyState === EventSource.CLOSED) this.listen();
+    this.show(step === "file" ? "#/" : `#/${this.id}/${step}`, step, (main, bar) => STEPS[step](this, main, bar));
+    say(t(`step.${step}`));
+    if (step === "send") this.check(true);
+    document.title = this.review && step !== "file" ? `${this.review.name} – Sheetport` : "Sheetport";
+  },
+
+  /** Shows a run of the history. */
+  openRun(run) {
+    // Browsers open few connections at a time.
+    this.events?.close();
+    this.show(`#/runs/${run}`, "file", (main, bar) => runPage(this, run, main, bar));
+  },
+
+  show(place, step, draw) {
+    closeMenu();
     this.step = step;
-    const place = step === "file" ? "#/" : `#/${this.id}/${step}`;
     if (location.hash !== place) history.pushState(null, "", place);
     this.view?.close?.();
     const main = document.getElementById("main");
     const bar = document.getElementById("bar");
     replace(bar);
     bar.hidden = true;
-    this.view = STEPS[step](this, main, bar);
+    this.view = draw(main, bar);
     this.drawSteps();
     main.scrollTop = 0;
     main.focus({preventScroll: true});
-    say(t(`step.${step}`));
-    if (step === "send") this.check(true);
-    document.title = this.review && step !== "file" ? `${this.review.name} – Sheetport` : "Sheetport";
   },
 
   drawSteps() {
@@ -131,15 +145,18 @@ export const app = {
     events.addEventListener("message", async (event) => {
       const {revision, status, comparison} = JSON.parse(event.data);
       if (id !== this.id) return;
-      const before = this.review.status.phase;
       this.review.status = status;
       this.review.comparison = comparison;
       this.view?.compared?.();
-      this.view?.progress?.(status, before);
+      this.view?.progress?.(status);
       if (revision > this.review.revision && !this.isChecking && !this.busy) {
         try {
+          const before = this.review.edits.of_others;
           this.take(await get(this.path()));
           this.view?.refresh?.();
+          const {of_others, last_other} = this.review.edits;
+          if (of_others > before) toast(t("others.edited", {who: last_other, n: of_others - before}));
+          if (this.review.check?.revision !== this.review.revision) this.checkSoon();
         } catch (error) {
           this.fail(error);
         }
@@ -167,7 +184,8 @@ function drawService() {
 
 addEventListener("popstate", () => {
   const [, id, step] = location.hash.split("/");
-  if (id && Number(id) === app.id && STEPS[step]) app.go(step);
+  if (id === "runs") app.openRun(Number(step));
+  else if (id && Number(id) === app.id && STEPS[step]) app.go(step);
   else if (!id) app.go("file");
 });
 // A file dropped beside the field must not replace the page.
@@ -193,6 +211,7 @@ async function begin() {
   }
   drawService();
   try {
+    if (id === "runs") return app.openRun(Number(step));
     if (id) return await app.open(Number(id), STEPS[step] ? step : "columns");
     if (app.start.review) return await app.open(app.start.review);
   } catch (error) {

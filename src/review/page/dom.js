@@ -27,10 +27,23 @@ function append(node, children) {
   }
 }
 
+/** Replaces the children of a node. The focus stays on what has the same id, words or place as before. */
 export function replace(node, ...children) {
+  const active = document.activeElement;
+  const hasFocus = active !== node && node.contains(active);
+  const at = hasFocus ? focusable(node).indexOf(active) : -1;
+  const words = hasFocus ? wordsOf(active) : "";
   node.replaceChildren();
   append(node, children);
+  if (!hasFocus) return;
+  const all = focusable(node);
+  const same = all.find((it) => it === active) ?? all.find((it) => active.id && it.id === active.id)
+    ?? all.find((it) => wordsOf(it) === words) ?? all[at];
+  same?.focus({preventScroll: true});
 }
+
+const focusable = (node) => [...node.querySelectorAll("button, a[href], input, select, textarea, summary, [tabindex]")];
+const wordsOf = (node) => node.getAttribute("aria-label") ?? node.textContent;
 
 /** Tells screen readers. */
 export function say(text) {

@@ -118,6 +118,9 @@ export class Grid {
     for (let at = from; at < to; at += 1) nodes.push(this.row(at));
     const focused = this.node.contains(document.activeElement) && document.activeElement.closest(".editor");
     if (!focused) this.body.replaceChildren(...nodes);
+    const current = this.body.querySelector(".cell.current");
+    if (current) this.node.setAttribute("aria-activedescendant", current.id);
+    else this.node.removeAttribute("aria-activedescendant");
     this.shown = {from, to};
   }
 
@@ -127,7 +130,7 @@ export class Grid {
     node.style.gridTemplateColumns = this.template;
     node.dataset.at = at;
     if (!row) {
-      node.append(el("div.number"), el("div.wait", "…"));
+      node.append(el("div.number", {role: "gridcell"}), el("div.wait", {role: "gridcell"}, "…"));
       return node;
     }
     const extra = this.options.classOf?.(row);
@@ -140,7 +143,6 @@ export class Grid {
       if (at === this.focus.row && index === this.focus.column) {
         cell.classList.add("current");
         cell.id = `${this.id()}-current`;
-        this.node.setAttribute("aria-activedescendant", cell.id);
       }
       node.append(cell);
     });

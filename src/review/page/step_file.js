@@ -2,6 +2,7 @@
 
 import {upload} from "./api.js";
 import {el, replace} from "./dom.js";
+import {earlierUploads} from "./history.js";
 import {t} from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -57,6 +58,6 @@ export function fileStep(app, main) {
     take(event.dataTransfer.files);
   });
   idle();
-  replace(main, el("div.page.fill", zone));
+  replace(main, el("div.page.start", zone, earlierUploads(app)));
   return {};
 }

@@ -79,7 +79,7 @@ export function problemsStep(app, main, bar) {
 
   function entry(it, current) {
     const place = it.header || it.field;
-    const value = it.value && ["unknown-value", "duplicate"].includes(it.code) ? ` “${it.value}”` : "";
+    const value = it.value && ["unknown-value", "duplicate"].includes(it.code) ? ` ${t("quoted", {value: it.value})}` : "";
     return el("li", {class: it.warning ? "warning" : null}, el("button", {
       "aria-current": it === current ? "true" : null,
       onclick: () => show(it),
@@ -240,6 +240,8 @@ export function problemsStep(app, main, bar) {
     replace(about, el("h2", causeTitle(it)), el("p", {title: own ? `${it.message}; ${it.remedy}` : null}, [where, message, sample].filter(Boolean).join(" ")),
       it.remedy && !own ? el("p.soft", it.remedy) : null,
       it.of_file || it.code === "guess" ? el("p", el("button", {onclick: () => app.go("columns")}, t("problems.to_columns"))) : null);
+    // What somebody is typing stays.
+    if (fixes.contains(document.activeElement) && document.activeElement.value) return;
     replace(fixes);
     if (!it.of_file) loadFixes(it);
   }
@@ -264,7 +266,7 @@ export function problemsStep(app, main, bar) {
       return rows ? el("small", t("problems.row_numbers", {rows}) + (choice.count > choice.samples.length ? " …" : "")) : null;
     }
     const [, before, after] = choice.samples[0];
-    return el("small", `“${before}” → “${after}”`);
+    return el("small", `${t("quoted", {value: before})} → ${t("quoted", {value: after})}`);
   }
 
   function setForm(it, allowed) {

@@ -1,7 +1,9 @@
 // The last step: what will be sent, the progress, and the result.
 
-import {post} from "./api.js";
-import {el, replace, say, toast} from "./dom.js";
+import {begin, post} from "./api.js";
+import {el, replace, say} from "./dom.js";
+import {nightly} from "./nightly.js";
+import {command, drawEnded, drawFailed, drawSending, isUnderWay, line, refused} from "./outcome.js";
 import {duration, fieldName, number, t} from "./words.js";
 
 /** The rates that can be chosen; the first one is the usual one. */
@@ -49,7 +51,7 @@ export function sendStep(app, main, bar) {
     replace(body, el("div.title", el("h1", t("send.title"))), el("div.cards", cards));
     bar.hidden = false;
     replace(bar, el("p.grow", app.isChecking ? t("checking") : ""), el("button", {onclick: () => app.go("problems")}, t("back")),
-      el("button.primary", {disabled: app.isChecking || !check?.to_send || Boolean(service.problem), onclick: () => start({rehearse: false})}, app.review.last_run ? t("send.changes") : t("send.now", {n: toSend(), kind})));
+      el("button.primary", {"data-send": "", disabled: app.isChecking || !check?.to_send || Boolean(service.problem), onclick: () => start({rehearse: false})}, app.review.last_run ? t("send.changes") : t("send.now", {n: toSend(), kind})));
     compare();
     drawComparison();
   }
@@ -106,8 +108,8 @@ export function sendStep(app, main, bar) {
     replace(forecast, pace?.per_second ? t("send.takes_about", {time: duration(n / pace.per_second), n}) : t("send.takes_unknown"));
     const usual = body.querySelector("#rate option");
     if (usual && !rate) usual.textContent = usualRate();
-    const button = bar.querySelector(".primary");
-    if (button && ["idle", "ended", "failed"].includes(app.review.status.phase) && !app.review.last_run && !button.dataset.resume) button.textContent = t("send.now", {n, kind: t(`kind.${app.review.template.record}`)});
+    const button = bar.querySelector("[data-send]");
+    if (button && !app.review.last_run) button.textContent = t("send.now", {n, kind: t(`kind.${app.review.template.record}`)});
     if (!found || found.phase === "running") {
       const bar_ = el("progress", {max: Math.max(1, found?.all ?? 1), "aria-label": t("compare.running")});
       if (found?.all) bar_.value = found.done; else bar_.removeAttribute("value");
@@ -121,6 +123,8 @@ export function sendStep(app, main, bar) {
     const rest = found.not_compared ? el("p.soft", found.is_sample ? t("compare.sample", {n: looked, all: looked + found.not_compared}) : t("compare.not_compared", {n: found.not_compared, why: found.why_not ?? ""})) : null;
     const changes = found.fields.map((change) => el("li", el("strong", fieldName({name: change.field})), ` · ${t("compare.records", {n: change.count})}`,
       change.samples.map(([name, before, after]) => el("div.soft", `${name}: `, el("del", before || t("problems.blank")), " → ", el("ins", after || t("problems.blank"))))));
+    // Nothing invites to send what would all be refused.
+    button?.classList.toggle("primary", found.missing < looked || !looked);
     replace(differs, el("h2", t("compare.title")),
       found.missing ? el("div.notice.bad", el("span", el("strong", t("compare.missing_title", {n: found.missing, all: looked})), " ", t("compare.missing_hint"))) : null,
       el("ul.sum", kinds.map(([kind, name]) => line(kind, found[name], t(`compare.${name}`, {n: found[name]})))),
@@ -132,48 +136,32 @@ export function sendStep(app, main, bar) {
       found.notes.map((note) => el("p.soft", note)));
   }
 
-  function line(kind, n, words) {
-    return el("li", el("strong", {class: kind || null}, number(n ?? 0)), el("span", words));
-  }
-
   async function start(request) {
+    const choice = {rate: rate || null, changed_only: !request.rehearse && canLeaveOut() && leavesOut};
+    startedAt = Date.now();
+    tried = null;
+    // Sending ends a comparison under way.
+    if (comparison()?.phase !== "done") asked = null;
+    const before = app.review.status;
+    // The end may be told before the answer arrives.
+    app.review.status = {phase: "reading", rehearsal: Boolean(request.rehearse), rows: 0};
+    draw();
     try {
-      startedAt = Date.now();
-      tried = null;
-      // Sending ends a comparison under way.
-      if (comparison()?.phase !== "done") asked = null;
-      const choice = {rate: rate || null, changed_only: !request.rehearse && canLeaveOut() && leavesOut};
-      const status = await post(app.path("/send"), {...choice, ...request});
-      app.review.status = status;
-      draw();
+      await begin(app.path("/send"), {...choice, ...request});
     } catch (error) {
+      app.review.status = before;
+      draw();
       app.fail(error);
     }
   }
 
+  const parts = {body, bar};
+  // One for all drawings, so that what is typed there stays.
+  const everyNight = nightly(app);
+
   function sending(status) {
-    const done = (status.sent ?? 0) + (status.failed ?? 0) + (status.unknown ?? 0);
-    const isReading = status.phase === "reading";
     startedAt ||= Date.now();
-    const seconds = (Date.now() - startedAt) / 1000;
-    const left = done > 5 && status.pending > done ? duration(seconds / done * (status.pending - done)) : null;
-    const facts = [
-      status.rate ? t("send.rate", {n: Math.round(status.rate * 10) / 10}) : null,
-      left ? t("send.left", {time: left}) : null,
-      status.pause ? t("send.waiting", {n: status.pause}) : null,
-      status.retrying ? t("send.retrying", {n: status.retrying}) : null,
-    ].filter(Boolean).join(" · ");
-    const bar_ = el("progress", {max: isReading ? null : Math.max(1, status.pending), value: isReading ? undefined : done, "aria-label": t("send.progress")});
-    if (isReading) bar_.removeAttribute("value");
-    replace(body, el("div.title", el("h1", status.rehearsal ? t("send.rehearsing") : t("send.sending"))), el("section.card",
-      bar_, el("p", {class: "progress-words"}, isReading ? t("send.reading", {n: status.rows ?? 0}) : t("send.done_of", {done, n: status.pending})),
-      el("p.soft", facts || " "),
-      el("ul.sum", line("good", status.sent ?? 0, t("state.sent")), status.failed ? line("bad", status.failed, t("state.failed")) : null,
-        status.unknown ? line("warn", status.unknown, t("state.unknown")) : null),
-      el("p.soft", t("send.close_tab"))));
-    bar.hidden = false;
-    replace(bar, el("p.grow", status.stopping ? t("send.stopping") : ""),
-      el("button", {disabled: status.stopping, onclick: () => post(app.path("/stop")).catch((error) => app.fail(error))}, t("send.pause")));
+    drawSending(parts, status, startedAt, () => post(app.path("/stop")).catch((error) => app.fail(error)));
   }
 
   function ended(status) {
@@ -185,68 +173,56 @@ export function sendStep(app, main, bar) {
       summary();
       return say(t("send.rehearsed_good", {n: counts.sent}));
     }
-    const isPaused = Boolean(status.stopped) || counts.pending > 0;
-    const open = counts.failed + counts.rejected;
-    const title = isPaused ? t("send.paused") : counts.failed && !counts.sent ? t("send.finished_none") : counts.failed || counts.unknown ? t("send.finished_some") : t("send.finished");
-    replace(body, el("div.cards",
-      el("section.card", el("h1", {class: isPaused || counts.failed ? null : "good"}, `${isPaused ? "" : counts.failed ? "" : "✓ "}${title}`),
-        status.stopped && counts.pending ? el("div.notice.warn", el("span", el("strong", status.stopped), status.stopped_hint ? ` – ${status.stopped_hint}` : "")) : null,
-        el("ul.sum", ["sent", "unchanged", "failed", "unknown", "rejected", "skipped", "pending"].filter((name) => counts[name] || name === "sent").map((name) =>
-          line({sent: "good", failed: "bad", rejected: "bad", unknown: "warn"}[name] ?? "", counts[name], t(`state.${name}`)))),
-        open && !isPaused ? el("div.buttons", el("button.primary", {onclick: () => app.go("problems")}, t("send.fix_rest", {n: open}))) : null,
-        refused(status),
-        counts.unknown ? el("div.notice.warn", el("span", t("send.unknown_hint"), " ", el("code", status.next ?? ""))) : null,
-        status.notes?.map((note) => el("p.soft", note))),
-      el("section.card", el("h2", t("send.report")), el("p.soft", t("send.report_hint")),
-        el("div.buttons", ["xlsx", "csv", "html"].map((format) => el("a.button", {href: app.path(`/report?format=${format}`), download: ""}, t(`send.as_${format}`)))),
-        status.report ? el("p.soft", t("send.report_at", {path: status.report})) : null),
-      el("section.card.wide", el("h2", t("send.same")), el("p.soft", t("send.same_hint", {n: status.run})), command(status.command))));
-    bar.hidden = false;
-    replace(bar, el("p.grow"), el("button", {onclick: () => app.go("file")}, t("send.another")),
-      isPaused ? el("button.primary", {"data-resume": "", onclick: () => start({resume: true})}, t("send.continue", {n: counts.pending})) : null);
-    say(title);
-  }
-
-  function refused(status) {
-    if (!status.refused?.length) return null;
-    return el("div.notice.bad", el("div.grow", el("strong", t("send.refused_because")), el("ul", status.refused.slice(0, 5).map((cause) =>
-      el("li", `${number(cause.count)} × ${[cause.header, cause.message].filter(Boolean).join(": ")}`, cause.remedy ? el("div.soft", cause.remedy) : null)))));
-  }
-
-  function command(text) {
-    return el("div.command", el("code", text), el("button", {onclick: async () => {
-      await navigator.clipboard.writeText(text);
-      toast(t("copied"));
-    }}, t("copy")));
+    drawEnded(app, parts, status, {
+      run: status.run,
+      report: (format) => app.path(`/report?format=${format}`),
+      fix: () => app.go("problems"),
+      again: (kind) => start({again: kind}),
+      decided: ({result}) => { Object.assign(status, {counts: result.counts, refused: result.refused, next: result.next}); draw(); },
+      cards: el("section.card.wide", el("h2", t("send.same")), el("p.soft", t("send.same_hint", {n: status.run})), command(status.command), everyNight),
+      another: {label: t("send.another"), run: () => app.go("file")},
+    });
   }
 
   function failed(status) {
-    replace(body, el("div.cards", el("section.card", el("h1", t("send.failed")), el("div.notice.bad", el("span", el("strong", status.message), " ", status.hint ?? "")))));
-    bar.hidden = false;
-    replace(bar, el("p.grow"), el("button", {onclick: () => app.go("columns")}, t("back")),
-      el("button.primary", {onclick: () => { app.review.status = {phase: "idle"}; app.check(); draw(); }}, t("send.again")));
+    drawFailed(parts, status, {back: () => app.go("columns"), again: () => { app.review.status = {phase: "idle"}; app.check(); draw(); }});
   }
+
+  /** The result that is shown. */
+  let drawn = "";
 
   function draw() {
     const {status, revision} = app.review;
+    drawn = status.phase === "ended" ? JSON.stringify(status) : "";
     // After an edit, the old result gives way to what can be sent now.
     if (["ended", "failed"].includes(status.phase) && revision > status.revision) return summary();
     ({reading: sending, sending, ended, failed}[status.phase] ?? summary)(status);
   }
 
-  function progress(status, before) {
-    if (["reading", "sending"].includes(status.phase)) return sending(status);
-    if (["ended", "failed"].includes(status.phase) && ["reading", "sending"].includes(before)) {
-      draw();
-      if (!status.rehearsal) app.check();
-    }
+  /** Whether the result of sending is shown as it is. */
+  function isShown() {
+    const {status, revision} = app.review;
+    return status.phase === "ended" && !status.rehearsal && revision === status.revision && drawn === JSON.stringify(status);
+  }
+
+  /** Messages also tell of other things, so that the same end comes several times. */
+  let shown = "";
+
+  function progress(status) {
+    if (isUnderWay(status)) return sending(status);
+    const end = JSON.stringify(status);
+    if (!["ended", "failed"].includes(status.phase) || end === shown) return;
+    shown = end;
+    draw();
+    if (!status.rehearsal) app.check();
   }
 
   replace(main, body);
+  shown = JSON.stringify(app.review.status);
   draw();
   return {
     compared: () => { if (body.contains(differs)) drawComparison(); },
-    update: () => { if (!["reading", "sending"].includes(app.review.status.phase)) draw(); },
+    update: () => { if (!isUnderWay(app.review.status) && !isShown()) draw(); },
     progress,
   };
 }

@@ -46,3 +46,8 @@ export function duration(seconds) {
   if (seconds < 3600) return t("minutes", {n: Math.round(seconds / 60)});
   return t("hours", {n: Math.round(seconds / 3600)});
 }
+
+/** Returns a date with its time, from milliseconds since 1970. */
+export function time(millis) {
+  return new Intl.DateTimeFormat(language, {dateStyle: "medium", timeStyle: "short"}).format(new Date(millis));
+}

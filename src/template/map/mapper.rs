@@ -23,7 +23,7 @@ use super::survey::Survey;
 use crate::currency::CurrencyMark;
 use crate::sheet::cell::NOT_CALCULATED;
 use crate::sheet::read::header::without_mark;
-use crate::sheet::{Cell, Row, write};
+use crate::sheet::{Cell, Row, english_state, write};
 
 /// Separator between the cells of a group's name. Never part of a cell.
 pub const SEPARATOR: char = '\u{1f}';
@@ -252,7 +252,11 @@ impl<'t> Mapper<'t> {
     /// Whether a report says that the row was sent and must not be sent again.
     fn was_sent(&self, row: &Row) -> bool {
         let status = self.layout.status.filter(|_| self.template.record.input().must_not_repeat());
-        status.is_some_and(|status| matches!(row.get(status), Cell::Text("sent" | "unknown")))
+        let state = |status: usize| match row.get(status) {
+            Cell::Text(word) => english_state(word),
+            _ => None,
+        };
+        matches!(status.and_then(state), Some("sent" | "unknown"))
     }
 
     /// Returns whether a row is the header again, as on every page of a printed list.

@@ -46,7 +46,7 @@ pub(super) fn vocabulary() -> &'static Vocabulary {
 }
 
 /// Returns the language with the most names of columns among `headers`: at least two, and more than any other language.
-pub(super) fn language_of(headers: &[String]) -> Option<Language> {
+pub fn language_of(headers: &[String]) -> Option<Language> {
     let joined: HashSet<String> = headers.iter().map(|header| normalize::words(header).concat()).collect();
     let count = |(language, lists): &(Language, HashMap<String, Vec<ColumnTitle>>)| {
         let known: HashSet<&str> = lists.values().flatten().map(|title| title.joined.as_str()).collect();

@@ -105,8 +105,10 @@ impl Browser {
     pub fn screen(&mut self, width: u32, height: u32, scheme: &str) {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.call("Emulation.setDeviceMetricsOverride", size);
-        let scheme = json!([{"name": "prefers-color-scheme", "value": scheme}]);
-        self.call("Emulation.setEmulatedMedia", json!({"features": scheme}));
+        // Without transitions, so that what is looked at is what stays.
+        let features = [("prefers-color-scheme", scheme), ("prefers-reduced-motion", "reduce")];
+        let features = features.map(|(name, value)| json!({"name": name, "value": value}));
+        self.call("Emulation.setEmulatedMedia", json!({"features": features}));
     }
 
     /// Evaluates a JavaScript expression in the page.
@@ -125,11 +127,26 @@ impl Browser {
         value.as_str().unwrap_or_else(|| panic!("{expression} is {value}")).to_owned()
     }
 
-    /// Presses a key.
+    /// Presses a key, by its name in the DOM, such as `Enter` or `Shift+Tab`.
+    #[track_caller]
     pub fn press(&mut self, key: &str) {
-        let text = if key.len() == 1 { key } else { "" };
-        self.call("Input.dispatchKeyEvent", json!({"type": "keyDown", "key": key, "text": text}));
-        self.call("Input.dispatchKeyEvent", json!({"type": "keyUp", "key": key}));
+        const SHIFT: u8 = 8;
+        let (modifiers, key) = key.strip_prefix("Shift+").map_or((0, key), |key| (SHIFT, key));
+        let (code, text) = match key {
+            "Enter" => (13, "\r"),
+            "Tab" => (9, ""),
+            "Escape" => (27, ""),
+            "Space" => (32, " "),
+            "ArrowLeft" => (37, ""),
+            "ArrowUp" => (38, ""),
+            "ArrowRight" => (39, ""),
+            "ArrowDown" => (40, ""),
+            _ => (0, if key.len() == 1 { key } else { "" }),
+        };
+        let key = if key == "Space" { " " } else { key };
+        let event = |kind: &str, text: &str| json!({"type": kind, "key": key, "text": text, "modifiers": modifiers, "windowsVirtualKeyCode": code});
+        self.call("Input.dispatchKeyEvent", event(if text.is_empty() { "rawKeyDown" } else { "keyDown" }, text));
+        self.call("Input.dispatchKeyEvent", event("keyUp", ""));
     }
 
     /// Types into the focused element.

@@ -248,7 +248,9 @@ fn closed_stdout_does_not_stop_an_upload() {
     for (number, (to, exit)) in [(">&-", 0), (">/dev/full", 1), ("| true", 1)].into_iter().enumerate() {
         place.write("items.csv", items(20 + number));
         let line = format!("('{}' upload items.csv -t items; echo $? >exit) {to}", env!("CARGO_BIN_EXE_sheetport"));
-        served.shell(&place, &line).run();
+        let ended = served.shell(&place, &line).run();
+        let is_told = ended.stderr.contains("standard output can't be written");
+        assert_eq!(is_told, to == ">/dev/full", "a reader that has left needs no message: {}", ended.stderr);
         assert_eq!(fs::read_to_string(place.path("exit")).unwrap().trim(), exit.to_string(), "{to}");
         assert_eq!(served.total(), 20 + number as u64, "{to}");
         let run = place.sheetport(["runs", "--json"]).exits(0).json();

@@ -180,7 +180,8 @@ fn partial_files_of_killed_processes_are_removed_by_the_next_command_and_others_
     };
     let begin = |file| {
         let before = partial_files(&place).len();
-        let running = export(file, "4/s").start();
+        // Ten pages take long enough for a busy machine to notice the file and to run a command beside it.
+        let running = export(file, "1/s").start();
         until("a partial file", || (partial_files(&place).len() > before && spool(&place).is_some()).then_some(()));
         running
     };

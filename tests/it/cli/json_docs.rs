@@ -93,6 +93,10 @@ fn every_field_of_the_json_output_is_documented() {
             json(&["resume", "1"], 3),
         ],
     );
+    let rows = served.sheetport(&place, ["check", "items.csv", "-t", "items", "--json-rows"]).exits(3).stdout;
+    let rows: Vec<Value> = rows.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rows.len(), 3);
+    compare("check --json-rows", &rows);
     compare("report", &[json(&["report", "1", "-o", "again.csv"], 0)]);
     compare("resolve", &[json(&["resolve", "1"], 0)]);
     compare("runs", &[json(&["runs"], 0)]);
@@ -163,12 +167,15 @@ fn real_output_fits_the_schemas() {
     place.write("items.csv", items(2) + "3,Nut,free,EUR\n");
     place.write("nightly.toml", "[[step]]\nupload = \"items.csv\"\ntemplate = \"items\"\nsettle = \"0s\"\n");
     let check = run(&["check", "items.csv", "-t", "items"], 3);
+    let rows = served.sheetport(&place, ["check", "items.csv", "-t", "items", "--json-rows"]).exits(3).stdout;
+    let row = serde_json::from_str(rows.lines().last().unwrap()).unwrap();
     let upload = run(&["upload", "items.csv", "-t", "items"], 3);
     run(&["export", "items", "-o", "e.csv"], 0);
     let manifest = serde_json::from_slice(&fs::read(place.path("e.csv.manifest.json")).unwrap()).unwrap();
     for (name, value) in [
         ("check", check.clone()),
         ("summary", check),
+        ("check-rows", row),
         ("summary", upload.clone()),
         ("summary", run(&["resume", "1"], 3)),
         ("runs", run(&["runs"], 0)),

@@ -1,10 +1,12 @@
 //! Runs the real executable: its output, its files and its exit codes.
 
+mod axe;
 mod bad_input;
 mod bad_service;
 mod bad_template;
 mod browser;
 mod chaos;
+mod check_rows;
 mod choices;
 mod command_line;
 mod conditions;
@@ -64,19 +66,17 @@ mod proxy;
 mod recognize;
 mod rehearse;
 mod report;
+mod report_csv;
 mod report_only;
 mod report_workbook;
 mod retry_report;
 mod review;
-mod review_before;
-mod review_edits;
-mod review_page;
 mod sent_before;
 mod serve_process;
 mod serve_roundtrip;
 mod serve_show;
 mod server_ledger;
-mod service;
+pub mod service;
 mod setup;
 mod sheets;
 mod stdin;
@@ -182,6 +182,11 @@ fn table(path: &Path) -> Vec<Vec<String>> {
     let delimiter = if header.contains(&b',') { b',' } else { b';' };
     let mut reader = csv::ReaderBuilder::new().has_headers(false).delimiter(delimiter).from_reader(bytes);
     reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect()
+}
+
+/// The titles of the columns that a report does not add.
+fn own_titles(table: &[Vec<String>]) -> Vec<&str> {
+    table[0].iter().map(String::as_str).filter(|title| !title.starts_with("sheetport_")).collect()
 }
 
 /// The cells below one header of a table.

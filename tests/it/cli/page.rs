@@ -9,6 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
+use super::axe::Axe;
 use super::browser::Browser;
 use super::process::{Place, until};
 use super::service::Served;
@@ -98,6 +99,21 @@ fn the_page_has_causes_and_first_rows_without_scripts() {
     assert!(plain.contains("Price &#x27;free&#x27; is not a number"), "{plain}");
     let before = html.split_once("<noscript>").unwrap().0;
     assert!(before.contains("must not be longer than 50 characters"), "the causes need no script");
+}
+
+#[test]
+fn axe_finds_nothing_on_a_report_or_the_docs_of_the_service() {
+    let (Some(axe), Some(mut browser)) = (Axe::find(), Browser::start()) else { return };
+    let (place, page) = uploaded(ROWS);
+    for fragment in ["", "#state=failed"] {
+        browser.open(&page, fragment);
+        until("rows", || (browser.eval("document.querySelectorAll('#list .toggle').length > 0") == true).then_some(()));
+        axe.finds_nothing_at_any_width(&mut browser, &format!("a report {fragment}"));
+    }
+    let served = Served::start_on(&place, 0);
+    browser.visit(&format!("{}/docs", served.url()));
+    until("the calls", || (browser.eval("document.body.innerText.includes('/v1/public/items')") == true).then_some(()));
+    axe.finds_nothing_at_any_width(&mut browser, "the docs of the service");
 }
 
 #[test]

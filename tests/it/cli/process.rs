@@ -56,6 +56,8 @@ impl Place {
                 command.env_remove(name);
             }
         }
+        // CSV reports follow the locale of the user.
+        command.env_remove("LC_ALL").env("LC_NUMERIC", "C");
         command.args(args).current_dir(self.0.path()).env("SHEETPORT_HOME", self.path("home"));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Sheetport { command, secrets: Vec::new(), input: Vec::new() }
@@ -158,7 +160,12 @@ impl Running {
     /// Returns the next line of stdout.
     #[track_caller]
     pub fn line(&self) -> String {
-        self.stdout.recv_timeout(DEADLINE).expect("a line on stdout")
+        self.try_line().expect("a line on stdout")
+    }
+
+    /// Returns the next line of stdout, or `None` if the process ends without one.
+    pub fn try_line(&self) -> Option<String> {
+        self.stdout.recv_timeout(DEADLINE).ok()
     }
 
     /// Waits until stderr contains these words.

@@ -86,6 +86,14 @@ fn files_that_no_template_fits_are_refused_with_advice() {
 }
 
 #[test]
+fn the_proposal_is_for_the_kind_of_record_that_is_nearest() {
+    let place = Place::new();
+    place.write("orders.csv", std::fs::read(super::sample("orders-in-rows.csv")).unwrap());
+    let refused = place.sheetport(["check", "orders.csv"]).exits(2);
+    refused.says(&["the nearest is orders", "sheetport template infer orders.csv --record order -o"]);
+}
+
+#[test]
 fn a_wrong_template_names_the_right_one() {
     let place = Place::new();
     let served = Served::start(&place);

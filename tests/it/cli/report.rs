@@ -1,4 +1,4 @@
-//! Reports: the original columns, then the results. An existing file is never replaced.
+//! Reports: what is wrong, the original columns, then the rest. An existing file is never replaced.
 
 use std::fs;
 use std::sync::{Arc, Barrier};
@@ -8,10 +8,8 @@ use super::service::Served;
 use super::{accounting, column, count, items, summary, table};
 use crate::faults::server::{Reply, Server};
 
-const OURS: [&str; 11] = [
-    "sheetport_status",
-    "sheetport_errors",
-    "sheetport_warnings",
+const IN_FRONT: [&str; 3] = ["sheetport_status", "sheetport_errors", "sheetport_warnings"];
+const BEHIND: [&str; 8] = [
     "sheetport_field",
     "sheetport_service_id",
     "sheetport_ctx_id",
@@ -33,10 +31,11 @@ fn uploaded() -> (Place, Served) {
 }
 
 #[test]
-fn a_report_has_the_original_columns_first() {
+fn a_report_has_what_is_wrong_before_the_original_columns() {
     let (place, _served) = uploaded();
     let report = table(&place.path("prices.report.csv"));
-    assert_eq!(report[0], ["Shelf", "SKU", "Name", "Price", "Status"].iter().chain(&OURS).copied().collect::<Vec<_>>());
+    let header = IN_FRONT.into_iter().chain(["Shelf", "SKU", "Name", "Price", "Status"]).chain(BEHIND);
+    assert_eq!(report[0], header.collect::<Vec<_>>());
     assert_eq!(column(&report, "SKU"), ["0042", "43", "44"]);
     assert_eq!(column(&report, "Price"), ["free", "1.10", "2.50"]);
     assert_eq!(column(&report, "sheetport_status"), ["rejected", "failed", "sent"]);
@@ -144,7 +143,7 @@ fn a_csv_report_has_a_byte_order_mark_if_the_file_had_or_on_request() {
     served.sheetport(&place, ["upload", "excel.csv", "-t", "items"]).csv_report("excel.report.csv").exits(3);
     assert!(begins_with_mark("excel.report.csv"));
     // It can be read again.
-    let mended = fs::read_to_string(place.path("excel.report.csv")).unwrap().replacen("frei", "1.50", 1);
+    let mended = fs::read_to_string(place.path("excel.report.csv")).unwrap().replace(",frei,", ",1.50,");
     place.write("mended.csv", mended);
     served.sheetport(&place, ["upload", "mended.csv", "-t", "items"]).exits(0);
 }

@@ -40,6 +40,9 @@ SKU,Name,Price,Currency,Active,Unit
 0046,Washer,3.00,Yen,yes,Piece
 ";
 
+/// The columns of a report in front of those of the sheet. `view` shows them behind.
+const IN_FRONT: usize = 3;
+
 /// Returns the cells of each sheet with its name.
 #[track_caller]
 fn sheets(place: &Place, file: &str) -> Vec<(String, Vec<Vec<Value>>)> {
@@ -123,7 +126,7 @@ fn the_summary_links_to_cells_with_problems() {
             .map(|link| {
                 let cell = link.strip_prefix("'prices'!").unwrap();
                 let (column, row) = cell.split_at(1);
-                let column = usize::from(column.as_bytes()[0] - b'A');
+                let column = usize::from(column.as_bytes()[0] - b'A') - IN_FRONT;
                 rows.1[row.parse::<usize>().unwrap() - 1][column].as_str().unwrap()
             })
             .collect();
@@ -138,7 +141,7 @@ fn drop_downs_offer_the_words_of_the_sheet() {
     let (place, served) = place_with(SHEET);
     served.sheetport(&place, ["upload", "prices.csv", "-t", "t.toml", "--report", "r.xlsx"]).exits(3);
     let sheet = part(&place.path("r.xlsx"), "xl/worksheets/sheet2.xml");
-    assert_eq!(attributes(&sheet, "dataValidation", "sqref"), ["D2:D6", "E2:E6", "F2:F6"]);
+    assert_eq!(attributes(&sheet, "dataValidation", "sqref"), ["G2:G6", "H2:H6", "I2:I6"]);
     assert!(attributes(&sheet, "dataValidation", "errorStyle").iter().all(|style| *style == "warning"));
     let ranges: Vec<&str> = sheet.split("<formula1>").skip(1).map(|text| text.split_once('<').unwrap().0).collect();
     assert_eq!(ranges, ["'Lists'!$A$1:$A$2", "'Lists'!$B$1:$B$3", "'Lists'!$C$1:$C$3"]);
@@ -289,7 +292,7 @@ fn notes_beyond_the_limit_are_counted_in_the_summary() {
     assert!(rows[4_100][7].as_str().unwrap().contains("Price 'free' is not a number"), "{:?}", rows[4_100]);
     // A cell without a note has the same format as one with a note.
     let sheet = part(&place.path("r.xlsx"), "xl/worksheets/sheet2.xml");
-    let look = |row: u32| sheet.split_once(&format!("r=\"C{row}\" s=\"")).unwrap().1.split_once('"').unwrap().0;
+    let look = |row: u32| sheet.split_once(&format!("r=\"F{row}\" s=\"")).unwrap().1.split_once('"').unwrap().0;
     assert_eq!(look(2), look(4_101));
     // With few notes, the summary does not mention them.
     place.write("few.csv", "SKU,Name,Price,Currency,Active,Unit\n1,Bolt,free,EUR,yes,Piece\n");
@@ -323,7 +326,7 @@ fn an_office_program_preserves_a_report() {
     assert_eq!(cells(&before[2].1), cells(&after[2].1));
     let saved = place.path("saved/r.xlsx");
     let sheet = part(&saved, "xl/worksheets/sheet2.xml");
-    assert_eq!(attributes(&sheet, "dataValidation", "sqref"), ["D2:D6", "E2:E6", "F2:F6"]);
+    assert_eq!(attributes(&sheet, "dataValidation", "sqref"), ["G2:G6", "H2:H6", "I2:I6"]);
     let links = part(&saved, "xl/worksheets/sheet1.xml");
     assert_eq!(attributes(&links, "hyperlink", "location").len(), 4);
     let sent = served.sheetport(&place, ["upload", "saved/r.xlsx", "-t", "t.toml", "--json"]).exits(3);
@@ -355,4 +358,29 @@ fn workbooks_store_each_row_once_and_in_order() {
     let files: Vec<String> = place.names().into_iter().filter(|name| name.ends_with(".xlsx")).collect();
     assert_eq!(files.len(), 8);
     files.iter().for_each(|file| worksheet_xml::check(&place.path(file)));
+}
+
+#[test]
+fn what_is_wrong_stays_in_sight_and_what_is_for_programs_is_folded() {
+    let (place, served) = place_with(SHEET);
+    served.sheetport(&place, ["upload", "prices.csv", "-t", "t.toml", "--report", "r.xlsx"]).exits(3);
+    let sheet = part(&place.path("r.xlsx"), "xl/worksheets/sheet2.xml");
+    let pane = |attribute| attributes(&sheet, "pane", attribute);
+    assert_eq!(
+        (pane("xSplit"), pane("ySplit"), pane("state")),
+        (vec!["2"], vec!["1"], vec!["frozen"]),
+        "without warnings"
+    );
+    let columns: Vec<&str> = sheet.split("<col ").skip(1).map(|text| text.split_once('>').unwrap().0).collect();
+    let folded: Vec<&&str> = columns.iter().filter(|column| column.contains("hidden=\"1\"")).collect();
+    assert!(folded.iter().all(|column| column.contains("outlineLevel=\"1\"")), "{columns:?}");
+    let number = |column: &str, name: &str| -> usize {
+        column.split_once(&format!("{name}=\"")).unwrap().1.split_once('"').unwrap().0.parse().unwrap()
+    };
+    let folded: usize = folded.iter().map(|column| 1 + number(column, "max") - number(column, "min")).sum();
+    assert_eq!(folded, 8, "{columns:?}");
+    assert!(sheet.contains("fitToHeight=\"0\"") && sheet.contains("orientation=\"landscape\""), "{sheet}");
+    assert!(sheet.contains("&amp;P / &amp;N"), "pages have numbers");
+    let book = part(&place.path("r.xlsx"), "xl/workbook.xml");
+    assert!(book.contains("prices!$1:$1"), "the header is on every page: {book}");
 }

@@ -6,7 +6,7 @@ use rust_xlsxwriter::Workbook;
 
 use super::process::Place;
 use super::service::Served;
-use super::{accounting, column, summary, table};
+use super::{accounting, column, own_titles, summary, table};
 
 /// Saves a workbook with these sheets. Empty cells are omitted.
 pub(super) fn workbook(place: &Place, name: &str, sheets: &[(&str, &[&str])]) -> PathBuf {
@@ -78,7 +78,11 @@ fn all_sheets_with_the_columns_are_read_as_one_input() {
 
     place.sheetport(["report", "-o", "report.csv"]).exits(0);
     let report = table(&place.path("report.csv"));
-    assert_eq!(report[0][..4], ["SKU", "Name", "Price", "Shelf"], "one field is one column, whatever a sheet calls it");
+    assert_eq!(
+        own_titles(&report),
+        ["SKU", "Name", "Price", "Shelf"],
+        "one field is one column, whatever a sheet calls it"
+    );
     assert_eq!(column(&report, "SKU"), ["1", "2", "5", "3", "4", "1"]);
     assert_eq!(column(&report, "Price"), ["1.50", "free", "2.00", "3.50", "dear", "1.00"]);
     assert_eq!(column(&report, "Shelf"), ["", "", "", "S1", "S2", "S3"]);

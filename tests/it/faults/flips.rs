@@ -223,6 +223,7 @@ fn context_of(home: &Path, server: &Server) -> Context {
         given: Given::default(),
         is_address_chosen: false,
         is_profile_chosen: false,
+        locale: None,
     }
 }
 

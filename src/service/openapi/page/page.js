@@ -94,13 +94,13 @@ function fieldRows(given, sent, depth = 0) {
 
 function table(className, headings, rows) {
   const head = make("thead", {}, make("tr", {}, headings.map((heading) => make("th", { scope: "col" }, heading))));
-  return make("div", { className: "wide" }, make("table", { className }, head, make("tbody", {}, rows)));
+  return make("div", { className: "wide", tabIndex: 0, role: "group", ariaLabel: headings.join(", ") }, make("table", { className }, head, make("tbody", {}, rows)));
 }
 
 // Only a reader who writes a body has to know which fields are required.
 function fields(schema, sent) {
   const rows = fieldRows(schema, sent);
-  return rows.length ? table("fields", ["Field", "Type", ""], rows) : make("p", { className: "type" }, typeName(schema));
+  return rows.length ? table("fields", ["Field", "Type", "Meaning"], rows) : make("p", { className: "type" }, typeName(schema));
 }
 
 function example(given, depth = 0) {
@@ -135,7 +135,7 @@ function curl(method, path, operation) {
 }
 
 function answers(operation) {
-  return table("statuses", ["Status", "", ""], Object.entries(operation.responses || {}).map(([status, given]) => {
+  return table("statuses", ["Status", "Meaning", "Headers"], Object.entries(operation.responses || {}).map(([status, given]) => {
     const response = resolve(given);
     return make("tr", {},
       make("td", { className: status.startsWith("2") ? "good" : "bad" }, status),
@@ -156,14 +156,14 @@ function article(method, path, operation, id) {
       make("span", { className: "access" }, operation.security ? "bearer token" : "no bearer token")),
     operation.description ? make("p", {}, prose(operation.description)) : null,
     parameters.length
-      ? part("Parameters", table("fields", ["Name", "Type", ""], parameters.map((parameter) =>
+      ? part("Parameters", table("fields", ["Name", "Type", "Meaning"], parameters.map((parameter) =>
         row(parameter.name, parameter.schema || {}, parameter.required && "required",
           `${parameter.description || ""} (${parameter.in})`, 0))))
       : null,
     body ? part("Body", fields(body, true)) : null,
     answer ? part("Answer", fields(answer, false)) : null,
     part("Statuses", answers(operation)),
-    make("details", {}, make("summary", {}, "Example call"), make("pre", {}, make("code", {}, curl(method, path, operation)))));
+    make("details", {}, make("summary", {}, "Example call"), make("pre", { tabIndex: 0 }, make("code", {}, curl(method, path, operation)))));
 }
 
 function show() {

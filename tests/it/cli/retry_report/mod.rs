@@ -2,8 +2,10 @@
 //! filtered, copied and saved.
 
 mod cells;
+mod demo;
 mod groups;
 mod kinds;
+mod layouts;
 mod odd_cells;
 mod refused;
 mod rounds;
@@ -14,8 +16,17 @@ mod workbooks;
 use std::path::Path;
 
 use super::process::{Ended, Place, Sheetport};
-use super::table;
+use super::service::Served;
+use super::{accounting, summary, table};
 use crate::faults::server::{Seen, Server};
+
+const PRICES: &str = "\
+SKU,Name,Price,Status
+0042,Bolt,free,active
+43,Nut,1.10,in stock from the beginning of the third quarter of 2027
+44,Screw,2.50,active
+45,Pin,3.50,active
+";
 
 /// A report as a person has it open: a header and rows of texts.
 #[derive(Clone, Debug)]
@@ -45,11 +56,30 @@ impl Sheet {
         self
     }
 
+    /// The columns that are no report's.
+    fn own_columns(&self) -> Vec<usize> {
+        (0..self.0[0].len()).filter(|column| !self.0[0][*column].starts_with("sheetport_")).collect()
+    }
+
+    /// Writes into the cells of a row from the first of the sheet's own columns on.
+    fn fill(&mut self, row: usize, cells: &[&str]) -> &mut Sheet {
+        for (column, cell) in self.own_columns().into_iter().zip(cells) {
+            self.0[row - 1][column] = (*cell).to_owned();
+        }
+        self
+    }
+
     /// Adds a row, blank where nothing is said.
     fn add(&mut self, cells: &[&str]) -> &mut Sheet {
-        let mut row: Vec<String> = cells.iter().map(|cell| (*cell).to_owned()).collect();
-        row.resize(self.0[0].len(), String::new());
-        self.0.push(row);
+        self.0.push(vec![String::new(); self.0[0].len()]);
+        self.fill(self.0.len(), cells)
+    }
+
+    /// Deletes the rows with this text in a column.
+    #[track_caller]
+    fn leave_out(&mut self, header: &str, text: &str) -> &mut Sheet {
+        let column = self.place_of(header);
+        self.0.retain(|row| row[column] != text);
         self
     }
 
@@ -124,3 +154,19 @@ column = \"SKU\"
 [lines.quantity]
 column = \"Qty\"
 ";
+
+/// A place and a service where a file with rows that are wrong, refused and accepted was uploaded.
+fn uploaded_prices() -> (Place, Served) {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("prices.csv", PRICES);
+    served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).csv_report("prices.report.csv").exits(3);
+    (place, served)
+}
+
+/// Hands a report back and answers the accounting.
+#[track_caller]
+fn retry_report(place: &Place, served: &Served, file: &str, code: i32) -> String {
+    let retry = served.sheetport(place, ["retry", file, "--json"]).csv_report("mended.report.csv");
+    accounting(&summary(&retry.exits(code)))
+}

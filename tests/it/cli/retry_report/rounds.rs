@@ -76,7 +76,9 @@ fn sheet(kind: &Kind, random: &mut fastrand::Rng) -> Sheet {
 
 /// Writes the truth into a share of the rows that are wrong, puts them in any order, and may leave records out.
 fn mended(mut sheet: Sheet, kind: &Kind, share: u8, random: &mut fastrand::Rng) -> Sheet {
-    let (numbers, lines) = (kind.header.split(',').count() - 1, kind.header.split(',').count() - 2);
+    let [.., lines, numbers] = kind.header.split(',').map(|name| sheet.place_of(name)).collect::<Vec<_>>()[..] else {
+        unreachable!("each kind has two columns and more")
+    };
     for row in &mut sheet.0[1..] {
         if row[numbers] == "many" && random.u8(..) <= share {
             // Of an item the line is its name, and says which row it was.
@@ -85,8 +87,8 @@ fn mended(mut sheet: Sheet, kind: &Kind, share: u8, random: &mut fastrand::Rng) 
     }
     random.shuffle(&mut sheet.0[1..]);
     if share < u8::MAX && random.bool() {
-        let left_out = format!("n-{}", random.usize(..RECORDS));
-        sheet.0.retain(|row| row[0] != left_out);
+        let name = kind.header.split(',').next().unwrap();
+        sheet.leave_out(name, &format!("n-{}", random.usize(..RECORDS)));
     }
     sheet
 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::process::{Place, until};
-use super::review_page::ReviewPage;
-use super::service::Served;
+use super::super::process::{Place, until};
+use super::super::service::Served;
+use super::page::ReviewPage;
 
 /// Compares the file with the service, and returns the result.
 #[track_caller]
@@ -70,14 +70,15 @@ fn orders_that_do_not_exist_are_told_before_they_are_sent() {
 
 #[test]
 fn the_rows_of_a_run_that_were_not_accepted_are_fixed_and_sent() {
-    for is_run in [true, false] {
+    for what in ["1", "items.report.csv", "items.report.xlsx"] {
         let place = Place::new();
         let served = Served::start(&place);
         let long = "x".repeat(300);
         place.write("items.csv", format!("SKU,Name,Price\nB-1,Bolt,1.50\n{long},Nut,2.50\nB-3,Pin,free\n"));
         let upload = served.sheetport(&place, ["upload", "items.csv", "-t", "items", "--json"]);
         upload.csv_report("items.report.csv").exits(3);
-        let page = ReviewPage::open(&place, &served, if is_run { "1" } else { "items.report.csv" });
+        place.sheetport(["report", "1", "-o", "items.report.xlsx"]).exits(0);
+        let page = ReviewPage::open(&place, &served, what);
         let review = page.post("/check", &json!({"full": true}));
         assert_eq!(review["report_of"], 1, "{review}");
         let rows = page.get("/rows?from=0&count=100")["rows"].clone();

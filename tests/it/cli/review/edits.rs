@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::process::Place;
-use super::review_page::ReviewPage;
-use super::service::Served;
+use super::super::process::Place;
+use super::super::service::Served;
+use super::page::ReviewPage;
 
 /// Rows with equal numbers, prices that are none, and a missing name.
 const SHEET: &str = "SKU,Name,Price,Status\nA-1,Bolt,1.50,active\nA-2,Nut,on request,active\nA-2,Washer,3.50,active\n\

@@ -4,12 +4,11 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 
-use serde_json::Value;
-
-use super::browser::Browser;
-use super::items;
-use super::process::{Place, Running, until};
-use super::service::Served;
+use super::super::browser::Browser;
+use super::super::items;
+use super::super::process::{Place, until};
+use super::super::service::Served;
+use super::{click, has_no_errors, start, stored, wait, write_into_cell};
 
 const PRICES: &str = "SKU,Name,Price,Status\n\
     A-1,Bolt,1.50,active\n\
@@ -17,49 +16,6 @@ const PRICES: &str = "SKU,Name,Price,Status\n\
     A-2,Washer,3.50,active\n\
     ,Pin,4.50,active\n\
     A-5,\"<img src=x onerror=alert(1)>\",5.50 net,active\n";
-
-/// Starts the page. Returns its process, and its address with the token.
-fn start(place: &Place, served: &Served, words: &[&str]) -> (Running, String) {
-    let first = ["review", "--no-open", "--json"];
-    let process = served.sheetport(place, first.iter().chain(words).copied()).start();
-    let line: Value = serde_json::from_str(&process.line()).unwrap();
-    let address = line["listening"].as_str().unwrap().to_owned();
-    (process, address)
-}
-
-/// Waits until a JavaScript expression is true.
-#[track_caller]
-fn wait(browser: &mut Browser, expression: &str) {
-    until(expression, || (browser.eval(&format!("Boolean({expression})")) == true).then_some(()));
-}
-
-/// Clicks the first element of a selector that contains a text.
-#[track_caller]
-fn click(browser: &mut Browser, selector: &str, text: &str) {
-    let found =
-        format!("[...document.querySelectorAll('{selector}')].find((node) => node.textContent.includes({text:?}))");
-    // Found and clicked at once: the page may draw its buttons anew at any moment.
-    let clicked = format!(
-        "(() => {{ const node = {found}; if (!node || node.disabled) return false; node.click(); return true; }})()"
-    );
-    until(&found, || (browser.eval(&clicked) == true).then_some(()));
-}
-
-/// Returns the items that have arrived.
-fn stored(served: &Served) -> Vec<Value> {
-    served.get("/v1/public/items?page=1&limit=100")["data"].as_array().unwrap().clone()
-}
-
-/// Checks that no script has failed, and that nothing was against the policy of the page.
-#[track_caller]
-fn has_no_errors(browser: &Browser) {
-    let is_error = |event: &&Value| {
-        let entry = &event["params"]["entry"];
-        event["method"] == "Runtime.exceptionThrown" || entry["source"] == "security" || entry["source"] == "violation"
-    };
-    let found: Vec<&Value> = browser.events.iter().filter(is_error).collect();
-    assert!(found.is_empty(), "{found:?}");
-}
 
 fn counts(browser: &mut Browser) -> String {
     browser.text("document.querySelector('.counts').textContent")
@@ -106,11 +62,7 @@ fn a_dropped_file_is_matched_fixed_and_sent() {
     click(&mut browser, ".fixes button", "Keep the last of each, leave 1 out");
     wait(&mut browser, "document.querySelectorAll('.causes button').length == 1");
     wait(&mut browser, "document.querySelector('.grid .cell.wrong')");
-    browser.eval("document.querySelector('.grid').focus()");
-    browser.press("Enter");
-    wait(&mut browser, "document.querySelector('.editor')");
-    browser.write("A-4");
-    browser.press("Enter");
+    write_into_cell(&mut browser, "A-4");
     wait(&mut browser, "document.querySelector('.empty')");
     assert_eq!(counts(&mut browser), "4ready0to fix1left out3cells edited");
     click(&mut browser, ".buttons button", "Undo");
@@ -152,11 +104,7 @@ fn edits_outlive_a_killed_process_and_refused_rows_come_back() {
     browser.visit(&address);
     click(&mut browser, ".bar .primary", "Fix 1 row");
     wait(&mut browser, "document.querySelector('.grid .cell.wrong')");
-    browser.eval("document.querySelector('.grid').focus()");
-    browser.press("Enter");
-    wait(&mut browser, "document.querySelector('.editor')");
-    browser.write("3.50");
-    browser.press("Enter");
+    write_into_cell(&mut browser, "3.50");
     wait(&mut browser, "document.querySelector('.empty')");
     process.kill();
 
@@ -167,11 +115,7 @@ fn edits_outlive_a_killed_process_and_refused_rows_come_back() {
     click(&mut browser, ".card .primary", "Fix the other 1");
     wait(&mut browser, "document.querySelector('.causes button') && document.querySelector('.grid .cell')");
     assert!(browser.text("document.querySelector('.causes').innerText").contains("The service has refused it"));
-    browser.eval("document.querySelector('.grid').focus()");
-    browser.press("Enter");
-    wait(&mut browser, "document.querySelector('.editor')");
-    browser.write("B-2");
-    browser.press("Enter");
+    write_into_cell(&mut browser, "B-2");
     wait(&mut browser, "document.querySelector('.empty')");
     click(&mut browser, ".bar .primary", "Continue");
     click(&mut browser, ".bar .primary", "Send what has changed");

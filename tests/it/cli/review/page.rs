@@ -5,8 +5,8 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use super::process::{Place, Running};
-use super::service::Served;
+use super::super::process::{Place, Running, Sheetport};
+use super::super::service::Served;
 
 /// A file under review.
 pub struct ReviewPage {
@@ -20,7 +20,13 @@ impl ReviewPage {
     /// Starts the page with a file, a report or a run.
     #[track_caller]
     pub fn open(place: &Place, served: &Served, what: &str) -> ReviewPage {
-        let process = served.sheetport(place, ["review", "--no-open", "--json", what]).start();
+        ReviewPage::start(served.sheetport(place, ["review", "--no-open", "--json", what]))
+    }
+
+    /// Starts the page by a command that names a file.
+    #[track_caller]
+    pub fn start(command: Sheetport) -> ReviewPage {
+        let process = command.start();
         let line: Value = serde_json::from_str(&process.line()).unwrap();
         let address = line["listening"].as_str().unwrap().strip_prefix("http://").unwrap();
         let (host, token) = address.split_once("/#").unwrap();
@@ -50,14 +56,25 @@ impl ReviewPage {
         self.json("POST", &format!("/api/reviews/{}{path}", self.id), &body.to_string())
     }
 
+    /// Sends a request that concerns no file.
     #[track_caller]
-    fn json(&self, method: &str, path: &str, body: &str) -> Value {
+    pub fn json(&self, method: &str, path: &str, body: &str) -> Value {
         let answer = self.ask(method, path, body);
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
         serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
     }
 
-    fn ask(&self, method: &str, path: &str, body: &str) -> String {
+    /// Listens to the events of the file, as an open page does.
+    pub fn listen(&self) -> TcpStream {
+        let (host, cookie) = (&self.host, &self.cookie);
+        let mut stream = TcpStream::connect(host).unwrap();
+        let head = format!("GET /api/reviews/{}/events HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n", self.id);
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    }
+
+    /// Sends a request, and returns the whole response.
+    pub fn ask(&self, method: &str, path: &str, body: &str) -> String {
         let (host, cookie, len) = (&self.host, &self.cookie, body.len());
         let mut stream = TcpStream::connect(host).unwrap();
         let head = format!(

@@ -1,0 +1,39 @@
+//! A run of the history, as a page shows it.
+
+use super::super::context::Context;
+use super::super::ending::MAX_REFUSED;
+use super::super::error::Error;
+use super::super::next_command;
+use crate::ledger::{Accounting, Causes, Run, RunId};
+use crate::report;
+
+/// A run, its counts, and why the service has refused records.
+#[derive(Debug)]
+pub struct RunResult {
+    pub run: Run,
+    pub accounting: Accounting,
+    /// The first refusals, grouped by cause.
+    pub refused: Causes,
+    /// The run that has retried this run.
+    pub retried_by: Option<RunId>,
+    /// The next command to run, if something is left to do.
+    pub next: Option<String>,
+}
+
+/// Returns what has become of a run so far.
+///
+/// # Errors
+/// If there is no such run, or it can't be read.
+pub async fn run_result(context: &Context, run: RunId) -> Result<RunResult, Error> {
+    let ledger = context.ledger().await?;
+    let run = ledger.run(run).await?;
+    let accounting = ledger.accounting(run.id).await?;
+    let retried_by = ledger.retried_by(run.id).await?;
+    let refused = match accounting.failed {
+        0 => Causes::default(),
+        _ => report::refused(&ledger, &run, MAX_REFUSED).await?,
+    };
+    let next = next_command::after_resolving(context, &run, &accounting);
+    ledger.close().await;
+    Ok(RunResult { run, accounting, refused, retried_by, next })
+}

@@ -1,0 +1,137 @@
+//! Runs of the history: what became of them, records with an unknown outcome, and what is left to send.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Query, State};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+
+use super::super::app::App;
+use super::super::failure::Failure;
+use super::super::posted::Posted;
+use super::super::sending::{self, Again};
+use super::super::{run_view, view};
+use super::sending::{Events, events_of};
+use super::sheet::Window;
+use super::{Answer, MAX_ROWS, blocking, ok};
+use crate::ledger::{Resolution, RunId, Seq};
+use crate::operations::review::{report_to_review, run_result};
+use crate::operations::{InputFile, Resolving, RunFilter, list_existing_runs, show_run};
+
+/// Maximum number of runs in the list.
+const MAX_RUNS: usize = 100;
+
+#[derive(Deserialize)]
+pub(in crate::review) struct WantedRuns {
+    #[serde(default)]
+    file: String,
+}
+
+/// Lists the newest runs.
+pub(in crate::review) async fn runs(
+    State(app): State<Arc<App>>,
+    Query(WantedRuns { file }): Query<WantedRuns>,
+) -> Answer {
+    let filter = RunFilter { file: Some(file.as_str()).filter(|file| !file.is_empty()), ..RunFilter::default() };
+    let runs = list_existing_runs(&app.context, filter, MAX_RUNS).await?;
+    Ok(ok(&json!({"runs": runs.iter().map(run_view::listed).collect::<Vec<_>>()})))
+}
+
+/// Describes a run, with the progress of what is being sent of it.
+pub(in crate::review) async fn run(State(app): State<Arc<App>>, Path(run): Path<RunId>) -> Answer {
+    let mut value = run_view::result(&run_result(&app.context, run).await?);
+    value["status"] = app.run(run).status();
+    Ok(ok(&value))
+}
+
+/// Opens the rows of a run that were not accepted for review.
+pub(in crate::review) async fn open(State(app): State<Arc<App>>, Path(run): Path<RunId>) -> Answer {
+    let number = blocking(move || {
+        let report = Handle::current().block_on(report_to_review(&app.context, run))?;
+        app.open(InputFile::at(&report))
+    });
+    Ok(ok(&json!({"review": number.await?})))
+}
+
+/// Lists the records of a run of which nobody knows whether they were applied.
+pub(in crate::review) async fn unknown(
+    State(app): State<Arc<App>>,
+    Path(run): Path<RunId>,
+    Query(window): Query<Window>,
+) -> Answer {
+    let _one = app.deciding.lock().await;
+    let resolving = Resolving::begin(&app.context, Some(run), &app.who).await?;
+    let records = resolving.records().await?;
+    resolving.finish().await?;
+    let from = usize::try_from(window.from).unwrap_or(usize::MAX);
+    let shown = records.iter().skip(from).take(window.count.clamp(1, MAX_ROWS));
+    let shown: Vec<Value> = shown.map(run_view::unknown).collect();
+    Ok(ok(&json!({"records": shown, "total": records.len()})))
+}
+
+/// A person's verdict on records of a run.
+#[derive(Deserialize)]
+pub(in crate::review) struct Verdict {
+    /// The records; all with an unknown outcome if missing.
+    records: Option<Vec<Seq>>,
+    /// Whether they were applied.
+    applied: bool,
+}
+
+pub(in crate::review) async fn resolve(
+    State(app): State<Arc<App>>,
+    Path(run): Path<RunId>,
+    Posted(Verdict { records, applied }): Posted<Verdict>,
+) -> Answer {
+    let _one = app.deciding.lock().await;
+    let mut resolving = Resolving::begin(&app.context, Some(run), &app.who).await?;
+    let records = match records {
+        Some(records) => records,
+        None => resolving.records().await?.iter().map(|record| record.seq).collect(),
+    };
+    let verdict = if applied { Resolution::Sent } else { Resolution::Failed };
+    resolving.record(&records, verdict).await?;
+    resolving.finish().await?;
+    let result = run_result(&app.context, run).await?;
+    let counts = view::counts(&result.accounting);
+    app.run(run).set_counts(run, &counts, None);
+    for session in app.sessions_of(run) {
+        let revision = session.expire();
+        session.sending.set_counts(run, &counts, Some(revision));
+    }
+    Ok(ok(&run_view::result(&result)))
+}
+
+#[derive(Deserialize)]
+pub(in crate::review) struct WantedAgain {
+    again: Again,
+    rate: Option<String>,
+}
+
+/// Sends what is left of a run.
+pub(in crate::review) async fn send(
+    State(app): State<Arc<App>>,
+    Path(run): Path<RunId>,
+    Posted(WantedAgain { again, rate }): Posted<WantedAgain>,
+) -> Answer {
+    if matches!(again, Again::Failed) && run_result(&app.context, run).await?.accounting.unknown > 0 {
+        let message = "say first what happened to the records with an unknown outcome";
+        return Err(Failure::bad_request(message));
+    }
+    sending::start_again(&app, run, again, rate.as_deref())?;
+    Ok(ok(&app.run(run).status()))
+}
+
+pub(in crate::review) async fn stop(State(app): State<Arc<App>>, Path(run): Path<RunId>) -> Answer {
+    let progress = app.run(run);
+    progress.stop();
+    Ok(ok(&progress.status()))
+}
+
+/// Tells of the progress of a run, until the page is closed.
+pub(in crate::review) async fn events(State(app): State<Arc<App>>, Path(run): Path<RunId>) -> Result<Events, Failure> {
+    // There is no progress of a run that does not exist.
+    show_run(&app.context, Some(run)).await?;
+    Ok(events_of(app.run(run).live()))
+}

@@ -1,0 +1,52 @@
+//! One function for each request of the page.
+
+pub(super) mod causes;
+pub(super) mod edits;
+pub(super) mod history;
+pub(super) mod nightly;
+pub(super) mod reports;
+pub(super) mod sending;
+pub(super) mod sheet;
+pub(super) mod start;
+pub(super) mod template;
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::Value;
+
+use super::app::App;
+use super::failure::Failure;
+use super::json::json_response;
+use super::session::Session;
+use super::view;
+
+/// Maximum number of rows or records in an answer.
+const MAX_ROWS: usize = 500;
+
+type Answer = Result<Response, Failure>;
+
+fn ok(value: &Value) -> Response {
+    json_response(StatusCode::OK, value)
+}
+
+/// Runs what reads files or the ledger on a thread that may wait.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Failure> + Send + 'static) -> Result<T, Failure> {
+    let ended = tokio::task::spawn_blocking(work).await;
+    ended.unwrap_or_else(|error| Err(Failure::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())))
+}
+
+/// Runs `work` on a file under review, and answers with its description.
+async fn change(
+    app: Arc<App>,
+    id: u64,
+    work: impl FnOnce(&App, &Session) -> Result<(), Failure> + Send + 'static,
+) -> Answer {
+    let value = blocking(move || {
+        let session = app.session(id)?;
+        work(&app, &session)?;
+        Ok(view::review(&session))
+    });
+    Ok(ok(&value.await?))
+}

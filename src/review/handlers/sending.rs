@@ -1,0 +1,103 @@
+//! Sending, comparing, and what pages are told meanwhile.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Path, State};
+use axum::response::sse::{Event, KeepAlive, KeepAliveStream, Sse};
+use futures_util::stream::{self, BoxStream, StreamExt};
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::watch;
+
+use super::super::app::App;
+use super::super::comparing;
+use super::super::failure::Failure;
+use super::super::posted::Posted;
+use super::super::progress::Live;
+use super::super::sending::{self, SendRequest};
+use super::super::session::Session;
+use super::{Answer, ok};
+use crate::operations;
+
+/// Pause between messages that keep a connection alive.
+const ALIVE: Duration = Duration::from_secs(20);
+/// Messages about progress are not sent more often.
+const PROGRESS: Duration = Duration::from_millis(120);
+/// Pause between looks for edits of other people.
+const OTHERS: Duration = Duration::from_secs(2);
+
+pub(in crate::review) async fn send(
+    State(app): State<Arc<App>>,
+    Path(id): Path<u64>,
+    Posted(request): Posted<SendRequest>,
+) -> Answer {
+    let session = app.session(id)?;
+    sending::start(&app, &session, request)?;
+    Ok(ok(&session.sending.status()))
+}
+
+#[derive(Deserialize)]
+pub(in crate::review) struct WantedRate {
+    rate: Option<String>,
+}
+
+/// Begins to compare the file with the service. Returns the rate at which it would be sent.
+pub(in crate::review) async fn compare(
+    State(app): State<Arc<App>>,
+    Path(id): Path<u64>,
+    Posted(WantedRate { rate }): Posted<WantedRate>,
+) -> Answer {
+    let session = app.session(id)?;
+    let rate = sending::speed(rate.as_deref())?;
+    if !session.is_sending() {
+        comparing::start(&app, &session, rate);
+    }
+    let (words, per_second) = operations::review::pace(&app.context, rate).await?;
+    Ok(ok(&json!({"rate": words, "per_second": per_second, "comparison": session.sending.comparison()})))
+}
+
+pub(in crate::review) async fn stop(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
+    let session = app.session(id)?;
+    session.sending.stop();
+    Ok(ok(&session.sending.status()))
+}
+
+/// Messages of the server to a page.
+pub(in crate::review) type Events = Sse<KeepAliveStream<BoxStream<'static, Result<Event, Infallible>>>>;
+
+/// Tells of progress and of changes by other tabs and other people, until the page is closed.
+pub(in crate::review) async fn events(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Result<Events, Failure> {
+    let session = app.session(id)?;
+    let live = session.sending.live();
+    if session.begin_watching() {
+        tokio::spawn(watch_edits(app, session));
+    }
+    Ok(events_of(live))
+}
+
+/// Looks for edits of other people while a page is open.
+async fn watch_edits(app: Arc<App>, session: Arc<Session>) {
+    while session.sending.has_pages() {
+        tokio::time::sleep(OTHERS).await;
+        let (app, own) = (Arc::clone(&app), Arc::clone(&session));
+        // A ledger that can't be read at the moment is reported when it is needed.
+        let _ = tokio::task::spawn_blocking(move || own.take_edits_of_others(&app.context)).await;
+    }
+    session.end_watching();
+}
+
+/// Tells of each change, beginning with what is known now.
+pub(super) fn events_of(mut live: watch::Receiver<Live>) -> Events {
+    live.mark_changed();
+    let events = stream::unfold(live, |mut live| async move {
+        live.changed().await.ok()?;
+        let now = live.borrow_and_update().clone();
+        let event = Event::default()
+            .data(json!({"revision": now.revision, "status": now.status, "comparison": now.comparison}).to_string());
+        tokio::time::sleep(PROGRESS).await;
+        Some((Ok(event), live))
+    });
+    Sse::new(events.boxed()).keep_alive(KeepAlive::new().interval(ALIVE))
+}

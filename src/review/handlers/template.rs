@@ -1,0 +1,93 @@
+//! Changes of the template.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use serde::Deserialize;
+
+use super::super::app::App;
+use super::super::failure::Failure;
+use super::super::posted::Posted;
+use super::{Answer, change};
+use crate::operations::review::{ColumnKey, TemplateEdit};
+use crate::records::RecordKind;
+
+#[derive(Deserialize)]
+pub(in crate::review) struct NewText {
+    text: String,
+}
+
+pub(in crate::review) async fn set_template(
+    State(app): State<Arc<App>>,
+    Path(id): Path<u64>,
+    Posted(NewText { text }): Posted<NewText>,
+) -> Answer {
+    change(app, id, move |_, session| session.set_template(text)).await
+}
+
+/// A change of the template by a click.
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub(in crate::review) enum TemplateChange {
+    Column { field: String, column: usize },
+    Constant { field: String, value: String },
+    Remove { field: String },
+    Confirm { field: String },
+    ConfirmAll,
+    Locale { locale: String },
+    TimeZone { zone: String },
+    DateFormat { field: String, format: String },
+    Replace { field: String, from: String, to: String },
+}
+
+pub(in crate::review) async fn change_template(
+    State(app): State<Arc<App>>,
+    Path(id): Path<u64>,
+    Posted(wanted): Posted<TemplateChange>,
+) -> Answer {
+    change(app, id, move |_, session| {
+        let edit = match wanted {
+            TemplateChange::Column { field, column } => {
+                let columns = session.columns();
+                let columns = &columns.mapping;
+                for old in columns.columns.get(column).into_iter().flat_map(|column| &column.fields) {
+                    let old = &columns.fields[*old];
+                    if old.path != field && old.columns.len() == 1 {
+                        session.change_template(&TemplateEdit::Remove { field: old.path.clone() })?;
+                    }
+                }
+                let name = columns.columns.get(column).map(|column| column.header.clone()).unwrap_or_default();
+                let is_clear = columns.columns.iter().filter(|other| other.header == name).count() == 1;
+                let column = match is_clear && !name.is_empty() {
+                    true => ColumnKey::Name(name),
+                    false => ColumnKey::Number(column as u64 + 1),
+                };
+                TemplateEdit::Column { field, column }
+            }
+            TemplateChange::Constant { field, value } => TemplateEdit::Constant { field, value },
+            TemplateChange::Remove { field } => TemplateEdit::Remove { field },
+            TemplateChange::Confirm { field } => TemplateEdit::Confirm { field },
+            TemplateChange::ConfirmAll => TemplateEdit::ConfirmAll,
+            TemplateChange::Locale { locale } => TemplateEdit::Locale(locale),
+            TemplateChange::TimeZone { zone } => TemplateEdit::TimeZone(zone),
+            TemplateChange::DateFormat { field, format } => TemplateEdit::DateFormat { field, format },
+            TemplateChange::Replace { field, from, to } => TemplateEdit::Replace { field, from, to },
+        };
+        session.change_template(&edit)
+    })
+    .await
+}
+
+#[derive(Deserialize)]
+pub(in crate::review) struct NewKind {
+    record: String,
+}
+
+pub(in crate::review) async fn change_kind(
+    State(app): State<Arc<App>>,
+    Path(id): Path<u64>,
+    Posted(NewKind { record }): Posted<NewKind>,
+) -> Answer {
+    let record = RecordKind::from_name(&record).ok_or_else(|| Failure::bad_request("there are no such records"))?;
+    change(app, id, move |app, session| session.change_kind(&app.context, record)).await
+}

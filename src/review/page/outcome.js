@@ -1,0 +1,164 @@
+// The progress and the result of sending: of a file under review, or of a run of the history.
+
+import {get, post} from "./api.js";
+import {el, replace, say, toast} from "./dom.js";
+import {duration, number, t} from "./words.js";
+
+/** Records of which nobody knows the outcome that are shown at a time. */
+const UNKNOWN = 50;
+
+export const isUnderWay = (status) => ["reading", "sending"].includes(status.phase);
+
+export function line(kind, n, words) {
+  return el("li", el("strong", {class: kind || null}, number(n ?? 0)), el("span", words));
+}
+
+/** Draws what is being sent. `startedAt` is in milliseconds; `pause` asks the program to stop. */
+export function drawSending({body, bar}, status, startedAt, pause) {
+  const done = (status.sent ?? 0) + (status.failed ?? 0) + (status.unknown ?? 0);
+  const isReading = status.phase === "reading";
+  const seconds = (Date.now() - startedAt) / 1000;
+  const left = done > 5 && status.pending > done ? duration(seconds / done * (status.pending - done)) : null;
+  const facts = [
+    status.rate ? t("send.rate", {n: Math.round(status.rate * 10) / 10}) : null,
+    left ? t("send.left", {time: left}) : null,
+    status.pause ? t("send.waiting", {n: status.pause}) : null,
+    status.retrying ? t("send.retrying", {n: status.retrying}) : null,
+  ].filter(Boolean).join(" · ");
+  const bar_ = el("progress", {max: isReading ? null : Math.max(1, status.pending), value: isReading ? undefined : done, "aria-label": t("send.progress")});
+  if (isReading) bar_.removeAttribute("value");
+  replace(body, el("div.title", el("h1", status.rehearsal ? t("send.rehearsing") : t("send.sending"))), el("section.card",
+    bar_, el("p", {class: "progress-words"}, isReading ? t("send.reading", {n: status.rows ?? 0}) : t("send.done_of", {done, n: status.pending})),
+    el("p.soft", facts || " "),
+    el("ul.sum", line("good", status.sent ?? 0, t("state.sent")), status.failed ? line("bad", status.failed, t("state.failed")) : null,
+      status.unknown ? line("warn", status.unknown, t("state.unknown")) : null),
+    el("p.soft", t("send.close_tab"))));
+  bar.hidden = false;
+  replace(bar, el("p.grow", status.stopping ? t("send.stopping") : ""), el("button", {disabled: status.stopping, onclick: pause}, t("send.pause")));
+}
+
+/** The code of the problem that a person has decided on. */
+const DECIDED = "resolved";
+
+/** Returns the number of records that have failed because a person says that they did not arrive. */
+function missing(status) {
+  return (status.refused ?? []).filter((cause) => cause.code === DECIDED).reduce((sum, cause) => sum + cause.count, 0);
+}
+
+/** The service's words, by cause. */
+export function refused(status) {
+  if (!status.refused?.length) return null;
+  const counted = status.refused.reduce((sum, cause) => sum + cause.count, 0);
+  const failed = status.counts?.failed ?? 0;
+  if (missing(status) >= failed) return null;
+  const shown = status.refused.filter((cause) => cause.code !== DECIDED).slice(0, 5);
+  const rest = failed > counted ? el("p.soft", t("send.refused_first", {n: counted, all: status.counts.failed})) : null;
+  return el("div.notice.bad", el("div.grow", el("strong", t("send.refused_because")), el("ul", shown.map((cause) =>
+    el("li", `${number(cause.count)} × ${[cause.header, cause.message].filter(Boolean).join(": ")}`, cause.remedy ? el("div.soft", cause.remedy) : null))), rest));
+}
+
+export function command(text) {
+  return el("div.command", el("code", text), el("button", {onclick: async () => {
+    await navigator.clipboard.writeText(text);
+    toast(t("copied"));
+  }}, t("copy")));
+}
+
+/**
+ * Draws how sending has ended.
+ *
+ * of: {run: the number of the run; report(format) → address; fix() opens the rows that are left; again(kind) sends "rest" or
+ * "failed", unless canResume or canRepeat is false; decided(result) after a decision about unknown records; cards: more cards; another: {label, run}}
+ */
+export function drawEnded(app, {body, bar}, status, of) {
+  const {counts} = status;
+  const isPaused = !status.withheld && (Boolean(status.stopped) || counts.pending > 0);
+  const open = counts.failed + counts.rejected;
+  const isGood = !isPaused && !open && !counts.unknown;
+  const isNothing = !counts.sent && !counts.unchanged;
+  const title = isPaused ? t("send.paused") : isGood ? t("send.finished") : isNothing && !counts.unknown ? t("send.finished_none") : t("send.finished_some");
+  const lost = missing(status);
+  const canGoOn = open > 0 && !isPaused && counts.unknown === 0 && of.fix;
+  // What only got lost needs no fixing.
+  const canRepeat = of.canRepeat !== false;
+  const isOnlyLost = lost > 0 && lost === open && canRepeat;
+  const fix = !isOnlyLost && el("button.primary", {onclick: of.fix}, t("send.fix_rest", {n: open}));
+  const again = counts.failed > 0 && canRepeat && el(isOnlyLost ? "button.primary" : "button", {onclick: () => of.again("failed")}, t("send.as_it_was", {n: counts.failed}));
+  const lines = ["sent", "unchanged", "failed", "unknown", "rejected", "skipped", "pending"].map((name) => [name, name === "failed" ? counts.failed - lost : counts[name]]);
+  replace(body, el("div.cards",
+    el("section.card", el("h1", {class: isGood ? "good" : null}, `${isGood ? "✓ " : ""}${of.title ? `${of.title}: ` : ""}${title}`), of.about ?? null,
+      status.stopped && counts.pending ? el("div.notice.warn", el("span", el("strong", status.stopped), status.stopped_hint ? ` – ${status.stopped_hint}` : "")) : null,
+      el("ul.sum", lines.filter(([name, n]) => n || name === "sent").map(([name, n]) =>
+        line({sent: "good", failed: "bad", rejected: "bad", unknown: "warn"}[name] ?? "", n, t(`state.${name}`))),
+      lost ? line("bad", lost, t("state.lost")) : null),
+      canGoOn ? [el("div.buttons", fix, again), again && !isOnlyLost ? el("p.soft", t("send.as_it_was_hint")) : null] : null,
+      refused(status),
+      status.notes?.map((note) => el("p.soft", note))),
+    el("section.card", el("h2", t("send.report")), el("p.soft", t("send.report_hint")),
+      el("div.buttons", ["xlsx", "csv", "html"].map((format) => el("a.button", {href: of.report(format), download: ""}, t(`send.as_${format}`)))),
+      status.report ? el("p.soft", t("send.report_at", {path: status.report})) : null),
+    counts.unknown && !isPaused ? unknownRecords(app, of.run, of.decided) : null,
+    of.cards));
+  bar.hidden = false;
+  replace(bar, el("p.grow"), of.another ? el("button", {onclick: of.another.run}, of.another.label) : null,
+    isPaused && of.canResume !== false ? el("button.primary", {"data-resume": "", onclick: () => of.again("rest")}, t("send.continue", {n: counts.pending})) : null);
+  say(title);
+}
+
+/** The records of which nobody knows whether they were applied, with the verdicts of a person. */
+function unknownRecords(app, run, decided) {
+  const list = el("ul.unknown");
+  const all = el("div.buttons");
+  const card = el("section.card.wide", {"aria-labelledby": "unknown-title"}, el("h2", {id: "unknown-title"}, t("unknown.title")),
+    el("p", t("unknown.text")), all, list);
+  const tell = async (records, applied) => {
+    for (const button of card.querySelectorAll("button")) button.disabled = true;
+    try {
+      const result = await post(`api/runs/${run}/resolve`, {records, applied});
+      say(t("unknown.left", {n: result.result.counts.unknown}));
+      decided(result);
+    } catch (error) {
+      app.fail(error);
+      load();
+    }
+  };
+  const verdicts = (records, isAll, row) => [true, false].map((applied) => {
+    const words = t(`unknown.${isAll ? "all" : "one"}_${applied ? "applied" : "missing"}`);
+    return el("button", {"aria-label": row ? `${t("row")} ${row}: ${words}` : null, onclick: () => tell(records, applied)}, words);
+  });
+  async function load() {
+    let answer;
+    try {
+      answer = await get(`api/runs/${run}/unknown?count=${UNKNOWN}`);
+    } catch (error) {
+      if (error.status === 0 || error.status === 401) return app.fail(error);
+      return replace(list, el("li", el("span.grow", [error.message, error.hint].filter(Boolean).join(" – ")), el("button", {onclick: load}, t("send.again"))));
+    }
+    const {records, total} = answer;
+    replace(all, total > 1 ? verdicts(null, true) : []);
+    replace(list, records.map((record) => el("li",
+      el("div.grow", el("strong", `${t("row")} ${record.rows.join(", ")}`), record.key ? ` · ${record.key}` : "", record.why ? el("div.soft", record.why) : null,
+        el("code", bodyOf(record.body))),
+      el("div.buttons", verdicts([record.seq], false, record.rows[0])))),
+    total > records.length ? el("li.soft", t("unknown.more", {n: total - records.length})) : null);
+  }
+  load();
+  return card;
+}
+
+/** Returns the fields of a request on one line. */
+function bodyOf(text) {
+  try {
+    const text_of = (value) => (value !== null && typeof value === "object" ? JSON.stringify(value) : String(value));
+    return Object.entries(JSON.parse(text)).map(([name, value]) => `${name}: ${text_of(value)}`).join(" · ");
+  } catch {
+    return text;
+  }
+}
+
+/** Draws why nothing could be sent. */
+export function drawFailed({body, bar}, status, {back, again}) {
+  replace(body, el("div.cards", el("section.card", el("h1", t("send.failed")), el("div.notice.bad", el("span", el("strong", status.message), " ", status.hint ?? "")))));
+  bar.hidden = false;
+  replace(bar, el("p.grow"), back ? el("button", {onclick: back}, t("back")) : null, el("button.primary", {onclick: again}, t("send.again")));
+}
