@@ -10,9 +10,9 @@ use super::error::Error;
 use super::ids::{RunId, Seq};
 use super::model::{Disposition, Outcome, PlannedRecord};
 use super::run::Run;
-use super::sql::{self, Builder, Transaction, Value};
 use super::state::RecordState;
 use crate::digest;
+use crate::sql::{self, Builder, Transaction, Value};
 
 /// The last request for a key. `body` is the hash of the body, or `None` if the result is not certain.
 #[derive(Clone, Copy)]

@@ -5,8 +5,8 @@ use super::error::{Error, corrupt};
 use super::ids::RunId;
 use super::integrity::totals;
 use super::outcomes::outcome_state;
-use super::sql;
 use super::state::RecordState;
+use crate::sql;
 
 /// The records of a run by state. `total` is always the sum of the seven counts that follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]

@@ -10,7 +10,7 @@ use super::error::{Error, corrupt, damaged};
 use super::ids::{RunId, Seq};
 use super::integrity::checksum::Checksum;
 use super::model::{Disposition, PlannedRecord, Problem, SourceRow};
-use super::sql::{self, Row};
+use crate::sql::{self, Row};
 
 /// Maximum number of rows or records per block.
 pub const BLOCK_LEN: usize = 512;

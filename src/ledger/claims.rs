@@ -12,8 +12,8 @@ use super::ids::{RunId, Seq};
 use super::integrity::checksum::Checksum;
 use super::integrity::totals;
 use super::run::Run;
-use super::sql::{self, Builder, Row, Transaction, Value};
 use super::state::RecordState;
+use crate::sql::{self, Builder, Dialect, Row, Transaction, Value};
 
 /// Claims per statement.
 const PER_STATEMENT: usize = 256;
@@ -319,7 +319,7 @@ pub(super) async fn insert_claims(
         return Ok(());
     }
     let dialect = transaction.dialect();
-    let ids = sql::query_scalar(dialect.next_claims()).bind(claims.len() as i64);
+    let ids = sql::query_scalar(next_ids(dialect)).bind(claims.len() as i64);
     let ids: Vec<i64> = ids.fetch_all(&mut *transaction).await?;
     let numbered: Vec<(i64, &Claim)> = ids.into_iter().zip(claims).collect();
     let seqs: Vec<Seq> = claims.iter().map(|claim| claim.seq).collect();
@@ -384,6 +384,17 @@ pub(super) async fn keep_claims(transaction: &mut Transaction, run: RunId) -> Re
         sql::query(statement).bind(run).execute(&mut *transaction).await?;
     }
     Ok(())
+}
+
+/// The query for the next ids of claims, as many as its parameter says.
+fn next_ids(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => {
+            "WITH RECURSIVE counted (nth) AS (SELECT 1 UNION ALL SELECT nth + 1 FROM counted WHERE nth < $1) \
+             SELECT (SELECT COALESCE(MAX(id), 0) FROM claim) + nth FROM counted ORDER BY nth"
+        }
+        Dialect::Postgres => "SELECT nextval('claim_id_value') FROM generate_series(1, $1)",
+    }
 }
 
 #[cfg(test)]

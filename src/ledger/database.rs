@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, SqlSafeStr};
 
 use super::error::{Error, corrupt};
 use super::lease::Leases;
-use super::sql::{Dialect, Pool, Transaction};
+use crate::sql::{Dialect, Pool, Transaction};
 
 /// The ledger of a user on a machine, or of several machines. Clones share the same connections.
 #[derive(Clone, Debug)]

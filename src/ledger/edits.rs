@@ -2,7 +2,7 @@
 
 use super::database::Ledger;
 use super::error::{Error, corrupt};
-use super::sql::{self, Builder, Value};
+use crate::sql::{self, Builder, Value};
 
 /// Rows of an INSERT: databases limit the number of parameters.
 const ROWS_PER_INSERT: usize = 500;

@@ -4,7 +4,7 @@ use super::database::Ledger;
 use super::error::{Error, corrupt};
 use super::ids::RunId;
 use super::run::Run;
-use super::sql;
+use crate::sql;
 
 /// All runs connected by retries to the same first run.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use sqlx::{AssertSqlSafe, Executor as _, Row as _};
 use super::database::Ledger;
 use super::error::Error;
 use super::lock::file_name;
-use super::sql::{self, Pool};
+use crate::sql::{self, Pool};
 
 /// The clock of the database, in microseconds since 1970.
 const NOW: &str = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)";

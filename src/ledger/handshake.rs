@@ -10,7 +10,7 @@ use super::database::Ledger;
 use super::error::Error;
 use super::ids::{Part, RunId, Seq};
 use super::run::Run;
-use super::sql::{self, Dialect};
+use crate::sql::{self, Dialect};
 
 /// What a run has declared to send: the range of records that begins with `first`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -13,8 +13,8 @@ use super::integrity::totals::{self, Totals};
 use super::model::{Outcome, Problem};
 use super::outcomes::insert_outcomes;
 use super::run::Run;
-use super::sql::{self, Transaction};
 use super::state::RecordState;
+use crate::sql::{self, Transaction};
 
 /// Changes made while sending, committed together.
 #[derive(Debug, Default)]

@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 
 use super::error::Error;
 use super::ids::{Part, RunId, Seq};
-use super::sql::{self, Pool, Transaction};
+use crate::sql::{self, Pool, Transaction};
 
 /// A lease that is not renewed ends after this time.
 const LEASE: Duration = Duration::from_secs(30);

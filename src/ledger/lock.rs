@@ -10,8 +10,8 @@ use super::ids::RunId;
 use super::lease::Lease;
 use super::run::{NewRun, Run};
 use super::settings::RunSettings;
-use super::sql::Dialect;
 use crate::digest;
+use crate::sql::Dialect;
 
 /// How often, and how long each time, a lock is tried again.
 const LOOKS: usize = 3;

@@ -6,7 +6,6 @@
 
 mod accepted;
 mod accounting;
-mod address;
 mod block;
 mod causes;
 mod claims;
@@ -36,13 +35,11 @@ mod retry;
 mod row_states;
 mod run;
 mod settings;
-mod sql;
 mod sqlite;
 mod state;
 mod unsent;
 
 pub use accounting::Accounting;
-pub use address::ServerAddress;
 pub use block::{BLOCK_LEN, RecordBlock, SourceBlock};
 pub use causes::{Causes, FIRST_ROWS, Group};
 pub use claims::{Claim, ClaimDigest, ClaimName, EarlierClaim, EarlierState, Likeness, NamePart};
@@ -71,3 +68,5 @@ pub use row_states::{KnownRow, RowQuery, RowState, RowStates};
 pub use run::{CallOption, NewRun, REHEARSAL, Run, RunCommand, RunLookups, SheetSelection, TextForm};
 pub use settings::{AllowRepeat, RunConnection, RunRate, RunSettings};
 pub use state::{RecordState, RunState, WARNED};
+
+pub use crate::sql::ServerAddress;

@@ -13,9 +13,9 @@ use super::handshake::Intent;
 use super::ids::{Part, RunId, Seq};
 use super::model::{Disposition, Outcome, PlannedRecord, Problem};
 use super::run::Run;
-use super::sql;
 use super::state::{RecordState, RunState};
 use crate::records::RecordKind;
+use crate::sql;
 
 /// Blocks loaded together.
 const BLOCKS: u32 = 16;

@@ -12,8 +12,8 @@ use super::ids::{RunId, Seq};
 use super::integrity::checksum::Checksum;
 use super::integrity::totals::{self, Sum, Totals};
 use super::model::{Outcome, Problem};
-use super::sql::{self, Builder, Transaction, Value};
 use super::state::RecordState;
+use crate::sql::{self, Builder, Transaction, Value};
 
 /// Outcomes per INSERT statement.
 const ROWS_PER_INSERT: usize = 64;

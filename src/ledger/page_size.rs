@@ -2,7 +2,7 @@
 
 use super::database::Ledger;
 use super::error::{Error, corrupt};
-use super::sql;
+use crate::sql;
 
 /// What is known about the page sizes of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use super::ids::{RunId, Seq};
 use super::model::{Outcome, PlannedRecord, Problem, SourceRow};
 use super::outcomes::insert_outcomes;
 use super::run::{self, NewRun, PlannedCounts};
-use super::sql;
 use super::state::RecordState;
+use crate::sql;
 
 /// A plan being written. Not sendable before [`Plan::finish`]; a dropped plan stays unusable.
 pub struct Plan {

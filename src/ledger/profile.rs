@@ -3,8 +3,8 @@
 use super::database::Ledger;
 use super::error::Error;
 use super::ids::RunId;
-use super::sql;
 use crate::records::RecordKind;
+use crate::sql;
 
 /// The profile of an uploaded file.
 #[derive(Debug)]

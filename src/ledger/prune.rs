@@ -5,7 +5,7 @@ use super::database::Ledger;
 use super::error::Error;
 use super::ids::RunId;
 use super::integrity::totals::{self, Sum};
-use super::sql::{self, Dialect, Transaction};
+use crate::sql::{self, Dialect, Transaction};
 
 const PLAN: [&str; 3] = [
     "DELETE FROM source_block WHERE run = $1",

@@ -13,8 +13,8 @@ use super::lease::Lease;
 use super::lock::LockedRun;
 use super::model::Disposition;
 use super::run::Run;
-use super::sql::{self, Builder, Dialect, Value};
 use super::state::RunState;
+use crate::sql::{self, Builder, Dialect, Value};
 
 /// A run is divided into about this many parts, as far as their length allows.
 const PARTS: i64 = 64;

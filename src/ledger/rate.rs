@@ -2,7 +2,7 @@
 
 use super::database::Ledger;
 use super::error::Error;
-use super::sql;
+use crate::sql;
 
 impl Ledger {
     /// Returns the learned request rate per second for a service and workspace, if known.

@@ -6,8 +6,8 @@ use super::ids::{RunId, Seq};
 use super::integrity::checksum::Checksum;
 use super::integrity::totals::{self, Totals};
 use super::model::{Outcome, PlannedRecord};
-use super::sql::{self, Builder, Value};
 use super::state::RecordState;
+use crate::sql::{self, Builder, Value};
 
 /// Resolutions per statement.
 const PER_STATEMENT: usize = 256;

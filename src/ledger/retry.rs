@@ -10,7 +10,7 @@ use super::model::{Origin, SourceRow};
 use super::row_states::RowQuery;
 use super::run::{NewRun, Run, RunCommand};
 use super::settings::RunSettings;
-use super::sql;
+use crate::sql;
 
 impl Ledger {
     /// Returns the failed records of `run` without a row sent by another run of the family since. `overwrites_newer` adds

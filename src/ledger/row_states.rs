@@ -12,8 +12,8 @@ use super::family::Family;
 use super::ids::{RunId, Seq};
 use super::model::{AcceptedEarlier, Disposition, Origin, Outcome, PlannedRecord, SourceRow};
 use super::run::Run;
-use super::sql;
 use super::state::{RecordState, RunState};
+use crate::sql;
 
 /// Parameters of [`Ledger::row_states`].
 pub struct RowQuery<'a> {

@@ -13,11 +13,11 @@ use super::integrity::totals::{self, Totals};
 use super::integrity::{seal, seal::SEALED};
 use super::model::Problem;
 use super::settings::{self, RunSettings};
-use super::sql::{self, Row, Transaction};
 use super::state::RunState;
 use crate::digest;
 use crate::readers::Readers;
 use crate::records::RecordKind;
+use crate::sql::{self, Dialect, Row, Transaction};
 
 /// The identity of a run. Resuming a run against anything else is refused.
 #[derive(Clone, Debug)]
@@ -328,7 +328,7 @@ impl Ledger {
 
 pub(super) async fn insert(ledger: &Ledger, new: &NewRun, now: i64) -> Result<RunId, Error> {
     let mut transaction = ledger.begin().await?;
-    let id: RunId = sql::query_scalar(ledger.dialect().next_run()).fetch_one(&mut transaction).await?;
+    let id: RunId = sql::query_scalar(next_number(ledger.dialect())).fetch_one(&mut transaction).await?;
     let row_number = |number: u64| i64::try_from(number).map_err(corrupt);
     let (first_row, last_row) = match new.chosen {
         Some((first, last)) => (Some(row_number(first)?), Some(row_number(last)?)),
@@ -483,4 +483,12 @@ fn read_row(row: &Row) -> Result<Run, Error> {
 
 fn parsed<T>(what: &str, name: &str, from_name: impl Fn(&str) -> Option<T>) -> Result<T, Error> {
     from_name(name).ok_or_else(|| corrupt(format_args!("a run with the unknown {what} '{name}'")))
+}
+
+/// The query for the number of a new run. Several processes may plan at the same time; a number of PostgreSQL may stay unused.
+fn next_number(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => "SELECT COALESCE(MAX(id), 0) + 1 FROM run",
+        Dialect::Postgres => "SELECT nextval('run_id')",
+    }
 }

@@ -8,7 +8,7 @@ use super::database::to_json;
 use super::error::{Error, corrupt};
 use super::ids::RunId;
 use super::integrity::seal;
-use super::sql::{self, Row, Transaction};
+use crate::sql::{self, Row, Transaction};
 
 /// How a run was asked for. Resumes and retries go on in the same way, unless told otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,8 +12,8 @@ use super::database::{FILE, Ledger, migrator};
 use super::error::Error;
 use super::integrity::log::loses_commits;
 use super::lease::Leases;
-use super::sql::{Dialect, Pool};
 use crate::readers::create_private_folder;
+use crate::sql::{Dialect, Pool};
 
 /// The code of SQLITE_READONLY_ROLLBACK.
 const READONLY_ROLLBACK: &str = "776";

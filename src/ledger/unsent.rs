@@ -12,8 +12,8 @@ use super::integrity::{seal, totals};
 use super::model::Disposition;
 use super::prune::delete_plan;
 use super::run::{PlannedCounts, Run, RunCommand};
-use super::sql::{self, Transaction};
 use super::state::RunState;
+use crate::sql::{self, Transaction};
 
 /// Blocks loaded together.
 const BLOCKS: u32 = 16;

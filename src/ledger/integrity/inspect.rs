@@ -6,11 +6,11 @@ use super::super::error::Error;
 use super::super::ids::{RunId, Seq};
 use super::super::resolve;
 use super::super::run::Run;
-use super::super::sql;
 use super::super::state::RunState;
 use super::part::{DamagedPart, TABLES_OF_RUNS};
 use super::totals;
 use super::verify::differences;
+use crate::sql;
 
 /// Outcomes read at a time.
 const OUTCOMES: i64 = 4_096;

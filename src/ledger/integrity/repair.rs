@@ -14,12 +14,12 @@ use super::super::ids::{RunId, Seq};
 use super::super::model::{Disposition, Outcome, Problem};
 use super::super::outcomes::insert_outcomes;
 use super::super::run::Run;
-use super::super::sql::{self, Pool};
 use super::super::state::{RecordState, RunState};
 use super::inspect::Inspection;
 use super::part::{DamagedPart, TABLES_OF_RUNS};
 use super::totals::{self, Totals};
 use super::{log, seal};
+use crate::sql::{self, Pool};
 
 /// Outcomes copied at a time from a damaged file.
 const COPIED: i64 = 512;

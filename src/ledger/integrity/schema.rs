@@ -2,7 +2,7 @@
 
 use super::super::database::{Ledger, TABLES};
 use super::super::error::Error;
-use super::super::sql;
+use crate::sql;
 
 impl Ledger {
     /// Checks that the tables of a file are defined as when they were created.

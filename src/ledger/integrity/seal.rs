@@ -3,8 +3,8 @@
 use super::super::database::Ledger;
 use super::super::error::{Error, damaged};
 use super::super::ids::RunId;
-use super::super::sql::{self, Query, Row, Transaction};
 use super::checksum::Checksum;
+use crate::sql::{self, Query, Row, Transaction};
 
 /// All columns of the row but the checksum, as JSON.
 pub(in crate::ledger) const SEALED: &str = "id, state, command, record, template, template_toml, lookups, file, \

@@ -3,8 +3,8 @@
 
 use super::super::error::{Error, damaged};
 use super::super::ids::{RunId, Seq};
-use super::super::sql::{self, Executor, Transaction};
 use super::checksum::Checksum;
+use crate::sql::{self, Executor, Transaction};
 
 /// The totals of a run, as stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use super::super::error::{Error, damaged};
 use super::super::ids::RunId;
 use super::super::outcomes::outcome_state;
 use super::super::run::{PlannedCounts, Run};
-use super::super::sql::{self, Row};
 use super::super::state::RunState;
 use super::part::DamagedPart;
 use super::totals::{self, Sum, Totals};
+use crate::sql::{self, Row};
 
 /// The structure of a file up to this size is checked before each run that is sent again, in bytes: about 50 ms.
 const SMALL_FILE: u64 = 16 * 1024 * 1024;

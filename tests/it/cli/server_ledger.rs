@@ -127,7 +127,7 @@ async fn a_process_held_up_past_its_lease_leaves_the_run_to_others() {
 fn wrong_addresses_of_a_ledger_are_refused_in_one_paragraph() {
     let place = Place::new();
     let runs = |ledger: &str, code| place.sheetport(["runs"]).env("SHEETPORT_LEDGER", ledger).exits(code);
-    runs("mysql://db.example/l", 2).says(&["the address of the ledger is not like postgres://USER@HOST/DATABASE"]);
+    runs("mysql://db.example/l", 2).says(&["the address of the database is not like postgres://USER@HOST/DATABASE"]);
     runs("postgres://a@h/l?passwrd=x", 2).says(&["unknown parameter 'passwrd'"]);
     let refused = place.sheetport(["runs", "--ledger", "postgres://anna:s3cret@db.example/l"]).exits(2);
     refused.says(&["--ledger has a password", "PGPASSWORD"]);
@@ -136,7 +136,7 @@ fn wrong_addresses_of_a_ledger_are_refused_in_one_paragraph() {
     assert!(!said.stderr.contains("s3cret"), "{said:?}");
     std::fs::create_dir_all(place.path("home")).unwrap();
     place.write("home/sheetport.toml", "[profiles.default]\nledger = \"ledger.db\"\n");
-    place.sheetport(["runs"]).exits(2).says(&["sheetport.toml", "the address of the ledger is not like"]);
+    place.sheetport(["runs"]).exits(2).says(&["sheetport.toml", "the address of the database is not like"]);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -15,8 +15,8 @@ use source::Crate;
 const MAX_LINES: usize = 600;
 /// Modules that only `commands` and `main` may import, besides each other.
 const TERMINAL: [&str; 4] = ["cli", "commands", "settings", "ui"];
-/// The folders that contain the SQL of the client and of the service.
-const SQL: [&str; 2] = ["ledger/", "service/store/"];
+/// The folders that contain the SQL of the client and of the service, and what both share.
+const SQL: [&str; 3] = ["ledger/", "service/store/", "sql/"];
 /// Error types of the database that other modules may wrap.
 const SQL_ERRORS: [&str; 2] = ["sqlx::Error", "sqlx::migrate::MigrateError"];
 

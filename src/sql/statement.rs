@@ -10,7 +10,7 @@ use super::value::Value;
 
 /// A statement. Its text comes from this program; values are parameters.
 #[derive(Clone, Debug)]
-pub(in crate::ledger) struct Statement {
+pub(crate) struct Statement {
     pub(super) sql: Cow<'static, str>,
     pub(super) values: Vec<Value>,
     /// Whether the database keeps the prepared statement for the next time.

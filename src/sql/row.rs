@@ -5,27 +5,24 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{ColumnIndex, Decode, Postgres, Row as _, Sqlite, Type};
 
 /// A row of either database.
-pub(in crate::ledger) enum Row {
+pub(crate) enum Row {
     Sqlite(SqliteRow),
     Postgres(PgRow),
 }
 
 /// A type that both databases can return.
-pub(in crate::ledger) trait Field<'r>:
-    Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + Type<Postgres>
-{
-}
+pub(crate) trait Field<'r>: Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + Type<Postgres> {}
 
 impl<'r, T> Field<'r> for T where T: Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + Type<Postgres> {}
 
 /// The position of a column, or its name.
-pub(in crate::ledger) trait Index: ColumnIndex<SqliteRow> + ColumnIndex<PgRow> {}
+pub(crate) trait Index: ColumnIndex<SqliteRow> + ColumnIndex<PgRow> {}
 
 impl<I: ColumnIndex<SqliteRow> + ColumnIndex<PgRow>> Index for I {}
 
 impl Row {
     /// Returns the value in a column.
-    pub(in crate::ledger) fn try_get<'r, T: Field<'r>, I: Index>(&'r self, index: I) -> Result<T, sqlx::Error> {
+    pub(crate) fn try_get<'r, T: Field<'r>, I: Index>(&'r self, index: I) -> Result<T, sqlx::Error> {
         match self {
             Row::Sqlite(row) => row.try_get(index),
             Row::Postgres(row) => row.try_get(index),
@@ -34,7 +31,7 @@ impl Row {
 }
 
 /// A tuple of the columns of a row, in order.
-pub(in crate::ledger) trait FromRow: Sized {
+pub(crate) trait FromRow: Sized {
     fn from_row(row: &Row) -> Result<Self, sqlx::Error>;
 }
 

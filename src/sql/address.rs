@@ -1,4 +1,4 @@
-//! The address of a ledger on a PostgreSQL server.
+//! The address of a database on a PostgreSQL server.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -24,7 +24,7 @@ const PARAMETERS: [&str; 11] = [
     "statement-cache-capacity",
 ];
 
-/// The address of a ledger on a PostgreSQL server, such as `postgres://anna@db.example/ledger`. Written without its password.
+/// The address of a database on a PostgreSQL server, such as `postgres://anna@db.example/ledger`. Written without its password.
 #[derive(Clone)]
 pub struct ServerAddress {
     url: SecretString,
@@ -61,7 +61,7 @@ impl ServerAddress {
     }
 
     /// Whether the address allows sessions to keep prepared statements.
-    pub(super) fn keeps_statements(&self) -> bool {
+    pub(crate) fn keeps_statements(&self) -> bool {
         let parsed = Url::parse(self.url.expose_secret()).ok();
         let capacity = parsed.as_ref().and_then(|url| {
             url.query_pairs().find(|(key, _)| key == "statement-cache-capacity").map(|(_, value)| value.into_owned())
@@ -83,11 +83,11 @@ impl FromStr for ServerAddress {
         let mut url = Url::parse(text.trim())
             .ok()
             .filter(|url| matches!(url.scheme(), "postgres" | "postgresql"))
-            .ok_or_else(|| format!("the address of the ledger is not like {example}"))?;
+            .ok_or_else(|| format!("the address of the database is not like {example}"))?;
         let secret = SecretString::from(url.as_str().to_owned());
         if let Some((key, _)) = url.query_pairs().find(|(key, _)| !PARAMETERS.contains(&key.as_ref())) {
             return Err(format!(
-                "the address of the ledger has the unknown parameter '{key}'; the known ones are {}",
+                "the address of the database has the unknown parameter '{key}'; the known ones are {}",
                 PARAMETERS.join(", ")
             ));
         }
@@ -103,10 +103,10 @@ impl FromStr for ServerAddress {
             url.query_pairs_mut().extend_pairs(without);
         }
         if url.password().is_some() {
-            url.set_password(None).map_err(|()| format!("the address of the ledger is not like {example}"))?;
+            url.set_password(None).map_err(|()| format!("the address of the database is not like {example}"))?;
         }
         let address = ServerAddress { url: secret, shown: url.to_string(), has_password };
-        address.options().map_err(|why| format!("the address of the ledger is not valid: {why}"))?;
+        address.options().map_err(|why| format!("the address of the database is not valid: {why}"))?;
         Ok(address)
     }
 }
@@ -148,7 +148,7 @@ mod tests {
             ["", "ledger.db", "https://db.example/l", "postgres://a@h/l?passwrd=s3cret", "postgres://a@h/l?port=s3cret"]
         {
             let why = text.parse::<ServerAddress>().expect_err(text);
-            assert!(why.contains("the address of the ledger") && !why.contains("s3cret"), "{why}");
+            assert!(why.contains("the address of the database") && !why.contains("s3cret"), "{why}");
         }
     }
 

@@ -1,8 +1,8 @@
-//! What SQLite and PostgreSQL say differently.
+//! What SQLite and PostgreSQL say differently. What only one table needs is next to it.
 
 /// The language of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ledger) enum Dialect {
+pub(crate) enum Dialect {
     Sqlite,
     Postgres,
 }
@@ -21,12 +21,12 @@ impl Dialect {
     }
 
     /// Returns the condition that a number is in a JSON array.
-    pub(in crate::ledger) fn is_in(self, parameter: &str) -> String {
+    pub(crate) fn is_in(self, parameter: &str) -> String {
         format!("IN (SELECT value FROM {})", self.numbers(parameter))
     }
 
     /// Returns a table with the numbers of a JSON array, in the column `value`.
-    pub(in crate::ledger) fn numbers(self, parameter: &str) -> String {
+    pub(crate) fn numbers(self, parameter: &str) -> String {
         match self {
             Dialect::Sqlite => format!("json_each({parameter})"),
             Dialect::Postgres => format!(
@@ -36,7 +36,7 @@ impl Dialect {
     }
 
     /// Returns a table with the pairs of numbers of a JSON array, in the columns `one` and `other`.
-    pub(in crate::ledger) fn pairs(self, parameter: &str) -> String {
+    pub(crate) fn pairs(self, parameter: &str) -> String {
         match self {
             Dialect::Sqlite => {
                 format!("(SELECT value ->> 0 AS one, value ->> 1 AS other FROM json_each({parameter})) AS pairs")
@@ -49,7 +49,7 @@ impl Dialect {
     }
 
     /// Returns the text of a JSON array of these columns.
-    pub(in crate::ledger) fn json_array(self, columns: &str) -> String {
+    pub(crate) fn json_array(self, columns: &str) -> String {
         match self {
             Dialect::Sqlite => format!("json_array({columns})"),
             Dialect::Postgres => format!("CAST(json_build_array({columns}) AS TEXT)"),
@@ -57,7 +57,7 @@ impl Dialect {
     }
 
     /// Returns the text of a JSON array with an array of these columns for each row.
-    pub(in crate::ledger) fn json_rows(self, columns: &str, order: &str) -> String {
+    pub(crate) fn json_rows(self, columns: &str, order: &str) -> String {
         match self {
             Dialect::Sqlite => format!("json_group_array(json_array({columns}) ORDER BY {order})"),
             Dialect::Postgres => {
@@ -67,34 +67,15 @@ impl Dialect {
     }
 
     /// The end of a SELECT whose rows are changed later in the transaction. The transactions of SQLite exclude each other anyway.
-    pub(in crate::ledger) fn for_update(self) -> &'static str {
+    pub(crate) fn for_update(self) -> &'static str {
         match self {
             Dialect::Sqlite => "",
             Dialect::Postgres => " FOR UPDATE",
         }
     }
 
-    /// The query for the number of a new run. Several processes may plan at the same time; a number of PostgreSQL may stay unused.
-    pub(in crate::ledger) fn next_run(self) -> &'static str {
-        match self {
-            Dialect::Sqlite => "SELECT COALESCE(MAX(id), 0) + 1 FROM run",
-            Dialect::Postgres => "SELECT nextval('run_id')",
-        }
-    }
-
-    /// The query for the next ids of claims, as many as its parameter says.
-    pub(in crate::ledger) fn next_claims(self) -> &'static str {
-        match self {
-            Dialect::Sqlite => {
-                "WITH RECURSIVE counted (nth) AS (SELECT 1 UNION ALL SELECT nth + 1 FROM counted WHERE nth < $1) \
-                 SELECT (SELECT COALESCE(MAX(id), 0) FROM claim) + nth FROM counted ORDER BY nth"
-            }
-            Dialect::Postgres => "SELECT nextval('claim_id_value') FROM generate_series(1, $1)",
-        }
-    }
-
     /// The statement that makes the transactions with the same number wait for each other, if they don't anyway.
-    pub(in crate::ledger) fn one_at_a_time(self) -> Option<&'static str> {
+    pub(crate) fn one_at_a_time(self) -> Option<&'static str> {
         match self {
             Dialect::Sqlite => None,
             Dialect::Postgres => Some("SELECT pg_advisory_xact_lock($1)"),
@@ -102,7 +83,7 @@ impl Dialect {
     }
 
     /// The statement that returns the space of removed rows to the system. PostgreSQL does so by itself.
-    pub(in crate::ledger) fn release_space(self) -> Option<&'static str> {
+    pub(crate) fn release_space(self) -> Option<&'static str> {
         match self {
             Dialect::Sqlite => Some("PRAGMA incremental_vacuum"),
             Dialect::Postgres => None,
@@ -110,7 +91,7 @@ impl Dialect {
     }
 
     /// The statement that writes the file anew.
-    pub(in crate::ledger) fn shrink(self) -> Option<&'static str> {
+    pub(crate) fn shrink(self) -> Option<&'static str> {
         match self {
             Dialect::Sqlite => Some("VACUUM"),
             Dialect::Postgres => None,

@@ -11,23 +11,23 @@ use super::statement::Statement;
 use super::value::Value;
 
 /// A statement whose rows are read as `T`.
-pub(in crate::ledger) struct Query<T> {
+pub(crate) struct Query<T> {
     statement: Statement,
     read: fn(Row) -> Result<T, Error>,
 }
 
 /// Creates a statement. The text comes from this program; values are parameters.
-pub(in crate::ledger) fn query(sql: impl Into<Cow<'static, str>>) -> Query<Row> {
+pub(crate) fn query(sql: impl Into<Cow<'static, str>>) -> Query<Row> {
     of(sql, Ok)
 }
 
 /// Creates a query whose rows are tuples.
-pub(in crate::ledger) fn query_as<T: FromRow>(sql: impl Into<Cow<'static, str>>) -> Query<T> {
+pub(crate) fn query_as<T: FromRow>(sql: impl Into<Cow<'static, str>>) -> Query<T> {
     of(sql, |row| T::from_row(&row))
 }
 
 /// Creates a query with a single column.
-pub(in crate::ledger) fn query_scalar<T: for<'r> Field<'r>>(sql: impl Into<Cow<'static, str>>) -> Query<T> {
+pub(crate) fn query_scalar<T: for<'r> Field<'r>>(sql: impl Into<Cow<'static, str>>) -> Query<T> {
     of(sql, |row| row.try_get(0))
 }
 
@@ -36,61 +36,61 @@ fn of<T>(sql: impl Into<Cow<'static, str>>, read: fn(Row) -> Result<T, Error>) -
 }
 
 impl<T> Query<T> {
-    pub(in crate::ledger) fn bind(mut self, value: impl Into<Value>) -> Query<T> {
+    pub(crate) fn bind(mut self, value: impl Into<Value>) -> Query<T> {
         self.statement.values.push(value.into());
         self
     }
 
     /// Sets whether the database keeps the prepared statement: one of a kind would push others out.
-    pub(in crate::ledger) fn persistent(mut self, is_kept: bool) -> Query<T> {
+    pub(crate) fn persistent(mut self, is_kept: bool) -> Query<T> {
         self.statement.is_kept = is_kept;
         self
     }
 
-    pub(in crate::ledger) async fn fetch_all(self, on: impl Executor) -> Result<Vec<T>, Error> {
+    pub(crate) async fn fetch_all(self, on: impl Executor) -> Result<Vec<T>, Error> {
         on.rows(self.statement).await?.into_iter().map(self.read).collect()
     }
 
     /// Returns the first row, if any. All rows are read.
-    pub(in crate::ledger) async fn fetch_optional(self, on: impl Executor) -> Result<Option<T>, Error> {
+    pub(crate) async fn fetch_optional(self, on: impl Executor) -> Result<Option<T>, Error> {
         on.rows(self.statement).await?.into_iter().next().map(self.read).transpose()
     }
 
-    pub(in crate::ledger) async fn fetch_one(self, on: impl Executor) -> Result<T, Error> {
+    pub(crate) async fn fetch_one(self, on: impl Executor) -> Result<T, Error> {
         self.fetch_optional(on).await?.ok_or(Error::RowNotFound)
     }
 
     /// Returns the number of rows affected.
-    pub(in crate::ledger) async fn execute(self, on: impl Executor) -> Result<u64, Error> {
+    pub(crate) async fn execute(self, on: impl Executor) -> Result<u64, Error> {
         on.execute(self.statement).await
     }
 }
 
 /// A statement that is put together.
-pub(in crate::ledger) struct Builder {
+pub(crate) struct Builder {
     dialect: Dialect,
     sql: String,
     values: Vec<Value>,
 }
 
 impl Builder {
-    pub(in crate::ledger) fn new(dialect: Dialect, sql: &str) -> Builder {
+    pub(crate) fn new(dialect: Dialect, sql: &str) -> Builder {
         Builder { dialect, sql: sql.to_owned(), values: Vec::new() }
     }
 
-    pub(in crate::ledger) fn push(&mut self, sql: &str) -> &mut Builder {
+    pub(crate) fn push(&mut self, sql: &str) -> &mut Builder {
         self.sql.push_str(sql);
         self
     }
 
-    pub(in crate::ledger) fn push_bind(&mut self, value: impl Into<Value>) -> &mut Builder {
+    pub(crate) fn push_bind(&mut self, value: impl Into<Value>) -> &mut Builder {
         self.values.push(value.into());
         self.dialect.push_parameter(&mut self.sql, self.values.len());
         self
     }
 
     /// Pushes values separated by commas, and a closing parenthesis.
-    pub(in crate::ledger) fn push_list<V: Into<Value>>(&mut self, values: impl IntoIterator<Item = V>) -> &mut Builder {
+    pub(crate) fn push_list<V: Into<Value>>(&mut self, values: impl IntoIterator<Item = V>) -> &mut Builder {
         for (nth, value) in values.into_iter().enumerate() {
             if nth > 0 {
                 self.push(", ");
@@ -101,10 +101,7 @@ impl Builder {
     }
 
     /// Pushes the rows of an INSERT.
-    pub(in crate::ledger) fn push_rows<const N: usize>(
-        &mut self,
-        rows: impl IntoIterator<Item = [Value; N]>,
-    ) -> &mut Builder {
+    pub(crate) fn push_rows<const N: usize>(&mut self, rows: impl IntoIterator<Item = [Value; N]>) -> &mut Builder {
         self.push("VALUES ");
         for (nth, row) in rows.into_iter().enumerate() {
             self.push(if nth > 0 { ", (" } else { "(" }).push_list(row);
@@ -112,7 +109,7 @@ impl Builder {
         self
     }
 
-    pub(in crate::ledger) fn build(self) -> Query<Row> {
+    pub(crate) fn build(self) -> Query<Row> {
         Query { statement: Statement { sql: self.sql.into(), values: self.values, is_kept: true }, read: Ok }
     }
 }

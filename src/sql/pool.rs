@@ -11,7 +11,7 @@ use super::statement::Statement;
 
 /// Connections to the database.
 #[derive(Clone, Debug)]
-pub(in crate::ledger) enum Pool {
+pub(crate) enum Pool {
     Sqlite(SqlitePool),
     Postgres {
         pool: PgPool,
@@ -22,13 +22,13 @@ pub(in crate::ledger) enum Pool {
 }
 
 /// A transaction. Rolled back on drop.
-pub(in crate::ledger) enum Transaction {
+pub(crate) enum Transaction {
     Sqlite(sqlx::Transaction<'static, Sqlite>),
     Postgres { transaction: sqlx::Transaction<'static, Postgres>, keeps_statements: bool },
 }
 
 /// What statements are run on.
-pub(in crate::ledger) trait Executor: Send {
+pub(crate) trait Executor: Send {
     fn rows(self, statement: Statement) -> impl Future<Output = Result<Vec<Row>, Error>> + Send;
 
     /// Returns the number of rows affected.
@@ -36,7 +36,7 @@ pub(in crate::ledger) trait Executor: Send {
 }
 
 impl Pool {
-    pub(in crate::ledger) fn dialect(&self) -> Dialect {
+    pub(crate) fn dialect(&self) -> Dialect {
         match self {
             Pool::Sqlite(_) => Dialect::Sqlite,
             Pool::Postgres { .. } => Dialect::Postgres,
@@ -44,7 +44,7 @@ impl Pool {
     }
 
     /// Begins a transaction that writes. Writers of SQLite wait for each other here.
-    pub(in crate::ledger) async fn begin(&self) -> Result<Transaction, Error> {
+    pub(crate) async fn begin(&self) -> Result<Transaction, Error> {
         Ok(match self {
             Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin_with("BEGIN IMMEDIATE").await?),
             Pool::Postgres { pool, keeps_statements } => {
@@ -55,7 +55,7 @@ impl Pool {
     }
 
     /// Begins a transaction that reads.
-    pub(in crate::ledger) async fn begin_reading(&self) -> Result<Transaction, Error> {
+    pub(crate) async fn begin_reading(&self) -> Result<Transaction, Error> {
         Ok(match self {
             Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin().await?),
             Pool::Postgres { pool, keeps_statements } => {
@@ -64,7 +64,7 @@ impl Pool {
         })
     }
 
-    pub(in crate::ledger) async fn close(&self) {
+    pub(crate) async fn close(&self) {
         match self {
             Pool::Sqlite(pool) => pool.close().await,
             Pool::Postgres { pool, .. } => pool.close().await,
@@ -73,7 +73,7 @@ impl Pool {
 }
 
 impl Transaction {
-    pub(in crate::ledger) fn dialect(&self) -> Dialect {
+    pub(crate) fn dialect(&self) -> Dialect {
         match self {
             Transaction::Sqlite(_) => Dialect::Sqlite,
             Transaction::Postgres { .. } => Dialect::Postgres,
@@ -81,14 +81,14 @@ impl Transaction {
     }
 
     /// Gives up all changes and locks now. On drop, that happens only when the runtime has time for it.
-    pub(in crate::ledger) async fn rollback(self) -> Result<(), Error> {
+    pub(crate) async fn rollback(self) -> Result<(), Error> {
         match self {
             Transaction::Sqlite(transaction) => transaction.rollback().await,
             Transaction::Postgres { transaction, .. } => transaction.rollback().await,
         }
     }
 
-    pub(in crate::ledger) async fn commit(self) -> Result<(), Error> {
+    pub(crate) async fn commit(self) -> Result<(), Error> {
         match self {
             Transaction::Sqlite(transaction) => transaction.commit().await,
             Transaction::Postgres { transaction, .. } => transaction.commit().await,

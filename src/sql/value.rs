@@ -7,7 +7,7 @@ use sqlx::sqlite::SqliteArguments;
 
 /// The value of a parameter. NULL has a type, too, because PostgreSQL asks for it.
 #[derive(Clone, Debug)]
-pub(in crate::ledger) enum Value {
+pub(crate) enum Value {
     Int(Option<i64>),
     Text(Option<String>),
     Bytes(Option<Vec<u8>>),
@@ -32,7 +32,7 @@ impl Value {
 }
 
 /// Replaces the character that PostgreSQL can't store.
-pub(in crate::ledger) fn storable(text: String) -> String {
+pub(crate) fn storable(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{FFFD}") } else { text }
 }
 

@@ -1,0 +1,23 @@
+//! One set of statements over two databases: SQLite and PostgreSQL. The ledger and the service's store use it, and have all
+//! statements.
+//!
+//! A statement is text with `$1` parameters and their values; [`dialect`] has the few parts that differ. The drivers of
+//! sqlx are used directly: its `Any` driver copies every value and takes its options from an address only. [`server`]
+//! connects to a server and creates the tables there.
+
+mod address;
+mod dialect;
+mod pool;
+mod query;
+mod row;
+mod server;
+mod statement;
+mod value;
+
+pub use address::ServerAddress;
+pub(crate) use dialect::Dialect;
+pub(crate) use pool::{Executor, Pool, Transaction};
+pub(crate) use query::{Builder, Query, query, query_as, query_scalar};
+pub(crate) use row::Row;
+pub(crate) use server::{ServerError, Tables};
+pub(crate) use value::{Value, storable};
