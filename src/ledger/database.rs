@@ -43,11 +43,12 @@ impl Ledger {
         Ok(transaction)
     }
 
-    /// Returns why sending has failed: [`Error::LockLost`] instead of a broken connection if the lock is lost, too. The server
-    /// ends the connection of a process that was held up within a transaction.
+    /// Returns why sending has failed: [`Error::LockLost`] instead of a cut connection if the lock is lost, too.
     pub async fn cause_of(&self, error: Error) -> Error {
-        let is_connection = self.dialect() == Dialect::Postgres && matches!(error, Error::Database(sqlx::Error::Io(_)));
-        match is_connection && matches!(self.begin().await, Err(Error::LockLost)) {
+        match self.dialect() == Dialect::Postgres
+            && error.is_of_connection()
+            && matches!(self.begin().await, Err(Error::LockLost))
+        {
             true => Error::LockLost,
             false => error,
         }

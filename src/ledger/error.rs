@@ -32,6 +32,9 @@ pub enum Error {
          written nothing since"
     )]
     LockLost,
+    /// The database has ended a transaction of this process, which may still hold its lease.
+    #[error("this process was held up so long that the database ended its transaction")]
+    HeldUp,
     #[error("{0} is only for a ledger in a file, and this one is on a PostgreSQL server")]
     OnlyForFiles(&'static str),
     #[error("{0} is only for a ledger on a PostgreSQL server, and this one is in a file")]
@@ -44,9 +47,8 @@ pub enum Error {
 
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Error {
-        // The server has ended a transaction of this process, because the process was held up.
         match error.as_database_error().and_then(|error| error.code()).as_deref() {
-            Some("25P03") => Error::LockLost,
+            Some("25P03") => Error::HeldUp,
             _ => Error::Database(error),
         }
     }
@@ -58,6 +60,19 @@ impl Error {
         match self {
             Error::Damaged { .. } | Error::DamagedFile { .. } | Error::Corrupt(_) => true,
             Error::Database(error) => is_damaged(error) || is_undecodable(error),
+            _ => false,
+        }
+    }
+
+    /// Whether the connection to a server was cut, or the server has undone the transaction, so that another attempt may succeed.
+    pub(super) fn is_of_connection(&self) -> bool {
+        match self {
+            Error::HeldUp => true,
+            Error::Database(sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::PoolTimedOut) => true,
+            Error::Database(error) => {
+                let code = error.as_database_error().filter(|_| is_of_server(error)).and_then(|error| error.code());
+                code.is_some_and(|code| code.starts_with("08") || TRANSIENT.contains(&code.as_ref()))
+            }
             _ => false,
         }
     }
@@ -83,7 +98,9 @@ impl Error {
             }
             Error::Corrupt(_) => format!("{FILE_REMEDY}; or use the version of sheetport that wrote it"),
             Error::Connect { remedy, .. } => remedy.clone(),
-            Error::LockLost => "resume the run: `sheetport runs` shows whether it is still being sent".to_owned(),
+            Error::LockLost | Error::HeldUp => {
+                "resume the run: `sheetport runs` shows whether it is still being sent".to_owned()
+            }
             Error::OnlyForFiles(_) => {
                 "check and restore the database by PostgreSQL's own means; `sheetport runs check` compares \
                                        the checksums of the runs"
@@ -96,6 +113,9 @@ impl Error {
         })
     }
 }
+
+/// Codes of a server that stops, crashes or starts, has too many connections, or has undone a transaction in favour of another one.
+const TRANSIENT: [&str; 6] = ["57P01", "57P02", "57P03", "53300", "40001", "40P01"];
 
 const FILE_REMEDY: &str = "`sheetport runs check` shows what is damaged, and `sheetport runs repair` rebuilds what it can and \
                            keeps a copy; or restore the ledger's folder from a backup";

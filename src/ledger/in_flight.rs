@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use super::again::Write;
 use super::claims::{Claim, EarlierClaim, earlier_claims, insert_claims, wait_for_claims};
 use super::database::{Ledger, to_json};
 use super::error::Error;
@@ -26,6 +27,16 @@ pub struct SendingChanges {
     pub requests: i64,
     /// Those of the requests that repeat an earlier one.
     pub retries: i64,
+}
+
+/// What is written before the first byte of non-idempotent requests.
+struct Starting<'a> {
+    run: &'a Run,
+    family: &'a [RunId],
+    changes: &'a SendingChanges,
+    claims: &'a [Claim],
+    has_keys: bool,
+    now: i64,
 }
 
 /// The records in flight when the last process that sent a run ended.
@@ -68,9 +79,20 @@ impl Ledger {
         Ok(())
     }
 
-    /// Stores all changes in one transaction. Durable on return.
+    /// Stores all changes in one transaction. Durable on return. If the connection is cut while this process holds its lease,
+    /// they are stored over another one.
     pub async fn store(&self, run: RunId, changes: &SendingChanges) -> Result<(), Error> {
-        let mut transaction = self.begin().await?;
+        let mut write = self.new_write();
+        loop {
+            match self.try_store(&write, run, changes).await {
+                Err(error) => self.before_next_write(error, &mut write).await?,
+                stored => return stored,
+            }
+        }
+    }
+
+    async fn try_store(&self, write: &Write, run: RunId, changes: &SendingChanges) -> Result<(), Error> {
+        let Some(mut transaction) = self.begin_write(write).await? else { return Ok(()) };
         insert_changes(&mut transaction, run, changes).await?;
         transaction.commit().await?;
         Ok(())
@@ -78,7 +100,8 @@ impl Ledger {
 
     /// Stores all changes, claims the records `started` and stores them as in flight, in one transaction. Durable on
     /// return. Records that another run has claimed since `run` was compared with earlier runs are neither claimed nor
-    /// stored, but returned with the other claim. `has_keys`: the requests have idempotency keys.
+    /// stored, but returned with the other claim. `has_keys`: the requests have idempotency keys. Tries again as
+    /// [`Ledger::store`].
     pub async fn start(
         &self,
         run: &Run,
@@ -88,7 +111,25 @@ impl Ledger {
         has_keys: bool,
         now: i64,
     ) -> Result<Vec<(Seq, EarlierClaim)>, Error> {
-        let mut transaction = self.begin().await?;
+        let (mut write, mut repeated) = (self.new_write(), Vec::new());
+        let starting = Starting { run, family, changes, claims: started, has_keys, now };
+        loop {
+            match self.try_start(&write, &starting, &mut repeated).await {
+                Err(error) => self.before_next_write(error, &mut write).await?,
+                Ok(()) => return Ok(repeated),
+            }
+        }
+    }
+
+    /// Sets `repeated` before the commit, so that it is known if only the answer is lost.
+    async fn try_start(
+        &self,
+        write: &Write,
+        starting: &Starting<'_>,
+        repeated: &mut Vec<(Seq, EarlierClaim)>,
+    ) -> Result<(), Error> {
+        let Starting { run, family, changes, claims: started, has_keys, now } = *starting;
+        let Some(mut transaction) = self.begin_write(write).await? else { return Ok(()) };
         // Always before the lock of claims, so that two workers of a run never wait for each other.
         totals::wait(&mut transaction, run.id).await?;
         insert_changes(&mut transaction, run.id, changes).await?;
@@ -98,7 +139,7 @@ impl Ledger {
             let other = earlier.iter().find(|other| claim.is_repeated_by(other, run.id, family));
             other.map(|other| (claim.seq, other.clone()))
         };
-        let repeated: Vec<(Seq, EarlierClaim)> = started.iter().filter_map(is_repeated).collect();
+        *repeated = started.iter().filter_map(is_repeated).collect();
         let is_new = |claim: &&Claim| repeated.iter().all(|(seq, _)| *seq != claim.seq);
         let started: Vec<Claim> = started.iter().filter(is_new).cloned().collect();
         insert_claims(&mut transaction, run.id, &started, now).await?;
@@ -118,7 +159,7 @@ impl Ledger {
         let add = |totals: &mut Totals| seqs.iter().for_each(|seq| totals.in_flight.add(*seq, 0));
         totals::change(&mut transaction, run.id, add).await?;
         transaction.commit().await?;
-        Ok(repeated)
+        Ok(())
     }
 
     /// Gives the records in flight the outcome *unknown*, except those whose idempotency keys the service remembers: those first

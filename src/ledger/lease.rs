@@ -8,13 +8,14 @@
 //! taking them over until it ends, so what a process writes is written while it holds its locks or not at all.
 
 use std::fmt;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use sqlx::postgres::{PgConnectOptions, PgConnection};
-use sqlx::{AssertSqlSafe, ConnectOptions, Executor as _};
+use sqlx::{AssertSqlSafe, ConnectOptions, Executor as _, Row as _};
 use tokio::sync::oneshot;
 
 use super::error::Error;
@@ -40,6 +41,8 @@ pub(super) struct Leases {
     held: Arc<Mutex<Vec<Held>>>,
     /// How the threads that renew leases connect.
     options: Option<PgConnectOptions>,
+    /// The number of the last transaction of sending.
+    writes: Arc<AtomicI64>,
 }
 
 /// The lock of an upload, or of a part of a queued run. Given back on drop.
@@ -96,6 +99,21 @@ impl Key {
         }
     }
 
+    /// Returns the statement that stores the number of a transaction if the lease is held, and returns the number of the one
+    /// before.
+    fn mark(&self, number: i64) -> String {
+        let (table, row) = match self {
+            Key::Upload { identity, epoch } => ("lease", format!("identity = '{identity}' AND epoch = {epoch}")),
+            Key::Part { run, first, epoch, .. } => {
+                ("part", format!("run = {run} AND first = {first} AND epoch = {epoch}"))
+            }
+        };
+        format!(
+            "UPDATE {table} SET write_before = last_write, last_write = {number} \
+             WHERE {row} AND until > clock_timestamp() RETURNING write_before"
+        )
+    }
+
     /// Returns the statement that renews the lease. It changes no row if the lease was lost.
     fn renew(&self) -> String {
         let until = until();
@@ -136,7 +154,7 @@ impl Key {
 
 impl Leases {
     pub(super) fn on(options: PgConnectOptions) -> Leases {
-        Leases { held: Arc::default(), options: Some(options) }
+        Leases { options: Some(options), ..Leases::default() }
     }
 
     /// Takes the lease of an upload. Returns `None` if another process, or workers, hold it.
@@ -146,7 +164,7 @@ impl Leases {
             "INSERT INTO lease (identity, holder, epoch, until, is_shared) \
              VALUES ($1, $2, nextval('lease_epoch'), {}, FALSE) \
              ON CONFLICT (identity) DO UPDATE SET holder = excluded.holder, epoch = excluded.epoch, \
-             until = excluded.until, is_shared = FALSE WHERE lease.until <= clock_timestamp() RETURNING epoch",
+             until = excluded.until, is_shared = FALSE, last_write = 0 WHERE lease.until <= clock_timestamp() RETURNING epoch",
             until()
         );
         let mut transaction = pool.begin().await?;
@@ -188,7 +206,7 @@ impl Leases {
             return Ok(None);
         };
         let take = format!(
-            "UPDATE part SET identity = $1, holder = $2, epoch = $3, until = {} WHERE run = $4 AND first = \
+            "UPDATE part SET identity = $1, holder = $2, epoch = $3, until = {}, last_write = 0 WHERE run = $4 AND first = \
              (SELECT first FROM part WHERE run = $4 AND NOT is_done AND until <= clock_timestamp() \
              AND EXISTS (SELECT 1 FROM run WHERE id = $4 AND state = 'queued') \
              ORDER BY first LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING first, last",
@@ -234,17 +252,36 @@ impl Leases {
     /// # Errors
     /// [`Error::LockLost`] if one is not.
     pub(super) async fn check(&self, transaction: &mut Transaction) -> Result<(), Error> {
-        let Transaction::Postgres { transaction, .. } = transaction else { return Ok(()) };
-        let held: Vec<Key> = locked(&self.held).iter().map(|held| held.key.clone()).collect();
-        for key in held {
-            let query =
-                format!("SET LOCAL idle_in_transaction_session_timeout = '{}s'; {}", IDLE.as_secs(), key.check());
-            // Without parameters, one message and its answer suffice.
-            if transaction.fetch_optional(sqlx::raw_sql(AssertSqlSafe(query))).await?.is_none() {
-                return Err(Error::LockLost);
-            }
+        for key in self.keys() {
+            look(transaction, key.check()).await?;
         }
         Ok(())
+    }
+
+    /// Does the same as [`Leases::check`], and stores the number of a transaction with one of the leases. Returns false if it was stored
+    /// before: an earlier attempt was committed.
+    pub(super) async fn check_write(&self, transaction: &mut Transaction, number: i64) -> Result<bool, Error> {
+        let keys = self.keys();
+        let Some((first, others)) = keys.split_first() else { return Ok(true) };
+        let before = look(transaction, first.mark(number)).await?;
+        for key in others {
+            look(transaction, key.check()).await?;
+        }
+        Ok(before != Some(number))
+    }
+
+    /// Returns the number of the next transaction of sending. A row of a lease begins with 0.
+    pub(super) fn next_write(&self) -> i64 {
+        self.writes.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Whether this process has taken any lease and not given it back.
+    pub(super) fn are_any(&self) -> bool {
+        !locked(&self.held).is_empty()
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        locked(&self.held).iter().map(|held| held.key.clone()).collect()
     }
 
     /// Whether all leases of this process are its own for certain, by its own clock.
@@ -327,6 +364,20 @@ async fn keep(options: &PgConnectOptions, held: &Held, mut stopping: oneshot::Re
     let released = tokio::time::timeout(RELEASE, execute(options, &mut connection, &held.key.release())).await;
     if let Ok(Err(error)) = released {
         tracing::warn!(%error, "the lock of the upload can't be given back; it ends by itself");
+    }
+}
+
+/// Returns the number in the row of a lease that a statement finds.
+///
+/// # Errors
+/// [`Error::LockLost`] if it finds none.
+async fn look(transaction: &mut Transaction, statement: String) -> Result<Option<i64>, Error> {
+    let Transaction::Postgres { transaction, .. } = transaction else { return Ok(None) };
+    let statement = format!("SET LOCAL idle_in_transaction_session_timeout = '{}s'; {statement}", IDLE.as_secs());
+    // Without parameters, one message and its answer suffice.
+    match transaction.fetch_optional(sqlx::raw_sql(AssertSqlSafe(statement))).await? {
+        Some(row) => Ok(Some(row.try_get(0)?)),
+        None => Err(Error::LockLost),
     }
 }
 

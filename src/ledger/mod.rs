@@ -6,6 +6,7 @@
 
 mod accepted;
 mod accounting;
+mod again;
 mod block;
 mod causes;
 mod claims;
@@ -40,6 +41,7 @@ mod state;
 mod unsent;
 
 pub use accounting::Accounting;
+pub use again::Attempts;
 pub use block::{BLOCK_LEN, RecordBlock, SourceBlock};
 pub use causes::{Causes, FIRST_ROWS, Group};
 pub use claims::{Claim, ClaimDigest, ClaimName, EarlierClaim, EarlierState, Likeness, NamePart};

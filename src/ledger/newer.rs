@@ -119,7 +119,8 @@ impl Ledger {
         Ok(found)
     }
 
-    /// Adds the keys of the requests that newer uploads than `run` have begun since the last look. Returns these intents.
+    /// Adds the keys of the requests that newer uploads than `run` have begun since the last look. Returns these intents. After an
+    /// error, the next look finds them again.
     pub async fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<Vec<Intent>, Error> {
         let age = match keys.age {
             Some(age) => age,
@@ -127,18 +128,18 @@ impl Ledger {
         };
         let query = "SELECT intent.run, intent.first, intent.last, intent.at FROM run JOIN intent ON intent.run = run.id \
                      WHERE run.id > $1 AND (run.state IN ('planned', 'queued') OR run.finished_at >= $2) AND intent.at >= $2";
-        let since = keys.look(now);
         let begun: Vec<(RunId, Seq, Seq, i64)> =
-            sql::query_as(query).bind(age).bind(since).fetch_all(&self.reader).await?;
+            sql::query_as(query).bind(age).bind(keys.since).fetch_all(&self.reader).await?;
         let begun = begun.into_iter().map(|(run, first, last, at)| (Intent { run, first, at }, last));
         let new: Vec<(Intent, Seq)> = begun.filter(|(intent, _)| !keys.seen.contains(intent)).collect();
         if new.is_empty() {
+            keys.look(now);
             return Ok(Vec::new());
         }
         let ages = self.ages(run).await?;
-        let mut found = Vec::new();
+        let (mut found, mut seen) = (Vec::new(), Vec::new());
         for (intent, last) in new {
-            keys.seen.insert(intent);
+            seen.push(intent);
             if ages.get(&intent.run).is_none_or(|it| it.age <= age) {
                 continue;
             }
@@ -157,6 +158,8 @@ impl Ledger {
                 }
             }
         }
+        keys.look(now);
+        keys.seen.extend(seen);
         Ok(found)
     }
 

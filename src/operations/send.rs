@@ -309,10 +309,12 @@ impl Sending<'_> {
         (self.observer)(Event::Sending { pending, rate });
         let show = |progress: &upload::Progress| (self.observer)(Event::Sent { progress, pending });
         let ended = records.send(Part::whole(run.id), 0, rate, interrupt, &show).await?;
-        let left = self.ledger.accounting(self.run.id()).await?.pending;
+        let (ledger, id) = (self.ledger, self.run.id());
+        let left = ledger.again(|| ledger.accounting(id)).await?.pending;
         (self.observer)(Event::SendingEnded { done: pending.saturating_sub(left) });
         let why = ended.stopped.as_ref().map(ToString::to_string);
-        self.ledger.end_sending(self.run.id(), left, why.as_deref(), ended.millis, now()).await?;
+        let (millis, now) = (ended.millis, now());
+        ledger.again(|| ledger.end_sending(id, left, why.as_deref(), millis, now)).await?;
         Ok(ended)
     }
 }

@@ -134,6 +134,12 @@ impl Cluster {
         );
     }
 
+    /// Returns the socket of the server.
+    #[cfg(unix)]
+    pub fn socket(&self) -> PathBuf {
+        self.folder.path().join(".s.PGSQL.5432")
+    }
+
     fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }

@@ -17,7 +17,11 @@ CREATE TABLE lease (
     epoch    BIGINT      NOT NULL,
     until    TIMESTAMPTZ NOT NULL,
     -- Whether workers share it
-    is_shared BOOLEAN NOT NULL
+    is_shared BOOLEAN NOT NULL,
+    -- The numbers of the last two transactions of sending, 0 before. If the answer to a commit was lost, they say whether it was
+    -- applied.
+    last_write   BIGINT NOT NULL DEFAULT 0,
+    write_before BIGINT NOT NULL DEFAULT 0
 );
 
 CREATE SEQUENCE lease_epoch OWNED BY lease.epoch;
@@ -35,6 +39,9 @@ CREATE TABLE part (
     holder   TEXT        NOT NULL DEFAULT '',
     epoch    BIGINT      NOT NULL DEFAULT 0,
     until    TIMESTAMPTZ NOT NULL DEFAULT '-infinity',
+    -- As in the table lease
+    last_write   BIGINT NOT NULL DEFAULT 0,
+    write_before BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (run, first)
 );
 

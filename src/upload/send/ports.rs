@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 
 use crate::client::{Attempt, Client, Request};
 use crate::ledger::{
-    Claim, EarlierClaim, Error, Intent, Interrupted, Ledger, NewerKeys, Part, RecordBlock, Run, RunId, SendingChanges,
-    Seq,
+    Attempts, Claim, EarlierClaim, Error, Intent, Interrupted, Ledger, NewerKeys, Part, RecordBlock, Run, RunId,
+    SendingChanges, Seq,
 };
 
 /// A run at the beginning of sending.
@@ -21,7 +21,8 @@ pub(super) struct Begun {
     pub chained: BTreeMap<Seq, Seq>,
 }
 
-/// The ledger of a run that is sent. The methods are those of [`Ledger`].
+/// The ledger of a run that is sent. The methods are those of [`Ledger`], and try again if a connection is cut while the lock is
+/// held.
 pub(super) trait Journal: Clone + Send + Sync + 'static {
     /// Settles the records of a part that were in flight, and returns the run. `yields`: enters the part as a sender that yields
     /// to newer uploads. `remembered`: when those were first sent whose idempotency keys the service remembers.
@@ -106,51 +107,51 @@ impl Journal for Ledger {
         remembered: Option<RangeInclusive<i64>>,
         now: i64,
     ) -> Result<Begun, Error> {
-        if yields {
-            self.enter_sender(part, now).await?;
-        }
-        let interrupted = self.settle_in_flight(part, remembered).await?;
-        // The locked run is as it was at the time of locking, before it was compared with earlier runs.
-        let run = self.run(part.run).await?;
-        let family = self.family(&run).await?.runs.iter().map(|member| member.id).collect();
-        let is_whole = part == Part::whole(part.run);
-        let chained = if is_whole { BTreeMap::new() } else { self.chained(part).await? };
-        Ok(Begun { run, family, interrupted, chained })
+        self.again(|| begin(self, part, yields, remembered.clone(), now)).await
     }
 
     async fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
-        match self.record_block_of(run, from).await? {
-            Some(block) => Ok(Some(block)),
-            None => Ledger::record_block(self, run, from).await,
-        }
+        self.again(|| async move {
+            match self.record_block_of(run, from).await? {
+                Some(block) => Ok(Some(block)),
+                None => Ledger::record_block(self, run, from).await,
+            }
+        })
+        .await
     }
 
     async fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeSet<Seq>, Error> {
-        Ledger::settled(self, run, range).await
+        self.again(|| Ledger::settled(self, run, range.clone())).await
     }
 
     async fn settled_among(&self, run: RunId, seqs: &[Seq]) -> Result<Vec<Seq>, Error> {
-        Ledger::settled_among(self, run, seqs).await
+        self.again(|| Ledger::settled_among(self, run, seqs)).await
     }
 
     async fn store_intent(&self, run: RunId, first: Seq, last: Seq, now: i64) -> Result<(), Error> {
-        Ledger::store_intent(self, run, first, last, now).await
+        self.again(|| Ledger::store_intent(self, run, first, last, now)).await
     }
 
     async fn leave(&self, part: Part) -> Result<(), Error> {
-        self.leave_sender(part).await
+        self.again(|| self.leave_sender(part)).await
     }
 
     async fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<Vec<Intent>, Error> {
-        Ledger::update_newer_keys(self, run, keys, now).await
+        let mut attempts = Attempts::default();
+        loop {
+            match Ledger::update_newer_keys(self, run, keys, now).await {
+                Err(error) => self.before_next_attempt(error, &mut attempts).await?,
+                found => return found,
+            }
+        }
     }
 
     async fn yield_to(&self, part: Part, intents: &[Intent]) -> Result<(), Error> {
-        Ledger::yield_to(self, part, intents).await
+        self.again(|| Ledger::yield_to(self, part, intents)).await
     }
 
     async fn not_yielded(&self, run: &Run, intent: Intent) -> Result<Vec<RunId>, Error> {
-        Ledger::not_yielded(self, run, intent).await
+        self.again(|| Ledger::not_yielded(self, run, intent)).await
     }
 
     async fn start(
@@ -170,12 +171,32 @@ impl Journal for Ledger {
     }
 
     async fn reduce_intents(&self, part: Part, since: i64, sent: &[Seq], now: i64) -> Result<(), Error> {
-        Ledger::reduce_intents(self, part, since, sent, now).await
+        self.again(|| Ledger::reduce_intents(self, part, since, sent, now)).await
     }
 
     fn holds_locks(&self) -> bool {
         Ledger::holds_locks(self)
     }
+}
+
+/// See [`Journal::begin`]. Has the same effect if it was applied already.
+async fn begin(
+    ledger: &Ledger,
+    part: Part,
+    yields: bool,
+    remembered: Option<RangeInclusive<i64>>,
+    now: i64,
+) -> Result<Begun, Error> {
+    if yields {
+        ledger.enter_sender(part, now).await?;
+    }
+    let interrupted = ledger.settle_in_flight(part, remembered).await?;
+    // The locked run is as it was at the time of locking, before it was compared with earlier runs.
+    let run = ledger.run(part.run).await?;
+    let family = ledger.family(&run).await?.runs.iter().map(|member| member.id).collect();
+    let is_whole = part == Part::whole(part.run);
+    let chained = if is_whole { BTreeMap::new() } else { ledger.chained(part).await? };
+    Ok(Begun { run, family, interrupted, chained })
 }
 
 impl Service for Client {

@@ -13,6 +13,7 @@ mod conditions;
 mod connect;
 mod copied_rows;
 mod crash;
+mod cut_connections;
 mod damage;
 mod demo;
 mod desk;

@@ -2,6 +2,9 @@
 //! docs/ledger.md work.
 
 pub mod contract;
+mod large;
+#[cfg(unix)]
+mod lost_commits;
 mod server;
 
 use std::path::Path;

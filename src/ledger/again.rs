@@ -1,0 +1,92 @@
+//! Trying again over a new connection, if the one to the server was cut while this process holds a lease.
+//!
+//! The transactions of sending have numbers, each of which is stored in the row of the lease by its transaction. If the answer to a
+//! commit is lost, the row says whether the transaction was applied.
+
+use std::time::{Duration, Instant};
+
+use super::database::Ledger;
+use super::error::Error;
+use crate::sql::Transaction;
+
+/// Shortest and longest pause before another attempt.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
+/// An operation that fails for so long fails for another reason than its connection.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// The attempts of one operation.
+#[derive(Debug)]
+pub struct Attempts {
+    began: Instant,
+    pause: Duration,
+}
+
+/// A transaction of sending, which is applied once however often it is tried.
+#[derive(Debug)]
+pub(super) struct Write {
+    number: i64,
+    attempts: Attempts,
+}
+
+impl Default for Attempts {
+    fn default() -> Attempts {
+        Attempts { began: Instant::now(), pause: PAUSES.0 }
+    }
+}
+
+impl Ledger {
+    /// Waits until an operation that failed may be tried again.
+    ///
+    /// # Errors
+    /// `error` unless the connection was cut while this process holds a lease; [`Error::LockLost`] if the lease ends.
+    pub async fn before_next_attempt(&self, error: Error, attempts: &mut Attempts) -> Result<(), Error> {
+        if !error.is_of_connection() || !self.leases.are_any() || attempts.began.elapsed() > LONGEST {
+            return Err(error);
+        }
+        if !self.leases.are_held() {
+            return Err(Error::LockLost);
+        }
+        tracing::warn!(%error, "the ledger is written again over a new connection");
+        tokio::time::sleep(attempts.pause).await;
+        attempts.pause = (attempts.pause * 2).min(PAUSES.1);
+        Ok(())
+    }
+
+    /// Runs an operation, and again if its connection was cut while this process holds a lease. It must have the same effect
+    /// if it was applied already.
+    ///
+    /// # Errors
+    /// That of the operation; [`Error::LockLost`] if the lease ends.
+    pub async fn again<T, F: Future<Output = Result<T, Error>>>(&self, operation: impl Fn() -> F) -> Result<T, Error> {
+        let mut attempts = Attempts::default();
+        loop {
+            match operation().await {
+                Err(error) => self.before_next_attempt(error, &mut attempts).await?,
+                done => return done,
+            }
+        }
+    }
+
+    /// Returns the number of a new transaction of sending.
+    pub(super) fn new_write(&self) -> Write {
+        Write { number: self.leases.next_write(), attempts: Attempts::default() }
+    }
+
+    /// Begins a transaction of sending. Returns `None` if an earlier attempt was committed.
+    ///
+    /// # Errors
+    /// [`Error::LockLost`] if another process has taken over a run that this process has locked.
+    pub(super) async fn begin_write(&self, write: &Write) -> Result<Option<Transaction>, Error> {
+        let mut transaction = self.writer.begin().await?;
+        if self.leases.check_write(&mut transaction, write.number).await? {
+            return Ok(Some(transaction));
+        }
+        transaction.rollback().await?;
+        Ok(None)
+    }
+
+    /// Waits until a transaction of sending may be tried again, as [`Ledger::before_next_attempt`].
+    pub(super) async fn before_next_write(&self, error: Error, write: &mut Write) -> Result<(), Error> {
+        self.before_next_attempt(error, &mut write.attempts).await
+    }
+}
