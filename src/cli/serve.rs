@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 use super::choice::choice;
 use crate::operations::{LOAD_KINDS, LoadKind};
 use crate::records::token::Access;
-use crate::service::{self, Faults, Limit, ShownKind};
+use crate::service::{self, Faults, Limit, ServerAddress, ShownKind, Storage};
 
 const SERVE_EXAMPLES: &str = "\
 To use the service, run in another terminal:
@@ -24,6 +24,7 @@ In PowerShell:
 
 Examples:
   sheetport serve --listen 127.0.0.1:0 --data /srv/sheetport
+  sheetport serve --listen 0.0.0.0:8787 --host-name api.example.com --store postgres://anna@db.example/service
   sheetport serve --demo
   sheetport serve --limit 600/min --latency 50ms
   sheetport serve --fail \"500:0.02,reset:0.01,slow:0.01\" --seed 7
@@ -31,7 +32,7 @@ Examples:
   sheetport serve --print-plan unsure > plan.toml";
 
 const LOAD_EXAMPLES: &str = "\
-Stop the service first if it uses the same data. Loading a file twice has no effect.
+Stop the service first if it uses the same data folder. Loading a file twice has no effect.
 
 Examples:
   sheetport serve load --workspace demo companies.csv contacts.csv
@@ -121,11 +122,36 @@ pub struct Rehearsal {
     pub seed: Option<u64>,
 }
 
+/// Where the service keeps its records.
 #[derive(Args, Debug)]
 pub struct Data {
-    /// Data folder of the service
-    #[arg(long, value_name = "DIR", default_value = "sheetport-service")]
-    pub data: PathBuf,
+    /// Data folder of the service [default: sheetport-service]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Keep the records in a PostgreSQL database instead, such as postgres://anna@db.example/service. Any number of services can
+    /// share it. Put its password into PGPASSWORD, the file .pgpass or SHEETPORT_STORE, which may have the whole address
+    #[arg(long, value_name = "URL", conflicts_with = "data")]
+    store: Option<String>,
+}
+
+impl Data {
+    /// Returns where the records are: as the flags say, else in the database of SHEETPORT_STORE, else in the default folder. Returns
+    /// the reason if an address is not valid.
+    pub fn storage(&self) -> Result<Storage, String> {
+        if let Some(folder) = &self.data {
+            return Ok(Storage::Folder(folder.clone()));
+        }
+        let variable = std::env::var("SHEETPORT_STORE").ok().filter(|address| !address.trim().is_empty());
+        let Some(address) = self.store.as_ref().or(variable.as_ref()) else {
+            return Ok(Storage::Folder(PathBuf::from("sheetport-service")));
+        };
+        let address: ServerAddress = address.parse()?;
+        if self.store.is_some() && address.has_password() {
+            return Err("--store has a password, which other users of this machine can read in the list of processes"
+                .to_owned());
+        }
+        Ok(Storage::Server(address))
+    }
 }
 
 /// Lifetimes of tokens.

@@ -14,7 +14,7 @@ use super::{serve_load, serve_show};
 use crate::cli::{self, Data, Lifetimes, Listen, Serve, ServeAction, Token};
 use crate::diagnostics::Mistakes;
 use crate::error::{Exit, Failure};
-use crate::service::{self, Config, EXAMPLES, FaultInjection, Plan, Service};
+use crate::service::{self, Config, EXAMPLES, FaultInjection, Plan, Service, Storage};
 use crate::settings::Settings;
 use crate::text_file::read_text;
 use crate::ui;
@@ -24,7 +24,7 @@ const DEMO: &str = "demo";
 
 pub(super) async fn run(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     match args.action {
-        Some(ServeAction::Token(token)) => print_token(&token, settings),
+        Some(ServeAction::Token(token)) => print_token(&token, settings).await,
         Some(ServeAction::Load(load)) => serve_load::run(&load, settings).await,
         Some(ServeAction::Show(show)) => serve_show::run(&show, settings).await,
         None if let Some(plan) = args.rehearsal.print_plan => {
@@ -36,7 +36,8 @@ pub(super) async fn run(args: Serve, settings: &Settings) -> Result<Exit, Failur
 }
 
 async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
-    let mut config = config(&args.data, &args.lifetimes);
+    let storage = storage(&args.data)?;
+    let mut config = config(storage.clone(), &args.lifetimes);
     config.rotate_refresh = args.rotate_refresh;
     config.journal = args.journal;
     config.strict = args.strict;
@@ -73,13 +74,13 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     }
     if settings.output.json {
         ui::json(
-            &json!({"listening": format!("http://{address}"), "data": args.data.data, "seed": seed, "demo": filled}),
+            &json!({"listening": format!("http://{address}"), "data": storage.to_string(), "seed": seed, "demo": filled}),
         );
     } else {
         let strong = ui::style::STRONG;
-        ui::line(format_args!("{strong}Listening on http://{address}{strong:#}, data in {}", args.data.data.display()));
+        ui::line(format_args!("{strong}Listening on http://{address}{strong:#}, data in {storage}"));
         ui::remark("To use it, run in another terminal:");
-        for line in variables(&address, &args.data.data, cfg!(windows)) {
+        for line in variables(&address, &storage, cfg!(windows)) {
             ui::remark(format_args!("  {line}"));
         }
         ui::remark("Press Ctrl-C to stop.");
@@ -103,20 +104,40 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// Returns the storage that the flags or the environment name.
+pub(super) fn storage(data: &Data) -> Result<Storage, Failure> {
+    let hint = "name a database such as postgres://anna@db.example/service with SHEETPORT_STORE or --store, and set PGPASSWORD or \
+                enter the password in the file .pgpass";
+    data.storage().map_err(|why| Failure::new(Exit::Usage, why, hint))
+}
+
 /// Returns the commands that set the address and the tokens, for PowerShell or for other shells.
-fn variables(address: &str, data: &Path, is_powershell: bool) -> Vec<String> {
-    let data = data.display();
+fn variables(address: &str, storage: &Storage, is_powershell: bool) -> Vec<String> {
+    let option = match storage {
+        Storage::Folder(folder) => format!("--data {}", quoted(&folder.display().to_string(), is_powershell)),
+        Storage::Server(server) => format!("--store {}", quoted(&server.to_string(), is_powershell)),
+    };
     if is_powershell {
         return vec![
-            format!("$tokens = sheetport serve token --data \"{data}\" --workspace {DEMO} --json | ConvertFrom-Json"),
+            format!("$tokens = sheetport serve token {option} --workspace {DEMO} --json | ConvertFrom-Json"),
             "$env:SHEETPORT_ACCESS_TOKEN = $tokens.access; $env:SHEETPORT_REFRESH_TOKEN = $tokens.refresh".to_owned(),
             format!("$env:SHEETPORT_BASE_URL = \"http://{address}\""),
         ];
     }
     vec![
-        format!("eval \"$(sheetport serve token --data {data} --workspace {DEMO})\""),
+        format!("eval \"$(sheetport serve token {option} --workspace {DEMO})\""),
         format!("export SHEETPORT_BASE_URL=http://{address}"),
     ]
+}
+
+/// Returns an argument as a shell reads it. PowerShell's are always in quotation marks.
+fn quoted(argument: &str, is_powershell: bool) -> String {
+    let is_plain = argument.chars().all(|letter| letter.is_alphanumeric() || "/._-:@%=+,".contains(letter));
+    match (is_powershell, is_plain) {
+        (true, _) => format!("\"{argument}\""),
+        (false, true) => argument.to_owned(),
+        (false, false) => format!("'{}'", argument.replace('\'', r"'\''")),
+    }
 }
 
 /// Listens on the address, or on all addresses of the name at one port.
@@ -181,18 +202,23 @@ fn read_plan(path: &Path) -> Result<Plan, Failure> {
     plan.map_err(|mistake| Mistakes::from(mistake).into())
 }
 
-fn config(data: &Data, lifetimes: &Lifetimes) -> Config {
-    let mut config = Config::new(data.data.clone());
+fn config(storage: Storage, lifetimes: &Lifetimes) -> Config {
+    let mut config = Config::with(storage);
     config.access_lifetime = Duration::from_secs(u64::from(lifetimes.access_minutes) * 60);
     config.refresh_lifetime = Duration::from_secs(u64::from(lifetimes.refresh_days) * 24 * 60 * 60);
     config
 }
 
-fn print_token(args: &Token, settings: &Settings) -> Result<Exit, Failure> {
-    let is_new = !args.data.data.exists();
-    let tokens = service::issue_tokens(&config(&args.data, &args.lifetimes), &args.workspace, args.access)?;
-    if is_new {
-        let data = args.data.data.display();
+async fn print_token(args: &Token, settings: &Settings) -> Result<Exit, Failure> {
+    let storage = storage(&args.data)?;
+    let new_folder = match &storage {
+        Storage::Folder(folder) if !folder.exists() => Some(folder.clone()),
+        _ => None,
+    };
+    let config = config(storage, &args.lifetimes);
+    let tokens = service::issue_tokens(&config, &args.workspace, args.access).await?;
+    if let Some(folder) = new_folder {
+        let data = folder.display();
         ui::remark(format_args!(
             "created the data folder {data}; start a service on it with `sheetport serve --data {data}`"
         ));

@@ -348,7 +348,9 @@ mod tests {
             let mut paths: Vec<PathBuf> =
                 std::fs::read_dir(&exports).expect("a folder").map(|file| file.expect("a file").path()).collect();
             paths.sort();
-            load::load(&real.join("service"), "shop", &paths, None, |_| {}).await.expect("loaded");
+            load::load(crate::service::Storage::Folder(real.join("service")), "shop", &paths, None, |_| {})
+                .await
+                .expect("loaded");
             drop(Service::open(Config::new(real.join("service"))).await.expect("closed after loading"));
             let service = LocalService::start(&real, "shop", &home).await.expect("a service");
             let sent = run(&service.context, &file, kind, None).await;

@@ -1,5 +1,6 @@
 //! The service's configuration, and the state that all handlers share.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,12 +9,31 @@ use super::auth::Keys;
 use super::fault_injection::FaultInjection;
 use super::idempotency::KeysInProgress;
 use super::store::Store;
+use crate::sql::ServerAddress;
+
+/// Where a service keeps its records and its signing key.
+#[derive(Clone, Debug)]
+pub enum Storage {
+    /// A folder for this service alone; created if missing.
+    Folder(PathBuf),
+    /// A database on a PostgreSQL server, for any number of services.
+    Server(ServerAddress),
+}
+
+/// Writes the path, or the address without its password.
+impl fmt::Display for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Storage::Folder(folder) => write!(f, "{}", folder.display()),
+            Storage::Server(address) => write!(f, "{address}"),
+        }
+    }
+}
 
 /// Configuration of a service.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Config {
-    /// Folder of the database and the signing key; created if missing.
-    pub data: PathBuf,
+    pub storage: Storage,
     /// Lifetime of access tokens, in whole seconds.
     pub access_lifetime: Duration,
     /// Lifetime of refresh tokens, in whole seconds.
@@ -33,11 +53,16 @@ pub struct Config {
 }
 
 impl Config {
+    /// Returns the default configuration of a service in a folder.
+    pub fn new(data: impl Into<PathBuf>) -> Config {
+        Config::with(Storage::Folder(data.into()))
+    }
+
     /// Returns the default configuration: access tokens live 15 minutes, refresh tokens 30 days without rotation,
     /// no faults are injected, and the journal keeps 100,000 requests.
-    pub fn new(data: impl Into<PathBuf>) -> Config {
+    pub fn with(storage: Storage) -> Config {
         Config {
-            data: data.into(),
+            storage,
             access_lifetime: Duration::from_secs(15 * 60),
             refresh_lifetime: Duration::from_secs(30 * 24 * 60 * 60),
             rotate_refresh: false,

@@ -111,16 +111,23 @@ fn read_key(path: &Path) -> Result<Option<[u8; KEY_BYTES]>, Error> {
     match fs::read(path) {
         Ok(bytes) => match bytes.try_into() {
             Ok(key) => Ok(Some(key)),
-            Err(_) => Err(Error::SigningKey { path: path.into(), expected: KEY_BYTES }),
+            Err(_) => Err(Error::SigningKey { storage: path.display().to_string(), expected: KEY_BYTES }),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(Error::File { action: "read", path: path.into(), source }),
     }
 }
 
-fn create_key(folder: &Path, path: &Path) -> Result<(), Error> {
+/// Returns a random key. `storage` is for the message of the error.
+pub(super) fn new_key(storage: &str) -> Result<[u8; KEY_BYTES], Error> {
     let mut key = [0; KEY_BYTES];
-    getrandom::fill(&mut key).map_err(|error| Error::Random { path: path.into(), reason: error.to_string() })?;
+    getrandom::fill(&mut key)
+        .map_err(|error| Error::Random { storage: storage.to_owned(), reason: error.to_string() })?;
+    Ok(key)
+}
+
+fn create_key(folder: &Path, path: &Path) -> Result<(), Error> {
+    let key = new_key(&path.display().to_string())?;
     let write = || -> io::Result<()> {
         // Temporary files have mode 0600 on Unix; persisting keeps it.
         let mut file = tempfile::Builder::new().prefix(".signing.key.").tempfile_in(folder)?;

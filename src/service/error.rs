@@ -14,14 +14,18 @@ pub enum Error {
     #[error("failed to {action} {}: {source}", path.display())]
     File { action: &'static str, path: PathBuf, source: io::Error },
 
-    #[error("the signing key {} is damaged: it is not {expected} bytes long", path.display())]
-    SigningKey { path: PathBuf, expected: usize },
+    /// A server that can't be used.
+    #[error("the database {storage} can't be used: {reason}")]
+    Server { storage: String, reason: String, remedy: String },
+
+    #[error("the signing key in {storage} is damaged: it is not {expected} bytes long")]
+    SigningKey { storage: String, expected: usize },
 
     #[error("the signing key {} is not used, because other users of this machine can read or change it (its mode is {mode:03o})", path.display())]
     ExposedKey { path: PathBuf, mode: u32 },
 
-    #[error("the system provided no random bytes for {}: {reason}", path.display())]
-    Random { path: PathBuf, reason: String },
+    #[error("the system provided no random bytes for {storage}: {reason}")]
+    Random { storage: String, reason: String },
 
     #[error("{name:?} is not a valid workspace name")]
     WorkspaceName { name: String },
@@ -38,8 +42,8 @@ pub enum Error {
     #[error("there is no data of a service in {}", path.display())]
     NoData { path: PathBuf },
 
-    #[error("the data in {} was written by another version of Sheetport", path.display())]
-    OtherVersion { path: PathBuf },
+    #[error("the data in {storage} was written by another version of Sheetport")]
+    OtherVersion { storage: String },
 
     #[error("failed to read records: {0}")]
     NotRead(sqlx::Error),
@@ -59,9 +63,9 @@ impl Error {
             Error::File { path, .. } => {
                 format!("check the permissions of {} and the free disk space", path.display())
             }
-            Error::SigningKey { path, .. } => format!(
-                "restore {} from a backup; or delete it and issue new tokens (all earlier tokens become invalid)",
-                path.display()
+            Error::Server { remedy, .. } => remedy.clone(),
+            Error::SigningKey { storage, .. } => format!(
+                "restore {storage} from a backup; or delete the key and issue new tokens (all earlier tokens become invalid)"
             ),
             Error::ExposedKey { path, .. } => {
                 let path = path.display().to_string().replace('\'', r"'\''");

@@ -86,12 +86,12 @@ pub(super) struct Open<'a> {
 impl<'a> Open<'a> {
     /// Begins to trace a request. Returns `None` without a journal, and for requests that are no calls of the API, such as
     /// probes.
-    pub(super) fn begin(store: &'a Store, ctx_id: &str, method: &Method, uri: &Uri) -> Option<Open<'a>> {
+    pub(super) async fn begin(store: &'a Store, ctx_id: &str, method: &Method, uri: &Uri) -> Option<Open<'a>> {
         let path = uri.path();
         if !path.starts_with("/v1") && !path.starts_with("/api") {
             return None;
         }
-        let number = store.next_request()?;
+        let number = store.next_request().await?;
         let known = Known { key: id_in(path), ..Known::default() };
         Some(Open {
             store,

@@ -1,11 +1,12 @@
 //! The embedded service: every endpoint of the contract over a SQLite database in one folder, for trying Sheetport out,
-//! for rehearsals and for tests. It shares only `records` with the client.
+//! for rehearsals and for tests; or over PostgreSQL, for several services behind a balancer. It shares only `records` with the
+//! client.
 //!
 //! A request passes through these files, in this order:
 //!
 //! | file | task |
 //! |---|---|
-//! | `server` | opens the data folder, serves requests, stops gracefully |
+//! | `server` | opens the storage, serves requests, stops gracefully |
 //! | `response` | assigns the context id, writes error bodies, logs |
 //! | `journal` | notes what came and how it ended |
 //! | `host` | refuses requests to other hosts |
@@ -39,7 +40,7 @@ mod store;
 mod strict;
 mod timestamp;
 
-pub use self::app::Config;
+pub use self::app::{Config, Storage};
 pub use self::auth::Tokens;
 pub use self::error::Error;
 pub use self::fault_injection::{EXAMPLES, FaultInjection, Faults, Limit, Plan, delay};
@@ -48,3 +49,5 @@ pub use self::load::{LoadRecord, Loader, Nulls};
 pub use self::request::Errors;
 pub use self::server::{Service, issue_tokens};
 pub use self::store::{Stored, WriteOutcome};
+
+pub use crate::sql::ServerAddress;

@@ -144,7 +144,7 @@ pub(super) async fn with_ctx_id(State(store): State<Arc<Store>>, mut request: Re
     let method = request.method().clone();
     let uri = request.uri().clone();
     request.extensions_mut().insert(ctx_id.clone());
-    let mut open = Open::begin(&store, ctx_id.as_str(), &method, &uri);
+    let mut open = Open::begin(&store, ctx_id.as_str(), &method, &uri).await;
     if let Some(open) = &open {
         request.extensions_mut().insert(open.trace().clone());
     }

@@ -1,4 +1,4 @@
-//! The running service: opening the data folder, serving requests, and a graceful stop.
+//! The running service: opening the storage, serving requests, and a graceful stop.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,30 +10,37 @@ use tower::ServiceExt;
 use crate::records::token::Access;
 use crate::web_server::{self, OwnHosts};
 
-use super::app::{App, Config};
+use super::app::{App, Config, Storage};
 use super::auth::{Keys, Tokens};
-use super::data_folder::{self, Lock};
+use super::data_folder::{self, KEY_BYTES, Lock};
 use super::error::Error;
 use super::idempotency::KeysInProgress;
-use super::store::{BUSY_TIMEOUT, Store};
+use super::store::{self, BUSY_TIMEOUT, Store};
 use super::{fault_injection, router};
 
-/// A service with exclusive access to its data folder.
+/// A service with exclusive access to its data folder, or on a database that it shares.
 pub struct Service {
     pub(super) app: Arc<App>,
-    /// Held until the store is closed.
-    lock: Lock,
+    /// The lock on the data folder, held until the store is closed.
+    lock: Option<Lock>,
     tightened: Vec<PathBuf>,
 }
 
 impl Service {
-    /// Opens the data folder. Creates the folder, the signing key and the database if missing, and migrates the database.
+    /// Opens the storage. Creates the folder, the signing key and the tables if missing, and migrates the tables.
     pub async fn open(config: Config) -> Result<Service, Error> {
-        data_folder::create(&config.data)?;
-        let lock = Lock::take(&config.data)?;
-        let keys = Arc::new(keys(&config)?);
-        let tightened = data_folder::make_private(&config.data)?;
-        let store = Store::open(&data_folder::database(&config.data), BUSY_TIMEOUT, config.journal).await?;
+        let (store, lock, tightened) = match &config.storage {
+            Storage::Folder(folder) => {
+                data_folder::create(folder)?;
+                let lock = Lock::take(folder)?;
+                data_folder::signing_key(folder)?;
+                let tightened = data_folder::make_private(folder)?;
+                let store = Store::open(&data_folder::database(folder), BUSY_TIMEOUT, config.journal).await?;
+                (store, Some(lock), tightened)
+            }
+            Storage::Server(address) => (Store::connect(address, config.journal).await?, None, Vec::new()),
+        };
+        let keys = Arc::new(keys(&config).await?);
         Ok(Service {
             app: Arc::new(App { config, keys, store: Arc::new(store), keys_in_progress: KeysInProgress::default() }),
             lock,
@@ -88,14 +95,23 @@ impl Service {
     }
 }
 
-/// Issues an access token and a refresh token for `workspace` from the data folder alone. Works before the first start
-/// of a service and while one is running.
-pub fn issue_tokens(config: &Config, workspace: &str, access: Access) -> Result<Tokens, Error> {
-    data_folder::create(&config.data)?;
-    keys(config)?.issue(workspace, access, Timestamp::now())
+/// Issues an access token and a refresh token for `workspace` from the storage alone. Works before the first start of a service
+/// and while one is running.
+pub async fn issue_tokens(config: &Config, workspace: &str, access: Access) -> Result<Tokens, Error> {
+    keys(config).await?.issue(workspace, access, Timestamp::now())
 }
 
-fn keys(config: &Config) -> Result<Keys, Error> {
-    let key = data_folder::signing_key(&config.data)?;
+async fn keys(config: &Config) -> Result<Keys, Error> {
+    let key = match &config.storage {
+        Storage::Folder(folder) => {
+            data_folder::create(folder)?;
+            data_folder::signing_key(folder)?
+        }
+        Storage::Server(address) => {
+            let key = store::shared_signing_key(address, &data_folder::new_key(&address.to_string())?).await?;
+            let damaged = |_| Error::SigningKey { storage: address.to_string(), expected: KEY_BYTES };
+            key.try_into().map_err(damaged)?
+        }
+    };
     Ok(Keys::new(&key, config.access_lifetime, config.refresh_lifetime))
 }

@@ -74,6 +74,14 @@ impl Dialect {
         }
     }
 
+    /// As [`Self::for_update`], without the rows that another transaction is changing.
+    pub(crate) fn for_update_of_free_rows(self) -> &'static str {
+        match self {
+            Dialect::Sqlite => "",
+            Dialect::Postgres => " FOR UPDATE SKIP LOCKED",
+        }
+    }
+
     /// The statement that makes the transactions with the same number wait for each other, if they don't anyway.
     pub(crate) fn one_at_a_time(self) -> Option<&'static str> {
         match self {

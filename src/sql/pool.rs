@@ -29,6 +29,8 @@ pub(crate) enum Transaction {
 
 /// What statements are run on.
 pub(crate) trait Executor: Send {
+    fn dialect(&self) -> Dialect;
+
     fn rows(self, statement: Statement) -> impl Future<Output = Result<Vec<Row>, Error>> + Send;
 
     /// Returns the number of rows affected.
@@ -54,12 +56,13 @@ impl Pool {
         })
     }
 
-    /// Begins a transaction that reads.
+    /// Begins a transaction that reads. All its statements see the same moment.
     pub(crate) async fn begin_reading(&self) -> Result<Transaction, Error> {
         Ok(match self {
             Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin().await?),
             Pool::Postgres { pool, keeps_statements } => {
-                Transaction::Postgres { transaction: pool.begin().await?, keeps_statements: *keeps_statements }
+                let transaction = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+                Transaction::Postgres { transaction, keeps_statements: *keeps_statements }
             }
         })
     }
@@ -97,6 +100,10 @@ impl Transaction {
 }
 
 impl Executor for &Pool {
+    fn dialect(&self) -> Dialect {
+        Pool::dialect(self)
+    }
+
     async fn rows(self, statement: Statement) -> Result<Vec<Row>, Error> {
         match self {
             Pool::Sqlite(pool) => sqlite_rows(&mut *pool.acquire().await?, statement).await,
@@ -129,6 +136,10 @@ impl Executor for &Pool {
 }
 
 impl Executor for &mut Transaction {
+    fn dialect(&self) -> Dialect {
+        Transaction::dialect(self)
+    }
+
     async fn rows(self, statement: Statement) -> Result<Vec<Row>, Error> {
         match self {
             Transaction::Sqlite(transaction) => sqlite_rows(transaction, statement).await,

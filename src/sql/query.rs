@@ -109,6 +109,11 @@ impl Builder {
         self
     }
 
+    #[cfg(test)]
+    pub(crate) fn sql(&self) -> &str {
+        &self.sql
+    }
+
     pub(crate) fn build(self) -> Query<Row> {
         Query { statement: Statement { sql: self.sql.into(), values: self.values, is_kept: true }, read: Ok }
     }

@@ -54,6 +54,18 @@ impl From<Option<i64>> for Value {
     }
 }
 
+impl From<Option<&str>> for Value {
+    fn from(value: Option<&str>) -> Value {
+        Value::Text(value.map(str::to_owned))
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Value {
+        Value::Int(Some(value.into()))
+    }
+}
+
 impl From<String> for Value {
     fn from(value: String) -> Value {
         Value::Text(Some(value))

@@ -1,6 +1,8 @@
 //! The one integration binary: a module for each room of the house.
 
 #![allow(clippy::unwrap_used)]
+// The tests of the service run over two databases.
+#![allow(clippy::duplicate_mod)]
 
 mod cli;
 mod docs;
@@ -12,6 +14,7 @@ mod ledger;
 mod postgres;
 mod serve_load;
 mod service;
+mod service_on_server;
 mod sheet;
 mod storage;
 mod template_docs;

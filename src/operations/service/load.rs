@@ -11,7 +11,7 @@ use super::super::error::Error;
 use super::ndjson::{NdjsonFile, NdjsonRecord};
 use crate::digest;
 use crate::records::{Field, JsonType, company, contact, inventory, item, order, transaction};
-use crate::service::{Config, LoadRecord, Loader, Nulls, Service, WriteOutcome};
+use crate::service::{Config, LoadRecord, Loader, Nulls, Service, Storage, WriteOutcome};
 use crate::sheet::{self, Book, Cell, RESERVED_PREFIX, Row};
 
 /// Rows stored at a time.
@@ -94,10 +94,10 @@ pub(super) struct Loading<'a> {
     pub keeps_faulty: bool,
 }
 
-/// Loads files into a workspace of the service in `data`. The service must not be running. Without `kind`, the name of a
+/// Loads files into a workspace of a service. A service in a folder must not be running. Without `kind`, the name of a
 /// file determines the kind of the records. `loaded` is called after each file.
 pub async fn load(
-    data: &Path,
+    storage: Storage,
     workspace: &str,
     paths: &[PathBuf],
     kind: Option<&'static LoadKind>,
@@ -108,7 +108,7 @@ pub async fn load(
         let kind = kind.or_else(|| LoadKind::of_file(path)).ok_or_else(|| unknown_kind(path))?;
         opened.push((kind, LoadFile::open(path)?));
     }
-    let service = Service::open(Config::new(data)).await?;
+    let service = Service::open(Config::with(storage)).await?;
     let loader = service.loader();
     let loading = Loading { loader: &loader, workspace, keeps_faulty: false };
     let files = loading.load_all(opened, loaded).await;

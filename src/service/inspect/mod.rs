@@ -2,12 +2,12 @@
 //! Reads only, whether or not the service is running. `arrivals` finds what arrived twice.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::app::Storage;
 use super::data_folder;
 use super::error::Error;
 use super::store::{Change, Kind, Overview, Record, StoredRequest};
@@ -139,13 +139,18 @@ pub struct Inspector {
 }
 
 impl Inspector {
-    /// Opens a data folder, also while a service uses it.
-    pub async fn open(data: &Path) -> Result<Inspector, Error> {
-        let path = data_folder::database(data);
-        if !path.is_file() {
-            return Err(Error::NoData { path: data.to_owned() });
-        }
-        let mut overview = Overview::open(&path).await?;
+    /// Opens the data of a service, also while it is running.
+    pub async fn open(storage: &Storage) -> Result<Inspector, Error> {
+        let mut overview = match storage {
+            Storage::Folder(folder) => {
+                let path = data_folder::database(folder);
+                if !path.is_file() {
+                    return Err(Error::NoData { path: folder.clone() });
+                }
+                Overview::open(&path).await?
+            }
+            Storage::Server(address) => Overview::connect(address).await?,
+        };
         let requests = overview.requests(None).await.map_err(Error::NotRead)?;
         let changes = overview.changes().await.map_err(Error::NotRead)?;
         Ok(Inspector { overview, requests, changes })

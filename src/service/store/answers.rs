@@ -1,13 +1,12 @@
 //! Responses to requests with an idempotency key, written in the transaction of the request.
 
-use sqlx::{query, query_as, query_scalar};
-
 use super::transaction::Transaction;
+use crate::sql::{query, query_as, query_scalar};
 
 /// How long a response is kept, in milliseconds.
 const RETENTION: i64 = 24 * 60 * 60 * 1000;
 
-/// Maximum number of responses; beyond it, the oldest are deleted.
+/// Maximum number of responses of a workspace; beyond it, the oldest are deleted.
 const MAX_ANSWERS: i64 = 1_000_000;
 
 /// The response to an earlier request with the same key.
@@ -24,19 +23,21 @@ impl Transaction<'_> {
                       WHERE workspace = $1 AND idempotency_key = $2 AND created_at > $3";
         let oldest = self.now - RETENTION;
         let query = query_as(select).bind(self.workspace).bind(key).bind(oldest);
-        let found: Option<(String, String)> = query.fetch_optional(&mut *self.connection).await?;
+        let found: Option<(String, String)> = query.fetch_optional(&mut *self.sql).await?;
         Ok(found.map(|(fingerprint, body)| KeptAnswer { fingerprint, body }))
     }
 
     /// Keeps the response to a request with a key that has none, and deletes the oldest responses.
     pub(crate) async fn keep_answer(&mut self, key: &str, answer: &KeptAnswer) -> Result<(), sqlx::Error> {
-        let last: i64 = query_scalar("SELECT coalesce(max(position), 0) FROM idempotency_keys")
-            .fetch_one(&mut *self.connection)
+        let last: i64 = query_scalar("SELECT coalesce(max(position), 0) FROM idempotency_keys WHERE workspace = $1")
+            .bind(self.workspace)
+            .fetch_one(&mut *self.sql)
             .await?;
-        query("DELETE FROM idempotency_keys WHERE created_at <= $1 OR position <= $2")
+        query("DELETE FROM idempotency_keys WHERE workspace = $1 AND (created_at <= $2 OR position <= $3)")
+            .bind(self.workspace)
             .bind(self.now - RETENTION)
             .bind(last + 1 - MAX_ANSWERS)
-            .execute(&mut *self.connection)
+            .execute(&mut *self.sql)
             .await?;
         query(
             "INSERT INTO idempotency_keys (workspace, idempotency_key, position, created_at, fingerprint, body) \
@@ -48,7 +49,7 @@ impl Transaction<'_> {
         .bind(self.now)
         .bind(&answer.fingerprint)
         .bind(&answer.body)
-        .execute(&mut *self.connection)
+        .execute(&mut *self.sql)
         .await?;
         Ok(())
     }

@@ -1,96 +1,64 @@
-//! The database: opening, migrating, reading and writing.
+//! An open database: reading and writing.
 
-use std::path::Path;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::available_parallelism;
-use std::time::Duration;
 
-use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection, SqlSafeStr, query_scalar, raw_sql};
-use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard, mpsc, oneshot};
-
-use crate::service::error::Error;
+use tokio::sync::{mpsc, oneshot};
 
 use super::items::ItemUpsert;
 use super::journal::{Journal, RequestEntry};
 use super::model::{Key, Kind, NotStored, Origin, Page, Record, Stored};
+use super::source::Source;
 use super::transaction::{Transaction, Work};
 use super::writer::{self, Write};
 use super::{records, tokens};
-
-/// Maximum wait for a lock of another process on the database, such as a backup.
-pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
-
-const MIGRATIONS: &[(i64, &str, &str)] = &[
-    (1, "items", include_str!("migrations/0001_items.sql")),
-    (2, "item ids", include_str!("migrations/0002_item_ids.sql")),
-    (3, "records", include_str!("migrations/0003_records.sql")),
-    (4, "items listed", include_str!("migrations/0004_items_listed.sql")),
-    (5, "items as records", include_str!("migrations/0005_items_as_records.sql")),
-    (6, "external ids listed", include_str!("migrations/0006_external_ids_listed.sql")),
-    (7, "journal", include_str!("migrations/0007_journal.sql")),
-    (8, "idempotency keys", include_str!("migrations/0008_idempotency_keys.sql")),
-];
+use crate::sql::{Dialect, Pool};
 
 /// An open database.
 pub(crate) struct Store {
-    writes: mpsc::Sender<Write>,
-    /// Read-only connections, used in turn; `None` once closed.
-    readers: Vec<Mutex<Option<SqliteConnection>>>,
-    next_reader: AtomicUsize,
+    /// The queues of the writers. All writes of a workspace go to the same.
+    writers: Vec<mpsc::Sender<Write>>,
+    /// The queue of the writer of the journal, if that is its only task.
+    journal_writer: Option<mpsc::Sender<Write>>,
+    reader: Pool,
     journal: Arc<Journal>,
 }
 
 impl Store {
-    /// Opens the database, creating it if missing, and applies pending migrations. The journal keeps this number of requests
-    /// that write, and of others.
-    pub(crate) async fn open(path: &Path, busy_timeout: Duration, journal: u64) -> Result<Store, Error> {
-        let options = SqliteConnectOptions::new()
-            .filename(path)
-            .foreign_keys(true)
-            .busy_timeout(busy_timeout)
-            .disable_statement_logging();
-        let for_writing = options
-            .clone()
-            .create_if_missing(true)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
-            .pragma("cache_size", "-65536");
-        let for_reading = options.read_only(true).pragma("cache_size", "-16384");
-        let failed = |source| Error::Database { action: "open", path: path.into(), source };
-        let mut connection = for_writing.connect().await.map_err(failed)?;
-        migrate(&mut connection).await.map_err(|source| Error::Migrate { path: path.into(), source })?;
-
-        let journal = Arc::new(Journal::open(&mut connection, journal).await.map_err(failed)?);
-        let mut readers = Vec::new();
-        for _ in 0..available_parallelism().map_or(2, usize::from).clamp(2, 8) {
-            readers.push(Mutex::new(Some(for_reading.connect().await.map_err(failed)?)));
-        }
-        let writes = writer::start(connection, for_writing, journal.clone());
-        Ok(Store { writes, readers, next_reader: AtomicUsize::new(0), journal })
+    /// Starts the writers of an open database.
+    pub(super) async fn start(
+        source: Source,
+        reader: Pool,
+        writers: usize,
+        journal: u64,
+    ) -> Result<Store, sqlx::Error> {
+        let journal = Arc::new(Journal::open(&reader, journal).await?);
+        // On a server, each workspace has transactions of its own, which the journal need not wait for.
+        let has_own_writer = source.dialect() == Dialect::Postgres;
+        let of_writers = || (!has_own_writer).then(|| journal.clone());
+        Ok(Store {
+            writers: (0..writers).map(|_| writer::start(source.clone(), of_writers())).collect(),
+            journal_writer: has_own_writer.then(|| writer::start(source.clone(), Some(journal.clone()))),
+            reader,
+            journal,
+        })
     }
 
-    /// Waits for the reads and writes in progress, then closes the database. The writer's connection is closed last:
-    /// only a connection that may write removes the write-ahead log.
+    /// Waits for the reads and writes in progress, then closes the database. A writer is closed last: only a connection that
+    /// may write removes the write-ahead log of SQLite.
     pub(crate) async fn close(&self) {
-        for reader in &self.readers {
-            if let Some(connection) = reader.lock().await.take()
-                && let Err(error) = connection.close().await
-            {
-                tracing::error!(%error, "failed to close the database");
+        self.reader.close().await;
+        for writer in self.writers.iter().chain(&self.journal_writer) {
+            let (closed, wait) = oneshot::channel();
+            if writer.send(Write::Close(closed)).await.is_ok() {
+                let _ = wait.await;
             }
-        }
-        let (closed, wait) = oneshot::channel();
-        if self.writes.send(Write::Close(closed)).await.is_ok() {
-            let _ = wait.await;
         }
     }
 
     /// Returns a page of a list and the total number of records, both of the same moment.
     pub(crate) async fn page(&self, workspace: &str, kind: Kind, page: u64, limit: u64) -> Result<Page, sqlx::Error> {
-        records::page(&mut *self.reader().await?, workspace, kind, page, limit).await
+        records::page(&self.reader, workspace, kind, page, limit).await
     }
 
     /// Returns the record with this key, if it exists.
@@ -101,17 +69,17 @@ impl Store {
         key: Key,
         value: &str,
     ) -> Result<Option<Record>, sqlx::Error> {
-        records::find(&mut *self.reader().await?, workspace, kind, key, value).await
+        records::find(&self.reader, workspace, kind, key, value).await
     }
 
     /// Returns whether a refresh token was replaced by a new one, and its grace, in milliseconds, is over at `now`.
     pub(crate) async fn is_void_token(&self, id: &str, now: i64, grace: i64) -> Result<bool, sqlx::Error> {
-        tokens::is_void(&mut *self.reader().await?, id, now, grace).await
+        tokens::is_void(&self.reader, id, now, grace).await
     }
 
     /// Returns the number of the next request in the journal, or `None` without a journal.
-    pub(crate) fn next_request(&self) -> Option<i64> {
-        self.journal.next_number()
+    pub(crate) async fn next_request(&self) -> Option<i64> {
+        self.journal.next_number(&self.reader).await
     }
 
     /// Adds a request to the journal. It is written soon.
@@ -122,56 +90,39 @@ impl Store {
     /// Creates or changes an item. Completes when the change is on disk.
     pub(crate) async fn upsert_item(&self, origin: Origin, upsert: ItemUpsert) -> Result<Stored, NotStored> {
         let (reply, stored) = oneshot::channel();
-        self.writes.send(Write::Item { origin, upsert, reply }).await.map_err(|_| NotStored)?;
+        let writer = self.writer(&origin.workspace);
+        writer.send(Write::Item { origin, upsert, reply }).await.map_err(|_| NotStored)?;
         stored.await.map_err(|_| NotStored)
     }
 
     /// Fails unless the database can be read and written.
     pub(crate) async fn check(&self) -> Result<(), NotStored> {
-        records::last_position(&mut *self.reader().await.map_err(|_| NotStored)?, "", Kind::Item)
-            .await
-            .map_err(|_| NotStored)?;
+        records::last_position(&self.reader, "", Kind::Item).await.map_err(|_| NotStored)?;
         self.write("", Check).await
     }
 
     /// Runs a [`Work`]. Completes when its changes are on disk.
     pub(crate) async fn write<W: Work>(&self, origin: impl Into<Origin>, work: W) -> Result<W::Done, NotStored> {
         let (reply, done) = oneshot::channel();
-        self.writes.send(Write::work(origin.into(), work, reply)).await.map_err(|_| NotStored)?;
+        let origin = origin.into();
+        let writer = self.writer(&origin.workspace);
+        writer.send(Write::work(origin, work, reply)).await.map_err(|_| NotStored)?;
         done.await.map_err(|_| NotStored)
     }
 
-    /// Returns a connection for one read.
-    pub(super) async fn reader(&self) -> Result<MappedMutexGuard<'_, SqliteConnection>, sqlx::Error> {
-        let turn = self.next_reader.fetch_add(1, Ordering::Relaxed) % self.readers.len();
-        MutexGuard::try_map(self.readers[turn].lock().await, Option::as_mut).map_err(|_| sqlx::Error::PoolClosed)
+    fn writer(&self, workspace: &str) -> &mpsc::Sender<Write> {
+        let mut hasher = DefaultHasher::new();
+        workspace.hash(&mut hasher);
+        &self.writers[(hasher.finish() % self.writers.len() as u64) as usize]
+    }
+
+    #[cfg(test)]
+    pub(super) fn reader(&self) -> &Pool {
+        &self.reader
     }
 }
 
-/// Opens the database for reading alone, whether or not a service uses it. All reads are of the same moment.
-pub(crate) async fn open_snapshot(path: &Path) -> Result<SqliteConnection, Error> {
-    let failed = |source| Error::Database { action: "open", path: path.into(), source };
-    let options = SqliteConnectOptions::new().filename(path).read_only(true).disable_statement_logging();
-    let options = options.busy_timeout(BUSY_TIMEOUT);
-    let version = "SELECT max(version) FROM _sqlx_migrations";
-    let connect = async |options: SqliteConnectOptions| {
-        let mut connection = options.connect().await?;
-        raw_sql("BEGIN").execute(&mut connection).await?;
-        let version: i64 = query_scalar(version).fetch_one(&mut connection).await?;
-        Ok::<_, sqlx::Error>((connection, version))
-    };
-    // In a folder that can't be written, such as a backup, SQLite can't create the files beside the database.
-    let (connection, version) = match connect(options.clone()).await {
-        Ok(opened) => opened,
-        Err(_) => connect(options.immutable(true)).await.map_err(failed)?,
-    };
-    match MIGRATIONS.last().is_some_and(|(newest, ..)| *newest == version) {
-        true => Ok(connection),
-        false => Err(Error::OtherVersion { path: path.into() }),
-    }
-}
-
-/// Begins and ends a transaction of the writer.
+/// Begins and ends a transaction of a writer.
 struct Check;
 
 impl Work for Check {
@@ -182,16 +133,13 @@ impl Work for Check {
     }
 }
 
-async fn migrate(connection: &mut SqliteConnection) -> Result<(), MigrateError> {
-    let migrations = MIGRATIONS.iter().map(|&(version, name, sql)| {
-        Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
-    });
-    Migrator::with_migrations(migrations.collect()).run(connection).await
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use serde_json::json;
+    use sqlx::sqlite::SqliteConnectOptions;
+    use sqlx::{ConnectOptions, raw_sql};
 
     use super::*;
     use crate::service::store::WriteOutcome;
@@ -207,27 +155,6 @@ mod tests {
 
     async fn outcome(store: &Store, external_id: &str) -> Result<WriteOutcome, NotStored> {
         upsert(store, external_id).await.map(|stored| stored.outcome)
-    }
-
-    #[tokio::test]
-    async fn items_of_the_first_version_are_migrated() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let options = SqliteConnectOptions::new().filename(folder.path().join("service.db")).create_if_missing(true);
-        let mut connection = options.connect().await.expect("connected");
-        let &(version, name, sql) = &MIGRATIONS[0];
-        let first = Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false);
-        Migrator::with_migrations(vec![first]).run(&mut connection).await.expect("migrated");
-        let insert = "INSERT INTO items (id, workspace, position, external_id, price, created_at, updated_at, listed) \
-                      VALUES ('1', 'w', 1, 'A', '1.50', 0, 1767225600042, '{\"id\":\"1\"}')";
-        raw_sql(insert).execute(&mut connection).await.expect("inserted");
-        drop(connection);
-
-        let store = open(&folder).await;
-        let page = store.page("w", Kind::Item, 1, 10).await.expect("read");
-        let body = r#"{"id":"1","name":null,"price":1.50,"currency":null,"status":null,"updated_at":"2026-01-01T00:00:00.042Z","external_id":"A","description":null,"purchase_price":null,"tax":null}"#;
-        assert_eq!((page.total, page.entries.as_str()), (1, body));
-        assert_eq!(upsert(&store, "A").await, Ok(Stored { outcome: WriteOutcome::Unchanged, id: "1".to_owned() }));
-        store.close().await;
     }
 
     #[tokio::test]

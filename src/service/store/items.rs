@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use serde_json::{Map, Value};
-use sqlx::sqlite::SqliteConnection;
 
 use crate::records::item;
 use crate::service::timestamp;
@@ -12,6 +11,7 @@ use crate::service::timestamp;
 use super::journal::{Change, changed_value};
 use super::model::{Key, Kind, Record, Stored, WriteOutcome, merge_with, to_json};
 use super::records;
+use crate::sql::Transaction;
 
 /// An upsert of the item with this external id.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +31,7 @@ struct Draft {
 /// Applies the upserts in order, each with the number of its request in the journal, if any. Returns one result per upsert, and
 /// adds their changes.
 pub(super) async fn upsert(
-    connection: &mut SqliteConnection,
+    sql: &mut Transaction,
     workspace: &str,
     upserts: Vec<(Option<i64>, ItemUpsert)>,
     now: i64,
@@ -39,11 +39,11 @@ pub(super) async fn upsert(
 ) -> Result<Vec<Stored>, sqlx::Error> {
     let external_ids: Vec<_> = upserts.iter().map(|(_, upsert)| &*upsert.external_id).collect();
     let mut drafts = HashMap::with_capacity(upserts.len());
-    for record in records::find_all(connection, workspace, Kind::Item, Key::ExternalId, &external_ids).await? {
+    for record in records::find_all(sql, workspace, Kind::Item, Key::ExternalId, &external_ids).await? {
         let draft = Draft { fields: record.parse_body()?, record, is_changed: false };
         drafts.insert(draft.record.external_id.clone(), draft);
     }
-    let mut position = records::last_position(connection, workspace, Kind::Item).await?;
+    let mut position = records::last_position(&mut *sql, workspace, Kind::Item).await?;
 
     let mut stored = Vec::with_capacity(upserts.len());
     for (request, ItemUpsert { external_id, changes }) in upserts {
@@ -84,7 +84,7 @@ pub(super) async fn upsert(
         changed.push(record);
     }
     changed.sort_unstable_by_key(|record| record.position);
-    records::save(connection, workspace, Kind::Item, &changed).await?;
+    records::save(sql, workspace, Kind::Item, &changed).await?;
     Ok(stored)
 }
 

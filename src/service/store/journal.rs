@@ -2,18 +2,24 @@
 //! itself; requests shortly after their response, together with the next writes.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
-use sqlx::sqlite::SqliteConnection;
-use sqlx::{QueryBuilder, query, query_scalar};
 use tokio::sync::Notify;
 
 use super::model::{Kind, WriteOutcome};
+use crate::sql::{self, Builder, Dialect, Pool, Transaction, query, query_scalar};
 
 /// Maximum number of requests that wait for being written; beyond it, the oldest are dropped.
 const MAX_WAITING: usize = 20_000;
+
+/// How many numbers a service takes at a time from those that it shares with others.
+const BLOCK: i64 = 100;
+
+/// The number of the lock under which one service deletes the oldest requests.
+const PRUNING: i64 = 0x7368_7072;
 
 /// Maximum number of rows per statement. Databases limit the number of parameters.
 const MAX_ROWS: usize = 1000;
@@ -60,7 +66,8 @@ pub(super) struct Change {
 pub(super) struct Journal {
     /// Number of requests to keep, of writes and of others.
     keeps: u64,
-    last_number: AtomicI64,
+    /// The numbers of the next requests.
+    numbers: tokio::sync::Mutex<Range<i64>>,
     waiting: Mutex<VecDeque<RequestEntry>>,
     added: Notify,
     since_pruning: AtomicU64,
@@ -68,13 +75,19 @@ pub(super) struct Journal {
 
 impl Journal {
     /// Continues the journal of a database.
-    pub(super) async fn open(connection: &mut SqliteConnection, keeps: u64) -> Result<Journal, sqlx::Error> {
-        // A killed service may have changed records for a request that it had not written yet.
-        let last = "SELECT max(coalesce((SELECT max(number) FROM requests), 0), coalesce((SELECT max(request) FROM changes), 0))";
-        let last_number: i64 = query_scalar(last).fetch_one(connection).await?;
+    pub(super) async fn open(reader: &Pool, keeps: u64) -> Result<Journal, sqlx::Error> {
+        let numbers = match reader.dialect() {
+            Dialect::Sqlite => {
+                // A killed service may have changed records for a request that it had not written yet.
+                let last = "SELECT max(coalesce((SELECT max(number) FROM requests), 0), coalesce((SELECT max(request) FROM changes), 0))";
+                let last: i64 = query_scalar(last).fetch_one(reader).await?;
+                last + 1..i64::MAX
+            }
+            Dialect::Postgres => 0..0,
+        };
         Ok(Journal {
             keeps,
-            last_number: AtomicI64::new(last_number),
+            numbers: tokio::sync::Mutex::new(numbers),
             waiting: Mutex::default(),
             added: Notify::new(),
             // Prunes soon, because the number to keep may be a smaller one now.
@@ -82,9 +95,22 @@ impl Journal {
         })
     }
 
-    /// Returns the number of the next request, or `None` without a journal.
-    pub(super) fn next_number(&self) -> Option<i64> {
-        (self.keeps > 0).then(|| self.last_number.fetch_add(1, Ordering::Relaxed) + 1)
+    /// Returns the number of the next request, or `None` without a journal, or if the database has none.
+    pub(super) async fn next_number(&self, reader: &Pool) -> Option<i64> {
+        if self.keeps == 0 {
+            return None;
+        }
+        let mut numbers = self.numbers.lock().await;
+        if numbers.is_empty() {
+            match query_scalar("SELECT nextval('request_block')").fetch_one(reader).await {
+                Ok::<i64, _>(block) => *numbers = (block - 1) * BLOCK + 1..block * BLOCK + 1,
+                Err(error) => {
+                    tracing::warn!(%error, "a request is not in the journal, because it got no number");
+                    return None;
+                }
+            }
+        }
+        numbers.next()
     }
 
     /// Adds a request, to be written soon.
@@ -102,10 +128,6 @@ impl Journal {
     /// Waits until a request was added.
     pub(super) async fn added(&self) {
         self.added.notified().await;
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.waiting().is_empty()
     }
 
     /// Takes the waiting requests. They are to be put back if they can't be written.
@@ -129,7 +151,7 @@ impl Journal {
     /// Writes requests, and from time to time deletes the oldest.
     pub(super) async fn write(
         &self,
-        connection: &mut SqliteConnection,
+        sql: &mut Transaction,
         entries: &VecDeque<RequestEntry>,
     ) -> Result<(), sqlx::Error> {
         let mut rest = entries.iter();
@@ -138,82 +160,95 @@ impl Journal {
             if rows.is_empty() {
                 break;
             }
-            insert_requests(connection, rows).await?;
+            insert_requests(sql, rows).await?;
         }
         let written = entries.len() as u64;
         if self.since_pruning.fetch_add(written, Ordering::Relaxed).saturating_add(written) > self.keeps / 10 {
             self.since_pruning.store(0, Ordering::Relaxed);
-            self.prune(connection).await?;
+            self.prune(sql).await?;
         }
         Ok(())
     }
 
     /// Deletes the oldest requests, with their changes.
-    async fn prune(&self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    async fn prune(&self, sql: &mut Transaction) -> Result<(), sqlx::Error> {
+        if sql.dialect() == Dialect::Postgres {
+            // Two services would wait for each other's rows.
+            let lock = query_scalar("SELECT CAST(pg_try_advisory_xact_lock($1) AS INT)::BIGINT").bind(PRUNING);
+            let is_ours: i64 = lock.fetch_one(&mut *sql).await?;
+            if is_ours == 0 {
+                return Ok(());
+            }
+        }
         let keeps = i64::try_from(self.keeps).unwrap_or(i64::MAX);
         for is_write in [true, false] {
             let oldest = "SELECT number FROM requests WHERE is_write = $1 ORDER BY number DESC LIMIT 1 OFFSET $2";
             let newest_to_delete: Option<i64> =
-                query_scalar(oldest).bind(is_write).bind(keeps).fetch_optional(&mut *connection).await?;
+                query_scalar(oldest).bind(i64::from(is_write)).bind(keeps).fetch_optional(&mut *sql).await?;
             let Some(newest_to_delete) = newest_to_delete else { continue };
             query("DELETE FROM requests WHERE is_write = $1 AND number <= $2")
-                .bind(is_write)
+                .bind(i64::from(is_write))
                 .bind(newest_to_delete)
-                .execute(&mut *connection)
+                .execute(&mut *sql)
                 .await?;
             if is_write {
                 let changes = "DELETE FROM changes WHERE request <= $1";
-                query(changes).bind(newest_to_delete).execute(&mut *connection).await?;
+                query(changes).bind(newest_to_delete).execute(&mut *sql).await?;
             }
         }
         Ok(())
     }
 }
 
-async fn insert_requests(connection: &mut SqliteConnection, rows: Vec<&RequestEntry>) -> Result<(), sqlx::Error> {
-    let mut insert = QueryBuilder::new(
+async fn insert_requests(sql: &mut Transaction, rows: Vec<&RequestEntry>) -> Result<(), sqlx::Error> {
+    let mut insert = Builder::new(
+        sql.dialect(),
         "INSERT INTO requests (number, ctx_id, at, is_write, workspace, method, path, query, record_key, content, \
          idempotency_key, status, micros, fault, reason) ",
     );
-    insert.push_values(rows, |mut row, entry| {
-        row.push_bind(entry.number)
-            .push_bind(&*entry.ctx_id)
-            .push_bind(entry.at)
-            .push_bind(entry.is_write)
-            .push_bind(entry.workspace.as_deref())
-            .push_bind(&*entry.method)
-            .push_bind(&*entry.path)
-            .push_bind(entry.query.as_deref())
-            .push_bind(entry.key.as_deref())
-            .push_bind(entry.content)
-            .push_bind(entry.idempotency_key.as_deref())
-            .push_bind(entry.status.map(i64::from))
-            .push_bind(entry.micros)
-            .push_bind(entry.fault.as_deref())
-            .push_bind(entry.reason.as_deref());
-    });
-    insert.build().execute(connection).await?;
+    insert.push_rows(rows.into_iter().map(|entry| -> [sql::Value; 15] {
+        [
+            entry.number.into(),
+            (&entry.ctx_id).into(),
+            entry.at.into(),
+            entry.is_write.into(),
+            (&entry.workspace).into(),
+            (&entry.method).into(),
+            (&entry.path).into(),
+            (&entry.query).into(),
+            (&entry.key).into(),
+            entry.content.into(),
+            (&entry.idempotency_key).into(),
+            entry.status.map(i64::from).into(),
+            entry.micros.into(),
+            (&entry.fault).into(),
+            (&entry.reason).into(),
+        ]
+    }));
+    insert.build().execute(sql).await?;
     Ok(())
 }
 
 /// Writes the changes of a workspace.
 pub(super) async fn write_changes(
-    connection: &mut SqliteConnection,
+    sql: &mut Transaction,
     workspace: &str,
     changes: &[Change],
 ) -> Result<(), sqlx::Error> {
     for changes in changes.chunks(MAX_ROWS) {
-        let mut insert =
-            QueryBuilder::new("INSERT INTO changes (request, workspace, kind, record_id, outcome, fields) ");
-        insert.push_values(changes, |mut row, change| {
-            row.push_bind(change.request)
-                .push_bind(workspace)
-                .push_bind(change.kind.name())
-                .push_bind(&*change.id)
-                .push_bind(change.outcome.name())
-                .push_bind(change.fields.as_ref().map(|fields| Value::Object(fields.clone()).to_string()));
-        });
-        insert.build().execute(&mut *connection).await?;
+        let insert = "INSERT INTO changes (request, workspace, kind, record_id, outcome, fields) ";
+        let mut insert = Builder::new(sql.dialect(), insert);
+        insert.push_rows(changes.iter().map(|change| -> [sql::Value; 6] {
+            [
+                change.request.into(),
+                workspace.into(),
+                change.kind.name().into(),
+                (&change.id).into(),
+                change.outcome.name().into(),
+                change.fields.as_ref().map(|fields| Value::Object(fields.clone()).to_string()).into(),
+            ]
+        }));
+        insert.build().execute(&mut *sql).await?;
     }
     Ok(())
 }

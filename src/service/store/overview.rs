@@ -3,20 +3,18 @@
 use std::path::Path;
 
 use serde_json::Value;
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{AssertSqlSafe, Row, query, query_as};
 
-use super::database::open_snapshot;
 use super::model::{Kind, Record};
-use super::records;
+use super::{file, records, server};
 use crate::service::error::Error;
+use crate::sql::{Dialect, Row, ServerAddress, ServerError, Transaction, query, query_as};
 
 const REQUEST: &str = "number, ctx_id, at, workspace, method, path, query, record_key, content, idempotency_key, status, \
 micros, fault, reason";
 
 /// A database at one moment.
 pub(crate) struct Overview {
-    connection: SqliteConnection,
+    sql: Transaction,
 }
 
 /// A request of the journal.
@@ -52,15 +50,21 @@ pub(crate) struct Change {
 }
 
 impl Overview {
-    /// Opens a database that exists.
+    /// Opens a file that exists.
     pub(crate) async fn open(path: &Path) -> Result<Overview, Error> {
-        Ok(Overview { connection: open_snapshot(path).await? })
+        Ok(Overview { sql: file::open_snapshot(path).await? })
+    }
+
+    /// Opens the database on a server.
+    pub(crate) async fn connect(address: &ServerAddress) -> Result<Overview, Error> {
+        let begun = server::connect(address).await?.pool(1).begin_reading().await;
+        Ok(Overview { sql: begun.map_err(|error| server::failed(address, ServerError::Database(error)))? })
     }
 
     /// Returns the number of records by workspace and kind.
     pub(crate) async fn counts(&mut self) -> Result<Vec<(String, String, i64)>, sqlx::Error> {
         query_as("SELECT workspace, kind, max(position) FROM records GROUP BY workspace, kind ORDER BY workspace")
-            .fetch_all(&mut self.connection)
+            .fetch_all(&mut self.sql)
             .await
     }
 
@@ -76,25 +80,27 @@ impl Overview {
             "{} WHERE workspace = $1 AND kind = $2 AND position > $3 ORDER BY position LIMIT $4",
             records::SELECT
         );
-        let query = query(AssertSqlSafe(select)).bind(workspace).bind(kind.name()).bind(after).bind(limit);
-        query.fetch_all(&mut self.connection).await?.iter().map(records::record).collect()
+        let query = query(select).bind(workspace).bind(kind.name()).bind(after).bind(limit);
+        query.fetch_all(&mut self.sql).await?.iter().map(records::record).collect()
     }
 
     /// Returns the requests in their order: the one with a number, or all.
     pub(crate) async fn requests(&mut self, number: Option<i64>) -> Result<Vec<StoredRequest>, sqlx::Error> {
-        let select = format!("SELECT {REQUEST} FROM requests WHERE $1 IS NULL OR number = $1 ORDER BY number");
-        let rows = query(AssertSqlSafe(select)).bind(number).fetch_all(&mut self.connection).await?;
+        // Each service that shares a server has numbers of its own.
+        let order = if self.sql.dialect() == Dialect::Postgres { "at, number" } else { "number" };
+        let select = format!("SELECT {REQUEST} FROM requests WHERE $1 IS NULL OR number = $1 ORDER BY {order}");
+        let rows = query(select).bind(number).fetch_all(&mut self.sql).await?;
         rows.iter().map(request).collect()
     }
 
     /// Returns the changes of all requests in their order.
     pub(crate) async fn changes(&mut self) -> Result<Vec<Change>, sqlx::Error> {
         let select = "SELECT request, workspace, kind, record_id, outcome, fields FROM changes ORDER BY request";
-        query(select).fetch_all(&mut self.connection).await?.iter().map(change).collect()
+        query(select).fetch_all(&mut self.sql).await?.iter().map(change).collect()
     }
 }
 
-fn request(row: &SqliteRow) -> Result<StoredRequest, sqlx::Error> {
+fn request(row: &Row) -> Result<StoredRequest, sqlx::Error> {
     Ok(StoredRequest {
         number: row.try_get(0)?,
         ctx_id: row.try_get(1)?,
@@ -113,7 +119,7 @@ fn request(row: &SqliteRow) -> Result<StoredRequest, sqlx::Error> {
     })
 }
 
-fn change(row: &SqliteRow) -> Result<Change, sqlx::Error> {
+fn change(row: &Row) -> Result<Change, sqlx::Error> {
     let fields: Option<String> = row.try_get(5)?;
     Ok(Change {
         request: row.try_get(0)?,

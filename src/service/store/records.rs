@@ -1,10 +1,9 @@
 //! SQL of the records table.
 
 use jiff::Timestamp;
-use sqlx::sqlite::{Sqlite, SqliteConnection, SqliteRow};
-use sqlx::{QueryBuilder, Row, query_as, query_scalar};
 
 use super::model::{Key, Kind, Page, Record};
+use crate::sql::{Builder, Dialect, Executor, Row, Transaction, Value, query_as, query_scalar};
 
 /// $1 workspace, $2 kind, $3 position before the page, $4 last position of the page. The entries are in the order of
 /// the inner SELECT, from the index; an ORDER BY in the aggregate would sort them again and take a third of the time.
@@ -31,7 +30,7 @@ const MAX_ROWS: usize = 1000;
 
 /// Returns a page of a list and the total number of records.
 pub(super) async fn page(
-    connection: &mut SqliteConnection,
+    on: impl Executor,
     workspace: &str,
     kind: Kind,
     page: u64,
@@ -44,7 +43,7 @@ pub(super) async fn page(
         .bind(kind.name())
         .bind(position(page.saturating_sub(1)))
         .bind(position(page))
-        .fetch_one(connection)
+        .fetch_one(on)
         .await?;
     // The aggregate of an empty page is NULL.
     Ok(Page { entries: entries.unwrap_or_default(), total })
@@ -52,18 +51,19 @@ pub(super) async fn page(
 
 /// Returns the record with this key, if it exists.
 pub(super) async fn find(
-    connection: &mut SqliteConnection,
+    on: impl Executor,
     workspace: &str,
     kind: Kind,
     key: Key,
     value: &str,
 ) -> Result<Option<Record>, sqlx::Error> {
-    Ok(find_all(connection, workspace, kind, key, &[value]).await?.pop())
+    let row = select(on.dialect(), workspace, kind, key, &[value]).build().fetch_optional(on).await?;
+    row.as_ref().map(record).transpose()
 }
 
 /// Returns the existing records with these keys, in any order.
 pub(super) async fn find_all(
-    connection: &mut SqliteConnection,
+    sql: &mut Transaction,
     workspace: &str,
     kind: Kind,
     key: Key,
@@ -71,68 +71,56 @@ pub(super) async fn find_all(
 ) -> Result<Vec<Record>, sqlx::Error> {
     let mut records = Vec::with_capacity(values.len());
     for values in values.chunks(MAX_ROWS) {
-        let mut query = select(workspace, kind, key, values);
-        for row in query.build().fetch_all(&mut *connection).await? {
+        let select = select(sql.dialect(), workspace, kind, key, values);
+        for row in select.build().fetch_all(&mut *sql).await? {
             records.push(record(&row)?);
         }
     }
     Ok(records)
 }
 
-fn select(workspace: &str, kind: Kind, key: Key, values: &[&str]) -> QueryBuilder<Sqlite> {
-    let mut query = QueryBuilder::new(SELECT);
-    query.push(" WHERE workspace = ").push_bind(workspace).push(" AND kind = ").push_bind(kind.name());
-    query.push(" AND ").push(key.column()).push(" IN (");
-    let mut list = query.separated(", ");
-    for value in values {
-        // PostgreSQL rejects text with NUL. No stored key contains NUL; no stored key is empty either.
-        list.push_bind(if value.contains('\0') { "" } else { value });
-    }
-    query.push(")");
-    query
+fn select(dialect: Dialect, workspace: &str, kind: Kind, key: Key, values: &[&str]) -> Builder {
+    let mut select = Builder::new(dialect, SELECT);
+    select.push(" WHERE workspace = ").push_bind(workspace).push(" AND kind = ").push_bind(kind.name());
+    select.push(" AND ").push(key.column()).push(" IN (").push_list(values.iter().copied());
+    select
 }
 
 /// Returns the position of the newest record, or 0 if the list is empty.
-pub(super) async fn last_position(
-    connection: &mut SqliteConnection,
-    workspace: &str,
-    kind: Kind,
-) -> Result<i64, sqlx::Error> {
-    query_scalar(LAST_POSITION).bind(workspace).bind(kind.name()).fetch_one(connection).await
+pub(super) async fn last_position(on: impl Executor, workspace: &str, kind: Kind) -> Result<i64, sqlx::Error> {
+    query_scalar(LAST_POSITION).bind(workspace).bind(kind.name()).fetch_one(on).await
 }
 
 /// Inserts new records and replaces existing ones, matched by id. A record keeps its position.
 pub(super) async fn save(
-    connection: &mut SqliteConnection,
+    sql: &mut Transaction,
     workspace: &str,
     kind: Kind,
     records: &[Record],
 ) -> Result<(), sqlx::Error> {
     for records in records.chunks(MAX_ROWS) {
-        insert(workspace, kind, records).build().execute(&mut *connection).await?;
+        let mut insert = Builder::new(sql.dialect(), INSERT);
+        insert.push_rows(records.iter().map(|record| -> [Value; 10] {
+            [
+                workspace.into(),
+                kind.name().into(),
+                (&record.id).into(),
+                record.position.into(),
+                (&record.number).into(),
+                (&record.external_id).into(),
+                record.created_at.into(),
+                record.updated_at.into(),
+                (&record.body).into(),
+                (&record.state).into(),
+            ]
+        }));
+        insert.push(ON_CONFLICT);
+        insert.build().execute(&mut *sql).await?;
     }
     Ok(())
 }
 
-fn insert(workspace: &str, kind: Kind, records: &[Record]) -> QueryBuilder<Sqlite> {
-    let mut query = QueryBuilder::new(INSERT);
-    query.push_values(records, |mut row, record| {
-        row.push_bind(workspace)
-            .push_bind(kind.name())
-            .push_bind(&*record.id)
-            .push_bind(record.position)
-            .push_bind(record.number.as_deref())
-            .push_bind(record.external_id.as_deref())
-            .push_bind(record.created_at)
-            .push_bind(record.updated_at)
-            .push_bind(&*record.body)
-            .push_bind(record.state.as_deref());
-    });
-    query.push(ON_CONFLICT);
-    query
-}
-
-pub(super) fn record(row: &SqliteRow) -> Result<Record, sqlx::Error> {
+pub(super) fn record(row: &Row) -> Result<Record, sqlx::Error> {
     Ok(Record {
         id: row.try_get(0)?,
         position: row.try_get(1)?,
@@ -146,7 +134,7 @@ pub(super) fn record(row: &SqliteRow) -> Result<Record, sqlx::Error> {
 }
 
 /// Returns a time. Fails outside the range of [`Timestamp`].
-fn millisecond(row: &SqliteRow, column: usize) -> Result<i64, sqlx::Error> {
+fn millisecond(row: &Row, column: usize) -> Result<i64, sqlx::Error> {
     let millisecond = row.try_get(column)?;
     Timestamp::from_millisecond(millisecond).map_err(|error| sqlx::Error::Decode(error.into()))?;
     Ok(millisecond)
@@ -154,8 +142,6 @@ fn millisecond(row: &SqliteRow, column: usize) -> Result<i64, sqlx::Error> {
 
 #[cfg(test)]
 mod tests {
-    use sqlx::query;
-
     use super::*;
     use crate::service::store::Store;
 
@@ -165,13 +151,12 @@ mod tests {
         let store = Store::open(&folder.path().join("plan.db"), std::time::Duration::ZERO, 0).await.expect("opened");
         let mut statements = vec![PAGE.to_owned(), LAST_POSITION.to_owned()];
         for key in [Key::Id, Key::Number, Key::ExternalId] {
-            statements.push(select("w", Kind::Item, key, &["A", "B"]).sql().as_str().to_owned());
+            statements.push(select(Dialect::Sqlite, "w", Kind::Item, key, &["A", "B"]).sql().to_owned());
         }
         for sql in statements {
-            let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
-            let mut reader = store.reader().await.expect("a reader");
-            let plan = query(explain).fetch_all(&mut *reader).await.expect("a plan");
-            let plan: Vec<String> = plan.iter().map(|row| row.get("detail")).collect();
+            let explain = format!("EXPLAIN QUERY PLAN {sql}");
+            let plan = crate::sql::query(explain).fetch_all(store.reader()).await.expect("a plan");
+            let plan: Vec<String> = plan.iter().map(|row| row.try_get("detail").expect("a text")).collect();
             assert!(plan.iter().any(|step| step.starts_with("SEARCH")), "{sql}: {plan:?}");
             assert!(!plan.iter().any(|step| step.starts_with("SCAN records")), "{sql}: {plan:?}");
         }

@@ -1,9 +1,7 @@
 //! Refresh tokens that were replaced by new ones. Tokens are not stored otherwise.
 
-use sqlx::sqlite::SqliteConnection;
-use sqlx::{query, query_as};
-
 use super::transaction::{Transaction, Work};
+use crate::sql::{Executor, query, query_as};
 
 /// A valid refresh token that is about to be replaced by a new one.
 #[derive(Debug)]
@@ -23,20 +21,25 @@ impl Work for ReplaceToken {
 
     async fn run(self, tx: &mut Transaction<'_>) -> Result<bool, sqlx::Error> {
         let now = tx.now;
-        query("DELETE FROM replaced_tokens WHERE expires_at <= $1").bind(now).execute(&mut *tx.connection).await?;
-        if is_void(tx.connection, &self.id, now, self.grace).await? {
+        // Other workspaces, in other services, may delete the same rows.
+        let expired = format!(
+            "DELETE FROM replaced_tokens WHERE id IN (SELECT id FROM replaced_tokens WHERE expires_at <= $1{})",
+            tx.sql.dialect().for_update_of_free_rows()
+        );
+        query(expired).bind(now).execute(&mut *tx.sql).await?;
+        if is_void(&mut *tx.sql, &self.id, now, self.grace).await? {
             return Ok(false);
         }
-        query("INSERT INTO replaced_tokens (id, replaced_at, is_void, expires_at) VALUES ($1, $2, FALSE, $3) ON CONFLICT (id) DO NOTHING")
+        query("INSERT INTO replaced_tokens (id, replaced_at, is_void, expires_at) VALUES ($1, $2, 0, $3) ON CONFLICT (id) DO NOTHING")
             .bind(&self.id)
             .bind(now)
             .bind(self.expires_at)
-            .execute(&mut *tx.connection)
+            .execute(&mut *tx.sql)
             .await?;
         if let Some(predecessor) = &self.predecessor {
-            query("UPDATE replaced_tokens SET is_void = TRUE WHERE id = $1")
+            query("UPDATE replaced_tokens SET is_void = 1 WHERE id = $1")
                 .bind(predecessor)
-                .execute(&mut *tx.connection)
+                .execute(&mut *tx.sql)
                 .await?;
         }
         Ok(true)
@@ -44,15 +47,8 @@ impl Work for ReplaceToken {
 }
 
 /// Returns whether a refresh token was replaced, and its successor has arrived or its grace is over.
-pub(super) async fn is_void(
-    connection: &mut SqliteConnection,
-    id: &str,
-    now: i64,
-    grace: i64,
-) -> Result<bool, sqlx::Error> {
-    let found: Option<(i64, bool)> = query_as("SELECT replaced_at, is_void FROM replaced_tokens WHERE id = $1")
-        .bind(id)
-        .fetch_optional(connection)
-        .await?;
-    Ok(found.is_some_and(|(replaced_at, is_void)| is_void || now >= replaced_at.saturating_add(grace)))
+pub(super) async fn is_void(on: impl Executor, id: &str, now: i64, grace: i64) -> Result<bool, sqlx::Error> {
+    let select = "SELECT replaced_at, CAST(is_void AS BIGINT) FROM replaced_tokens WHERE id = $1";
+    let found: Option<(i64, i64)> = query_as(select).bind(id).fetch_optional(on).await?;
+    Ok(found.is_some_and(|(replaced_at, is_void)| is_void != 0 || now >= replaced_at.saturating_add(grace)))
 }

@@ -3,13 +3,12 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value};
-use sqlx::sqlite::SqliteConnection;
-
 use super::items::{self, ItemUpsert};
 use super::journal::{Change, differences};
 use super::model::{Key, Kind, Record, Stored, WriteOutcome};
 use super::records;
+use crate::sql;
+use serde_json::{Map, Value};
 
 /// A write for one workspace. Implementations must check everything before the first change: an error of the database rolls back the
 /// whole batch, and any other result is committed.
@@ -19,9 +18,9 @@ pub(crate) trait Work: Send + 'static {
     fn run(self, tx: &mut Transaction<'_>) -> impl Future<Output = Result<Self::Done, sqlx::Error>> + Send;
 }
 
-/// The writer's transaction, restricted to one workspace.
+/// A writer's transaction, restricted to one workspace.
 pub(crate) struct Transaction<'a> {
-    pub(super) connection: &'a mut SqliteConnection,
+    pub(super) sql: &'a mut sql::Transaction,
     pub(super) workspace: &'a str,
     pub(super) now: i64,
     /// Number of the request in the journal, if any.
@@ -40,7 +39,7 @@ impl Transaction<'_> {
 
     /// Returns the record with this key, if it exists.
     pub(crate) async fn find(&mut self, kind: Kind, key: Key, value: &str) -> Result<Option<Record>, sqlx::Error> {
-        let found = records::find(self.connection, self.workspace, kind, key, value).await?;
+        let found = records::find(&mut *self.sql, self.workspace, kind, key, value).await?;
         if let (Some(_), Some(record)) = (self.request, &found) {
             self.read.entry((kind, record.id.clone())).or_insert_with(|| record.clone());
         }
@@ -65,7 +64,7 @@ impl Transaction<'_> {
         key: Key,
         values: &[&str],
     ) -> Result<HashMap<String, Record>, sqlx::Error> {
-        let records = records::find_all(self.connection, self.workspace, Kind::Item, key, values).await?;
+        let records = records::find_all(self.sql, self.workspace, Kind::Item, key, values).await?;
         let keyed = records.into_iter().filter_map(|record| match key {
             Key::Id => Some((record.id.clone(), record)),
             Key::Number => Some((record.number.clone()?, record)),
@@ -76,13 +75,13 @@ impl Transaction<'_> {
 
     /// Returns a record with a new id and the next position, without other keys or content. [`Self::save`] stores it.
     pub(crate) async fn new_record(&mut self, kind: Kind) -> Result<Record, sqlx::Error> {
-        let position = records::last_position(self.connection, self.workspace, kind).await? + 1;
+        let position = records::last_position(&mut *self.sql, self.workspace, kind).await? + 1;
         Ok(Record::new(position, self.now))
     }
 
     /// Inserts the record, or replaces it if its id exists.
     pub(crate) async fn save(&mut self, kind: Kind, record: &Record) -> Result<(), sqlx::Error> {
-        records::save(self.connection, self.workspace, kind, std::slice::from_ref(record)).await?;
+        records::save(self.sql, self.workspace, kind, std::slice::from_ref(record)).await?;
         let before = self.read.remove(&(kind, record.id.clone()));
         let (outcome, fields) = match before {
             Some(before) => (WriteOutcome::Updated, Some(changed_fields(&before, record))),
@@ -106,7 +105,7 @@ impl Transaction<'_> {
     /// Applies the upserts in order. Returns one result per upsert.
     pub(crate) async fn upsert_items(&mut self, upserts: Vec<ItemUpsert>) -> Result<Vec<Stored>, sqlx::Error> {
         let upserts = upserts.into_iter().map(|upsert| (self.request, upsert)).collect();
-        items::upsert(self.connection, self.workspace, upserts, self.now, &mut self.changes).await
+        items::upsert(self.sql, self.workspace, upserts, self.now, &mut self.changes).await
     }
 }
 

@@ -1,59 +1,72 @@
-//! The writer task. Commits all waiting writes in one transaction, so that concurrent requests share one sync of the disk.
+//! The tasks that write. Each commits the writes of its queue in batches: a file has one writer and one transaction for all
+//! workspaces; on a server, the writes of a workspace are one transaction, under a lock that makes services wait for each other.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{ConnectOptions, Connection};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
+use twox_hash::XxHash3_64;
 
 use super::items::{self, ItemUpsert};
 use super::journal::{self, Journal, RequestEntry};
-use super::model::{Origin, Stored};
+use super::model::{NotStored, Origin, Stored};
+use super::source::Source;
 use super::transaction::{Transaction, Work};
+use crate::sql::{self, Dialect, Pool};
 
 /// Maximum number of waiting writes; further ones wait for a place in the queue.
 const QUEUE: usize = 1024;
 
-/// Maximum number of writes per transaction.
+/// Maximum number of writes per batch.
 const BATCH: usize = 256;
 
 /// How long requests wait to be written to the journal together.
 const JOURNAL_DELAY: Duration = Duration::from_millis(50);
 
-/// An entry of the writer's queue. If the write fails, its reply channel is dropped.
+/// After this time without an end, a batch is given up: the server, or the way to it, hangs.
+const STALLED: Duration = Duration::from_secs(45);
+
+/// Time for closing connections after a failure.
+const CLOSING: Duration = Duration::from_secs(1);
+
+/// An entry of a writer's queue. If the write fails, its reply channel is dropped.
 pub(super) enum Write {
     Item {
         origin: Origin,
         upsert: ItemUpsert,
         reply: oneshot::Sender<Stored>,
     },
-    Work(BoxedWork),
+    Work {
+        workspace: Arc<str>,
+        work: BoxedWork,
+    },
     /// Closes the database after the writes before this one.
     Close(oneshot::Sender<()>),
 }
 
 /// Runs a [`Work`] and notes its changes. Returns the action that replies to its caller, to be called after the commit.
-type BoxedWork =
-    Box<dyn for<'a> FnOnce(&'a mut SqliteConnection, i64) -> BoxFuture<'a, Result<Reply, sqlx::Error>> + Send>;
+pub(super) type BoxedWork =
+    Box<dyn for<'a> FnOnce(&'a mut sql::Transaction, i64) -> BoxFuture<'a, Result<Reply, sqlx::Error>> + Send>;
 type Reply = Box<dyn FnOnce() + Send>;
 
 impl Write {
     pub(super) fn work<W: Work>(origin: Origin, work: W, reply: oneshot::Sender<W::Done>) -> Write {
-        Write::Work(Box::new(move |connection, now| {
+        let workspace = origin.workspace.clone();
+        let work: BoxedWork = Box::new(move |sql, now| {
             Box::pin(async move {
                 let Origin { workspace, request } = &origin;
                 let (changes, read) = (Vec::new(), HashMap::new());
-                let mut tx = Transaction { connection, workspace, now, request: *request, changes, read };
+                let mut tx = Transaction { sql, workspace, now, request: *request, changes, read };
                 let done = work.run(&mut tx).await?;
-                journal::write_changes(tx.connection, workspace, &tx.changes).await?;
+                journal::write_changes(tx.sql, workspace, &tx.changes).await?;
                 Ok(self::reply(reply, done))
             })
-        }))
+        });
+        Write::Work { workspace, work }
     }
 }
 
@@ -62,37 +75,41 @@ fn reply<T: Send + 'static>(sender: oneshot::Sender<T>, result: T) -> Reply {
     Box::new(move || drop(sender.send(result)))
 }
 
-/// Starts the writer, which ends after [`Write::Close`] or when the last sender is dropped.
-pub(super) fn start(
-    connection: SqliteConnection,
-    options: SqliteConnectOptions,
-    journal: Arc<Journal>,
-) -> mpsc::Sender<Write> {
+/// Starts a writer, which ends after [`Write::Close`] or when the last sender is dropped. It writes the journal, too, if it has
+/// one.
+pub(super) fn start(source: Source, journal: Option<Arc<Journal>>) -> mpsc::Sender<Write> {
     let (sender, queue) = mpsc::channel(QUEUE);
-    tokio::spawn(Writer { connection: Some(connection), options, journal }.run(queue));
+    let pool = source.pool(1);
+    tokio::spawn(Writer { pool, source, journal }.run(queue));
     sender
 }
 
 struct Writer {
-    /// `None` after a failed batch, which leaves the connection in an unknown state. The next batch reconnects.
-    connection: Option<SqliteConnection>,
-    options: SqliteConnectOptions,
-    journal: Arc<Journal>,
+    /// One connection. Replaced after a failed batch, which leaves the connection in an unknown state.
+    pool: Pool,
+    source: Source,
+    journal: Option<Arc<Journal>>,
 }
 
-/// The writes of one transaction. Items come first, grouped by workspace: no caller has a reply yet, so no write can
-/// depend on another of the same batch.
+/// The writes of several callers, by workspace.
 #[derive(Default)]
 struct Batch {
-    items: HashMap<Arc<str>, ItemBatch>,
-    work: Vec<BoxedWork>,
+    workspaces: BTreeMap<Arc<str>, Writes>,
     close: Option<oneshot::Sender<()>>,
 }
 
+/// The writes of a workspace. Items come first: no caller has a reply yet, so no write can depend on another of the same batch.
 #[derive(Default)]
-struct ItemBatch {
+struct Writes {
     upserts: Vec<(Option<i64>, ItemUpsert)>,
     replies: Vec<oneshot::Sender<Stored>>,
+    work: Vec<BoxedWork>,
+}
+
+/// The writes of one transaction.
+struct Unit {
+    workspaces: Vec<(Arc<str>, Writes)>,
+    requests: VecDeque<RequestEntry>,
 }
 
 impl Writer {
@@ -101,6 +118,12 @@ impl Writer {
         // When to write the journal, unless another write comes before.
         let mut journal_due = None;
         loop {
+            let has_news = async {
+                match &self.journal {
+                    Some(journal) => journal.added().await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 biased;
                 received = queue.recv_many(&mut waiting, BATCH) => if received == 0 {
@@ -108,7 +131,7 @@ impl Writer {
                     return;
                 },
                 () = sleep_until(journal_due.unwrap_or_else(Instant::now)), if journal_due.is_some() => {}
-                () = self.journal.added(), if journal_due.is_none() => {
+                () = has_news, if journal_due.is_none() => {
                     journal_due = Some(Instant::now() + JOURNAL_DELAY);
                     continue;
                 }
@@ -117,43 +140,58 @@ impl Writer {
             let mut batch = Batch::default();
             waiting.drain(..).for_each(|write| batch.add(write));
             let close = batch.close.take();
-            match self.commit(batch).await {
-                Ok(replies) => replies.into_iter().for_each(|reply| reply()),
-                Err(error) => tracing::error!(%error, "a batch of writes failed and was rolled back"),
+            for unit in self.units(batch) {
+                for reply in self.commit(unit).await.unwrap_or_default() {
+                    reply();
+                }
             }
             if let Some(closed) = close {
-                if let Some(connection) = self.connection
-                    && let Err(error) = connection.close().await
-                {
-                    tracing::error!(%error, "failed to close the database");
-                }
+                self.pool.close().await;
                 let _ = closed.send(());
                 return;
             }
         }
     }
 
-    async fn commit(&mut self, batch: Batch) -> Result<Vec<Reply>, sqlx::Error> {
-        if batch.items.is_empty() && batch.work.is_empty() && self.journal.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => self.options.connect().await?,
+    /// Divides a batch into transactions.
+    fn units(&self, batch: Batch) -> Vec<Unit> {
+        let mut units: Vec<Unit> = match self.source.dialect() {
+            Dialect::Sqlite if batch.workspaces.is_empty() => Vec::new(),
+            Dialect::Sqlite => {
+                vec![Unit { workspaces: batch.workspaces.into_iter().collect(), requests: VecDeque::new() }]
+            }
+            Dialect::Postgres => {
+                let one = |workspace| Unit { workspaces: vec![workspace], requests: VecDeque::new() };
+                batch.workspaces.into_iter().map(one).collect()
+            }
         };
-        let requests = self.journal.take();
-        match batch.commit(&mut connection, &self.journal, &requests).await {
-            Ok(replies) => {
-                self.connection = Some(connection);
-                Ok(replies)
-            }
-            Err(error) => {
-                self.journal.put_back(requests);
-                // The connection may hold a lock until it is closed.
-                let _ = connection.close().await;
-                Err(error)
+        let requests = self.journal.as_ref().map(|journal| journal.take()).unwrap_or_default();
+        if !requests.is_empty() {
+            match units.last_mut() {
+                Some(last) => last.requests = requests,
+                None => units.push(Unit { workspaces: Vec::new(), requests }),
             }
         }
+        units
+    }
+
+    /// Commits the writes of a transaction and returns the replies to their callers. Logs a failure.
+    async fn commit(&mut self, mut unit: Unit) -> Result<Vec<Reply>, NotStored> {
+        let requests = std::mem::take(&mut unit.requests);
+        let committed = timeout(STALLED, unit.commit(&self.pool, self.journal.as_deref(), &requests)).await;
+        let cause = match committed {
+            Ok(Ok(replies)) => return Ok(replies),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => format!("the database has not answered for {} seconds", STALLED.as_secs()),
+        };
+        tracing::error!(error = cause, "a batch of writes failed and was rolled back");
+        if let Some(journal) = &self.journal {
+            journal.put_back(requests);
+        }
+        // The connection may hold a lock until it is closed.
+        let failed = std::mem::replace(&mut self.pool, self.source.pool(1));
+        let _ = timeout(CLOSING, failed.close()).await;
+        Err(NotStored)
     }
 }
 
@@ -161,35 +199,57 @@ impl Batch {
     fn add(&mut self, write: Write) {
         match write {
             Write::Item { origin, upsert, reply } => {
-                let items = self.items.entry(origin.workspace).or_default();
-                items.upserts.push((origin.request, upsert));
-                items.replies.push(reply);
+                let writes = self.workspaces.entry(origin.workspace).or_default();
+                writes.upserts.push((origin.request, upsert));
+                writes.replies.push(reply);
             }
-            Write::Work(work) => self.work.push(work),
+            Write::Work { workspace, work } => self.workspaces.entry(workspace).or_default().work.push(work),
             Write::Close(closed) => self.close = Some(closed),
         }
     }
+}
 
+impl Unit {
     async fn commit(
         self,
-        connection: &mut SqliteConnection,
-        journal: &Journal,
+        pool: &Pool,
+        journal: Option<&Journal>,
         requests: &VecDeque<RequestEntry>,
     ) -> Result<Vec<Reply>, sqlx::Error> {
-        let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = pool.begin().await?;
+        let names: Vec<Arc<str>> = self.workspaces.iter().map(|(workspace, _)| workspace.clone()).collect();
+        for workspace in names {
+            lock(&mut transaction, &workspace).await?;
+        }
         let now = Timestamp::now().as_millisecond();
         let mut replies = Vec::with_capacity(BATCH);
-        for (workspace, items) in self.items {
+        for (workspace, writes) in self.workspaces {
             let mut changes = Vec::new();
-            let stored = items::upsert(&mut transaction, &workspace, items.upserts, now, &mut changes).await?;
-            journal::write_changes(&mut transaction, &workspace, &changes).await?;
-            replies.extend(items.replies.into_iter().zip(stored).map(|(sender, stored)| reply(sender, stored)));
+            if !writes.upserts.is_empty() {
+                let stored = items::upsert(&mut transaction, &workspace, writes.upserts, now, &mut changes).await?;
+                journal::write_changes(&mut transaction, &workspace, &changes).await?;
+                replies.extend(writes.replies.into_iter().zip(stored).map(|(sender, stored)| reply(sender, stored)));
+            }
+            for work in writes.work {
+                replies.push(work(&mut transaction, now).await?);
+            }
         }
-        for work in self.work {
-            replies.push(work(&mut transaction, now).await?);
+        if let Some(journal) = journal {
+            journal.write(&mut transaction, requests).await?;
         }
-        journal.write(&mut transaction, requests).await?;
         transaction.commit().await?;
         Ok(replies)
     }
+}
+
+/// Makes the services that share a server wait for each other, as long as they write to the same workspace. A service that is
+/// held up within a transaction loses it.
+async fn lock(transaction: &mut sql::Transaction, workspace: &str) -> Result<(), sqlx::Error> {
+    let Some(one_at_a_time) = transaction.dialect().one_at_a_time() else { return Ok(()) };
+    let limits = "SELECT set_config('lock_timeout', '20s', TRUE), set_config('statement_timeout', '30s', TRUE), \
+                  set_config('idle_in_transaction_session_timeout', '10s', TRUE)";
+    sql::query(limits).execute(&mut *transaction).await?;
+    let name = XxHash3_64::oneshot(workspace.as_bytes()).cast_signed();
+    sql::query(one_at_a_time).bind(name).execute(&mut *transaction).await?;
+    Ok(())
 }

@@ -26,7 +26,7 @@ fn signed(key: &[u8], algorithm: Algorithm, claims: &Value) -> String {
 async fn only_valid_access_tokens_are_accepted() {
     let data = folder();
     let service = start(data.path()).await;
-    let good = service.tokens("acme", Access::Regular);
+    let good = service.tokens("acme", Access::Regular).await;
     assert_eq!(get_with(&service, &format!("bearer {}", good.access)).await.status, 200);
 
     let key = std::fs::read(data.path().join("signing.key")).unwrap();
@@ -35,7 +35,7 @@ async fn only_valid_access_tokens_are_accepted() {
     assert_eq!(get_with(&service, &format!("Bearer {}", signed(&key, Algorithm::HS256, &claims))).await.status, 200);
 
     let parts: Vec<&str> = good.access.split('.').collect();
-    let theirs = service.tokens("theirs", Access::Full).access;
+    let theirs = service.tokens("theirs", Access::Full).await.access;
     // {"alg":"none","typ":"JWT"}
     let none = "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0";
     let expired = Config { access_lifetime: Duration::ZERO, ..service.config.clone() };
@@ -50,7 +50,7 @@ async fn only_valid_access_tokens_are_accepted() {
         ("the payload of another token", format!("{}.{}.{}", parts[0], theirs.split('.').nth(1).unwrap(), parts[2])),
         ("another key", signed(&[0; 32], Algorithm::HS256, &claims)),
         ("another algorithm with our key", signed(&key, Algorithm::HS512, &claims)),
-        ("expired", issue_tokens(&expired, "acme", Access::Full).unwrap().access),
+        ("expired", issue_tokens(&expired, "acme", Access::Full).await.unwrap().access),
         ("a refresh token", good.refresh.clone()),
         ("no expiry", with("exp", Value::Null)),
         ("an expiry in words", with("exp", "never".into())),
@@ -79,7 +79,7 @@ async fn only_valid_access_tokens_are_accepted() {
 async fn regular_tokens_are_read_only() {
     let data = folder();
     let service = start(data.path()).await;
-    let token = service.tokens("acme", Access::Regular).access;
+    let token = service.tokens("acme", Access::Regular).await.access;
     let request = service.request(Method::POST, ITEMS).bearer_auth(&token);
     answer(request.header("content-type", "application/json").body(r#"{"externalId":"A"}"#)).await.refused(403);
     let list = answer(service.request(Method::GET, ITEMS).bearer_auth(&token)).await;
@@ -91,7 +91,7 @@ async fn regular_tokens_are_read_only() {
 async fn a_refresh_returns_an_access_token_of_the_same_access_level() {
     let data = folder();
     let service = start(data.path()).await;
-    let tokens = service.tokens("acme", Access::Regular);
+    let tokens = service.tokens("acme", Access::Regular).await;
     let refreshed = refresh(&service, format!(r#"{{"refresh":"{}"}}"#, tokens.refresh)).await;
     assert_eq!(refreshed.status, 200);
     let body = refreshed.json();
@@ -109,7 +109,7 @@ async fn a_refresh_returns_an_access_token_of_the_same_access_level() {
 async fn rotation_also_returns_a_refresh_token() {
     let data = folder();
     let service = start_with(Config { rotate_refresh: true, ..Config::new(data.path()) }).await;
-    let first = service.tokens("acme", Access::Full).refresh;
+    let first = service.tokens("acme", Access::Full).await.refresh;
     let body = refresh(&service, format!(r#"{{"refresh":"{first}"}}"#)).await.json();
     let second = body["refresh"].as_str().unwrap();
     assert_ne!(second, first);
@@ -125,7 +125,7 @@ async fn a_replaced_refresh_token_is_void_when_the_new_one_is_used() {
     let data = folder();
     let config = Config { rotate_refresh: true, ..Config::new(data.path()) };
     let service = start_with(config.clone()).await;
-    let first = service.tokens("acme", Access::Full).refresh;
+    let first = service.tokens("acme", Access::Full).await.refresh;
     let renew = async |service: &Running, token: &str| refresh(service, format!(r#"{{"refresh":"{token}"}}"#)).await;
     let lost = renew(&service, &first).await.json()["refresh"].as_str().unwrap().to_owned();
     // The answer was lost: the client sends the old one again.
@@ -151,9 +151,9 @@ async fn a_replaced_refresh_token_is_void_when_the_new_one_is_used() {
 async fn a_refresh_requires_a_valid_refresh_token() {
     let data = folder();
     let service = start(data.path()).await;
-    let tokens = service.tokens("acme", Access::Full);
+    let tokens = service.tokens("acme", Access::Full).await;
     let expired = Config { refresh_lifetime: Duration::ZERO, ..service.config.clone() };
-    let expired = issue_tokens(&expired, "acme", Access::Full).unwrap().refresh;
+    let expired = issue_tokens(&expired, "acme", Access::Full).await.unwrap().refresh;
     for token in [tokens.access.as_str(), &expired, "abc", ""] {
         let refused = refresh(&service, format!(r#"{{"refresh":"{token}"}}"#)).await;
         refused.refused(401);
@@ -173,7 +173,7 @@ async fn a_refresh_requires_a_valid_refresh_token() {
 async fn invalid_workspace_names_get_no_tokens() {
     let data = folder();
     for name in ["", "a b", "a/b", &"x".repeat(65)] {
-        let error = issue_tokens(&Config::new(data.path()), name, Access::Full).err().unwrap();
+        let error = issue_tokens(&Config::new(data.path()), name, Access::Full).await.err().unwrap();
         assert!(matches!(error, Error::WorkspaceName { .. }), "{error}");
         assert!(!error.hint().is_empty());
     }

@@ -3,12 +3,12 @@
 use reqwest::Method;
 use sheetport::records::token::Access;
 
-use super::{Running, answer, folder, load, start};
+use super::{Data, Running, answer, folder, load, start};
 
 const SUBSCRIPTIONS: &str = "/v1/subscriptions/create";
 const INVOICES: &str = "/v1/invoices/create";
 
-async fn with_customers() -> (tempfile::TempDir, Running) {
+async fn with_customers() -> (Data, Running) {
     let data = folder();
     let records = [
         ("company", r#"{"id":"c-1"}"#),
@@ -92,7 +92,7 @@ async fn unknown_customers_and_items_are_a_422() {
         }
         service.post(path, "null").await.refused(400);
         service.get(path).await.refused(405);
-        let regular = service.tokens("acme", Access::Regular).access;
+        let regular = service.tokens("acme", Access::Regular).await.access;
         let request = service.request(Method::POST, path).bearer_auth(&regular);
         answer(request.header("content-type", "application/json").body("{}")).await.refused(403);
     }

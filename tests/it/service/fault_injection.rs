@@ -63,7 +63,7 @@ async fn a_workspace_over_its_limit_gets_a_429_with_retry_after() {
             assert!((whole - 60..=whole).contains(&seconds), "{name}: {seconds}");
         }
     }
-    let other = service.tokens("other", Access::Full).access;
+    let other = service.tokens("other", Access::Full).await.access;
     let request = |path| service.request(Method::GET, path);
     assert_eq!(answer(request(ITEMS).bearer_auth(other)).await.header("ratelimit-remaining"), "2");
     answer(request(ITEMS)).await.refused(401);
@@ -311,7 +311,7 @@ async fn tokens_end_early_and_clocks_deviate() {
         let behind = std::time::SystemTime::now().duration_since(date).unwrap();
         assert!((7190..7210).contains(&behind.as_secs()), "{behind:?}");
     }
-    let renewed = service.tokens("acme", Access::Full).access;
+    let renewed = service.tokens("acme", Access::Full).await.access;
     assert_eq!(answer(service.request(Method::GET, ITEMS).bearer_auth(renewed)).await.status, 200);
     service.stop().await;
 }

@@ -1,16 +1,14 @@
 //! `Idempotency-Key`: repetitions get the first response and take no effect.
 
 use reqwest::{Method, StatusCode};
-use sheetport::service::{Config, Service};
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, Connection};
+use sheetport::service::Service;
 
-use super::{Answer, ITEMS, Running, answer, folder, start};
+use super::{Answer, ITEMS, Running, answer, config, folder, start};
 
-const INVOICE: &str = r#"{"cid":"019a3c00-0003-7000-8000-000000000005","items":[{"id":"019a3c00-0001-7000-8000-000000000001","amount":10}]}"#;
+pub(super) const INVOICE: &str = r#"{"cid":"019a3c00-0003-7000-8000-000000000005","items":[{"id":"019a3c00-0001-7000-8000-000000000001","amount":10}]}"#;
 
-async fn demo(data: &std::path::Path) -> Running {
-    let filling = Service::open(Config::new(data)).await.unwrap();
+pub(super) async fn demo(data: &std::path::Path) -> Running {
+    let filling = Service::open(config(data)).await.unwrap();
     filling.fill_demo("acme").await.unwrap();
     filling.close().await;
     start(data).await
@@ -21,7 +19,7 @@ async fn send(service: &Running, method: Method, path: &str, key: &str, body: &s
     answer(request.header("content-type", "application/json").body(body.to_owned())).await
 }
 
-async fn invoice(service: &Running, key: &str, body: &str) -> Answer {
+pub(super) async fn invoice(service: &Running, key: &str, body: &str) -> Answer {
     send(service, Method::POST, "/v1/invoices/create", key, body).await
 }
 
@@ -51,7 +49,7 @@ async fn a_key_belongs_to_one_request_of_one_workspace() {
     let other = invoice(&service, "k", &INVOICE.replace("10", "11")).await.refused(422);
     assert!(other["message"].as_str().unwrap().contains("another path or body"), "{other}");
     send(&service, Method::POST, "/v1/subscriptions/create", "k", INVOICE).await.refused(422);
-    let token = service.tokens("other", sheetport::records::token::Access::Full).access;
+    let token = service.tokens("other", sheetport::records::token::Access::Full).await.access;
     let request = service.request(Method::POST, ITEMS).bearer_auth(token).header("idempotency-key", "k");
     answer(request.header("content-type", "application/json").body(r#"{"externalId":"A"}"#)).await.ok();
     for bad in ["", "\"", "a b", &"x".repeat(256)] {
@@ -100,48 +98,4 @@ async fn of_many_requests_at_once_one_takes_effect() {
     let next = invoice(&service, "other", INVOICE).await.ok();
     assert!(!ids.contains(&next["id"].to_string()));
     service.stop().await;
-}
-
-/// Lets the stored responses become older, while the service is stopped.
-async fn age(data: &std::path::Path, minutes: i64) {
-    let options = SqliteConnectOptions::new().filename(data.join("service.db"));
-    let mut database = options.connect().await.unwrap();
-    let update = "UPDATE idempotency_keys SET created_at = created_at - $1";
-    sqlx::query(update).bind(minutes * 60_000).execute(&mut database).await.unwrap();
-    database.close().await.unwrap();
-}
-
-#[tokio::test]
-async fn keys_are_forgotten_after_a_day() {
-    let data = folder();
-    let service = demo(data.path()).await;
-    let first = invoice(&service, "k-1", INVOICE).await.ok();
-    service.stop().await;
-
-    age(data.path(), 24 * 60 - 5).await;
-    let service = start(data.path()).await;
-    assert_eq!(invoice(&service, "k-1", INVOICE).await.ok(), first, "not a day old");
-    let second = invoice(&service, "k-2", INVOICE).await.ok();
-    service.stop().await;
-
-    age(data.path(), 10).await;
-    let service = start(data.path()).await;
-    assert_eq!(invoice(&service, "k-2", INVOICE).await.ok(), second, "ten minutes old");
-    let again = invoice(&service, "k-1", INVOICE).await;
-    assert!(again.headers.get("idempotency-replayed").is_none());
-    let again = again.ok();
-    assert_ne!(again["id"], first["id"]);
-    assert_eq!(invoice(&service, "k-1", INVOICE).await.ok(), again, "the key is used for the new request");
-    // Another body is no longer refused, either.
-    service.stop().await;
-    age(data.path(), 24 * 60).await;
-    let service = start(data.path()).await;
-    invoice(&service, "k-2", &INVOICE.replace("10", "11")).await.ok();
-    service.stop().await;
-
-    let mut database = SqliteConnectOptions::new().filename(data.path().join("service.db")).connect().await.unwrap();
-    let kept: Vec<String> =
-        sqlx::query_scalar("SELECT idempotency_key FROM idempotency_keys").fetch_all(&mut database).await.unwrap();
-    assert_eq!(kept, ["k-2"], "responses are deleted when they are forgotten");
-    database.close().await.unwrap();
 }

@@ -153,7 +153,7 @@ async fn workspaces_are_isolated() {
     let data = folder();
     let service = start(data.path()).await;
     let ours = service.upsert(r#"{"externalId":"A","name":"ours"}"#).await;
-    let other = service.tokens("other", Access::Full).access;
+    let other = service.tokens("other", Access::Full).await.access;
     let request = service.request(reqwest::Method::POST, ITEMS).bearer_auth(&other);
     let request = request.header("content-type", "application/json").body(r#"{"externalId":"A","name":"theirs"}"#);
     let theirs = answer(request).await.json();

@@ -18,7 +18,7 @@ async fn a_second_service_on_the_same_data_fails_but_tokens_are_issued() {
     assert!(error.to_string().contains(&data.path().display().to_string()));
     assert!(error.hint().contains("data folder"));
 
-    let token = issue_tokens(&Config::new(data.path()), "acme", Access::Regular).unwrap().access;
+    let token = issue_tokens(&Config::new(data.path()), "acme", Access::Regular).await.unwrap().access;
     assert_eq!(answer(service.request(reqwest::Method::GET, ITEMS).bearer_auth(token)).await.status, 200);
     service.stop().await;
     drop(Service::open(Config::new(data.path())).await.unwrap());
@@ -28,11 +28,11 @@ async fn a_second_service_on_the_same_data_fails_but_tokens_are_issued() {
 async fn tokens_issued_before_the_first_start_are_valid() {
     let data = folder();
     let config = Config::new(data.path().join("new/folder"));
-    let early = issue_tokens(&config, "acme", Access::Regular).unwrap().access;
+    let early = issue_tokens(&config, "acme", Access::Regular).await.unwrap().access;
     let opened = Service::open(config.clone()).await.unwrap();
     let own = opened.issue_tokens("acme", Access::Full).unwrap().access;
     drop(opened);
-    let service = start(&config.data).await;
+    let service = start_with(config).await;
     for token in [early, own] {
         assert_eq!(answer(service.request(reqwest::Method::GET, ITEMS).bearer_auth(token)).await.status, 200);
     }

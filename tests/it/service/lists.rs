@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::Value;
 use sheetport::records::token::Access;
 
-use super::{Running, answer, folder, load, start};
+use super::{Data, Running, answer, folder, load, start};
 
 const ORDER: &str = r#"{"id":"o-1","order_at":"2026-01-05T09:00:00Z","created_at":"2026-01-05T09:00:01Z",
     "updated_at":"2026-01-06T10:00:00Z","order_id":1001,"status":"open","delivery_status":"pending",
@@ -25,7 +25,7 @@ fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-async fn with_records() -> (tempfile::TempDir, Running) {
+async fn with_records() -> (Data, Running) {
     let data = folder();
     let company = r#"{"id":"c-1","external_id":"ACME","name":"Acme","vat":"DE1","tags":["a",{"b":1.50}],
         "created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}"#;
@@ -118,7 +118,7 @@ async fn inventories_are_found_by_any_id_within_their_workspace() {
             let request = service.request(Method::GET, &path).header("accept-language", language);
             assert_eq!(answer(request.bearer_auth(&service.token)).await.ok(), expected);
         }
-        let regular = service.tokens("acme", Access::Regular).access;
+        let regular = service.tokens("acme", Access::Regular).await.access;
         assert_eq!(answer(service.request(Method::GET, &path).bearer_auth(regular)).await.status, 200);
     }
     let mut messages = Vec::new();

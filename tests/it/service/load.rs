@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use sheetport::service::{Config, Error, Service, Stored, WriteOutcome};
+use sheetport::service::{Error, Service, Stored, WriteOutcome};
 
-use super::{ITEMS, folder, loaded, start};
+use super::{ITEMS, config, folder, loaded, start};
 
 type Result = std::result::Result<Stored, BTreeMap<String, Vec<String>>>;
 
@@ -25,7 +25,7 @@ fn refused(result: &Result, errors: &str) {
 #[tokio::test]
 async fn loading_twice_changes_nothing() {
     let data = folder();
-    let service = Service::open(Config::new(data.path())).await.unwrap();
+    let service = Service::open(config(data.path())).await.unwrap();
     let records = [
         (
             "item",
@@ -69,7 +69,7 @@ async fn loading_twice_changes_nothing() {
 #[tokio::test]
 async fn invalid_records_are_rejected_and_the_others_stored() {
     let data = folder();
-    let service = Service::open(Config::new(data.path())).await.unwrap();
+    let service = Service::open(config(data.path())).await.unwrap();
     let results = load(
         &service,
         "acme",
@@ -120,7 +120,7 @@ async fn invalid_records_are_rejected_and_the_others_stored() {
 #[tokio::test]
 async fn batches_keep_the_order_and_the_numbers() {
     let data = folder();
-    let service = Service::open(Config::new(data.path())).await.unwrap();
+    let service = Service::open(config(data.path())).await.unwrap();
     // The first record takes the number that the second would get.
     let mut records = vec![loaded("order", r#"{"order_id":2}"#), loaded("order", "{}"), loaded("order", "{}")];
     records.extend((0..1200).map(|n| loaded("item", &format!(r#"{{"external_id":"{n}"}}"#))));
@@ -145,7 +145,7 @@ async fn batches_keep_the_order_and_the_numbers() {
 #[tokio::test]
 async fn lists_show_the_external_ids_of_orders_and_inventories() {
     let data = folder();
-    let service = Service::open(Config::new(data.path())).await.unwrap();
+    let service = Service::open(config(data.path())).await.unwrap();
     let records = [("order", r#"{"id":"o","external_id":"SO-1"}"#), ("inventory", r#"{"id":"i","external_id":"L-1"}"#)];
     assert_eq!(changes(&load(&service, "acme", &records).await), [WriteOutcome::Created; 2]);
     let renamed = [("order", r#"{"id":"o","external_id":"SO-2"}"#)];
@@ -166,7 +166,7 @@ async fn lists_show_the_external_ids_of_orders_and_inventories() {
 #[tokio::test]
 async fn items_without_external_ids_match_by_id() {
     let data = folder();
-    let service = Service::open(Config::new(data.path())).await.unwrap();
+    let service = Service::open(config(data.path())).await.unwrap();
     let known = [("item", r#"{"id":"1","external_id":"B","name":"Nut"}"#)];
     assert_eq!(changes(&load(&service, "acme", &known).await), [WriteOutcome::Created]);
     let exported = [("item", r#"{"id":"1","name":"Nut"}"#), ("item", r#"{"id":"1","name":"Lock nut"}"#)];

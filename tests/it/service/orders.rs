@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::Value;
 use sheetport::records::token::Access;
 
-use super::{ITEMS, Running, answer, folder, load, start};
+use super::{Data, ITEMS, Running, answer, folder, load, start};
 
 const ORDERS: &str = "/v1/public/orders";
 
@@ -13,7 +13,7 @@ const FIRST: &str = r#"{"id":"o-1","external_id":"SO-1","order_at":"2026-01-05T0
     "created_at":"2026-01-05T09:00:00Z","updated_at":"2026-01-06T10:00:00Z","order_id":1001,"delivery_status":"pending",
     "total_price":119.00,"total_price_without_tax":100.00,"number_item":2,"currency":"EUR","contact_id":"k-1"}"#;
 
-async fn with_orders() -> (tempfile::TempDir, Running) {
+async fn with_orders() -> (Data, Running) {
     let data = folder();
     let records = [
         ("order", FIRST),
@@ -261,7 +261,7 @@ async fn invalid_input_is_a_422() {
     }
     service.put(&format!("{ORDERS}/o-1"), "[]").await.refused(400);
     service.post(&format!("{ORDERS}/o-1"), "{}").await.refused(405);
-    let regular = service.tokens("acme", Access::Regular).access;
+    let regular = service.tokens("acme", Access::Regular).await.access;
     let request = service.request(Method::PUT, &format!("{ORDERS}/o-1")).bearer_auth(&regular);
     answer(request.header("content-type", "application/json").body(r#"{"order":{}}"#)).await.refused(403);
     let request = service.request(Method::GET, &format!("{ORDERS}/o-1")).bearer_auth(&regular);

@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::Value;
 use sheetport::records::token::Access;
 
-use super::{Running, answer, folder, load, start};
+use super::{Data, Running, answer, folder, load, start};
 
 const TRANSACTIONS: &str = "/v1/public/inventory-transactions";
 
@@ -15,7 +15,7 @@ const BOLTS: &str = r#"{"id":"i-1","external_id":"BOLTS","inventory_id":"INV-1",
 /// An inventory with unknown figures.
 const NUTS: &str = r#"{"id":"i-2","external_id":"NUTS","inventory_id":"INV-2"}"#;
 
-async fn with_inventories() -> (tempfile::TempDir, Running) {
+async fn with_inventories() -> (Data, Running) {
     let data = folder();
     load(data.path(), "acme", &[("inventory", BOLTS), ("inventory", NUTS)]).await;
     load(data.path(), "other", &[("inventory", r#"{"id":"theirs","external_id":"THEIRS","available":1}"#)]).await;
@@ -60,7 +60,7 @@ async fn a_transaction_is_created_and_read() {
     assert_eq!((&created["inventory_id"], &created["ctx_id"]), (&"INV-1".into(), &answered.header("x-ctx-id").into()));
     let id = created["transaction_id"].as_str().unwrap();
 
-    let regular = service.tokens("acme", Access::Regular).access;
+    let regular = service.tokens("acme", Access::Regular).await.access;
     let read = service.request(Method::GET, &format!("{TRANSACTIONS}/{id}")).bearer_auth(regular);
     let read = answer(read).await;
     let at = read.ok()["created_at"].as_str().unwrap().to_owned();
@@ -244,7 +244,7 @@ async fn transactions_of_other_workspaces_are_a_404() {
     assert!(messages.iter().all(|message| *message == messages[0]), "{messages:?}");
     assert_eq!(service.figures("i-1").await, "101 5 1 107 267.50");
 
-    let regular = service.tokens("acme", Access::Regular).access;
+    let regular = service.tokens("acme", Access::Regular).await.access;
     for (method, path) in [(Method::POST, TRANSACTIONS), (Method::PUT, &ours)] {
         let request = service.request(method, path).bearer_auth(&regular);
         answer(request.header("content-type", "application/json").body(body)).await.refused(403);

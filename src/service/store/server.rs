@@ -1,0 +1,82 @@
+//! The database on a PostgreSQL server, which any number of services share.
+
+use std::borrow::Cow;
+
+use sqlx::SqlStr;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+
+use super::database::Store;
+use super::source::Source;
+use crate::service::error::Error;
+use crate::sql::{ServerAddress, ServerError, Tables};
+
+/// The tables as all migrations of SQLite leave them.
+pub(super) const TABLES: &str = include_str!("migrations/server_tables.sql");
+/// The number of writers of a service. The writes of a workspace go to the same.
+const WRITERS: usize = 4;
+const READERS: u32 = 4;
+
+impl Store {
+    /// Opens the database, and creates the tables if it is empty.
+    pub(crate) async fn connect(address: &ServerAddress, journal: u64) -> Result<Store, Error> {
+        let source = connect(address).await?;
+        let reader = source.pool(READERS);
+        Store::start(source, reader, WRITERS, journal).await.map_err(|error| failed(address, error.into()))
+    }
+}
+
+/// Checks that the database is ours, or empty, and creates the tables. Returns how to connect.
+pub(super) async fn connect(address: &ServerAddress) -> Result<Source, Error> {
+    let tables = Migration::new(1, Cow::Borrowed("service"), MigrationType::Simple, SqlStr::from_static(TABLES), false);
+    let migrator = Migrator { migrations: Cow::Owned(vec![tables]), ..Migrator::DEFAULT };
+    let tables = Tables { content: "service", mark: "idempotency_keys", migrator };
+    let options = tables.prepare(address).await.map_err(|error| failed(address, error))?;
+    Ok(Source::Server { options, keeps_statements: address.keeps_statements() })
+}
+
+pub(super) fn failed(address: &ServerAddress, error: ServerError) -> Error {
+    let storage = address.to_string();
+    match error {
+        ServerError::Unusable { reason, remedy } => Error::Server { storage, reason, remedy },
+        ServerError::OtherVersion { .. } => Error::OtherVersion { storage },
+        ServerError::Database(error) => Error::Server {
+            storage,
+            reason: error.to_string(),
+            remedy: "check that the database can be reached and that its disk is not full".to_owned(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::sql::{self, Pool};
+
+    /// Returns the tables with their columns.
+    async fn columns(pool: &Pool) -> BTreeSet<(String, String)> {
+        let columns = "SELECT tables.name, columns.name FROM sqlite_schema AS tables \
+                       JOIN pragma_table_info(tables.name) AS columns WHERE tables.name NOT LIKE '\\_%' ESCAPE '\\'";
+        sql::query_as(columns).fetch_all(pool).await.expect("columns").into_iter().collect()
+    }
+
+    #[tokio::test]
+    async fn both_databases_have_the_same_columns() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(&folder.path().join("service.db"), std::time::Duration::ZERO, 0).await.expect("opened");
+        let other = folder.path().join("other.db");
+        let other = Source::File(sqlx::sqlite::SqliteConnectOptions::new().filename(other).create_if_missing(true));
+        let pool = other.pool(1);
+        // What only a server has.
+        let only_servers = |name: &str| name == "signing_key";
+        for statement in TABLES.split(";\n").filter(|statement| statement.contains("CREATE TABLE")) {
+            let table = &statement[statement.find("CREATE TABLE").expect("found")..];
+            sql::query(table.to_owned()).execute(&pool).await.expect(statement);
+        }
+        let mut on_server = columns(&pool).await;
+        on_server.retain(|(table, _)| !only_servers(table));
+        assert_eq!(columns(store.reader()).await, on_server);
+        store.close().await;
+    }
+}
