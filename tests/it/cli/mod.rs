@@ -78,6 +78,7 @@ mod serve_roundtrip;
 mod serve_show;
 mod server_ledger;
 pub mod service;
+mod service_replicas;
 mod setup;
 mod sheets;
 mod stdin;
