@@ -9,9 +9,10 @@ use futures_util::FutureExt;
 use serde_json::json;
 use tokio::net::{TcpListener, lookup_host};
 
+use super::shared::service_storage::storage;
 use super::shared::signals::Interrupt;
 use super::{serve_load, serve_show};
-use crate::cli::{self, Data, Lifetimes, Listen, Serve, ServeAction, Token};
+use crate::cli::{self, Lifetimes, Listen, Serve, ServeAction, Token};
 use crate::diagnostics::Mistakes;
 use crate::error::{Exit, Failure};
 use crate::service::{self, Config, EXAMPLES, FaultInjection, Plan, Service, Storage};
@@ -102,13 +103,6 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     }
     service.serve_all(listeners, stop).await?;
     Ok(Exit::Done)
-}
-
-/// Returns the storage that the flags or the environment name.
-pub(super) fn storage(data: &Data) -> Result<Storage, Failure> {
-    let hint = "name a database such as postgres://anna@db.example/service with SHEETPORT_STORE or --store, and set PGPASSWORD or \
-                enter the password in the file .pgpass";
-    data.storage().map_err(|why| Failure::new(Exit::Usage, why, hint))
 }
 
 /// Returns the commands that set the address and the tokens, for PowerShell or for other shells.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::serve;
+use super::shared::service_storage::storage;
 use crate::cli::Load;
 use crate::error::{Exit, Failure};
 use crate::operations::{self, LoadedFile};
@@ -15,7 +15,7 @@ pub(super) async fn run(args: &Load, settings: &Settings) -> Result<Exit, Failur
             print(file);
         }
     };
-    let files = operations::load(serve::storage(&args.data)?, &args.workspace, &args.files, args.kind, show).await?;
+    let files = operations::load(storage(&args.data)?, &args.workspace, &args.files, args.kind, show).await?;
     if settings.output.json {
         let files: Vec<_> = files
             .iter()

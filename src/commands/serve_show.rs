@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::serve;
+use super::shared::service_storage::storage;
 use crate::cli::{Show, Shown};
 use crate::error::{Exit, Failure};
 use crate::service::{Inspector, RecordView, RequestView, ShownKind, WorkspaceView};
@@ -10,7 +10,7 @@ use crate::settings::Settings;
 use crate::ui;
 
 pub(super) async fn run(args: &Show, settings: &Settings) -> Result<Exit, Failure> {
-    let mut inspector = Inspector::open(&serve::storage(&args.data)?).await?;
+    let mut inspector = Inspector::open(&storage(&args.data)?).await?;
     let as_json = settings.output.json;
     match args.what {
         None => overview(&mut inspector, args, as_json).await,

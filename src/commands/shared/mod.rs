@@ -9,5 +9,6 @@ pub(super) mod next;
 pub(super) mod opened;
 pub(super) mod person;
 pub(super) mod recognize;
+pub(super) mod service_storage;
 pub(super) mod signals;
 pub(super) mod summary;
