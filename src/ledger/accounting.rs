@@ -4,7 +4,6 @@ use super::database::Ledger;
 use super::error::{Error, corrupt};
 use super::ids::RunId;
 use super::integrity::totals;
-use super::outcomes::outcome_state;
 use super::state::RecordState;
 use crate::sql;
 
@@ -91,19 +90,10 @@ impl Ledger {
             warned: count(planned.try_get(4)?)?,
             ..Accounting::default()
         };
-        // A resolution replaces the state of an unknown outcome.
-        let outcomes = sql::query(
-            "SELECT COALESCE(resolution.state, outcome.state), COUNT(*) FROM outcome \
-             LEFT JOIN resolution ON resolution.run = outcome.run AND resolution.seq = outcome.seq \
-             WHERE outcome.run = $1 GROUP BY 1",
-        )
-        .bind(run)
-        .fetch_all(&self.reader)
-        .await?;
-        for row in outcomes {
-            *accounting.count_mut(outcome_state(row.try_get(0)?)?) += count(row.try_get(1)?)?;
-        }
         let totals = totals::load(&self.reader, run).await?;
+        for (state, outcomes) in totals.states.iter() {
+            *accounting.count_mut(state) += count(outcomes)?;
+        }
         (accounting.requests, accounting.retries) = (count(totals.requests)?, count(totals.retries)?);
         let settled: u64 = accounting.states().into_iter().map(|(_, count)| count).sum();
         let too_many = || corrupt(format_args!("run {run} has more outcomes than records"));

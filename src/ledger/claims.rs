@@ -4,6 +4,7 @@
 //! record.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use super::accepted::scope;
 use super::database::{Ledger, to_json};
@@ -222,12 +223,15 @@ pub(super) async fn earlier_claims(
 /// not applied.
 fn earlier_claim(stored: &StoredClaim<'_>, row: &Row) -> Result<Option<EarlierClaim>, Error> {
     let state: Option<String> = row.try_get(11)?;
+    let is_removed = row.try_get::<Option<RunId>, _>(13)?.is_none();
     let state = match state.as_deref().map(RecordState::from_name) {
+        // Its outcomes are being removed.
+        Some(Some(RecordState::Sent | RecordState::Unknown)) if is_removed => EarlierState::Pruned,
         Some(Some(RecordState::Sent)) => EarlierState::Sent,
         Some(Some(RecordState::Unknown)) => EarlierState::Unknown,
         Some(Some(_)) => return Ok(None),
         Some(None) => return Err(corrupt(format_args!("an outcome with the state '{}'", state.unwrap_or_default()))),
-        None if row.try_get::<Option<RunId>, _>(13)?.is_none() => EarlierState::Pruned,
+        None if is_removed => EarlierState::Pruned,
         None if row.try_get::<Option<Seq>, _>(12)?.is_some() => EarlierState::InFlight,
         None => return Ok(None),
     };
@@ -367,11 +371,15 @@ pub(super) async fn insert_claims(
     totals::change(transaction, run, |totals| totals.claims += claims.len() as i64 - known).await
 }
 
-/// Removes the claims of a run about to be deleted, except for requests that were or may have been applied.
+/// Removes the claims of these records of a run about to be deleted, except for requests that were or may have been applied.
 ///
 /// The last claim stays in any case, without content, so that ids are never assigned again.
-pub(super) async fn keep_claims(transaction: &mut Transaction, run: RunId) -> Result<(), Error> {
-    const NOT_APPLIED: &str = "run = $1 AND NOT EXISTS (SELECT 1 FROM in_flight WHERE in_flight.run = claim.run \
+pub(super) async fn keep_claims(
+    transaction: &mut Transaction,
+    run: RunId,
+    range: &RangeInclusive<Seq>,
+) -> Result<(), Error> {
+    const NOT_APPLIED: &str = "run = $1 AND seq BETWEEN $2 AND $3 AND NOT EXISTS (SELECT 1 FROM in_flight WHERE in_flight.run = claim.run \
         AND in_flight.seq = claim.seq) AND NOT EXISTS (SELECT 1 FROM outcome LEFT JOIN resolution \
         ON resolution.run = outcome.run AND resolution.seq = outcome.seq WHERE outcome.run = claim.run \
         AND outcome.seq = claim.seq AND COALESCE(resolution.state, outcome.state) IN ('sent', 'unknown'))";
@@ -381,7 +389,7 @@ pub(super) async fn keep_claims(transaction: &mut Transaction, run: RunId) -> Re
         ),
         format!("DELETE FROM claim WHERE id < (SELECT MAX(id) FROM claim) AND {NOT_APPLIED}"),
     ] {
-        sql::query(statement).bind(run).execute(&mut *transaction).await?;
+        sql::query(statement).bind(run).bind(range.start()).bind(range.end()).execute(&mut *transaction).await?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use super::database::Ledger;
 use super::error::{Error, corrupt, damaged};
 use super::ids::{RunId, Seq};
 use super::integrity::checksum::Checksum;
-use super::integrity::totals::{self, Sum, Totals};
+use super::integrity::totals::{self, States, Sum, Totals};
 use super::model::{Outcome, Problem};
 use super::state::RecordState;
 use crate::sql::{self, Builder, Transaction, Value};
@@ -80,7 +80,7 @@ pub(super) async fn insert_outcomes(
         return Ok(());
     }
     let outcomes: Vec<Cow<'_, Outcome>> = outcomes.iter().map(storable).collect();
-    let mut added = Sum::default();
+    let (mut added, mut states) = (Sum::default(), States::default());
     for outcomes in outcomes.chunks(ROWS_PER_INSERT) {
         let problems: Vec<Option<String>> =
             outcomes.iter().map(|outcome| problems_json(outcome)).collect::<Result<_, Error>>()?;
@@ -92,6 +92,7 @@ pub(super) async fn insert_outcomes(
         query.push_rows(outcomes.iter().zip(problems).map(|(outcome, problems)| {
             let checksum = checksum(run, outcome, problems.as_deref());
             added.add(outcome.seq, checksum);
+            states.add(outcome.state, 1);
             [
                 Value::from(run),
                 outcome.seq.into(),
@@ -114,6 +115,7 @@ pub(super) async fn insert_outcomes(
         totals.outcomes.rows += added.rows;
         totals.outcomes.seqs += added.seqs;
         totals.outcomes.checksums += added.checksums;
+        states.iter().for_each(|(state, count)| totals.states.add(state, count));
     };
     totals::change(transaction, run, add).await
 }

@@ -1,10 +1,10 @@
-//! Removal of old runs.
+//! Removal of old runs, in short transactions.
 
 use super::claims::keep_claims;
 use super::database::Ledger;
 use super::error::Error;
-use super::ids::RunId;
-use super::integrity::totals::{self, Sum};
+use super::ids::{RunId, Seq};
+use super::integrity::totals::{self, States, Sum};
 use crate::sql::{self, Dialect, Transaction};
 
 const PLAN: [&str; 3] = [
@@ -12,28 +12,70 @@ const PLAN: [&str; 3] = [
     "DELETE FROM record_block WHERE run = $1",
     "DELETE FROM outcome WHERE run = $1",
 ];
-/// Only PostgreSQL has them.
-const PARTS: [&str; 2] = ["DELETE FROM part WHERE run = $1", "DELETE FROM chain WHERE run = $1"];
-const SENDING_AND_RUN: [&str; 7] = [
-    "DELETE FROM total WHERE run = $1",
-    "DELETE FROM intent WHERE run = $1",
-    "DELETE FROM sender WHERE run = $1",
-    "DELETE FROM yielded WHERE run = $1",
-    "DELETE FROM in_flight WHERE run = $1",
-    "DELETE FROM resolution WHERE run = $1",
-    "DELETE FROM run WHERE id = $1",
+/// Rows removed by a transaction, at most, from each table.
+const BATCH: i64 = 10_000;
+/// Tables with many rows of a run, and the columns of their positions.
+const LARGE: [(&str, &str); 5] = [
+    ("source_block", "first"),
+    ("record_block", "first"),
+    ("outcome", "seq"),
+    ("in_flight", "seq"),
+    ("resolution", "seq"),
 ];
+const SMALL: [&str; 3] = ["intent", "sender", "yielded"];
 
 impl Ledger {
-    /// Deletes a run with plan and outcomes. Requires the lock of the run.
+    /// Deletes a run with plan and outcomes. Requires the lock of the run. The run is gone after the first transaction; the rest is
+    /// removed in short ones, so that uploads do not wait, and by [`Ledger::remove_rest`] if the process is killed.
     pub async fn remove(&self, run: RunId) -> Result<(), Error> {
         let mut transaction = self.begin().await?;
-        keep_claims(&mut transaction, run).await?;
-        delete(&mut transaction, run, &PLAN).await?;
-        if self.dialect() == Dialect::Postgres {
-            delete(&mut transaction, run, &PARTS).await?;
+        sql::query("DELETE FROM run WHERE id = $1").bind(run).execute(&mut transaction).await?;
+        transaction.commit().await?;
+        self.remove_rows(run).await
+    }
+
+    /// Finishes the removal of runs whose process was killed. Other processes may do the same.
+    pub async fn remove_rest(&self) -> Result<(), Error> {
+        let query = "SELECT run FROM total WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = total.run)";
+        let removed: Vec<RunId> = sql::query_scalar(query).fetch_all(&self.reader).await?;
+        for run in removed {
+            self.remove_rows(run).await?;
         }
-        delete(&mut transaction, run, &SENDING_AND_RUN).await?;
+        Ok(())
+    }
+
+    /// Removes the rows of a run that is gone, and its totals last.
+    async fn remove_rows(&self, run: RunId) -> Result<(), Error> {
+        let mut large = LARGE.to_vec();
+        let mut small = SMALL.to_vec();
+        // Only PostgreSQL has them.
+        if self.dialect() == Dialect::Postgres {
+            large.push(("chain", "seq"));
+            small.push("part");
+        }
+        let mut last: Seq = 0;
+        for (table, position) in large.iter().chain(&[("claim", "seq")]) {
+            let query = format!("SELECT COALESCE(MAX({position}), 0) FROM {table} WHERE run = $1");
+            last = last.max(sql::query_scalar(query).bind(run).fetch_one(&self.reader).await?);
+        }
+        let mut from: Seq = 0;
+        while from <= last {
+            let range = from..=from.saturating_add(BATCH - 1);
+            from = range.end().saturating_add(1);
+            let mut transaction = self.begin().await?;
+            keep_claims(&mut transaction, run, &range).await?;
+            for (table, position) in &large {
+                let delete = format!("DELETE FROM {table} WHERE run = $1 AND {position} BETWEEN $2 AND $3");
+                let delete = sql::query(delete).bind(run).bind(range.start()).bind(range.end());
+                delete.execute(&mut transaction).await?;
+            }
+            transaction.commit().await?;
+        }
+        let mut transaction = self.begin().await?;
+        for table in small.into_iter().chain(["total"]) {
+            let delete = format!("DELETE FROM {table} WHERE run = $1");
+            sql::query(delete).bind(run).execute(&mut transaction).await?;
+        }
         transaction.commit().await?;
         Ok(())
     }
@@ -46,19 +88,29 @@ impl Ledger {
         Ok(())
     }
 
-    /// Returns the disk space of deleted runs to the system. Needs as much free space as the ledger has data.
+    /// Returns the disk space of deleted runs to the system, little by little.
     pub async fn shrink(&self) -> Result<(), Error> {
-        if let Some(statement) = self.dialect().shrink() {
-            sql::query(statement).execute(&self.writer).await?;
+        let Some(statement) = self.dialect().release_some_space() else { return Ok(()) };
+        let mut free = i64::MAX;
+        loop {
+            let left: i64 = sql::query_scalar("PRAGMA freelist_count").fetch_one(&self.writer).await?;
+            if left == 0 || left >= free {
+                return Ok(());
+            }
+            free = left;
+            // The rows fetched are none; the pragma works while it is read.
+            sql::query(statement).fetch_all(&self.writer).await?;
         }
-        Ok(())
     }
 }
 
 /// Deletes the rows, records and outcomes of a run.
 pub(super) async fn delete_plan(transaction: &mut Transaction, run: RunId) -> Result<(), Error> {
     delete(transaction, run, &PLAN).await?;
-    totals::change(transaction, run, |totals| totals.outcomes = Sum::default()).await
+    totals::change(transaction, run, |totals| {
+        (totals.outcomes, totals.states) = (Sum::default(), States::default());
+    })
+    .await
 }
 
 async fn delete(transaction: &mut Transaction, run: RunId, statements: &[&'static str]) -> Result<(), Error> {

@@ -90,6 +90,8 @@ impl Ledger {
         }
         let add = |totals: &mut Totals| {
             unknown.iter().for_each(|seq| totals.resolutions.add(*seq, checksum(run, *seq, state, who, now)));
+            totals.states.add(RecordState::Unknown, -(unknown.len() as i64));
+            totals.states.add(resolution.state(), unknown.len() as i64);
         };
         totals::change(&mut transaction, run, add).await?;
         transaction.commit().await?;

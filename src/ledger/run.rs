@@ -488,7 +488,8 @@ fn parsed<T>(what: &str, name: &str, from_name: impl Fn(&str) -> Option<T>) -> R
 /// The query for the number of a new run. Several processes may plan at the same time; a number of PostgreSQL may stay unused.
 fn next_number(dialect: Dialect) -> &'static str {
     match dialect {
-        Dialect::Sqlite => "SELECT COALESCE(MAX(id), 0) + 1 FROM run",
+        // The totals of a run that is being removed go last.
+        Dialect::Sqlite => "SELECT COALESCE(MAX(id), 0) + 1 FROM (SELECT id FROM run UNION ALL SELECT run FROM total)",
         Dialect::Postgres => "SELECT nextval('run_id')",
     }
 }

@@ -81,8 +81,8 @@ impl Ledger {
         let about = &run.about;
         let query = "SELECT id FROM run WHERE base_url = $1 AND workspace = $2 AND record = $3 AND id < $4 \
                      AND state IN ('planned', 'queued', 'finished') AND has_plan = 1 \
-                     AND records > skipped + rejected + unchanged + (SELECT COUNT(*) FROM outcome \
-                     WHERE outcome.run = run.id AND outcome.state IN ('sent', 'unchanged', 'rejected'))";
+                     AND records > run.skipped + run.rejected + run.unchanged + COALESCE((SELECT total.sent + total.unchanged \
+                     + total.rejected - resolutions FROM total WHERE total.run = run.id), 0)";
         let older: Vec<RunId> = sql::query_scalar(query)
             .bind(&about.base_url)
             .bind(&about.workspace)

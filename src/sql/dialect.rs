@@ -98,10 +98,10 @@ impl Dialect {
         }
     }
 
-    /// The statement that writes the file anew.
-    pub(crate) fn shrink(self) -> Option<&'static str> {
+    /// The statement that returns some of this space, in a short transaction.
+    pub(crate) fn release_some_space(self) -> Option<&'static str> {
         match self {
-            Dialect::Sqlite => Some("VACUUM"),
+            Dialect::Sqlite => Some("PRAGMA incremental_vacuum(4096)"),
             Dialect::Postgres => None,
         }
     }

@@ -154,19 +154,70 @@ impl Cluster {
         ready.status().is_ok_and(|status| status.success())
     }
 
-    /// Returns a command of the server, for a user without rights if this one is root. It ends with this test.
+    /// Returns a command of the server.
     fn command(&self, name: &str) -> Command {
-        let program = self.programs.join(name);
-        let mut command = match is_root() {
-            true => {
-                let mut command = Command::new("setpriv");
-                command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--pdeathsig=INT"]).arg(program);
-                command
-            }
-            false => Command::new(program),
-        };
+        let mut command = as_nobody(&self.programs.join(name));
         command.current_dir(self.folder.path());
         command
+    }
+}
+
+/// Returns a command for a user without rights if this one is root. It ends with this test.
+fn as_nobody(program: &Path) -> Command {
+    match is_root() {
+        true => {
+            let mut command = Command::new("setpriv");
+            command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--pdeathsig=INT"]).arg(program);
+            command
+        }
+        false => Command::new(program),
+    }
+}
+
+/// PgBouncer in transaction mode before a server. Stopped on drop.
+pub struct Pooler(Child);
+
+impl Drop for Pooler {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Cluster {
+    /// Starts a pooler before a database. Returns `None` with a message if PgBouncer is not installed.
+    pub fn pooler(&self, database: &str) -> Option<Pooler> {
+        let program =
+            ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].map(PathBuf::from).into_iter().find(|it| it.exists());
+        let Some(program) = program else {
+            environment::report_missing("pgbouncer");
+            return None;
+        };
+        let (folder, settings) = (self.folder.path(), self.folder.path().join("pgbouncer.ini"));
+        let text = format!(
+            "[databases]\n{database} = host={at} user=sheetport\n[pgbouncer]\nunix_socket_dir = {at}\nlisten_port = 6432\n\
+             auth_type = any\npool_mode = transaction\ndefault_pool_size = 6\nmax_client_conn = 100\n\
+             ignore_startup_parameters = extra_float_digits\n",
+            at = folder.display()
+        );
+        std::fs::write(&settings, text).unwrap();
+        let mut command = as_nobody(&program);
+        command.arg(&settings).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null());
+        let log = std::fs::File::create(folder.join("pgbouncer.log")).unwrap();
+        let pooler = Pooler(command.stderr(log).spawn().unwrap());
+        let (socket, until) = (folder.join(".s.PGSQL.6432"), Instant::now() + DEADLINE);
+        while !socket.exists() {
+            let log = || std::fs::read_to_string(folder.join("pgbouncer.log")).unwrap_or_default();
+            assert!(Instant::now() < until, "the pooler does not start: {}", log());
+            std::thread::sleep(POLL);
+        }
+        Some(pooler)
+    }
+
+    /// Returns the address of a database behind the pooler.
+    pub fn pooled_address(&self, name: &str) -> String {
+        format!("{}&port=6432", self.address(name))
     }
 }
 

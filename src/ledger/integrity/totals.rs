@@ -3,6 +3,7 @@
 
 use super::super::error::{Error, damaged};
 use super::super::ids::{RunId, Seq};
+use super::super::state::RecordState;
 use super::checksum::Checksum;
 use crate::sql::{self, Executor, Transaction};
 
@@ -17,6 +18,13 @@ pub(in crate::ledger) struct Totals {
     /// All requests made for the records of the run, and the repeated ones among them.
     pub requests: i64,
     pub retries: i64,
+    pub states: States,
+}
+
+/// The number of outcomes in each state, those of resolved records in the state that a person has decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::ledger) struct States {
+    counts: [i64; 6],
 }
 
 /// The number of rows, and the sums of their positions and checksums.
@@ -41,9 +49,33 @@ impl Sum {
     }
 }
 
+impl States {
+    /// The order of the columns.
+    const ORDER: [RecordState; 6] = [
+        RecordState::Sent,
+        RecordState::Unchanged,
+        RecordState::Skipped,
+        RecordState::Rejected,
+        RecordState::Failed,
+        RecordState::Unknown,
+    ];
+
+    /// Adds `count` outcomes, or removes them if it is negative. Pending records have none.
+    pub(in crate::ledger) fn add(&mut self, state: RecordState, count: i64) {
+        for (known, sum) in States::ORDER.iter().zip(&mut self.counts) {
+            *sum += if *known == state { count } else { 0 };
+        }
+    }
+
+    pub(in crate::ledger) fn iter(&self) -> impl Iterator<Item = (RecordState, i64)> {
+        States::ORDER.into_iter().zip(self.counts)
+    }
+}
+
 impl Totals {
-    fn numbers(&self) -> [i64; 11] {
-        let Totals { outcomes, resolutions, in_flight, claims, requests, retries } = *self;
+    fn numbers(&self) -> [i64; NUMBERS] {
+        let Totals { outcomes, resolutions, in_flight, claims, requests, retries, states } = *self;
+        let [sent, unchanged, skipped, rejected, failed, unknown] = states.counts;
         [
             outcomes.rows,
             outcomes.seqs,
@@ -56,10 +88,16 @@ impl Totals {
             claims,
             requests,
             retries,
+            sent,
+            unchanged,
+            skipped,
+            rejected,
+            failed,
+            unknown,
         ]
     }
 
-    fn of_numbers(numbers: [i64; 11]) -> Totals {
+    fn of_numbers(numbers: [i64; NUMBERS]) -> Totals {
         let sum = |at: usize| Sum { rows: numbers[at], seqs: numbers[at + 1], checksums: numbers[at + 2] };
         Totals {
             outcomes: sum(0),
@@ -68,6 +106,7 @@ impl Totals {
             claims: numbers[8],
             requests: numbers[9],
             retries: numbers[10],
+            states: States { counts: std::array::from_fn(|nth| numbers[11 + nth]) },
         }
     }
 
@@ -75,6 +114,9 @@ impl Totals {
         self.numbers().into_iter().fold(Checksum::of("total").number(run), Checksum::number).short()
     }
 }
+
+/// Columns of the table, except for the run and the checksum.
+const NUMBERS: usize = 17;
 
 /// Returns the totals of a run.
 ///
@@ -86,15 +128,16 @@ pub(in crate::ledger) async fn load(on: impl Executor, run: RunId) -> Result<Tot
 
 async fn load_with(on: impl Executor, run: RunId, end: &str) -> Result<Totals, Error> {
     let query = "SELECT outcomes, outcome_seqs, outcome_checksums, resolutions, resolution_seqs, resolution_checksums, \
-                 in_flight, in_flight_seqs, claims, requests, retries, checksum FROM total WHERE run = $1";
+                 in_flight, in_flight_seqs, claims, requests, retries, sent, unchanged, skipped, rejected, failed, unknown, \
+                 checksum FROM total WHERE run = $1";
     let row = sql::query(format!("{query}{end}")).bind(run).fetch_optional(on).await?;
     let row = row.ok_or_else(|| damaged(run, "its totals are missing"))?;
-    let mut numbers = [0; 11];
+    let mut numbers = [0; NUMBERS];
     for (at, number) in numbers.iter_mut().enumerate() {
         *number = row.try_get(at)?;
     }
     let totals = Totals::of_numbers(numbers);
-    match totals.checksum(run) == row.try_get::<i64, _>(11)? {
+    match totals.checksum(run) == row.try_get::<i64, _>(NUMBERS)? {
         true => Ok(totals),
         false => Err(damaged(run, "its totals were altered")),
     }
@@ -103,13 +146,15 @@ async fn load_with(on: impl Executor, run: RunId, end: &str) -> Result<Totals, E
 /// Stores the totals of a run.
 pub(in crate::ledger) async fn store(transaction: &mut Transaction, run: RunId, totals: &Totals) -> Result<(), Error> {
     let query = "INSERT INTO total (run, outcomes, outcome_seqs, outcome_checksums, resolutions, resolution_seqs, \
-                 resolution_checksums, in_flight, in_flight_seqs, claims, requests, retries, checksum) \
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (run) DO UPDATE SET \
+                 resolution_checksums, in_flight, in_flight_seqs, claims, requests, retries, sent, unchanged, skipped, \
+                 rejected, failed, unknown, checksum) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
+                 $17, $18, $19) ON CONFLICT (run) DO UPDATE SET \
                  outcomes = excluded.outcomes, outcome_seqs = excluded.outcome_seqs, \
                  outcome_checksums = excluded.outcome_checksums, resolutions = excluded.resolutions, \
                  resolution_seqs = excluded.resolution_seqs, resolution_checksums = excluded.resolution_checksums, \
                  in_flight = excluded.in_flight, in_flight_seqs = excluded.in_flight_seqs, claims = excluded.claims, \
-                 requests = excluded.requests, retries = excluded.retries, checksum = excluded.checksum";
+                 requests = excluded.requests, retries = excluded.retries, sent = excluded.sent, unchanged = excluded.unchanged, skipped = excluded.skipped, \
+                 rejected = excluded.rejected, failed = excluded.failed, unknown = excluded.unknown, checksum = excluded.checksum";
     let query = totals.numbers().into_iter().fold(sql::query(query).bind(run), |query, number| query.bind(number));
     query.bind(totals.checksum(run)).execute(transaction).await?;
     Ok(())

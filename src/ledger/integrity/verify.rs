@@ -6,7 +6,7 @@ use super::super::error::{Error, damaged};
 use super::super::ids::RunId;
 use super::super::outcomes::outcome_state;
 use super::super::run::{PlannedCounts, Run};
-use super::super::state::RunState;
+use super::super::state::{RecordState, RunState};
 use super::part::DamagedPart;
 use super::totals::{self, Sum, Totals};
 use crate::sql::{self, Row};
@@ -101,12 +101,15 @@ impl Ledger {
                      AND outcome.seq < record_block.first + record_block.records \
                      AND record_block.run = $1 GROUP BY outcome.state";
         for row in sql::query(query).bind(run).fetch_all(&self.reader).await? {
-            add_group(&mut totals.outcomes, &row)?;
+            let (state, count) = add_group(&mut totals.outcomes, &row)?;
+            totals.states.add(state, count);
         }
         let query = "SELECT state, COUNT(*), CAST(SUM(seq) AS BIGINT), CAST(SUM(checksum) AS BIGINT) FROM resolution \
                      WHERE run = $1 GROUP BY state";
         for row in sql::query(query).bind(run).fetch_all(&self.reader).await? {
-            add_group(&mut totals.resolutions, &row)?;
+            let (state, count) = add_group(&mut totals.resolutions, &row)?;
+            totals.states.add(state, count);
+            totals.states.add(RecordState::Unknown, -count);
         }
         let query = "SELECT COUNT(*), COALESCE(CAST(SUM(seq) AS BIGINT), 0) FROM in_flight WHERE run = $1";
         let (rows, seqs) = sql::query_as(query).bind(run).fetch_one(&self.reader).await?;
@@ -117,13 +120,13 @@ impl Ledger {
     }
 }
 
-/// Adds the rows with one state: the state, their number, and the sums of their positions and checksums.
-fn add_group(sum: &mut Sum, row: &Row) -> Result<(), Error> {
-    outcome_state(row.try_get(0)?)?;
-    sum.rows += row.try_get::<i64, _>(1)?;
+/// Adds the rows with one state: the state, their number, and the sums of their positions and checksums. Returns the first two.
+fn add_group(sum: &mut Sum, row: &Row) -> Result<(RecordState, i64), Error> {
+    let (state, count) = (outcome_state(row.try_get(0)?)?, row.try_get::<i64, _>(1)?);
+    sum.rows += count;
     sum.seqs += row.try_get::<i64, _>(2)?;
     sum.checksums += row.try_get::<i64, _>(3)?;
-    Ok(())
+    Ok((state, count))
 }
 
 /// Describes how the rows of a run differ from its stored totals.

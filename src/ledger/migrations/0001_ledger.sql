@@ -97,7 +97,7 @@ CREATE TABLE run (
 
 -- Of each run: the number of its outcomes, resolutions, records in flight and claims, with the sums of their positions and
 -- checksums; and all requests made for its records, also for those without an outcome, with the repeated ones among them.
--- Changed in the same transaction as the rows, so that a lost or altered row is noticed.
+-- Changed in the same transaction as the rows, so that a lost or altered row is noticed. Of a run that is removed, this row goes last.
 CREATE TABLE total (
     run                  BIGINT PRIMARY KEY,
     outcomes             BIGINT NOT NULL,
@@ -111,6 +111,13 @@ CREATE TABLE total (
     claims               BIGINT NOT NULL,
     requests             BIGINT NOT NULL,
     retries              BIGINT NOT NULL,
+    -- Outcomes by state, resolved ones in the state of the resolution
+    sent                 BIGINT NOT NULL,
+    unchanged            BIGINT NOT NULL,
+    skipped              BIGINT NOT NULL,
+    rejected             BIGINT NOT NULL,
+    failed               BIGINT NOT NULL,
+    unknown              BIGINT NOT NULL,
     checksum             BIGINT NOT NULL
 );
 

@@ -26,6 +26,9 @@ pub async fn prune(context: &Context, age: Duration, force: bool, dry_run: bool)
     let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
     let oldest_kept = now().saturating_sub(age);
     let mut pruned = Pruned::default();
+    if !dry_run {
+        ledger.remove_rest().await?;
+    }
     // The newest run is kept, because otherwise the run number would be assigned again.
     let newest = ledger.run_ids_before(RunId::MAX, 1).await?.first().copied().unwrap_or(RunId::MAX);
     let mut before = newest;

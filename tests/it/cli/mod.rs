@@ -61,6 +61,7 @@ mod online;
 mod orders;
 mod other_programs;
 mod page;
+mod pooler;
 pub mod process;
 mod profile;
 mod proxy;

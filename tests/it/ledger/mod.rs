@@ -2,6 +2,7 @@
 //! docs/ledger.md work.
 
 pub mod contract;
+mod gates;
 mod large;
 #[cfg(unix)]
 mod lost_commits;
