@@ -77,6 +77,7 @@ fn router(app: Arc<App>) -> Router {
         .route("/api/reviews/{id}/causes/{cause}/fixes", get(handlers::causes::fixes))
         .route("/api/reviews/{id}/causes/{cause}/preview", post(handlers::causes::preview_fix))
         .route("/api/reviews/{id}/causes/{cause}/fix", post(handlers::causes::fix))
+        .route("/api/reviews/{id}/remember", get(handlers::causes::can_remember).post(handlers::causes::remember))
         .route("/api/reviews/{id}/edits", post(handlers::edits::edit))
         .route("/api/reviews/{id}/undo", post(handlers::edits::undo))
         .route("/api/reviews/{id}/redo", post(handlers::edits::redo))

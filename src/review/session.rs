@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use axum::http::StatusCode;
 use tokio::runtime::Handle;
 
 use super::failure::Failure;
 use super::progress::{Comparing, Sending};
-use crate::ledger::RunId;
+use crate::ledger::{Edit, RunId};
 use crate::operations::review::TemplateMistake;
 use crate::operations::review::{
-    CheckedSheet, Draft, EditLog, Mapping, OpenSheet, Reading, RowVerdict, TemplateEdit, examine, last_run, mapping,
-    mistakes, open_sheet, propose,
+    CheckedSheet, Draft, EditLog, EditStore, MadeFix, Mapping, NotRemembered, OpenSheet, Reading, RowVerdict,
+    TemplateEdit, examine, last_run, mapping, mistakes, open_sheet, propose, sendable,
 };
 use crate::operations::{self, Context, Event, InputFile, Spreadsheet};
 use crate::records::RecordKind;
@@ -27,7 +28,11 @@ const TEMPLATES: &str = "templates";
 /// A file under review. All of it can be called from several tabs at once.
 pub(super) struct Session {
     pub file: Arc<InputFile>,
+    /// Never locked while something waits for the ledger, which may be on a server that hangs.
     state: Mutex<State>,
+    /// The edits in the ledger. Locked for each change of [`State::log`], before `state`.
+    store: Mutex<EditStore>,
+    file_hash: String,
     /// One check at a time: the next one includes what was changed meanwhile.
     checking: Mutex<()>,
     pub sending: Arc<Sending>,
@@ -46,6 +51,10 @@ pub(super) struct State {
     pub draft: Draft,
     /// Whether the draft is saved at its name, as it is.
     is_saved: bool,
+    /// Where the template was saved for this file, to be written again after further changes.
+    saved_at: Option<PathBuf>,
+    /// The last fix of many rows, which the template may learn.
+    made: Option<Made>,
     /// Shared with answers under way, like all that is large.
     pub log: Arc<EditLog>,
     /// Which column goes to which field, until the template changes.
@@ -67,6 +76,14 @@ pub(super) struct State {
     is_report: bool,
 }
 
+/// A fix of many rows.
+#[derive(Clone)]
+struct Made {
+    fix: MadeFix,
+    /// The template that does the same, or why there is none, for a revision.
+    found: Option<(u64, Result<Draft, NotRemembered>)>,
+}
+
 /// The result of reading the header with the template.
 pub(super) struct Columns {
     pub mapping: Mapping,
@@ -79,11 +96,13 @@ impl Session {
         let file = Arc::new(file);
         let save_as = save_as(context, &file);
         let reading = Reading::default();
-        let log = Handle::current().block_on(EditLog::of_file(context, &file, who))?;
+        let (store, log) = Handle::current().block_on(EditStore::of_file(context, &file, who))?;
         let state = open_state(context, &file, (reading, None), Arc::new(log), &save_as)?;
         let session = Session {
             file,
             state: Mutex::new(state),
+            file_hash: store.file_hash().to_owned(),
+            store: Mutex::new(store),
             checking: Mutex::new(()),
             sending: Arc::default(),
             comparing: Comparing::default(),
@@ -112,11 +131,13 @@ impl Session {
 
     /// Reads the file in another way, and finds its template anew.
     pub(super) fn change_reading(&self, context: &Context, reading: Reading) -> Result<(), Failure> {
-        let record = (reading.header_row != self.state().reading.header_row).then(|| self.state().draft.record);
-        let log = Arc::clone(&self.state().log);
-        let mut state = open_state(context, &self.file, (reading, record), log, &self.save_as)?;
+        let known = self.state().clone();
+        let record = (reading.header_row != known.reading.header_row).then_some(known.draft.record);
+        let mut state = open_state(context, &self.file, (reading, record), known.log, &self.save_as)?;
         let mut current = self.state();
         state.revision = current.revision + 1;
+        // There may be further edits meanwhile.
+        state.log = Arc::clone(&current.log);
         *current = state;
         Ok(())
     }
@@ -201,7 +222,7 @@ impl Session {
                     event => sending.note_reading(event),
                 };
                 let mut checked = examine(context, input, &observer).await?;
-                let last = last_run(context, state.log.file_hash()).await?;
+                let last = last_run(context, &self.file_hash).await?;
                 if let Some((run, refused)) = &last {
                     // What was changed since is not refused yet.
                     let edited = state.log.edited_since(run.created_at, checked.sheet_index());
@@ -228,39 +249,131 @@ impl Session {
         Ok(())
     }
 
-    /// Changes the edits. Returns the problems of the changed rows, if they could be checked alone.
-    pub(super) fn change_edits<T>(
+    /// Stores the edits that `change` returns, after what others have edited meanwhile was taken. Returns the problems of the changed
+    /// rows, if they could be checked alone.
+    pub(super) fn change_edits(
         &self,
-        change: impl FnOnce(&mut EditLog) -> Result<T, operations::Error>,
+        context: &Context,
+        change: impl FnOnce(&mut EditLog) -> Vec<Edit>,
     ) -> Result<Option<Vec<RowVerdict>>, Failure> {
+        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let handle = Handle::current();
+        let mut known = self.state().log.count();
+        self.take_edits(handle.block_on(store.news(context, known))?)?;
+        let edits = {
+            let mut state = self.state();
+            known = state.log.count();
+            change(Arc::make_mut(&mut state.log))
+        };
+        let stored = match edits.is_empty() {
+            true => Vec::new(),
+            false => handle.block_on(store.add(context, &edits, known))?,
+        };
+        self.take_edits(stored)
+    }
+
+    /// Stores the edits of a fix of many rows.
+    pub(super) fn make_fix(&self, context: &Context, edits: Vec<Edit>, fix: MadeFix) -> Result<(), Failure> {
+        let count = edits.len();
+        self.change_edits(context, |_| edits)?;
         let mut state = self.state();
-        let (known, before) = (state.log.count(), Arc::clone(state.log.current()));
-        change(Arc::make_mut(&mut state.log))?;
-        state.revision += 1;
-        let verdicts = state.revise(&before, known)?;
-        self.sending.note_revision(state.revision);
-        Ok(verdicts)
+        let step = state.log.last_step();
+        state.made = step.map(|step| Made { fix: MadeFix { step, count, ..fix }, found: None });
+        Ok(())
+    }
+
+    /// Returns the template that does in every file what the last fix of many rows has done here, or why there is none.
+    pub(super) fn remembering(&self, context: &Context) -> Result<Result<Draft, NotRemembered>, Failure> {
+        let state = self.state().clone();
+        let none = || Failure::new(StatusCode::CONFLICT, "nothing was fixed last");
+        let made = state.whole_fix().ok_or_else(none)?;
+        if let Some((_, found)) = made.found.as_ref().filter(|(revision, _)| *revision == state.revision) {
+            return Ok(found.clone());
+        }
+        let found = self.template_of_fix(context, &state, &made.fix)?;
+        let mut current = self.state();
+        if let Some(made) = current.made.as_mut().filter(|known| known.fix.step == made.fix.step) {
+            made.found = Some((state.revision, found.clone()));
+        }
+        Ok(found)
+    }
+
+    /// Tries each way to say a fix in the template: all rows must be sent as they are with the fix.
+    fn template_of_fix(
+        &self,
+        context: &Context,
+        state: &State,
+        fix: &MadeFix,
+    ) -> Result<Result<Draft, NotRemembered>, Failure> {
+        let candidates = fix.candidates(&self.columns().mapping);
+        if candidates.is_empty() {
+            return Ok(Err(NotRemembered::NoSuchRule));
+        }
+        let handle = Handle::current();
+        let with_fix = handle.block_on(sendable(context, state.spreadsheet(&self.file)?))?;
+        let mut without = Edits::clone(state.log.current());
+        state.log.opposite(fix.step).iter().for_each(|edit| without.add(edit));
+        let without = Arc::new(without);
+        let input = Spreadsheet { edits: Some(Arc::clone(&without)), ..state.spreadsheet(&self.file)? };
+        if handle.block_on(sendable(context, input)).is_ok_and(|sent| sent == with_fix) {
+            return Ok(Err(NotRemembered::NoEffect));
+        }
+        for changes in candidates {
+            let mut draft = state.draft.clone();
+            // Not each change suits each template.
+            if changes.iter().any(|change| draft.edit(change).is_err()) {
+                continue;
+            }
+            let Ok(template) = draft.load(&self.file) else { continue };
+            let input = Spreadsheet { template, edits: Some(Arc::clone(&without)), ..state.spreadsheet(&self.file)? };
+            if handle.block_on(sendable(context, input)).is_ok_and(|sent| sent == with_fix) {
+                return Ok(Ok(draft));
+            }
+        }
+        Ok(Err(NotRemembered::OtherRows))
+    }
+
+    /// Puts the last fix of many rows into the template, and saves it.
+    pub(super) fn remember(&self, context: &Context) -> Result<(), Failure> {
+        let revision = self.state().revision;
+        let overtaken = || Failure::new(StatusCode::CONFLICT, "the rows were changed meanwhile");
+        let draft = self.remembering(context)?.map_err(|_| Failure::bad_request("the template can't do this"))?;
+        let made = self.state().made.take().ok_or_else(overtaken)?;
+        if self.state().revision != revision {
+            return Err(overtaken());
+        }
+        if made.fix.applies_twice() {
+            self.change_edits(context, |log| log.opposite(made.fix.step))?;
+        }
+        self.change_draft(|known| {
+            *known = draft;
+            Ok(())
+        })?;
+        self.save_template(context).map(drop)
     }
 
     /// Takes what other people have edited meanwhile, and tells the pages.
     pub(super) fn take_edits_of_others(&self, context: &Context) -> Result<(), Failure> {
-        let handle = Handle::current();
-        let log = {
-            let mut state = self.state();
-            if !state.log.is_connected() && !handle.block_on(Arc::make_mut(&mut state.log).connect(context))? {
-                return Ok(());
-            }
-            Arc::clone(&state.log)
-        };
-        if handle.block_on(log.has_news())? {
-            let known = log.count();
-            drop(log);
-            // They may be own edits that were stored meanwhile, and are known now.
-            if self.state().log.count() == known {
-                self.change_edits(|log| handle.block_on(log.refresh()))?;
-            }
+        // Who is storing an edit takes those of others, too.
+        let Ok(mut store) = self.store.try_lock() else { return Ok(()) };
+        let known = self.state().log.count();
+        let news = Handle::current().block_on(store.news(context, known))?;
+        self.take_edits(news).map(drop)
+    }
+
+    /// Takes edits that were read from the ledger. Returns the problems of their rows, if they could be checked alone.
+    fn take_edits(&self, edits: Vec<Edit>) -> Result<Option<Vec<RowVerdict>>, Failure> {
+        let mut state = self.state();
+        if edits.is_empty() {
+            let is_checked = state.checked.is_some() && state.checked_revision == Some(state.revision);
+            return Ok(is_checked.then(Vec::new));
         }
-        Ok(())
+        let (known, before) = (state.log.count(), Arc::clone(state.log.current()));
+        Arc::make_mut(&mut state.log).append(edits);
+        state.revision += 1;
+        let verdicts = state.revise(&before, known)?;
+        self.sending.note_revision(state.revision);
+        Ok(verdicts)
     }
 
     /// Notes that something outside has changed what a check finds, such as a run. Returns the new revision.
@@ -277,15 +390,19 @@ impl Session {
         if !state.is_saved && !state.draft.is_as_it_was() {
             let template = state.draft.load(&self.file)?;
             // A template that a person has written stays as it is.
-            let path = operations::unused(&self.save_as);
+            let (path, existing) = match &state.saved_at {
+                Some(path) => (path.clone(), Existing::Replace),
+                None => (operations::unused(&self.save_as), Existing::Keep),
+            };
             if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
                 std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
             }
-            let mut file = WholeFile::create(&path, Existing::Keep).map_err(operations::Error::from)?;
+            let mut file = WholeFile::create(&path, existing).map_err(operations::Error::from)?;
             let written = std::io::Write::write_all(&mut file, state.draft.toml.as_bytes());
             written.map_err(|error| unwritable(&path, &error))?;
             file.finish().map_err(operations::Error::from)?;
             state.draft.saved_at(&path);
+            state.saved_at = Some(path);
             drop(template);
             operations::trust(context, &state.draft.load(&self.file)?)?;
         }
@@ -307,6 +424,16 @@ impl State {
             *checked_revision = Some(*revision);
         }
         Ok(verdicts)
+    }
+
+    /// Returns the last fix of many rows, if nothing of it was changed since.
+    fn whole_fix(&self) -> Option<&Made> {
+        self.made.as_ref().filter(|made| self.log.opposite(made.fix.step).len() == made.fix.count)
+    }
+
+    /// Returns the step of the last fix of many rows, and the number of its cells or rows.
+    pub(super) fn last_fix(&self) -> Option<(i64, usize)> {
+        self.whole_fix().map(|made| (made.fix.step, made.fix.count))
     }
 
     /// Returns the file with the template and the edits, as an upload takes them.
@@ -337,6 +464,8 @@ fn open_state(
         sheet: Arc::new(sheet),
         draft,
         is_saved: false,
+        saved_at: None,
+        made: None,
         log,
         columns: None,
         checked: None,

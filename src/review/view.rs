@@ -134,7 +134,8 @@ fn field(field: &MappedField, state: &State) -> Value {
 pub(super) fn edits(state: &State) -> Value {
     let (cells, rows) = state.log.current().counts();
     let (of_others, last_other) = state.log.of_others();
-    json!({"cells": cells, "left_out": rows, "can_undo": state.log.can_undo(), "can_redo": state.log.can_redo(),
+    let last_fix = state.last_fix().map(|(step, count)| json!({"step": step, "count": count}));
+    json!({"cells": cells, "left_out": rows, "last_fix": last_fix, "can_undo": state.log.can_undo(), "can_redo": state.log.can_redo(),
         "of_others": of_others, "last_other": last_other})
 }
 
@@ -194,7 +195,7 @@ pub(super) fn row(row: &Row, sheet: usize, edits: &Edits, checked: Option<&Check
         value["x"] = edited.is_left_out.into();
     }
     let Some(checked) = checked else { return value };
-    let problems = checked.of_row(row.number).map(|problem| json!([problem.column, problem.cause]));
+    let problems = checked.of_row(row.number).map(|(cause, place)| json!([place.column, cause]));
     let problems: Vec<Value> = problems.collect();
     if !problems.is_empty() {
         value["p"] = problems.into();

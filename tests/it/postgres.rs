@@ -116,6 +116,11 @@ impl Cluster {
         format!("postgres:///{name}?host={socket}&user=sheetport")
     }
 
+    /// Returns the folder with the socket.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Executes statements and returns the result as `psql` writes it, without headings.
     pub fn query(&self, database: &str, sql: &str) -> String {
         let mut psql = Command::new(self.programs.join("psql"));

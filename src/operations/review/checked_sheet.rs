@@ -1,6 +1,5 @@
 //! A sheet checked in full, with every problem by cause and by row.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::super::context::Context;
@@ -33,10 +32,6 @@ pub struct CheckedSheet {
     pub tally: Tally,
     /// Problems, then warnings; those of more rows first. Causes that came with a later change are last.
     pub causes: Vec<CauseOfRows>,
-    /// Sorted by cause, then by row.
-    pub(super) problems: Vec<RowProblem>,
-    /// The same, sorted by row.
-    pub(super) by_row: Vec<RowProblem>,
     pub(super) errors: Grouping,
     pub(super) warnings: Grouping,
     pub(super) keys: KeysOfRows,
@@ -56,26 +51,19 @@ pub struct CauseOfRows {
     /// The first of them.
     pub problem: Problem,
     pub count: u64,
+    /// The problems with their places, in order. There are fewer than `count` if the sheet has very many.
+    pub(super) places: Vec<ProblemPlace>,
     /// Whether the records are sent nevertheless.
     pub is_warning: bool,
     /// Whether the service has refused the records, in its words.
     pub is_refusal: bool,
 }
 
-/// A problem of a row.
+/// Where a problem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RowProblem {
-    /// The index in [`CheckedSheet::causes`].
-    pub cause: u32,
+pub struct ProblemPlace {
     pub row: u64,
     pub column: Option<u32>,
-}
-
-impl RowProblem {
-    /// Compares by row first, the order of [`CheckedSheet::of_row`].
-    pub(super) fn by_row(&self, other: &RowProblem) -> Ordering {
-        (self.row, self.cause, self.column).cmp(&(other.row, other.cause, other.column))
-    }
 }
 
 /// Checks a spreadsheet in full, without sending anything.
@@ -107,15 +95,12 @@ pub async fn examine(context: &Context, input: Spreadsheet<'_>, observer: Observ
         surveys: surveys.into(),
         tally,
         causes: Vec::new(),
-        problems: Vec::new(),
-        by_row: Vec::new(),
         errors: Grouping::default(),
         warnings: Grouping::default(),
         keys,
     };
     sheet.errors = sheet.take(errors, false, false);
     sheet.warnings = sheet.take(warnings, true, false);
-    sheet.index();
     Ok(sheet)
 }
 
@@ -140,16 +125,21 @@ pub(super) async fn open_as_upload(
 #[derive(Default)]
 struct Collected {
     causes: Causes,
-    problems: Vec<RowProblem>,
+    /// By the place of the cause.
+    places: Vec<Vec<ProblemPlace>>,
+    count: usize,
 }
 
 impl Collected {
     fn add(&mut self, row: u64, problem: &Problem) {
         if let Some(cause) = self.causes.add(row, problem)
-            && self.problems.len() < MAX_PROBLEMS
+            && self.count < MAX_PROBLEMS
         {
-            let column = problem.column.and_then(|column| u32::try_from(column).ok());
-            self.problems.push(RowProblem { cause: cause as u32, row, column });
+            if self.places.len() <= cause {
+                self.places.resize_with(cause + 1, Vec::new);
+            }
+            self.places[cause].push(ProblemPlace { row, column: column_of(problem) });
+            self.count += 1;
         }
     }
 }
@@ -177,32 +167,26 @@ impl CheckedSheet {
         let mut collected = Collected::default();
         refused.iter().for_each(|(row, problem)| collected.add(*row, problem));
         self.take(collected, false, true);
-        self.index();
     }
 
-    fn take(&mut self, collected: Collected, is_warning: bool, is_refusal: bool) -> Grouping {
+    fn take(&mut self, mut collected: Collected, is_warning: bool, is_refusal: bool) -> Grouping {
         let groups = collected.causes.groups();
         let first = self.causes.len();
         let mut numbers = vec![0; groups.len()];
         for (number, group) in groups.iter().enumerate() {
             numbers[group.place] = (first + number) as u32;
+            let mut places = collected.places.get_mut(group.place).map(std::mem::take).unwrap_or_default();
+            places.sort_unstable();
             self.causes.push(CauseOfRows {
                 problem: group.problem.clone(),
                 count: group.count,
+                places,
                 is_warning,
                 is_refusal,
             });
         }
-        let renumbered = |problem: RowProblem| RowProblem { cause: numbers[problem.cause as usize], ..problem };
-        self.problems.extend(collected.problems.into_iter().map(renumbered));
         drop(groups);
         Grouping { causes: collected.causes, numbers }
-    }
-
-    fn index(&mut self) {
-        self.problems.sort_unstable();
-        self.by_row.clone_from(&self.problems);
-        self.by_row.sort_unstable_by(RowProblem::by_row);
     }
 
     /// Returns the index of the sheet in the file.
@@ -215,17 +199,18 @@ impl CheckedSheet {
         self.source.parts.first().map_or(0, |part| part.layout.header.row)
     }
 
-    /// Returns the problems of a cause, in the order of their rows.
-    pub fn of_cause(&self, cause: usize) -> &[RowProblem] {
-        let start = self.problems.partition_point(|problem| (problem.cause as usize) < cause);
-        let end = self.problems.partition_point(|problem| problem.cause as usize <= cause);
-        &self.problems[start..end]
+    /// Returns the places of the problems of a cause, in the order of their rows.
+    pub fn of_cause(&self, cause: usize) -> &[ProblemPlace] {
+        self.causes.get(cause).map_or(&[], |cause| &cause.places)
     }
 
-    /// Returns the problems of a row.
-    pub fn of_row(&self, row: u64) -> impl Iterator<Item = RowProblem> {
-        let start = self.by_row.partition_point(|problem| problem.row < row);
-        self.by_row[start..].iter().copied().take_while(move |problem| problem.row == row)
+    /// Returns the problems of a row, each with the index of its cause, in the order of the causes.
+    pub fn of_row(&self, row: u64) -> impl Iterator<Item = (usize, ProblemPlace)> {
+        self.causes.iter().enumerate().flat_map(move |(number, cause)| {
+            let start = cause.places.partition_point(|place| place.row < row);
+            let of_row = cause.places[start..].iter().take_while(move |place| place.row == row);
+            of_row.map(move |place| (number, *place))
+        })
     }
 
     /// Returns the column of a cause's cells: that of the problem, or the only one of its field.
@@ -260,4 +245,8 @@ impl CheckedSheet {
     fn survey(&self) -> Survey {
         self.surveys.first().cloned().unwrap_or_default()
     }
+}
+
+pub(super) fn column_of(problem: &Problem) -> Option<u32> {
+    problem.column.and_then(|column| u32::try_from(column).ok())
 }

@@ -12,10 +12,9 @@ use crate::ledger::{Edit, Ledger};
 use crate::sheet;
 use crate::upload::Edits;
 
-/// The edits of a file as they are in the ledger.
+/// The edits of a file, as far as they were read from the ledger.
 #[derive(Clone, Debug, Default)]
 pub struct EditLog {
-    file_hash: String,
     /// Who edits here.
     who: String,
     all: Vec<Edit>,
@@ -24,13 +23,21 @@ pub struct EditLog {
     done: Vec<i64>,
     /// Own steps that have undone others and can be undone themselves, the next one last.
     undone: Vec<i64>,
+}
+
+/// The edits of a file in the ledger. All of its methods may wait for a server.
+#[derive(Debug)]
+pub struct EditStore {
+    file_hash: String,
+    /// Who edits here.
+    who: String,
     /// Stays open from the first edit on: opening it takes longer than storing an edit.
     ledger: Option<Ledger>,
 }
 
 /// Returns the current edits of a file, for an upload of what was reviewed.
 pub async fn edits_of_file(context: &Context, file: &InputFile) -> Result<Arc<Edits>, Error> {
-    Ok(EditLog::of_file(context, file, "").await?.current)
+    Ok(EditStore::of_file(context, file, "").await?.1.current)
 }
 
 /// Returns the SHA-256 of a file, in hexadecimal.
@@ -39,54 +46,49 @@ pub(super) fn hash_of(file: &InputFile) -> Result<String, Error> {
     digest::of_file(&file.path).map_err(failed).map_err(Error::from)
 }
 
-impl EditLog {
+impl EditStore {
     /// Loads the edits of a file. `who` is going to edit it.
-    pub async fn of_file(context: &Context, file: &InputFile, who: &str) -> Result<EditLog, Error> {
-        let mut log = EditLog { file_hash: hash_of(file)?, who: who.to_owned(), ..EditLog::default() };
+    pub async fn of_file(context: &Context, file: &InputFile, who: &str) -> Result<(EditStore, EditLog), Error> {
+        let (file_hash, who) = (hash_of(file)?, who.to_owned());
+        let mut log = EditLog { who: who.clone(), ..EditLog::default() };
         if let Some(ledger) = context.existing_ledger().await? {
-            log.append(ledger.edits_after(&log.file_hash, 0).await?);
+            log.append(ledger.edits_after(&file_hash, 0).await?);
             ledger.close().await;
         }
-        Ok(log)
-    }
-
-    /// Opens the ledger, if there is one, for many questions. Returns whether it is open.
-    pub async fn connect(&mut self, context: &Context) -> Result<bool, Error> {
-        if self.ledger.is_none() {
-            self.ledger = context.existing_ledger().await?;
-        }
-        Ok(self.ledger.is_some())
-    }
-
-    pub fn is_connected(&self) -> bool {
-        self.ledger.is_some()
-    }
-
-    /// Whether others have edited the file meanwhile. Only known while the ledger is open.
-    pub async fn has_news(&self) -> Result<bool, Error> {
-        match &self.ledger {
-            Some(ledger) => Ok(!ledger.edits_after(&self.file_hash, self.all.len()).await?.is_empty()),
-            None => Ok(false),
-        }
-    }
-
-    /// Reads what others have edited meanwhile.
-    pub async fn refresh(&mut self) -> Result<(), Error> {
-        if let Some(ledger) = &self.ledger {
-            let new = ledger.edits_after(&self.file_hash, self.all.len()).await?;
-            self.append(new);
-        }
-        Ok(())
-    }
-
-    /// Returns the number of edits of other people, and who has made the last one.
-    pub fn of_others(&self) -> (usize, Option<&str>) {
-        let mut others = self.all.iter().filter(|edit| edit.who != self.who);
-        (others.clone().count(), others.next_back().map(|edit| edit.who.as_str()))
+        Ok((EditStore { file_hash, who, ledger: None }, log))
     }
 
     pub fn file_hash(&self) -> &str {
         &self.file_hash
+    }
+
+    /// Returns the edits after the first `known`: what others have edited meanwhile. Without a ledger, there are none.
+    pub async fn news(&mut self, context: &Context, known: usize) -> Result<Vec<Edit>, Error> {
+        if self.ledger.is_none() {
+            self.ledger = context.existing_ledger().await?;
+        }
+        match &self.ledger {
+            Some(ledger) => Ok(ledger.edits_after(&self.file_hash, known).await?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Stores edits as one step. Returns all edits after the first `known`: others may have edited the same file meanwhile.
+    pub async fn add(&mut self, context: &Context, edits: &[Edit], known: usize) -> Result<Vec<Edit>, Error> {
+        let ledger = match &self.ledger {
+            Some(ledger) => ledger,
+            None => self.ledger.insert(context.ledger().await?),
+        };
+        ledger.add_edits(&self.file_hash, edits, &self.who, now()).await?;
+        Ok(ledger.edits_after(&self.file_hash, known).await?)
+    }
+}
+
+impl EditLog {
+    /// Returns the number of edits of other people, and who has made the last one.
+    pub fn of_others(&self) -> (usize, Option<&str>) {
+        let mut others = self.all.iter().filter(|edit| edit.who != self.who);
+        (others.clone().count(), others.next_back().map(|edit| edit.who.as_str()))
     }
 
     pub fn current(&self) -> &Arc<Edits> {
@@ -141,53 +143,35 @@ impl EditLog {
         wanted.into_iter().filter_map(edit).collect()
     }
 
-    /// Stores edits as one step. Others may have edited the same file meanwhile, so that all new ones are read.
-    pub async fn add(&mut self, context: &Context, edits: &[Edit]) -> Result<(), Error> {
-        if edits.is_empty() {
-            return Ok(());
-        }
-        let ledger = match &self.ledger {
-            Some(ledger) => ledger.clone(),
-            None => self.ledger.insert(context.ledger().await?).clone(),
-        };
-        ledger.add_edits(&self.file_hash, edits, &self.who, now()).await?;
-        let new = ledger.edits_after(&self.file_hash, self.all.len()).await?;
-        self.append(new);
-        Ok(())
+    /// Returns the edits that take the last own step back; none if there is no step.
+    pub fn undo(&mut self) -> Vec<Edit> {
+        self.reverse(|log| &mut log.done)
     }
 
-    /// Takes the last own step back. Returns its rows, or `None` if there is no step.
-    pub async fn undo(&mut self, context: &Context) -> Result<Option<Vec<u64>>, Error> {
-        self.reverse(context, |log| &mut log.done).await
+    /// Returns the edits that make the last own step that was taken back again; none if there is no such step.
+    pub fn redo(&mut self) -> Vec<Edit> {
+        self.reverse(|log| &mut log.undone)
     }
 
-    /// Makes the last own step that was taken back again. Returns its rows, or `None` if there is no such step.
-    pub async fn redo(&mut self, context: &Context) -> Result<Option<Vec<u64>>, Error> {
-        self.reverse(context, |log| &mut log.undone).await
-    }
-
-    /// Takes back the last of these steps of which anything is left.
-    async fn reverse(
-        &mut self,
-        context: &Context,
-        steps: fn(&mut EditLog) -> &mut Vec<i64>,
-    ) -> Result<Option<Vec<u64>>, Error> {
-        // Others may have edited the same cells meanwhile.
-        self.connect(context).await?;
-        self.refresh().await?;
+    /// Returns the edits that take back the last of these steps of which anything is left.
+    fn reverse(&mut self, steps: fn(&mut EditLog) -> &mut Vec<i64>) -> Vec<Edit> {
         while let Some(step) = steps(self).last().copied() {
             let edits = self.opposite(step);
             if !edits.is_empty() {
-                self.add(context, &edits).await?;
-                return Ok(Some(edits.iter().map(|edit| edit.row).collect()));
+                return edits;
             }
             steps(self).pop();
         }
-        Ok(None)
+        Vec::new()
+    }
+
+    /// Returns the number of the last own step that can be undone.
+    pub fn last_step(&self) -> Option<i64> {
+        self.done.last().copied()
     }
 
     /// Returns the edits that take a step back, without cells that were edited since.
-    fn opposite(&self, step: i64) -> Vec<Edit> {
+    pub fn opposite(&self, step: i64) -> Vec<Edit> {
         let is_left = |edit: &&Edit| match edit.column {
             Some(column) => self.current.cell(edit.sheet, edit.row, column) == edit.new.as_deref(),
             None => self.current.leaves_out(edit.sheet, edit.row) == edit.new.is_some(),
@@ -197,7 +181,8 @@ impl EditLog {
         self.all.iter().filter(|edit| edit.step == step).filter(is_left).map(opposite).collect()
     }
 
-    fn append(&mut self, edits: Vec<Edit>) {
+    /// Adds edits that were read from the ledger.
+    pub fn append(&mut self, edits: Vec<Edit>) {
         for edit in edits {
             Arc::make_mut(&mut self.current).add(&edit);
             let is_known = self.all.last().is_some_and(|last| last.step == edit.step);

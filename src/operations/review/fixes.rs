@@ -1,12 +1,12 @@
 //! One fix for all rows of a cause.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::super::error::Error;
-use super::checked_sheet::{CheckedSheet, RowProblem};
+use super::checked_sheet::{CheckedSheet, ProblemPlace};
 use super::edit_log::{EditLog, LEFT_OUT};
 use super::mapping::allowed_texts;
 use super::row_store::RowStore;
@@ -22,6 +22,11 @@ const SAMPLES: usize = 3;
 const MAX_TRIED: usize = 20_000;
 /// Rows from which the usual length of identifiers is taken.
 const SURVEYED: usize = 1_000;
+
+/// Maximum number of different texts that a template names one by one.
+pub(super) const MAX_TEXTS: usize = 20;
+/// Codes of problems that a row has with another one.
+const BETWEEN_ROWS: [&str; 3] = ["duplicate", "repeated", "copied-rows"];
 
 /// A change of every cell or row of a cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +49,22 @@ pub enum Fix {
     KeepFirst,
     /// Leaves out all but the last row with the same cell.
     KeepLast,
+}
+
+/// A fix that was made, with what a template has to say to repeat it.
+#[derive(Clone, Debug)]
+pub struct MadeFix {
+    pub fix: Fix,
+    /// The step of its edits.
+    pub step: i64,
+    /// Its cells, or rows left out.
+    pub count: usize,
+    /// The column of the cells that had the problem.
+    pub column: Option<usize>,
+    /// The different texts of these cells; none if there are more than a template names one by one.
+    pub texts: Vec<String>,
+    /// Whether the problem is in the cell, and not between several rows or with the service.
+    pub is_of_cell: bool,
 }
 
 /// A fix that may suit a cause.
@@ -83,7 +104,7 @@ impl CauseRows<'_> {
             "unknown-value" => fixes.extend(
                 nearest(&problem.value, self.allowed().iter().map(String::as_str)).map(|to| Fix::Set(to.to_owned())),
             ),
-            "duplicate" | "repeated" | "copied-rows" => fixes.extend([Fix::KeepLast, Fix::KeepFirst]),
+            code if BETWEEN_ROWS.contains(&code) => fixes.extend([Fix::KeepLast, Fix::KeepFirst]),
             "not-a-number" => fixes.push(Fix::NumberOnly),
             "may-lack-zero" => fixes.extend(self.usual_length()?.map(Fix::PadZeros)),
             "blank" => fixes.push(Fix::FillFromAbove),
@@ -135,6 +156,26 @@ impl CauseRows<'_> {
         Ok(self.log.edits(changes))
     }
 
+    /// Returns the fix for the template. Its step and count are known when it is stored.
+    pub fn made(&self, fix: &Fix) -> Result<MadeFix, Error> {
+        let column = self.column();
+        let mut texts = BTreeSet::new();
+        if matches!(fix, Fix::Set(_) | Fix::LeaveOut) {
+            self.each_cell(self.sheet.of_cause(self.cause), column, |_, _, text, _| {
+                if texts.len() <= MAX_TEXTS {
+                    texts.insert(text);
+                }
+            })?;
+        }
+        if texts.len() > MAX_TEXTS {
+            texts.clear();
+        }
+        let cause = self.sheet.causes.get(self.cause);
+        let is_between_rows = |code: &str| BETWEEN_ROWS.contains(&code);
+        let is_of_cell = cause.is_some_and(|cause| !cause.is_refusal && !is_between_rows(&cause.problem.code));
+        Ok(MadeFix { fix: fix.clone(), step: 0, count: 0, column, texts: texts.into_iter().collect(), is_of_cell })
+    }
+
     fn sheet_index(&self) -> usize {
         self.sheet.sheet_index()
     }
@@ -171,9 +212,14 @@ impl CauseRows<'_> {
                 rows.into_iter().for_each(|row| change((row, None, String::new(), LEFT_OUT.to_owned())));
             }
             fix => {
+                // The cell above may be one that the fix has just filled.
+                let mut filled: Option<(u64, String)> = None;
                 self.each_cell(problems, column, |row, column, text, above| {
+                    let just_filled = filled.take().filter(|(last, _)| *fix == Fix::FillFromAbove && last + 1 == row);
+                    let above = just_filled.map(|(_, text)| text).or(above);
                     let new = changed(fix, &text, above.as_deref());
                     if let Some(new) = new.filter(|new| *new != text) {
+                        filled = Some((row, new.clone()));
                         change((row, Some(column), text, new));
                     }
                 })?;
@@ -205,7 +251,7 @@ impl CauseRows<'_> {
     /// Calls `each` with the row, the column, the text of the cell and that of the cell above.
     fn each_cell(
         &self,
-        problems: &[RowProblem],
+        problems: &[ProblemPlace],
         column: Option<usize>,
         mut each: impl FnMut(u64, usize, String, Option<String>),
     ) -> Result<(), Error> {
@@ -221,7 +267,7 @@ impl CauseRows<'_> {
                 if self.log.current().leaves_out(self.sheet_index(), row.number) {
                     continue;
                 }
-                let above = rows.get(&(problem.row - 1)).map(|row| self.text(row, column));
+                let above = rows.get(&problem.row.saturating_sub(1)).map(|row| self.text(row, column));
                 each(problem.row, column, self.text(row, column), above);
             }
         }

@@ -2,16 +2,19 @@
 //! edits that everything else sees as the sheet itself.
 
 mod checked_sheet;
+mod column_key;
 mod draft;
 mod edit_log;
 mod fixes;
 mod keys_of_rows;
 mod mapping;
 mod reading;
+mod remember;
 mod revise;
 mod row_store;
 mod run_result;
 mod service_difference;
+mod skip_where;
 mod template_edit;
 
 use std::path::{Path, PathBuf};
@@ -27,17 +30,18 @@ use crate::readers::create_private_folder;
 use crate::report::{RowFilter, refused_rows};
 use crate::upload::Source;
 
-pub use checked_sheet::{CauseOfRows, CheckedSheet, RowProblem, examine};
+pub use checked_sheet::{CauseOfRows, CheckedSheet, examine};
 pub use draft::{Draft, DraftOrigin, FieldReason, propose};
-pub use edit_log::{EditLog, edits_of_file};
-pub use fixes::{CauseRows, Fix, FixChoice, FixPreview};
+pub use edit_log::{EditLog, EditStore, edits_of_file};
+pub use fixes::{CauseRows, Fix, FixChoice, FixPreview, MadeFix};
 pub use mapping::{MappedColumn, MappedField, Mapping, TemplateMistake, mapping, mistakes};
 pub use reading::{OpenSheet, Reading, open_sheet};
+pub use remember::{NotRemembered, Sendable, sendable};
 pub use revise::RowVerdict;
 pub use row_store::{Extent, RowStore};
 pub use run_result::{RunResult, run_result};
 pub use service_difference::{ServiceDifference, compare_with_service, pace};
-pub use template_edit::{ColumnKey, TemplateEdit};
+pub use template_edit::TemplateEdit;
 
 /// The folder of reports, below the home folder.
 const REPORTS: &str = "reports";

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::error::Error;
-use super::checked_sheet::{CauseOfRows, CheckedSheet, Grouping, RowProblem};
+use super::checked_sheet::{CauseOfRows, CheckedSheet, Grouping, ProblemPlace, column_of};
 use super::keys_of_rows::KeysOfRows;
 use super::row_store::RowStore;
 use crate::ledger::Problem;
@@ -111,31 +111,30 @@ impl CheckedSheet {
         let (Some(mut expected), Some(warnings)) = (errors, warnings) else { return false };
         expected.extend(warnings);
         expected.sort_unstable();
-        let known = self.of_row(change.row).filter(|problem| !self.causes[problem.cause as usize].is_refusal);
-        let mut known: Vec<_> = known.map(|problem| (problem.cause, problem.column)).collect();
+        let known = self.of_row(change.row).filter(|(cause, _)| !self.causes[*cause].is_refusal);
+        let mut known: Vec<_> = known.map(|(cause, place)| (cause as u32, place.column)).collect();
         known.sort_unstable();
         known == expected
     }
 
     fn replace(&mut self, change: &Change) {
-        let kept: Vec<RowProblem> = self
-            .of_row(change.row)
-            .filter(|problem| !change.is_own && self.causes[problem.cause as usize].is_refusal)
-            .collect();
-        let removed: Vec<RowProblem> = self.of_row(change.row).filter(|problem| !kept.contains(problem)).collect();
-        for problem in removed {
-            self.causes[problem.cause as usize].count -= 1;
-            remove(&mut self.problems, &problem, RowProblem::cmp);
-            remove(&mut self.by_row, &problem, RowProblem::by_row);
+        let is_removed = |(cause, _): &(usize, ProblemPlace)| change.is_own || !self.causes[*cause].is_refusal;
+        let removed: Vec<_> = self.of_row(change.row).filter(is_removed).collect();
+        for (cause, place) in removed {
+            let cause = &mut self.causes[cause];
+            cause.count -= 1;
+            if let Ok(at) = cause.places.binary_search(&place) {
+                cause.places.remove(at);
+            }
         }
         let Change { row, before, after, .. } = change;
         for (problems, is_warning) in [(&after.problems, false), (&after.warnings, true)] {
             for problem in problems {
                 let Some(cause) = self.cause_of(*row, problem, is_warning) else { continue };
-                self.causes[cause as usize].count += 1;
-                let problem = RowProblem { cause, row: problem.row.unwrap_or(*row), column: column_of(problem) };
-                insert(&mut self.problems, problem, RowProblem::cmp);
-                insert(&mut self.by_row, problem, RowProblem::by_row);
+                let place = ProblemPlace { row: problem.row.unwrap_or(*row), column: column_of(problem) };
+                let cause = &mut self.causes[cause as usize];
+                cause.count += 1;
+                cause.places.insert(cause.places.partition_point(|known| *known < place), place);
             }
         }
         let tally = &mut self.tally;
@@ -161,7 +160,13 @@ impl CheckedSheet {
         }
         let number = self.causes.len() as u32;
         grouping.numbers.push(number);
-        self.causes.push(CauseOfRows { problem: problem.clone(), count: 0, is_warning, is_refusal: false });
+        self.causes.push(CauseOfRows {
+            problem: problem.clone(),
+            count: 0,
+            places: Vec::new(),
+            is_warning,
+            is_refusal: false,
+        });
         Some(number)
     }
 }
@@ -182,21 +187,4 @@ fn with_others(judge: &Judge<'_>, row: Row, keys: &KeysOfRows) -> Judged {
         }
         _ => judged,
     }
-}
-
-fn column_of(problem: &Problem) -> Option<u32> {
-    problem.column.and_then(|column| u32::try_from(column).ok())
-}
-
-type Compare = fn(&RowProblem, &RowProblem) -> std::cmp::Ordering;
-
-fn remove(sorted: &mut Vec<RowProblem>, problem: &RowProblem, compare: Compare) {
-    if let Ok(at) = sorted.binary_search_by(|known| compare(known, problem)) {
-        sorted.remove(at);
-    }
-}
-
-fn insert(sorted: &mut Vec<RowProblem>, problem: RowProblem, compare: Compare) {
-    let at = sorted.partition_point(|known| compare(known, &problem).is_lt());
-    sorted.insert(at, problem);
 }

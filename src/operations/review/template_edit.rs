@@ -3,6 +3,9 @@
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
 use super::super::error::Error;
+use super::column_key::ColumnKey;
+use super::skip_where::{self, unsuitable};
+use crate::records::{Field, JsonType, RecordKind};
 
 /// Keys of a field that say where its value comes from.
 const SOURCES: [&str; 6] = ["column", "columns", "join", "text", "value", "guess"];
@@ -28,22 +31,28 @@ pub enum TemplateEdit {
     TimeZone(String),
     /// How a field writes dates.
     DateFormat { field: String, format: String },
-    /// Replaces a text in the cells of a field.
-    Replace { field: String, from: String, to: String },
-}
-
-/// A column as it is named in a template.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ColumnKey {
-    Name(String),
-    /// From 1, for columns without a name of their own.
-    Number(u64),
+    /// Replaces what a pattern matches in the cells of a field. A dollar sign stands for a group of the pattern.
+    Replace { field: String, pattern: String, with: String },
+    /// Removes spaces around the cells of a field.
+    Trim { field: String },
+    /// The value of a field whose cell is blank.
+    Default { field: String, value: String },
+    /// Takes the value above for blank cells of a column.
+    FillDown(ColumnKey),
+    /// Leaves out rows with one of these texts in a column, beside those that are left out already.
+    SkipWhere { column: ColumnKey, texts: Vec<String> },
+    /// Which of several records with the same number is sent.
+    Duplicates(&'static str),
 }
 
 /// The pseudo field of the group's columns.
 const GROUP: &str = "group";
 
 impl TemplateEdit {
+    pub(super) fn replace(field: &str, pattern: &str, with: &str) -> TemplateEdit {
+        TemplateEdit::Replace { field: field.to_owned(), pattern: pattern.to_owned(), with: with.to_owned() }
+    }
+
     /// Returns the changed text.
     pub(super) fn apply(&self, toml: &str) -> Result<String, Error> {
         let mut document: DocumentMut = toml.parse().map_err(|error: toml_edit::TomlError| {
@@ -53,11 +62,7 @@ impl TemplateEdit {
             TemplateEdit::Column { field, column } => {
                 let table = field_table(&mut document, field)?;
                 SOURCES.iter().for_each(|key| drop(table.remove(key)));
-                let column = match column {
-                    ColumnKey::Name(name) => toml_edit::value(name),
-                    ColumnKey::Number(number) => toml_edit::value(i64::try_from(*number).unwrap_or(i64::MAX)),
-                };
-                table.insert("column", column);
+                table.insert("column", Item::Value(column.to_value()));
             }
             TemplateEdit::Constant { field, value } => {
                 let table = field_table(&mut document, field)?;
@@ -83,7 +88,22 @@ impl TemplateEdit {
             TemplateEdit::DateFormat { field, format } => {
                 field_table(&mut document, field)?.insert("format", toml_edit::value(format));
             }
-            TemplateEdit::Replace { field, from, to } => add_replacement(field_table(&mut document, field)?, from, to),
+            TemplateEdit::Replace { field, pattern, with } => {
+                add_replacement(field_table(&mut document, field)?, pattern, with);
+            }
+            TemplateEdit::Trim { field } => {
+                field_table(&mut document, field)?.insert("trim", toml_edit::value(true));
+            }
+            TemplateEdit::Default { field, value } => {
+                let table = field_table(&mut document, field)?;
+                table.insert("on_blank", toml_edit::value("default"));
+                table.insert("default", toml_edit::value(typed(field, value)));
+            }
+            TemplateEdit::FillDown(column) => add_fill_down(table_of(document.as_table_mut(), "sheet")?, column)?,
+            TemplateEdit::SkipWhere { column, texts } => {
+                skip_where::add(table_of(document.as_table_mut(), "sheet")?, column, texts)?;
+            }
+            TemplateEdit::Duplicates(which) => set_before_tables(&mut document, "duplicates", which),
         }
         Ok(document.to_string())
     }
@@ -136,12 +156,44 @@ fn confirm_all(document: &mut DocumentMut) {
     drop(document.get_mut(GROUP).and_then(Item::as_table_like_mut).map(|group| group.remove("guess")));
 }
 
-/// Adds a replacement of a whole text to those of a field.
-fn add_replacement(table: &mut Table, from: &str, to: &str) {
+/// Returns the value of a field as its type: numbers and booleans are written without quotes.
+fn typed(field: &str, text: &str) -> Value {
+    let name = place(field).1;
+    let of = |field: &&'static Field| field.name == name;
+    let inputs = RecordKind::ALL.iter().map(|kind| kind.input());
+    let found =
+        inputs.flat_map(|input| input.mappable().chain(input.lines().map_or(&[][..], |(_, fields)| fields))).find(of);
+    let bare = match found.map(|field| &field.json) {
+        Some(JsonType::Number | JsonType::Integer | JsonType::Boolean) => text.parse::<Value>().ok(),
+        _ => None,
+    };
+    bare.unwrap_or_else(|| text.into())
+}
+
+/// Sets a key of the template as a whole.
+fn set_before_tables(document: &mut DocumentMut, key: &str, text: &str) {
+    document.insert(key, toml_edit::value(text));
+}
+
+fn add_fill_down(sheet: &mut Table, column: &ColumnKey) -> Result<(), Error> {
+    let columns = match sheet.remove("fill_down") {
+        None => Array::from_iter([column.to_value()]),
+        Some(Item::Value(Value::Array(mut columns))) => {
+            columns.push(column.to_value());
+            columns
+        }
+        Some(Item::Value(one @ (Value::String(_) | Value::Integer(_)))) => Array::from_iter([one, column.to_value()]),
+        Some(_) => return Err(unsuitable("fill_down")),
+    };
+    sheet.insert("fill_down", toml_edit::value(columns));
+    Ok(())
+}
+
+/// Adds a replacement to those of a field.
+fn add_replacement(table: &mut Table, pattern: &str, with: &str) {
     let mut replacement = InlineTable::new();
-    replacement.insert("pattern", format!("^{}$", regex::escape(from)).into());
-    // A dollar sign in the new text is no group.
-    replacement.insert("with", to.replace('$', "$$").into());
+    replacement.insert("pattern", pattern.into());
+    replacement.insert("with", with.into());
     let known = table.remove("replace");
     let mut all = match known {
         Some(Item::Value(Value::Array(all))) => all,
@@ -188,8 +240,44 @@ mod tests {
         check(&TemplateEdit::Header(3), "[sheet]\nheader = 3\n");
         check(&TemplateEdit::Locale("de".to_owned()), "locale = \"de\"\n");
         check(&TemplateEdit::TimeZone("Europe/Berlin".to_owned()), "time_zone = \"Europe/Berlin\"\n");
-        let replace = TemplateEdit::Replace { field: field("name"), from: "a.b ".to_owned(), to: "$1".to_owned() };
+        let replace = TemplateEdit::replace("name", r"^a\.b $", "$$1");
         check(&replace, r#"replace = [{ pattern = '^a\.b $', with = "$$1" }]"#);
+        check(&TemplateEdit::Trim { field: field("name") }, "trim = true\n");
+        let default = |name: &str, value: &str| TemplateEdit::Default { field: field(name), value: value.to_owned() };
+        check(&default("name", "1"), "on_blank = \"default\"\ndefault = \"1\"\n");
+        check(&TemplateEdit::FillDown(ColumnKey::Name("Name".to_owned())), "fill_down = [\"Name\"]\n");
+        check(&TemplateEdit::Duplicates("last"), "record = \"item\"\nduplicates = \"last\"\n\n[sheet]");
+    }
+
+    #[test]
+    fn rows_to_leave_out_are_added() {
+        let skip = |texts: &[&str]| TemplateEdit::SkipWhere {
+            column: ColumnKey::Name("Name".to_owned()),
+            texts: texts.iter().map(|text| (*text).to_owned()).collect(),
+        };
+        check(&skip(&["Total", ""]), r"matches = '^\s*(?:Total|)\s*$'");
+        for (known, expected) in [
+            (r#"{ column = "Name", matches = "^Sum" }"#, r"matches = '(?:^Sum)|(?:^\s*(?:a\.b|c)\s*$)'"),
+            (
+                r#"{ column = "SKU", matches = "^Sum" }"#,
+                r#"(row["SKU"] | matches("^Sum")) or (row["Name"] | matches("^\s*(?:a\.b|c)\s*$"))"#,
+            ),
+            (r#""SKU == 'x'""#, r#"(SKU == 'x') or (row["Name"] | matches("^\s*(?:a\.b|c)\s*$"))"#),
+        ] {
+            let template = TEMPLATE.replace("header = \"auto\"", &format!("header = \"auto\"\nskip_where = {known}"));
+            let toml = skip(&["a.b", "c"]).apply(&template).expect("valid TOML");
+            assert!(toml.contains(expected), "{toml}");
+            crate::template::load::load("t.toml", &toml, &crate::template::load::no_tables).expect("a valid template");
+        }
+    }
+
+    #[test]
+    fn defaults_have_the_type_of_their_field() {
+        for (field, text, expected) in
+            [("price", "1.50", "1.50"), ("name", "1.50", "\"1.50\""), ("price", "none", "\"none\"")]
+        {
+            assert_eq!(typed(field, text).to_string().trim(), expected, "{field} {text}");
+        }
     }
 
     #[test]

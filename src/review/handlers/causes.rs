@@ -6,7 +6,6 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::runtime::Handle;
 
 use super::super::app::App;
 use super::super::failure::Failure;
@@ -15,7 +14,7 @@ use super::super::session::Session;
 use super::super::view;
 use super::sheet::Window;
 use super::{Answer, MAX_ROWS, blocking, change, ok};
-use crate::operations::review::{CauseRows, Fix};
+use crate::operations::review::{CauseRows, Fix, NotRemembered};
 
 pub(in crate::review) async fn cause_rows(
     State(app): State<Arc<App>>,
@@ -123,9 +122,32 @@ pub(in crate::review) async fn fix(
     change(app, id, move |app, session| {
         // What others have written meanwhile is checked first.
         session.take_edits_of_others(&app.context)?;
-        let edits = with_cause(session, cause, revision, |rows| Ok(rows.edits(&fix.into())?))?;
-        session.change_edits(|log| Handle::current().block_on(log.add(&app.context, &edits)))?;
+        let fix = fix.into();
+        let (edits, made) = with_cause(session, cause, revision, |rows| Ok((rows.edits(&fix)?, rows.made(&fix)?)))?;
+        session.make_fix(&app.context, edits, made)?;
         session.check(&app.context, false)
+    })
+    .await
+}
+
+/// Tells whether the template can do what the last fix has done.
+pub(in crate::review) async fn can_remember(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
+    let value = blocking(move || {
+        let why_not = match app.session(id)?.remembering(&app.context)? {
+            Ok(_) => None,
+            Err(NotRemembered::NoSuchRule) => Some("no-such-rule"),
+            Err(NotRemembered::OtherRows) => Some("other-rows"),
+            Err(NotRemembered::NoEffect) => Some("no-effect"),
+        };
+        Ok(json!({"why_not": why_not}))
+    });
+    Ok(ok(&value.await?))
+}
+
+pub(in crate::review) async fn remember(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
+    change(app, id, |app, session| {
+        session.remember(&app.context)?;
+        session.check(&app.context, true)
     })
     .await
 }

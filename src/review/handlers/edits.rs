@@ -5,13 +5,13 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::runtime::Handle;
 
 use super::super::app::App;
 use super::super::failure::Failure;
 use super::super::posted::Posted;
 use super::super::view;
 use super::{Answer, blocking, change, ok};
+use crate::operations::review::EditLog;
 use crate::sheet::Row;
 use crate::upload::Edits;
 
@@ -43,13 +43,8 @@ pub(in crate::review) async fn edit(
         let mut numbers: Vec<u64> = edits.iter().map(|edit| edit.row).collect();
         numbers.sort_unstable();
         numbers.dedup();
-        let known = session.change_edits(|log| {
-            Handle::current().block_on(async {
-                // What others have written meanwhile is what the edit replaces.
-                log.refresh().await?;
-                let edits = log.edits(edits.into_iter().map(|edit| (sheet, edit.row, edit.column, edit.text)));
-                log.add(&app.context, &edits).await
-            })
+        let known = session.change_edits(&app.context, |log| {
+            log.edits(edits.into_iter().map(|edit| (sheet, edit.row, edit.column, edit.text)))
         })?;
         let state = session.state().clone();
         let rows = state.sheet.rows.numbered(&numbers)?;
@@ -79,7 +74,7 @@ fn edited(row: &Row, sheet: usize, edits: &Edits) -> Row {
 
 pub(in crate::review) async fn undo(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
     change(app, id, |app, session| {
-        session.change_edits(|log| Handle::current().block_on(log.undo(&app.context)))?;
+        session.change_edits(&app.context, EditLog::undo)?;
         session.check(&app.context, false)
     })
     .await
@@ -87,7 +82,7 @@ pub(in crate::review) async fn undo(State(app): State<Arc<App>>, Path(id): Path<
 
 pub(in crate::review) async fn redo(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
     change(app, id, |app, session| {
-        session.change_edits(|log| Handle::current().block_on(log.redo(&app.context)))?;
+        session.change_edits(&app.context, EditLog::redo)?;
         session.check(&app.context, false)
     })
     .await

@@ -9,7 +9,7 @@ use super::super::app::App;
 use super::super::failure::Failure;
 use super::super::posted::Posted;
 use super::{Answer, change};
-use crate::operations::review::{ColumnKey, TemplateEdit};
+use crate::operations::review::TemplateEdit;
 use crate::records::RecordKind;
 
 #[derive(Deserialize)]
@@ -37,7 +37,6 @@ pub(in crate::review) enum TemplateChange {
     Locale { locale: String },
     TimeZone { zone: String },
     DateFormat { field: String, format: String },
-    Replace { field: String, from: String, to: String },
 }
 
 pub(in crate::review) async fn change_template(
@@ -56,12 +55,7 @@ pub(in crate::review) async fn change_template(
                         session.change_template(&TemplateEdit::Remove { field: old.path.clone() })?;
                     }
                 }
-                let name = columns.columns.get(column).map(|column| column.header.clone()).unwrap_or_default();
-                let is_clear = columns.columns.iter().filter(|other| other.header == name).count() == 1;
-                let column = match is_clear && !name.is_empty() {
-                    true => ColumnKey::Name(name),
-                    false => ColumnKey::Number(column as u64 + 1),
-                };
+                let column = columns.column_key(column);
                 TemplateEdit::Column { field, column }
             }
             TemplateChange::Constant { field, value } => TemplateEdit::Constant { field, value },
@@ -71,7 +65,6 @@ pub(in crate::review) async fn change_template(
             TemplateChange::Locale { locale } => TemplateEdit::Locale(locale),
             TemplateChange::TimeZone { zone } => TemplateEdit::TimeZone(zone),
             TemplateChange::DateFormat { field, format } => TemplateEdit::DateFormat { field, format },
-            TemplateChange::Replace { field, from, to } => TemplateEdit::Replace { field, from, to },
         };
         session.change_template(&edit)
     })

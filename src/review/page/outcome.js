@@ -2,7 +2,7 @@
 
 import {get, post} from "./api.js";
 import {el, replace, say, toast} from "./dom.js";
-import {duration, number, t} from "./words.js";
+import {duration, number, said, t} from "./words.js";
 
 /** Records of which nobody knows the outcome that are shown at a time. */
 const UNKNOWN = 50;
@@ -132,7 +132,7 @@ function unknownRecords(app, run, decided) {
       answer = await get(`api/runs/${run}/unknown?count=${UNKNOWN}`);
     } catch (error) {
       if (error.status === 0 || error.status === 401) return app.fail(error);
-      return replace(list, el("li", el("span.grow", [error.message, error.hint].filter(Boolean).join(" – ")), el("button", {onclick: load}, t("send.again"))));
+      return replace(list, el("li", el("span.grow", [error.message, error.hint].filter(Boolean).map(said).join(" – ")), el("button", {onclick: load}, t("send.again"))));
     }
     const {records, total} = answer;
     replace(all, total > 1 ? verdicts(null, true) : []);
@@ -158,7 +158,7 @@ function bodyOf(text) {
 
 /** Draws why nothing could be sent. */
 export function drawFailed({body, bar}, status, {back, again}) {
-  replace(body, el("div.cards", el("section.card", el("h1", t("send.failed")), el("div.notice.bad", el("span", el("strong", status.message), " ", status.hint ?? "")))));
+  replace(body, el("div.cards", el("section.card", el("h1", t("send.failed")), el("div.notice.bad", el("span", el("strong", said(status.message)), " ", said(status.hint) ?? "")))));
   bar.hidden = false;
   replace(bar, el("p.grow"), back ? el("button", {onclick: back}, t("back")) : null, el("button.primary", {onclick: again}, t("send.again")));
 }

@@ -3,7 +3,7 @@
 import {get, post} from "./api.js";
 import {el, replace, say, toast} from "./dom.js";
 import {Grid} from "./grid.js";
-import {causeTitle, has, number, t} from "./words.js";
+import {causeTitle, has, number, problemText, said, t} from "./words.js";
 
 export function problemsStep(app, main, bar) {
   const counts = el("ul.counts", {"aria-label": t("problems.counts")});
@@ -11,7 +11,10 @@ export function problemsStep(app, main, bar) {
   const list = el("nav.causes", {"aria-label": t("problems.causes")});
   const detail = el("section.detail", {"aria-label": t("problems.rows")});
   const split = el("div.split", list, detail);
-  const body = el("div.page.fill", el("div.title", el("h1", t("problems.title")), el("span.grow"), tools), counts, split);
+  const memory = el("div.notice.memory", {role: "status"});
+  /** The step for which it was asked whether the template can do it. */
+  let asked = null;
+  const body = el("div.page.fill", el("div.title", el("h1", t("problems.title")), el("span.grow"), tools), counts, memory, split);
   let cause = null;
   let grid = null;
   /** The row numbers that were edited and are right now. */
@@ -38,6 +41,7 @@ export function problemsStep(app, main, bar) {
     replace(tools, el("button", {disabled: !edits.can_undo, onclick: () => app.change("/undo")}, `↶ ${t("undo")}`),
       el("button", {disabled: !edits.can_redo, onclick: () => app.change("/redo")}, `↷ ${t("redo")}`));
     drawBar();
+    drawMemory();
     const next = all.find((it) => same(it, cause)) ?? all[0];
     drawList(all, next);
     if (!all.length) {
@@ -60,7 +64,7 @@ export function problemsStep(app, main, bar) {
   }
 
   function mistakes() {
-    return el("ul.mistakes", (app.review.check?.mistakes ?? []).map((it) => el("li", it.message, it.hint ? ` – ${it.hint}` : "")));
+    return el("ul.mistakes", (app.review.check?.mistakes ?? []).map((it) => el("li", said(it.message), it.hint ? ` – ${said(it.hint)}` : "")));
   }
 
   const refusals = (all) => all.filter((it) => it.refusal).reduce((sum, it) => sum + it.count, 0);
@@ -148,7 +152,7 @@ export function problemsStep(app, main, bar) {
     const own = Array.isArray(state) ? state.find((problem) => problem.column === column) : null;
     if (own) {
       node.classList.add("wrong");
-      node.title = own.message;
+      node.title = problemText(own);
       return;
     }
     if (state === true || row.x) return;
@@ -157,7 +161,7 @@ export function problemsStep(app, main, bar) {
     if (of.length || isOfCause) {
       const worst = of.find((it) => !it.warning) ?? of[0] ?? cause;
       node.classList.add(worst.warning ? "doubt" : "wrong");
-      node.title = worst.message;
+      node.title = problemText(worst);
       if (text.trim() === "") {
         node.classList.add("blank");
         node.dataset.blank = t("problems.blank");
@@ -209,7 +213,7 @@ export function problemsStep(app, main, bar) {
         const whole = row.x || problems.length === 0;
         fixed.set(row.n, whole ? true : problems);
         grid?.update({e: undefined, x: false, ...row});
-        say(problems.length ? problems[0].message : t("problems.row_good", {n: row.n}));
+        say(problems.length ? problemText(problems[0]) : t("problems.row_good", {n: row.n}));
       }
       drawTools();
       if (answer.check && answer.check.revision >= (app.review.check?.revision ?? 0)) {
@@ -272,18 +276,40 @@ export function problemsStep(app, main, bar) {
   function setForm(it, allowed) {
     const input = el("input", {type: "text", "aria-label": t("fix.set_all"), placeholder: t("fix.new_value"), list: allowed.length ? "fix-values" : null});
     const values = allowed.length ? el("datalist", {id: "fix-values"}, allowed.map((value) => el("option", {value}))) : null;
-    const remember = it.code === "unknown-value" ? el("label", el("input", {type: "checkbox"}), ` ${t("fix.remember")}`) : null;
     return el("form", {onsubmit: (event) => {
       event.preventDefault();
-      if (remember?.querySelector("input").checked) learn(it, input.value);
-      else apply({kind: "set", to: input.value});
-    }}, el("label", t("fix.set_all")), input, values, el("button", t("fix.apply", {n: it.count})), remember);
+      apply({kind: "set", to: input.value});
+    }}, el("label", t("fix.set_all")), input, values, el("button", t("fix.apply", {n: it.count})));
   }
 
-  /** Puts the replacement into the template, so that the next file needs none. */
-  async function learn(it, to) {
-    const of = it.field && app.review.template.fields.find((field) => field.name === it.field && field.columns.includes(it.column));
-    if (await app.change("/template/change", {kind: "replace", field: of?.path ?? it.field, from: it.value, to})) app.check();
+  /** Offers to put the last fix of many rows into the template, so that the next file needs none, or says that this is not possible. */
+  async function drawMemory() {
+    const last = app.review.edits.last_fix;
+    if (!last) { asked = null; return replace(memory); }
+    if (asked === last.step) return;
+    asked = last.step;
+    replace(memory, el("p.soft", t("remember.looking")));
+    let answer;
+    try {
+      answer = await get(app.path("/remember"));
+    } catch (error) {
+      if (asked === last.step) replace(memory);
+      if (error.status === 409) { asked = null; return; }
+      return app.fail(error);
+    }
+    if (asked !== last.step) return;
+    const {why_not} = answer;
+    replace(memory, el("p.grow", t("remember.fixed", {n: last.count}), " ", t(why_not ? `remember.${why_not}` : "remember.possible")),
+      why_not ? null : el("button", {onclick: keep}, t("remember.do")));
+  }
+
+  async function keep() {
+    if (!await app.change("/remember", {})) return;
+    asked = null;
+    replace(memory);
+    const done = t("remember.done", {name: app.review.template.name.split(/[\\/]/).pop()});
+    toast(done);
+    say(done);
   }
 
   function partForm() {

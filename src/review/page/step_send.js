@@ -4,7 +4,7 @@ import {begin, post} from "./api.js";
 import {el, replace, say} from "./dom.js";
 import {nightly} from "./nightly.js";
 import {command, drawEnded, drawFailed, drawSending, isUnderWay, line, refused} from "./outcome.js";
-import {duration, fieldName, number, t} from "./words.js";
+import {duration, fieldName, number, problemText, said, t} from "./words.js";
 
 /** The rates that can be chosen; the first one is the usual one. */
 const RATES = ["", "1/s", "2/s", "5/s", "10/s", "20/s", "50/s"];
@@ -44,7 +44,7 @@ export function sendStep(app, main, bar) {
     ];
     if (warnings.length) {
       cards.push(el("section.card.wide", el("h2", t("send.look_at")), el("ul.sum", warnings.slice(0, 6).map((cause) =>
-        line("warn", cause.count, [cause.header, cause.message].filter(Boolean).join(": "))))));
+        line("warn", cause.count, [cause.header, problemText(cause)].filter(Boolean).join(": "))))));
     }
     if (!service.problem && check?.to_send) cards.unshift(differs);
     if (tried) cards.unshift(tried);
@@ -116,7 +116,7 @@ export function sendStep(app, main, bar) {
       return replace(differs, el("h2", t("compare.title")), bar_, el("p.soft", t("compare.running")));
     }
     if (found.phase === "failed") {
-      return replace(differs, el("h2", t("compare.title")), el("div.notice.warn", el("span", t("compare.failed"), " ", found.message, found.hint ? ` – ${found.hint}` : "")));
+      return replace(differs, el("h2", t("compare.title")), el("div.notice.warn", el("span", t("compare.failed"), " ", said(found.message), found.hint ? ` – ${said(found.hint)}` : "")));
     }
     const kinds = [["good", "new"], ["", "changed"], ["", "unchanged"], ["", "unclear"], ["bad", "missing"]].filter(([, name]) => found[name]);
     const looked = found.new + found.changed + found.unchanged + found.unclear + found.missing;

@@ -64,14 +64,26 @@ impl Browser {
         });
         let (session, events) = (Value::Null, Vec::new());
         let mut browser = Browser { process, commands, messages, session, last: 0, events, folder };
-        let target = browser.call("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
-        let attached = browser.call("Target.attachToTarget", json!({"targetId": target, "flatten": true}));
-        browser.session = attached["sessionId"].clone();
-        for domain in ["Page", "Runtime", "Network", "Log", "Accessibility"] {
-            browser.call(&format!("{domain}.enable"), json!({}));
-        }
-        browser.screen(1280, 900, "light");
+        browser.open_tab();
         Some(browser)
+    }
+
+    /// Opens a further tab, and works in it from now on. Returns the tab before, for [`Browser::turn_to`].
+    pub fn open_tab(&mut self) -> Value {
+        let before = self.session.take();
+        let target = self.call("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
+        let attached = self.call("Target.attachToTarget", json!({"targetId": target, "flatten": true}));
+        self.session = attached["sessionId"].clone();
+        for domain in ["Page", "Runtime", "Network", "Log", "Accessibility"] {
+            self.call(&format!("{domain}.enable"), json!({}));
+        }
+        self.screen(1280, 900, "light");
+        before
+    }
+
+    /// Works in another tab. Returns the one before.
+    pub fn turn_to(&mut self, tab: Value) -> Value {
+        std::mem::replace(&mut self.session, tab)
     }
 
     /// Opens a file with a fragment such as `#state=failed`.

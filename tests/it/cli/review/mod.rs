@@ -9,6 +9,9 @@ mod in_browser;
 mod nightly;
 mod page;
 mod people;
+mod remember;
+mod trouble;
+mod words;
 
 use std::thread;
 use std::time::{Duration, Instant};

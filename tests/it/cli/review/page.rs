@@ -75,6 +75,17 @@ impl ReviewPage {
 
     /// Sends a request, and returns the whole response.
     pub fn ask(&self, method: &str, path: &str, body: &str) -> String {
+        let mut answer = String::new();
+        self.begin(method, path, body).read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// Sends a request for the file, without waiting for the response.
+    pub fn begin_post(&self, path: &str, body: &Value) -> TcpStream {
+        self.begin("POST", &format!("/api/reviews/{}{path}", self.id), &body.to_string())
+    }
+
+    fn begin(&self, method: &str, path: &str, body: &str) -> TcpStream {
         let (host, cookie, len) = (&self.host, &self.cookie, body.len());
         let mut stream = TcpStream::connect(host).unwrap();
         let head = format!(
@@ -82,8 +93,6 @@ impl ReviewPage {
              Content-Type: application/json\r\nContent-Length: {len}\r\n\r\n"
         );
         stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+        stream
     }
 }
