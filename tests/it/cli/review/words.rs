@@ -47,7 +47,7 @@ fn warnings_and_reasons_of_the_template_are_in_german() {
     let served = Served::start(&place);
     place.write(
         "preise.csv",
-        "Artikelnummer;Bezeichnung;Preis;Gewicht\nA-1;Schraube;1,50;2,5\nA-2;Mutter;auf Anfrage;2,5\nA-3;Stift;3,50;1\n",
+        "Bestell-Nr;Was;VK netto\nA-1;Schraube;1,50\nA-2;Mutter;auf Anfrage\nA-3;Stift;3,50\nA-4;Keil;4,50\n",
     );
     let (_process, address) = start(&place, &served, &["preise.csv"]);
     browser.call("Network.setExtraHTTPHeaders", json!({"headers": {"Accept-Language": "de"}}));
