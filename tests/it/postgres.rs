@@ -202,8 +202,7 @@ impl Cluster {
         let (folder, settings) = (self.folder.path(), self.folder.path().join("pgbouncer.ini"));
         let text = format!(
             "[databases]\n{database} = host={at} user=sheetport\n[pgbouncer]\nunix_socket_dir = {at}\nlisten_port = 6432\n\
-             auth_type = any\npool_mode = transaction\ndefault_pool_size = 6\nmax_client_conn = 100\n\
-             ignore_startup_parameters = extra_float_digits\n",
+             auth_type = any\npool_mode = transaction\ndefault_pool_size = 6\nmax_client_conn = 100\n",
             at = folder.display()
         );
         std::fs::write(&settings, text).unwrap();
