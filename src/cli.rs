@@ -18,6 +18,7 @@ mod schema;
 mod serve;
 mod template;
 mod terminal;
+mod titles;
 mod upload;
 mod view;
 mod work;
@@ -40,9 +41,12 @@ pub use self::retry::{Retry, RetryTarget};
 pub use self::review::Review;
 pub use self::runs::{Prune, Resolve, Resume, Rows, Runs, RunsAction};
 pub use self::schema::Schema;
-pub use self::serve::{Data, Lifetimes, Listen, Load, Rehearsal, Serve, ServeAction, Show, Shown, Token};
+pub use self::serve::{
+    Data, Lifetimes, Listen, Load, Rehearsal, Serve, ServeAction, Show, Shown, Token, VariableShell,
+};
 pub use self::template::{Infer, Template};
 pub use self::terminal::{Completions, Man};
+pub use self::titles::Titles;
 pub use self::upload::Upload;
 pub use self::view::View;
 pub use self::work::Work;

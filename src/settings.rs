@@ -213,6 +213,7 @@ impl Settings {
             is_address_chosen,
             is_profile_chosen,
             locale: locale(),
+            report_words: None,
         };
         Ok(Settings {
             token_file,

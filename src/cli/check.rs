@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::input::Input;
 use super::pacing::Pacing;
+use super::titles::Titles;
 use crate::operations::RowName;
 
 const CHECK_EXAMPLES: &str = "\
@@ -42,6 +43,8 @@ pub struct Check {
     /// Write the spreadsheet with the problems of each row to a new file
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub titles: Titles,
     /// Leave out of the report what a supplier should not know: lookup tables, paths, template, service, its ids, workspace
     #[arg(long, requires = "report")]
     pub for_supplier: bool,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::titles::Titles;
 use crate::client::Speed;
 use crate::operations::DEFAULT_CONCURRENCY;
 
@@ -47,6 +48,8 @@ pub struct Sending {
     /// outcome-2.xlsx, or a workbook next to the file, if a row has a problem]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub titles: Titles,
     /// Leave out of the report what a supplier should not know [default: as in the run]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub for_supplier: Option<bool>,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::titles::Titles;
 use crate::report::RowFilter;
 use crate::sheet::Options;
 
@@ -13,6 +14,7 @@ Examples:
   sheetport report 12 -o to-fix.csv --only problems
   sheetport report 12 -o problems.html
   sheetport report 12 -o to-fix.csv --delimiter ';' --bom
+  sheetport report 12 -o outcome.csv --titles en
 
 The first sheet of a workbook summarizes the run, with the problems grouped by cause. Fix the rows in place, then hand the
 report back: `sheetport retry to-fix.csv`.";
@@ -37,6 +39,8 @@ pub struct Report {
     /// as in the uploaded file]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub bom: Option<bool>,
+    #[command(flatten)]
+    pub titles: Titles,
     /// Leave out what a supplier should not know: lookup tables, paths, template, service, its ids, workspace [default: as in the
     /// run]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]

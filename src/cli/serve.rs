@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::PossibleValue;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::choice::choice;
 use crate::operations::{LOAD_KINDS, LoadKind};
@@ -187,6 +187,34 @@ pub struct Token {
     pub access: Access,
     #[command(flatten)]
     pub lifetimes: Lifetimes,
+    /// Shell whose commands set the tokens [default: powershell on Windows, bash elsewhere]
+    #[arg(long, value_name = "SHELL")]
+    pub shell: Option<VariableShell>,
+}
+
+/// A shell in which variables of the environment are set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum VariableShell {
+    /// Bash, zsh and other shells of Unix
+    Bash,
+    Powershell,
+    Cmd,
+}
+
+impl VariableShell {
+    /// Returns the usual shell of the system.
+    pub fn of_system() -> VariableShell {
+        if cfg!(windows) { VariableShell::Powershell } else { VariableShell::Bash }
+    }
+
+    /// Returns the command that sets a variable to a value without quotes and spaces.
+    pub fn set(self, name: &str, value: &str) -> String {
+        match self {
+            VariableShell::Bash => format!("export {name}={value}"),
+            VariableShell::Powershell => format!("$env:{name} = \"{value}\""),
+            VariableShell::Cmd => format!("set {name}={value}"),
+        }
+    }
 }
 
 #[derive(Args, Debug)]

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::input::Input;
 use super::pacing::Pacing;
+use super::titles::Titles;
 
 const UPLOAD_EXAMPLES: &str = "\
 Tokens are taken from SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN, or from `sheetport login`.
@@ -80,6 +81,8 @@ pub struct Upload {
     /// New file for the report: .xlsx, .csv or .html [default: a workbook next to FILE, if a row has a problem]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub titles: Titles,
     /// Leave out of the report what a supplier should not know: lookup tables, paths, template, service, its ids, workspace
     #[arg(long)]
     pub for_supplier: bool,

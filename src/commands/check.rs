@@ -20,7 +20,8 @@ pub(super) async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failu
     let console = Console::for_check(output);
     let pacing = &args.pacing;
     let next = next::with_pacing(next::of_input(&args.input, &template, &settings.context), pacing);
-    let next = next.switch("strict", args.strict).switch("for-supplier", args.for_supplier).to_string();
+    let next = next.switch("strict", args.strict).flag("titles", args.titles.language);
+    let next = next.switch("for-supplier", args.for_supplier).to_string();
     let report = args.report.as_deref();
     let online =
         args.online.then_some(operations::ComparePace { rate: pacing.rate, concurrency: pacing.concurrency() });

@@ -34,21 +34,34 @@ mod work_metrics;
 pub use help::help;
 pub use job::profile_of_job;
 
-use crate::cli::Command;
+use crate::cli::{Command, Titles};
 use crate::error::{Exit, Failure};
 use crate::operations::{LocalService, with_login};
 use crate::settings::Settings;
 use shared::signals;
 
 /// Runs a command and returns its exit code.
-pub async fn run(command: Command, settings: Settings) -> Result<Exit, Failure> {
+pub async fn run(command: Command, mut settings: Settings) -> Result<Exit, Failure> {
     signals::outlive_file_size_limit();
+    settings.context.report_words = titles(&command).words();
     let context = settings.context.clone();
     let ended = run_with_service(command, settings).await;
     ended.map_err(|failure| Failure {
         hint: failure.hint.map(|hint| with_login(&hint, &context.given, &context.profile)),
         ..failure
     })
+}
+
+/// Returns the flag for the language of the command's report.
+fn titles(command: &Command) -> Titles {
+    match command {
+        Command::Upload(args) => args.titles,
+        Command::Check(args) => args.titles,
+        Command::Report(args) => args.titles,
+        Command::Resume(args) => args.sending.titles,
+        Command::Retry(args) => args.sending.titles,
+        _ => Titles::default(),
+    }
 }
 
 /// Runs a command, with the service of its home folder if the folder names one and the command asks a service.

@@ -20,7 +20,8 @@ pub(super) async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Fail
 
 /// Returns the flags for sending a run again.
 pub(super) fn send_options(sending: &Sending) -> SendOptions<'_> {
-    let Sending { rate, concurrency, max_errors, queue, overwrite_newer, ref report, for_supplier } = *sending;
+    let Sending { rate, concurrency, max_errors, queue, overwrite_newer, ref report, titles: _, for_supplier } =
+        *sending;
     let (overwrites_newer, is_to_queue, report) = (overwrite_newer, queue, report.as_deref());
     SendOptions { concurrency, rate, max_errors, overwrites_newer, is_to_queue, report, for_supplier }
 }

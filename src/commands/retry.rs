@@ -89,6 +89,7 @@ fn retry_command(args: &Retry, context: &Context) -> String {
         .choice("all-or-nothing", args.all_or_nothing)
         .choice("strict", args.strict)
         .flag("report", sending.report.as_ref())
+        .flag("titles", sending.titles.language)
         .choice("for-supplier", sending.for_supplier);
     let reading = args.reading.in_use();
     reading.into_iter().fold(command, |command, (name, value)| command.flag(name, Some(value))).to_string()

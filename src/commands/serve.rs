@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, lookup_host};
 use super::shared::service_storage::storage;
 use super::shared::signals::Interrupt;
 use super::{serve_load, serve_show};
-use crate::cli::{self, Lifetimes, Listen, Serve, ServeAction, Token};
+use crate::cli::{self, Lifetimes, Listen, Serve, ServeAction, Token, VariableShell};
 use crate::diagnostics::Mistakes;
 use crate::error::{Exit, Failure};
 use crate::service::{self, Config, EXAMPLES, FaultInjection, Plan, Service, Storage};
@@ -221,8 +221,9 @@ async fn print_token(args: &Token, settings: &Settings) -> Result<Exit, Failure>
     if settings.output.json {
         ui::json(&json!({"workspace": args.workspace, "access": access_token, "refresh": refresh_token}));
     } else {
-        ui::line(format_args!("export SHEETPORT_ACCESS_TOKEN={access_token}"));
-        ui::line(format_args!("export SHEETPORT_REFRESH_TOKEN={refresh_token}"));
+        let shell = args.shell.unwrap_or_else(VariableShell::of_system);
+        ui::text(&shell.set("SHEETPORT_ACCESS_TOKEN", &access_token));
+        ui::text(&shell.set("SHEETPORT_REFRESH_TOKEN", &refresh_token));
         let (minutes, days) = (args.lifetimes.access_minutes, args.lifetimes.refresh_days);
         ui::remark(format_args!(
             "The tokens are shown only once. The access token expires after {minutes} minutes and is renewed with the refresh token, which expires after {days} days."

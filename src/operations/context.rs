@@ -12,6 +12,7 @@ use crate::client::auth::{
 use crate::client::{self, Client, ClientCert, ConnectOptions, KeyMemory, Speed};
 use crate::ledger::{self, Ledger, Run, RunConnection, ServerAddress};
 use crate::report::CsvForm;
+use crate::sheet::ReportWords;
 
 /// What a profile of the settings file says of its service.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +57,8 @@ pub struct Context {
     pub is_profile_chosen: bool,
     /// The locale of the user, such as `de_DE.UTF-8`, if the environment has one.
     pub locale: Option<String>,
+    /// The titles and states of reports, unless they are those of the sheet's language.
+    pub report_words: Option<&'static ReportWords>,
 }
 
 impl Context {

@@ -197,7 +197,7 @@ impl Ending<'_> {
             is_kept: !is_rehearsal(run),
             choices: &choices(run, format, for_supplier, self.observer),
             csv: self.context.csv_form(),
-            words: words(run),
+            words: words(self.context, run),
             for_supplier,
         };
         Ok(write_report(self.context, self.ledger, run, &request).await?.path)

@@ -74,7 +74,7 @@ pub async fn report(
         is_kept: true,
         choices: &choices,
         csv: request.csv.or(context.csv_form()),
-        words: words(&run),
+        words: words(context, &run),
         for_supplier,
     };
     let written = write_report(context, &ledger, &run, &request).await?;
@@ -82,8 +82,12 @@ pub async fn report(
     Ok((run, written, next))
 }
 
-/// Returns the words of a report in the language of the sheet's titles, or else of the template's locale.
-pub(super) fn words(run: &Run) -> &'static ReportWords {
+/// Returns the words of a report: those that were chosen, or in the language of the sheet's titles, or else of the template's
+/// locale.
+pub(super) fn words(context: &Context, run: &Run) -> &'static ReportWords {
+    if let Some(words) = context.report_words {
+        return words;
+    }
     if let Some(language) = language_of(&run.about.header) {
         return ReportWords::of(Some(language));
     }

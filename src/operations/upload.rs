@@ -257,6 +257,7 @@ mod tests {
             is_address_chosen: false,
             is_profile_chosen: false,
             locale: None,
+            report_words: None,
         }
     }
 

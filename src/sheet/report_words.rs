@@ -26,6 +26,11 @@ impl ReportWords {
         language.and_then(|language| WORDS.get(language)).unwrap_or_else(english)
     }
 
+    /// Returns the languages of which there are words.
+    pub fn languages() -> impl Iterator<Item = &'static str> {
+        WORDS.keys().map(String::as_str)
+    }
+
     /// Returns the title of a column by its English title.
     pub fn title<'a>(&'a self, name: &'a str) -> &'a str {
         let plain = name.strip_prefix(super::RESERVED_PREFIX).unwrap_or(name);

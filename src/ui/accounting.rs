@@ -1,7 +1,7 @@
 //! The number of records in each state.
 
 use super::style::{self, Style};
-use super::{counted, line, thousands};
+use super::{counted, line, terminal, thousands};
 use crate::ledger::{Accounting, RecordState, WARNED};
 
 /// Width of the bar.
@@ -52,7 +52,9 @@ fn print_states(
     };
     let states: Vec<Drawn> = accounting.states().into_iter().zip(SYMBOLS).map(symbol).collect();
     line(format_args!("  {} from {}", counted(accounting.total, "record"), counted(accounting.rows, "row")));
-    line(format_args!("  {}", bar(accounting.total, &states)));
+    if !terminal::is_plain() {
+        line(format_args!("  {}", bar(accounting.total, &states)));
+    }
     let faint = style::FAINT;
     let width = if always == RecordState::Pending { NEEDS_FIXING.0.len() + 1 } else { 10 };
     for ((state, count), (_, style)) in states {

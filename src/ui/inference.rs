@@ -1,6 +1,6 @@
 //! The columns chosen by `template infer`, as a table on stderr, because the template may be on stdout.
 
-use super::{columns, list, remark, style};
+use super::{columns, list, remark, style, terminal};
 use crate::template::infer::{Confidence, FieldProposal, Proposal, ProposedSource};
 
 /// Width at which headers are cut.
@@ -14,14 +14,20 @@ pub fn print(proposal: &Proposal) {
     let heads = ["column", "field", "sureness", "why"].map(str::to_owned);
     let width = |at: usize| rows.iter().chain([&heads]).map(|row| columns::width(&row[at])).max().unwrap_or(0);
     let widths = [width(0), width(1), width(2)];
+    let widest = rows.iter().map(|row| columns::width(&row[3])).max().unwrap_or(0) + widths.iter().sum::<usize>() + 6;
+    let fits = terminal::stderr_width().is_none_or(|columns| widest <= columns);
+    let is_table = fits && !terminal::is_plain();
     let line = |row: &[String; 4]| {
         let [column, field, sure, why] = row;
+        if !is_table {
+            return format!("{column}: {field}, {sure}, {why}");
+        }
         let [a, b, c] = widths;
         format!("{}  {field:<b$}  {sure:<c$}  {why}", columns::padded(column, a))
     };
     if rows.is_empty() {
         remark(format_args!("no column looks like a field of {}", proposal.kind));
-    } else {
+    } else if is_table {
         remark(format_args!("{strong}{}{strong:#}", line(&heads)));
     }
     for (row, proposed) in rows.iter().zip(&fields) {

@@ -10,6 +10,7 @@ pub mod problems;
 pub mod profile;
 pub mod progress;
 pub mod style;
+mod terminal;
 pub mod view;
 
 use std::borrow::Cow;
@@ -30,7 +31,9 @@ pub use self::data::{csv_data, data};
 
 /// Sets up colors and logging for the whole process.
 pub fn start(global: &Global) {
+    let is_plain = terminal::set_plain(global.plain);
     let choice = match global.color {
+        Color::Auto if is_plain => anstream::ColorChoice::Never,
         Color::Auto => anstream::ColorChoice::Auto,
         Color::Always => anstream::ColorChoice::Always,
         Color::Never => anstream::ColorChoice::Never,
@@ -57,7 +60,7 @@ static STDOUT_ERROR: OnceLock<std::io::Error> = OnceLock::new();
 /// Prints a line to stdout. An error, such as a pipe that `head` has closed, ends nothing, and is kept for the end of the
 /// command.
 pub fn line(text: impl Display) {
-    print_to_stdout(&shown(text));
+    print_to_stdout(&terminal::for_stdout(&shown(text)));
 }
 
 /// Prints lines of data to stdout, like a template. They are written as they are, except to a terminal.
@@ -102,22 +105,27 @@ fn next_line(next: &str) -> String {
     format!("  {strong}Next{strong:#}    {next}")
 }
 
-/// Prints the next command to stdout, if there is one.
+/// Prints the next command to stdout, if there is one: on one line, to be copied.
 pub fn next(next: Option<&str>) {
     if let Some(next) = next {
-        line(next_line(next));
+        print_to_stdout(&shown(next_line(next)));
     }
 }
 
 /// Prints the next command to stderr, for a command that writes data to stdout.
 pub fn next_remark(next: Option<&str>) {
     if let Some(next) = next {
-        remark(next_line(next));
+        remark_on_one_line(next_line(next));
     }
 }
 
 /// Prints a remark to stderr.
 pub fn remark(text: impl Display) {
+    let _ = writeln!(anstream::stderr(), "{}", terminal::for_stderr(&shown(text)));
+}
+
+/// Prints a remark to stderr that is to be copied.
+fn remark_on_one_line(text: impl Display) {
     let _ = writeln!(anstream::stderr(), "{}", shown(text));
 }
 
@@ -212,14 +220,15 @@ pub fn failure(failure: &Failure, as_json: bool) {
         remark(format_args!("run {run}: {}", counts.collect::<Vec<_>>().join(", ")));
     }
     if let Some(next) = &failure.next {
-        remark(format_args!("next: {next}"));
+        remark_on_one_line(format_args!("next: {next}"));
     }
 }
 
 /// Prints advice on the previous message to stderr.
 pub fn hint(words: &str) {
     let hint = style::HINT;
-    remark(format_args!("{hint}hint{hint:#}: {words}"));
+    // It may have a command, which is to be copied.
+    remark_on_one_line(format_args!("{hint}hint{hint:#}: {words}"));
 }
 
 /// Formats a number with thousands separators: 12,345.
@@ -235,18 +244,18 @@ pub fn counted(number: u64, noun: &str) -> String {
 /// Formats a heading and a list as lines, wrapped with the same indent: `heading a, b, c`. A long list ends with the number
 /// of further items.
 pub fn list(indent: &str, heading: &str, items: &[String]) -> Vec<String> {
-    const WIDTH: usize = 100;
     const MOST: usize = 60;
+    let most_columns = terminal::table_width();
     let mut lines = Vec::new();
     let mut line = format!("{indent}{heading}");
     let further = items.len().saturating_sub(MOST);
     let more = (further > 0).then(|| format!("and {} more", thousands(further as u64)));
     let shown = items.len().min(MOST);
     for (place, item) in items.iter().take(MOST).chain(&more).enumerate() {
-        let item = columns::cut(item, WIDTH);
+        let item = columns::cut(item, most_columns);
         let comma = if place + 1 < shown { "," } else { "" };
         let length = columns::width(&item) + comma.len() + 1;
-        if columns::width(&line) + length > WIDTH && line.len() > indent.len() {
+        if columns::width(&line) + length > most_columns && line.len() > indent.len() {
             lines.push(std::mem::replace(&mut line, format!("{indent}{item}{comma}")));
         } else {
             line.push_str(&format!(" {item}{comma}"));

@@ -1,7 +1,7 @@
-//! The profile of a file: a table with a row per field.
+//! The profile of a file: a table with a row per field, or lines where a table does not fit.
 
 use super::columns::{cut, padded, width};
-use super::{counted, line, style, thousands};
+use super::{counted, line, style, terminal, thousands};
 use crate::upload::profile::{Distinct, FieldProfile, Profile, Range};
 
 const HEADER: [&str; COLUMNS] = ["field", "filled", "different", "lowest", "median", "highest", "values"];
@@ -9,6 +9,10 @@ const COLUMNS: usize = 7;
 /// Maximum width of a cell; of the last one, with the values.
 const MAX_WIDTH: usize = 22;
 const MAX_LAST_WIDTH: usize = 48;
+/// A table with less room for the values is not printed.
+const MIN_LAST_WIDTH: usize = 14;
+const INDENT: &str = "  ";
+const GAP: &str = "  ";
 
 /// Prints the profile. Fields that no record fills come last, on one line.
 pub fn print(profile: &Profile) {
@@ -18,16 +22,13 @@ pub fn print(profile: &Profile) {
     let widths: Vec<usize> = (0..COLUMNS)
         .map(|column| rows.iter().chain([&header]).map(|row| width(&row[column])).max().unwrap_or(0))
         .collect();
-    let (faint, none) = (style::FAINT, style::PLAIN);
-    for (row, style) in std::iter::once((&header, faint)).chain(rows.iter().map(|row| (row, none))) {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, most))| match column {
-            // Counts and numbers are right-aligned.
-            1..6 => format!("{}{cell}", " ".repeat(most - width(cell))),
-            6 => cell.clone(),
-            _ => padded(cell, *most),
-        });
-        line(format_args!("  {style}{}{style:#}", cells.collect::<Vec<_>>().join("  ").trim_end()));
+    let beside_values: usize =
+        INDENT.len() + widths[..COLUMNS - 1].iter().map(|column| column + GAP.len()).sum::<usize>();
+    match terminal::table_width().checked_sub(beside_values) {
+        Some(room @ MIN_LAST_WIDTH..) if !terminal::is_plain() => print_table(&header, &rows, &widths, room),
+        _ => rows.iter().for_each(print_sentence),
     }
+    let faint = style::FAINT;
     if !profile.currencies.is_empty() {
         let of = |(code, count): (&String, &u64)| format!("{code} in {}", counted(*count, "record"));
         line(format_args!("  Currency: {}", profile.currencies.iter().map(of).collect::<Vec<_>>().join(", ")));
@@ -36,6 +37,29 @@ pub fn print(profile: &Profile) {
         let names: Vec<&str> = blank.iter().map(|field| field.field.as_str()).collect();
         line(format_args!("  {faint}Blank throughout: {}{faint:#}", names.join(", ")));
     }
+}
+
+/// Prints the rows as a table, with `room` columns for the values.
+fn print_table(header: &[String; COLUMNS], rows: &[[String; COLUMNS]], widths: &[usize], room: usize) {
+    let (faint, none) = (style::FAINT, style::PLAIN);
+    for (row, style) in std::iter::once((header, faint)).chain(rows.iter().map(|row| (row, none))) {
+        let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, most))| match column {
+            // Counts and numbers are right-aligned.
+            1..6 => format!("{}{cell}", " ".repeat(most - width(cell))),
+            6 => cut(cell, room.min(MAX_LAST_WIDTH)),
+            _ => padded(cell, *most),
+        });
+        line(format_args!("{INDENT}{style}{}{style:#}", cells.collect::<Vec<_>>().join(GAP).trim_end()));
+    }
+}
+
+/// Prints a row in words: `price  all filled, 19 different, 5.50 to 64.95, median 16.95: 18.95, …`.
+fn print_sentence(row: &[String; COLUMNS]) {
+    let [field, filled, different, lowest, median, highest, values] = row;
+    let strong = style::STRONG;
+    let range = if lowest.is_empty() { String::new() } else { format!(", {lowest} to {highest}, median {median}") };
+    let values = cut(values, MAX_LAST_WIDTH);
+    line(format_args!("{INDENT}{strong}{field}{strong:#}  {filled} filled, {different} different{range}: {values}"));
 }
 
 fn row(field: &FieldProfile) -> [String; COLUMNS] {
@@ -56,5 +80,5 @@ fn row(field: &FieldProfile) -> [String; COLUMNS] {
         Some(Range { lowest, median, highest }) => [lowest, median, highest].map(|value| cut(value, MAX_WIDTH)),
         None => Default::default(),
     };
-    [cut(&field.field, MAX_WIDTH), filled, distinct, lowest, median, highest, cut(&samples, MAX_LAST_WIDTH)]
+    [cut(&field.field, MAX_WIDTH), filled, distinct, lowest, median, highest, samples]
 }

@@ -1,17 +1,21 @@
 //! Progress: a bar if stderr is a terminal, otherwise a line now and then.
 
 use std::io::IsTerminal;
+use std::ops::RangeInclusive;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{counted, remark, thousands};
+use super::{counted, remark, terminal, thousands};
 
 /// Interval of the first lines, and maximum interval.
 const PLAIN_EVERY: Duration = Duration::from_secs(2);
 const PLAIN_AT_LEAST_EVERY: Duration = Duration::from_secs(60);
 const DRAWS_PER_SECOND: u8 = 10;
+/// Columns of the bar, and of the words beside it.
+const BAR: RangeInclusive<usize> = 6..=32;
+const BESIDE_BAR: usize = 56;
 
 /// Progress of one step.
 pub struct Progress {
@@ -37,7 +41,7 @@ impl Progress {
     pub fn new(shown: bool, verb: &'static str, noun: &'static str, total: Option<u64>) -> Progress {
         let kind = if !shown {
             Kind::Silent
-        } else if std::io::stderr().is_terminal() {
+        } else if std::io::stderr().is_terminal() && !terminal::is_plain() {
             Kind::Bar(bar(verb, noun, total))
         } else {
             let now = Instant::now();
@@ -114,8 +118,10 @@ fn bar(verb: &'static str, noun: &'static str, total: Option<u64>) -> ProgressBa
 }
 
 fn known_style(noun: &str) -> ProgressStyle {
+    let columns = terminal::stderr_width().unwrap_or(usize::MAX);
+    let bar = columns.saturating_sub(BESIDE_BAR).clamp(*BAR.start(), *BAR.end());
     style(&format!(
-        "{{prefix:>9}} {{bar:32.cyan/dim}} {{human_pos}}/{{human_len}} {noun}s  {{per_sec}}  {{eta}} left  {{msg}}"
+        "{{prefix:>9}} {{bar:{bar}.cyan/dim}} {{human_pos}}/{{human_len}} {noun}s  {{per_sec}}  {{eta}} left  {{msg}}"
     ))
     .progress_chars("━╸─")
 }

@@ -24,6 +24,7 @@ pub(crate) fn upload(args: &Upload, template: &str, context: &Context) -> Comman
         .switch("create-missing-items", args.create_missing_items)
         .switch("trigger-workflows", args.trigger_workflows)
         .flag("report", args.report.as_deref().map(operations::unused))
+        .flag("titles", args.titles.language)
         .switch("for-supplier", args.for_supplier)
 }
 

@@ -50,6 +50,7 @@ mod kills;
 mod lists;
 mod login;
 mod lookups;
+mod narrow;
 mod next;
 mod no_records;
 mod number_formats;

@@ -172,3 +172,24 @@ fn a_stop_takes_seconds_whatever_the_clients_do() {
         drop((delayed, unfinished, idle));
     }
 }
+
+#[test]
+fn tokens_are_set_by_the_commands_of_a_shell() {
+    let place = Place::new();
+    let token = |shell: &[&str]| {
+        let words = ["serve", "token", "--data", "service", "--workspace", "shop"];
+        place.sheetport(words.iter().chain(shell)).exits(0).stdout
+    };
+    for (shell, begin, end) in [
+        (&[][..], "export SHEETPORT_ACCESS_TOKEN=eyJ", ""),
+        (&["--shell", "bash"], "export SHEETPORT_ACCESS_TOKEN=eyJ", ""),
+        (&["--shell", "powershell"], "$env:SHEETPORT_ACCESS_TOKEN = \"eyJ", "\""),
+        (&["--shell", "cmd"], "set SHEETPORT_ACCESS_TOKEN=eyJ", ""),
+    ] {
+        let said = token(shell);
+        let lines: Vec<&str> = said.lines().collect();
+        assert_eq!(lines.len(), 2, "{said}");
+        assert!(lines[0].starts_with(begin) && lines[0].ends_with(end), "{said}");
+        assert_eq!(lines[1].replace("REFRESH", "ACCESS").split("eyJ").next(), begin.strip_suffix("eyJ"), "{said}");
+    }
+}

@@ -219,6 +219,7 @@ fn context_of(home: &Path, server: &Server) -> Context {
         connection: ConnectOptions::default(),
         chosen_connection: ConnectOptions::default(),
         profiles: BTreeMap::new(),
+        report_words: None,
         rate: None,
         given: Given::default(),
         is_address_chosen: false,

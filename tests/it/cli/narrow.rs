@@ -1,0 +1,109 @@
+//! What people see in a narrow terminal, and in a plain one. The terminal is tmux.
+
+#![cfg(unix)]
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::process::{Place, until};
+use super::service::Served;
+use crate::environment;
+
+const COLUMNS: usize = 60;
+const END: &str = "that-is-all";
+
+/// A terminal of this width. Ended on drop.
+struct Terminal {
+    socket: PathBuf,
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = Command::new("tmux").arg("-S").arg(&self.socket).arg("kill-server").output();
+    }
+}
+
+/// Returns what a terminal shows after a command, with the lines as they were written; `None` with a message without tmux.
+fn shown(place: &Place, words: &str) -> Option<Vec<String>> {
+    shown_with(place, &[], words)
+}
+
+fn shown_with(place: &Place, variables: &[(&str, &str)], words: &str) -> Option<Vec<String>> {
+    if Command::new("tmux").arg("-V").output().is_err() {
+        environment::report_missing("tmux");
+        return None;
+    }
+    let socket = place.path("terminal");
+    let line = format!("{} {words}; echo {END}; exec sleep 600", env!("CARGO_BIN_EXE_sheetport"));
+    let size = COLUMNS.to_string();
+    let new = ["-S", socket.to_str().unwrap(), "-f", "/dev/null", "new-session", "-d", "-x", &size, "-y", "200", &line];
+    let start = place.command("tmux", new);
+    variables.iter().fold(start, |start, (name, value)| start.env(name, value)).exits(0);
+    let terminal = Terminal { socket };
+    // -J joins what the terminal has wrapped.
+    let screen = until("the end of the command", || {
+        let capture = Command::new("tmux").arg("-S").arg(&terminal.socket).args(["capture-pane", "-p", "-J"]).output();
+        let screen = String::from_utf8(capture.unwrap().stdout).unwrap();
+        screen.lines().any(|line| line.trim() == END).then_some(screen)
+    });
+    Some(screen.lines().map(|line| line.trim_end().to_owned()).take_while(|line| line != END).collect())
+}
+
+/// Asserts that each line fits, except those with a command, which is to be copied.
+#[track_caller]
+fn fits(lines: &[String]) {
+    for line in lines {
+        let has_command = line.contains("Next") || line.starts_with("next") || line.starts_with("hint");
+        assert!(has_command || line.chars().count() <= COLUMNS, "{line:?} in\n{}", lines.join("\n"));
+    }
+}
+
+const PRICES: &str = "\
+SKU,Name,Description,Price,Currency,Status
+A-1,Hex bolt M8 x 40 zinc plated,\"For wood, metal and everything else that needs to be held together\",12.90,EUR,active
+A-2,Hex nut M8 zinc plated,\"Fits the bolt of the same size, and several others of this list\",on request,EUR,active
+A-2,Washer M8,Round,0.10,EUR,sold out everywhere for a long time
+";
+
+#[test]
+fn lines_fit_into_sixty_columns() {
+    let place = Place::new();
+    place.write("prices.csv", PRICES);
+    let Some(lines) = shown(&place, "check prices.csv -t items") else { return };
+    fits(&lines);
+    let text = lines.join("\n");
+    assert!(text.contains("needs fixing") && text.contains("on request"), "{text}");
+    place.write("p.csv", "Bestell-Nr;Was;VK netto\nA-1;Schraube;1,50\nA-2;Mutter;2,50\n");
+    fits(&shown(&place, "template infer p.csv --record item -o p.toml").unwrap());
+    fits(&shown(&place, "view p.csv").unwrap());
+}
+
+#[test]
+fn an_upload_and_its_report_fit_into_sixty_columns() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("prices.csv", PRICES);
+    let (address, (access, _)) = (served.url(), served.tokens());
+    let variables = [("SHEETPORT_BASE_URL", address.as_str()), ("SHEETPORT_ACCESS_TOKEN", access.as_str())];
+    let Some(lines) = shown_with(&place, &variables, "upload prices.csv -t items") else { return };
+    fits(&lines);
+    assert!(lines.iter().any(|line| line.contains("1  sent")), "{lines:#?}");
+    fits(&shown(&place, "runs").unwrap());
+    fits(&shown(&place, "report 1 -o report.html").unwrap());
+}
+
+#[test]
+fn a_plain_terminal_gets_words_only() {
+    let place = Place::new();
+    place.write("prices.csv", PRICES);
+    let plain = [
+        shown(&place, "check prices.csv -t items --plain"),
+        shown_with(&place, &[("SHEETPORT_PLAIN", "1")], "check prices.csv -t items"),
+    ];
+    for lines in plain.into_iter().flatten() {
+        let text = lines.join("\n");
+        assert!(!text.contains(['━', '█', '░', '│', '─', '▌', '▒']), "{text}");
+        assert!(text.contains("price") && text.contains("needs fixing"), "{text}");
+    }
+}
