@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Maximum length of a title that can name a currency, in bytes.
+/// Maximum length of a header that can name a currency, in bytes.
 const MAX_HEADER: usize = 1000;
 
 /// `currency.toml`.
@@ -18,11 +18,11 @@ pub(crate) struct Currencies {
     pub(crate) unmistakable: Vec<String>,
     pub(crate) signs: Vec<Sign>,
     pub(crate) words: Vec<Word>,
-    /// Currencies whose amounts are whole numbers.
+    /// Currencies without decimals.
     without_decimals: Vec<Currency>,
     /// Words between the name of a price and a currency.
     before_names: Vec<String>,
-    /// Currencies whose amounts have three decimals.
+    /// Currencies with three decimals.
     three_decimals: Vec<Currency>,
     /// Currencies by region or language of a locale.
     regions: BTreeMap<String, Currency>,
@@ -48,7 +48,7 @@ pub struct Sign {
 pub(crate) struct Word {
     pub(crate) text: String,
     pub(crate) code: Currency,
-    /// The language in whose headers the word names this currency, if it can name others as well.
+    /// For a name of several currencies: the language whose headers use the name for this currency.
     pub(crate) headers_of: Option<String>,
 }
 
@@ -78,8 +78,8 @@ impl CurrencyMark {
         codes.chain(CURRENCIES.signs.iter().map(CurrencyMark::Sign))
     }
 
-    /// Returns the currency. A sign of several currencies means that of the locale's region, or else the usual one.
-    /// Returns `None` if neither is known.
+    /// Returns the currency. An ambiguous sign means the currency of the locale's region if possible, or else the most common
+    /// currency. Returns `None` if neither is known.
     pub fn currency(self, locale: Option<&str>) -> Option<Currency> {
         match self {
             CurrencyMark::Code(currency) => Some(currency),
@@ -98,7 +98,7 @@ impl CurrencyMark {
         }
     }
 
-    /// Returns the usual number of decimals of amounts. `None` if the mark can stand for currencies with different ones.
+    /// Returns the usual number of decimals of amounts, or `None` if the possible currencies differ.
     pub(crate) fn decimals(self) -> Option<u32> {
         let of = |currency: &Currency| match currency {
             currency if CURRENCIES.without_decimals.contains(currency) => 0,
@@ -178,7 +178,7 @@ impl TryFrom<String> for Currency {
     type Error = String;
 
     fn try_from(code: String) -> Result<Currency, String> {
-        // Not Currency::parse, which needs the list of codes that is being read.
+        // Currency::parse would need the list of codes, which is being read here.
         let bytes = <[u8; 3]>::try_from(code.as_bytes()).ok().filter(|bytes| bytes.is_ascii());
         bytes.map(Currency).ok_or_else(|| format!("'{code}' is not a currency code"))
     }
@@ -245,10 +245,10 @@ fn by_name(text: &str) -> Option<Currency> {
     CURRENCIES.words.iter().find(|word| word.headers_of.is_none() && word.text == folded).map(|word| word.code)
 }
 
-/// Returns the currency of the amounts below a header such as `Price (EUR)`, `price_usd`, `Preis €` or `Precio en euros`.
-/// `None` if the header names none, several, or one only perhaps, such as `All prices`.
+/// Returns the currency of the amounts below a header such as `Price (EUR)`, `price_usd`, `Preis €` or `Precio en euros`. Returns
+/// `None` if the header names no currency, several, or only a possible one, such as `All prices`.
 pub(crate) fn in_header(header: &str) -> Option<CurrencyMark> {
-    // Longer texts are no titles, and are looked at for each name that a template has for a column.
+    // Longer texts are not headers. This check matters because each header is searched once per column name of a template.
     if header.len() > MAX_HEADER {
         return None;
     }
@@ -260,8 +260,8 @@ pub(crate) fn in_header(header: &str) -> Option<CurrencyMark> {
     marks.all(|mark| mark.agrees_with(first)).then_some(first)
 }
 
-/// Returns a header without the currency of the amounts below it, folded to lower-case words: `unit price` for
-/// `Unit price (EUR)` and for `Unit price in €`. `None` if it names none.
+/// Returns a header without the currency of the amounts below, folded to lower-case words: `unit price` for `Unit price (EUR)`
+/// and for `Unit price in €`. Returns `None` if the header names no currency.
 pub(crate) fn without_currency(header: &str) -> Option<String> {
     in_header(header)?;
     let mut rest: Vec<String> = Vec::new();

@@ -21,7 +21,7 @@ struct LastRequest {
     at: i64,
 }
 
-/// A key with the hash of its request.
+/// A key and the hash of its last request.
 pub(super) struct AcceptedKey {
     pub key: i64,
     body: i64,
@@ -91,7 +91,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Adds the results of `run`, whose values are as old as the run `age`.
+    /// Adds the results of `run`. `age` is the first run of its family.
     async fn add_accepted_of(&self, scope: i64, run: RunId, age: RunId) -> Result<(), Error> {
         let intents: Vec<(Seq, Seq, i64)> =
             sql::query_as("SELECT first, last, at FROM intent WHERE run = $1 ORDER BY at")
@@ -141,7 +141,7 @@ impl Ledger {
     }
 }
 
-/// Stores that the service has these requests since `now`, according to a run whose values are as old as the run `age`.
+/// Stores the last accepted request for each key. `age` is the first run of the family.
 pub(super) async fn upsert_keys(
     transaction: &mut Transaction,
     scope: i64,
@@ -165,7 +165,7 @@ async fn upsert(
     if last.is_empty() {
         return Ok(());
     }
-    // In the order of the keys: two processes that lock the same rows in different orders would wait for each other.
+    // Sorted by key: two processes that lock the same rows in different orders would deadlock.
     let mut last: Vec<(i64, LastRequest)> = last.into_iter().collect();
     last.sort_unstable_by_key(|(key, _)| *key);
     let mut query = Builder::new(transaction.dialect(), "INSERT INTO accepted (scope, key, body, at, run) ");

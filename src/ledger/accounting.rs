@@ -7,10 +7,10 @@ use super::integrity::totals;
 use super::state::RecordState;
 use crate::sql;
 
-/// The records of a run by state. `total` is always the sum of the seven counts that follow.
+/// Number of records of a run in each state. `total` is the sum of the seven counts after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Accounting {
-    /// Spreadsheet rows that are not blank.
+    /// Spreadsheet rows, without blank rows.
     pub rows: u64,
     pub total: u64,
     pub sent: u64,
@@ -20,11 +20,11 @@ pub struct Accounting {
     pub failed: u64,
     pub unknown: u64,
     pub pending: u64,
-    /// Records to be sent that have a warning. Each is also in one of the seven counts.
+    /// Records to be sent despite a warning. Also counted in one of the seven states.
     pub warned: u64,
-    /// Requests made for the records, whatever came of them.
+    /// Requests made, successful or not.
     pub requests: u64,
-    /// Those of the requests that repeat an earlier one.
+    /// Requests that repeat an earlier request for the same record.
     pub retries: u64,
 }
 

@@ -1,7 +1,7 @@
-//! Trying again over a new connection, if the one to the server was cut while this process holds a lease.
+//! Retries over a new connection if the connection to the server is lost while this process holds a lease.
 //!
-//! The transactions of sending have numbers, each of which is stored in the row of the lease by its transaction. If the answer to a
-//! commit is lost, the row says whether the transaction was applied.
+//! Each sending transaction has a number and stores the number in the row of the lease. If the reply to a commit is lost, the row
+//! shows whether the transaction was applied.
 
 use std::time::{Duration, Instant};
 
@@ -11,17 +11,17 @@ use crate::sql::Transaction;
 
 /// Shortest and longest pause before another attempt.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
-/// An operation that fails for so long fails for another reason than its connection.
+/// Maximum total time of the attempts. A longer failure is not caused by the connection.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// The attempts of one operation.
+/// Start and backoff of the attempts of one operation.
 #[derive(Debug)]
 pub struct Attempts {
     began: Instant,
     pause: Duration,
 }
 
-/// A transaction of sending, which is applied once however often it is tried.
+/// A sending transaction. Applied once, however often it is tried.
 #[derive(Debug)]
 pub(super) struct Write {
     number: i64,
@@ -35,10 +35,11 @@ impl Default for Attempts {
 }
 
 impl Ledger {
-    /// Waits until an operation that failed may be tried again.
+    /// Waits until the next attempt of a failed operation.
     ///
     /// # Errors
-    /// `error` unless the connection was cut while this process holds a lease; [`Error::LockLost`] if the lease ends.
+    /// Returns `error` unless the connection was lost while this process holds a lease, and [`Error::LockLost`] if the lease
+    /// ends.
     pub async fn before_next_attempt(&self, error: Error, attempts: &mut Attempts) -> Result<(), Error> {
         if !error.is_of_connection() || !self.leases.are_any() || attempts.began.elapsed() > LONGEST {
             return Err(error);
@@ -52,11 +53,11 @@ impl Ledger {
         Ok(())
     }
 
-    /// Runs an operation, and again if its connection was cut while this process holds a lease. It must have the same effect
-    /// if it was applied already.
+    /// Runs an operation and repeats it if the connection is lost while this process holds a lease. The operation must be
+    /// idempotent.
     ///
     /// # Errors
-    /// That of the operation; [`Error::LockLost`] if the lease ends.
+    /// Returns the error of the operation, or [`Error::LockLost`] if the lease ends.
     pub async fn again<T, F: Future<Output = Result<T, Error>>>(&self, operation: impl Fn() -> F) -> Result<T, Error> {
         let mut attempts = Attempts::default();
         loop {
@@ -72,10 +73,10 @@ impl Ledger {
         Write { number: self.leases.next_write(), attempts: Attempts::default() }
     }
 
-    /// Begins a transaction of sending. Returns `None` if an earlier attempt was committed.
+    /// Begins a sending transaction. Returns `None` if an earlier attempt was committed.
     ///
     /// # Errors
-    /// [`Error::LockLost`] if another process has taken over a run that this process has locked.
+    /// [`Error::LockLost`] if another process has taken over a run that this process had locked.
     pub(super) async fn begin_write(&self, write: &Write) -> Result<Option<Transaction>, Error> {
         let mut transaction = self.writer.begin().await?;
         if self.leases.check_write(&mut transaction, write.number).await? {

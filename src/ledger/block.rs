@@ -19,12 +19,12 @@ const WARNED_BLOCKS: u32 = 8;
 /// Blocks end early above this number of bytes.
 pub(super) const BLOCK_BYTES: usize = 8 * 1024 * 1024;
 
-/// The columns of blocks of records that [`checked_counts`] and [`checked_bodies`] compare.
+/// Selects the columns that [`checked_counts`] needs to verify a block.
 const SELECT: &str = "SELECT first, records, skipped, rejected, unchanged, warned, heads, checksum FROM record_block";
 const SELECT_WITH_BODIES: &str = "SELECT first, records, skipped, rejected, unchanged, warned, heads, checksum, bodies, \
                                   bodies_checksum FROM record_block";
 
-/// Consecutive planned records. The position of a record is `first` plus its index.
+/// Consecutive planned records, at the positions `first`, `first + 1`, and so on.
 #[derive(Debug)]
 pub struct RecordBlock<B = Box<str>> {
     pub first: Seq,
@@ -123,7 +123,7 @@ impl Ledger {
         Ok(joined)
     }
 
-    /// Returns the first `limit` records to be sent that have a warning, with their positions.
+    /// Returns the first `limit` records that will be sent despite a warning, with their positions.
     pub async fn warned(&self, run: RunId, limit: usize) -> Result<Vec<(Seq, PlannedRecord<()>)>, Error> {
         let query =
             format!("{SELECT} WHERE run = $1 AND warned > 0 AND first >= $2 ORDER BY first LIMIT {WARNED_BLOCKS}");
@@ -213,7 +213,7 @@ pub(super) struct RecordCounts {
 }
 
 impl RecordCounts {
-    /// Returns the checksum of the block without its bodies.
+    /// Returns the checksum of the block, not including the bodies.
     pub(super) fn checksum(&self, run: RunId, heads: &[u8]) -> i64 {
         let RecordCounts { first, records, skipped, rejected, unchanged, warned } = *self;
         let numbers = [run, first, records, skipped, rejected, unchanged, warned];
@@ -238,7 +238,7 @@ pub(super) fn source_checksum(run: RunId, first: i64, rows: i64, sheet_rows: i64
 /// Returns the counts of a block.
 ///
 /// # Errors
-/// [`Error::Damaged`] if the block does not have its checksum.
+/// [`Error::Damaged`] if the checksum does not match.
 fn checked_counts(run: RunId, row: &Row) -> Result<RecordCounts, Error> {
     let counts = RecordCounts {
         first: row.try_get("first")?,
@@ -254,7 +254,7 @@ fn checked_counts(run: RunId, row: &Row) -> Result<RecordCounts, Error> {
     }
 }
 
-/// Returns the compressed request bodies of a block, after comparing their checksum.
+/// Returns the compressed request bodies of a block after verifying their checksum.
 fn checked_bodies(run: RunId, row: &Row) -> Result<&[u8], Error> {
     let (first, bodies): (Seq, &[u8]) = (row.try_get("first")?, row.try_get("bodies")?);
     match bodies_checksum(run, first, bodies) == row.try_get::<i64, _>("bodies_checksum")? {

@@ -51,7 +51,7 @@ impl Cause {
 #[derive(Clone, Debug)]
 pub struct Group {
     pub count: u64,
-    /// The first rows with the problem. Empty if it concerns the file as a whole.
+    /// The first rows with the problem. Empty for problems of the whole file.
     pub rows: Vec<u64>,
     /// The first problem of the group.
     pub problem: Problem,
@@ -76,7 +76,7 @@ impl Causes {
         self.add_of(number, problem, &[])
     }
 
-    /// Returns the index of the group of a problem, if there is one.
+    /// Returns the index of the group of a problem, or `None` if no group exists.
     pub fn place_of(&self, problem: &Problem) -> Option<usize> {
         self.groups.get(&Cause::of(problem, &[])).map(|group| group.place)
     }

@@ -1,7 +1,7 @@
-//! Claims: non-idempotent requests by content, to recognize their records in other files and runs.
+//! Claims: the contents of non-idempotent requests, to recognize the same records in other files and runs.
 //!
-//! A claim is stored together with the intent of its request, and stays. Its state follows from the outcome of the
-//! record.
+//! A claim is stored in the same transaction as the intent of its request, and is permanent. The state of a claim follows from
+//! the outcome of the record.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -19,10 +19,10 @@ use crate::sql::{self, Builder, Dialect, Row, Transaction, Value};
 /// Claims per statement.
 const PER_STATEMENT: usize = 256;
 
-/// A hash that includes service, workspace and kind. Not interpreted by the ledger.
+/// A hash over content, service, workspace and kind. Opaque to the ledger.
 pub type ClaimDigest = [u8; 16];
 
-/// The content of a request that must not be sent twice.
+/// The content of a non-idempotent request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     pub seq: Seq,
@@ -35,13 +35,13 @@ pub struct Claim {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimName {
     pub digest: ClaimDigest,
-    /// The columns that the name was read from.
+    /// Identifies the columns of the name.
     pub columns: i64,
-    /// Each of these columns with its value. Empty if the name can't be divided among them.
+    /// The value of each of these columns. Empty if the name can't be split into columns.
     pub parts: Vec<NamePart>,
 }
 
-/// A column of a name, and its value.
+/// One column of a name and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamePart {
     pub column: i64,
@@ -51,16 +51,16 @@ pub struct NamePart {
 /// Why two requests may be about the same record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Likeness {
-    /// The same name, or no name to tell them apart from requests with the same body.
+    /// The same name, or the same body if the new record has no name.
     SameRecord,
-    /// The same body, and names from other columns that do not contradict each other.
+    /// The same body, and names from different columns without a contradiction.
     SameWithOtherColumns,
-    /// The same body, but nothing says whether the names mean the same record: one has no name, or they have no column
-    /// and no value in common.
+    /// The same body, but undecided names: either one record has no name, or the names have neither a column nor a value in
+    /// common.
     SameBody,
 }
 
-/// A request that was started before.
+/// A request that an earlier run, or this run, has started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EarlierClaim {
     pub claim: Claim,
@@ -71,7 +71,7 @@ pub struct EarlierClaim {
     pub service_id: Option<String>,
 }
 
-/// What is known about an earlier request. Requests that were certainly not applied are not returned.
+/// The state of an earlier request. Requests that were certainly not applied are never returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EarlierState {
     Sent,
@@ -83,8 +83,8 @@ pub enum EarlierState {
 }
 
 impl ClaimName {
-    /// Whether two names from different columns mean the same record, as far as they have a column or their values in
-    /// common; `None` if they have neither.
+    /// Whether two names from different columns agree in their common columns or values. Returns `None` if they have no column or
+    /// value in common.
     fn agrees_with(&self, other: &ClaimName) -> Option<bool> {
         let other_value = |part: &NamePart| other.parts.iter().find(|it| it.column == part.column).map(|it| it.value);
         let mut shared = self.parts.iter().filter_map(|part| Some(part.value == other_value(part)?)).peekable();
@@ -101,8 +101,8 @@ impl ClaimName {
 }
 
 impl Claim {
-    /// Compares two requests. Returns `None` for different records: names from the same columns decide alone, whatever
-    /// the bodies are.
+    /// Compares two requests. Returns `None` for different records: if both names come from the same columns, only the names
+    /// count, not the bodies.
     pub fn likeness(&self, other: &Claim) -> Option<Likeness> {
         let has_same_body = self.body == other.body;
         match (&self.name, &other.name) {
@@ -120,8 +120,8 @@ impl Claim {
         }
     }
 
-    /// Whether another run sent the record of this claim of `run`. In its family, rows tell records without a name
-    /// apart.
+    /// Whether another run sent the record of this claim of `run`. Within a family, records without a name are identified by
+    /// their rows instead.
     pub fn is_repeated_by(&self, other: &EarlierClaim, run: RunId, family: &[RunId]) -> bool {
         let is_distinct = other.run == run || self.name.is_none() && family.contains(&other.run);
         !is_distinct && self.likeness(&other.claim).is_some()
@@ -129,14 +129,14 @@ impl Claim {
 }
 
 impl Ledger {
-    /// Returns the started requests for the same records as `claims`, in the order of their claims.
+    /// Returns the started requests for the same records as `claims`, ordered by claim.
     pub async fn earlier_claims(&self, claims: &[Claim]) -> Result<Vec<EarlierClaim>, Error> {
         let mut transaction = self.reader.begin_reading().await?;
         earlier_claims(&mut transaction, claims, 0).await
     }
 
-    /// Returns the id of the last claim, 0 without claims. Requests to the service, workspace and kind of `run` that are started
-    /// later have higher ids.
+    /// Returns the id of the last claim, or 0 without claims. Later requests to the same service, workspace and kind as `run` get
+    /// higher ids.
     pub async fn last_claim(&self, run: &Run) -> Result<i64, Error> {
         let query = sql::query_scalar("SELECT COALESCE(MAX(id), 0) FROM claim");
         if self.dialect().one_at_a_time().is_none() {
@@ -163,8 +163,8 @@ impl Ledger {
     }
 }
 
-/// Waits until no other transaction is claiming records for the service, workspace and kind of `run`, and lets others wait for this
-/// one: claims are committed in the order of their ids.
+/// Waits for other transactions that claim records for the service, workspace and kind of `run`, and blocks new ones until this
+/// transaction ends: claims are committed in id order.
 pub(super) async fn wait_for_claims(transaction: &mut Transaction, run: &Run) -> Result<(), Error> {
     if let Some(statement) = transaction.dialect().one_at_a_time() {
         sql::query(statement).bind(scope(run)).execute(transaction).await?;
@@ -172,7 +172,8 @@ pub(super) async fn wait_for_claims(transaction: &mut Transaction, run: &Run) ->
     Ok(())
 }
 
-/// Returns the claims after the claim `after` with the name or body of one of `claims`, unless certainly not applied.
+/// Returns the claims after `after` with the name or body of one of `claims`, except for requests that were certainly not
+/// applied.
 pub(super) async fn earlier_claims(
     transaction: &mut Transaction,
     claims: &[Claim],
@@ -201,7 +202,7 @@ pub(super) async fn earlier_claims(
             query.push(if named.is_empty() { "" } else { " OR " });
             query.push("claim.body IN (").push_list(unnamed.iter().map(|claim| claim.body.to_vec()));
         }
-        // The plus sign keeps SQLite from reading all claims after the first one by the index of ids.
+        // The plus sign keeps SQLite from scanning all later claims through the id index.
         query.push(") AND +claim.id > ").push_bind(after);
         for row in query.build().persistent(false).fetch_all(&mut *transaction).await? {
             let (stored, is_intact) = StoredClaim::from_row(&row)?;
@@ -219,13 +220,12 @@ pub(super) async fn earlier_claims(
     Ok(found.into_iter().map(|(_, earlier)| earlier).collect())
 }
 
-/// Returns what is known of an earlier claim, from the columns behind those of the claim, or `None` if the request was certainly
-/// not applied.
+/// Returns an earlier claim, from the columns after [`StoredClaim::COLUMNS`], or `None` if the request was certainly not applied.
 fn earlier_claim(stored: &StoredClaim<'_>, row: &Row) -> Result<Option<EarlierClaim>, Error> {
     let state: Option<String> = row.try_get(11)?;
     let is_removed = row.try_get::<Option<RunId>, _>(13)?.is_none();
     let state = match state.as_deref().map(RecordState::from_name) {
-        // Its outcomes are being removed.
+        // The outcomes are being removed.
         Some(Some(RecordState::Sent | RecordState::Unknown)) if is_removed => EarlierState::Pruned,
         Some(Some(RecordState::Sent)) => EarlierState::Sent,
         Some(Some(RecordState::Unknown)) => EarlierState::Unknown,
@@ -237,7 +237,7 @@ fn earlier_claim(stored: &StoredClaim<'_>, row: &Row) -> Result<Option<EarlierCl
     };
     let digest = |bytes: &[u8]| ClaimDigest::try_from(bytes).map_err(corrupt);
     let name = match stored.name {
-        // A claim with a name has its columns and parts, so they are not NULL.
+        // A claim with a name also has columns and parts, so they are never NULL.
         Some(name) => {
             Some(ClaimName { digest: digest(name)?, columns: row.try_get(4)?, parts: decode_parts(row.try_get(5)?)? })
         }
@@ -260,11 +260,11 @@ pub(super) struct StoredClaim<'r> {
 }
 
 impl<'r> StoredClaim<'r> {
-    /// The columns of a claim and its checksum, the first ones of a query for [`StoredClaim::from_row`].
+    /// The columns of a claim and its checksum. A query for [`StoredClaim::from_row`] must select them first.
     pub(super) const COLUMNS: &'static str = "claim.run, claim.seq, claim.id, claim.name, claim.name_columns, \
                                               claim.name_parts, claim.body, claim.at, claim.checksum";
 
-    /// Reads a claim, and whether it has its checksum.
+    /// Reads a claim. Returns false with it if the checksum does not match.
     pub(super) fn from_row(row: &'r Row) -> Result<(StoredClaim<'r>, bool), Error> {
         let stored = StoredClaim {
             run: row.try_get(0)?,
@@ -311,8 +311,8 @@ fn decode_parts(bytes: &[u8]) -> Result<Vec<NamePart>, Error> {
     Ok(parts.iter().map(part).collect())
 }
 
-/// Inserts claims. A record that was claimed before gets a new claim for the old one: another run that was compared in the
-/// meantime took the old one for a request that was not applied.
+/// Inserts claims. A record claimed before gets a new claim and loses the old one: another run, compared in between, has treated
+/// the old claim as a request that was not applied.
 pub(super) async fn insert_claims(
     transaction: &mut Transaction,
     run: RunId,
@@ -371,9 +371,9 @@ pub(super) async fn insert_claims(
     totals::change(transaction, run, |totals| totals.claims += claims.len() as i64 - known).await
 }
 
-/// Removes the claims of these records of a run about to be deleted, except for requests that were or may have been applied.
+/// Removes the claims in this range of a run that is about to be deleted, except for requests that were or may have been applied.
 ///
-/// The last claim stays in any case, without content, so that ids are never assigned again.
+/// The last claim always stays, without content, so that ids are never reused.
 pub(super) async fn keep_claims(
     transaction: &mut Transaction,
     run: RunId,
@@ -394,7 +394,7 @@ pub(super) async fn keep_claims(
     Ok(())
 }
 
-/// The query for the next ids of claims, as many as its parameter says.
+/// Returns the query for new claim ids. The parameter is their number.
 fn next_ids(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Sqlite => {

@@ -1,4 +1,4 @@
-//! The ledger, in one of two databases.
+//! The ledger over SQLite or PostgreSQL.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -17,26 +17,26 @@ pub struct Ledger {
     /// A pool with a single connection: writers queue here instead of retrying on a busy database.
     pub(super) writer: Pool,
     pub(super) reader: Pool,
-    /// The folder of files that belong to this machine.
+    /// The folder of files on this machine.
     pub(super) folder: PathBuf,
-    /// The path of the database, unless it is on a server.
+    /// The path of the database, or `None` on a server.
     pub(super) file: Option<PathBuf>,
-    /// The locks that this process holds as rows.
+    /// The locks held by this process as rows.
     pub(super) leases: Leases,
 }
 
 /// The name of the database.
 pub(super) const FILE: &str = "ledger.db";
-/// The statements that create the tables.
+/// The `CREATE` statements for both databases.
 pub(super) const TABLES: &str = include_str!("migrations/0001_ledger.sql");
-/// The statements that follow in PostgreSQL.
+/// Additional statements for PostgreSQL.
 const POSTGRES: &str = include_str!("migrations/0001_postgres.sql");
 
 impl Ledger {
-    /// Begins a transaction that writes.
+    /// Begins a writing transaction.
     ///
     /// # Errors
-    /// [`Error::LockLost`] if another process has taken over a run that this process has locked.
+    /// [`Error::LockLost`] if another process has taken over a run that this process had locked.
     pub(super) async fn begin(&self) -> Result<Transaction, Error> {
         let mut transaction = self.writer.begin().await?;
         self.leases.check(&mut transaction).await?;
@@ -69,7 +69,7 @@ impl Ledger {
 pub(super) fn migrator(dialect: Dialect) -> Migrator {
     let tables = match dialect {
         Dialect::Sqlite => SqlStr::from_static(TABLES),
-        // What SQLite calls WITHOUT ROWID, PostgreSQL does not know.
+        // PostgreSQL has no WITHOUT ROWID.
         Dialect::Postgres => {
             let tables = TABLES.replace(" BLOB", " BYTEA").replace(") WITHOUT ROWID;", ");");
             AssertSqlSafe(format!("{tables}\n{POSTGRES}")).into_sql_str()

@@ -1,4 +1,4 @@
-//! Edits of spreadsheets that were made before sending. Entries are only added, so that a crash loses none.
+//! Edits made to spreadsheets before sending. Append-only, so that a crash loses no edit.
 
 use super::database::Ledger;
 use super::error::{Error, corrupt};
@@ -6,7 +6,7 @@ use crate::sql::{self, Builder, Value};
 
 /// Rows of an INSERT: databases limit the number of parameters.
 const ROWS_PER_INSERT: usize = 500;
-/// The column of an edit that concerns the row as a whole.
+/// The column number of edits to a whole row.
 const WHOLE_ROW: i64 = -1;
 /// The number of the lock of edits, for databases with several writers.
 const EDITING: i64 = 0x0065_6469_7473;
@@ -16,7 +16,7 @@ const EDITING: i64 = 0x0065_6469_7473;
 pub struct Edit {
     /// Edits with the same step were made together. Set by the ledger.
     pub step: i64,
-    /// The step that this one takes back.
+    /// The step undone by this edit.
     pub undoes: Option<i64>,
     /// The index of the sheet.
     pub sheet: usize,
@@ -24,11 +24,11 @@ pub struct Edit {
     pub row: u64,
     /// The index of the column; `None` for the row as a whole.
     pub column: Option<usize>,
-    /// The text before; `None` for the cell as it is in the file.
+    /// The old text, or `None` for the cell as in the file.
     pub old: Option<String>,
-    /// The text after; `None` for the cell as it is in the file.
+    /// The new text, or `None` for the cell as in the file.
     pub new: Option<String>,
-    /// Who has made it. Set by the ledger.
+    /// The author. Set by the ledger.
     pub who: String,
     /// Milliseconds since 1970, UTC. Set by the ledger.
     pub at: i64,
@@ -58,7 +58,7 @@ impl Ledger {
         rows.into_iter().map(edit).collect()
     }
 
-    /// Adds edits as one step, and returns its number.
+    /// Adds edits as one step. Returns the number of the step.
     pub async fn add_edits(&self, file_hash: &str, edits: &[Edit], who: &str, now: i64) -> Result<i64, Error> {
         let mut transaction = self.begin().await?;
         if let Some(statement) = transaction.dialect().one_at_a_time() {

@@ -10,7 +10,7 @@ use super::ids::RunId;
 pub enum Error {
     #[error("the ledger {path} can't be opened: {reason}", path = path.display())]
     Open { path: PathBuf, reason: String },
-    /// A server that can't be used.
+    /// The server refused the connection, or can't be used.
     #[error("the ledger {ledger} can't be used: {reason}")]
     Connect { ledger: String, reason: String, remedy: String },
     #[error("the ledger {ledger} was created by another version of sheetport (migration {step} is unknown here)")]
@@ -32,7 +32,7 @@ pub enum Error {
          written nothing since"
     )]
     LockLost,
-    /// The database has ended a transaction of this process, which may still hold its lease.
+    /// The database has ended an idle transaction of this process. The lease may still be held.
     #[error("this process was held up so long that the database ended its transaction")]
     HeldUp,
     #[error("{0} is only for a ledger in a file, and this one is on a PostgreSQL server")]
@@ -64,7 +64,7 @@ impl Error {
         }
     }
 
-    /// Whether the connection to a server was cut, or the server has undone the transaction, so that another attempt may succeed.
+    /// Whether another attempt may succeed: the connection was lost, or the server rolled the transaction back.
     pub(super) fn is_of_connection(&self) -> bool {
         match self {
             Error::HeldUp => true,
@@ -114,7 +114,7 @@ impl Error {
     }
 }
 
-/// Codes of a server that stops, crashes or starts, has too many connections, or has undone a transaction in favour of another one.
+/// SQLSTATE codes for shutdown, crash, startup, too many connections, and a rollback in favour of another transaction.
 const TRANSIENT: [&str; 6] = ["57P01", "57P02", "57P03", "53300", "40001", "40P01"];
 
 const FILE_REMEDY: &str = "`sheetport runs check` shows what is damaged, and `sheetport runs repair` rebuilds what it can and \
@@ -128,7 +128,7 @@ pub(super) fn corrupt(error: impl std::fmt::Display) -> Error {
     Error::Corrupt(error.to_string())
 }
 
-/// Whether an error comes from a server, or from the connection to it.
+/// Whether an error comes from a server or from the connection to a server.
 fn is_of_server(error: &sqlx::Error) -> bool {
     let is_postgres = |error: &dyn sqlx::error::DatabaseError| error.try_downcast_ref::<PgDatabaseError>().is_some();
     error.as_database_error().map_or_else(|| matches!(error, sqlx::Error::Io(_) | sqlx::Error::Tls(_)), is_postgres)
@@ -151,7 +151,7 @@ fn is_damaged(error: &sqlx::Error) -> bool {
     code.is_some_and(|code| matches!(code & 0xFF, 11 | 26))
 }
 
-/// Whether a value is of another type than it was stored as.
+/// Whether a stored value has the wrong type.
 fn is_undecodable(error: &sqlx::Error) -> bool {
     matches!(error, sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_))
 }

@@ -1,7 +1,7 @@
-//! The request rate that all processes with the same ledger on a server share, for each service and workspace.
+//! The request rate shared by all processes with the same ledger on a server, for each service and workspace.
 //!
-//! A row has the time of the next permit. One statement takes the permits of at most a tenth of a second, so that what a process
-//! that dies has taken is soon forgotten. Nothing of it has to outlive a crash of the server.
+//! A row stores the time of the next permit. One statement takes permits for at most a tenth of a second, so that a process that
+//! dies wastes few. The rows need not survive a crash of the server.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ const AHEAD: i64 = 1_000_000;
 /// The row of a service and workspace. Times are relative to the moment of asking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gate {
-    /// The permits taken; `None` if there were none to take yet.
+    /// The permits taken, or `None` if none was available.
     pub granted: Option<Granted>,
     /// When to ask again, without permits.
     pub wait: Duration,
@@ -31,7 +31,7 @@ pub struct Gate {
     pub closed: Duration,
     /// The state of an automatic rate, as stored by [`Ledger::adjust_gate`].
     pub auto: Option<String>,
-    /// Permits taken since the last adjustment, and its age.
+    /// Permits taken since the last adjustment of the rate. `since` is the age of the adjustment.
     pub used: u64,
     pub since: Duration,
     /// Of the state of the automatic rate.
@@ -40,7 +40,7 @@ pub struct Gate {
     pub now: Duration,
 }
 
-/// Permits: the first one, the time between two, and their number.
+/// Granted permits: time of the first, interval, and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
     pub first: Duration,
@@ -54,8 +54,8 @@ impl Ledger {
         matches!(self.reader, Pool::Postgres { .. })
     }
 
-    /// Takes permits, at most `most`. `interval`: the time between two, or `None` for the automatic rate that is stored. Permits that
-    /// the caller does not use are lost for the others.
+    /// Takes at most `most` permits. `interval` is the time between two permits; `None` means the stored automatic rate. Unused
+    /// permits are lost to the other processes.
     pub async fn take_permits(
         &self,
         base_url: &str,
@@ -109,7 +109,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Stores the state of the automatic rate, unless somebody else has changed it since `version`.
+    /// Stores the state of the automatic rate, unless another process has changed the rate since `version`.
     pub async fn adjust_gate(
         &self,
         base_url: &str,
@@ -127,14 +127,14 @@ impl Ledger {
         Ok(())
     }
 
-    /// Runs a statement without parameters, which needs one message. Returns its row, if any.
+    /// Runs a statement without parameters, in a single message. Returns the row, if any.
     async fn gate_row(&self, statement: String) -> Result<Option<PgRow>, Error> {
         let Pool::Postgres { pool, .. } = &self.reader else { return Err(Error::OnlyForServers("a shared rate")) };
         Ok(pool.acquire().await?.fetch_optional(sqlx::raw_sql(AssertSqlSafe(statement))).await?)
     }
 }
 
-/// Returns what is read of each row.
+/// Returns the columns of a gate, in SQL.
 fn columns() -> String {
     format!(
         "due - {NOW} AS ahead, closed_until - {NOW} AS closed, auto, used, {NOW} - adjusted_at AS since, version, {NOW} AS clock"
@@ -155,7 +155,7 @@ fn gate(row: &PgRow, granted: Option<Granted>) -> Result<Gate, Error> {
     })
 }
 
-/// Returns a time from now on; zero if it has passed.
+/// Returns the time remaining, or zero in the past.
 fn duration(micros: i64) -> Duration {
     Duration::from_micros(micros.max(0).cast_unsigned())
 }

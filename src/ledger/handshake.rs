@@ -1,10 +1,10 @@
-//! The handshake between uploads at the same time, so that the request of an older one does not reach the service after that
-//! of a newer one for the same key.
+//! The handshake between simultaneous uploads, so that an older request never reaches the service after a newer request for the
+//! same key.
 //!
-//! A run that sends idempotent calls is entered in `sender`. A newer upload stores its intent and then waits until each older
-//! sender has *yielded* to it: it has read the intent, leaves out its keys from now on, and has none of them in flight. An
-//! older run that begins later is entered before it reads the intents, so it knows this one. Senders that have ended
-//! without saying so hold no lock.
+//! A run that sends idempotent calls has a row in `sender`. A newer upload stores its intent and then waits until each older
+//! sender has *yielded*: the sender has read the intent, skips the keys of the intent from now on, and has no request for these
+//! keys in flight. An older run that starts later adds its row before reading the intents, so it sees this intent too. Senders
+//! that died without removing their row hold no lock.
 
 use super::database::Ledger;
 use super::error::Error;
@@ -12,7 +12,7 @@ use super::ids::{Part, RunId, Seq};
 use super::run::Run;
 use crate::sql::{self, Dialect};
 
-/// What a run has declared to send: the range of records that begins with `first`.
+/// A declared range of records to send, starting at `first`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Intent {
     pub run: RunId,
@@ -22,7 +22,7 @@ pub struct Intent {
 }
 
 impl Ledger {
-    /// Enters a part of a run that begins to send idempotent calls, so that newer uploads wait for it. Durable on return.
+    /// Registers a part of a run as a sender of idempotent calls, so that newer uploads wait for it. Durable on return.
     pub async fn enter_sender(&self, part: Part, now: i64) -> Result<(), Error> {
         let mut transaction = self.begin().await?;
         let forget = sql::query("DELETE FROM yielded WHERE run = $1 AND part = $2").bind(part.run).bind(part.first);
@@ -33,7 +33,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Removes a part of a run that has no request in flight any more.
+    /// Removes a sender with no more requests in flight.
     pub async fn leave_sender(&self, part: Part) -> Result<(), Error> {
         let mut transaction = self.begin().await?;
         for statement in [
@@ -47,7 +47,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Stores that the sender of `part` leaves out the keys of these intents of newer uploads, and has none of them in flight.
+    /// Stores that the sender of `part` skips the keys of these intents of newer uploads, and has no request for them in flight.
     pub async fn yield_to(&self, part: Part, intents: &[Intent]) -> Result<(), Error> {
         let mut transaction = self.begin().await?;
         for intent in intents {
@@ -61,8 +61,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Returns the older uploads to the same service, workspace and kind that are being sent and have not yielded to an intent of
-    /// `run`.
+    /// Returns the older uploads to the same service, workspace and kind that are being sent and have not yielded to the intent
+    /// of `run`.
     pub async fn not_yielded(&self, run: &Run, intent: Intent) -> Result<Vec<RunId>, Error> {
         let query = "SELECT sender.run, sender.part FROM sender JOIN run ON run.id = sender.run WHERE base_url = $1 \
                      AND workspace = $2 AND record = $3 AND sender.run <> $4 AND NOT EXISTS (SELECT 1 FROM yielded \
@@ -91,7 +91,7 @@ impl Ledger {
         Ok(waited_for)
     }
 
-    /// Whether another process than that of the run `own` may be sending the part of a run that begins with this record.
+    /// Whether a process other than the one sending `own` may be sending the part of `run` that starts at `part`.
     async fn is_sending(&self, run: RunId, part: Seq, own: RunId) -> Result<bool, Error> {
         if self.dialect() == Dialect::Postgres {
             let query = "SELECT until > clock_timestamp() FROM part WHERE run = $1 AND first = $2 \

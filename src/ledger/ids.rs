@@ -8,7 +8,7 @@ pub type RunId = i64;
 /// The position of a record within a run, from 0.
 pub type Seq = i64;
 
-/// Consecutive records of a run, which one process sends.
+/// Consecutive records of a run, sent by one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     pub run: RunId,

@@ -1,4 +1,4 @@
-//! Records of non-idempotent calls: stored as in flight before sending, and unknown if no result follows, unless the service
+//! Records of non-idempotent calls: stored as in flight before sending, and as unknown if no result follows, unless the service
 //! remembers the idempotency keys of their requests.
 
 use std::collections::BTreeMap;
@@ -25,11 +25,11 @@ pub struct SendingChanges {
     pub finished: Vec<Seq>,
     /// Requests made since the last changes; negative if fewer were made than stored before.
     pub requests: i64,
-    /// Those of the requests that repeat an earlier one.
+    /// Requests that repeat an earlier request for the same record.
     pub retries: i64,
 }
 
-/// What is written before the first byte of non-idempotent requests.
+/// The rows written before the first byte of non-idempotent requests.
 struct Starting<'a> {
     run: &'a Run,
     family: &'a [RunId],
@@ -39,12 +39,12 @@ struct Starting<'a> {
     now: i64,
 }
 
-/// The records in flight when the last process that sent a run ended.
+/// The records left in flight by the last process that sent a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interrupted {
-    /// The number of records that are unknown now.
+    /// Number of records set to unknown.
     pub unknown: u64,
-    /// Records that may be sent again with their idempotency keys, with the time before the first attempt.
+    /// Records that may be sent again with the same idempotency key, each with the time before its first attempt.
     pub repeatable: BTreeMap<Seq, i64>,
 }
 
@@ -79,8 +79,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Stores all changes in one transaction. Durable on return. If the connection is cut while this process holds its lease,
-    /// they are stored over another one.
+    /// Stores all changes in one transaction. Durable on return. Repeated over a new connection if the connection is lost while
+    /// this process holds its lease.
     pub async fn store(&self, run: RunId, changes: &SendingChanges) -> Result<(), Error> {
         let mut write = self.new_write();
         loop {
@@ -98,10 +98,9 @@ impl Ledger {
         Ok(())
     }
 
-    /// Stores all changes, claims the records `started` and stores them as in flight, in one transaction. Durable on
-    /// return. Records that another run has claimed since `run` was compared with earlier runs are neither claimed nor
-    /// stored, but returned with the other claim. `has_keys`: the requests have idempotency keys. Tries again as
-    /// [`Ledger::store`].
+    /// Stores all changes, claims the records `started` and stores them as in flight, in one transaction. Durable on return.
+    /// Records that another run has claimed since `run` was compared with earlier runs are neither claimed nor stored, but
+    /// returned with the other claim. `has_keys`: the requests have idempotency keys. Retries like [`Ledger::store`].
     pub async fn start(
         &self,
         run: &Run,
@@ -121,7 +120,7 @@ impl Ledger {
         }
     }
 
-    /// Sets `repeated` before the commit, so that it is known if only the answer is lost.
+    /// Sets `repeated` before the commit, so that the caller has it even if the reply to the commit is lost.
     async fn try_start(
         &self,
         write: &Write,
@@ -130,7 +129,7 @@ impl Ledger {
     ) -> Result<(), Error> {
         let Starting { run, family, changes, claims: started, has_keys, now } = *starting;
         let Some(mut transaction) = self.begin_write(write).await? else { return Ok(()) };
-        // Always before the lock of claims, so that two workers of a run never wait for each other.
+        // Locked before claims, always in this order, so that two workers of a run never deadlock.
         totals::wait(&mut transaction, run.id).await?;
         insert_changes(&mut transaction, run.id, changes).await?;
         wait_for_claims(&mut transaction, run).await?;
@@ -162,8 +161,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Gives the records in flight the outcome *unknown*, except those whose idempotency keys the service remembers: those first
-    /// sent at one of the times `remembered`. Requires the lock of the part: no other process may be sending it.
+    /// Sets the records in flight to *unknown*, unless the service remembers their idempotency keys, that is, if they were first
+    /// sent within `remembered`. Requires the lock of the part.
     pub async fn settle_in_flight(
         &self,
         part: Part,

@@ -1,11 +1,12 @@
 //! Locks of uploads as rows of PostgreSQL, for processes on several machines.
 //!
-//! Either one process holds the lease of an upload, or workers share it, each with a lease of its own for the part of a run that it
-//! sends. A shared lease does not end before those of the parts, so the upload is free only when no worker may write any more.
+//! The lease of an upload is either exclusive or shared by workers. Each worker also holds a lease of the part of the run that
+//! the worker sends. A shared lease lasts at least as long as the leases of the parts, so the upload is free only when no worker
+//! can write any more.
 //!
-//! A lease ends by the clock of the database unless it is renewed, which a thread of its own does: a busy process keeps its
-//! locks. Each transaction that writes first looks whether the leases of its process are still theirs, and keeps others from
-//! taking them over until it ends, so what a process writes is written while it holds its locks or not at all.
+//! A lease expires by the clock of the database unless renewed. Renewal has its own thread, so a busy process keeps its locks.
+//! Each writing transaction first checks the leases of its process and prevents a takeover until the transaction ends. A process
+//! therefore writes either under its locks or not at all.
 
 use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -22,24 +23,24 @@ use super::error::Error;
 use super::ids::{Part, RunId, Seq};
 use crate::sql::{self, Pool, Transaction};
 
-/// A lease that is not renewed ends after this time.
+/// Lifetime of a lease without renewal.
 const LEASE: Duration = Duration::from_secs(30);
 const RENEWAL: Duration = Duration::from_secs(10);
 /// Time before another attempt to renew a lease, if the database can't be reached.
 const RETRY: Duration = Duration::from_secs(1);
-/// A process stops sending this long before its lease ends, because its clock may be slower than that of the database.
+/// A process stops sending this long before its lease expires, because its clock may lag behind the clock of the database.
 const MARGIN: Duration = Duration::from_secs(1);
-/// A transaction without statements for this time is ended by the server, so that a process that is held up within one does not
-/// keep its leases for ever.
+/// Maximum idle time within a transaction, enforced by the server: a process suspended inside a transaction would otherwise keep
+/// its leases for ever.
 const IDLE: Duration = Duration::from_secs(5);
-/// Time for giving a lease back. It ends by itself otherwise.
+/// Maximum time for releasing a lease. An unreleased lease expires.
 const RELEASE: Duration = Duration::from_secs(3);
 
 /// The leases of this process.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Leases {
     held: Arc<Mutex<Vec<Held>>>,
-    /// How the threads that renew leases connect.
+    /// Connection options of the renewal threads.
     options: Option<PgConnectOptions>,
     /// The number of the last transaction of sending.
     writes: Arc<AtomicI64>,
@@ -60,9 +61,9 @@ struct Held {
     until: Arc<Mutex<Instant>>,
 }
 
-/// A row that was leased. Identities of uploads are letters and digits.
+/// The row of a lease. Identities of uploads consist of letters and digits.
 ///
-/// Whoever locks both kinds of rows locks that of the upload first.
+/// Lock order: upload, then part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Key {
     Upload {
@@ -85,7 +86,7 @@ impl Key {
         }
     }
 
-    /// Returns the query for a row that exists as long as the lease is held, and keeps it.
+    /// Returns the query that finds the row while the lease is held, and locks the row.
     fn check(&self) -> String {
         match self {
             Key::Upload { identity, epoch } => format!(
@@ -99,8 +100,7 @@ impl Key {
         }
     }
 
-    /// Returns the statement that stores the number of a transaction if the lease is held, and returns the number of the one
-    /// before.
+    /// Returns the statement that stores the number of a transaction if the lease is held, and returns the previous number.
     fn mark(&self, number: i64) -> String {
         let (table, row) = match self {
             Key::Upload { identity, epoch } => ("lease", format!("identity = '{identity}' AND epoch = {epoch}")),
@@ -114,7 +114,7 @@ impl Key {
         )
     }
 
-    /// Returns the statement that renews the lease. It changes no row if the lease was lost.
+    /// Returns the statement that renews the lease. Affects no row if the lease was lost.
     fn renew(&self) -> String {
         let until = until();
         match self {
@@ -131,12 +131,12 @@ impl Key {
         }
     }
 
-    /// Returns the query that lets the transactions of an upload wait for each other.
+    /// Returns the query that serializes the transactions of an upload.
     fn wait(&self) -> String {
         format!("SELECT 1 FROM lease WHERE identity = '{}' FOR UPDATE", self.identity())
     }
 
-    /// Returns the statements that give the lease back. The last worker of an upload gives back the shared one.
+    /// Returns the statements that release the lease. The last worker of an upload also releases the shared lease.
     fn release(&self) -> String {
         match self {
             Key::Upload { identity, epoch } => {
@@ -157,7 +157,7 @@ impl Leases {
         Leases { options: Some(options), ..Leases::default() }
     }
 
-    /// Takes the lease of an upload. Returns `None` if another process, or workers, hold it.
+    /// Takes the lease of an upload. Returns `None` if another process or other workers hold the lease.
     pub(super) async fn take(&self, pool: &Pool, identity: &str) -> Result<Option<Lease>, Error> {
         let taken_at = Instant::now();
         let take = format!(
@@ -174,15 +174,15 @@ impl Leases {
             transaction.rollback().await?;
             return Ok(None);
         };
-        // Waits for transactions of workers that began before their leases ended.
+        // Waits for transactions of workers that began before their leases expired.
         let wait = "SELECT 1 FROM part WHERE identity = $1 FOR UPDATE";
         sql::query(wait).bind(identity).execute(&mut transaction).await?;
         transaction.commit().await?;
         self.keep(Key::Upload { identity: identity.to_owned(), epoch }, taken_at).map(Some)
     }
 
-    /// Takes the first part of a queued run that is neither done nor leased. Returns `None` if there is none, or if another
-    /// process has locked the upload.
+    /// Takes the first part of a queued run that is neither done nor leased. Returns `None` if no such part is left, or if
+    /// another process has locked the upload.
     pub(super) async fn take_part(
         &self,
         pool: &Pool,
@@ -223,7 +223,7 @@ impl Leases {
         Ok(Some((Part { run, first, last }, lease)))
     }
 
-    /// Renews a lease from now on, in a thread of its own.
+    /// Starts a thread that renews a lease.
     fn keep(&self, key: Key, taken_at: Instant) -> Result<Lease, Error> {
         let options = self.options.clone().ok_or(Error::LockLost)?;
         let held = Held { key: key.clone(), until: Arc::new(Mutex::new(taken_at + LEASE)) };
@@ -247,10 +247,10 @@ impl Leases {
         Ok(sql::query_scalar(query).bind(identity).fetch_one(pool).await?)
     }
 
-    /// Checks that all leases of this process are still its own, and keeps them until the end of the transaction.
+    /// Checks all leases of this process and holds them until the end of the transaction.
     ///
     /// # Errors
-    /// [`Error::LockLost`] if one is not.
+    /// [`Error::LockLost`] if a lease was lost.
     pub(super) async fn check(&self, transaction: &mut Transaction) -> Result<(), Error> {
         for key in self.keys() {
             look(transaction, key.check()).await?;
@@ -258,8 +258,8 @@ impl Leases {
         Ok(())
     }
 
-    /// Does the same as [`Leases::check`], and stores the number of a transaction with one of the leases. Returns false if it was stored
-    /// before: an earlier attempt was committed.
+    /// Checks the leases like [`Leases::check`], and stores the number of a transaction in one of their rows. Returns false if
+    /// the number was already stored, because an earlier attempt was committed.
     pub(super) async fn check_write(&self, transaction: &mut Transaction, number: i64) -> Result<bool, Error> {
         let keys = self.keys();
         let Some((first, others)) = keys.split_first() else { return Ok(true) };
@@ -275,7 +275,7 @@ impl Leases {
         self.writes.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Whether this process has taken any lease and not given it back.
+    /// Whether this process holds any lease, expired or not.
     pub(super) fn are_any(&self) -> bool {
         !locked(&self.held).is_empty()
     }
@@ -284,7 +284,7 @@ impl Leases {
         locked(&self.held).iter().map(|held| held.key.clone()).collect()
     }
 
-    /// Whether all leases of this process are its own for certain, by its own clock.
+    /// Whether all leases of this process are still valid by its own clock.
     pub(super) fn are_held(&self) -> bool {
         let now = Instant::now();
         locked(&self.held).iter().all(|held| now < *locked(&held.until) - MARGIN)
@@ -292,17 +292,17 @@ impl Leases {
 }
 
 impl Lease {
-    /// Waits for the transactions of other workers of the upload that take, finish or give back parts.
+    /// Waits for the transactions of other workers that take, finish or release parts of the upload.
     pub(super) async fn wait_for_others(&self, transaction: &mut Transaction) -> Result<(), Error> {
         execute_in(transaction, self.key.wait()).await
     }
 
-    /// Gives the lease back by the end of a transaction, after which [`Lease::forget`] ends its renewal.
+    /// Releases the lease when the transaction commits. Call [`Lease::forget`] then, to stop the renewal.
     pub(super) async fn give_back(&self, transaction: &mut Transaction) -> Result<(), Error> {
         execute_in(transaction, self.key.release()).await
     }
 
-    /// Ends the renewal of a lease that was given back already.
+    /// Stops the renewal of a released lease.
     pub(super) fn forget(mut self) {
         if let Some(stop) = self.stop.take() {
             // The lease may be lost.
@@ -327,7 +327,7 @@ impl fmt::Debug for Lease {
     }
 }
 
-/// Renews a lease until it is given back, or lost.
+/// Renews a lease until the lease is released or lost.
 async fn keep(options: &PgConnectOptions, held: &Held, mut stopping: oneshot::Receiver<bool>) {
     let identity = held.key.identity();
     let renew = held.key.renew();
@@ -367,14 +367,14 @@ async fn keep(options: &PgConnectOptions, held: &Held, mut stopping: oneshot::Re
     }
 }
 
-/// Returns the number in the row of a lease that a statement finds.
+/// Runs a statement of [`Key`] and returns the number in the row.
 ///
 /// # Errors
-/// [`Error::LockLost`] if it finds none.
+/// [`Error::LockLost`] if the statement finds no row.
 async fn look(transaction: &mut Transaction, statement: String) -> Result<Option<i64>, Error> {
     let Transaction::Postgres { transaction, .. } = transaction else { return Ok(None) };
     let statement = format!("SET LOCAL idle_in_transaction_session_timeout = '{}s'; {statement}", IDLE.as_secs());
-    // Without parameters, one message and its answer suffice.
+    // Without parameters, one message and one reply suffice.
     match transaction.fetch_optional(sqlx::raw_sql(AssertSqlSafe(statement))).await? {
         Some(row) => Ok(Some(row.try_get(0)?)),
         None => Err(Error::LockLost),
@@ -402,7 +402,7 @@ async fn execute(
     Ok(done.rows_affected())
 }
 
-/// Returns the end of a lease that is taken or renewed now, in SQL. The same for all rows that a transaction changes.
+/// Returns the expiry of a lease taken or renewed now, in SQL. Equal for all rows changed by a transaction.
 fn until() -> String {
     format!("now() + INTERVAL '{} seconds'", LEASE.as_secs())
 }

@@ -30,14 +30,14 @@ pub struct NamedLock {
     _lock: UploadLock,
 }
 
-/// What other processes find locked.
+/// The lock as other processes see it.
 #[derive(Debug)]
 enum Held {
     File { _file: File },
     Row { _lease: Box<Lease> },
 }
 
-/// A run together with the lock of its upload. Required for sending.
+/// A run and the lock of its upload. Required for sending.
 #[derive(Debug)]
 pub struct LockedRun {
     run: Run,
@@ -74,7 +74,7 @@ impl Ledger {
         self.lock(upload_identity(about)).await
     }
 
-    /// Locks what has this name, such as a file. Returns `None` if another process has locked it.
+    /// Locks a resource by name, such as a file. Returns `None` if another process has locked the resource.
     pub async fn try_lock_name(&self, name: &str) -> Result<Option<NamedLock>, Error> {
         match self.lock(file_name(&["name", name])).await {
             Ok(lock) => Ok(Some(NamedLock { _lock: lock })),
@@ -100,11 +100,11 @@ impl Ledger {
         }
     }
 
-    /// Locks `run` like [`Ledger::lock_run`], for sending what was planned before: checks all runs of its upload, because a retry
-    /// depends on each of them.
+    /// Locks `run` like [`Ledger::lock_run`] before sending a stored plan. Checks all runs of the upload, because a retry depends
+    /// on each of them.
     ///
     /// # Errors
-    /// [`Error::Busy`]; [`Error::Damaged`] if something was lost or altered.
+    /// [`Error::Busy`] if the upload is locked, and [`Error::Damaged`] if data was lost or altered.
     pub async fn lock_checked_run(&self, run: RunId) -> Result<LockedRun, Error> {
         let locked = self.lock_run(run).await?;
         self.verify_small_file().await?;
@@ -138,12 +138,13 @@ impl Ledger {
         self.folder.join("locks").join(format!("{}.rate", file_name(&[base_url, workspace])))
     }
 
-    /// Whether this process still holds its locks for certain, so that it may send. Files are held until the process ends.
+    /// Whether this process certainly still holds its locks, so that it may send. File locks last until the process ends.
     pub fn holds_locks(&self) -> bool {
         self.leases.are_held()
     }
 
-    /// Whether another process than that of the locked run `own` holds the lock of a run's upload. Runs of the same upload share the lock.
+    /// Whether a process other than the one that has locked `own` holds the lock of a run's upload. Runs of the same upload share
+    /// a lock.
     pub(super) async fn is_locked_by_other(&self, run: RunId, own: RunId) -> Result<bool, Error> {
         let identity = self.family_identity(run).await?;
         if identity == self.family_identity(own).await? {
@@ -216,7 +217,7 @@ fn try_lock(path: &Path) -> Result<File, TryLockError> {
     Ok(file)
 }
 
-/// Locks a file so that others can do the same, to see whether it is locked.
+/// Takes a shared lock on a file, to test for an exclusive lock without disturbing other tests.
 fn try_lock_shared(path: &Path) -> Result<File, TryLockError> {
     let file = open(path)?;
     file.try_lock_shared()?;

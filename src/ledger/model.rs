@@ -10,8 +10,8 @@ use super::state::RecordState;
 pub struct SourceRow {
     /// The row number shown by spreadsheet programs, from 1.
     pub number: u64,
-    /// The name of the column of the cell that is the record, if the cells of a row are records of their own. Such a row is
-    /// stored once for each of them, one after the other.
+    /// The name of the column, if each cell of a row is a record. Such a row is stored once for each of its records, in a
+    /// sequence.
     pub cell: Option<Box<str>>,
     /// The record made from the row.
     pub seq: Seq,
@@ -41,8 +41,8 @@ pub enum Origin {
 /// matters.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedRecord<B = Box<str>> {
-    /// The identity of the record in the service, or its name in the sheet if the service has none, such as the number of
-    /// an invoice. `None` for skipped rows and for records without either.
+    /// The identity of the record in the service, or its name in the sheet if the service has none, such as the number of an
+    /// invoice. `None` for skipped rows and for records without identity and name.
     pub key: Option<String>,
     /// The id in the path of the request, for updates by id.
     pub target: Option<String>,
@@ -51,7 +51,7 @@ pub struct PlannedRecord<B = Box<str>> {
     /// The sheet of the first row if the run reads several sheets, otherwise empty.
     pub sheet: String,
     pub disposition: Disposition<B>,
-    /// What is probably wrong, but does not keep the record from being sent.
+    /// Probable mistakes that do not hold the record back.
     #[serde(with = "json")]
     pub warnings: Vec<Problem>,
 }
@@ -63,11 +63,11 @@ pub enum Disposition<B = Box<str>> {
     Send(B),
     Rejected(#[serde(with = "json")] Vec<Problem>),
     Skipped(SkipReason),
-    /// Never send: an earlier run sent the record and the service accepted it. Counts as unchanged.
+    /// Never sent: the service accepted the record from an earlier run. Counts as unchanged.
     AcceptedEarlier(AcceptedEarlier),
 }
 
-/// Why a record is skipped, though nothing is wrong with it.
+/// Why a valid record is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SkipReason {
     /// `skip_where` of the template holds.
@@ -79,16 +79,16 @@ pub enum SkipReason {
     AlreadySent,
     /// Not among the rows given with `--rows`.
     NotChosen,
-    /// All cells that would be records of their own are blank.
+    /// All cells of the row that could be records are blank.
     BlankCells,
-    /// Skipped in the run whose report is retried.
+    /// Skipped in the run of the retried report.
     SkippedBefore,
     /// Left out by a person in a review.
     LeftOut,
 }
 
 impl SkipReason {
-    /// Returns the reason as a report shows it.
+    /// Returns the reason as a problem for reports.
     pub fn problem(self) -> Problem {
         let (code, message) = match self {
             SkipReason::SkipWhere => ("skip-where", "is left out by skip_where of the template"),
@@ -104,7 +104,7 @@ impl SkipReason {
     }
 }
 
-/// The run and record under which the service accepted a record.
+/// The run and record of an earlier acceptance by the service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcceptedEarlier {
     pub run: RunId,
@@ -136,7 +136,7 @@ pub struct Problem {
     /// How to fix the problem.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub remedy: String,
-    /// The words quote what the sheet does not say, such as a lookup table, a result, or an expression of the template.
+    /// The quoted text is not from the sheet, but from a lookup table, a result, or an expression of the template.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_internal: bool,
 }
@@ -163,7 +163,7 @@ pub struct Outcome {
 }
 
 impl<B> PlannedRecord<B> {
-    /// Whether the record is to be sent although it has a warning.
+    /// Whether the record will be sent despite a warning.
     pub fn is_warned(&self) -> bool {
         matches!(self.disposition, Disposition::Send(_)) && !self.warnings.is_empty()
     }
@@ -182,7 +182,7 @@ impl<B> PlannedRecord<B> {
 }
 
 impl PlannedRecord<()> {
-    /// Returns the record with the next of `bodies` if it is to be sent. `None` if there is no further body.
+    /// Returns the record with the next of `bodies` if the record is to be sent. Returns `None` if no body is left.
     pub(super) fn with_body(self, bodies: &mut impl Iterator<Item = Box<str>>) -> Option<PlannedRecord> {
         let PlannedRecord { key, target, rows, sheet, disposition, warnings } = self;
         let disposition = match disposition {

@@ -1,7 +1,7 @@
-//! Requests of newer uploads for the same keys, so that an old run does not overwrite what a newer one has sent.
+//! Requests of newer uploads for the same keys, so that an old run does not overwrite newer values.
 //!
-//! The values of a run are as old as the first run of its family: a retry sends what an upload has read. A newer upload
-//! counts if its request was or may have been applied. Runs that were pruned are looked up in the table `accepted`.
+//! The values of a run are as old as the first run of its family, because a retry sends the values of its upload. A newer upload
+//! counts if its request was or may have been applied. Pruned runs are looked up in the table `accepted`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +21,7 @@ use crate::sql;
 const BLOCKS: u32 = 16;
 /// Keys per query.
 const KEYS: usize = 4_096;
-/// Intents are looked up this long before the last look, in milliseconds: their time is that of another process.
+/// Overlap between two searches for intents, in milliseconds: other processes may have slower clocks.
 const OVERLAP: i64 = 60_000;
 /// The code of the problem of a superseded record.
 const SUPERSEDED: &str = "newer-run";
@@ -32,15 +32,15 @@ pub struct NewerRequest {
     pub run: RunId,
     /// The time of the outcome, or of the intent without an outcome. Milliseconds since 1970, UTC.
     pub at: i64,
-    /// Whether the service accepted it; otherwise it may have been applied.
+    /// True if the service accepted the request, false if the request may have been applied.
     pub is_accepted: bool,
 }
 
-/// The keys that newer uploads begin to send while a run is sent.
+/// The keys that newer uploads start to send while a run is being sent.
 #[derive(Debug)]
 pub struct NewerKeys {
     since: i64,
-    /// Of the run that is sent.
+    /// Age of the values of the run being sent.
     age: Option<RunId>,
     seen: HashSet<Intent>,
     /// By hash of the key.
@@ -48,7 +48,7 @@ pub struct NewerKeys {
 }
 
 impl NewerRequest {
-    /// Returns the outcome of a record that is not sent because of this request. `date` is the local date of the request.
+    /// Returns the outcome of a record withheld because of this request. `date` is the local date of the request.
     pub fn outcome(&self, seq: Seq, key: &str, of: RunId, date: &str, now: i64) -> Outcome {
         let run = self.run;
         let sent = if self.is_accepted { "was sent" } else { "was or may have been sent" };
@@ -60,7 +60,7 @@ impl NewerRequest {
 }
 
 impl Outcome {
-    /// Whether the record was not sent because of a newer request for its key.
+    /// Whether the record was withheld because of a newer request for its key.
     pub fn is_superseded(&self) -> bool {
         self.state == RecordState::Skipped && self.problems.iter().any(|problem| problem.code == SUPERSEDED)
     }
@@ -72,12 +72,12 @@ impl NewerKeys {
         NewerKeys { since, age: None, seen: HashSet::new(), keys: HashMap::new() }
     }
 
-    /// Returns since when requests begun are to be looked for, and remembers that this was done.
+    /// Returns the start of the next search for intents, and moves the start on.
     pub(crate) fn look(&mut self, now: i64) -> i64 {
         std::mem::replace(&mut self.since, now.saturating_sub(OVERLAP))
     }
 
-    /// Adds the keys that a request is or may be about.
+    /// Adds the possible keys of a request.
     pub(crate) fn add<'k>(&mut self, request: NewerRequest, keys: impl Iterator<Item = &'k str>) {
         self.keys.extend(keys.map(|key| (hash(&[key]), request)));
     }
@@ -89,8 +89,8 @@ impl NewerKeys {
 }
 
 impl Ledger {
-    /// Returns the pending records of a part of `run` that newer uploads have sent or may have sent, in order. Only idempotent
-    /// requests are compared; the others have claims.
+    /// Returns the pending records of a part of `run` that newer uploads have or may have sent, in order. Compares idempotent
+    /// requests only; non-idempotent requests have claims.
     pub async fn newer_requests(&self, run: &Run, part: Part) -> Result<Vec<(Seq, NewerRequest)>, Error> {
         if !run.about.record.input().may_be_repeated() {
             return Ok(Vec::new());
@@ -119,8 +119,8 @@ impl Ledger {
         Ok(found)
     }
 
-    /// Adds the keys of the requests that newer uploads than `run` have begun since the last look. Returns these intents. After an
-    /// error, the next look finds them again.
+    /// Adds the keys of requests begun by uploads newer than `run` since the last search. Returns the intents. After an error,
+    /// the next search finds them again.
     pub async fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<Vec<Intent>, Error> {
         let age = match keys.age {
             Some(age) => age,
@@ -163,7 +163,7 @@ impl Ledger {
         Ok(found)
     }
 
-    /// Returns the records that `run` has not sent because of newer requests.
+    /// Returns the records of `run` withheld because of newer requests.
     pub(super) async fn superseded(&self, run: RunId) -> Result<Vec<Seq>, Error> {
         let query = "SELECT seq FROM outcome WHERE run = $1 AND state = 'skipped' AND problems LIKE $2 ORDER BY seq";
         let pattern = format!("%\"code\":\"{SUPERSEDED}\"%");
@@ -191,7 +191,7 @@ impl Ledger {
         Ok(ages)
     }
 
-    /// Whether runs after `age`, or their plans, were removed.
+    /// Whether runs after `age` were removed, wholly or except for their row.
     async fn has_pruned_runs(&self, age: RunId) -> Result<bool, Error> {
         let query = "SELECT COALESCE(CAST(SUM(has_plan) AS BIGINT), 0), COALESCE(MAX(id), 0) FROM run WHERE id > $1";
         let (count, last): (i64, RunId) = sql::query_as(query).bind(age).fetch_one(&self.reader).await?;
@@ -215,7 +215,7 @@ impl Ledger {
         Ok(pending)
     }
 
-    /// Moves the pending records with a key that `other` has sent or may have sent to `found`.
+    /// Moves pending records to `found` if `other` has or may have sent their key.
     async fn find_requests(
         &self,
         other: RunId,
@@ -240,7 +240,7 @@ impl Ledger {
                 let request = match outcome.map(|outcome| (outcome.state, outcome.at)) {
                     Some((RecordState::Sent | RecordState::Unchanged, at)) => (at, true),
                     Some((RecordState::Unknown, at)) => (at, false),
-                    // Refused, or not sent by that run either.
+                    // Refused, or not sent by the other run either.
                     Some(_) => continue,
                     None => match intents.iter().rfind(|(first, last, _)| (*first..=*last).contains(&seq)) {
                         Some((.., at)) => (*at, false),
@@ -262,7 +262,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Adds the pending records with a key that a pruned run has sent or may have sent.
+    /// Adds pending records to `found` if a pruned run has or may have sent their key.
     async fn find_accepted(
         &self,
         scope: i64,
@@ -290,7 +290,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Returns the age of the values of a run: the number of the first run of its family.
+    /// Returns the age of a run's values: the number of the first run of its family.
     pub(super) async fn age(&self, run: &Run) -> Result<RunId, Error> {
         Ok(age_of(&self.ages(run).await?, run.id))
     }
@@ -299,9 +299,9 @@ impl Ledger {
 /// The age of the values of a run.
 #[derive(Clone, Copy, Debug)]
 struct Age {
-    /// The number of the first run of the family, which may be pruned.
+    /// The number of the first run of the family. The first run may have been pruned.
     age: RunId,
-    /// Whether some of its records may have been sent.
+    /// Whether some records of the run may have been sent.
     is_sent: bool,
 }
 
@@ -321,7 +321,7 @@ fn sent_keys(block: &RecordBlock<()>, kind: RecordKind) -> impl Iterator<Item = 
         .filter_map(|(seq, record)| Some((seq, record.key.as_deref()?)))
 }
 
-/// Returns the records with a key, by its hash.
+/// Returns the records with a key hash.
 fn range_of(sorted: &[(i64, Seq)], key: i64) -> &[(i64, Seq)] {
     let first = sorted.partition_point(|(other, _)| *other < key);
     let len = sorted[first..].iter().take_while(|(other, _)| *other == key).count();

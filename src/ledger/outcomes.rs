@@ -61,7 +61,7 @@ impl Ledger {
     /// Adds outcomes in one transaction. Durable on return.
     ///
     /// # Errors
-    /// [`Error::Database`] if a record has an outcome already. Nothing is added then.
+    /// [`Error::Database`] if a record already has an outcome. Nothing is added in this case.
     pub async fn settle(&self, run: RunId, outcomes: &[Outcome]) -> Result<(), Error> {
         let mut transaction = self.begin().await?;
         insert_outcomes(&mut transaction, run, outcomes).await?;
@@ -120,7 +120,7 @@ pub(super) async fn insert_outcomes(
     totals::change(transaction, run, add).await
 }
 
-/// Returns the outcome without the character that PostgreSQL can't store, which a service may send.
+/// Returns the outcome without NUL characters. A service may send them, and PostgreSQL can't store them.
 fn storable(outcome: &Outcome) -> Cow<'_, Outcome> {
     let texts = [&outcome.service_status, &outcome.service_id, &outcome.ctx_id, &outcome.job_id];
     if !texts.into_iter().flatten().any(|text| text.contains('\0')) {
@@ -132,7 +132,7 @@ fn storable(outcome: &Outcome) -> Cow<'_, Outcome> {
     Cow::Owned(Outcome { service_status, service_id, ctx_id, job_id, ..outcome.clone() })
 }
 
-/// Returns the checksum of an outcome. `problems`: the JSON of its problems.
+/// Returns the checksum of an outcome. `problems` is the JSON of the problems.
 pub(super) fn checksum(run: RunId, outcome: &Outcome, problems: Option<&str>) -> i64 {
     Checksum::of("outcome")
         .number(run)
@@ -187,10 +187,10 @@ struct StoredOutcome(
 );
 
 impl StoredOutcome {
-    /// Returns the outcome, with the state that a person has decided, if any.
+    /// Returns the outcome. A decision by a person replaces the state.
     ///
     /// # Errors
-    /// [`Error::Damaged`] if the row does not have its checksum.
+    /// [`Error::Damaged`] if the checksum of the row does not match.
     fn outcome(self, run: RunId) -> Result<Outcome, Error> {
         let StoredOutcome(
             seq,

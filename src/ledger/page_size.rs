@@ -1,22 +1,22 @@
-//! Page sizes that services grant.
+//! Page sizes granted by services.
 
 use super::database::Ledger;
 use super::error::{Error, corrupt};
 use crate::sql;
 
-/// What is known about the page sizes of a list.
+/// Known page sizes of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageSizes {
-    /// The largest number of entries that was granted.
+    /// The largest number of entries granted.
     pub granted: Option<u64>,
-    /// The smallest number that was not.
+    /// The smallest number of entries not granted.
     pub refused: Option<u64>,
     /// When this was found out, in milliseconds since 1970.
     pub at: i64,
 }
 
 impl Ledger {
-    /// Returns what is known about the page sizes of the list at `path` of a service and workspace.
+    /// Returns the known page sizes of the list at `path` of a service and workspace.
     pub async fn page_sizes(&self, base_url: &str, workspace: &str, path: &str) -> Result<Option<PageSizes>, Error> {
         let query = "SELECT granted, refused, at FROM page_size WHERE base_url = $1 AND workspace = $2 AND path = $3";
         let row: Option<(Option<i64>, Option<i64>, i64)> =
@@ -26,7 +26,7 @@ impl Ledger {
             .transpose()
     }
 
-    /// Stores what is known about the page sizes of the list at `path`.
+    /// Stores the known page sizes of the list at `path`.
     pub async fn store_page_sizes(
         &self,
         base_url: &str,

@@ -20,9 +20,9 @@ pub struct Plan {
     run: RunId,
     header: Vec<String>,
     rows: Vec<SourceRow>,
-    /// The number of rows of the sheet among them. A row is stored once for each of its cells that are records.
+    /// Number of sheet rows. A row with several records is stored several times, but counted once.
     sheet_rows: i64,
-    /// Number and sheet of the last row, if its cells are records.
+    /// Number and sheet of the last row with a record in each cell.
     last_of_cells: Option<(u64, String)>,
     row_bytes: usize,
     first_row: i64,
@@ -36,7 +36,7 @@ pub struct Plan {
     warnings: Vec<Problem>,
     /// JSON.
     profile: Option<String>,
-    /// What was written so far.
+    /// The counts written so far.
     written: PlannedCounts,
 }
 

@@ -11,11 +11,10 @@ use crate::readers::create_private_folder;
 use crate::sql::{Dialect, Pool, ServerAddress, ServerError, Tables};
 
 impl Ledger {
-    /// Opens the ledger at `address`, and creates its tables if the database is empty. Files that belong to this machine are in
-    /// `folder`.
+    /// Opens the ledger at `address`, and creates the tables in an empty database. Files of this machine are in `folder`.
     ///
     /// # Errors
-    /// [`Error::Connect`] if the database can't be used, [`Error::OtherVersion`] if it was created by another version.
+    /// [`Error::Connect`] if the database can't be used, [`Error::OtherVersion`] if another version created the tables.
     pub async fn connect(address: &ServerAddress, folder: &Path) -> Result<Ledger, Error> {
         create_private_folder(&folder.join("locks"))
             .map_err(|error| Error::Open { path: folder.join("locks"), reason: error.to_string() })?;

@@ -24,8 +24,8 @@ impl Ledger {
         Ok(sql::query_scalar(query).bind(template_toml).fetch_one(&self.reader).await?)
     }
 
-    /// Returns the profiles of the last `most` finished uploads with this template of which the service has accepted a record,
-    /// the newest first.
+    /// Returns the profiles of the last `most` finished uploads with this template, newest first. Uploads without an accepted
+    /// record are left out.
     pub async fn latest_profiles(
         &self,
         template: &str,

@@ -14,7 +14,7 @@ const PLAN: [&str; 3] = [
 ];
 /// Rows removed by a transaction, at most, from each table.
 const BATCH: i64 = 10_000;
-/// Tables with many rows of a run, and the columns of their positions.
+/// Tables with many rows per run, and their position columns.
 const LARGE: [(&str, &str); 5] = [
     ("source_block", "first"),
     ("record_block", "first"),
@@ -25,8 +25,8 @@ const LARGE: [(&str, &str); 5] = [
 const SMALL: [&str; 3] = ["intent", "sender", "yielded"];
 
 impl Ledger {
-    /// Deletes a run with plan and outcomes. Requires the lock of the run. The run is gone after the first transaction; the rest is
-    /// removed in short ones, so that uploads do not wait, and by [`Ledger::remove_rest`] if the process is killed.
+    /// Deletes a run with its plan and outcomes. Requires the lock of the run. The first transaction deletes the run, short
+    /// further transactions delete the rest, so that uploads do not wait. [`Ledger::remove_rest`] finishes after a kill.
     pub async fn remove(&self, run: RunId) -> Result<(), Error> {
         let mut transaction = self.begin().await?;
         sql::query("DELETE FROM run WHERE id = $1").bind(run).execute(&mut transaction).await?;
@@ -34,7 +34,7 @@ impl Ledger {
         self.remove_rows(run).await
     }
 
-    /// Finishes the removal of runs whose process was killed. Other processes may do the same.
+    /// Finishes the removal of runs after a kill. Several processes may do so at the same time.
     pub async fn remove_rest(&self) -> Result<(), Error> {
         let query = "SELECT run FROM total WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = total.run)";
         let removed: Vec<RunId> = sql::query_scalar(query).fetch_all(&self.reader).await?;
@@ -44,11 +44,11 @@ impl Ledger {
         Ok(())
     }
 
-    /// Removes the rows of a run that is gone, and its totals last.
+    /// Removes the rows of a deleted run, its totals last.
     async fn remove_rows(&self, run: RunId) -> Result<(), Error> {
         let mut large = LARGE.to_vec();
         let mut small = SMALL.to_vec();
-        // Only PostgreSQL has them.
+        // Tables of PostgreSQL only.
         if self.dialect() == Dialect::Postgres {
             large.push(("chain", "seq"));
             small.push("part");
@@ -80,7 +80,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Deletes the rows and records of a plan, but not its run.
+    /// Deletes the rows and records of a plan, but keeps the run.
     pub(super) async fn remove_plan(&self, run: RunId) -> Result<(), Error> {
         let mut transaction = self.begin().await?;
         delete_plan(&mut transaction, run).await?;
@@ -98,7 +98,7 @@ impl Ledger {
                 return Ok(());
             }
             free = left;
-            // The rows fetched are none; the pragma works while it is read.
+            // The pragma returns no rows, but works only while its result is read.
             sql::query(statement).fetch_all(&self.writer).await?;
         }
     }

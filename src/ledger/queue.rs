@@ -1,6 +1,6 @@
-//! Queued runs: planned by one process, and sent by workers on any machine, which share them in parts.
+//! Queued runs: planned by one process, and sent in parts by workers on any machine.
 //!
-//! In a file of SQLite, a run is not divided: one worker at a time holds the lock of its upload.
+//! In SQLite, a run is not divided: one worker at a time holds the lock of its upload.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use super::run::Run;
 use super::state::RunState;
 use crate::sql::{self, Builder, Dialect, Value};
 
-/// A run is divided into about this many parts, as far as their length allows.
+/// Approximate number of parts per run, subject to the limits on their length.
 const PARTS: i64 = 64;
 /// Shortest and longest parts, in records.
 const PART_LEN: (i64, i64) = (64, 4_096);
@@ -25,7 +25,7 @@ const BLOCKS: u32 = 16;
 /// Rows per statement.
 const ROWS: usize = 512;
 
-/// A part of a queued run, which this process alone may send. Given back on drop.
+/// A part of a queued run, reserved for this process. Released on drop.
 #[derive(Debug)]
 pub struct TakenPart {
     pub run: Run,
@@ -72,7 +72,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Returns the runs that have a part to send, those of the services and workspaces with the fewest workers first.
+    /// Returns the runs with a free part. Services and workspaces with the fewest workers come first.
     pub async fn queued(&self) -> Result<Vec<RunId>, Error> {
         let query = match self.dialect() {
             Dialect::Sqlite => "SELECT id FROM run WHERE state = 'queued' AND damage IS NULL ORDER BY id",
@@ -87,7 +87,7 @@ impl Ledger {
         Ok(sql::query_scalar(query).fetch_all(&self.reader).await?)
     }
 
-    /// Takes a part of a queued run. Returns `None` if there is none left, or if another process works on the upload.
+    /// Takes a part of a queued run. Returns `None` if no part is left, or if another process works on the upload.
     pub async fn take_part(&self, run: RunId) -> Result<Option<TakenPart>, Error> {
         if self.dialect() == Dialect::Sqlite {
             let locked = match self.lock_checked_run(run).await {
@@ -110,7 +110,7 @@ impl Ledger {
         Ok(Some(TakenPart { run: self.run(run).await?, part, lock }))
     }
 
-    /// Stores that no record of a part is pending any more. Returns whether the run is finished by that.
+    /// Stores that no record of a part is pending any more. Returns whether this finishes the run.
     pub async fn finish_part(&self, taken: TakenPart, millis: i64, now: i64) -> Result<bool, Error> {
         let run = taken.run.id;
         let TakenPart { run: _, part, lock } = taken;
@@ -148,7 +148,7 @@ impl Ledger {
         Ok(is_finished)
     }
 
-    /// Takes a run away from the workers, which stop sending it within seconds. Returns false if it was not queued.
+    /// Takes a run out of the queue. Workers stop sending within seconds. Returns false if the run was not queued.
     pub async fn stop_queued(&self, run: RunId, why: &str) -> Result<bool, Error> {
         let update = "UPDATE run SET state = 'planned', stopped_why = $2 WHERE id = $1 AND state = 'queued'";
         self.change_run(run, sql::query(update).bind(run).bind(why.to_owned())).await
@@ -160,7 +160,7 @@ impl Ledger {
         Ok(sql::query_scalar::<bool>(query).bind(run).fetch_one(&self.reader).await?)
     }
 
-    /// Returns the number of records that were refused or became unknown since the run was queued.
+    /// Returns the number of records refused or set to unknown since the run was queued.
     pub async fn failed_in_queue(&self, run: &Run) -> Result<u64, Error> {
         let query = "SELECT COUNT(*) FROM outcome WHERE run = $1 AND at >= $2 AND state IN ('failed', 'unknown')";
         let count = sql::query_scalar(query).bind(run.id).bind(run.queued_at.unwrap_or(0));
@@ -168,7 +168,7 @@ impl Ledger {
         Ok(count.cast_unsigned())
     }
 
-    /// Returns the records of a part that follow another record with the same key in another part.
+    /// Returns the records of a part that must wait for an earlier record with the same key in another part.
     pub async fn chained(&self, part: Part) -> Result<BTreeMap<Seq, Seq>, Error> {
         if self.dialect() == Dialect::Sqlite {
             return Ok(BTreeMap::new());
@@ -179,14 +179,14 @@ impl Ledger {
         Ok(links.into_iter().collect())
     }
 
-    /// Returns those of the records that have an outcome.
+    /// Returns the records in `seqs` that have an outcome.
     pub async fn settled_among(&self, run: RunId, seqs: &[Seq]) -> Result<Vec<Seq>, Error> {
         let query = format!("SELECT seq FROM outcome WHERE run = $1 AND seq {}", self.dialect().is_in("$2"));
         Ok(sql::query_scalar(query).bind(run).bind(to_json(seqs)?).fetch_all(&self.reader).await?)
     }
 
-    /// Links all records whose key occurs in more than one part of `len` records: each to the one before it. A million records
-    /// need 16 MB.
+    /// Links each record to the previous record with the same key, if the key occurs in several parts of `len` records. A million
+    /// records need 16 MB.
     async fn chain(&self, run: &Run, len: i64) -> Result<BTreeMap<Seq, Seq>, Error> {
         let mut keys: Vec<(i64, Seq)> = Vec::new();
         let mut from: Seq = 0;

@@ -13,8 +13,8 @@ use super::settings::RunSettings;
 use crate::sql;
 
 impl Ledger {
-    /// Returns the failed records of `run` without a row sent by another run of the family since. `overwrites_newer` adds
-    /// the superseded ones.
+    /// Returns the failed records of `run` whose rows no other run of the family has sent since. `overwrites_newer` adds the
+    /// superseded records.
     pub async fn still_failed(
         &self,
         run: &Run,

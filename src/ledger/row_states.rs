@@ -21,7 +21,7 @@ pub struct RowQuery<'a> {
     pub non_idempotent: bool,
     /// Returns the same number for two rows with equal cells.
     pub fingerprint: &'a (dyn Fn(&SourceRow) -> u32 + Sync),
-    /// Codes of problems that only an edit of the row can solve.
+    /// Codes of problems that require an edit of the row.
     pub suspicious: &'a [&'a str],
 }
 
@@ -29,7 +29,7 @@ pub struct RowQuery<'a> {
 #[derive(Debug, Default)]
 pub struct RowStates {
     sheets: Vec<String>,
-    /// The names of columns whose cells are records of their own.
+    /// The names of columns with a record in each cell.
     cells: Vec<Box<str>>,
     /// Sorted by sheet, number and cell.
     rows: Vec<IndexedRow>,
@@ -62,7 +62,7 @@ pub enum RowState {
 pub struct KnownRow<'a> {
     pub number: u64,
     pub sheet: &'a str,
-    /// Whether the cells of the row are records of their own, and this is one of them.
+    /// Whether this is one of several records in the cells of a row.
     pub is_cell: bool,
     pub state: RowState,
     /// Whether the row was added to a report.
@@ -71,7 +71,7 @@ pub struct KnownRow<'a> {
     pub record: Seq,
     pub rows_of_record: u32,
     pub fingerprint: u32,
-    /// Whether the row had a problem that only an edit can solve.
+    /// Whether the row had a problem that requires an edit.
     pub is_suspicious: bool,
 }
 
@@ -258,7 +258,7 @@ impl Ledger {
 }
 
 impl RowStates {
-    /// Returns the index of a row of the run by sheet and number; of its first cell, if cells are records of their own.
+    /// Returns the index of a row by sheet and number, or of the first record of a row with several records.
     pub fn find(&self, sheet: &str, number: u64) -> Option<usize> {
         let sheet = u32::try_from(self.sheets.iter().position(|known| known == sheet)?).ok()?;
         let number = u32::try_from(number).ok()?;
@@ -289,7 +289,7 @@ impl RowStates {
         })
     }
 
-    /// Treats sent rows as never sent, because sending them again does no harm. Skipped rows stay skipped.
+    /// Sets sent rows to not sent, for calls that may be repeated. Skipped rows stay skipped.
     pub fn reopen(&mut self) {
         self.states.iter_mut().filter(|state| **state != RowState::Skipped).for_each(|state| *state = RowState::Open);
         self.accepted.clear();

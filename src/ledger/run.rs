@@ -27,14 +27,14 @@ pub struct NewRun {
     /// The name and the TOML source of the template.
     pub template: String,
     pub template_toml: String,
-    /// The lookup tables of the template, if it has any.
+    /// The lookup tables of the template, if any.
     pub lookups: Option<RunLookups>,
     pub file: String,
     /// SHA-256 of the file, in hexadecimal.
     pub file_hash: String,
-    /// Who else could read the file.
+    /// Other users with access to the file.
     pub readers: Readers,
-    /// How the file is written, if it is a text file.
+    /// The format of a text file. `None` for workbooks.
     pub text_form: Option<TextForm>,
     pub base_url: String,
     /// The workspace in the access token; empty if the token has no workspace.
@@ -45,7 +45,7 @@ pub struct NewRun {
     pub header_row: u64,
     /// Fields mapped to a column, with the index of the column from 0.
     pub columns: Vec<(String, usize)>,
-    /// The group columns of the template, which name records without a key. Independent of the file's spelling.
+    /// The group columns of the template, as names of records without a key. Independent of the spelling in the file.
     pub name_columns: Vec<String>,
     /// The first and last row to send; `None` for all rows.
     pub chosen: Option<(u64, u64)>,
@@ -61,11 +61,11 @@ pub struct NewRun {
 pub struct TextForm {
     /// The ASCII character between fields.
     pub delimiter: u8,
-    /// Whether programs need a byte order mark to read the texts: the file has one, or is not UTF-8.
+    /// Whether other programs need a byte order mark to read the text: the file has one, or is not UTF-8.
     pub has_bom: bool,
 }
 
-/// The files of a template's lookup tables, as a run has read them.
+/// The files of a template's lookup tables, as read by a run.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub struct RunLookups {
     /// Absolute path of the folder of the template.
@@ -85,13 +85,14 @@ pub enum RunCommand {
     Rehearse,
 }
 
-/// The name of a rehearsal in reports, instead of [`Run::token`]. No run has it, so nobody takes its rows for sent.
+/// The name of a rehearsal in reports, in place of [`Run::token`]. Never the token of a run, so rehearsed rows never count as
+/// sent.
 pub const REHEARSAL: &str = "rehearsal";
 
 /// The sheets read by a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SheetSelection {
-    /// One sheet, by name.
+    /// A single sheet, by name.
     One(String),
     Several,
 }
@@ -120,20 +121,20 @@ pub struct Run {
     pub millis: i64,
     /// Warnings about the file as a whole.
     pub warnings: Vec<Problem>,
-    /// The last claim that existed when the records were compared with earlier runs; `None` before.
+    /// The last claim at the time of the comparison with earlier runs, or `None` before the comparison.
     pub compared_to: Option<i64>,
     /// The counts of the complete plan.
     pub(super) planned: PlannedCounts,
     /// Whether the rows and records are kept. If not, nothing was sent, and the counts are final.
     pub has_plan: bool,
-    /// What `runs repair` could not rebuild. Such a run is not sent.
+    /// Damage that `runs repair` could not rebuild. A damaged run is not sent.
     pub damage: Option<String>,
 }
 
-/// The counts of a plan, or of a run whose plan was removed.
+/// The counts of a plan. Kept for a run whose plan was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PlannedCounts {
-    /// Rows as stored; a row whose cells are records of their own is stored several times.
+    /// Stored rows. A row with several records is stored several times.
     pub source_rows: i64,
     pub sheet_rows: i64,
     pub records: i64,
@@ -234,7 +235,7 @@ const COLUMNS: &str = "id, state, command, record, template, template_toml, look
                        rejected, unchanged, warned, has_plan, damage, checksum";
 
 impl Ledger {
-    /// Returns up to `limit` runs, newest first, without those that can't be read.
+    /// Returns up to `limit` runs, newest first. Skips damaged runs.
     pub async fn runs(&self, limit: u32) -> Result<Vec<Run>, Error> {
         let mut runs = Vec::new();
         for id in self.run_ids_before(RunId::MAX, limit).await? {
@@ -247,7 +248,7 @@ impl Ledger {
         Ok(runs)
     }
 
-    /// Returns the numbers of up to `limit` runs below `before`, newest first, damaged ones included.
+    /// Returns the numbers of up to `limit` runs below `before`, newest first, including damaged runs.
     pub async fn run_ids_before(&self, before: RunId, limit: u32) -> Result<Vec<RunId>, Error> {
         let query = "SELECT id FROM run WHERE id < $1 ORDER BY id DESC LIMIT $2";
         Ok(sql::query_scalar(query).bind(before).bind(i64::from(limit)).fetch_all(&self.reader).await?)
@@ -263,7 +264,7 @@ impl Ledger {
         row.as_ref().map_or(Err(Error::NoSuchRun(id)), from_row)
     }
 
-    /// Returns the run `id`, even if its row was altered, as far as it can be read.
+    /// Returns the run `id` without verifying the checksum of its row.
     pub(super) async fn run_as_is(&self, id: RunId) -> Result<Run, Error> {
         let query = format!("SELECT {COLUMNS} FROM run WHERE id = $1");
         let row = sql::query(query).bind(id).fetch_optional(&self.reader).await?;
@@ -402,7 +403,7 @@ pub(super) async fn mark_planned(
 /// Reads a run.
 ///
 /// # Errors
-/// [`Error::Damaged`] if the row does not have its checksum.
+/// [`Error::Damaged`] if the checksum of the row does not match.
 fn from_row(row: &Row) -> Result<Run, Error> {
     let id = row.try_get("id")?;
     match row.try_get::<&str, _>("sealed").map(seal::checksum) {
@@ -488,7 +489,7 @@ fn parsed<T>(what: &str, name: &str, from_name: impl Fn(&str) -> Option<T>) -> R
 /// The query for the number of a new run. Several processes may plan at the same time; a number of PostgreSQL may stay unused.
 fn next_number(dialect: Dialect) -> &'static str {
     match dialect {
-        // The totals of a run that is being removed go last.
+        // The totals of a run are the last rows to be removed.
         Dialect::Sqlite => "SELECT COALESCE(MAX(id), 0) + 1 FROM (SELECT id FROM run UNION ALL SELECT run FROM total)",
         Dialect::Postgres => "SELECT nextval('run_id')",
     }

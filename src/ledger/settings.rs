@@ -1,4 +1,4 @@
-//! How a run was asked for, in columns of its row.
+//! The settings of a run, in columns of its row.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -13,7 +13,7 @@ use crate::sql::{self, Row, Transaction};
 /// How a run was asked for. Resumes and retries go on in the same way, unless told otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSettings {
-    /// The profile of address and tokens; empty if there was none.
+    /// The profile of address and tokens, or empty without a profile.
     pub profile: String,
     /// `None` without a limit.
     pub rate: Option<RunRate>,
@@ -21,23 +21,23 @@ pub struct RunSettings {
     pub concurrency: u16,
     /// Stops the run after more refused records than this.
     pub max_errors: Option<u64>,
-    /// Absolute path of the report, if it was named.
+    /// Absolute path of the report, if given.
     pub report: Option<PathBuf>,
-    /// Leaves out of reports what a supplier should not know.
+    /// Leaves internal details out of reports for suppliers.
     pub for_supplier: bool,
     /// Sends nothing if a row can't be sent.
     pub all_or_nothing: bool,
     /// Treats warnings as problems.
     pub strict: bool,
-    /// Skips records that the service has with the same values.
+    /// Skips records that the service already has with the same values.
     pub changed_only: bool,
-    /// Sends records although a newer upload has sent their keys.
+    /// Sends records even if a newer upload has sent their keys.
     pub overwrite_newer: bool,
     pub allow_repeat: AllowRepeat,
     pub connection: RunConnection,
 }
 
-/// How a run connects to its service, if flags or the environment said so.
+/// Connection settings of a run from flags or the environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunConnection {
     /// Absolute paths of PEM files.
@@ -75,7 +75,7 @@ impl fmt::Display for RunRate {
     }
 }
 
-/// Records to send although they were sent before.
+/// Records to send even if already sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AllowRepeat {
     #[default]

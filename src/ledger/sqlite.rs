@@ -27,7 +27,7 @@ impl Ledger {
         Ledger::open_as_is(folder, false).await
     }
 
-    /// Opens the ledger in `folder`, without the latest changes if `accepts_loss` is set and they can't be read.
+    /// Opens the ledger in `folder`. `accepts_loss` drops the latest changes if they can't be read.
     pub(super) async fn open_as_is(folder: &Path, accepts_loss: bool) -> Result<Ledger, Error> {
         let path = folder.join(FILE);
         let failed = |reason: String| Error::Open { path: path.clone(), reason };
@@ -52,7 +52,7 @@ impl Ledger {
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
             .busy_timeout(Duration::from_secs(30))
-            // A damaged page is refused when it is read, instead of being read as something else.
+            // Reports a damaged page on reading, instead of misreading the page.
             .pragma("cell_size_check", "ON")
             .disable_statement_logging();
         // Takes effect when the file is created: the space of removed plans can be returned to the system.
@@ -116,7 +116,7 @@ fn opening_error(path: &Path, error: sqlx::Error) -> Error {
     }
 }
 
-/// Returns the names of the tables. Definitions that are no text are an error; the driver would panic later.
+/// Returns the names of the tables. Fails if a definition is not text; the driver would panic later.
 async fn tables(path: &Path, read_only: bool) -> Result<Vec<String>, sqlx::Error> {
     let options = SqliteConnectOptions::new()
         .filename(path)

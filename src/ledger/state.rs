@@ -1,11 +1,11 @@
 //! The states of records and runs, with their names in the database, in reports and in JSON.
 
-/// The state of a record. Every record of a run is in exactly one.
+/// The state of a record. Every record of a run has exactly one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordState {
     /// Accepted by the service.
     Sent,
-    /// Not sent, because the service has it already.
+    /// Not sent, because the service already has the record.
     Unchanged,
     /// Excluded by the template, by the chosen rows, or because another record with the same key counts.
     Skipped,
@@ -19,7 +19,7 @@ pub enum RecordState {
     Pending,
 }
 
-/// The name and explanation of records with a warning in summaries. They are in one of the states as well.
+/// The name and explanation of records with a warning in summaries. These records also count in one of the states.
 pub const WARNED: (&str, &str) = ("warned", "probably wrong, but not held back");
 
 impl RecordState {
@@ -76,7 +76,7 @@ pub enum RunState {
     Planning,
     /// The plan is complete. Some records may have been sent.
     Planned,
-    /// Workers send what is pending.
+    /// Waiting for workers to send the pending records.
     Queued,
     /// No record is pending.
     Finished,

@@ -1,5 +1,5 @@
-//! Runs that sent nothing: their rows and records are removed, so that a nightly upload of an unchanged file does not let
-//! the ledger grow.
+//! Removal of the rows and records of runs that sent nothing, so that a nightly upload of an unchanged file does not grow the
+//! ledger.
 
 use std::collections::HashSet;
 
@@ -19,12 +19,12 @@ use crate::sql::{self, Transaction};
 const BLOCKS: u32 = 16;
 
 impl Ledger {
-    /// Removes rows, records and outcomes of a finished upload that sent nothing, because the service had all of its records,
-    /// and keeps the final counts. Returns false, and changes nothing, for any other run. Requires the lock of the run.
+    /// Removes the rows, records and outcomes of a finished upload that sent nothing because the service already had all records.
+    /// Keeps the final counts. Returns false without a change for any other run. Requires the lock of the run.
     pub async fn drop_unsent_plan(&self, run: RunId, now: i64) -> Result<bool, Error> {
         let run = self.run(run).await?;
         let Some(counts) = self.final_counts(&run).await? else { return Ok(false) };
-        // An older run that still has a request for one of the keys must not undo what the newer file says.
+        // An older run with an open request for one of the keys must not overwrite the values of the newer file.
         let open = self.open_keys(&run).await?;
         let known = self.keys_among(&run, &open).await?;
         let mut transaction = self.begin().await?;
@@ -33,13 +33,13 @@ impl Ledger {
         store_counts(&mut transaction, run.id, &counts).await?;
         transaction.commit().await?;
         if let Some(statement) = self.dialect().release_space() {
-            // The rows fetched are none; the pragma works while it is read.
+            // The pragma returns no rows, but works only while its result is read.
             sql::query(statement).fetch_all(&self.writer).await?;
         }
         Ok(true)
     }
 
-    /// Returns the final counts of a run whose plan was removed; `None` for other runs.
+    /// Returns the final counts of a run whose plan was removed, or `None` for other runs.
     pub(super) async fn counts_without_plan(&self, run: RunId) -> Result<Option<PlannedCounts>, Error> {
         let has_plan: Option<i64> =
             sql::query_scalar("SELECT has_plan FROM run WHERE id = $1").bind(run).fetch_optional(&self.reader).await?;
@@ -49,7 +49,7 @@ impl Ledger {
         }
     }
 
-    /// Returns the final counts of an upload that sent nothing, or `None` for any other run.
+    /// Returns the final counts of an upload that sent nothing, or `None` for other runs.
     async fn final_counts(&self, run: &Run) -> Result<Option<PlannedCounts>, Error> {
         let is_alone = run.about.command == RunCommand::Upload && self.retried_by(run.id).await?.is_none();
         if run.state != RunState::Finished || !run.has_plan || run.damage.is_some() || !is_alone {
@@ -75,8 +75,8 @@ impl Ledger {
         }))
     }
 
-    /// Returns the hashes of the keys that older runs with the same service, workspace and kind may still send: pending,
-    /// refused, unknown or superseded.
+    /// Returns the hashes of the keys that older runs with the same service, workspace and kind may still send: pending, refused,
+    /// unknown or superseded.
     async fn open_keys(&self, run: &Run) -> Result<HashSet<i64>, Error> {
         let about = &run.about;
         let query = "SELECT id FROM run WHERE base_url = $1 AND workspace = $2 AND record = $3 AND id < $4 \
@@ -111,7 +111,7 @@ impl Ledger {
         Ok(open)
     }
 
-    /// Returns the keys of `run` that are among `open`.
+    /// Returns the keys of `run` in `open`.
     async fn keys_among(&self, run: &Run, open: &HashSet<i64>) -> Result<Vec<AcceptedKey>, Error> {
         let mut found = Vec::new();
         let mut from: Seq = 0;

@@ -14,7 +14,7 @@ pub struct Fault {
     pub message: String,
 }
 
-/// Returns the faults of all fields. Ignores fields that the contract does not name.
+/// Returns the faults of all fields. Ignores fields that are not in the contract.
 pub fn faults(fields: &'static [Field], body: &Map<String, Value>) -> Vec<Fault> {
     let mut faults = Vec::new();
     object(fields, body, "", true, &mut faults);

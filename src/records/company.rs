@@ -17,6 +17,6 @@ pub const READ_FIELDS: &[Field] = &[
     Field::required("updated_at", JsonType::String, "time of the last change"),
 ];
 
-/// `GET /v1/public/companies`. The contract does not specify the other fields; an export has the columns that it finds.
+/// `GET /v1/public/companies`. The contract does not specify the other fields, so an export has a column for each field found.
 pub static LIST: List =
     List { name: "companies", family: Family::Public, path: PATH, size: "limit", fields: &[ListedField::plain("id")] };

@@ -19,6 +19,6 @@ pub const READ_FIELDS: &[Field] = &[
     Field::required("updated_at", JsonType::String, "time of the last change"),
 ];
 
-/// `GET /v1/contacts`. The contract does not specify the other fields; an export has the columns that it finds.
+/// `GET /v1/contacts`. The contract does not specify the other fields, so an export has a column for each field found.
 pub static LIST: List =
     List { name: "contacts", family: Family::Legacy, path: PATH, size: "amount", fields: &[ListedField::plain("id")] };

@@ -1,15 +1,15 @@
-//! The columns of exports, by which a spreadsheet is recognized as one.
+//! The columns of exports, to recognize a spreadsheet as an export.
 
 use super::field::{Field, ListedField};
 use super::{RecordKind, company, contact, inventory, item, order, transaction};
 
-/// Records that can be exported.
+/// A kind of record that can be exported.
 #[derive(Debug)]
 pub struct Exported {
     /// Name in the command `export`.
     pub name: &'static str,
     columns: Columns,
-    /// What can be sent of them. `None` if the contract has no call that writes such records.
+    /// The kind of record to upload. `None` if the contract has no call for such records.
     pub record: Option<RecordKind>,
 }
 
@@ -36,13 +36,13 @@ static EXPORTED: [Exported; 6] = [
 /// The first columns of a list of changes.
 pub const CHANGE_COLUMNS: [&str; 5] = ["change", "id", "field", "before", "after"];
 
-/// Returns whether this is the header of a list of changes, which no template can take for records.
+/// Returns whether a header belongs to a list of changes. Lists of changes can't be uploaded.
 pub fn is_list_of_changes(names: &[String]) -> bool {
     begins_with(names, CHANGE_COLUMNS.into_iter())
 }
 
 impl Exported {
-    /// Returns the records of an export with this header: their fields in order, then any others.
+    /// Returns the kind of export with this header: its fields in order, then any other columns.
     pub fn with_header(names: &[String]) -> Option<&'static Exported> {
         let begins = |columns: &Columns| match columns {
             Columns::Listed(fields) => begins_with(names, fields.iter().map(|field| field.name)),

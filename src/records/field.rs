@@ -13,17 +13,17 @@ pub struct Field {
 }
 
 impl Field {
-    /// A field that must be present and not null.
+    /// Returns a field that must be present and not null.
     pub const fn required(name: &'static str, json: JsonType, doc: &'static str) -> Field {
         Field { name, json, required: true, nullable: false, doc }
     }
 
-    /// A field that may be absent but not null.
+    /// Returns a field that may be absent but not null.
     pub const fn optional(name: &'static str, json: JsonType, doc: &'static str) -> Field {
         Field { name, json, required: false, nullable: false, doc }
     }
 
-    /// A field that may be absent or null.
+    /// Returns a field that may be absent or null.
     pub const fn nullable(name: &'static str, json: JsonType, doc: &'static str) -> Field {
         Field { name, json, required: false, nullable: true, doc }
     }
@@ -33,12 +33,12 @@ impl Field {
         self.name == "currency"
     }
 
-    /// Whether a currency may stand beside the number. Counts and rates have none.
+    /// Whether the number can have a currency. Counts and rates have no currency.
     pub fn can_be_money(&self) -> bool {
         matches!(self.json, JsonType::Number) && matches!(self.name, "price" | "purchasePrice" | "tax")
     }
 
-    /// Whether the value is the identifier of a record. Spreadsheet programs damage identifiers that look like numbers.
+    /// Whether the value identifies a record. Spreadsheet programs damage identifiers that look like numbers.
     pub fn is_name(&self) -> bool {
         let endings = ["Id", "_id"];
         matches!(self.json, JsonType::String)
@@ -114,7 +114,7 @@ impl Family {
     }
 }
 
-/// A record read by its id (section "Endpoints" of the contract).
+/// A record read by id (section "Endpoints" of the contract).
 #[derive(Debug)]
 pub struct Single {
     /// Name on the command line.
@@ -123,7 +123,7 @@ pub struct Single {
     pub path: &'static str,
     /// Whether the query parameter `external_id` is supported.
     pub has_external_id: bool,
-    /// Fields with an id by which it can be read.
+    /// Fields with an id that this record can be read by.
     pub id_fields: &'static [&'static str],
     pub fields: &'static [ListedField],
 }

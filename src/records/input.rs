@@ -11,7 +11,7 @@ pub struct Input {
     pub plural: &'static str,
     /// Section of the contract.
     pub section: &'static str,
-    /// The fields of the body, in the contract's order. If one of them is an object, it is the record, and the others are
+    /// The fields of the body, in the contract's order. A field of type object contains the record; the other fields are then
     /// options of the call.
     pub body: &'static [Field],
     /// The service's id of the record, part of the path of [`Input::update`].
@@ -24,35 +24,35 @@ pub struct Input {
     pub update: Option<Call>,
     /// The field of a successful response with the id of the record.
     pub answer_id: &'static str,
-    /// The fields that name other records of the service.
+    /// The fields that refer to other records of the service.
     pub references: &'static [Reference],
-    /// The contract requires none of these fields, but without any of them nothing says what a line, or a new record without
-    /// lines, is about.
+    /// Fields of which a line, or a new record without lines, needs at least one. The contract requires none of them, but without
+    /// any the line has no subject.
     pub needs_one_of: &'static [&'static str],
 }
 
-/// A field whose value names another record.
+/// A field with the identity of another record.
 #[derive(Debug)]
 pub struct Reference {
     pub field: &'static str,
-    /// What the value names, such as `company`.
+    /// The kind of the other record, such as `company`.
     pub what: &'static str,
     pub found_by: Lookup,
-    /// An option of the call with which the service creates unknown records.
+    /// The option of the call that makes the service create unknown records.
     pub created_with: Option<&'static str>,
 }
 
 /// How a record is found by the value of a reference.
 #[derive(Debug)]
 pub enum Lookup {
-    /// In one of these lists, as one of these members of its entries.
+    /// In these lists, by the value of these members.
     Lists(&'static [&'static List], &'static [&'static str]),
     /// By a request for the record with this external identifier. The list does not have external identifiers.
     ExternalId(&'static Single),
 }
 
 impl Lookup {
-    /// Returns the names of the lists that have the records.
+    /// Returns the names of the lists to search.
     pub fn lists(&self) -> impl Iterator<Item = &'static str> {
         let (lists, single): (&[&List], _) = match self {
             Lookup::Lists(lists, _) => (lists, None),
@@ -61,7 +61,7 @@ impl Lookup {
         lists.iter().map(|list| list.name).chain(single)
     }
 
-    /// Returns the members of a record, each of which may have the value. Never empty.
+    /// Returns the members to compare with the value. Never empty.
     pub fn members(&self) -> &'static [&'static str] {
         match self {
             Lookup::Lists(_, members) => members,
@@ -71,7 +71,7 @@ impl Lookup {
 }
 
 impl Input {
-    /// Returns what the fields of [`Input::needs_one_of`] name, such as `item`.
+    /// Returns the kind of record in the fields of [`Input::needs_one_of`], such as `item`.
     pub fn needed_reference(&self) -> Option<&'static str> {
         let is_needed = |reference: &&Reference| self.needs_one_of.contains(&reference.field);
         self.references.iter().find(is_needed).map(|reference| reference.what)
@@ -131,8 +131,8 @@ impl Input {
         [&self.create, &self.update].into_iter().flatten().any(|call| call.repeatable)
     }
 
-    /// Returns the call that updates a record identified in the path, or the call that creates a record. Returns `None` if
-    /// the contract has no such call.
+    /// Returns the call that updates a record by its id in the path if `is_named`, or the call that creates a record. Returns
+    /// `None` if the contract has no such call.
     pub fn call(&self, is_named: bool) -> Option<&Call> {
         match is_named {
             true => self.update.as_ref(),
@@ -141,7 +141,7 @@ impl Input {
     }
 }
 
-/// HTTP method of a call that writes a record.
+/// HTTP method of a writing call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     Post,
@@ -168,7 +168,7 @@ pub struct Call {
 
 impl Call {
     /// Returns the path with `name` as the id, percent-encoded except for unreserved characters. Returns `None` for an empty
-    /// name, `.` and `..`, which have a special meaning in paths even if encoded.
+    /// name, `.` and `..`: dots have a special meaning in paths even if encoded.
     pub fn path(&self, name: &str) -> Option<String> {
         let (Some(from), Some(to)) = (self.path.find('{'), self.path.find('}')) else {
             return Some(self.path.to_owned());

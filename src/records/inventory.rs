@@ -34,7 +34,7 @@ pub struct Inventory {
     pub warehouse_id: Option<String>,
     pub item_ids: Option<Vec<String>>,
     pub date: Option<String>,
-    /// Your own identifier. The contract does not show it.
+    /// The caller's identifier. Not in the contract.
     pub external_id: Option<String>,
 }
 

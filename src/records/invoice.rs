@@ -11,7 +11,7 @@ use super::subscription::{BILLED_FIELDS, BilledItem};
 
 pub const CREATE_PATH: &str = "/v1/invoices/create";
 
-/// Body of `POST /v1/invoices/create`. The contract does not specify which fields are required.
+/// Body of `POST /v1/invoices/create`. The contract does not specify the required fields.
 pub const INPUT_FIELDS: &[Field] = &[
     Field::required("cid", JsonType::String, "id of a contact or a company"),
     Field::optional("status", JsonType::String, "such as scheduled"),

@@ -7,11 +7,10 @@ use super::field::{Family, Field, JsonType, List, ListedField};
 use super::input::{Call, Input, Method};
 
 pub const PATH: &str = "/v1/public/items";
-/// The list of the older family. The contract does not specify its entries; they have the same fields.
+/// The list of the older family. The contract does not specify its entries; the service returns the same fields.
 pub const OLDER_PATH: &str = "/v1/items";
 
-/// Body of `POST /v1/public/items`, an upsert by `externalId`. Absent fields stay as they are; null
-/// clears a field.
+/// Body of `POST /v1/public/items`, an upsert by `externalId`. Absent fields stay unchanged; null clears a field.
 pub const INPUT_FIELDS: &[Field] = &[
     Field::required("externalId", JsonType::String, "your own identifier, such as a SKU; the service matches by it"),
     Field::nullable("name", JsonType::String, "what the item is called"),
@@ -49,8 +48,8 @@ pub struct ItemResult {
     pub ctx_id: Option<String>,
 }
 
-/// The fields of an entry of the lists of our own service. Numbers keep the digits that were sent. The contract shows
-/// only the first six fields; the others let a client match the entries with its own items.
+/// The fields of an entry of the lists of our own service. Numbers keep the digits as sent. The contract shows only the first six
+/// fields; the others let a client match the entries with its own items.
 pub const READ_FIELDS: &[Field] = &[
     Field::required("id", JsonType::String, "the service's id"),
     Field::nullable("name", JsonType::String, "name"),

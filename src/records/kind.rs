@@ -1,11 +1,11 @@
-//! The kinds of records that can be sent.
+//! The kinds of records for uploads.
 
 use std::fmt;
 
 use super::input::Input;
 use super::{invoice, item, order, subscription, transaction};
 
-/// The kinds of records that can be sent.
+/// The kind of a record to upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RecordKind {
     Item,

@@ -1,5 +1,5 @@
-//! Orders. Contract: "Order (read shape)", "Order update input"; `GET` and `PUT` under `/v1/public/orders`, and
-//! `GET /v1/orders/`. The entries of both lists are not specified there; they are orders in the read shape.
+//! Orders. Contract: "Order (read shape)", "Order update input"; `GET` and `PUT` under `/v1/public/orders`, and `GET
+//! /v1/orders/`. The contract does not specify the entries of the two lists; they are orders in the read shape.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
@@ -14,16 +14,15 @@ pub const ONE_PATH: &str = "/v1/public/orders/{order_id}";
 /// The list of the older family, with a trailing slash.
 pub const OLDER_PATH: &str = "/v1/orders/";
 
-/// Body of `PUT /v1/public/orders/{order_id}`. The contract does not specify which fields are
-/// required; the service requires `order`.
+/// Body of `PUT /v1/public/orders/{order_id}`. The contract does not specify the required fields; the service requires `order`.
 pub const INPUT_FIELDS: &[Field] = &[
     Field::required("order", JsonType::Object(ORDER_FIELDS), "the changes; absent fields stay as they are"),
     Field::optional("createMissingItems", JsonType::Boolean, "whether items that do not exist are created"),
     Field::optional("triggerWorkflows", JsonType::Boolean, "whether the update triggers workflows"),
 ];
 
-/// The path contains the id of the order, or its external id if the sheet has no id: the service then finds the order by
-/// the body's `externalId`.
+/// The path contains the id of the order, or its external id if the sheet has no id: the service then finds the order by the
+/// body's `externalId`.
 pub(super) static INPUT: Input = Input {
     name: "order",
     plural: "orders",
@@ -38,7 +37,7 @@ pub(super) static INPUT: Input = Input {
     needs_one_of: NEEDS_ONE_OF,
 };
 
-/// The fields of a line that name its item.
+/// Fields that identify the item of a line.
 pub const NEEDS_ONE_OF: &[&str] = &["item_id", "itemExternalId"];
 
 /// The `order` object of the update input.
@@ -78,7 +77,7 @@ pub struct Order {
     pub currency: Option<String>,
     pub company_id: Option<String>,
     pub contact_id: Option<String>,
-    /// Your own identifier. The contract does not show it.
+    /// The caller's identifier. Not in the contract.
     pub external_id: Option<String>,
 }
 
@@ -138,10 +137,10 @@ pub struct OrderUpdateResult {
     pub ctx_id: String,
 }
 
-/// The result of an update of one order.
+/// The result of updating an order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OrderResult {
-    /// Empty if the order has none.
+    /// Empty if the order has no external id.
     pub external_id: String,
     pub status: String,
     pub order_id: String,

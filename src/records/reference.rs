@@ -1,4 +1,4 @@
-//! Fields whose values name other records of the service, and the lists that have them.
+//! Fields that refer to other records of the service, and the lists of these records.
 
 use super::field::List;
 use super::input::{Lookup, Reference};

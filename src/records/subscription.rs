@@ -11,7 +11,7 @@ use super::reference;
 
 pub const CREATE_PATH: &str = "/v1/subscriptions/create";
 
-/// Body of `POST /v1/subscriptions/create`. The contract does not specify which fields are required.
+/// Body of `POST /v1/subscriptions/create`. The contract does not specify the required fields.
 pub const INPUT_FIELDS: &[Field] = &[
     Field::required("cid", JsonType::String, "id of a contact or a company"),
     Field::optional("subscription_status", JsonType::String, "such as active"),

@@ -1,5 +1,5 @@
-//! Inventory transactions. Contract: "Inventory transaction"; `POST /v1/public/inventory-transactions`, and `GET` and
-//! `PUT` of one of them. Transactions have no list.
+//! Inventory transactions. Contract: "Inventory transaction"; `POST /v1/public/inventory-transactions`, and `GET` and `PUT` of a
+//! single transaction. There is no list of transactions.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
@@ -26,7 +26,7 @@ pub const INPUT_FIELDS: &[Field] = &[
     Field::nullable("price", JsonType::Number, "of one unit or of all, see useUnitValue"),
 ];
 
-/// With an id this is an update, without an id a create, which is not idempotent.
+/// An update if the sheet has an id, otherwise a create. Creates are not idempotent.
 pub(super) static INPUT: Input = Input {
     name: "inventory-transaction",
     plural: "inventory transactions",
@@ -41,7 +41,7 @@ pub(super) static INPUT: Input = Input {
     needs_one_of: NEEDS_ONE_OF,
 };
 
-/// The fields that name the inventory of a new transaction.
+/// Fields that identify the inventory of a new transaction.
 pub const NEEDS_ONE_OF: &[&str] = &["inventoryId", "inventoryExternalId"];
 
 /// Response of the `POST` and of the `PUT`.

@@ -24,7 +24,7 @@ const PARAMETERS: [&str; 11] = [
     "statement-cache-capacity",
 ];
 
-/// The address of a database on a PostgreSQL server, such as `postgres://anna@db.example/ledger`. Written without its password.
+/// The address of a database on a PostgreSQL server, such as `postgres://anna@db.example/ledger`. Displayed without its password.
 #[derive(Clone)]
 pub struct ServerAddress {
     url: SecretString,
@@ -37,8 +37,8 @@ impl ServerAddress {
         self.has_password
     }
 
-    /// Returns how to connect. What the address leaves out comes from `PGUSER`, `PGPASSWORD` and the other variables of
-    /// PostgreSQL's programs, and a password from `.pgpass`. Returns the reason if the address is not valid.
+    /// Returns the connection options. Missing parts come from `PGUSER`, `PGPASSWORD` and the other variables of PostgreSQL's
+    /// programs, and the password from `.pgpass`. Fails with the reason if the address is not valid.
     pub(super) fn options(&self) -> Result<PgConnectOptions, String> {
         let url = self.url.expose_secret();
         let parsed = Url::parse(url).map_err(|error| error.to_string())?;
@@ -48,7 +48,7 @@ impl ServerAddress {
             options = options.application_name("sheetport");
         }
         if !has("statement-cache-capacity") {
-            // Prepared statements belong to a session, which a pooler may give to others after each transaction.
+            // Prepared statements belong to a session, but a pooler may switch sessions after each transaction.
             options = options.statement_cache_capacity(0);
         }
         let chooses_tls = has("sslmode") || std::env::var_os("PGSSLMODE").is_some();
@@ -56,7 +56,7 @@ impl ServerAddress {
         if !chooses_tls && !is_local {
             options = options.ssl_mode(PgSslMode::VerifyFull);
         }
-        // Poolers refuse sessions that set it, and no number here is a float.
+        // Poolers refuse sessions with this parameter, and no number here is a float.
         Ok(options.extra_float_digits(None).disable_statement_logging())
     }
 

@@ -1,4 +1,4 @@
-//! What SQLite and PostgreSQL say differently. What only one table needs is next to it.
+//! Differences between SQLite and PostgreSQL that affect several tables.
 
 /// The language of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,8 +8,8 @@ pub(crate) enum Dialect {
 }
 
 impl Dialect {
-    /// Pushes the placeholder of the `nth` parameter, from 1. SQLite takes `$1` for a name, and looks each name up among all
-    /// names before it.
+    /// Pushes the placeholder of the `nth` parameter, from 1. SQLite treats `$1` as a name and compares each name with all
+    /// earlier names, which is slow for many parameters.
     pub(super) fn push_parameter(self, sql: &mut String, nth: usize) {
         match self {
             Dialect::Sqlite => sql.push('?'),
@@ -66,7 +66,8 @@ impl Dialect {
         }
     }
 
-    /// The end of a SELECT whose rows are changed later in the transaction. The transactions of SQLite exclude each other anyway.
+    /// Returns the end of a SELECT for rows to be changed later in the transaction. Empty for SQLite: writing transactions
+    /// exclude each other anyway.
     pub(crate) fn for_update(self) -> &'static str {
         match self {
             Dialect::Sqlite => "",
@@ -74,7 +75,7 @@ impl Dialect {
         }
     }
 
-    /// As [`Self::for_update`], without the rows that another transaction is changing.
+    /// Same as [`Self::for_update`], but skips rows locked by another transaction.
     pub(crate) fn for_update_of_free_rows(self) -> &'static str {
         match self {
             Dialect::Sqlite => "",
@@ -82,7 +83,7 @@ impl Dialect {
         }
     }
 
-    /// The statement that makes the transactions with the same number wait for each other, if they don't anyway.
+    /// Returns the statement that serializes transactions with the same number, or `None` if the database always does.
     pub(crate) fn one_at_a_time(self) -> Option<&'static str> {
         match self {
             Dialect::Sqlite => None,
@@ -90,7 +91,7 @@ impl Dialect {
         }
     }
 
-    /// The statement that returns the space of removed rows to the system. PostgreSQL does so by itself.
+    /// Returns the statement that returns the space of removed rows to the system. PostgreSQL does so by itself.
     pub(crate) fn release_space(self) -> Option<&'static str> {
         match self {
             Dialect::Sqlite => Some("PRAGMA incremental_vacuum"),
@@ -98,7 +99,7 @@ impl Dialect {
         }
     }
 
-    /// The statement that returns some of this space, in a short transaction.
+    /// Returns the statement that returns some of this space, in a short transaction.
     pub(crate) fn release_some_space(self) -> Option<&'static str> {
         match self {
             Dialect::Sqlite => Some("PRAGMA incremental_vacuum(4096)"),

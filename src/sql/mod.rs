@@ -1,9 +1,9 @@
-//! One set of statements over two databases: SQLite and PostgreSQL. The ledger and the service's store use it, and have all
-//! statements.
+//! One set of statements for SQLite and PostgreSQL, used by the ledger and the service's store. The statements themselves are
+//! there.
 //!
-//! A statement is text with `$1` parameters and their values; [`dialect`] has the few parts that differ. The drivers of
-//! sqlx are used directly: its `Any` driver copies every value and takes its options from an address only. [`server`]
-//! connects to a server and creates the tables there.
+//! A statement is text with `$1` parameters and their values; [`dialect`] has the few differing parts. The drivers of sqlx are
+//! used directly, because its `Any` driver copies every value and takes options from an address only. [`server`] connects to a
+//! server and creates the tables.
 
 mod address;
 mod dialect;

@@ -27,7 +27,7 @@ pub(crate) enum Transaction {
     Postgres { transaction: sqlx::Transaction<'static, Postgres>, keeps_statements: bool },
 }
 
-/// What statements are run on.
+/// A pool or transaction to run statements on.
 pub(crate) trait Executor: Send {
     fn dialect(&self) -> Dialect;
 
@@ -45,7 +45,7 @@ impl Pool {
         }
     }
 
-    /// Begins a transaction that writes. Writers of SQLite wait for each other here.
+    /// Begins a writing transaction. Writers of SQLite wait for each other here.
     pub(crate) async fn begin(&self) -> Result<Transaction, Error> {
         Ok(match self {
             Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin_with("BEGIN IMMEDIATE").await?),
@@ -56,7 +56,7 @@ impl Pool {
         })
     }
 
-    /// Begins a transaction that reads. All its statements see the same moment.
+    /// Begins a reading transaction. All its statements see the same snapshot.
     pub(crate) async fn begin_reading(&self) -> Result<Transaction, Error> {
         Ok(match self {
             Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin().await?),
@@ -83,7 +83,8 @@ impl Transaction {
         }
     }
 
-    /// Gives up all changes and locks now. On drop, that happens only when the runtime has time for it.
+    /// Undoes all changes and releases all locks now. Dropping the transaction does so only when the runtime next polls the
+    /// connection.
     pub(crate) async fn rollback(self) -> Result<(), Error> {
         match self {
             Transaction::Sqlite(transaction) => transaction.rollback().await,

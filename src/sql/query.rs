@@ -1,4 +1,4 @@
-//! Queries: statements, and what their rows are read as.
+//! Queries: statements, and the types of their rows.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::row::{Field, FromRow, Row};
 use super::statement::Statement;
 use super::value::Value;
 
-/// A statement whose rows are read as `T`.
+/// A statement with rows of type `T`.
 pub(crate) struct Query<T> {
     statement: Statement,
     read: fn(Row) -> Result<T, Error>,
@@ -21,7 +21,7 @@ pub(crate) fn query(sql: impl Into<Cow<'static, str>>) -> Query<Row> {
     of(sql, Ok)
 }
 
-/// Creates a query whose rows are tuples.
+/// Creates a query for tuples.
 pub(crate) fn query_as<T: FromRow>(sql: impl Into<Cow<'static, str>>) -> Query<T> {
     of(sql, |row| T::from_row(&row))
 }
@@ -41,7 +41,7 @@ impl<T> Query<T> {
         self
     }
 
-    /// Sets whether the database keeps the prepared statement: one of a kind would push others out.
+    /// Sets whether the database keeps the prepared statement. Statements used only once would displace others.
     pub(crate) fn persistent(mut self, is_kept: bool) -> Query<T> {
         self.statement.is_kept = is_kept;
         self
@@ -66,7 +66,7 @@ impl<T> Query<T> {
     }
 }
 
-/// A statement that is put together.
+/// A statement built from pieces.
 pub(crate) struct Builder {
     dialect: Dialect,
     sql: String,

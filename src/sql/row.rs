@@ -10,12 +10,12 @@ pub(crate) enum Row {
     Postgres(PgRow),
 }
 
-/// A type that both databases can return.
+/// A type supported by both databases.
 pub(crate) trait Field<'r>: Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + Type<Postgres> {}
 
 impl<'r, T> Field<'r> for T where T: Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + Type<Postgres> {}
 
-/// The position of a column, or its name.
+/// The position or the name of a column.
 pub(crate) trait Index: ColumnIndex<SqliteRow> + ColumnIndex<PgRow> {}
 
 impl<I: ColumnIndex<SqliteRow> + ColumnIndex<PgRow>> Index for I {}

@@ -10,7 +10,7 @@ use super::address::ServerAddress;
 
 /// Time for the first connection.
 const CONNECTING: Duration = Duration::from_secs(15);
-/// The number of the lock under which the tables are created.
+/// The number of the advisory lock for creating the tables.
 const CREATING: i64 = 0x7368_6565_7470;
 /// The table of migrations.
 const MIGRATIONS: &str = "_sqlx_migrations";
@@ -22,9 +22,9 @@ const REACH: &str = "check the name and the port of the server, and that it acce
 
 /// The tables of a database.
 pub(crate) struct Tables {
-    /// What people call their content, such as `ledger`.
+    /// The content in words, such as `ledger`.
     pub(crate) content: &'static str,
-    /// A table that no other program has.
+    /// A table that no other program creates.
     pub(crate) mark: &'static str,
     pub(crate) migrator: Migrator,
 }
@@ -46,7 +46,8 @@ fn unusable(reason: impl Into<String>, remedy: impl Into<String>) -> ServerError
 }
 
 impl Tables {
-    /// Connects to the database, checks that it is ours or empty, and creates the tables. Returns how to connect again.
+    /// Connects to the database, checks that it is ours or empty, and creates the tables. Returns the options for further
+    /// connections.
     pub(crate) async fn prepare(&self, address: &ServerAddress) -> Result<PgConnectOptions, ServerError> {
         let options = address.options().map_err(|why| unusable(why, "correct the address"))?;
         let mut connection = tokio::time::timeout(CONNECTING, PgConnection::connect_with(&options))
@@ -107,8 +108,8 @@ impl Tables {
         Ok(applied.len() == self.migrator.iter().count())
     }
 
-    /// Creates the tables in one transaction, which others wait for. Without parameters: what sqlx would prepare for them could
-    /// stay behind in a session of a pooler.
+    /// Creates the tables in one transaction, under a lock. Uses no parameters: the statements that sqlx prepares for parameters
+    /// could remain in a session of a pooler.
     async fn create(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
         let mut transaction = connection.begin().await?;
         let lock = format!("SELECT pg_advisory_xact_lock({CREATING})");
@@ -132,7 +133,7 @@ impl Tables {
     }
 }
 
-/// Returns why there is no connection, and how to get one.
+/// Returns the reason for a failed connection, and a remedy.
 fn connecting_error(options: &PgConnectOptions, error: &sqlx::Error) -> ServerError {
     let user = options.get_username();
     match (error, code(error).as_deref()) {

@@ -1,4 +1,4 @@
-//! A statement with the values of its parameters.
+//! A statement and the values of its parameters.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, Error, SqlSafeStr, SqlStr};
 
 use super::value::Value;
 
-/// A statement. Its text comes from this program; values are parameters.
+/// A statement. The text is part of this program; values are always parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Statement {
     pub(super) sql: Cow<'static, str>,
@@ -33,7 +33,7 @@ impl Statement {
         for value in self.values {
             value.add_to_postgres(&mut arguments).map_err(Error::Encode)?;
         }
-        // The driver gives the statement a name otherwise, even if it forgets the name at once.
+        // Otherwise the driver names the statement, even if it forgets the name at once.
         Ok((text(self.sql), arguments, self.is_kept && keeps_statements))
     }
 }

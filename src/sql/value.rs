@@ -5,7 +5,7 @@ use sqlx::error::BoxDynError;
 use sqlx::postgres::PgArguments;
 use sqlx::sqlite::SqliteArguments;
 
-/// The value of a parameter. NULL has a type, too, because PostgreSQL asks for it.
+/// The value of a parameter. NULL also has a type, because PostgreSQL requires one.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Int(Option<i64>),
@@ -31,7 +31,7 @@ impl Value {
     }
 }
 
-/// Replaces the character that PostgreSQL can't store.
+/// Replaces NUL, which PostgreSQL can't store.
 pub(crate) fn storable(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{FFFD}") } else { text }
 }

@@ -5,7 +5,7 @@ use twox_hash::XxHash3_64;
 /// Values longer than this are hashed by themselves instead of being copied, in bytes.
 const LONG: usize = 256;
 
-/// The checksum of a row, from its columns in order.
+/// The checksum of a row, over its columns in order.
 pub(in crate::ledger) struct Checksum(Vec<u8>);
 
 impl Checksum {

@@ -1,4 +1,4 @@
-//! The complete check of the ledger: everything that is stored about a run is read and compared.
+//! The full check of the ledger: reads and compares all data of a run.
 
 use super::super::claims::StoredClaim;
 use super::super::database::Ledger;
@@ -20,17 +20,17 @@ const MESSAGES: i64 = 20;
 /// Record, state, person, time and checksum.
 type Decision = (Seq, String, String, i64, i64);
 
-/// What was found about a run.
+/// The result of inspecting a run.
 #[derive(Clone, Debug)]
 pub struct Inspection {
     pub run: RunId,
     pub records: i64,
     pub damage: Vec<(DamagedPart, String)>,
-    /// Records whose outcome was altered.
+    /// Records with an altered outcome.
     pub(super) altered_outcomes: Vec<Seq>,
-    /// Records with a decision that was altered.
+    /// Records with an altered decision.
     pub(super) altered_decisions: Vec<Seq>,
-    /// Records whose claim was altered.
+    /// Records with an altered claim.
     pub(super) altered_claims: Vec<Seq>,
 }
 
@@ -40,14 +40,14 @@ impl Inspection {
         self.damage.iter().any(|(part, _)| *part == damaged)
     }
 
-    /// Returns the first damage that can't be rebuilt.
+    /// Returns the first damage that can't be rebuilt, if any.
     pub fn lasting_damage(&self) -> Option<&str> {
         let lasting = [DamagedPart::Run, DamagedPart::Records, DamagedPart::Rows, DamagedPart::Known];
         let found = self.damage.iter().find(|(part, _)| lasting.contains(part));
         found.map(|(_, what)| what.as_str())
     }
 
-    /// Adds an error that says what is damaged. Returns other errors.
+    /// Adds the damage described by an error. Returns other errors.
     fn note<T>(&mut self, part: DamagedPart, result: Result<T, Error>) -> Result<Option<T>, Error> {
         match result {
             Ok(value) => Ok(Some(value)),
@@ -65,8 +65,8 @@ impl Inspection {
 }
 
 impl Ledger {
-    /// Returns what SQLite says about the structure of the file, and the runs that have lost their row; empty for an
-    /// undamaged file. A gigabyte takes some seconds. PostgreSQL checks its files by itself.
+    /// Returns the findings of SQLite about the structure of the file, and the runs without their row. Empty for an undamaged
+    /// file. Takes some seconds per gigabyte. PostgreSQL checks its own files.
     pub async fn inspect_file(&self) -> Result<Vec<String>, Error> {
         let query = format!("PRAGMA integrity_check({MESSAGES})");
         let said: Result<Vec<String>, _> = match &self.file {
@@ -96,7 +96,7 @@ impl Ledger {
         Ok(found)
     }
 
-    /// Reads everything that is stored about a run, and returns what was lost or altered.
+    /// Reads all data of a run. Returns the losses and alterations found.
     pub async fn inspect(&self, id: RunId) -> Result<Inspection, Error> {
         let mut found = Inspection {
             run: id,

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 const HEADER: usize = 32;
 const FRAME: usize = 24;
-/// The magic number without its last bit, which says that checksums are big-endian.
+/// The magic number without its last bit. The last bit marks big-endian checksums.
 const MAGIC: u32 = 0x377f_0682;
 /// The largest page of SQLite, in bytes.
 const MAX_PAGE: u32 = 65_536;
 
-/// What was read from a log.
+/// The frames of a log.
 #[derive(Debug, Default)]
 struct Frames {
     /// Undamaged frames from the start.
@@ -25,10 +25,10 @@ struct Frames {
     salts: [u32; 2],
 }
 
-/// Whether commits would be lost because a frame of the log of the database at `path` is damaged.
+/// Returns whether commits would be lost because a frame of the log of the database at `path` is damaged.
 ///
-/// A process that was killed can leave a torn frame only at the very end, for a transaction that was not acted upon. If another
-/// process is writing to the log, the answer is no.
+/// A killed process can leave a torn frame only at the very end, from a transaction with no effect outside. Returns false while
+/// another process is writing to the log.
 pub(in crate::ledger) fn loses_commits(path: &Path) -> io::Result<bool> {
     let (log, index) = (beside(path, "-wal"), beside(path, "-shm"));
     let committed = committed(&index);
@@ -58,7 +58,7 @@ fn committed(index: &Path) -> Option<(u32, [u32; 2])> {
     File::open(index).and_then(|mut file| file.read_exact(&mut bytes)).ok()?;
     let (first, second) = bytes.split_at(48);
     let word = |at: usize| u32::from_ne_bytes([first[at], first[at + 1], first[at + 2], first[at + 3]]);
-    // Bytes 32 to 39 are copied from the log, which is big-endian.
+    // Bytes 32 to 39 are copied from the log, in big-endian order.
     let salt = |at: usize| u32::from_be_bytes([first[at], first[at + 1], first[at + 2], first[at + 3]]);
     let mut sums = [0; 2];
     add(&mut sums, &first[..40], cfg!(target_endian = "big"));
@@ -111,7 +111,7 @@ fn read(log: &Path) -> io::Result<Option<Frames>> {
     Ok(Some(frames))
 }
 
-/// Adds bytes to the checksum of the log. Their number is a multiple of 8.
+/// Adds bytes to the checksum of the log. The length is a multiple of 8.
 fn add(sums: &mut [u32; 2], bytes: &[u8], is_big_endian: bool) {
     let (words, _) = bytes.as_chunks::<4>();
     let number = |word: &[u8; 4]| if is_big_endian { u32::from_be_bytes(*word) } else { u32::from_le_bytes(*word) };

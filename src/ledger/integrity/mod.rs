@@ -1,7 +1,7 @@
-//! Noticing damage: checksums of rows, totals of runs, and the check of a run before it is sent.
+//! Detection of damage: checksums of rows, totals of runs, and the check of a run before sending.
 //!
-//! Each row that decides about a request has a checksum, each run has the number and sums of its rows, and the file's log
-//! is compared with what was committed. So a flipped bit or a lost row is noticed before it leads to a request.
+//! Each row that can affect a request has a checksum, each run has the number and sums of its rows, and the file's log is
+//! compared with the committed state. A flipped bit or a lost row is therefore detected before it can affect a request.
 
 pub(super) mod checksum;
 pub(super) mod inspect;

@@ -1,10 +1,10 @@
 //! The parts of a run that can be damaged.
 
-/// The tables with rows of runs, except claims, which outlive their runs.
+/// The tables with rows of runs, except claims: claims outlive their runs.
 pub(super) const TABLES_OF_RUNS: [&str; 7] =
     ["source_block", "record_block", "outcome", "resolution", "in_flight", "intent", "total"];
 
-/// A part of what is stored about a run.
+/// A part of the stored data of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DamagedPart {
     /// The row of the run: address, workspace, settings.
@@ -17,12 +17,12 @@ pub enum DamagedPart {
     Decisions,
     Claims,
     Intents,
-    /// Found by an earlier repair, which could not rebuild it.
+    /// Found by an earlier repair, and not rebuilt.
     Known,
 }
 
 impl DamagedPart {
-    /// Returns what `runs repair` does about it.
+    /// Returns what `runs repair` does with the damage.
     pub fn remedy(self) -> &'static str {
         match self {
             DamagedPart::Run | DamagedPart::Records | DamagedPart::Rows => {

@@ -1,5 +1,5 @@
-//! Rebuilding what was lost or altered. No outcome is invented: what is not known becomes unknown, and a run whose records
-//! can't be read is marked as damaged.
+//! Rebuilding of lost or altered data. Outcomes are never invented: a record without a known outcome becomes unknown, and a run
+//! with unreadable records is marked as damaged.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,17 +27,16 @@ const COPIED: i64 = 512;
 /// The result of repairing a run.
 #[derive(Clone, Debug, Default)]
 pub struct Repaired {
-    /// What was rebuilt, or removed.
+    /// Descriptions of rebuilt or removed data.
     pub rebuilt: Vec<String>,
-    /// Records that have become unknown.
+    /// Number of records set to unknown.
     pub unknown: u64,
-    /// What could not be rebuilt. The run is not sent any more.
+    /// Damage that could not be rebuilt. The run will not be sent.
     pub damage: Option<String>,
 }
 
 impl Ledger {
-    /// Copies the files of the ledger in `folder` beside it, and returns the path of the copy. `name` follows the name of the
-    /// ledger.
+    /// Copies the files of the ledger in `folder`, with `name` appended to their names. Returns the path of the copy.
     pub fn copy_files(folder: &Path, name: &str) -> Result<PathBuf, Error> {
         let copy = folder.join(format!("{FILE}.{name}"));
         for suffix in ["", "-wal", "-shm"] {
@@ -66,12 +65,12 @@ impl Ledger {
         log::loses_commits(&path).map_err(|error| Error::Open { path, reason: error.to_string() })
     }
 
-    /// Opens the ledger in `folder` for a repair, without its latest changes if they can't be read.
+    /// Opens the ledger in `folder` for a repair. Drops the latest changes if they can't be read.
     pub async fn open_damaged(folder: &Path) -> Result<Ledger, Error> {
         Ledger::open_as_is(folder, true).await
     }
 
-    /// Rebuilds indexes and the structure of the file. Returns whether SQLite finds it undamaged then.
+    /// Rebuilds the indexes and the structure of the file. Returns whether SQLite finds the result undamaged.
     pub async fn rebuild_file(&self) -> Result<bool, Error> {
         for statement in ["REINDEX", "VACUUM"] {
             match sql::query(statement).execute(&self.writer).await.map_err(Error::from) {
@@ -89,7 +88,7 @@ impl Ledger {
         Ok(self.inspect_file().await?.is_empty())
     }
 
-    /// Copies what can be read to a new ledger in `folder`. Run by run, so that one damaged page costs one run.
+    /// Copies the readable data to a new ledger in `folder`. Run by run, so that a damaged page costs a single run.
     pub async fn salvage(&self, folder: &Path) -> Result<(), Error> {
         let new = Ledger::open(folder).await?;
         let (Pool::Sqlite(writer), Some(path)) = (&new.writer, &self.file) else {
@@ -117,7 +116,7 @@ impl Ledger {
     }
 
     /// Repairs a run. Requires the lock of the run. `has_lost_changes`: the latest changes of the ledger could not be read.
-    /// `claims`: the claims of its records, unless they are not known.
+    /// `claims`: the claims of the records, or empty if unknown.
     pub async fn repair(
         &self,
         found: &Inspection,
@@ -170,7 +169,7 @@ impl Ledger {
             sql::query("DELETE FROM in_flight WHERE run = $1").bind(id).execute(&mut transaction).await?;
         }
         let lost_answers: BTreeSet<Seq> = lost_answers.into_iter().collect();
-        // The totals are stored below; until then, adding to them needs some.
+        // Adding outcomes requires existing totals. The final totals are stored below.
         totals::store(&mut transaction, id, &stored.unwrap_or_default()).await?;
         let outcomes: Vec<Outcome> = lost_answers.iter().map(|seq| lost(*seq, now)).collect();
         insert_outcomes(&mut transaction, id, &outcomes).await?;
@@ -195,8 +194,8 @@ impl Ledger {
         Ok(repaired)
     }
 
-    /// Returns the records without an outcome that may have been sent and must not be sent twice: those with a claim, or all if
-    /// claims may be missing.
+    /// Returns the records without an outcome that may have been sent and must not be sent twice: all records with a claim, or
+    /// all records if claims may be missing.
     async fn maybe_sent(&self, run: &Run, has_all_claims: bool) -> Result<Vec<Seq>, Error> {
         let claimed = self.claimed(run.id).await?;
         let mut found = Vec::new();
@@ -238,7 +237,7 @@ impl Ledger {
         self.rebuild_totals(run, None).await
     }
 
-    /// Removes everything of a run but its claims.
+    /// Removes all data of a run except its claims.
     async fn remove_unreadable(&self, run: RunId) -> Result<(), Error> {
         let mut transaction = self.begin().await?;
         for table in TABLES_OF_RUNS {
@@ -251,7 +250,7 @@ impl Ledger {
     }
 }
 
-/// Returns the outcome of a record whose answer was lost.
+/// Returns the outcome of a record with a lost response.
 fn lost(seq: Seq, now: i64) -> Outcome {
     let problem = Problem {
         remedy: "look it up in the service, then `sheetport resolve`".to_owned(),
@@ -280,7 +279,7 @@ async fn claiming_runs(connection: &mut SqliteConnection) -> Result<Vec<RunId>, 
     ids(connection, query, query).await
 }
 
-/// Returns the numbers by the first query that can be read.
+/// Returns the result of the first readable query.
 async fn ids(connection: &mut SqliteConnection, query: &'static str, other: &'static str) -> Result<Vec<RunId>, Error> {
     for query in [query, other] {
         match sqlx::query_scalar(query).fetch_all(&mut *connection).await.map_err(Error::from) {
@@ -292,7 +291,7 @@ async fn ids(connection: &mut SqliteConnection, query: &'static str, other: &'st
     Ok(Vec::new())
 }
 
-/// Copies the rows of a table that fulfil a condition. Returns whether they could be read.
+/// Copies the rows of a table that match a condition. Returns false if they could not be read.
 async fn copy_rows(connection: &mut SqliteConnection, table: &str, condition: &str) -> Result<bool, Error> {
     let mut transaction = connection.begin().await?;
     let query = format!("INSERT OR IGNORE INTO main.{table} SELECT * FROM damaged.{table} WHERE {condition}");
@@ -306,7 +305,7 @@ async fn copy_rows(connection: &mut SqliteConnection, table: &str, condition: &s
     }
 }
 
-/// Copies the rows of a run; those of a damaged page are left out.
+/// Copies the rows of a run. Skips rows on damaged pages.
 async fn copy_in_parts(connection: &mut SqliteConnection, table: &str, run: RunId) -> Result<(), Error> {
     let of_run = format!("run = {run}");
     if copy_rows(connection, table, &of_run).await? || !matches!(table, "outcome" | "claim") {

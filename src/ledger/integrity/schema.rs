@@ -1,14 +1,14 @@
-//! The definitions of the tables: a flipped bit in one of them could change what a statement means.
+//! The definitions of the tables: a flipped bit in a definition could change the meaning of a statement.
 
 use super::super::database::{Ledger, TABLES};
 use super::super::error::Error;
 use crate::sql;
 
 impl Ledger {
-    /// Checks that the tables of a file are defined as when they were created.
+    /// Compares the definitions of the tables with the original definitions.
     ///
     /// # Errors
-    /// [`Error::DamagedFile`] if they are not.
+    /// [`Error::DamagedFile`] if they differ.
     pub(in crate::ledger) async fn verify_tables(&self) -> Result<(), Error> {
         let Some(path) = &self.file else { return Ok(()) };
         let query =

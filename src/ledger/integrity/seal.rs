@@ -1,4 +1,4 @@
-//! The checksum of the row of a run, which changes with each change of the row.
+//! The checksum of the row of a run, updated with each change of the row.
 
 use super::super::database::Ledger;
 use super::super::error::{Error, damaged};

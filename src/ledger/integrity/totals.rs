@@ -1,5 +1,5 @@
-//! The totals of a run: how many rows it has in the tables that grow while it is sent, with the sums of their positions
-//! and checksums.
+//! The totals of a run: the number of rows in the tables that grow during sending, and the sums of the positions and checksums of
+//! these rows.
 
 use super::super::error::{Error, damaged};
 use super::super::ids::{RunId, Seq};
@@ -15,19 +15,19 @@ pub(in crate::ledger) struct Totals {
     /// Rows without checksums.
     pub in_flight: Sum,
     pub claims: i64,
-    /// All requests made for the records of the run, and the repeated ones among them.
+    /// All requests for the records of the run. `retries` is the number of repeated requests.
     pub requests: i64,
     pub retries: i64,
     pub states: States,
 }
 
-/// The number of outcomes in each state, those of resolved records in the state that a person has decided.
+/// The number of outcomes in each state. Resolved records count in the state chosen by a person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::ledger) struct States {
     counts: [i64; 6],
 }
 
-/// The number of rows, and the sums of their positions and checksums.
+/// A number of rows, and the sums of their positions and checksums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::ledger) struct Sum {
     pub rows: i64,
@@ -60,7 +60,7 @@ impl States {
         RecordState::Unknown,
     ];
 
-    /// Adds `count` outcomes, or removes them if it is negative. Pending records have none.
+    /// Adds `count` outcomes, or removes outcomes if negative. Pending records have no outcome.
     pub(in crate::ledger) fn add(&mut self, state: RecordState, count: i64) {
         for (known, sum) in States::ORDER.iter().zip(&mut self.counts) {
             *sum += if *known == state { count } else { 0 };
@@ -121,7 +121,7 @@ const NUMBERS: usize = 17;
 /// Returns the totals of a run.
 ///
 /// # Errors
-/// [`Error::Damaged`] if the run has none, or altered ones.
+/// [`Error::Damaged`] if the totals are missing or altered.
 pub(in crate::ledger) async fn load(on: impl Executor, run: RunId) -> Result<Totals, Error> {
     load_with(on, run, "").await
 }
@@ -160,7 +160,7 @@ pub(in crate::ledger) async fn store(transaction: &mut Transaction, run: RunId, 
     Ok(())
 }
 
-/// Waits until no other transaction changes the totals of a run, and keeps others from changing them.
+/// Locks the totals of a run, after waiting for other transactions.
 pub(in crate::ledger) async fn wait(transaction: &mut Transaction, run: RunId) -> Result<(), Error> {
     let for_update = transaction.dialect().for_update();
     if !for_update.is_empty() {
@@ -170,7 +170,7 @@ pub(in crate::ledger) async fn wait(transaction: &mut Transaction, run: RunId) -
     Ok(())
 }
 
-/// Changes the totals of a run, in the transaction of the rows that they count.
+/// Changes the totals of a run, in the same transaction as the counted rows.
 pub(in crate::ledger) async fn change(
     transaction: &mut Transaction,
     run: RunId,

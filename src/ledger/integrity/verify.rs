@@ -1,5 +1,5 @@
-//! The check of a run before it is sent. Reads what the sender reads, by the same queries, and compares it with the counts
-//! and sums that were stored with it. A million records take about a second.
+//! The check of a run before sending. Reads the same data as the sender, by the same queries, and compares it with the stored
+//! counts and sums. Takes about a second for a million records.
 
 use super::super::database::Ledger;
 use super::super::error::{Error, damaged};
@@ -11,12 +11,12 @@ use super::part::DamagedPart;
 use super::totals::{self, Sum, Totals};
 use crate::sql::{self, Row};
 
-/// The structure of a file up to this size is checked before each run that is sent again, in bytes: about 50 ms.
+/// Maximum file size for a structure check before each resumed run, in bytes. Takes about 50 ms.
 const SMALL_FILE: u64 = 16 * 1024 * 1024;
 
 impl Ledger {
-    /// Checks the structure of the file, unless it is large: a damaged page is found then when it is read or written, which may be
-    /// after some requests.
+    /// Checks the structure of the file, unless the file is large. In a large file, a damaged page is found when read or written,
+    /// which may be after some requests.
     pub(in crate::ledger) async fn verify_small_file(&self) -> Result<(), Error> {
         let Some(path) = &self.file else { return Ok(()) };
         if path.metadata().is_ok_and(|file| file.len() > SMALL_FILE) {
@@ -29,11 +29,11 @@ impl Ledger {
         }
     }
 
-    /// Checks that nothing of a run that decides about its requests was lost or altered: row, plan, outcomes, resolutions and
-    /// records in flight.
+    /// Checks that nothing that affects the requests of a run was lost or altered: row, plan, outcomes, resolutions and records
+    /// in flight.
     ///
     /// # Errors
-    /// [`Error::Damaged`] with the first damage, also if it was found earlier and could not be repaired.
+    /// [`Error::Damaged`] with the first damage, including damage found earlier and not repaired.
     pub(in crate::ledger) async fn verify(&self, run: RunId) -> Result<(), Error> {
         let run = self.run(run).await?;
         if let Some(damage) = &run.damage {
@@ -49,7 +49,7 @@ impl Ledger {
         self.verify_totals(run.id).await
     }
 
-    /// Checks that the counts and sums of the rows that sending adds are those stored with the run.
+    /// Compares the rows added by sending with the counts and sums stored for the run.
     pub(in crate::ledger) async fn verify_totals(&self, run: RunId) -> Result<(), Error> {
         let stored = totals::load(&self.reader, run).await?;
         let actual = self.actual_totals(run, stored).await?;
@@ -59,7 +59,7 @@ impl Ledger {
         }
     }
 
-    /// Checks blocks and their counts.
+    /// Checks the blocks and their counts.
     pub(super) async fn verify_plan(&self, run: &Run) -> Result<(), Error> {
         let mut counts = PlannedCounts::default();
         let mut from = 0;
@@ -91,8 +91,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Counts the rows of a run. Outcomes are found by the ranges of the blocks, as the sender finds them. Requests and
-    /// retries are those of `stored`.
+    /// Counts the rows of a run. Finds outcomes by the ranges of the blocks, like the sender. Copies requests and retries from
+    /// `stored`.
     pub(in crate::ledger) async fn actual_totals(&self, run: RunId, stored: Totals) -> Result<Totals, Error> {
         let mut totals = Totals { requests: stored.requests, retries: stored.retries, ..Totals::default() };
         let query = "SELECT outcome.state, COUNT(*), CAST(SUM(outcome.seq) AS BIGINT), \
@@ -120,7 +120,7 @@ impl Ledger {
     }
 }
 
-/// Adds the rows with one state: the state, their number, and the sums of their positions and checksums. Returns the first two.
+/// Adds a group of rows with the same state: state, number, sum of positions, and sum of checksums. Returns state and number.
 fn add_group(sum: &mut Sum, row: &Row) -> Result<(RecordState, i64), Error> {
     let (state, count) = (outcome_state(row.try_get(0)?)?, row.try_get::<i64, _>(1)?);
     sum.rows += count;
@@ -129,7 +129,7 @@ fn add_group(sum: &mut Sum, row: &Row) -> Result<(RecordState, i64), Error> {
     Ok((state, count))
 }
 
-/// Describes how the rows of a run differ from its stored totals.
+/// Describes the differences between the stored and the actual totals of a run.
 pub(super) fn differences(stored: &Totals, actual: &Totals) -> Vec<(DamagedPart, String)> {
     let compare = |part, what: &str, stored: Sum, actual: Sum| {
         if stored.rows != actual.rows {
