@@ -45,7 +45,7 @@ pub(super) struct RecordHashes(Vec<Hashes>);
 pub(super) struct PreviousRecords(Vec<Hashes>);
 
 impl PreviousRecords {
-    /// Reads the file of the previous export. Returns `None` if it is missing or unreadable.
+    /// Reads the file of the previous export. Returns `None` if missing or unreadable.
     pub(super) fn read(path: &Path) -> Result<Option<PreviousRecords>, Error> {
         let error = |source| Error::Spool { path: path.to_owned(), source };
         let Some(mut file) = open(path).map_err(error)? else { return Ok(None) };
@@ -69,7 +69,7 @@ pub(super) struct Comparison {
     pub(super) changes: Option<Changes>,
     /// Whether there are new hashes.
     has_hashes: bool,
-    /// The new hashes, until they are saved.
+    /// The file of the new hashes. `None` once saved.
     new_hashes: Option<WholeFile>,
 }
 
@@ -79,7 +79,7 @@ impl Comparison {
         self.has_hashes
     }
 
-    /// Puts the new hashes in place, unless they are.
+    /// Puts the new hashes in place. Does nothing if already done.
     pub(super) fn save(&mut self) -> Result<(), Error> {
         self.new_hashes.take().map(WholeFile::finish).transpose()?;
         Ok(())
@@ -137,7 +137,7 @@ pub(super) fn hashes(entry: &Entry<'_>) -> Hashes {
     (XxHash3_64::oneshot(id.as_bytes()), XxHash3_64::oneshot(entry.json().as_bytes()))
 }
 
-/// Opens a file of hashes. Returns `None` if it is missing, of another version or damaged.
+/// Opens a file of hashes. Returns `None` for a missing or damaged file, and for a file of another version.
 fn open(path: &Path) -> io::Result<Option<BufReader<File>>> {
     let file = match File::open(path) {
         Ok(file) => file,

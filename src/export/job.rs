@@ -46,14 +46,13 @@ pub struct ChangesFile {
 pub enum Since {
     /// All records.
     Ever,
-    /// Records that the previous export to this name did not have with the same content. The first export contains all
-    /// records.
+    /// Records that are new or changed since the previous export to this name. The first export contains all records.
     Last,
     Moment(jiff::Timestamp),
 }
 
 impl Source {
-    /// Returns the path of the list, or the path below which the single records are.
+    /// Returns the path of the list, or the common part of the paths of the single records.
     pub(crate) fn path(&self) -> &'static str {
         match self {
             Source::List(list) => list.path,
@@ -77,12 +76,12 @@ pub struct Job {
     pub output: Output,
     pub style: Style,
     pub template: Option<Template>,
-    /// Path of an array whose elements get a row each.
+    /// Path of an array to expand into one row per element.
     pub explode: Option<String>,
     pub since: Since,
-    /// Appends the changes since the previous export to the file of that export.
+    /// Appends the changes since the previous export to its file.
     pub append: bool,
-    /// Lists what was added, changed and removed since the previous export with such a list.
+    /// A list of records added, changed and removed since the previous export with such a list.
     pub changes: Option<ChangesFile>,
     /// Reads all IDs a second time.
     pub verify: bool,
@@ -92,7 +91,7 @@ pub struct Job {
     pub keep: Option<usize>,
     /// Minimum ratio of the number of records to the number in the previous export.
     pub min_ratio: Option<f64>,
-    /// An empty list may replace the file of one that was not.
+    /// Whether an empty list may replace a file with records.
     pub allow_empty: bool,
     /// Number of entries to ask for per page of a list.
     pub page_size: PageSize,
@@ -105,12 +104,12 @@ pub struct Job {
     /// Value of the `Accept-Language` header.
     pub language: Option<String>,
     pub clock: Clock,
-    /// What manifests name in place of the pattern of the output, if that is a local copy of a file elsewhere.
+    /// Output pattern for manifests, if `output` is a local copy of a remote file.
     pub shown_pattern: Option<String>,
 }
 
 impl Job {
-    /// Returns the style of text files: that of the request, and then that of the template.
+    /// Returns the style of text files. The request overrides the template.
     pub(super) fn table_style(&self) -> Style {
         self.template.as_ref().map_or(self.style, |template| self.style.or(template.style))
     }

@@ -1,5 +1,5 @@
-//! Kills a process before each of its writes while it appends to a file and lists the changes. No changes may be lost, or be
-//! in the file twice.
+//! Kills a process before each of its writes while it appends changes to a file and lists them. Checks that no change is lost or
+//! appended twice.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,14 +13,14 @@ use crate::client::auth::Credentials;
 use crate::client::{Client, ConnectOptions, Pace, Request, Response, TransportOutcome};
 use crate::sheet::write::full_disk;
 
-/// Tells the process that is killed its folder.
+/// Variable with the folder of the process to be killed.
 const FOLDER: &str = "SHEETPORT_TEST_KILL_FOLDER";
-/// Tells it after how many writes.
+/// Variable with the number of writes before the kill.
 const WRITES: &str = "SHEETPORT_TEST_KILL_WRITES";
 /// More writes than an export of this test has.
 const MOST_WRITES: usize = 1_000;
 
-/// Appends the changes to `deltas.csv`. The service lists what is in `list.json`.
+/// Appends the changes to `deltas.csv`. The service lists the content of `list.json`.
 fn append(folder: &Path) -> Result<Exported, Error> {
     let list = fs::read_to_string(folder.join("list.json")).expect("a list");
     let script = move |request: &Request| {
@@ -58,7 +58,7 @@ fn rows(folder: &Path) -> Vec<String> {
     text.lines().skip(1).map(row).collect()
 }
 
-/// Returns what happened to each record by the list of changes.
+/// Returns the change of each record, from the list of changes.
 fn changes(folder: &Path) -> BTreeMap<String, String> {
     let text = fs::read_to_string(folder.join("changes.ndjson")).unwrap_or_default();
     let change = |line: &str| {

@@ -1,11 +1,11 @@
-//! Locales, which determine the decimal separator. Other formats do not depend on the locale.
+//! Locales. The locale determines the decimal separator, and no other formats.
 
 /// Languages with a decimal comma.
 const COMMA: &[&str] = &[
     "bg", "cs", "da", "de", "el", "es", "fi", "fr", "hu", "id", "it", "nb", "nl", "pl", "pt", "ro", "ru", "sk", "sv",
     "tr", "uk",
 ];
-/// Languages with a decimal point, and regions that differ from the language.
+/// Languages with a decimal point, and regions that differ from their language.
 const POINT: &[&str] = &["en", "he", "ja", "ko", "th", "zh", "de-ch", "it-ch", "es-mx"];
 
 /// Returns whether a locale such as `de` or `de-AT` has a decimal comma, or `None` for an unknown locale.

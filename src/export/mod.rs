@@ -1,8 +1,8 @@
 //! Exports: a list, or single records, into a file with a manifest.
 //!
-//! [`run`] drives the steps: a [`session`] reads the list, for which [`fetch`] requests pages in order and [`spool`] keeps
-//! them on disk; [`table`] turns their entries into rows of the file; and [`conclude`] decides whether the file is complete,
-//! and puts it in place. The file formats themselves are in [`crate::sheet::write`].
+//! [`run`] drives the steps. A [`session`] reads the list: [`fetch`] requests pages in order, and [`spool`] keeps them on disk.
+//! [`table`] turns the entries into rows of the file. [`conclude`] decides whether the file is complete, and puts the file in
+//! place. The file formats themselves are in [`crate::sheet::write`].
 
 mod change_list;
 mod changes;

@@ -25,7 +25,7 @@ use crate::sheet;
 use crate::sheet::compression::Compression;
 use crate::sheet::write::{Existing, Shape, WholeFile, folder};
 
-/// How often a list is read if it changes meanwhile in a way that may hide records.
+/// Maximum number of readings of a list, if changes during a reading may have hidden records.
 const MAX_READINGS: u32 = 3;
 
 /// Runs an export.
@@ -39,8 +39,8 @@ pub async fn export(
     exported.into_iter().next().ok_or(Error::Internal("an export has no result"))
 }
 
-/// Runs exports into one file. Several must have the same workbook as their output: each becomes a sheet. The file is
-/// replaced only if all of them are complete.
+/// Runs exports into one file. The output of several exports must be the same workbook, with a sheet for each. The file is
+/// replaced only if all exports are complete.
 pub async fn export_together(
     client: Arc<Client>,
     pace: Arc<Pace>,
@@ -80,7 +80,7 @@ pub async fn export_together(
     conclude(finished.map(|(finished, result)| result.with(finished)).collect(), path.as_deref(), is_complete)
 }
 
-/// An export whose files and state are known, and locked against other processes.
+/// An export with known files and state, locked against other processes.
 struct StartedExport<'a> {
     job: &'a Job,
     path: Option<PathBuf>,
@@ -89,12 +89,12 @@ struct StartedExport<'a> {
     history: History,
     previous: Option<State>,
     appending: Option<Appending>,
-    /// A file to which an interrupted export may have appended its changes.
+    /// A file that may contain the appended changes of an interrupted export.
     uncertain: Option<PathBuf>,
     records_before: Option<u64>,
 }
 
-/// An export whose list has been read.
+/// An export after its list was read.
 struct ReadExport<'a> {
     started: StartedExport<'a>,
     session: ExportSession,
@@ -107,7 +107,7 @@ impl<'a> StartedExport<'a> {
     fn start(job: &'a Job) -> Result<StartedExport<'a>, Error> {
         let identity = identity(job)?;
         let history = History::open(&job.home, &identity)?;
-        // Looks for temporary files that creating others removes.
+        // Must look for temporary files first: creating other files removes them.
         let (previous, uncertain) = history.state()?;
         let path = match &job.output {
             Output::File { pattern, .. } => Some(file_path(job, pattern)?),
@@ -123,7 +123,7 @@ impl<'a> StartedExport<'a> {
         Ok(StartedExport { job, path, changes, identity, history, previous, appending, uncertain, records_before })
     }
 
-    /// Reads the list, again if it changes meanwhile in a way that may hide records.
+    /// Reads the list. Starts again if changes during the reading may have hidden records.
     async fn read(self, fetcher: &Fetcher, is_shared: bool, progress: &Progress<'_>) -> Result<ReadExport<'a>, Error> {
         let StartedExport { job, path, history, previous, .. } = &self;
         let concluded = previous.as_ref().map(|previous| previous.started);
@@ -171,9 +171,8 @@ impl<'a> StartedExport<'a> {
     }
 }
 
-/// Returns the page size with which the list is read again from the start, after an error that came with pages of `size`
-/// entries: a list whose later pages are too much for the service at this size can still be exported. `None` if the service
-/// does not answer with smaller pages either.
+/// Returns the page size for another reading from the start, after an error with pages of `size` entries. The service may be
+/// unable to return later pages of this size. Returns `None` if smaller pages fail too.
 async fn smaller_pages(
     error: &Error,
     job: &Job,
@@ -195,7 +194,7 @@ async fn smaller_pages(
 }
 
 impl<'a> ReadExport<'a> {
-    /// Separates what a blocking thread writes from what concludes the export. Changes are listed only if all is complete.
+    /// Separates the table, for a blocking thread, from the result. Changes are listed only if the export is complete.
     fn split(self, is_complete: bool) -> (UnfinishedTable, UnfinishedResult<'a>) {
         let ReadExport { started, session, since, verdict, requested } = self;
         let StartedExport { job, changes, history, previous, appending, uncertain, .. } = started;
@@ -225,7 +224,7 @@ impl<'a> ReadExport<'a> {
                 started,
                 finished: job.clock.timestamp().to_string(),
                 compared: Some(new_records.clone()),
-                // Changes that are not listed yet are listed by the next export.
+                // Changes not listed now are left for the next export.
                 listed: previous.as_ref().and_then(|previous| previous.listed.clone()),
             },
             folder: history.folder().to_owned(),
@@ -250,7 +249,7 @@ impl<'a> ReadExport<'a> {
     }
 }
 
-/// What concludes an export, apart from its table.
+/// The data for concluding an export, except its table.
 struct UnfinishedResult<'a> {
     job: &'a Job,
     history: History,
@@ -296,11 +295,11 @@ impl<'a> UnfinishedResult<'a> {
     }
 }
 
-/// Returns the paths of the files of a job as of now: that of the records, and that of their changes with `true`. Creates missing
-/// folders.
+/// Returns the current paths of a job's files: the path of the records with `false`, the path of the list of changes with `true`.
+/// Creates missing folders.
 ///
 /// # Errors
-/// If a name can't be that of a file.
+/// Fails if a name is not valid as a file name.
 pub fn paths(job: &Job) -> Result<Vec<(PathBuf, bool)>, Error> {
     let records = match &job.output {
         Output::File { pattern, .. } => Some((pattern, false)),
@@ -340,7 +339,7 @@ fn identity(job: &Job) -> Result<String, Error> {
     Ok(identity.to_string())
 }
 
-/// Returns the selection of records, and since when the omitted ones have not changed.
+/// Returns the selection of records, and the time since when omitted records are unchanged.
 fn selection(
     job: &Job,
     history: &History,

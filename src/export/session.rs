@@ -1,4 +1,4 @@
-//! An export while its pages are being fetched: spools each page and hands it to the writer of the table.
+//! The reading of one export: fetches the pages, spools them, and passes them to the writer of the table.
 
 use std::collections::HashMap;
 
@@ -27,14 +27,14 @@ pub(super) struct ExportSession {
     pub(super) repeated: HashMap<u64, Vec<bool>>,
     /// Number of frames in the spool.
     frames: u64,
-    /// Number of IDs that were not found.
+    /// Number of IDs not found.
     pub(super) missing: u64,
-    /// Number of these for which the service answered something else.
+    /// Number of IDs among the missing for which the service returned another record.
     others: u64,
     /// Number of entries per page of the list, as asked for and as in force.
     asked: u64,
     pub(super) size: u64,
-    /// What is known about larger pages, after a list that was read from its beginning.
+    /// Known page sizes, after reading a list from the start.
     pub(super) known: Option<KnownSizes>,
     pub(super) was_resumed: bool,
     /// All IDs of the list were read a second time.
@@ -44,8 +44,8 @@ pub(super) struct ExportSession {
 }
 
 impl ExportSession {
-    /// Opens the spool of an interrupted export unless `is_fresh`, or creates one. `concluded` is the start time of the
-    /// last export that was not interrupted.
+    /// Opens the spool of an interrupted export unless `is_fresh`, or creates a spool. `concluded` is the start time of the last
+    /// concluded export.
     pub(super) fn start(
         job: &Job,
         identity: &str,
@@ -83,7 +83,7 @@ impl ExportSession {
         })
     }
 
-    /// Fetches the pages that are missing, and judges whether the list is whole.
+    /// Fetches the missing pages, and decides whether the list is complete.
     pub(super) async fn fetch_all(
         &mut self,
         job: &Job,
@@ -146,7 +146,7 @@ impl ExportSession {
         }
     }
 
-    /// Fetches the first page, and with it the size of all pages.
+    /// Fetches the first page, which determines the page size.
     async fn fetch_first(
         &mut self,
         fetcher: &Fetcher,
@@ -167,8 +167,8 @@ impl ExportSession {
         Ok(First { len, known })
     }
 
-    /// Reads the first and perhaps the last pages again, until all their entries are known: those that were inserted
-    /// while the list was being read are there.
+    /// Reads the first and possibly the last pages again, until a page has no new entries. Entries inserted during the reading
+    /// are on these pages.
     async fn look_again(&mut self, fetcher: &Fetcher, list: &'static List) -> Result<(), Error> {
         for ends in [Walk::first_look, Walk::last_look] {
             let mut number = ends(&self.walk);
@@ -181,8 +181,8 @@ impl ExportSession {
         Ok(())
     }
 
-    /// Finds out whether a list without total and with a single page, whatever its number, is a page of a longer list: asks
-    /// for larger pages until one is not full, or has nothing new because the service ignores the size or has a largest one.
+    /// Decides whether the only page of a list without a total is complete. Requests larger pages until a page is not full, or
+    /// has no new entries because the service ignores or limits the size.
     async fn read_unpaged(&mut self, fetcher: &Fetcher, list: &'static List) -> Result<Completeness, Error> {
         let mut size = self.asked;
         while self.walk.entries >= size && !self.walk.has_looked_enough() {
@@ -247,7 +247,7 @@ impl ExportSession {
         self.write(page, new).await
     }
 
-    /// Spools a page that was read again, and adds its new entries to the table. Returns whether there are any.
+    /// Spools a page read again, and adds its new entries to the table. Returns whether there are any.
     async fn insert_again(&mut self, page: Page) -> Result<bool, Error> {
         // Nothing to spool: the page is empty, or the service has no page of this number.
         if page.len() == 0 {
@@ -291,10 +291,10 @@ fn sizes(payload: &[u8]) -> Option<(u64, u64)> {
     Some((asked.parse().ok()?, size.parse().ok()?))
 }
 
-/// Whether a list with this number of entries may be a page of a longer list: a power of two, or one of the numbers that people
-/// choose, such as 50, 120, 250 and 2,000.
+/// Whether a list of this length may be a single page of a longer list: a power of two, or a round number such as 50, 120, 250 or
+/// 2,000.
 fn is_typical_page_size(entries: u64) -> bool {
-    /// Their digits without zeros at the end.
+    /// Leading digits of round numbers.
     const CHOSEN: [u64; 18] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 24, 25, 36, 48, 72, 75, 125];
     let mut digits = entries;
     while digits > 0 && digits.is_multiple_of(10) {

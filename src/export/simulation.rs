@@ -1,5 +1,5 @@
-//! Simulates exports on many nights against a list that changes between and during pages, and a service and a machine with
-//! faults. All files are real; the service and the clocks are not.
+//! Simulates exports on many nights against a list that changes between and during pages, with faults of the service and the
+//! machine. All files are real; the service and the clocks are simulated.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,13 +22,13 @@ const SEED: &str = "SHEETPORT_NIGHTS_SEED";
 /// Chooses the number of seeds.
 const SEEDS: &str = "SHEETPORT_NIGHTS_SEEDS";
 const DEFAULT_SEEDS: u64 = 1_000;
-/// Number of tests that share the seeds, so that they run at the same time.
+/// Number of tests to divide the seeds among, so that they run in parallel.
 const PARTS: u64 = 4;
 const NIGHTS: u32 = 30;
 /// How often a scheduler repeats a failed export in a night.
 const ATTEMPTS: u32 = 6;
 thread_local! {
-    /// The time of the machine that exports, in nanoseconds since 1970. An export asks for it on the thread of its task only.
+    /// The clock of the exporting machine, in nanoseconds since 1970. Exports read the clock on the thread of their task only.
     static NOW: Cell<i64> = const { Cell::new(0) };
 }
 
@@ -48,14 +48,14 @@ enum Order {
     LastChanged,
 }
 
-/// What the service does if it is asked for more entries per page than it grants.
+/// Response of the service to requests for too many entries per page.
 #[derive(Clone, Copy, Debug)]
 enum Paging {
-    /// It returns this number.
+    /// This number of entries.
     Caps(usize),
-    /// It answers 400 to more than a hundred.
+    /// Status 400 above a hundred entries.
     Refuses,
-    /// It returns its usual five instead of more than a hundred.
+    /// The default of five entries above a hundred.
     ReturnsUsual,
 }
 
@@ -70,16 +70,16 @@ impl Paging {
     }
 }
 
-/// What the service writes as the time of a change.
+/// Clock of the service for the times of changes.
 #[derive(Clone, Copy, Debug)]
 enum Stamps {
-    /// UTC, by a clock that is ahead by so many seconds.
+    /// UTC, ahead by this many seconds.
     Skewed(i64),
-    /// Its local time, as if it were UTC: an hour comes twice in the night in which daylight saving time ends.
+    /// Local time labelled as UTC: one hour occurs twice in the night when daylight saving time ends.
     LocalAsUtc,
 }
 
-/// A version of a record, and when it was the current one.
+/// A version of a record, and the time during which it was current.
 #[derive(Clone, Debug)]
 struct Version {
     id: u64,
@@ -91,12 +91,12 @@ struct Version {
     until: i64,
 }
 
-/// The service, and what happens to those who export.
+/// The service, and the faults planned for the exports.
 #[derive(Debug)]
 struct World {
     rng: fastrand::Rng,
     versions: Vec<Version>,
-    /// The indexes of the current versions, in the order of their last change.
+    /// The indexes of the current versions, ordered by their last change.
     current: Vec<usize>,
     next_id: u64,
     next_number: u64,
@@ -106,11 +106,11 @@ struct World {
     /// Where the service and the machine are.
     zone: TimeZone,
     paging: Paging,
-    /// Whether the list changes while it is being read.
+    /// Whether the list changes during readings.
     is_busy: bool,
     /// How many of a thousand requests fail.
     faults: u64,
-    /// Number of further requests that fail, because the service is away.
+    /// Number of requests until the end of an outage.
     outage: u32,
     has_lost_token: bool,
     /// Number of requests until the process is killed.
@@ -175,7 +175,7 @@ impl World {
         self.add_version(id);
     }
 
-    /// Ends a random current version, and returns the ID of its record.
+    /// Ends a random current version. Returns the ID of its record.
     fn end_version(&mut self) -> Option<u64> {
         let place = (!self.current.is_empty()).then(|| self.rng.usize(..self.current.len()))?;
         let version = self.current.remove(place);
@@ -245,7 +245,7 @@ impl World {
         let entries: Vec<&str> = entries.map(|version| version.json.as_str()).collect();
         let total = if self.has_total { format!(r#","total":{total}"#) } else { String::new() };
         let body = format!(r#"{{"data":[{}]{total}}}"#, entries.join(","));
-        // A change between two pages; its total is seen with the next one.
+        // A change between two pages. Only the total of the next page shows the change.
         if self.is_busy && self.rng.u8(..20) == 0 {
             self.change();
         }
@@ -267,16 +267,16 @@ fn lock(world: &Mutex<World>) -> MutexGuard<'_, World> {
     world.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is exported.
+/// Content and kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Export {
     /// The whole list, with a list of changes for some seeds.
     All,
-    /// The whole list to a file of its own.
+    /// The whole list, each time to a new file.
     Dated,
-    /// The changes, to a file of their own.
+    /// The changes, each time to a new file.
     Deltas,
-    /// The changes, to the file of the earlier ones.
+    /// The changes, appended to the same file.
     Appended,
 }
 
@@ -287,13 +287,13 @@ struct Simulation {
     world: Arc<Mutex<World>>,
     killed: Arc<Notify>,
     folder: PathBuf,
-    /// The records after the first file of changes and all later ones, or after all rows of the file to which they are appended.
+    /// The records after applying all files of changes, or all rows of the file with appended changes.
     merged: BTreeMap<u64, u64>,
-    /// The rows of that file.
+    /// The rows of the file with appended changes.
     appended: Vec<(u64, u64)>,
     /// The records after all lists of changes. `None` before the first.
     listed: Option<BTreeMap<u64, u64>>,
-    /// What is remembered of page sizes.
+    /// The page sizes known so far.
     known: KnownSizes,
     complete: u32,
     incomplete: u32,
@@ -387,7 +387,7 @@ impl Simulation {
         false
     }
 
-    /// Compares a complete file with what the list had while it was read.
+    /// Compares a complete file with the content of the list during the reading.
     fn check(&mut self, exported: &Exported) {
         let path = exported.path.as_deref().expect("a file");
         let mut rows = rows(path);
@@ -396,7 +396,7 @@ impl Simulation {
             let all: BTreeSet<&(u64, u64)> = rows.iter().collect();
             assert_eq!(all.len(), rows.len(), "seed {}: nothing is appended twice: {rows:?}", self.seed);
             self.appended.clone_from(&rows);
-            // Those of an export that was interrupted at its end are among them.
+            // Includes the rows of an export that was interrupted at its end.
             self.merged = rows.iter().copied().collect();
             rows.drain(..usize::try_from(before).expect("rows"));
             assert_eq!(rows.len() as u64, exported.manifest.rows);
@@ -423,7 +423,7 @@ impl Simulation {
             self.merged.extend(rows.iter().copied());
             return;
         }
-        // The records that were there throughout, in whatever version.
+        // Records present throughout, in any version.
         let mut spans: BTreeMap<u64, (i64, i64)> = BTreeMap::new();
         for version in &world.versions {
             let span = spans.entry(version.id).or_insert((version.from, version.until));
@@ -457,7 +457,7 @@ impl Simulation {
         assert_eq!(*listed, rows, "seed {}: the lists of changes", self.seed);
     }
 
-    /// Simulates a month of nights, and then one without changes.
+    /// Simulates a month of nights, and then a night without changes.
     async fn run(&mut self) {
         for night in 0..NIGHTS {
             {
@@ -538,7 +538,7 @@ fn simulate(part: u64) {
             false => tempfile::tempdir(),
         };
         let folder = folder.expect("a folder");
-        // The month in which daylight saving time ends.
+        // Daylight saving time ends in this month.
         let start: jiff::Timestamp = "2026-10-05T00:00:00Z".parse().expect("a time");
         NOW.set(i64::try_from(start.as_nanosecond()).expect("this century"));
         *lock(&world) = World::new(seed);

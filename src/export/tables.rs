@@ -1,4 +1,4 @@
-//! Finishes the tables of exports whose lists have been read, and puts the files in place.
+//! Finishes the tables of exports after reading, and puts the files in place.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -13,14 +13,14 @@ use super::template::Template;
 use crate::client::pages::{Entry, Page};
 use crate::sheet::write::{ReadyFile, Style, ValueTable, Written};
 
-/// The pages of an export, as they were received.
+/// The pages of an export, as received.
 pub(super) struct SpooledPages {
     pub(super) spool: Spool,
     /// Flags for the new entries of pages with repeated entries, by position in the spool.
     pub(super) repeated: HashMap<u64, Vec<bool>>,
 }
 
-/// The pages of a spool, with a flag for each entry that is new.
+/// The pages of a spool, with a flag for each new entry.
 struct PageIterator<'a> {
     frames: Frames,
     repeated: &'a HashMap<u64, Vec<bool>>,
@@ -55,17 +55,17 @@ impl Iterator for PageIterator<'_> {
 pub(super) struct UnfinishedTable {
     pub(super) writer: WriterThread,
     pub(super) pages: SpooledPages,
-    /// The hashes of the previous export, and those of this one.
+    /// The hashes of the previous export and of this export.
     pub(super) hashes: (Option<PathBuf>, PathBuf),
     pub(super) style: Style,
     pub(super) appended: Option<UnfinishedFile>,
     pub(super) list: Option<UnfinishedList>,
 }
 
-/// A file to which rows are to be appended.
+/// An unfinished file with appended rows.
 pub(super) struct UnfinishedFile {
     pub(super) appending: Appending,
-    /// The state once they are.
+    /// The state after appending.
     pub(super) state: State,
     /// Folder of the state.
     pub(super) folder: PathBuf,
@@ -73,7 +73,7 @@ pub(super) struct UnfinishedFile {
 
 /// A list of changes to be written.
 pub(super) struct UnfinishedList {
-    /// The records of the previous export with such a list, and those of this one.
+    /// The records of the previous export with a list of changes. `new` is the file for this export.
     pub(super) previous: Option<PathBuf>,
     pub(super) new: PathBuf,
     pub(super) layout: ListLayout,
@@ -82,7 +82,7 @@ pub(super) struct UnfinishedList {
     pub(super) records: ComparedRecords,
 }
 
-/// A finished table, the comparison with the previous export, and its list.
+/// A finished table, the comparison with the previous export, and the list of changes.
 pub(super) struct FinishedExport {
     pub(super) table: FinishedTable,
     pub(super) comparison: Comparison,
@@ -90,7 +90,7 @@ pub(super) struct FinishedExport {
     pub(super) spool: Spool,
     /// `None` for standard output.
     pub(super) written: Option<Written>,
-    /// The same file for the next export. `None` if it has several tables.
+    /// The file for comparison by the next export. `None` if the file has several tables.
     pub(super) file: Option<WrittenFile>,
     /// Number of rows of earlier exports in the file. `None` unless rows are appended.
     pub(super) rows_before: Option<u64>,
@@ -119,8 +119,8 @@ impl SpooledPages {
     }
 }
 
-/// Finishes the tables, and compares their records with those of the previous exports. Nothing is put in place before
-/// everything is written: first `file`, and then the lists of changes.
+/// Finishes the tables, and compares their records with the previous exports. Puts nothing in place before everything is written:
+/// first `file`, then the lists of changes.
 pub(super) fn finish_tables(unfinished: Vec<UnfinishedTable>, file: PathBuf) -> Result<Vec<FinishedExport>, Error> {
     let mut open: Option<ValueTable> = None;
     let mut lists: Vec<(PathBuf, ValueTable)> = Vec::new();
@@ -188,7 +188,7 @@ fn put_in_place(
     Ok(())
 }
 
-/// Writes a list of changes, as a further sheet if the last one of `lists` is for the same file.
+/// Writes a list of changes. Adds a sheet if the last of `lists` is for the same file.
 fn list_changes(
     list: UnfinishedList,
     pages: &SpooledPages,

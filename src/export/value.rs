@@ -7,8 +7,8 @@ use jiff::civil;
 use crate::client::pages::{array_elements, unescaped};
 use crate::sheet::write::Value;
 
-/// Returns the value of a field. Arrays of plain values are joined by commas if they can be told apart again; objects and
-/// other arrays stay JSON.
+/// Returns the value of a field. Arrays of plain values are joined by commas if the result is unambiguous; objects and other
+/// arrays stay JSON.
 pub(super) fn value(json: Option<&str>, is_date_time: bool) -> Value<'_> {
     let Some(json) = json else { return Value::Blank };
     match json.as_bytes().first() {

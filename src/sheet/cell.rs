@@ -29,19 +29,18 @@ pub enum CellOf<T> {
     Error(T),
     /// A workbook number whose format shows a currency.
     Money(f64, CurrencyMark),
-    /// A workbook number whose format shows it with other text or as another number, and what it shows: 5001 as `R-5001`.
+    /// A workbook number displayed with other text or as another number, and the displayed text: 5001 as `R-5001`.
     Formatted(f64, T),
-    /// A workbook number whose format shows it with this many decimals, more or fewer than it has: 1.1 as `1.10`, 1.105 as
-    /// `1.11`.
+    /// A workbook number displayed with more or fewer decimals than it has: 1.1 as `1.10`, 1.105 as `1.11`.
     Rounded(f64, u8),
 }
 
-/// What a program shows for a cell of a workbook, if that is not the text of its value.
+/// The displayed text of a workbook cell, if different from the text of its value.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub struct Shown<'a> {
-    /// In English. Empty if it is not known, apart from cells of which nothing is shown.
+    /// In English. Empty if nothing is displayed, or if unknown.
     pub text: &'a str,
-    /// Whether all programs show it, on computers in every language.
+    /// Whether all programs display this text, on computers in every language.
     pub is_certain: bool,
 }
 
@@ -70,8 +69,7 @@ impl<T> CellOf<T> {
 }
 
 impl<'a> Cell<'a> {
-    /// Returns the value as text, as a CSV would store it. Numbers have all digits and no exponent; dates
-    /// are in ISO 8601.
+    /// Returns the value as text, as a CSV would store it. Numbers have all digits and no exponent; dates are in ISO 8601.
     pub fn shown(&self) -> Cow<'a, str> {
         match *self {
             Cell::Blank => Cow::Borrowed(""),
@@ -87,8 +85,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Returns the stored value without its number format: percentages, money and formatted numbers become plain
-    /// numbers.
+    /// Returns the stored value without its number format: percentages, money and formatted numbers become plain numbers.
     pub fn unformatted(self) -> Cell<'a> {
         match self {
             Cell::Percent(number) | Cell::Money(number, _) | Cell::Formatted(number, _) | Cell::Rounded(number, _) => {

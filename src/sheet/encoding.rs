@@ -1,8 +1,8 @@
 //! Compact binary encoding of rows, for the pipe of the workbook reading process and for the ledger.
 //!
-//! A row is its number and cell count, followed by its cells, the number of cells that show another text than that of their
-//! value, and these texts with their columns, all in postcard. Decoding bounds the number of cells,
-//! validates every cell, and allocates only for data that is present.
+//! A row is its number and cell count, followed by its cells, the number of displayed texts, and the displayed texts with their
+//! columns, all in postcard. Decoding bounds the number of cells, validates every cell, and allocates only for data that is
+//! present.
 
 use serde::Serialize;
 

@@ -31,7 +31,7 @@ pub enum Error {
     /// A signal has ended the reading process.
     #[error("{path} can't be read{place}: the system ended the process that reads it ({signal})", path = path.display())]
     ReaderKilled { path: PathBuf, place: String, signal: String },
-    /// The checksums show that the file has changed since it was saved.
+    /// Changed since it was saved, according to its checksums.
     #[error("{path} is damaged: {reason}", path = path.display())]
     Damaged { path: PathBuf, reason: String },
     #[error("{path} has no sheet '{name}'", path = path.display())]

@@ -1,4 +1,4 @@
-//! Temporary copies of spreadsheets that only this user can read.
+//! Temporary copies of spreadsheets, readable only by this user.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,8 +9,8 @@ use tempfile::TempDir;
 /// The open files of a process, under Linux.
 const OPEN_FILES: &str = "/proc/self/fd";
 
-/// A copy of a spreadsheet that comes from a stream or an archive. On Linux the file has no name in any folder, so that
-/// nothing is left behind however the process ends. Elsewhere it is in a private folder that is removed on drop.
+/// A copy of a spreadsheet from a stream or an archive. On Linux the file has no name in any folder, so that nothing is left
+/// behind however the process ends. Elsewhere the file is in a private folder that is removed on drop.
 #[derive(Debug)]
 pub struct PrivateFile {
     file: File,
@@ -37,7 +37,7 @@ impl PrivateFile {
         path.starts_with(OPEN_FILES)
     }
 
-    /// Returns a path that opens the same file in other processes.
+    /// Returns a path for opening the same file in other processes.
     pub(super) fn path_for_others(path: &Path) -> PathBuf {
         match path.strip_prefix("/proc/self") {
             Ok(rest) if cfg!(target_os = "linux") => Path::new("/proc").join(std::process::id().to_string()).join(rest),

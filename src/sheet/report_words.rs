@@ -20,13 +20,13 @@ pub struct ReportWords {
 }
 
 impl ReportWords {
-    /// Returns the words of a language such as `de`, or else those of English.
+    /// Returns the words of a language such as `de`, or English if the language is unknown.
     pub fn of(language: Option<&str>) -> &'static ReportWords {
         let english = || WORDS.get(ENGLISH).expect("the file has English words");
         language.and_then(|language| WORDS.get(language)).unwrap_or_else(english)
     }
 
-    /// Returns the languages of which there are words.
+    /// Returns the languages with translated words.
     pub fn languages() -> impl Iterator<Item = &'static str> {
         WORDS.keys().map(String::as_str)
     }

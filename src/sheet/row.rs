@@ -7,18 +7,18 @@ use super::cell::{Cell, CellOf, Shown};
 /// A row of a sheet. Cells past the end are blank.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
-    /// One-based row number, as spreadsheet programs show it. In a CSV, records are counted, not lines.
+    /// One-based row number, as displayed by spreadsheet programs. In a CSV, the number of the record, not of the line.
     pub number: u64,
     text: String,
     slots: Vec<Slot>,
-    /// By column; columns past the end show the texts of their values.
+    /// Displayed texts by column. Columns without an entry display the texts of their values.
     shown: Vec<Option<ShownSlot>>,
 }
 
 /// A cell with its text as a range of the row's text buffer: start and end.
 type Slot = CellOf<(usize, usize)>;
 
-/// What a cell shows, with its text as a range of the row's text buffer.
+/// A displayed text, as a range of the row's text buffer.
 #[derive(Clone, Copy, Debug)]
 struct ShownSlot {
     text: (usize, usize),
@@ -47,8 +47,8 @@ impl Row {
         self.slots.push(slot);
     }
 
-    /// Replaces the cells with texts at the given ranges of `bytes`. Validates and copies `bytes` as a whole, which is
-    /// much faster than cell by cell.
+    /// Replaces the cells with texts at the given ranges of `bytes`. Validates and copies `bytes` as a whole, which is much
+    /// faster than cell by cell.
     ///
     /// # Errors
     /// The index of the first text of invalid UTF-8.
@@ -89,7 +89,7 @@ impl Row {
         }
     }
 
-    /// Sets what the cell at `index` shows.
+    /// Sets the displayed text of the cell at `index`.
     pub fn show(&mut self, index: usize, shown: Shown<'_>) {
         let start = self.text.len();
         self.text.push_str(shown.text);
@@ -99,23 +99,23 @@ impl Row {
         self.shown[index] = Some(ShownSlot { text: (start, self.text.len()), is_certain: shown.is_certain });
     }
 
-    /// Returns what the cell at `index` shows, if that is not the text of its value.
+    /// Returns the displayed text of the cell at `index`, if different from the text of its value.
     pub fn shown(&self, index: usize) -> Option<Shown<'_>> {
         let ShownSlot { text: (start, end), is_certain } = self.shown.get(index).copied().flatten()?;
         Some(Shown { text: &self.text[start..end], is_certain })
     }
 
-    /// Returns what cells show, with their columns.
+    /// Returns the displayed texts with their columns.
     pub(super) fn all_shown(&self) -> impl Iterator<Item = (usize, Shown<'_>)> {
         (0..self.shown.len()).filter_map(|column| Some((column, self.shown(column)?)))
     }
 
-    /// Appends the cell at `index` of another row, with what it shows.
+    /// Appends the cell at `index` of another row, including its displayed text.
     pub fn push_from(&mut self, row: &Row, index: usize) {
         self.put_from(self.slots.len(), row, index);
     }
 
-    /// Sets the cell at `at` to that at `index` of another row, with what it shows.
+    /// Sets the cell at `at` to the cell at `index` of another row, including its displayed text.
     pub fn put_from(&mut self, at: usize, row: &Row, index: usize) {
         self.put(at, row.get(index));
         if let Some(shown) = row.shown(index) {
@@ -123,7 +123,7 @@ impl Row {
         }
     }
 
-    /// Replaces the texts with an apostrophe by what `replace` makes of them.
+    /// Applies `replace` to all texts with an apostrophe.
     pub(crate) fn replace_texts(&mut self, replace: impl Fn(&str) -> Cow<'_, str>) {
         if !self.text.contains('\'') {
             return;

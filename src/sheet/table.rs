@@ -77,7 +77,7 @@ impl Table {
         self.header_row
     }
 
-    /// Returns the row number of a second table, once it was reached.
+    /// Returns the row number of a second table, once reached.
     pub fn ended_at(&self) -> Option<u64> {
         self.ended_at
     }
@@ -87,7 +87,7 @@ impl Table {
         &self.rows
     }
 
-    /// Reads the header, if any, and then the rows of values. Returns false after the last one.
+    /// Reads the header, if any, and then the rows of values. Returns false at the end.
     pub fn next(&mut self, row: &mut Row) -> Result<bool, Error> {
         if !self.header_returned {
             self.header_returned = true;

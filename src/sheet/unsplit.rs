@@ -1,9 +1,9 @@
-//! Rows that were not split into their columns.
+//! Rows not split into columns.
 
-/// Delimiters that programs write.
+/// Common delimiters.
 pub(super) const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
-/// What to do about a sheet with all columns in one.
+/// Remedy for a sheet with all columns in one.
 pub const UNSPLIT_HINT: &str = "all columns of this sheet are in one, as after saving a CSV that was opened without splitting it: remove the quotes around \
      the lines, or split the column in the spreadsheet program (Data > Text to Columns) and save the file again";
 

@@ -33,9 +33,9 @@ pub struct Layout {
     pub header: Header,
     /// The columns of each rule, in the order of [`Template::rules`].
     pub columns: Vec<Columns>,
-    /// The lines of a row in numbered columns. Empty if a row has one line at most.
+    /// The lines of a row in numbered columns. Empty if rows have at most one line.
     pub numbered_lines: Vec<NumberedLine>,
-    /// The cells of a row that are records of their own. Empty if a row is one record at most.
+    /// The cells of a row that are separate records. Empty if each row is at most one record.
     pub cells: Vec<RecordCell>,
     /// Columns identifying the record of a row; empty if each row is a record.
     pub group: Vec<usize>,
@@ -47,7 +47,7 @@ pub struct Layout {
     pub fill_down: Vec<usize>,
     /// Columns with the same values in all rows of a fill.
     pub fill_within: Vec<usize>,
-    /// Number of the sheet's own columns; reports have further ones.
+    /// Number of columns, without the columns added by a report.
     pub width: usize,
     /// Whether the sheet is a report of an earlier run.
     pub is_report: bool,
@@ -59,7 +59,7 @@ pub struct Layout {
     pub unused: Vec<usize>,
     /// Unused columns with almost the name of a missing column.
     pub drifted: Vec<Drift>,
-    /// What expressions can know about the file and the sheet.
+    /// Facts about the file and the sheet for expressions.
     pub facts: Facts,
     /// Number of columns found, for choosing among sheets.
     pub found: usize,
@@ -70,11 +70,11 @@ pub struct Layout {
 pub struct NumberedLine {
     /// In the order of the template's lines.
     pub columns: Vec<Columns>,
-    /// The columns with the number of this line. If they are blank, the row does not have the line.
+    /// The columns with the number of this line. If all are blank, the row does not have the line.
     pub own: Vec<usize>,
 }
 
-/// A cell of a row that is a record of its own.
+/// A cell of a row that is a separate record.
 #[derive(Clone, Debug)]
 pub struct RecordCell {
     pub column: usize,
@@ -83,7 +83,7 @@ pub struct RecordCell {
 }
 
 impl Layout {
-    /// Returns a layout for each cell that is a record of its own.
+    /// Returns a layout for each cell that is a separate record.
     pub fn of_each_cell(&self) -> Vec<Layout> {
         let of_cell = |cell: &RecordCell| Layout { columns: cell.columns.clone(), cells: Vec::new(), ..self.clone() };
         self.cells.iter().map(of_cell).collect()
@@ -134,7 +134,7 @@ pub fn report_header(top: &[Row]) -> Option<Header> {
     Some(header)
 }
 
-/// Binds a template to a sheet that begins with the rows `top`; fails if the sheet lacks a required column.
+/// Binds a template to a sheet that begins with the rows `top`. Fails if the sheet lacks a required column.
 pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
     let header = match &template.sheet.header {
         _ if report_header(top).is_some() => report_header(top),
@@ -153,7 +153,7 @@ pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
     }
 }
 
-/// Binds a template to a header; fails if it lacks a required column.
+/// Binds a template to a header. Fails if the header lacks a required column.
 pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout, Missing> {
     let mut finder = Finder::new(&header.names);
     let unpivoted = template.unpivot.as_ref().map_or_else(Vec::new, |unpivot| finder.unpivoted(unpivot));
@@ -260,8 +260,8 @@ fn numbered_lines(template: &Template, finder: &mut Finder<'_>) -> Vec<NumberedL
     (1..=MAX_LINES).map(line).filter(|line| !line.own.is_empty()).collect()
 }
 
-/// Returns the optional columns of a template if the sheet has none of them, and the records would consist of their key and
-/// constants only.
+/// Returns the optional columns of a template if the sheet has none of them, and the records would only have their key and
+/// constants.
 fn beside_the_key(template: &Template, columns: &[Columns], names: &[String]) -> Vec<MissingColumn> {
     let key = template.record.input().key;
     let is_key = |rule: &FieldRule| rule.place == Place::Id || key.contains(&rule.field.name);
@@ -309,13 +309,14 @@ fn drifted(template: &Template, columns: &[Columns], names: &[String], unused: &
     absent.filter_map(drift).collect()
 }
 
-/// Whether two names have a similar length. `Current Quantity` is similar to `Currency`, but not a new name for it.
+/// Whether two names have a similar length. For example, `Current Quantity` resembles `Currency`, but is hardly a new name for
+/// it.
 fn has_similar_length(left: &str, right: &str) -> bool {
     let (left, right) = (left.trim().chars().count(), right.trim().chars().count());
     2 * left.max(right) <= 3 * left.min(right)
 }
 
-/// Returns the first of the rows with the most of the template's columns, or the first row that is not blank.
+/// Returns the first of the rows with the most columns of the template, or the first row that is not blank.
 fn best_header(template: &Template, top: &[Row]) -> Option<Header> {
     let named = |row: &Row| {
         let names = folded(&header_of(row).names);
@@ -339,8 +340,8 @@ fn best_header(template: &Template, top: &[Row]) -> Option<Header> {
     best.or_else(|| top.iter().find(|row| !row.is_blank())).map(header_of)
 }
 
-/// Returns a header of several rows. A cell that is merged across columns stands for all of them: the reader returns its
-/// text in the first one only.
+/// Returns a header of several rows. The text of a cell merged across columns applies to all of them, although the reader returns
+/// the text in the first column only.
 fn joined_header(rows: &[u64], top: &[Row]) -> Option<Header> {
     let found: Vec<&Row> = rows.iter().filter_map(|number| top.iter().find(|row| row.number == *number)).collect();
     let (last, above) = found.split_last()?;
@@ -355,7 +356,7 @@ fn joined_header(rows: &[u64], top: &[Row]) -> Option<Header> {
                 (true, true) => append(name, &merged),
                 (_, is_group) => {
                     append(name, &cell);
-                    // A cell above a blank one names a single column.
+                    // A cell above a blank cell names a single column.
                     merged = if is_group { cell } else { String::new() };
                 }
             }
@@ -375,7 +376,7 @@ fn append(name: &mut String, part: &str) {
     name.push_str(part);
 }
 
-/// Returns the header of a sheet without one: the letters of its columns.
+/// Returns a header for a sheet without header: the letters of its columns.
 fn lettered_header(top: &[Row]) -> Header {
     let width = top.iter().map(Row::len).max().unwrap_or_default();
     Header { row: 0, names: (0..width).map(column_letters).collect() }
@@ -394,7 +395,8 @@ fn has_letters_alone(template: &Template) -> bool {
     columns.all(|column| is_letter(&column))
 }
 
-/// Whether the first row has a cell of the same form as the one below, with digits: `H-1` above `H-2`. A header has none.
+/// Whether the first row has a cell of the same form as the cell below, with digits: `H-1` above `H-2`. Headers have no such
+/// cells.
 fn begins_with_a_record(top: &[Row]) -> bool {
     let mut rows = top.iter().filter(|row| !row.is_blank());
     let (Some(first), Some(second)) = (rows.next(), rows.next()) else { return false };

@@ -8,12 +8,12 @@ use crate::diagnostics::nearest_of;
 use crate::sheet::cell::column_index;
 use crate::sheet::{RESERVED_PREFIX, column_letters};
 
-/// Maximum number of columns whose cells are records or lines of their own.
+/// Maximum number of columns whose cells are separate records or lines.
 const MAX_UNPIVOTED: usize = 1000;
 /// Indexes from here on stand for the texts of headers.
 const HEADER_TEXTS: usize = 1 << 24;
 
-/// Returns the index that stands for the text of a column's header.
+/// Returns the index for the text of a column's header.
 pub(super) fn header_text(column: usize) -> usize {
     HEADER_TEXTS + column
 }
@@ -23,7 +23,7 @@ pub(super) fn column_of_header_text(index: usize) -> Option<usize> {
     index.checked_sub(HEADER_TEXTS)
 }
 
-/// Returns the column of an index, which may stand for the text of its header.
+/// Returns the column of an index. The index may stand for the text of the column's header.
 pub fn own_column(index: usize) -> usize {
     column_of_header_text(index).unwrap_or(index)
 }
@@ -97,7 +97,7 @@ impl std::fmt::Display for MissingColumn {
     }
 }
 
-/// Finds columns in a header, and collects the missing ones.
+/// Finds columns in a header, and collects missing columns.
 pub(super) struct Finder<'h> {
     pub(super) names: &'h [String],
     folded: Vec<String>,
@@ -105,7 +105,7 @@ pub(super) struct Finder<'h> {
     pub(super) missing: Vec<MissingColumn>,
     /// The column of the current cell of an unpivoted row.
     pub(super) cell: Option<(&'h Unpivot, usize)>,
-    /// Whether the column is for an amount of money, whose header may name the currency.
+    /// Whether the column is for an amount of money. Its header may name the currency.
     is_amount: bool,
 }
 
@@ -174,7 +174,7 @@ impl<'h> Finder<'h> {
         })
     }
 
-    /// Finds the columns whose cells are records or lines of their own.
+    /// Finds the columns whose cells are separate records or lines.
     pub(super) fn unpivoted(&mut self, unpivot: &Unpivot) -> Vec<usize> {
         let own = own_width(self.names);
         let columns: Vec<usize> = match &unpivot.columns {
@@ -222,8 +222,8 @@ pub(super) fn folded(names: &[String]) -> Vec<String> {
     names.iter().map(|name| folded_header(name)).collect()
 }
 
-/// Returns the names of a column for a line. All lines share a column without a number. Where other names have one, a name
-/// without a number is that of the first line.
+/// Returns the names of a column for a line. All lines share a column without a number. If other names have a number, a name
+/// without a number belongs to the first line.
 fn numbered(wanted: &[ColumnName], number: usize) -> Vec<ColumnName> {
     if !has_line_number(wanted) {
         return wanted.to_vec();

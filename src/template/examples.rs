@@ -40,7 +40,7 @@ fn check(template: &Template, example: &Example) -> Result<(), (String, String)>
     }
 }
 
-/// Maps the rows of an example. Returns the record, or those of the cells of a row, or the reason for a failure.
+/// Maps the rows of an example. Returns the record, or the records in the cells of a row, or the reason for a failure.
 pub(super) fn sends(template: &Template, example: &Example) -> Result<Vec<Value>, String> {
     let (header, mut rows) = sheet(template, example)?;
     let layout = bind_header(template, header).map_err(|missing| {
@@ -129,7 +129,7 @@ fn sheet(template: &Template, example: &Example) -> Result<(Header, Vec<Row>), S
                 names.push(name.clone());
             }
         }
-        // Cells that are left out are blank.
+        // Omitted cells are blank.
         let unpivoted = template.unpivot.as_ref().map(|unpivot| &unpivot.columns);
         if let Some(UnpivotColumns::Named(columns)) = unpivoted {
             for wanted in columns {

@@ -1,4 +1,4 @@
-//! What expressions can know about the file besides the cells of a row.
+//! Facts about the file for expressions, in addition to the cells of a row.
 
 use jiff::civil;
 
@@ -7,7 +7,7 @@ use super::model::{RowTest, Source, Template};
 use super::value::typed::Value;
 use crate::sheet::Row;
 
-/// Facts about the file and the sheet. What is `None` is not known.
+/// Facts about the file and the sheet. Unknown facts are `None`.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     pub file: Option<String>,
@@ -15,12 +15,12 @@ pub struct Facts {
     pub today: Option<civil::Date>,
     /// The delimiter of a CSV.
     pub delimiter: Option<u8>,
-    /// The cells that the template names.
+    /// The cells named in the template.
     cells: Vec<(FixedCell, Value<'static>)>,
 }
 
 impl Facts {
-    /// Returns the cells that the template names, among the first rows `top` of the sheet.
+    /// Returns the cells named in the template, from the first rows `top` of the sheet.
     pub(super) fn of_cells(template: &Template, top: &[Row]) -> Facts {
         let value = |cell: FixedCell| {
             let row = top.iter().find(|row| row.number == cell.row);

@@ -1,5 +1,4 @@
-//! Formatting of templates: order of tables and keys, quotes, spaces and blank lines. Comments stay with what they are
-//! written above.
+//! Formatting of templates: order of tables and keys, quotes, spaces and blank lines. Comments stay with the line below.
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Key, RawString, Table, Value};
 
@@ -11,13 +10,12 @@ use crate::diagnostics::{Mistake, TomlFile};
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Blank {
     None,
-    /// One if there was any.
+    /// A blank line where the source has one.
     Kept,
     One,
 }
 
-/// Returns the formatted TOML of a template. Fields and examples keep their order, and lists over several lines their
-/// lines. Formatting the result again changes nothing.
+/// Returns the formatted TOML of a template. Fields and examples keep their order, and multi-line lists their lines. Idempotent.
 pub fn format(file: &TomlFile<'_>) -> Result<String, Mistake> {
     let is_windows = file.source.contains("\r\n");
     let text = file.source.replace("\r\n", "\n");
@@ -58,7 +56,7 @@ fn format_root(root: &mut Table) {
     }
 }
 
-/// Removes the comment at the top of a file, up to its last blank line, from the first key or table.
+/// Removes and returns the comment at the top of a file, up to its last blank line, from the first key or table.
 fn take_header(root: &mut Table) -> String {
     if let Some((mut key, _)) = root.iter_mut().find(|(_, item)| item.is_value()) {
         let (header, own) = split_header(prefix_of(key.leaf_decor().prefix()));
@@ -85,7 +83,7 @@ fn first_table(table: &mut Table) -> Option<&mut Table> {
     }
 }
 
-/// Splits the comments above the first key into those of the file and those of the key.
+/// Splits the comments above the first key into the comment of the file and the comment of the key.
 fn split_header(above: &str) -> (String, String) {
     let lines: Vec<&str> = above.split('\n').map(str::trim).collect();
     let (last, above) = lines.split_last().unwrap_or((&"", &[]));
@@ -123,7 +121,7 @@ fn position_of(item: &Item) -> isize {
     }
 }
 
-/// Formats a table with a header, and the tables below it in their own order.
+/// Formats a table with a header, and its sub-tables in their order.
 fn format_table(table: &mut Table, path: &[&str], position: &mut isize, blank: Blank) {
     if table.is_dotted() {
         return;
@@ -156,7 +154,7 @@ fn format_table(table: &mut Table, path: &[&str], position: &mut isize, blank: B
     }
 }
 
-/// Sorts the keys of a table as in the schema. Keys of maps and examples, which have any name, keep their order.
+/// Sorts the keys of a table as in the schema. Maps and examples keep their order, because their keys are free names.
 fn sort(table: &mut Table, path: &[&str]) {
     let known = keys_of(path);
     let rank = |key: &Key| known.iter().position(|name| name == key.get()).unwrap_or(known.len());
@@ -197,7 +195,7 @@ fn format_value(value: &mut Value) {
     }
 }
 
-/// Writes a list on one line, unless the source has it on several lines.
+/// Writes a list on one line, unless the source uses several lines.
 fn format_array(values: &mut Array) {
     let is_one_line = !values.to_string().contains('\n');
     for (index, value) in values.iter_mut().enumerate() {
@@ -237,8 +235,8 @@ fn format_inline_table(table: &mut InlineTable) {
     table.set_trailing_comma(false);
 }
 
-/// Writes a text with plain quotes, or with single quotes if that keeps its backslashes or quotes readable. Returns `None`
-/// for texts of several lines.
+/// Writes a text with plain quotes, or with single quotes to keep its backslashes or quotes readable. Returns `None` for
+/// multi-line texts.
 fn quoted(text: &str) -> Option<String> {
     if text.chars().any(char::is_control) {
         return None;
@@ -260,7 +258,7 @@ fn tidied(above: &str, blank: Blank) -> String {
     let mut lines: Vec<&str> = above.split('\n').map(str::trim).collect();
     lines.pop();
     let had_blank = lines.first().is_some_and(|line| line.is_empty());
-    // A comment directly below the table above, and a blank line apart from this one, is part of the table above.
+    // A comment directly below the previous table, separated from this table by a blank line, belongs to the previous table.
     let is_of_above = !had_blank && lines.iter().any(|line| line.is_empty());
     let mut tidied = String::new();
     if blank == Blank::One && !is_of_above || blank == Blank::Kept && had_blank {

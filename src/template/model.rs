@@ -25,9 +25,9 @@ use crate::sheet::{Cell, Options};
 pub struct Template {
     /// The name of a built-in template, or the path of a file.
     pub name: String,
-    /// The TOML for the copy of a run: with the templates that it extends, and with the values of its parameters.
+    /// The TOML for the copy of a run: with all base templates, and with the values of its parameters.
     pub source: String,
-    /// The lookup tables of other files. Added by the caller of the loader, who reads them.
+    /// The lookup tables in other files. Read and added by the caller of the loader.
     pub lookups: Option<LookupFiles>,
     /// The values of the parameters by name.
     pub parameters: BTreeMap<String, Value<'static>>,
@@ -66,8 +66,8 @@ impl Template {
         self.fields.get(index).or_else(|| self.lines.get(index.checked_sub(self.fields.len())?))
     }
 
-    /// Reads the lookup tables in other sheets of the workbook. `read` is called with the field, the name of the sheet, and
-    /// the reader for its rows.
+    /// Reads the lookup tables in other sheets of the workbook. `read` is called with the field, the name of the sheet, and the
+    /// reader for its rows.
     pub fn read_sheet_lookups<E>(
         &mut self,
         mut read: impl FnMut(&str, &str, LookupReader) -> Result<Lookup, E>,
@@ -113,7 +113,7 @@ pub struct SheetRules {
     /// The name of the locale, unless every column decides.
     pub locale: Option<String>,
     pub header: HeaderRow,
-    /// Columns with blank cells that repeat the cell above.
+    /// Columns in which a blank cell repeats the cell above.
     pub fill_down: Option<FillDown>,
     /// Rows to leave out.
     pub skip_where: Option<RowTest>,
@@ -142,7 +142,7 @@ pub enum HeaderRow {
     Auto,
     /// Row number as in a spreadsheet program, from 1.
     Number(u64),
-    /// Several rows, whose cells are joined with a space.
+    /// Several rows. Their cells are joined with a space.
     Rows(Vec<u64>),
     /// There is no header: the first row is data, and columns are named by letters or numbers.
     None,
@@ -193,14 +193,14 @@ pub struct RecordRule {
     /// The rules of the fields, in the order of the expression's columns. Indexes count as in
     /// [`Template::rules`].
     pub fields: Vec<usize>,
-    /// Whether the fields are those of a line.
+    /// Whether the fields belong to a line.
     pub is_of_lines: bool,
     pub severity: Severity,
-    /// What is wrong with a record for which the condition does not hold.
+    /// Message about a record that breaks the rule.
     pub message: Option<String>,
 }
 
-/// Handling of records for which a rule does not hold.
+/// Handling of records that break a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The record is rejected.
@@ -216,15 +216,15 @@ pub struct FillDown {
     pub within: Vec<ColumnName>,
 }
 
-/// Columns whose cells are records or lines of their own, such as months and sizes.
+/// Columns whose cells are separate records or lines, such as months and sizes.
 #[derive(Debug)]
 pub struct Unpivot {
     pub columns: UnpivotColumns,
     /// Whether the columns may be missing.
     pub optional: bool,
-    /// The name by which fields read the header of the cell.
+    /// Name of the cell's header for fields.
     pub header_as: String,
-    /// The name by which fields read the cell.
+    /// Name of the cell for fields.
     pub value_as: String,
     pub skips_zero: bool,
     pub unit: Unit,
@@ -240,7 +240,7 @@ pub enum UnpivotColumns {
     Matching(Regex),
 }
 
-/// What a cell of an unpivoted row is.
+/// The meaning of a cell in an unpivoted row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     Record,
@@ -278,14 +278,14 @@ pub struct Group {
     pub rows: GroupRows,
     /// Whether a row with these columns blank belongs to the record above.
     pub blank_is_above: bool,
-    /// Whether inference was not certain of the columns, and nobody has confirmed them.
+    /// Whether inference guessed the columns, without confirmation so far.
     pub is_guess: bool,
     /// Byte range in the template, for messages.
     pub span: Range<usize>,
 }
 
 impl Group {
-    /// Returns a name of each column, independent of which of its alternative names a file uses.
+    /// Returns a name for each column, independent of the alternative name used in a file.
     pub fn names(&self) -> Vec<String> {
         let name = |column: &ColumnName| match column {
             ColumnName::Named(name) => folded_header(name),
@@ -338,7 +338,7 @@ pub struct FieldRule {
     pub date: DateRule,
     pub checks: Checks,
     pub damaged: Damaged,
-    /// Whether inference was not certain of the rule, and nobody has confirmed it.
+    /// Whether inference guessed the rule, without confirmation so far.
     pub is_guess: bool,
     /// Byte range in the template, for messages.
     pub span: Range<usize>,
@@ -502,12 +502,12 @@ pub enum Translate {
     Lookup(Lookup),
 }
 
-/// Handling of a value that a map or lookup does not have.
+/// Handling of a value that is missing in a map or lookup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Otherwise {
     /// Reports a problem.
     Error,
-    /// Sends the value as it is.
+    /// Sends the value unchanged.
     Keep,
     Value(Constant),
 }
@@ -568,7 +568,7 @@ pub struct Checks {
     pub pattern: Option<Regex>,
     pub minimum: Option<Decimal>,
     pub maximum: Option<Decimal>,
-    /// The kind of number whose check digit must be right.
+    /// The kind of number, to verify its check digit.
     pub check: Option<&'static Scheme>,
     /// Whether no two records, or no two lines of a record, can have the same value.
     pub is_unique: bool,

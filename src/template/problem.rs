@@ -23,7 +23,7 @@ pub struct Problem {
     pub header: String,
     /// The field of the record.
     pub field: &'static str,
-    /// The cell as the sheet shows it.
+    /// The cell as displayed in the sheet.
     pub value: String,
     pub cause: Cause,
 }
@@ -73,7 +73,7 @@ pub enum NoRecord {
     Heading,
     /// A total of other rows.
     Total,
-    /// A row under the header that says how to fill in the columns.
+    /// A row under the header with instructions for filling in the columns.
     Hints,
     /// An identifier unlike the others, in a row without a name.
     Nameless,
@@ -120,7 +120,7 @@ pub enum Cause {
     TooMuch(Exceeded),
     /// An expression can't be evaluated, because a number has two readings.
     AmbiguousInExpression(Arc<AmbiguousNumber>),
-    /// All fields that could name this are blank.
+    /// All fields that could identify the subject are blank.
     NothingNamed {
         what: &'static str,
         fields: &'static [&'static str],
@@ -181,14 +181,14 @@ pub enum Cause {
     },
     /// A number without a percent sign in a field for percentages.
     PercentSign(Percent),
-    /// A number format shows a word beside the number, which is not sent.
+    /// A number format shows a word beside the number, and the word is not sent.
     WordInFormat(String),
     Damaged(Damage),
     /// A spreadsheet error, such as `#N/A`.
     CellError,
     /// A formula without a calculated value.
     NotCalculated,
-    /// A text cut when it was written into a workbook.
+    /// A text that was cut when written into a workbook.
     Cut,
     /// The row is no record.
     NoRecord(NoRecord),
@@ -196,14 +196,14 @@ pub enum Cause {
     SecondTable {
         header_row: u64,
     },
-    /// Rows that were one row, before a line ending in a cell without quotes.
+    /// Rows that were a single row before an unquoted line break in a cell.
     BrokenRow {
         first: u64,
         last: u64,
     },
-    /// The text has a character that stands for lost ones.
+    /// The text has a replacement character for lost letters.
     LostLetters,
-    /// A program took the day of the date for its month.
+    /// A program mistook the day of the date for its month.
     TurnedDate,
     /// Another row has the same key.
     Duplicate {
@@ -219,42 +219,42 @@ pub enum Cause {
     /// The service has no record with this identifier.
     UnknownReference {
         what: &'static str,
-        /// The option with which the service creates it.
+        /// The option that makes the service create the record.
         created_with: Option<&'static str>,
     },
     /// The name of another record differs only in case, white space, width, zeros or look-alike letters.
     NearlyTheSame {
         other_row: u64,
     },
-    /// The cell that groups the rows of a record has spaces around it, unlike that of another row.
+    /// The cell that groups the rows of a record has spaces around it, unlike the cell of another row.
     OnlySpacesDiffer {
         other_row: u64,
     },
     /// An identifier in the form of a date, among others.
     LooksLikeADate,
-    /// A number with decimals is an identifier, so zeros at its end would be lost.
+    /// An identifier is a number with decimals, so trailing zeros may be lost.
     MayLackZero,
-    /// A number in a text has other decimals than its cell shows, of which it has this many.
+    /// A number in a text has other decimals than displayed. The argument is the number of displayed decimals.
     OtherDecimals(u8),
-    /// What is shown depends on the computer. It is sent in English if that is known, otherwise the value.
+    /// The displayed text depends on the computer. The text is sent in English if known, otherwise the value is sent.
     ShownByComputer {
         is_known: bool,
     },
-    /// An identifier that may be a number shown with group separators, and the digits of that number.
+    /// An identifier that may be a number with group separators, and the digits of the number.
     MayBeGrouped {
         plain: String,
     },
-    /// The cell of a number in a text shows fewer digits than it contains.
+    /// The cell of a number in a text displays fewer digits than it contains.
     HiddenDigits,
     /// A record without a name, among others with names.
     NoName,
     /// An identifier with an apostrophe in front.
     Apostrophe,
-    /// A row below, without a name of its record, has a line.
+    /// A row below has a line, but no name of its record.
     RowsBelow {
         row: u64,
     },
-    /// A row without a value in columns in which the row above has one, like a further row of the same record.
+    /// A row without values in some columns filled in the row above, like a further row of the same record.
     Continues,
 }
 
@@ -317,8 +317,8 @@ impl Cause {
         }
     }
 
-    /// Returns true if the words quote what the sheet does not say: a lookup table, the result of a step, or an expression of the
-    /// template.
+    /// Returns true if the message quotes text from outside the sheet: a lookup table, the result of a step, or an expression of
+    /// the template.
     pub fn is_internal(&self) -> bool {
         matches!(
             self,
@@ -332,7 +332,7 @@ impl Cause {
         )
     }
 
-    /// Returns the message without the value itself, so that rows with the same problem can be counted together.
+    /// Returns the message without the value, so that rows with the same problem can be counted together.
     pub fn message(&self) -> String {
         match self {
             Cause::NotANumber(error) => return error.to_string(),

@@ -1,4 +1,4 @@
-//! How well a template fits a sheet, judged by its first rows.
+//! How well a template fits a sheet, judged by the first rows of the sheet.
 
 use std::collections::HashMap;
 
@@ -14,19 +14,19 @@ use crate::sheet::Row;
 /// How well a template fits a sheet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fit {
-    /// Columns of the sheet that the template uses.
+    /// Number of columns of the sheet used by the template.
     pub used: usize,
     /// Columns of the sheet with a name.
     pub columns: usize,
-    /// Rows judged, without rows that the template skips.
+    /// Number of rows judged, without rows skipped by the template.
     pub rows: usize,
-    /// Of these, rows without a problem, and with a key of their own.
+    /// Number of rows without a problem and with a unique key.
     pub valid: usize,
     /// Whether the sheet is probably about something else.
     pub is_foreign: bool,
 }
 
-/// Whether lines would be sent without a field that says what they are about, such as an order's lines without an item.
+/// Whether lines would be sent without a field that identifies their subject, such as an order's lines without an item.
 fn has_lines_about_nothing(template: &Template, layout: &Layout) -> bool {
     let input = template.record.input();
     let is_sent = |rule: &FieldRule, columns: &Columns| {
@@ -84,13 +84,13 @@ impl Fit {
         !self.is_foreign && self.used > 1 && self.valid > 0 && self.valid * 2 >= self.rows
     }
 
-    /// Returns a rank to compare templates by: first whether it is good, then the number of columns in use.
+    /// Returns a rank for comparing templates: good templates first, then by the number of columns in use.
     pub fn rank(&self) -> (bool, usize) {
         (self.is_good(), self.used)
     }
 }
 
-/// Returns the key of a row that is a record of its own, as JSON, if another record must not have it.
+/// Returns the key of a single-row record as JSON, if keys must be unique.
 fn unique_key(template: &Template, draft: &Draft) -> Option<String> {
     if template.group.is_some() || template.duplicates != Duplicates::Error {
         return None;

@@ -9,10 +9,10 @@ use crate::records::{Field, JsonType, RecordKind};
 
 const SCHEMA: &str = include_str!("schema.json");
 
-/// Identifies the schema; it changes with the version of templates.
+/// Identifier of the schema, including the version of templates.
 const ID: &str = "urn:sheetport:template:1";
 
-/// The keys of a field that name its source.
+/// The keys of a field that determine its source.
 const SOURCES: [&str; 4] = ["column", "columns", "text", "value"];
 
 /// Returns the schema of a template.
@@ -31,7 +31,7 @@ pub fn schema() -> Value {
         let keys = schema.pointer_mut(keys).and_then(Value::as_object_mut).into_iter().flatten();
         keys.for_each(|(_, key)| allow_parameter(key));
     }
-    // Keys and fields that are required elsewhere are optional in a template with `extends`.
+    // With `extends`, keys and fields may also come from the base template, so none is required.
     let sourced = json!({"type": "object", "anyOf": SOURCES.map(|source| json!({"required": [source]}))});
     let mut rules = vec![
         json!({"anyOf": [{"required": ["record"]}, {"required": ["extends"]}]}),
@@ -70,7 +70,7 @@ fn allow_parameter(key: &mut Value) {
     *key = allowed;
 }
 
-/// Returns the possible values of the key at a path as they are written in a template, or nothing for other keys.
+/// Returns the possible values of the key at a path as written in a template, or an empty list for other keys.
 pub(super) fn values_of(path: &[&str]) -> Vec<String> {
     let schema = schema();
     let Some(key) = path.iter().try_fold(&schema, |table, key| member(&schema, table, key)) else { return Vec::new() };
@@ -78,7 +78,7 @@ pub(super) fn values_of(path: &[&str]) -> Vec<String> {
     own.get("enum").and_then(Value::as_array).into_iter().flatten().map(Value::to_string).collect()
 }
 
-/// Returns the keys of the table at a path, in the order in which they are written.
+/// Returns the keys of the table at a path, in the usual order.
 pub(super) fn keys_of(path: &[&str]) -> Vec<String> {
     let schema = schema();
     let table = path.iter().try_fold(&schema, |table, key| member(&schema, table, key));
@@ -115,7 +115,7 @@ fn member<'s>(schema: &'s Value, table: &'s Value, key: &str) -> Option<&'s Valu
         .or_else(|| table.get("anyOf").and_then(Value::as_array)?.iter().find_map(inner))
 }
 
-/// Returns the schemas of the fields of a kind of record: their names, and the required ones.
+/// Returns the schemas for the fields of a kind of record: their names, and the required fields.
 fn of_kind(kind: RecordKind) -> [Value; 2] {
     let input = kind.input();
     let names = |fields: &[&Field]| -> Value {

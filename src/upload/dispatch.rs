@@ -57,7 +57,7 @@ pub struct Dispatcher {
     is_probe_in_flight: bool,
     /// Whether the last probe failed for an old token.
     was_probe_renewed: bool,
-    /// Refused jobs that stay pending if the run stops, because the reason may concern all records.
+    /// Refused jobs with a reason that may concern all records. They stay pending if the run stops.
     held: Vec<Settled>,
     released: Vec<Settled>,
     paused_until: Option<Instant>,
@@ -103,7 +103,7 @@ impl Dispatcher {
         }
     }
 
-    /// Counts records towards the maximum number of errors that others have sent.
+    /// Adds errors of other workers towards the maximum number of errors.
     pub fn counting_from(self, failed: u64) -> Dispatcher {
         Dispatcher { failed, ..self }
     }
@@ -147,7 +147,7 @@ impl Dispatcher {
         self.stop.as_ref()
     }
 
-    /// Returns the number of deferred jobs and the last failure among them.
+    /// Returns the number of deferred jobs and the last failure of a deferred job.
     pub fn deferred(&self) -> Option<(u64, &str)> {
         (self.deferred > 0).then_some((self.deferred, self.deferred_reason.as_str()))
     }
@@ -178,7 +178,7 @@ impl Dispatcher {
         let Some(next) = self.ready.front() else {
             return self.delayed.first_key_value().map_or(Step::Wait, |((at, _), _)| Step::WaitUntil(*at));
         };
-        // An outage also ends the time in which a call with a key can be repeated.
+        // An outage also uses up the time for repeating a call with a key.
         if next.call != Call::Idempotent {
             self.health.check_once();
         }
@@ -196,7 +196,7 @@ impl Dispatcher {
         Step::Send(job)
     }
 
-    /// Moves jobs with an expired delay to the front, and leading jobs with an occupied key into its queue.
+    /// Moves jobs with an expired delay to the front, and leading jobs with an occupied key into the queue of the key.
     fn queue_due_jobs(&mut self, now: Instant) {
         while let Some(delayed) = self.delayed.first_entry().filter(|delayed| delayed.key().0 <= now) {
             self.ready.push_front(delayed.remove());
@@ -220,13 +220,13 @@ impl Dispatcher {
         self.unsettled -= 1;
     }
 
-    /// Forgets a job that [`Step::Send`] returned and that is not sent, with an external outcome.
+    /// Removes a job returned by [`Step::Send`] that will not be sent. Its outcome comes from elsewhere.
     pub fn withdraw(&mut self, job: &Job) {
         self.forget();
         self.release(&job.ordering_key);
     }
 
-    /// Settles a job that [`Step::Send`] returned, and that is not sent again, as unknown.
+    /// Settles a job returned by [`Step::Send`] as unknown, without another attempt.
     pub fn give_up(&mut self, job: Job, reason: &str) -> Settled {
         self.in_flight -= 1;
         let settled = Settled {
@@ -239,7 +239,7 @@ impl Dispatcher {
         settled
     }
 
-    /// Processes the outcome of an attempt. Returns the job if it is settled. Otherwise it is sent again, stays pending, or is
+    /// Processes the outcome of an attempt. Returns the job if settled. Otherwise the job is sent again, stays pending, or is
     /// returned by [`Dispatcher::released`] later. `jitter` is between 0 and 1.
     pub fn settle(
         &mut self,
@@ -275,7 +275,7 @@ impl Dispatcher {
         released
     }
 
-    /// Returns the job if it is settled, and `None` if it stays pending.
+    /// Returns the job if settled, and `None` if the job stays pending.
     fn settle_attempt(
         &mut self,
         mut job: Job,

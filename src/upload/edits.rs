@@ -1,12 +1,11 @@
-//! Edits of cells that people made in a review. They are applied to each row as it is read, so that everything after it sees the
-//! edited sheet.
+//! Edits of cells made in a review. Applied to each row right after reading, so that all later steps see the edited sheet.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::ledger::Edit;
 use crate::sheet::{Cell, Row};
 
-/// The current edits of a file: the last one of each cell.
+/// The current edits of a file: the last edit of each cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edits {
     rows: HashMap<(usize, u64), EditedRow>,
@@ -38,7 +37,7 @@ impl Edits {
         self.rows.is_empty()
     }
 
-    /// Returns the number of edited cells, and that of rows left out.
+    /// Returns the number of edited cells and the number of rows left out.
     pub fn counts(&self) -> (usize, usize) {
         let cells = self.rows.values().map(|row| row.cells.len()).sum();
         (cells, self.rows.values().filter(|row| row.is_left_out).count())
@@ -73,8 +72,8 @@ impl Edits {
     }
 }
 
-/// Returns the text as a number, if it replaces a number of a workbook and is written like one: the style of texts in the column
-/// says nothing about it.
+/// Returns the text as a number, if it replaces a number of a workbook and is formatted like one. The style of texts in the
+/// column must not affect the result.
 fn number_like(old: Cell<'_>, text: &str) -> Option<f64> {
     let Cell::Number(_) = old.unformatted() else { return None };
     let number: f64 = text.parse().ok()?;

@@ -126,7 +126,7 @@ fn missing_columns(missing: &Missing) -> String {
     missing.columns.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Names the header of a sheet; row 0 stands for none.
+/// Describes the position of a header. Row 0 means no header.
 fn header_in(row: u64) -> String {
     if row == 0 { "no header".to_owned() } else { format!("a header in row {row}") }
 }

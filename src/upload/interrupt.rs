@@ -1,4 +1,4 @@
-//! Stopping a run before its end.
+//! Early stops of a run.
 
 use std::pin::Pin;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Texts that a spreadsheet program turned into other values: `000042` becomes 42, `4006381333948` becomes 4.00638E+12, `3-5`
-//! becomes 03.05.2026, and `true` becomes TRUE. A program that takes UTF-8 for Windows-1252 turns `Müller` into `MÃ¼ller`.
+//! Texts changed by a spreadsheet program: `000042` becomes 42, `4006381333948` becomes 4.00638E+12, `3-5` becomes 03.05.2026,
+//! and `true` becomes TRUE. A program that reads UTF-8 as Windows-1252 turns `Müller` into `MÃ¼ller`.
 
 use encoding_rs::{UTF_8, WINDOWS_1252};
 
@@ -9,22 +9,21 @@ use crate::template::value::number::style::ColumnStyle;
 use crate::template::value::number::{Notation, ParsedNumber, parse_in};
 use crate::template::value::{date, locale};
 
-/// Programs shorten numbers with more digits than this when they show them, and write what they show to text files.
+/// Maximum number of digits displayed. Programs shorten longer numbers on screen, and save the displayed text to text files.
 const MAX_SHOWN: usize = 11;
 /// Programs keep this number of significant digits.
 const PRECISION: usize = 15;
 /// Minimum number of significant digits of a shortened number.
 const MIN_SHOWN: usize = 3;
-/// Minimum number of significant digits of a long number that is shown without an exponent.
+/// Minimum number of significant digits in a long number without an exponent.
 const MIN_PLAIN: usize = 9;
 
-/// Whether a spreadsheet program may write this text differently, because it looks like a number.
+/// Whether a spreadsheet program may rewrite this text, because it looks like a number.
 pub(super) fn may_be_respelled(text: &str) -> bool {
     number(text).is_some()
 }
 
-/// Whether `cell` is the number that a spreadsheet program makes of `original`: equal, or equal after the rounding of
-/// programs.
+/// Whether `cell` is the number that a spreadsheet program makes of `original`: equal, or equal after rounding.
 pub(super) fn is_respelled(original: &str, cell: &Cell<'_>) -> bool {
     if matches!(cell, Cell::Text(text) if text.trim() == original.trim()) {
         return false;
@@ -51,13 +50,13 @@ pub(super) fn may_be_rounded(json: &str) -> bool {
     number(json).is_some_and(|number| number.digits.len() > PRECISION)
 }
 
-/// Whether a program may have rounded a longer number to this one.
+/// Whether this number may be a longer number after rounding.
 pub(super) fn looks_rounded(text: &str) -> bool {
     let now = number(&text.replace(',', "."));
     now.is_some_and(|now| now.digits.len() >= MIN_PLAIN || text.contains(['E', 'e']))
 }
 
-/// Whether `cell` is the number that a program makes of `original`, a number with more than 15 digits.
+/// Whether `cell` is `original`, a number with more than 15 digits, after rounding.
 pub(super) fn is_rounded(original: &str, cell: &Cell<'_>) -> bool {
     let shown = cell.shown().replace(',', ".");
     let (Some(original), Some(now)) = (number(original), number(&shown)) else { return false };
@@ -67,7 +66,7 @@ pub(super) fn is_rounded(original: &str, cell: &Cell<'_>) -> bool {
         && (fewest..=PRECISION).any(|digits| original.rounded(digits) == now)
 }
 
-/// Returns the text before a program read it as Windows-1252 and encoded it again. `None` for a text that was not.
+/// Returns the text before it was read as Windows-1252 and encoded again, or `None` for any other text.
 pub(super) fn encoded_once(text: &str) -> Option<String> {
     if text.is_ascii() {
         return None;
@@ -86,7 +85,7 @@ pub(super) fn encoded_once(text: &str) -> Option<String> {
     (once != text).then(|| once.into_owned())
 }
 
-/// Whether a spreadsheet program may have made this of a text that was no identifier.
+/// Whether this may be the result of a spreadsheet program changing a text that was not an identifier.
 pub(super) fn may_be_a_respelled_text(text: &str) -> bool {
     let has_digits = text.bytes().any(|byte| byte.is_ascii_digit());
     is_boolean(text)
@@ -96,8 +95,8 @@ pub(super) fn may_be_a_respelled_text(text: &str) -> bool {
                 || DateParts::of(text).is_some())
 }
 
-/// Whether `cell` is what a spreadsheet program makes of the text `original`: a number, an amount of money, a percentage, a boolean,
-/// a date or a time.
+/// Whether `cell` is the result of a spreadsheet program reading the text `original`: a number, an amount of money, a percentage,
+/// a boolean, a date or a time.
 pub(super) fn is_respelled_text(original: &str, cell: &Cell<'_>) -> bool {
     let shown = cell.shown();
     let (was, now) = (original.trim(), shown.trim());
@@ -142,7 +141,7 @@ fn amounts(text: &str) -> impl Iterator<Item = ParsedNumber> + '_ {
     })
 }
 
-/// Whether `now` is the date or time that a program reads in `was`: the same numbers, perhaps with a year or with seconds.
+/// Whether a program may read `was` as the date or time `now`: the same numbers, possibly with a year or with seconds.
 fn is_same_date(was: &str, now: &str) -> bool {
     let (Some(was), Some(now)) = (DateParts::of(was), DateParts::of(now)) else { return false };
     let is_year = |number: u32| number >= 1900;
@@ -163,7 +162,7 @@ struct DateParts {
 }
 
 impl DateParts {
-    /// Returns `None` for texts that are neither dates nor times.
+    /// Returns the parts of a date or time, or `None` for other texts.
     fn of(text: &str) -> Option<DateParts> {
         const MAX_BYTES: usize = 40;
         if text.len() > MAX_BYTES || text.parse::<f64>().is_ok() {
@@ -191,7 +190,7 @@ impl DateParts {
     }
 }
 
-/// A number as significant digits, without zeros at the ends, and the power of ten of the last one.
+/// A number as significant digits, without leading and trailing zeros, and the power of ten of the last digit.
 #[derive(Debug, PartialEq, Eq)]
 struct Number {
     is_negative: bool,

@@ -1,11 +1,11 @@
-//! Records that are not sent because a newer upload has sent their keys.
+//! Records left out because a newer upload has sent their keys.
 
 use std::collections::BTreeMap;
 
 use super::sent_before::{LeftOut, date};
 use crate::ledger::{self, FIRST_ROWS, Ledger, NewerRequest, Outcome, Part, Run, RunId, Seq};
 
-/// Leaves out the pending records of a part of `run` with keys that newer uploads have sent or may have sent. Returns them by the
+/// Leaves out the pending records of a part of `run` if newer uploads have or may have sent their keys. Returns the records by
 /// newer run. Newer uploads that begin from now on wait for the part, until it is sent or [`Ledger::leave_sender`] is called.
 pub async fn leave_out(ledger: &Ledger, run: &Run, part: Part, now: i64) -> Result<Vec<LeftOut>, ledger::Error> {
     if !run.about.record.input().may_be_repeated() {
@@ -29,7 +29,7 @@ pub async fn leave_out(ledger: &Ledger, run: &Run, part: Part, now: i64) -> Resu
     Ok(left_out.into_values().collect())
 }
 
-/// Counts a record that is not sent because of a newer request.
+/// Counts a record left out because of a newer request.
 pub(super) fn count(left_out: &mut BTreeMap<RunId, LeftOut>, newer: &NewerRequest, row: Option<u64>) {
     let new = || LeftOut { run: newer.run, date: date(newer.at), records: 0, rows: Vec::new() };
     let of_run = left_out.entry(newer.run).or_insert_with(new);
@@ -50,7 +50,7 @@ pub fn joined(mut before: Vec<LeftOut>, meanwhile: Vec<LeftOut>) -> Vec<LeftOut>
     before
 }
 
-/// Returns the outcome of a record of `run` that is not sent because of a newer request.
+/// Returns the outcome of a record of `run` left out because of a newer request.
 pub(super) fn outcome(run: RunId, seq: Seq, key: Option<&str>, newer: &NewerRequest, now: i64) -> Outcome {
     newer.outcome(seq, key.unwrap_or_default(), run, &date(newer.at), now)
 }

@@ -20,14 +20,14 @@ pub struct Tally {
     pub edited: u64,
     /// Numbers of the first edited rows.
     pub first_edited: Vec<u64>,
-    /// A run with an unknown record of this sheet, which is not sent again.
+    /// A run with an unknown record of this sheet. Its record is not sent again.
     pub unknown_in: Option<RunId>,
-    /// Texts that a spreadsheet program changed, such as 000042 to 42, and that are sent as they were.
+    /// Texts changed by a spreadsheet program, such as 000042 to 42, and sent as they were.
     pub respelled: u64,
     /// Number of cells in the longest row.
     pub width: usize,
     pub causes: Causes,
-    /// Records to send that have a warning.
+    /// Records to send despite a warning.
     pub warned: u64,
     /// Warnings of records to send and of the file, by cause.
     pub warnings: Causes,
@@ -54,7 +54,7 @@ impl Tally {
         }
     }
 
-    /// Adds a warning about the file as a whole, which may name a column or a first row.
+    /// Adds a warning about the whole file, which may name a column or a first row.
     pub(super) fn warn_of_file(&mut self, warning: Problem) {
         self.warnings.add(warning.row.unwrap_or_default(), &warning);
         self.of_file.push(warning);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::export::error::Error;
 
-/// What happened to a record.
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Kind {
@@ -16,7 +16,7 @@ pub(super) enum Kind {
     Removed = b'-',
 }
 
-/// A record that was added, changed or removed, as JSON. Empty where there is no version.
+/// A record before and after a change, as JSON. Empty before an addition and after a removal.
 #[derive(Debug)]
 pub(super) struct Change {
     pub(super) kind: Kind,
@@ -72,7 +72,7 @@ impl TextStore {
     /// Returns the text with this key.
     pub(super) fn get(&mut self, key: u64) -> Result<Option<String>, Error> {
         let Some(position) = self.positions.get(&key).copied() else { return Ok(None) };
-        // Writes what is buffered, too.
+        // Also flushes the buffer.
         let found = self.file.seek(SeekFrom::Start(position)).and_then(|_| read_text(self.file.get_mut()));
         found.map_err(|source| failed(&self.folder, source))
     }
@@ -123,14 +123,14 @@ impl JournaledChanges {
     }
 }
 
-/// Writes a text with its length.
+/// Writes a text, preceded by its length.
 pub(super) fn write_text(file: &mut impl Write, text: &str) -> io::Result<()> {
     let len = u32::try_from(text.len()).map_err(io::Error::other)?;
     file.write_all(&len.to_le_bytes())?;
     file.write_all(text.as_bytes())
 }
 
-/// Reads a text with its length. Returns `None` at the end of the file.
+/// Reads a text written by [`write_text`]. Returns `None` at the end of the file.
 pub(super) fn read_text(file: &mut impl Read) -> io::Result<Option<String>> {
     let mut len = [0; size_of::<u32>()];
     // The end is only where a text would begin.

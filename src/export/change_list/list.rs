@@ -13,7 +13,7 @@ use crate::records::{CHANGE_COLUMNS, ListedField};
 use crate::sheet::write::{Shape, Style, Value, ValueTable};
 
 const ID: &str = "id";
-/// Changes with any other field, so it is only listed if no other field has changed.
+/// Changes along with any other field, so listed only if no other field has changed.
 const UPDATED_AT: &str = "updated_at";
 
 /// Passes the records of an export to a function, in the order of the list.
@@ -28,7 +28,7 @@ pub(in crate::export) struct ListLayout {
     pub(in crate::export) style: Style,
     /// Name of the sheet in a workbook.
     pub(in crate::export) sheet: &'static str,
-    /// The contract's fields, which have a column even without values.
+    /// The fields in the contract. They have a column even without values.
     pub(in crate::export) fields: &'static [ListedField],
 }
 
@@ -40,11 +40,11 @@ pub(in crate::export) struct ChangeList {
     journal: Journal,
 }
 
-/// Saves the records of an export to the file `new`, and compares them with the file `previous` of an earlier one. Returns
-/// `None` if there is no readable earlier one.
+/// Saves the records of an export to the file `new`, and compares them with the file `previous` of an earlier export. Returns
+/// `None` if `previous` is missing or unreadable.
 ///
-/// Memory holds 16 bytes for each record of both exports, and 16 for each that changed; everything else is in temporary
-/// files in the folder `scratch`.
+/// Memory holds 16 bytes for each record of both exports, and 16 for each changed record; everything else is in temporary files
+/// in the folder `scratch`.
 pub(in crate::export) fn compare(
     previous: Option<&Path>,
     new: &Path,
@@ -53,7 +53,7 @@ pub(in crate::export) fn compare(
     scratch: &Path,
 ) -> Result<Option<ChangeList>, Error> {
     let after = save(new, records)?;
-    // A damaged file is like none: it must not fail all later exports.
+    // A damaged file counts as missing, so that it does not fail all later exports.
     let before = previous.and_then(|previous| Some((previous, index(previous).ok().flatten()?)));
     let Some((previous, before)) = before else { return Ok(None) };
     let mut list = ChangeList {
@@ -148,8 +148,7 @@ impl ChangeList {
     }
 }
 
-/// Returns the columns in which two versions of a record differ. The index [`Columns::len`] is the column
-/// for all other fields.
+/// Returns the differing columns of two versions of a record. The index [`Columns::len`] stands for all other fields.
 fn changed_columns(columns: &Columns, before: &Row<'_>, after: &Row<'_>) -> Vec<usize> {
     let is_other = |index: &usize| !is_same(&columns.value(before, *index), &columns.value(after, *index));
     let changed: Vec<usize> = (0..=columns.len()).filter(is_other).collect();
@@ -160,7 +159,7 @@ fn changed_columns(columns: &Columns, before: &Row<'_>, after: &Row<'_>) -> Vec<
     }
 }
 
-/// Returns whether two values look alike in a table: numbers by value, and an empty text like none.
+/// Returns whether two values are equal in a table: numbers by value, and an empty text equals no value.
 fn is_same(before: &Value<'_>, after: &Value<'_>) -> bool {
     let is_blank = |value: &Value<'_>| match value {
         Value::Blank => true,
@@ -176,7 +175,7 @@ fn is_same(before: &Value<'_>, after: &Value<'_>) -> bool {
     }
 }
 
-/// Saves the records, and returns their hashes in order.
+/// Saves the records. Returns their hashes in order.
 fn save(path: &Path, records: &Records<'_>) -> Result<Vec<Hashes>, Error> {
     let mut saved = RecordsWriter::create(path)?;
     let mut index = Vec::new();
@@ -200,7 +199,7 @@ fn index(path: &Path) -> Result<Option<Vec<Hashes>>, Error> {
     Ok(Some(index))
 }
 
-/// Returns the hash of the content of a record, by the hash of its id.
+/// Returns the content hash of a record, by the hash of its id.
 fn find(index: &[Hashes], id: u64) -> Option<u64> {
     let at = index.partition_point(|(other, _)| *other < id);
     index.get(at).filter(|(other, _)| *other == id).map(|(_, content)| *content)

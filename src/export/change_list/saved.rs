@@ -1,4 +1,4 @@
-//! The records of an export as JSON in a compressed file, from which the next export takes the values before a change.
+//! The records of an export as JSON in a compressed file. The next export reads values before a change from there.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -10,7 +10,7 @@ use crate::export::error::Error;
 use crate::sheet::write::{Existing, WholeFile};
 
 const MAGIC: &[u8] = b"sheetport records 1\n";
-/// Fast, and JSON of one list still shrinks to about a tenth.
+/// The fastest level. The JSON of a list still shrinks to about a tenth.
 const LEVEL: i32 = 1;
 
 /// A file of records under construction. Dropping it leaves no file.
@@ -53,7 +53,7 @@ impl RecordsWriter {
 }
 
 impl SavedRecords {
-    /// Opens the file of an export. Returns `None` if it is missing or of another version.
+    /// Opens the file of an export. Returns `None` if missing or of another version.
     pub(super) fn open(path: &Path) -> Result<Option<SavedRecords>, Error> {
         let file = match File::open(path) {
             Ok(file) => file,

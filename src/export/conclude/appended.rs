@@ -1,8 +1,8 @@
 //! Files that grow by the changes of each export: `--append`.
 //!
-//! A file is never extended in place: the rows so far and the new ones are written to a new file, which takes its place.
-//! Before that, the new file and the state that belongs to it are announced on disk. After a crash, the next export compares
-//! the file with both: no changes are appended twice, and none are lost.
+//! A file is never extended in place: the existing and the new rows are written to a new file that replaces the old file. Before
+//! the replacement, the new file and its state are announced on disk. After a crash, the next export compares the file with both,
+//! so no changes are appended twice or lost.
 
 use std::fs::File;
 use std::io;
@@ -16,25 +16,25 @@ use crate::export::table::{SavedColumn, Selection, TableStart};
 use crate::sheet;
 use crate::sheet::write::{Existing, ReadyFile, Shape, Style, ValueTable, WholeFile, Written};
 
-/// A file to which an export appends.
+/// The file that an export appends to.
 #[derive(Clone, Debug)]
 pub(in crate::export) struct Appending {
     path: PathBuf,
     shape: Shape,
     /// The style of a new file.
     style: Style,
-    /// The file as the previous export has left it. `None` if a new one begins.
+    /// The file as left by the previous export. `None` for a new file.
     earlier: Option<WrittenFile>,
-    /// The columns of the previous file, with which a new one begins.
+    /// The columns of the previous file. A new file starts with the same columns.
     columns: Vec<SavedColumn>,
 }
 
 impl Appending {
-    /// Decides what an export with `--append` to `path` appends to.
+    /// Returns the file that an export with `--append` to `path` extends. Returns `None` without `--append`.
     ///
     /// # Errors
-    /// If there is a file that no export to this name has left as it is. `uncertain` is a file to which an interrupted export may
-    /// have appended.
+    /// Fails if the existing file is not as the previous export to this name left it, or if it is `uncertain`, because an
+    /// interrupted export may have appended to it.
     pub(in crate::export) fn to(
         job: &Job,
         path: Option<&Path>,
@@ -64,7 +64,7 @@ impl Appending {
         Ok(Some(appending))
     }
 
-    /// Refuses to append all records to a file that has some of them, because those of the previous export are gone.
+    /// Refuses to append all records to a file with earlier rows, if the records of the previous export are lost.
     pub(in crate::export) fn check(&self, selection: &Selection) -> Result<(), Error> {
         match (&self.earlier, selection) {
             (Some(_), Selection::ChangedFrom(None)) => {
@@ -74,7 +74,7 @@ impl Appending {
         }
     }
 
-    /// Begins the new file with the rows so far. Forgets them if they have been moved away meanwhile.
+    /// Starts the new file with the existing rows. Starts without rows if the file was moved away in the meantime.
     pub(in crate::export) fn start(&mut self) -> Result<TableStart, Error> {
         let Shape::Text { kind, packing } = self.shape else {
             return Err(Error::Internal("a workbook can't be extended"));
@@ -103,8 +103,8 @@ impl Appending {
         Ok(TableStart::Rows { table, columns })
     }
 
-    /// Announces a new file in the folder of the export, and puts it in place. `state` is the state from then on. A file to
-    /// which nothing is appended stays as it is.
+    /// Announces a new file in the folder of the export, and puts the file in place, with `state` as the new state. Does not
+    /// touch the file if there are no new rows.
     pub(in crate::export) fn finish(
         self,
         ready: ReadyFile,
@@ -121,7 +121,7 @@ impl Appending {
         let state = State { written: Some(file.clone()), ..state };
         let announcement = Replacement::new(self.earlier.as_ref(), ready.temporary(), state);
         let placed = announcement.write(folder).and_then(|()| Ok(ready.finish()?));
-        // The new file is gone if it is not in place: without the announcement, nobody takes it for moved away.
+        // The new file was never placed. Without this, the announcement would suggest that the file was moved away.
         if placed.is_err() && Content::of(&self.path).is_ok_and(|found| found.as_ref() != Some(&file.content)) {
             Replacement::forget(folder);
         }

@@ -1,4 +1,4 @@
-//! The previous export to the same name: its number of records, and whether it may be replaced.
+//! The previous export to the same name: its number of records, and whether its file may be replaced.
 
 use std::path::{Path, PathBuf};
 
@@ -42,7 +42,7 @@ fn files_of_name(job: &Job, path: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// Refuses to replace a file that this export is not meant to replace, before anything is requested.
+/// Checks, before the first request, that this export may replace the existing file.
 pub(in crate::export) fn check_existing(job: &Job, path: Option<&Path>) -> Result<(), Error> {
     let Some(path) = path else { return Ok(()) };
     let refused = |path: &Path, Manifest { workspace, base_url, .. }: Manifest| {
@@ -90,7 +90,7 @@ pub(in crate::export) fn check_existing_changes(
     }
 }
 
-/// Returns whether an earlier export is of the same day: it began on it, or was resumed and ended on it.
+/// Returns whether an earlier export is of the same day: it started today, or was resumed and ended today.
 fn is_of_today(job: &Job, started: Option<jiff::Timestamp>, resumed: bool, finished: &str) -> bool {
     let finished = finished.parse().ok().filter(|_| resumed);
     let day = |time: jiff::Timestamp| time.to_zoned(job.clock.local.time_zone().clone()).date();

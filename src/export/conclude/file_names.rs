@@ -10,7 +10,7 @@ const DATE: &str = "{date}";
 /// The time of day as six digits.
 const TIME: &str = "{time}";
 const WORKSPACE: &str = "{workspace}";
-/// Number of symbolic links in a row that are followed.
+/// Maximum number of symbolic links to follow.
 const MAX_LINKS: usize = 40;
 
 /// Returns the absolute path, or the path itself if the current folder is unknown.
@@ -52,7 +52,7 @@ pub(in crate::export) fn resolve(pattern: &str, local: DateTime, workspace: &str
     }
 }
 
-/// Returns where the file goes: if `path` is a symbolic link, the place of its target.
+/// Returns the place of the file: `path`, or the target if `path` is a symbolic link.
 pub(in crate::export) fn behind_links(path: PathBuf) -> PathBuf {
     let mut place = path;
     for _ in 0..MAX_LINKS {
@@ -64,7 +64,7 @@ pub(in crate::export) fn behind_links(path: PathBuf) -> PathBuf {
     place
 }
 
-/// Whether a link is trusted: in a folder where others may make links, only those of the user and of the folder's owner are.
+/// Whether to trust a link. In a folder where others can create links, trusts only links of the user and of the folder's owner.
 #[cfg(unix)]
 fn may_follow(link: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -104,11 +104,10 @@ pub(super) fn dated_files(pattern: &str, workspace: &str, path: &Path) -> Vec<(D
     dated
 }
 
-/// Returns the date in `name`, and the time if there is one. `None` if `name` does not match the file name of this
-/// pattern.
+/// Returns the date in `name`, and the time if any. Returns `None` if `name` does not match the file name of this pattern.
 fn time_in(pattern: &str, workspace: &str, name: &str) -> Option<DateTime> {
     let pattern = Path::new(pattern).file_name()?.to_string_lossy().into_owned();
-    // Resolves what stands before a placeholder to find its position. All dates with four digits for the year are as long.
+    // Resolves the text before a placeholder to find its position. All dates with four-digit years have the same length.
     let any = jiff::civil::date(2000, 1, 1).at(0, 0, 0, 0);
     let start = |placeholder: &str| {
         let before = &pattern[..pattern.find(placeholder)?];

@@ -21,23 +21,23 @@ use crate::sheet::write::{Shape, Style, TextKind, Value, ValueTable, Written};
 /// The result of an export.
 #[derive(Debug)]
 pub struct Exported {
-    /// Path of the table: the requested name, or that name with `.incomplete` appended. `None` for standard output.
+    /// Path of the table: the requested name, possibly with `.incomplete` appended. `None` for standard output.
     pub path: Option<PathBuf>,
-    /// Path of the list of changes, if one was written.
+    /// Path of the list of changes, if written.
     pub changes_file: Option<PathBuf>,
-    /// Manifest of these records, and of the file unless other records are in it, too.
+    /// Manifest of these records. Also the manifest of the file, unless the file has other records.
     pub manifest: Manifest,
-    /// Path of the list of IDs that were not found.
+    /// Path of the list of IDs not found.
     pub not_found: Option<PathBuf>,
     /// Older files that were removed.
     pub removed: Vec<PathBuf>,
     /// Messages about the exported records.
     pub remarks: Vec<String>,
-    /// A message that no record has the array whose elements were to get a row each. Of several lists, some may lack it.
+    /// A message that no record has the array to expand. In an export of several lists, some may lack the array.
     pub lacks_array: Option<String>,
     /// The minimum ratio was not checked, because no earlier export to this name is known.
     pub lacks_baseline: bool,
-    /// What is known now about the page sizes of the list. `None` if the size was chosen.
+    /// Known page sizes of the list. `None` if the user chose the size.
     pub known_sizes: Option<KnownSizes>,
 }
 
@@ -47,7 +47,7 @@ pub(in crate::export) struct ExportResults<'a> {
     pub(in crate::export) history: History,
     /// The state of the previous export.
     pub(in crate::export) previous: Option<State>,
-    /// The hashes of this export, if they are saved.
+    /// The hashes of this export, if saved.
     pub(in crate::export) new_records: Option<ComparedRecords>,
     pub(in crate::export) verdict: Verdict,
     pub(in crate::export) walk: Walk,
@@ -58,13 +58,13 @@ pub(in crate::export) struct ExportResults<'a> {
     pub(in crate::export) file: Option<WrittenFile>,
     /// Number of rows of earlier exports in the file. `None` unless rows are appended.
     pub(in crate::export) rows_before: Option<u64>,
-    /// A file to which an interrupted export may have appended the same changes.
+    /// A file that may contain the same changes, appended by an interrupted export.
     pub(in crate::export) uncertain: Option<PathBuf>,
     pub(in crate::export) comparison: Comparison,
     pub(in crate::export) changes: Option<ListedChanges>,
     pub(in crate::export) spool: Spool,
     pub(in crate::export) since: Option<jiff::Timestamp>,
-    /// Number of IDs that were not found.
+    /// Number of IDs not found.
     pub(in crate::export) missing: u64,
     pub(in crate::export) requested: Requested,
     pub(in crate::export) was_resumed: bool,
@@ -74,10 +74,10 @@ pub(in crate::export) struct ExportResults<'a> {
     pub(in crate::export) started: jiff::Timestamp,
 }
 
-/// What was asked for.
+/// Page sizes and number of requests.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::export) struct Requested {
-    /// What is known now about the page sizes of the list. `None` if the size was chosen.
+    /// Known page sizes of the list. `None` if the user chose the size.
     pub(in crate::export) known_sizes: Option<KnownSizes>,
     /// Number of entries per page of a list.
     pub(in crate::export) page_size: Option<u64>,
@@ -89,16 +89,16 @@ pub(in crate::export) struct Requested {
 pub(in crate::export) struct ListedChanges {
     /// The saved records of this export.
     pub(in crate::export) records: ComparedRecords,
-    /// The file and its numbers of records. `None` if there was nothing to compare with.
+    /// The file, and the numbers of changes. `None` without an earlier export to compare with.
     pub(in crate::export) written: Option<(PathBuf, Changes)>,
     /// Texts truncated to the maximum length of a workbook's cell.
     pub(in crate::export) cut: u64,
-    /// Texts with an apostrophe that keeps them from being run as formulas.
+    /// Number of texts with an apostrophe added, to keep them from running as formulas.
     pub(in crate::export) defused: u64,
 }
 
-/// Concludes exports whose file is in place at `path`. The spools are removed last, so no request is repeated after an
-/// earlier failure.
+/// Concludes exports whose file is in place at `path`. Removes the spools last, so that no request is repeated after an earlier
+/// failure.
 pub(in crate::export) fn conclude(
     results: Vec<ExportResults<'_>>,
     path: Option<&Path>,
@@ -138,7 +138,7 @@ pub(in crate::export) fn conclude(
     Ok(exported)
 }
 
-/// Saves the state for the next export, if this one is complete. Returns the spool.
+/// Saves the state for the next export if this export is complete. Returns the spool.
 fn remember(results: ExportResults<'_>, manifest: &Manifest, path: Option<&Path>) -> Result<Spool, Error> {
     let ExportResults { history, previous, walk, mut comparison, changes, new_records, spool, started, file, .. } =
         results;
@@ -154,7 +154,7 @@ fn remember(results: ExportResults<'_>, manifest: &Manifest, path: Option<&Path>
         let file = file.map(|file| absolute(&file));
         LastList { records: changes.records, file, count, finished: finished.clone(), resumed: manifest.resumed }
     });
-    // The state takes effect at once, with the files that it names.
+    // Takes effect immediately, together with the named files.
     history.remember(&State {
         written: file,
         distinct: walk.entries,
@@ -171,7 +171,7 @@ impl ExportResults<'_> {
         self.changes.as_ref()?.written.as_ref().map(|(path, _)| path.as_path())
     }
 
-    /// Returns the earlier lists of changes with another date in their name than that of this export.
+    /// Returns the earlier lists of changes with another date in their name.
     fn dated_lists(&self, workspace: &str) -> Vec<PathBuf> {
         let Some((file, path)) = self.job.changes.as_ref().zip(self.changes_file()) else { return Vec::new() };
         if !file_names::has_date(&file.pattern) {
@@ -184,8 +184,8 @@ impl ExportResults<'_> {
 }
 
 impl Exported {
-    /// Removes an incomplete file of an earlier export, and dated files beyond `--keep`, each with those of `lists` of changes
-    /// that its manifest names. Failures become remarks.
+    /// Removes an incomplete file of an earlier export, and dated files beyond `--keep`, together with the lists of changes in
+    /// `lists` named by their manifests. Failures become remarks.
     fn remove_replaced_files(
         &mut self,
         manifest: &Manifest,
@@ -203,7 +203,7 @@ impl Exported {
         let dated = file_names::dated_files(&manifest.pattern, workspace, path).into_iter();
         let earlier = dated.filter(|(_, file)| file != path).filter_map(|(named, file)| {
             let other = Manifest::beside(&file).filter(|other| other.is_same_export(manifest))?;
-            // The local time in a name comes twice in the night in which daylight saving time ends.
+            // Ordered by start first: a local time in a name occurs twice in the night when daylight saving time ends.
             Some((other.started.parse::<jiff::Timestamp>().ok(), named, file, other))
         });
         let mut earlier: Vec<_> = earlier.collect();
@@ -301,7 +301,7 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
         gathered: counts.other_fields,
         cut: counts.cut,
         defused: counts.defused,
-        // Records that were not read are not removed.
+        // Records that were not read do not count as removed.
         changes: listed.map(|(_, counts)| *counts).or(comparison.changes).filter(|_| verdict.is_complete),
         changes_file,
         changes_cut: results.changes.as_ref().map_or(0, |changes| changes.cut),
@@ -348,7 +348,7 @@ fn blank_field(UnusedField { path, nearest, .. }: &UnusedField) -> String {
     format!("the field {path} is blank in every record{meant}")
 }
 
-/// Says that texts were cut, and how to get the whole ones.
+/// Returns a message that texts were cut, with a way to get the whole text.
 fn cut_texts(count: u64, place: &str, remedy: &str) -> Option<String> {
     let texts = if count == 1 { "text was" } else { "texts were" };
     (count > 0).then(|| {
@@ -359,7 +359,7 @@ fn cut_texts(count: u64, place: &str, remedy: &str) -> Option<String> {
     })
 }
 
-/// Writes the list of IDs that were not found. If all were found, removes the list of an earlier export.
+/// Writes the list of IDs not found. If all were found, removes the list of an earlier export.
 fn write_missing_records(results: &ExportResults<'_>, path: Option<&Path>) -> Result<Option<PathBuf>, Error> {
     let (Source::Ids { .. }, Some(path)) = (&results.job.source, path) else { return Ok(None) };
     let path = file_names::not_found(path);

@@ -17,10 +17,10 @@ const HASHES: &str = "records-";
 const LISTED: &str = "listed-";
 const LOCK: &str = "lock";
 
-/// Age at which the spool of an interrupted export is deleted.
+/// Maximum age of the spool of an interrupted export.
 const MAX_SPOOL_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The folder of one export: the same records of the same workspace to the same name.
+/// The folder of an export, for the same records of the same workspace to the same name.
 #[derive(Debug)]
 pub(in crate::export) struct History {
     folder: PathBuf,
@@ -31,7 +31,7 @@ impl History {
     /// Opens and locks the folder of the export with this identity.
     ///
     /// # Errors
-    /// Returns [`Error::Busy`] if another process has locked it.
+    /// Returns [`Error::Busy`] if another process holds the lock.
     pub(in crate::export) fn open(home: &Path, identity: &str) -> Result<History, Error> {
         let digest = digest::of_parts([identity.as_bytes()]);
         let folder = home.join("exports").join(digest::hex(&digest[..12]));
@@ -73,13 +73,13 @@ impl History {
         ComparedRecords { name: format!("{HASHES}{}", started.as_nanosecond()), started }
     }
 
-    /// Returns the name for the records of an export with a list of changes that started at this time.
+    /// Returns the name for the records of an export, with a list of changes, that started at this time.
     pub(in crate::export) fn new_listed(started: jiff::Timestamp) -> ComparedRecords {
         ComparedRecords { name: format!("{LISTED}{}", started.as_nanosecond()), started }
     }
 
-    /// Returns the state of the last complete export, or `None` if missing or unreadable. An export that was interrupted after
-    /// it had appended to its file counts as complete. Returns the path of its file, too, if it isn't known whether it had.
+    /// Returns the state of the last complete export, or `None` if missing or unreadable. An export counts as complete if
+    /// interrupted after appending to its file. If that is not certain, returns the path of the file as well.
     pub(in crate::export) fn state(&self) -> Result<(Option<State>, Option<PathBuf>), Error> {
         let state = State::read(&self.folder);
         let Some(replacement) = Replacement::read(&self.folder) else { return Ok((state, None)) };
@@ -103,7 +103,7 @@ impl History {
         Ok(())
     }
 
-    /// Deletes the records and hashes that `state` does not name. Errors are ignored: the next export tries again.
+    /// Deletes records and hashes not named in `state`. Ignores errors: the next export tries again.
     fn delete_old_records(&self, state: &State) {
         let named = [state.compared.as_ref(), state.listed.as_ref().map(|listed| &listed.records)];
         let is_named = |name: &str| named.iter().flatten().any(|records| records.name == name);

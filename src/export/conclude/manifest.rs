@@ -42,11 +42,11 @@ pub struct Manifest {
     pub how: String,
     /// Whether all IDs were read a second time.
     pub verified: bool,
-    /// Number of records that this export has written to the file.
+    /// Number of records written by this export.
     pub count: u64,
-    /// Number of rows that this export has written to the file.
+    /// Number of rows written by this export.
     pub rows: u64,
-    /// Number of rows of earlier exports in the file, before those of this one, if it appends to the file.
+    /// Number of rows of earlier exports in the file. Only set when appending.
     #[serde(default)]
     pub rows_before: Option<u64>,
     /// Number of distinct records in the service's list.
@@ -62,7 +62,7 @@ pub struct Manifest {
     pub duplicates: u64,
     /// Latest total reported by the service.
     pub total: Option<u64>,
-    /// Records that have not changed since this time are not in the file.
+    /// Start of the selected period: the file omits records unchanged since then.
     pub since: Option<String>,
     /// Whether the file has only the changes since the previous export to the same name: `--since last`.
     #[serde(default)]
@@ -71,7 +71,7 @@ pub struct Manifest {
     pub older: u64,
     /// Number of records omitted by the export template.
     pub left_out: u64,
-    /// Number of requested IDs that were not found.
+    /// Number of requested IDs not found.
     pub not_found: u64,
     pub columns: Vec<String>,
     /// Number of values in the column for fields beyond the maximum number of columns.
@@ -79,7 +79,7 @@ pub struct Manifest {
     /// Number of texts cut to the maximum length of a workbook's cell.
     #[serde(default)]
     pub cut: u64,
-    /// Number of texts with an apostrophe that keeps a spreadsheet program from running them as formulas.
+    /// Number of texts with an apostrophe added, to keep a spreadsheet program from running them as formulas.
     #[serde(default)]
     pub defused: u64,
     /// Differences from the previous export to the same name.
@@ -87,12 +87,12 @@ pub struct Manifest {
     /// The list of these changes: a name in the same folder, or a path.
     #[serde(default)]
     pub changes_file: Option<PathBuf>,
-    /// As `cut` and `defused`, in that list.
+    /// Same as `cut` and `defused`, for the list of changes.
     #[serde(default)]
     pub changes_cut: u64,
     #[serde(default)]
     pub changes_defused: u64,
-    /// The manifests of the sheets, if the file is a workbook with several kinds of records. The counts above are those of
+    /// The manifests of the sheets, if the file is a workbook with several kinds of records. The counts above are then sums over
     /// all sheets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sheets: Vec<Manifest>,
@@ -106,12 +106,12 @@ impl Manifest {
         PathBuf::from(name)
     }
 
-    /// Returns the path of a file's list of IDs that were not found.
+    /// Returns the path of a file's list of IDs not found.
     pub fn not_found_of(file: &Path) -> PathBuf {
         not_found(file)
     }
 
-    /// Returns the manifest of a file whose sheets have these manifests. A single one is that of the file.
+    /// Returns the manifest of a file from the manifests of its sheets. A single manifest stays as it is.
     pub(super) fn of_sheets(sheets: Vec<Manifest>) -> Option<Manifest> {
         let mut whole = sheets.first()?.clone();
         for sheet in &sheets[1..] {
@@ -163,7 +163,7 @@ impl Manifest {
         lists
     }
 
-    /// Returns the manifest of these records: this one, or that of their sheet.
+    /// Returns the manifest of these records: this manifest, or the manifest of their sheet.
     pub(super) fn of_records(self, records: &str) -> Option<Manifest> {
         if self.sheets.is_empty() {
             return Some(self);
@@ -174,7 +174,7 @@ impl Manifest {
     /// Reads the manifest of a file, or returns `None` if missing or invalid.
     pub fn beside(file: &Path) -> Option<Manifest> {
         let path = Manifest::path_of(file);
-        // A pipe or a device of that name may never end.
+        // Reading a pipe or a device may never end.
         let is_small_file = path.metadata().is_ok_and(|found| found.is_file() && found.len() <= MAX_SIZE);
         if !is_small_file {
             return None;

@@ -1,4 +1,4 @@
-//! The end of an export: whether the file is complete, its manifest, and everything remembered for the next export.
+//! The end of an export: completeness of the file, its manifest, and the data kept for the next export.
 
 mod appended;
 mod baseline;

@@ -1,4 +1,4 @@
-//! What an export leaves for the next one: its state, and what it was about to do when it was interrupted.
+//! The saved state of an export for the next export, including an interrupted replacement of the file.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -15,18 +15,18 @@ use crate::sheet;
 use crate::sheet::write::{Existing, Style, WholeFile, Written};
 
 const STATE: &str = "state.json";
-/// What is about to take the place of the file.
+/// The announced replacement of the file.
 const REPLACEMENT: &str = "replacement.json";
 
 /// The state of the last complete export.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::export) struct State {
-    /// The file, unless it is a workbook of several lists.
+    /// The file. `None` for a workbook of several lists.
     #[serde(default)]
     pub(in crate::export) written: Option<WrittenFile>,
     /// Number of records in the list.
     pub(in crate::export) distinct: u64,
-    /// When its first page was requested. A spool of the same time is not interrupted, but left over.
+    /// Time of the first page request. A spool with the same time is left over, not interrupted.
     pub(in crate::export) started: jiff::Timestamp,
     pub(in crate::export) finished: String,
     /// The records for the next comparison and for `--since last`.
@@ -37,16 +37,16 @@ pub(in crate::export) struct State {
     pub(in crate::export) listed: Option<LastList>,
 }
 
-/// The last list of changes, and the records that the next one is compared with.
+/// The last list of changes, and the records for the next comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::export) struct LastList {
     pub(in crate::export) records: ComparedRecords,
     /// The list, unless there was nothing to compare with.
     pub(super) file: Option<PathBuf>,
-    /// Number of changes in it.
+    /// Number of changes in the list.
     pub(super) count: u64,
     pub(super) finished: String,
-    /// Whether the export was resumed, so that it may have begun on another day.
+    /// Whether the export was resumed, and may have started on an earlier day.
     #[serde(default)]
     pub(super) resumed: bool,
 }
@@ -56,11 +56,11 @@ pub(in crate::export) struct LastList {
 pub(in crate::export) struct ComparedRecords {
     /// File name in the folder of the export.
     pub(super) name: String,
-    /// When the first page of that export was requested.
+    /// Time of the first page request of the export.
     pub(in crate::export) started: jiff::Timestamp,
 }
 
-/// A file as an export has left it.
+/// A file as left by an export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::export) struct WrittenFile {
     /// Absolute path.
@@ -79,7 +79,7 @@ pub(super) struct Content {
     pub(super) sha256: String,
 }
 
-/// A new file that is about to take the place of another one.
+/// A new file that is about to replace another file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Replacement {
     before: Option<Content>,
@@ -89,7 +89,7 @@ pub(super) struct Replacement {
     state: State,
 }
 
-/// Whether a file has taken its place.
+/// Whether a replacement has happened.
 #[derive(Debug)]
 pub(super) enum Replaced {
     Yes(Box<State>),
@@ -111,7 +111,7 @@ impl WrittenFile {
 }
 
 impl Content {
-    /// Returns what the file at `path` contains. `None` if there is no file, or an empty one.
+    /// Returns size and hash of the file at `path`. Returns `None` if the file is missing or empty.
     pub(super) fn of(path: &Path) -> Result<Option<Content>, Error> {
         let failed = |source| Error::Sheet(sheet::Error::Open { path: path.to_owned(), source });
         match File::open(path).and_then(|mut file| digest::of_reader(&mut file)) {
@@ -148,12 +148,12 @@ impl Replacement {
         write(&folder.join(REPLACEMENT), self)
     }
 
-    /// Removes an announcement. If that fails, the state shows that it is old.
+    /// Removes an announcement. If the removal fails, a later state shows that the announcement is old.
     pub(super) fn forget(folder: &Path) {
         let _ = std::fs::remove_file(folder.join(REPLACEMENT));
     }
 
-    /// Finds out what an interrupted export has done.
+    /// Determines whether an interrupted export has replaced the file. `current` is the saved state.
     pub(super) fn settle(self, current: Option<&State>) -> Result<Replaced, Error> {
         let Replacement { before, temporary, state } = self;
         let Some(file) = &state.written else { return Ok(Replaced::No) };
@@ -164,7 +164,7 @@ impl Replacement {
         let path = file.path.clone();
         Ok(match Content::of(&path)? {
             Some(found) if found == file.content => Replaced::Yes(Box::new(state)),
-            // A file without any row is as good as none.
+            // A file without rows counts as missing.
             None if file.content.bytes == 0 => Replaced::Yes(Box::new(state)),
             found if temporary.exists() || found.is_some() && found == before => Replaced::No,
             _ => Replaced::Unknown(path),

@@ -15,7 +15,7 @@ pub(in crate::export) struct Verdict {
 /// How a list was read.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::export) struct Reading {
-    /// How often, because it changed meanwhile.
+    /// Number of readings, more than one if the list changed.
     pub(in crate::export) times: u32,
     /// All IDs were read a second time.
     pub(in crate::export) is_verified: bool,

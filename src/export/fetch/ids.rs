@@ -22,7 +22,7 @@ pub struct IdFile {
     pub column: Option<String>,
 }
 
-/// An ID and the number of its row.
+/// An ID and its row number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct IdRow {
     pub(super) id: String,
@@ -117,8 +117,8 @@ fn named_column(top: &[Row], wanted: &str) -> Result<(usize, Option<u64>), Strin
     })
 }
 
-/// Returns the index of the row that may be the header: the first of those with the most values. Rows above it are titles,
-/// and cells below it are data, whatever they say.
+/// Returns the index of the header row: the first of the rows with the most values. Rows above are titles, and rows below are
+/// data, whatever they contain.
 fn header_index(top: &[Row]) -> Option<usize> {
     let filled = |row: &Row| row.cells().filter(|cell| !cell.is_blank()).count();
     let most = top.iter().map(filled).max()?;

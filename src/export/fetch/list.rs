@@ -10,10 +10,9 @@ use crate::client::{self, MAX_PAGE, fetch, page_path};
 use crate::export::error::Error;
 use crate::records::List;
 
-/// Maximum size of a page that is requested before those in front of it have arrived, in bytes. Without a limit, each of
-/// several requests could fill [`MAX_PAGE`].
+/// Maximum size of a page requested ahead of order, in bytes. Without a limit, each of several requests could fill [`MAX_PAGE`].
 const READ_AHEAD: usize = 2 << 20;
-/// Maximum number of pages that are requested before those in front of them have arrived.
+/// Maximum number of pages requested at the same time.
 const MAX_AHEAD: usize = 32;
 
 /// The pages of a list in order, with several requests in flight.
@@ -25,14 +24,14 @@ pub(in crate::export) struct ListPages<'a> {
     /// Number of the next page to request, starting at 1.
     next: u64,
     in_flight: FuturesOrdered<BoxFuture<'a, Result<Answer, Error>>>,
-    /// Whether the last page was longer than [`READ_AHEAD`], so that the next one is requested alone.
+    /// Whether the last page was longer than [`READ_AHEAD`]. The next page is then requested alone.
     is_large: bool,
 }
 
-/// The answer to one request.
+/// The response to one request.
 enum Answer {
     Fetched(Fetched),
-    /// The page is longer than pages that are read ahead can be.
+    /// The page is too long for reading ahead.
     TooLong {
         page: u64,
     },
@@ -58,15 +57,15 @@ impl<'a> ListPages<'a> {
         let Some(answer) = self.in_flight.next().await.transpose()? else { return Ok(None) };
         let fetched = match answer {
             Answer::Fetched(fetched) => fetched,
-            // The page is requested again when the pages before it have been read.
+            // Requested again, now that the pages before it have been read.
             Answer::TooLong { page } => fetch_page(self.fetcher, self.list, page, self.size).await?,
         };
         self.is_large = matches!(&fetched, Fetched::Page(page) if page.text().len() > READ_AHEAD);
         Ok(Some(fetched))
     }
 
-    /// Waits for the pages that were requested beyond the end of a list with a total, and returns those that arrived: their
-    /// totals tell about changes of the list that no other page has seen.
+    /// Waits for pages requested beyond the end of a list with a total. Returns those that exist: their totals may show changes
+    /// of the list that no other page shows.
     pub(in crate::export) async fn rest(mut self, walk: &Walk) -> Vec<Page> {
         let mut pages = Vec::new();
         while walk.total.is_some()
@@ -100,7 +99,7 @@ async fn request_page(fetcher: &Fetcher, list: &List, number: u64, size: u64, ma
     }
 }
 
-/// Returns the result of a request for a page, which may not exist.
+/// Returns the result of a page request. A missing page is not an error.
 fn fetched(number: u64, page: Result<Page, client::Error>) -> Result<Fetched, Error> {
     match page {
         Ok(page) => Ok(Fetched::Page(page)),

@@ -1,5 +1,5 @@
-//! Requests of an export: pages of a list, or single records by their IDs. Several are in flight at once; results come
-//! in order.
+//! Requests of an export: pages of a list, or single records by ID. Several requests are in flight at once; results come in
+//! order.
 
 mod ids;
 mod list;

@@ -1,4 +1,4 @@
-//! Single records by their IDs.
+//! Single records, requested by ID.
 
 use std::collections::HashSet;
 
@@ -12,16 +12,16 @@ use crate::client::{self, fetch};
 use crate::export::error::Error;
 use crate::records::Single;
 
-/// Maximum size of an answer with one record, in bytes.
+/// Maximum size of a response with one record, in bytes.
 const MAX_RECORD: usize = 8 << 20;
-/// Maximum size of such an answer while others are on their way. A larger one is requested again, one at a time.
+/// Maximum size of a response while others are in flight, in bytes. Larger responses are requested again, one at a time.
 const READ_AHEAD: usize = 512 << 10;
 
 /// The records of a file of IDs in order, with several requests in flight.
 pub(in crate::export) struct RecordsById<'a> {
     results: BoxStream<'a, Result<(IdRow, Fetched), Error>>,
     single: &'static Single,
-    /// The records so far, by the first of their IDs.
+    /// The records so far, by their first ID.
     seen: HashSet<String>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> RecordsById<'a> {
     /// Returns the result for the next ID, or `None` after the last.
     pub(in crate::export) async fn next(&mut self) -> Result<Option<Fetched>, Error> {
         let Some((IdRow { id, row }, fetched)) = self.results.next().await.transpose()? else { return Ok(None) };
-        // An answer by external ID does not contain it, so another record shows when it comes a second time.
+        // A response to an external ID does not contain that ID, so a wrong record is recognized only by its second occurrence.
         if let Fetched::Page(page) = &fetched
             && let Some(own) = ids_of(page, self.single).into_iter().next()
             && !self.seen.insert(own.clone())
@@ -94,7 +94,7 @@ async fn fetch_record(
     }
 }
 
-/// Returns why an answer is not the record that was asked for, by this ID if its answer contains it.
+/// Returns a message if the response is not the requested record. `asked` is the requested ID, if responses contain this kind.
 fn other_record(page: &Page, single: &Single, asked: Option<&str>) -> Option<String> {
     let ids = ids_of(page, single);
     let Some(first) = ids.first() else {

@@ -13,7 +13,7 @@ pub(in crate::export) struct Fetcher {
     pub(in crate::export) pace: Arc<Pace>,
     /// Maximum number of simultaneous requests.
     pub(in crate::export) concurrency: usize,
-    /// Held while an answer is read that is too large for others at the same time.
+    /// Held while reading a large response, so that only one is in memory.
     pub(in crate::export) large: tokio::sync::Mutex<()>,
 }
 

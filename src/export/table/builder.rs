@@ -22,7 +22,7 @@ use crate::sheet::write::{Shape, Style, Value, ValueTable};
 /// Options of the table.
 #[derive(Debug)]
 pub(in crate::export) struct TableOptions {
-    /// The contract's fields, which have a column even without values.
+    /// The fields in the contract. They have a column even without values.
     pub(in crate::export) fields: &'static [ListedField],
     /// Name of the sheet in a workbook.
     pub(in crate::export) sheet: &'static str,
@@ -30,10 +30,10 @@ pub(in crate::export) struct TableOptions {
     pub(in crate::export) path: Option<PathBuf>,
     pub(in crate::export) shape: Shape,
     pub(in crate::export) style: Style,
-    /// The table can't be discarded once rows are written: it is one of several in a workbook, or its rows follow others.
+    /// Whether the table can't be discarded after its first row: it is one of several in a workbook, or appends to earlier rows.
     pub(in crate::export) is_continued: bool,
     pub(in crate::export) template: Option<Template>,
-    /// Path of an array whose elements get a row each.
+    /// Path of an array to expand into one row per element.
     pub(in crate::export) explode: Option<String>,
     pub(in crate::export) selection: Selection,
     /// Folder for temporary files.
@@ -44,9 +44,9 @@ pub(in crate::export) struct TableOptions {
 #[derive(Debug)]
 pub(in crate::export) enum Selection {
     All,
-    /// Records that changed at or after this time, and those without `updated_at`.
+    /// Records changed at or after this time, and records without `updated_at`.
     Since(jiff::Timestamp),
-    /// Records that the previous export did not have with the same content. All records without a previous export.
+    /// Records that are new or changed since the previous export. All records if there is none.
     ChangedFrom(Option<PreviousRecords>),
 }
 
@@ -62,7 +62,7 @@ pub(in crate::export) struct Counts {
     pub(in crate::export) left_out: u64,
     /// Texts truncated to the maximum length of a workbook's cell.
     pub(in crate::export) cut: u64,
-    /// Texts with an apostrophe that keeps them from being run as formulas.
+    /// Number of texts with an apostrophe added, to keep them from running as formulas.
     pub(in crate::export) defused: u64,
     /// Values in the column for fields beyond the maximum number of columns.
     pub(in crate::export) other_fields: u64,
@@ -70,7 +70,7 @@ pub(in crate::export) struct Counts {
 
 /// Where a table begins.
 pub(in crate::export) enum TableStart {
-    /// In a file of its own, with these columns first.
+    /// In a separate file, with these columns first.
     File { columns: Vec<SavedColumn> },
     /// On a further sheet of a workbook.
     Sheet(ValueTable),
@@ -82,7 +82,7 @@ pub(in crate::export) enum TableStart {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::export) struct SavedColumn {
     pub(in crate::export) header: String,
-    /// Path of the field, which is unique. `None` for columns of a template, and for that of all other fields.
+    /// Unique path of the field. `None` for columns of a template, and for the column of all other fields.
     field: Option<String>,
 }
 
@@ -92,8 +92,7 @@ pub(in crate::export) struct FinishedTable {
     pub(in crate::export) counts: Counts,
     /// Fields of the export template or of `--explode` that are blank in every record.
     pub(in crate::export) unused_fields: Vec<UnusedField>,
-    /// The records of the list, whether they are in the table or not. `None` if the next export is not compared with
-    /// this one.
+    /// The records of the list, in the table or not. `None` if the next export will not compare with this export.
     pub(in crate::export) hashes: Option<RecordHashes>,
 }
 
@@ -101,9 +100,9 @@ pub(in crate::export) struct FinishedTable {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::export) struct UnusedField {
     pub(in crate::export) path: String,
-    /// A similar field that has values.
+    /// A similar field with values.
     pub(in crate::export) nearest: Option<String>,
-    /// Its elements were to get a row each.
+    /// Whether the field is the array of `--explode`.
     pub(in crate::export) is_exploded: bool,
 }
 
@@ -118,7 +117,7 @@ pub(in crate::export) struct TableBuilder {
     hashes: Option<RecordHashes>,
 }
 
-/// A table that is being written.
+/// A table being written.
 struct OpenTable {
     table: ValueTable,
     columns: Vec<TableColumn>,
@@ -140,7 +139,7 @@ enum CellSource {
     /// A formatted field of the export template, and its index in [`Columns`].
     Formatted(Field, Option<usize>),
     Constant(String),
-    /// All fields without a column of their own.
+    /// All fields without a separate column.
     OtherFields,
 }
 
@@ -161,8 +160,8 @@ impl TableOptions {
         self.path.is_some() && !self.is_continued && self.template.as_ref().is_none_or(|t| t.sort.is_empty())
     }
 
-    /// Returns whether the next export is compared with this one. After an export since some moment, the next one must
-    /// still have the changes before that moment.
+    /// Returns whether the next export can compare with this export. Not possible with `Since`: the next export must still
+    /// contain changes before that time.
     fn is_comparable(&self) -> bool {
         self.path.is_some() && !matches!(self.selection, Selection::Since(_))
     }
@@ -212,7 +211,7 @@ impl CellSource {
 impl TableBuilder {
     pub(in crate::export) fn new(options: TableOptions) -> TableBuilder {
         let mut columns = Columns::new(options.fields, options.shape == Shape::Xlsx);
-        // Fields of the template always have a column, whatever the number of other fields.
+        // Template fields always have a column, however many other fields there are.
         for field in options.template.iter().flat_map(Template::fields) {
             columns.require(&field.path);
         }
@@ -220,7 +219,7 @@ impl TableBuilder {
         TableBuilder { options, columns, table: None, was_discarded: false, counts: Counts::default(), hashes }
     }
 
-    /// Adds a page. `new` contains a flag for each entry that occurs for the first time.
+    /// Adds a page. `new` has a flag for each entry, true at its first occurrence.
     pub(in crate::export) fn insert_page(&mut self, page: &Page, new: &[bool]) -> Result<(), Error> {
         let mut selected = Vec::with_capacity(page.len());
         for (entry, _) in page.entries().zip(new).filter(|(_, is_new)| **is_new) {
@@ -248,7 +247,7 @@ impl TableBuilder {
         Ok(())
     }
 
-    /// Counts a new record. Returns whether it belongs to the table.
+    /// Counts a new record. Returns whether the record belongs to the table.
     fn count(&mut self, entry: &Entry<'_>) -> bool {
         let is_included = self.options.meets_conditions(entry);
         if is_included && let Some(hashes) = &mut self.hashes {
@@ -263,8 +262,8 @@ impl TableBuilder {
         has_changed && is_included
     }
 
-    /// Finds the columns of an entry, and writes the rows if a table is open. Returns the number of values without a
-    /// column of their own.
+    /// Finds the columns of an entry, and writes the rows if a table is open. Returns the number of values without a separate
+    /// column.
     fn add_entry(&mut self, entry: &Entry<'_>) -> Result<u64, Error> {
         let mut other_fields = 0;
         let is_verbatim = self.options.is_verbatim();
@@ -384,7 +383,7 @@ impl TableBuilder {
         columns
     }
 
-    /// Returns the columns of the table, in the order of those that it begins with. Lines of JSON have no order.
+    /// Returns the columns of the table, beginning with the columns of `start` in their order. Lines of JSON have no order.
     fn columns_from(&self, start: &TableStart) -> Result<Vec<TableColumn>, Error> {
         let mut found = self.table_columns();
         let (earlier, is_fixed) = match start {

@@ -48,15 +48,15 @@ struct Column {
 #[derive(Clone, Debug, Default)]
 pub(in crate::export) struct Row<'a> {
     values: Vec<Option<&'a str>>,
-    /// Fields without a column of their own.
+    /// Fields without a separate column.
     other_fields: Vec<(String, &'a str)>,
 }
 
-/// A row while an entry is split into its fields.
+/// A row while its entry is being split into fields.
 struct Split<'a, 'e> {
     explode: Option<&'e str>,
     row: Row<'a>,
-    /// The elements of the array to explode, if it has any.
+    /// The elements of the array to explode, if any.
     elements: Option<Vec<&'a str>>,
 }
 
@@ -82,7 +82,7 @@ impl Columns {
         self.by_path.get(path).copied()
     }
 
-    /// Adds a column for a field that an export template uses.
+    /// Adds a column for a field of an export template.
     pub(super) fn require(&mut self, path: &str) {
         if let Some(index) = self.find_or_add(path) {
             self.columns[index].is_required = true;
@@ -94,8 +94,7 @@ impl Columns {
         self.columns.iter().filter(|column| column.has_values).map(|column| column.path.as_str()).collect()
     }
 
-    /// Returns the columns to write. A column that contains only nulls is omitted if the field is an object in other
-    /// entries.
+    /// Returns the columns to write. Omits a column of nulls if the field is an object in other entries.
     pub(in crate::export) fn visible(&self) -> Vec<usize> {
         let is_visible = |column: &Column| {
             column.is_known
@@ -130,8 +129,8 @@ impl Columns {
         }
     }
 
-    /// Passes the rows of an entry to `each`, and adds columns for new fields. An entry has one row, or one row for each
-    /// element of the array `explode`. They are not collected: a small array can have many elements.
+    /// Passes the rows of an entry to `each`, and adds columns for new fields. An entry has one row, or one row for each element
+    /// of the array `explode`. Rows are not collected, because a small array can have many elements.
     pub(super) fn each_row<'a, E>(
         &mut self,
         entry: &Entry<'a>,
@@ -255,7 +254,7 @@ impl Columns {
 }
 
 impl<'a> Row<'a> {
-    /// Returns the number of fields without a column of their own.
+    /// Returns the number of fields without a separate column.
     pub(super) fn other_field_count(&self) -> usize {
         self.other_fields.len()
     }

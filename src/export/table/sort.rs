@@ -140,7 +140,7 @@ fn sort_key(text: &str, descending: bool) -> Vec<u8> {
         _ if text.is_empty() => vec![if descending { 0 } else { 3 }],
         Ok(number) if text.bytes().any(|byte| byte.is_ascii_digit()) => {
             let bits = number.to_bits();
-            // Makes the order of the bits that of the numbers.
+            // Makes bitwise order equal to numeric order.
             let ordered = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
             let mut key = vec![1];
             key.extend(ordered.to_be_bytes());

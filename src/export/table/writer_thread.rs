@@ -1,4 +1,4 @@
-//! A thread that writes rows while further pages are fetched.
+//! A thread that writes rows while further pages are being fetched.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -17,9 +17,9 @@ const MAX_QUEUED_KIB: u32 = 32 << 10;
 /// A page waiting to be written.
 struct Queued {
     page: Page,
-    /// A flag for each entry that is new.
+    /// A flag for each entry, true if new.
     new: Vec<bool>,
-    /// Its share of [`MAX_QUEUED_KIB`], until the page is written.
+    /// Share of [`MAX_QUEUED_KIB`], held until the page is written.
     _room: Option<OwnedSemaphorePermit>,
 }
 
@@ -46,7 +46,7 @@ impl WriterThread {
         }
     }
 
-    /// Queues a page with a flag for each entry that is new. Waits while the queue is full.
+    /// Queues a page with a flag for each new entry. Waits while the queue is full.
     ///
     /// # Errors
     /// Returns the error of an earlier page.

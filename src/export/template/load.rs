@@ -258,7 +258,7 @@ impl Checker<'_> {
         match value.get_ref() {
             toml::Value::String(text) => Ok(text.clone()),
             toml::Value::Integer(number) => Ok(number.to_string()),
-            // As written in the template, so that 1.50 keeps its zero.
+            // As in the source, so that 1.50 keeps its zero.
             toml::Value::Float(number) => {
                 let written = self.file.source.get(value.span()).filter(|text| text.parse::<f64>().is_ok());
                 Ok(written.map_or_else(|| number.to_string(), str::to_owned))

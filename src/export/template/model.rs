@@ -24,7 +24,7 @@ pub struct Template {
     /// Conditions for a record to be exported; all must hold.
     pub(crate) conditions: Vec<Condition>,
     pub(crate) sort: Vec<SortBy>,
-    /// Path of an array whose elements get a row each.
+    /// Path of an array to expand into one row per element.
     pub(crate) explode: Option<String>,
     /// Style of text files. Command-line flags take precedence.
     pub(crate) style: Style,
@@ -98,7 +98,7 @@ impl Template {
 }
 
 impl Field {
-    /// Formats the value of the field, whose JSON is `json`.
+    /// Formats the value of the field. `json` is its JSON.
     pub(crate) fn format<'a>(&self, json: Option<&'a str>, value: Value<'a>) -> Value<'a> {
         let text = text(json);
         if text.is_empty() {
@@ -151,7 +151,7 @@ fn compare(one: &str, other: &str) -> Ordering {
     }
 }
 
-/// Parses a time, or a date as its start in UTC.
+/// Parses a time. A date means its start in UTC.
 fn time(text: &str) -> Option<jiff::Timestamp> {
     text.parse().ok().or_else(|| {
         let date: jiff::civil::Date = text.parse().ok()?;

@@ -11,7 +11,7 @@ use crate::sheet::{Error, Row};
 pub struct Book {
     pub(super) location: Location,
     pub(super) sheets: Vec<String>,
-    /// Whether the sheets have names of their own.
+    /// Whether the file names its sheets.
     pub(super) is_named: bool,
     /// The indexes of hidden sheets.
     pub(super) hidden: Vec<usize>,
@@ -24,8 +24,8 @@ pub(super) enum Content {
     Workbook(Workbook),
 }
 
-/// The rows of a sheet, in order. Blank lines of a CSV and missing rows of a workbook are skipped; see [`Row::number`]. The columns
-/// of a report are in one order, wherever people have moved them.
+/// The rows of a sheet, in order. Skips blank lines of a CSV and missing rows of a workbook; see [`Row::number`]. Returns the
+/// columns of a report in a fixed order, even if people have moved them.
 pub struct Rows {
     source: RowSource,
     report: ReportColumns,
@@ -37,8 +37,8 @@ enum RowSource {
 }
 
 impl Book {
-    /// Returns the names of the sheets, in order. A CSV, or a web page with one table, has one sheet, named
-    /// after the file without its extension.
+    /// Returns the names of the sheets, in order. A CSV, or a web page with one table, has a single sheet named after the file
+    /// without its extension.
     pub fn sheets(&self) -> &[String] {
         &self.sheets
     }
@@ -48,7 +48,7 @@ impl Book {
         self.hidden.contains(&index)
     }
 
-    /// Returns the index of the sheet with this name or else with this one-based number.
+    /// Returns the index of the sheet with this name, or else with this one-based number.
     ///
     /// # Errors
     /// [`Error::NoSuchSheet`] with the available names.
@@ -133,7 +133,7 @@ impl Book {
 }
 
 impl Rows {
-    /// Reads the next row into `row`. Returns false after the last one.
+    /// Reads the next row into `row`. Returns false at the end.
     ///
     /// # Errors
     /// [`Error::Unreadable`] with the row. No rows can be read after an error.

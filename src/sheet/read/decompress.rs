@@ -7,7 +7,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::sheet::compression::Compression;
 
-/// Decompressed size up to which any ratio is allowed. Small files compress well.
+/// Maximum decompressed size without a check of the ratio. Small files compress well.
 const FREE: u64 = 64 * 1024 * 1024;
 /// Maximum compression ratio. Tables of real values compress to a tenth, tables of zeros to a hundredth.
 const MAX_RATIO: u64 = 250;

@@ -24,7 +24,7 @@ pub(super) enum FileKind {
     Other(&'static str),
 }
 
-/// Workbook formats. XLSX includes workbooks with macros, which are ignored.
+/// Workbook formats. XLSX includes workbooks with macros; the macros are ignored.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub(super) enum WorkbookFormat {
     Xlsx,
@@ -37,7 +37,7 @@ pub(super) enum WorkbookFormat {
     SpreadsheetXml,
     /// A web page with tables.
     Html,
-    /// An XLSX or XLSB workbook that is encrypted with a password.
+    /// An XLSX or XLSB workbook encrypted with a password.
     Encrypted,
     /// An archive with a spreadsheet.
     Zip,
@@ -89,8 +89,8 @@ const OLD: [(&[u8], &str); 3] =
 
 const OLE: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 
-/// Detects the kind of a file that starts with `sample`. A file reported as text may be binary; check with [`is_binary`]
-/// after decoding.
+/// Detects the kind of a file that starts with `sample`. A file reported as text may be binary; check with [`is_binary`] after
+/// decoding.
 pub(super) fn detect(file: &mut File, sample: &[u8]) -> io::Result<FileKind> {
     if sample.starts_with(b"PK\x03\x04") || sample.starts_with(b"PK\x05\x06") {
         return zip(file, sample);
@@ -174,7 +174,7 @@ fn open_document(sample: &[u8]) -> Option<FileKind> {
     }
 }
 
-/// Reads the names in the archive's directory. Returns none if the end of the file is missing.
+/// Reads the names in the archive's directory. Returns an empty list if the end of the file is missing.
 fn directory_names(file: &mut File) -> io::Result<Vec<Vec<u8>>> {
     let len = file.metadata()?.len();
     let tail_at = len.saturating_sub(SAMPLE as u64 + 22);

@@ -37,8 +37,8 @@ pub fn cell_type(cell: Cell<'_>) -> ValueType {
     }
 }
 
-/// Returns a header without byte order marks at its start: the mark of a file that was appended to another one, a repeated one, or
-/// one that a program read as Windows-1252 and encoded again.
+/// Returns a header without leading byte order marks: the mark of an appended file, a repeated mark, or a mark that was read as
+/// Windows-1252 and encoded again.
 pub fn without_mark(text: &str) -> &str {
     const MARKS: [&str; 2] = ["\u{feff}", "\u{ef}\u{bb}\u{bf}"];
     let mut rest = text;
@@ -105,7 +105,7 @@ fn table_start(
     let mut counts: Vec<usize> = filled.iter().copied().filter(|count| *count > 0).collect();
     counts.sort_unstable();
     let usual = *counts.get(counts.len() / 2)?;
-    // A title has one cell, or a few in a wide table: "Printed on" and a date.
+    // A title has a single cell, or a few in a wide table: "Printed on" and a date.
     let is_wide = |row: usize| usual == 1 || filled[row] > (usual / 4).clamp(1, 3);
     let mut start = (0..top.len()).find(|row| filled[*row] > 0)?;
     let wide = (start..top.len()).find(|row| is_wide(*row))?;
@@ -116,7 +116,7 @@ fn table_start(
     if names_columns(wide) {
         start = wide;
     }
-    // If most rows have a single cell, only one directly above a header over values is a title.
+    // If most rows have a single cell, a title must be directly above a header over values.
     if start == wide && filled[wide] == 1 && !names_columns(wide) {
         let next = (wide + 1..top.len()).find(|row| filled[*row] > 0);
         if let Some(next) = next.filter(|next| filled[*next] > 1 && names_columns(*next)) {
@@ -172,8 +172,8 @@ fn typed_columns(types: &[Vec<ValueType>]) -> Vec<usize> {
     (0..width).filter(|column| typed[*column] > 0 && 2 * typed[*column] >= words[*column]).collect()
 }
 
-/// Joins the names of several header rows. A blank cell takes the name to its left if a row below names its column, because
-/// that name belongs to a group of columns.
+/// Joins the names of several header rows. A blank cell takes the name to its left if a row below names its column, because the
+/// left name then belongs to a group of columns.
 fn join(top: &[Row], rows: &[usize]) -> Vec<String> {
     let [row] = rows else {
         let width = rows.iter().map(|row| top[*row].len()).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Where the bytes of a spreadsheet are, and what messages call it.
+//! The location of a spreadsheet's bytes, and its name in messages.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -16,7 +16,7 @@ pub(super) enum Markup {
     Other(&'static str),
 }
 
-/// First elements of web pages and of parts of one.
+/// First elements of web pages and fragments.
 const HTML: [&str; 14] = [
     "html", "head", "body", "meta", "title", "style", "link", "script", "base", "table", "center", "div", "form",
     "font",
@@ -59,7 +59,7 @@ pub(super) fn detect(sample: &[u8]) -> Option<Markup> {
         });
     }
     let is_page = HTML.iter().any(|html| name.eq_ignore_ascii_case(html));
-    // A text may start with an element, too, but hardly with one that a table follows.
+    // A text may start with an element too, but rarely with an element followed by a table.
     let has_table = || text.to_ascii_lowercase().contains("<table");
     if is_doctype || begins(rest, "<html") || is_page && has_table() {
         return Some(Markup::Html);
@@ -67,7 +67,7 @@ pub(super) fn detect(sample: &[u8]) -> Option<Markup> {
     is_xml.then_some(Markup::Other("an XML document"))
 }
 
-/// Returns the encoding that a page declares, if it is one in which ASCII is readable.
+/// Returns the declared encoding of a page, if ASCII-compatible.
 pub(super) fn declared_encoding(sample: &[u8]) -> Option<&'static Encoding> {
     let start = String::from_utf8_lossy(sample).to_ascii_lowercase();
     let labels = ["charset=", "encoding="].into_iter().filter_map(|name| {
@@ -78,7 +78,7 @@ pub(super) fn declared_encoding(sample: &[u8]) -> Option<&'static Encoding> {
     labels.filter_map(|label| Encoding::for_label(label.as_bytes())).find(|encoding| encoding.is_ascii_compatible())
 }
 
-/// Returns the text as far as detection needs it: ASCII is readable in all encodings but UTF-16.
+/// Returns the text for detection only: ASCII is readable in all encodings except UTF-16.
 fn text(sample: &[u8]) -> Cow<'_, str> {
     let utf16 = match sample {
         [0xFF, 0xFE, ..] | [b'<', 0, ..] => UTF_16LE,

@@ -1,4 +1,4 @@
-//! Opening of files: finds out what a file is, and how its text is written.
+//! Opening of files: detects the format of a file and the dialect of a text.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -22,8 +22,8 @@ use crate::sheet::{Error, PrivateFile};
 /// Maximum number of names of an archive's files in a message.
 const MAX_NAMES: usize = 5;
 
-/// Detects the format of a file by its content. Reads a bounded part of a text, and all of a workbook except its sheets. A
-/// ZIP archive of a single file is that file.
+/// Detects the format of a file by its content. Reads a bounded part of a text, and all of a workbook except its sheets. A ZIP
+/// archive of a single file counts as that file.
 ///
 /// # Errors
 /// [`Error::NotASpreadsheet`] and similar errors if the file cannot be read as a table.
@@ -60,7 +60,7 @@ fn at(location: Location, options: &Options) -> Result<Book, Error> {
     }
 }
 
-/// Opens a regular file. Folders are refused, and pipes, because they cannot be read twice and may block forever.
+/// Opens a regular file. Refuses folders, and also pipes, because pipes cannot be read twice and may block forever.
 fn open_regular(path: &Path) -> io::Result<File> {
     let found = std::fs::metadata(path)?;
     if found.is_dir() {
@@ -123,8 +123,8 @@ fn workbook(location: Location, format: WorkbookFormat, sample: &[u8], options: 
     Ok(Book { location, sheets, is_named, hidden, content: Content::Workbook(workbook) })
 }
 
-/// Returns the label of a page's encoding: the one in the options, or that of its byte order mark or declaration, or else
-/// the most likely one.
+/// Returns the label of a page's encoding: from the options, the byte order mark, or the declaration, or else the most likely
+/// encoding.
 fn page_encoding(location: &Location, sample: &[u8], options: &Options) -> Result<String, Error> {
     if let Some(label) = &options.encoding {
         let found = encoding::with_label(label, sample).ok_or_else(|| bad_encoding(location, label))?;
@@ -194,7 +194,7 @@ fn detect_dialect(location: &Location, compression: Compression, options: &Optio
     Ok(Dialect { compression, encoding, grammar: detected.grammar, line_ending, directive, confidence })
 }
 
-/// Returns true for ASCII without zero bytes, which UTF-16 has.
+/// Returns true for ASCII without zero bytes. UTF-16 has zero bytes.
 fn is_plain_ascii(sample: &[u8]) -> bool {
     sample.is_ascii() && !sample.contains(&0)
 }

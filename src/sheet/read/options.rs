@@ -12,7 +12,7 @@ use crate::text_file::read_text;
 pub struct Options {
     /// Field delimiter.
     pub delimiter: Option<u8>,
-    /// Label of the WHATWG Encoding Standard, such as `windows-1252`, or one of `cp437`, `cp850`, `cp852`, `utf-32`.
+    /// Label from the WHATWG Encoding Standard, such as `windows-1252`, or `cp437`, `cp850`, `cp852` or `utf-32`.
     pub encoding: Option<String>,
     /// Quote character; `Some(None)` if fields are not quoted.
     pub quote: Option<Option<u8>>,
@@ -23,7 +23,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns these options with unset ones taken from `other`.
+    /// Returns these options, completed from `other`.
     pub fn or(self, other: &Options) -> Options {
         Options {
             delimiter: self.delimiter.or(other.delimiter),
@@ -57,7 +57,7 @@ impl Options {
         TextEncoding::for_label(label).is_some()
     }
 
-    /// Reads the password: the first line of its file. The error is the reason.
+    /// Reads the password from the first line of its file. The error is the reason.
     pub(super) fn password(&self) -> Result<Option<SecretString>, String> {
         let Some(path) = &self.password_file else { return Ok(None) };
         let text = read_text(path)

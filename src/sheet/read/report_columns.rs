@@ -1,5 +1,5 @@
-//! The columns of a report in the order of its sheet, wherever the report or its reader has them: first those of the sheet, then
-//! the report's own with their English titles, then those that nobody reads.
+//! Restores the column order of a report, however people have moved the columns: first the columns of the sheet, then the
+//! report's columns with their English titles, then columns to ignore.
 
 use super::header::without_mark;
 use crate::sheet::report_words::english_title;
@@ -7,15 +7,15 @@ use crate::sheet::{Cell, RESERVED_PREFIX, Row};
 
 /// Number of rows to search for the header of a report.
 pub const HEADER_SEARCH_ROWS: usize = 100;
-/// Columns that tell a report from other sheets, without the prefix.
+/// Columns that identify a report, without the prefix.
 const TELLING: [&str; 3] = ["status", "row", "run"];
-/// Columns of words for people, without the prefix. What is typed there is never read as a row.
+/// Columns with words for people, without the prefix. Text typed into these columns is ignored.
 const WORDS: [&str; 3] = ["status", "errors", "warnings"];
 
-/// Arranges the rows of a sheet, if it is a report.
+/// Arranges the rows of a sheet if the sheet is a report.
 #[derive(Debug, Default)]
 pub(super) struct ReportColumns {
-    /// Rows that were searched for the header.
+    /// Number of rows searched for the header.
     searched: usize,
     found: Option<Arrangement>,
     /// Buffer for a row.
@@ -58,7 +58,7 @@ impl ReportColumns {
 }
 
 impl Arrangement {
-    /// Returns the order for the header of a report, and the titles of its own columns, or `None` for another row.
+    /// Returns the order for the header of a report and the titles of the report's columns, or `None` for another row.
     fn of_header(row: &Row) -> Option<(Arrangement, Vec<(usize, String)>)> {
         let title = |(column, cell): (usize, Cell<'_>)| match cell {
             Cell::Text(text) if text.contains(RESERVED_PREFIX) => {
@@ -75,7 +75,7 @@ impl Arrangement {
         let words = titles.iter().filter(|(_, title)| is_word(title)).map(|(column, _)| *column).collect();
         let is_ours = |column: &usize| titles.iter().any(|(ours, _)| ours == column);
         let others: Vec<usize> = (0..row.len()).filter(|column| !is_ours(column)).collect();
-        // What people add to the right of the report is theirs. The columns of words may stand on either side of the sheet.
+        // Columns to the right of the report were added by people. The columns of words may be on either side of the sheet.
         let end = titles.iter().rev().find(|(_, title)| !is_word(title)).map(|(column, _)| *column);
         let end = end.filter(|end| others.first().is_some_and(|first| first < end)).unwrap_or(row.len());
         let (own, added): (Vec<usize>, Vec<usize>) = others.into_iter().partition(|column| *column < end);

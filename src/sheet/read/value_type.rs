@@ -7,7 +7,7 @@ pub enum ValueType {
     Number,
     /// A date, a time, or both.
     Date,
-    /// One word: a name, a code, an identifier.
+    /// A single word: a name, a code, an identifier.
     Word,
     /// Text of several words.
     Words,

@@ -33,7 +33,7 @@ pub struct CsvTable<W: Write = WholeFile> {
     /// Rows with fewer fields are padded with blanks.
     columns: usize,
     style: Style,
-    /// Number of texts in rows that were written with an apostrophe.
+    /// Number of texts in rows written with an apostrophe.
     defused: u64,
     writer: Writer<W>,
 }
@@ -59,7 +59,7 @@ impl CsvTable {
                 // Only text can be a formula: a negative number is not.
                 Cell::Text(text) | Cell::Error(text) | Cell::Formatted(_, text) => self.write_text(text),
                 Cell::Blank => self.writer.write_field(""),
-                // The comparison of bits excludes the negative zero, because integers have none.
+                // Compares bits to exclude negative zero, because integers have none.
                 Cell::Number(number)
                     if number.abs() < MAX_EXACT && (number as i64 as f64).to_bits() == number.to_bits() =>
                 {
@@ -84,7 +84,7 @@ impl CsvTable<Sink> {
         CsvTable::start(sink, path, delimiter, style, header)
     }
 
-    /// Continues a text of `columns` columns behind its last row.
+    /// Continues a text of `columns` columns after its last row.
     pub fn further_rows(sink: Sink, delimiter: u8, style: Style, columns: usize) -> CsvTable<Sink> {
         let path = sink.name().to_owned();
         CsvTable { path, columns, style, defused: 0, writer: writer(sink, delimiter) }
@@ -138,7 +138,7 @@ impl<W: Write> CsvTable<W> {
         Ok(table)
     }
 
-    /// Returns the number of texts so far, without the header, that were written with an apostrophe.
+    /// Returns the number of texts so far written with an apostrophe, not counting the header.
     pub(super) fn defused(&self) -> u64 {
         self.defused
     }

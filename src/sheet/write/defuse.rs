@@ -1,12 +1,12 @@
 //! Protection against formula injection through text files.
 //!
-//! Spreadsheet programs run a cell of a CSV that begins with `=`, `+`, `-` or `@`, also behind characters that they drop: white
-//! space, quotes, zero bytes, characters without width. A program that opens the file with another separator finds further
-//! beginnings of cells within a text, behind `;` for example, and behind line breaks. [`defuse`] puts an apostrophe before each
-//! sign at such a place, and before signs that already have one, so that [`restore`] is the exact inverse:
-//! `restore(defuse(s)) == s` for every `s`. Numbers such as `-1.234,50`, phone numbers and lone dashes stay unchanged.
+//! Spreadsheet programs run a cell of a CSV that begins with `=`, `+`, `-` or `@`, even after characters that they drop: white
+//! space, quotes, zero bytes, zero-width characters. A program that opens the file with another separator sees further cell
+//! beginnings within a text, for example after `;`, and after line breaks. [`defuse`] puts an apostrophe before each sign in such
+//! a position, and before signs that already have an apostrophe, so that [`restore`] is the exact inverse: `restore(defuse(s)) ==
+//! s` for every `s`. Numbers such as `-1.234,50`, phone numbers and lone dashes stay unchanged.
 //!
-//! The web page of reports does the same for texts that are copied (`src/report/html/page/page.js`).
+//! The web page of reports does the same for copied texts (`src/report/html/page/page.js`).
 
 use std::borrow::Cow;
 
@@ -15,8 +15,8 @@ pub fn defuse(text: &str) -> Cow<'_, str> {
     with_apostrophes(text, Sign::is_dangerous)
 }
 
-/// Returns `text` in a form from which [`restore`] makes `text`. A workbook stores its texts as texts, so that no more is
-/// needed.
+/// Returns `text` escaped for workbooks, so that [`restore`] returns `text` again. Workbooks store texts as texts, so no
+/// protection is needed.
 pub(crate) fn escape(text: &str) -> Cow<'_, str> {
     if !text.contains('\'') {
         return Cow::Borrowed(text);
@@ -24,7 +24,7 @@ pub(crate) fn escape(text: &str) -> Cow<'_, str> {
     with_apostrophes(text, |sign, text| sign.apostrophes(text) > 0)
 }
 
-/// Returns whether a spreadsheet program takes `text` for a formula when somebody edits its cell.
+/// Returns whether a spreadsheet program would treat `text` as a formula after an edit of its cell.
 pub(crate) fn is_like_formula(text: &str) -> bool {
     Sign::first(text).is_some_and(|sign| sign.cell == 0 && sign.is_dangerous(text))
 }
@@ -62,7 +62,7 @@ fn with_apostrophes(text: &str, needs_one: impl Fn(&Sign, &str) -> bool) -> Cow<
     Cow::Owned(safe)
 }
 
-/// The sign of a formula where a program may see the beginning of a cell, perhaps with apostrophes before it.
+/// The sign of a formula at a possible beginning of a cell, possibly after apostrophes.
 #[derive(Clone, Copy, Debug)]
 struct Sign {
     /// Position of the sign.
@@ -78,7 +78,7 @@ impl Sign {
     }
 
     fn all(text: &str) -> impl Iterator<Item = Sign> {
-        // Most texts have none of the bytes with which the signs begin.
+        // Most texts contain no first byte of a sign.
         let may_have = text.bytes().any(|byte| matches!(byte, b'=' | b'+' | b'-' | b'@' | 0xEF));
         let text_of_signs = if may_have { text } else { "" };
         text_of_signs.char_indices().filter(|(_, c)| is_sign(*c)).filter_map(|(at, sign)| {
@@ -106,7 +106,7 @@ impl Sign {
         }
     }
 
-    /// Returns the rest of the cell from the sign, as a program sees it that separates cells by the separator before it.
+    /// Returns the rest of the cell from the sign, as seen by a program that separates cells at the separator before the cell.
     fn cell_from<'t>(&self, text: &'t str) -> &'t str {
         let separator = text[..self.cell].chars().next_back();
         let rest = &text[self.at..];
@@ -137,7 +137,7 @@ fn is_dropped(c: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Returns whether only digits with their separators, or dashes, follow a sign: `-1.234,50`, `- 5 %`, `---`.
+/// Returns whether a sign is followed only by digits with their separators, or by dashes: `-1.234,50`, `- 5 %`, `---`.
 fn is_amount(rest: &str) -> bool {
     let is_number = rest.contains(is_digit)
         && rest
@@ -147,7 +147,7 @@ fn is_amount(rest: &str) -> bool {
     is_number || rest.chars().all(|c| c == '-')
 }
 
-/// Returns whether this is a phone number that is no calculation: `+49 151 23-45`, but not `+49-151`.
+/// Returns whether this is a phone number, and not also a calculation: `+49 151 23-45`, but not `+49-151`.
 fn is_phone_number(sign: char, rest: &str) -> bool {
     let is_part = |c: char| is_digit(c) || matches!(c, ' ' | '\u{a0}' | '(' | ')' | '-' | '/' | '.');
     sign == '+' && rest.starts_with(is_digit) && rest.contains([' ', '(']) && rest.chars().all(is_part)
@@ -157,8 +157,8 @@ fn is_digit(c: char) -> bool {
     c.is_ascii_digit() || matches!(c, '０'..='９')
 }
 
-/// Returns whether the text could call a function, another program or another file, if it were a formula. Without these
-/// characters, as in the lines of a list, it could only calculate.
+/// Returns whether the text, as a formula, could call a function, another program or another file. Without these characters, as
+/// in the lines of a list, a formula could only calculate.
 fn acts(text: &str) -> bool {
     text.contains(['(', '[', '|', '（', '［', '｜'])
         || text.match_indices(['!', '！']).any(|(at, mark)| {

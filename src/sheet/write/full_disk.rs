@@ -1,12 +1,12 @@
-//! Disks that get full, and processes that are killed, for simulations: after so many bytes, nothing more can be written below a
-//! folder, or the process ends at its next write.
+//! Simulations of full disks and killed processes: after a number of bytes, writes below a folder fail, or the process ends at
+//! its next write.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What ends the writing in a folder.
+/// The limit of a folder.
 #[derive(Clone, Copy, Debug)]
 enum Limit {
     /// Number of bytes left.
@@ -26,7 +26,7 @@ pub(crate) fn fill_after(folder: &Path, bytes: usize) {
     disks().insert(folder.to_owned(), Limit::Room(bytes));
 }
 
-/// Kills this process before it writes to a folder once more than `writes` times.
+/// Kills this process at the next write to a folder after `writes` writes.
 pub(crate) fn kill_after(folder: &Path, writes: usize) {
     disks().insert(folder.to_owned(), Limit::Writes(writes));
 }

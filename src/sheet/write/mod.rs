@@ -1,5 +1,5 @@
-//! Writers for tables: CSV, TSV, NDJSON and XLSX. A file is written beside its destination, synced and renamed, so it
-//! appears complete or not at all.
+//! Writers for tables: CSV, TSV, NDJSON and XLSX. A file is written beside its destination, synced and renamed, so it appears
+//! complete or not at all.
 
 mod csv;
 mod defuse;

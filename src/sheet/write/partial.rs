@@ -1,5 +1,5 @@
-//! Temporary files beside their destination. A file is locked as long as its process lives, and the next command that writes to
-//! the folder removes the files of dead processes.
+//! Temporary files beside their destination. A process locks its temporary files, and the next command that writes to the folder
+//! removes the files of dead processes.
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata, TryLockError};
@@ -13,15 +13,15 @@ use crate::readers::Readers;
 
 /// Maximum length of the file name within its temporary name, in characters. File names are limited to 255 bytes.
 const NAME_PART: usize = 25;
-/// The end of temporary names. Other programs do not use it, so a file with it can be removed whatever its name was to be.
+/// The ending of temporary names. No other program uses it, so any file with this ending may be removed.
 const SUFFIX: &str = ".sheetport.part";
-/// Age after which an unchanged file counts as abandoned on a file system that can't lock files.
+/// Age of an unchanged file that counts as abandoned on a file system without locks.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
-/// Files that are created until one can be locked. Another process may take a new file for an abandoned one.
+/// Maximum number of attempts to create and lock a file. Another process may mistake a new file for an abandoned one.
 const ATTEMPTS: usize = 10;
 
-/// Creates a locked temporary file for the name in `folder`, and removes those of dead processes there. Nobody else but `readers`
-/// may read it, and its mode is that of the file that it is to replace.
+/// Creates a locked temporary file for the name in `folder`, and removes the files of dead processes there. Only `readers` may
+/// read the file. Its mode is the mode of the replaced file.
 pub(super) fn create(
     folder: &Path,
     name: &OsStr,
@@ -57,7 +57,7 @@ pub(super) fn create(
     Err(io::Error::other("other processes remove each new file"))
 }
 
-/// Gives an empty file the group of its readers, and the owner and the mode of the file that it is to replace.
+/// Gives an empty file the group of its readers, and the owner and mode of the replaced file.
 #[cfg(unix)]
 fn restrict(file: &File, readers: Readers, replaced: Option<&Metadata>) -> io::Result<()> {
     use std::fs::Permissions;
@@ -72,7 +72,7 @@ fn restrict(file: &File, readers: Readers, replaced: Option<&Metadata>) -> io::R
         Readers::Group(group) => Some(group),
         Readers::Owner | Readers::Everyone => replaced.map(Metadata::gid),
     };
-    // Only members of a group may give it a file.
+    // Only members of a group may give files to the group.
     let has_group = group.is_none_or(|group| group == created.gid() || fchown(file, None, Some(group)).is_ok());
     let mode = replaced.unwrap_or(&created).mode();
     let mode = match readers {

@@ -30,7 +30,7 @@ enum Encoder {
 enum Target {
     File(Box<WholeFile>),
     Stdout(io::BufWriter<io::Stdout>),
-    /// Standard output that is a terminal, which would act on control characters.
+    /// A terminal as standard output. Control characters are escaped.
     Terminal(VisibleWriter<io::Stdout>),
 }
 
@@ -40,7 +40,7 @@ impl Sink {
         Sink::to(Target::File(Box::new(file)), compression, name)
     }
 
-    /// Returns a writer of text to standard output, which may be a terminal.
+    /// Returns a writer of text to standard output. Standard output may be a terminal.
     pub fn stdout(kind: TextKind) -> Result<Sink, Error> {
         let stdout = io::stdout();
         let target = match stdout.is_terminal() {

@@ -40,10 +40,10 @@ impl ValueTable {
         }
     }
 
-    /// Ends the table, and begins another one on a further sheet of the same workbook.
+    /// Ends the table, and begins another table on a new sheet of the same workbook.
     ///
     /// # Errors
-    /// [`Error::Unwritable`] if the table is no workbook, or the header is wider than a worksheet.
+    /// [`Error::Unwritable`] if the file is not a workbook, or the header is wider than a worksheet.
     pub fn next_sheet(self, sheet: &str, header: &[String]) -> Result<ValueTable, Error> {
         let reason = "only a workbook has room for several tables".to_owned();
         match self {
@@ -72,7 +72,7 @@ impl ValueTable {
         }
     }
 
-    /// Continues a table with these columns. `file` has its rows so far; a compressed part of its own follows.
+    /// Continues a table with these columns. `file` contains the existing rows. Compressed rows are added as a separate part.
     pub fn further_rows(
         file: WholeFile,
         (kind, packing): (TextKind, Compression),
@@ -96,7 +96,7 @@ impl ValueTable {
         }
     }
 
-    /// Returns the number of texts so far above the limit of a workbook's cell, which are cut.
+    /// Returns the number of texts so far that were cut to the limit of a workbook's cell.
     pub fn cut(&self) -> u64 {
         match self {
             ValueTable::Delimited(_) | ValueTable::Lines(_) => 0,
@@ -104,7 +104,7 @@ impl ValueTable {
         }
     }
 
-    /// Returns the number of texts so far with an apostrophe that keeps them from being run as formulas.
+    /// Returns the number of texts so far with an apostrophe added, to keep them from running as formulas.
     pub fn defused(&self) -> u64 {
         match self {
             ValueTable::Delimited(table) => table.defused(),
@@ -113,8 +113,7 @@ impl ValueTable {
         }
     }
 
-    /// Ends the table and puts the file in place as `path`, which must be in the same folder. Returns `None` for standard
-    /// output.
+    /// Ends the table and puts the file in place as `path`, in the same folder. Returns `None` for standard output.
     pub fn finish_as(self, path: PathBuf) -> Result<Option<Written>, Error> {
         self.ready_as(path)?.map(ReadyFile::finish).transpose()
     }

@@ -10,7 +10,7 @@ use crate::digest;
 use crate::readers::Readers;
 use crate::sheet::Error;
 
-/// What to do if the file exists.
+/// The treatment of an existing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     Replace,
@@ -25,7 +25,7 @@ pub struct WholeFile {
     file: BufWriter<NamedTempFile>,
 }
 
-/// A file whose content is on disk, under its temporary name.
+/// A complete file on disk, still under its temporary name.
 #[derive(Debug)]
 pub struct ReadyFile {
     file: WholeFile,
@@ -51,8 +51,8 @@ impl WholeFile {
         WholeFile::create_for(Readers::Everyone, path, existing)
     }
 
-    /// Creates a file like [`WholeFile::create`], which nobody else but `readers` may read. A file that replaces another one
-    /// has its permissions at most.
+    /// Creates a file like [`WholeFile::create`], readable only by `readers`. A file that replaces another gets at most the
+    /// permissions of the old file.
     pub fn create_for(readers: Readers, path: &Path, existing: Existing) -> Result<WholeFile, Error> {
         let Some(name) = path.file_name() else {
             return Err(Error::Unwritable { path: path.to_owned(), reason: "it has no file name".to_owned() });
@@ -81,7 +81,7 @@ impl WholeFile {
         digest::copy(source, self).map_err(|source| Error::Write { path: self.path.clone(), source })
     }
 
-    /// Syncs the content, so that nothing but a new name is missing.
+    /// Syncs the content. Only the rename remains.
     pub fn ready(mut self) -> Result<ReadyFile, Error> {
         let (sha256, bytes) = self.digest().map_err(|source| Error::Write { path: self.path.clone(), source })?;
         self.sync()?;
@@ -89,13 +89,13 @@ impl WholeFile {
         Ok(ReadyFile { file: self, written })
     }
 
-    /// Reads the content again, because writers such as that of workbooks change earlier parts of the file.
+    /// Reads the content again for a digest, because writers such as the workbook writer change earlier parts of the file.
     fn digest(&mut self) -> io::Result<(String, u64)> {
         self.file.rewind()?;
         digest::of_reader(self.file.get_mut())
     }
 
-    /// Syncs the data written so far, which shortens [`WholeFile::finish`].
+    /// Syncs the data written so far, to shorten [`WholeFile::finish`].
     pub fn sync(&mut self) -> Result<(), Error> {
         let synced = self.file.flush().and_then(|()| self.file.get_ref().as_file().sync_data());
         synced.map_err(|source| Error::Write { path: self.path.clone(), source })
@@ -109,13 +109,13 @@ impl WholeFile {
     /// Puts the file in place durably and returns its path.
     ///
     /// # Errors
-    /// [`Error::Exists`] if a file that must be kept has appeared meanwhile; [`Error::Write`] for I/O errors.
+    /// [`Error::Exists`] if a file to keep has appeared in the meantime; [`Error::Write`] for I/O errors.
     pub fn finish(self) -> Result<PathBuf, Error> {
         let WholeFile { path, existing, file } = self;
         let failed = |source| Error::Write { path: path.clone(), source };
         let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
         file.as_file().sync_all().map_err(failed)?;
-        // A new name needs room in its folder.
+        // A new name needs space in its folder.
         #[cfg(test)]
         super::full_disk::take(&path, 1).map_err(failed)?;
         let persisted = match existing {

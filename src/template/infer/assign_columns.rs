@@ -27,7 +27,7 @@ const MIN_ALTERNATIVE: f64 = 0.5;
 const RIVAL: f64 = 0.15;
 /// Factor for prices with tax: the lines of orders have prices without tax.
 const WITH_TAX: f64 = 0.95;
-/// Maximum certainty of names such as "product", with which a number is rather a count.
+/// Maximum certainty of vague names such as "product". A number below such a name is probably a count.
 const VAGUE: f64 = 0.8;
 
 /// A field and the assigned column.
@@ -58,7 +58,7 @@ pub(super) struct Assignments<'a> {
     list: Vec<Assignment<'a>>,
     /// Fields with a value from several columns, as in an earlier template.
     pub computed: Vec<Computed<'a>>,
-    /// Columns, by index, with a header that says what they hold.
+    /// Columns, by index, whose header clearly names their content.
     named: Vec<usize>,
     /// Language of most matching headers.
     pub language: Option<Language>,
@@ -195,7 +195,7 @@ impl<'a> Assignments<'a> {
         self.assign_guess(purchase_price, smaller, "amounts, the smaller of two on most rows");
     }
 
-    /// Assigns the remaining fields by values: the best column, or the leftmost of equal ones.
+    /// Assigns the remaining fields by values: the best column, or the leftmost among equals.
     fn assign_by_values(&mut self) {
         for slot in self.slots.iter().filter(|slot| can_guess(slot)) {
             if self.of(slot).is_some() || self.is_computed(slot) {
@@ -228,8 +228,8 @@ impl<'a> Assignments<'a> {
         !self.has_column(column.index) && (column.is_unnamed || !has_meaning)
     }
 
-    /// Removes order lines without an item, or with nothing else about it in a sheet with one row for each order, because
-    /// the service would replace the lines of the order.
+    /// Removes order lines without an item. In a sheet with one row per order, also removes lines with nothing but an item.
+    /// The service would otherwise replace the order's existing lines.
     fn drop_lines_without_item(&mut self) {
         let is_line = |assignment: &&Assignment<'_>| assignment.slot.place == Place::Line;
         let lines: Vec<&Assignment<'_>> = self.list.iter().filter(is_line).collect();
@@ -246,7 +246,7 @@ impl<'a> Assignments<'a> {
         }
     }
 
-    /// Makes assignments likely that are sure on their own but contradicted by another column.
+    /// Downgrades sure assignments to likely if another column contradicts them.
     fn doubt_contradictions(&mut self, candidates: &[Candidate<'a>]) {
         let assigned: Vec<usize> = self.list.iter().map(|assignment| assignment.column.index).collect();
         let swapped = self.is_price_below_purchase_price();
@@ -289,8 +289,8 @@ impl<'a> Assignments<'a> {
     }
 }
 
-/// Returns all matches of headers with fields, best first. Equally good ones are in order of the number of filled and of
-/// distinct cells.
+/// Returns all matches of headers with fields, best first. Equal matches are ordered by the number of filled and of distinct
+/// cells.
 fn candidates<'a>(slots: &'a Slots, columns: &'a [Column], language: Option<Language>) -> Vec<Candidate<'a>> {
     let all =
         columns.iter().flat_map(|column| slots.iter().filter_map(move |slot| Candidate::new(slot, column, language)));
@@ -307,7 +307,7 @@ fn candidates<'a>(slots: &'a Slots, columns: &'a [Column], language: Option<Lang
     candidates
 }
 
-/// Removes totals of lines from the candidates for prices, and amounts of whole records from those for the tax of lines.
+/// Removes line totals from the candidates for prices, and amounts of whole records from the candidates for the tax of lines.
 fn drop_amounts_of_others(candidates: &mut Vec<Candidate<'_>>, slots: &Slots, columns: &[Column]) {
     let best = |is_wanted: &dyn Fn(&Slot) -> bool| {
         candidates.iter().find(|it| it.score >= MIN_SCORE && is_wanted(it.slot)).map(|it| it.column)
@@ -349,7 +349,7 @@ impl<'a> Candidate<'a> {
         if name_match.kind == MatchKind::Exact && slot.is_field(&column.label) && has_capital(&column.label) {
             name_match.score = 1.0;
         }
-        // "Product code" contains a name for the name of an item, but is a name for its identifier.
+        // "Product code" contains a name for the name of an item, but means its identifier.
         if header.is_certain_title() && !slot.names.has_name(header) {
             return None;
         }

@@ -58,7 +58,7 @@ pub(super) struct ColumnProfile {
     pub amounts: Vec<Option<f64>>,
     /// The position of each row's value among the distinct values, for comparing columns.
     pub keys: Vec<Option<usize>>,
-    /// The first value that is no number, if most are numbers.
+    /// The first non-numeric value, if most values are numbers.
     pub not_a_number: Option<String>,
     /// Cells equal to the previous filled cell.
     pub repeats: usize,

@@ -33,7 +33,7 @@ pub(super) struct Guess {
     pub reason: &'static str,
 }
 
-/// Factor for columns in which a part of the values does not fit.
+/// Factor for columns with some unsuitable values.
 const MOSTLY: f64 = 0.75;
 /// Share of a score that depends on the number of filled and of distinct cells.
 const FULLER: f64 = 0.05;
@@ -101,7 +101,7 @@ pub(super) fn fit(kind: ValueKind, profile: &ColumnProfile) -> f64 {
         ]),
         ValueKind::Boolean => lowest(&[(booleans < 0.8, 0.0)]),
     };
-    // Of two columns that are equally good otherwise, the fuller one is better, and of two identifiers the more distinct one.
+    // Among otherwise equal columns, prefers the fuller column, and for identifiers the column with more distinct values.
     let distinct = if kind == ValueKind::Identifier { share(profile.distinct) } else { 1.0 };
     fits * (1.0 - FULLER * (1.0 - profile.fill()) - FULLER * (1.0 - distinct))
 }

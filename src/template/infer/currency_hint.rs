@@ -10,8 +10,8 @@ pub(super) struct CurrencyHint {
     pub is_certain: bool,
 }
 
-/// Finds the currency in a header or a title: `Price (EUR)`, `price_usd`, `Preis €`, `Цена, руб.`. Of words with several
-/// meanings, such as `kr`, that of the language counts.
+/// Finds the currency in a header or a title: `Price (EUR)`, `price_usd`, `Preis €`, `Цена, руб.`. The language decides about
+/// ambiguous words such as `kr`.
 pub(super) fn in_text(text: &str, language: Option<Language>) -> Option<CurrencyHint> {
     let hint = |code: Currency, is_certain| CurrencyHint { code: code.to_string(), is_certain };
     if let Some(mark) = currency::in_header(text) {
@@ -32,8 +32,8 @@ pub(super) fn in_text(text: &str, language: Option<Language>) -> Option<Currency
     })
 }
 
-/// Finds the currency of a normalized word of a header, and whether it is certain. Short words such as `kr` and `fr` only
-/// count in their own language.
+/// Finds the currency of a normalized word of a header, and whether the currency is certain. Short words such as `kr` and `fr`
+/// only count in their own language.
 fn in_word(word: &str, language: Option<Language>) -> Option<(Currency, bool)> {
     let is_it = |text: &str| normalize::words(text).concat() == word;
     let mut names = CURRENCIES.words.iter().filter(|known| is_it(&known.text)).map(|known| {

@@ -1,15 +1,15 @@
-//! Rows that are no records: totals, and further rows of headers.
+//! Rows that are not records: totals, and repeated header rows.
 
 use super::super::words::total_rows::starts_with_total;
 use crate::sheet::Row;
 
-/// Share of the other rows with a value that makes a blank cell unusual.
+/// Minimum share of filled cells in the other rows, to make a blank cell unusual.
 const USUALLY_FILLED: f64 = 0.8;
 
-/// The rows that were left out of a sample.
+/// The rows removed from a sample.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ExtraRows {
-    /// The distinct labels of totals, each with its column, counted from 0.
+    /// The distinct labels of totals, each with its zero-based column.
     pub totals: Vec<(usize, String)>,
     /// Number of repeated rows of headers.
     pub headers: usize,
@@ -18,7 +18,7 @@ pub(super) struct ExtraRows {
 }
 
 impl ExtraRows {
-    /// Removes the rows that are no records.
+    /// Removes the rows that are not records.
     pub(super) fn remove(rows: &mut Vec<Row>, headers: &[String]) -> ExtraRows {
         let mut extra = ExtraRows::default();
         let count = rows.len();
@@ -49,7 +49,7 @@ impl ExtraRows {
     }
 }
 
-/// Whether most cells of the row, and at least two, are the headers of their columns.
+/// Whether most cells of the row, and at least two, repeat the headers of their columns.
 fn repeats_headers(row: &Row, headers: &[String]) -> bool {
     let filled = row.cells().filter(|cell| !cell.is_blank()).count();
     let is_header = |(cell, header): &(crate::sheet::Cell<'_>, &String)| {

@@ -380,7 +380,7 @@ impl Draft {
         }
     }
 
-    /// Warns about values that are no numbers in a column of numbers.
+    /// Warns about non-numeric values in a column of numbers.
     fn bad_numbers(&mut self, values: ValueKind, column: &Column) {
         let ColumnProfile { filled, numbers, not_a_number, .. } = &column.profile;
         let is_number =
@@ -401,7 +401,7 @@ impl Draft {
         self.proposal.keys.push(line.into());
     }
 
-    /// Makes the proposal a guess, which must be confirmed.
+    /// Marks the proposal as a guess that must be confirmed.
     fn guess(&mut self) {
         self.proposal.confidence = Confidence::Guess;
     }

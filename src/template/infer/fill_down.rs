@@ -1,4 +1,4 @@
-//! Columns with values in the first of several rows only, such as the name of a product above its variants.
+//! Columns with values in only the first of several rows, such as the name of a product above its variants.
 
 use super::sample::{Column, Sample};
 
@@ -8,12 +8,12 @@ pub(super) struct FillDownProposal<'a> {
     pub columns: Vec<&'a Column>,
     /// The column with the same value in all rows of a product.
     pub within: Option<&'a Column>,
-    /// Whether other columns confirm it.
+    /// Whether other columns confirm the proposal.
     pub is_certain: bool,
 }
 
-/// Proposes to fill blank names, and the other columns of the record with blanks in the same rows. `identifier` is filled in
-/// every row that is a record.
+/// Proposes to fill blank names, and the other columns of the record with blanks in the same rows. Every record has an
+/// `identifier`.
 pub(super) fn propose<'a>(
     sample: &'a Sample,
     identifier: &Column,
@@ -27,7 +27,7 @@ pub(super) fn propose<'a>(
         (first..keys.len()).filter(|row| keys[*row].is_none() && is_record(*row)).collect()
     };
     let nameless = blanks(name);
-    // A group whose identifier repeats is one record in several rows, and is a problem of its own.
+    // A group with a repeated identifier is one record in several rows, and not handled here.
     if nameless.is_empty() || first > 0 || name.index == identifier.index {
         return None;
     }
@@ -43,7 +43,7 @@ pub(super) fn propose<'a>(
     Some(FillDownProposal { columns, within, is_certain })
 }
 
-/// Whether each run of equal values in the column has one name, in its first row.
+/// Whether each run of equal values in the column has a single name, in its first row.
 fn groups(column: &Column, name: &Column) -> bool {
     let (profile, names) = (&column.profile, &name.profile);
     let has_several = profile.repeats > 0 && profile.filled == profile.rows && profile.runs == profile.distinct;

@@ -9,23 +9,24 @@ use crate::records::RecordKind;
 
 /// The fields that describe an item.
 const DESCRIPTIONS: [&str; 2] = ["name", "description"];
-/// How many columns are left out for each status that is sent, in a sheet about something else.
+/// Minimum number of unused columns per status column, in a sheet about another topic.
 const UNUSED_BESIDE_STATUS: usize = 3;
 
-/// What a sheet is probably about instead.
+/// The probable topic of a sheet that does not fit the template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ForeignSheet {
-    /// What its rows are, and the indexes of the columns that say so. `None` if it is not known.
+    /// The kind of rows, and the indexes of the columns that suggest it. `None` if unknown.
     pub topic: Option<(&'static str, Vec<usize>)>,
 }
 
-/// Returns what a sheet is about that a built-in template fits, if probably not about the records of the template:
-/// - at least half of the columns that are left out, or the share that a topic needs, are of other topics, one of them of a
-///   topic that the records never have beside these fields, or so many of one topic that they outweigh these fields, and they
-///   are as many as the amounts that would be sent, or
-/// - items would be sent without an amount, as many columns are left out as are used beside the identifier, and the
-///   identifiers could be those of anything, or
-/// - nothing would be sent that describes an item, such as its name, and most columns are left out.
+/// Returns the probable topic of a sheet that a built-in template fits, if the sheet is probably not about the records of the
+/// template:
+/// - At least half of the unused columns, or the share required by a topic, belong to other topics. One of them belongs to a topic
+///   that never occurs beside these fields, or so many to a single topic that they outweigh these fields. And they are at least as
+///   many as the amounts to be sent.
+/// - Or items would be sent without an amount, and at least as many columns are unused as used beside the identifier. In addition,
+///   either the identifiers could belong to any kind of record, or no field such as the name describes an item and most columns
+///   are unused.
 pub fn foreign_sheet(template: &Template, layout: &Layout) -> Option<ForeignSheet> {
     if builtin::find(&template.name).is_none() || layout.is_defused || layout.is_report {
         return None;
@@ -78,7 +79,7 @@ fn most_frequent(topics: &[(usize, Vec<&'static Topic>)]) -> Option<(&'static st
         let is_of = |topics: &Vec<&Topic>| topics.iter().any(|other| std::ptr::eq(*other, topic));
         topics.iter().filter(|(_, topics)| is_of(topics)).map(|(column, _)| *column).collect()
     };
-    // Of equally frequent topics, that of the column further left counts.
+    // Among equally frequent topics, prefers the topic of the leftmost column.
     let all = topics.iter().flat_map(|(_, topics)| topics).rev();
     let most = all.max_by_key(|topic| columns(topic).len())?;
     Some((&most.plural, columns(most)))

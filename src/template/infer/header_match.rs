@@ -67,7 +67,7 @@ const IN_BRACKETS: f64 = 0.9;
 const ALL_WORDS: f64 = 0.99;
 const CONTAINED: f64 = 0.95;
 const SIMILAR: f64 = 0.62;
-/// Factor for names of another language than that of the sheet.
+/// Factor for names in another language than the sheet's.
 const FOREIGN: f64 = 0.8;
 /// Deductions for each further word of a header.
 const UNKNOWN_WORD: f64 = 0.22;
@@ -113,7 +113,7 @@ impl Header {
         vocabulary().certainty_of(&self.joined).is_some_and(|certainty| certainty >= UNMISTAKABLE)
     }
 
-    /// Whether the header says that there is a code, but not of what: `Ref.`, `Código`.
+    /// Whether the header names an unspecified code: `Ref.`, `Código`.
     pub(super) fn is_any_code(&self) -> bool {
         self.words.iter().all(|word| vocabulary().is_code_word(word))
     }
@@ -123,7 +123,7 @@ impl Header {
         vocabulary().is_total_header(&self.joined)
     }
 
-    /// Whether the header says that a price is with tax (`true`) or without tax (`false`).
+    /// Whether the header means a price with tax (`true`) or without tax (`false`).
     pub(super) fn with_tax(&self) -> Option<bool> {
         let says = |words: &HashSet<String>| {
             let all = self.words.iter().chain(self.bracketed.iter().flatten());
@@ -136,7 +136,7 @@ impl Header {
         says(&vocabulary().net).then_some(false).or_else(|| says(&vocabulary().gross).then_some(true))
     }
 
-    /// Returns the words in brackets if they neither belong to the field nor name a currency, so that their meaning is not known.
+    /// Returns the words in brackets if their meaning is unknown: they neither belong to the field nor name a currency.
     pub(super) fn unexplained(&self, names: &FieldNames) -> Option<String> {
         let words = vocabulary();
         let is_known = |word: &String| {
@@ -156,7 +156,7 @@ impl Header {
         Some(unknown.join(" "))
     }
 
-    /// Whether the headers share a word with a meaning of its own.
+    /// Whether the headers share a meaningful word.
     pub(super) fn shares_topic(&self, other: &Header) -> bool {
         let is_topic = |word: &String| word.len() > 2 && !vocabulary().small.contains(word);
         self.words.iter().any(|word| is_topic(word) && other.words.contains(word))
@@ -212,8 +212,8 @@ impl FieldNames {
         self.names.iter().any(|name| name.joined == header.joined)
     }
 
-    /// Returns the best match of the header with a name. Only a header that matches no name may be a misspelling.
-    /// Names of another language than the sheet's are less certain, except for English.
+    /// Returns the best match of the header with a name. Only a header that matches no name may be a misspelling. Names in
+    /// another language than the sheet's are less certain, except for English.
     pub(super) fn best_match(&self, header: &Header, language: Option<Language>) -> Option<NameMatch> {
         if header.joined.is_empty() {
             return None;

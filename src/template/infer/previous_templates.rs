@@ -5,7 +5,7 @@ use super::sample::Column;
 use super::slots::{Slot, Slots};
 use crate::records::{Field, RecordKind};
 
-/// Keys of a field for the source of its value, and about its origin; the others are steps.
+/// Keys of a field for its source or origin. All other keys are steps.
 const SOURCE_KEYS: [&str; 5] = ["column", "columns", "text", "value", "guess"];
 
 /// An earlier template of the user.
@@ -17,7 +17,7 @@ pub struct PreviousTemplate {
     rules: Vec<PreviousRule>,
     /// Names of the grouping column.
     group_columns: Vec<String>,
-    /// Keys of `[sheet]` about rows, with the alternative names of each column in them.
+    /// Keys of `[sheet]` about rows, with the alternative names of each column they use.
     sheet: Vec<(Step, Vec<Vec<String>>)>,
     duplicates: Option<Step>,
     /// `[[rules]]`, each with its fields.
@@ -34,7 +34,7 @@ pub(super) struct PreviousRule {
     pub source: PreviousSource,
     /// All other keys.
     pub steps: Vec<Step>,
-    /// The value, if a parameter has it.
+    /// The value, if taken from a parameter.
     parameter: Option<Step>,
 }
 
@@ -55,7 +55,7 @@ pub(super) enum PreviousSource {
 #[derive(Clone, Debug)]
 pub(super) struct WrittenRule {
     pub toml: String,
-    /// The fields in its condition.
+    /// The fields in the condition.
     pub fields: Vec<(Place, &'static str)>,
 }
 
@@ -110,7 +110,7 @@ impl PreviousTemplate {
         &self.record_rules
     }
 
-    /// Returns the parameters that a template names, each with its declaration.
+    /// Returns the parameters used in a TOML text, each with its declaration.
     pub(super) fn parameters_in<'a>(&'a self, toml: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         let is_named = |(name, _): &&(String, String)| {
             let names =
@@ -161,7 +161,7 @@ impl PreviousTemplate {
         computed.collect()
     }
 
-    /// Returns the keys about rows, if the sheet has their columns.
+    /// Returns the keys about rows whose columns are in the sheet.
     pub(super) fn sheet_steps<'a>(&'a self, columns: &[Column]) -> impl Iterator<Item = &'a Step> {
         self.sheet.iter().filter(|(_, names)| find_all(names, columns).is_some()).map(|(step, _)| step)
     }
@@ -195,7 +195,7 @@ impl PreviousRule {
         Some(PreviousRule { place: rule.place, field: rule.field, source, steps, parameter })
     }
 
-    /// Returns the line of a constant that is the value of a parameter.
+    /// Returns the line of a constant with the value of a parameter.
     pub(super) fn parameter_line(&self) -> Option<String> {
         self.parameter.as_ref().map(Step::line)
     }

@@ -79,7 +79,7 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal
     Proposal { kind, fields, missing, unplaced, grouped_by, warnings, toml }
 }
 
-/// Returns the keys of `[sheet]` of earlier templates, each with the name of the first template that has it.
+/// Returns the keys of `[sheet]` of earlier templates, each with the name of the first template that uses the key.
 fn previous_sheet<'a>(used: &[&'a PreviousTemplate], sample: &Sample) -> Vec<(&'a str, &'a Step)> {
     let mut steps: Vec<(&str, &Step)> = Vec::new();
     for template in used {
@@ -169,8 +169,8 @@ fn group(assignments: &Assignments<'_>, fields: &[FieldProposal]) -> Option<Grou
     })
 }
 
-/// Returns filters for rows of totals, repeated headers, and rows without an identifier. A template has at most one filter,
-/// so only the first can be certain.
+/// Returns filters for rows of totals, repeated headers, and rows without an identifier. A template has at most one filter, so
+/// only the first can be certain.
 fn skipped_rows(sample: &Sample, slots: &Slots, fields: &[FieldProposal]) -> Vec<SkipProposal> {
     let mut skips: Vec<SkipProposal> = extra_rows(sample, fields).into_iter().collect();
     for field in fields.iter().filter(|field| field.place == Place::Record) {

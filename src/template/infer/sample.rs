@@ -22,7 +22,7 @@ const MAX_HEADER_BYTES: usize = 60;
 pub struct Sample {
     /// Row number for binding a template; `None` for an empty sheet.
     pub(super) header_row: Option<u64>,
-    /// Whether the row holds headers; otherwise it is the first row of data.
+    /// Whether the row contains headers; otherwise it is the first row of data.
     pub(super) has_header: bool,
     pub(super) columns: Vec<Column>,
     /// Number of columns beyond the maximum.
@@ -31,7 +31,7 @@ pub struct Sample {
     pub(super) titles: Vec<String>,
     /// Data rows.
     pub(super) rows: Vec<Row>,
-    /// Rows that are no records.
+    /// Rows that are not records.
     pub(super) extra: ExtraRows,
     /// The first rows of the sheet, for binding a template.
     pub(super) top: Vec<Row>,
@@ -66,7 +66,8 @@ impl Sample {
         let mut names = guessed.names.clone();
         let mut first_data_row = guessed.body;
         let mut bound_row = if guessed.body > guessed.first { guessed.body.checked_sub(1) } else { None };
-        // A row with names of more fields than the guessed header is the header. Reports are always bound to their own.
+        // If another row names more fields than the guessed header, that row is the header. The header of a report is always
+        // known.
         let count_named = |names: &[String]| slots.count_named(&headers(names));
         let by_fields = top.iter().enumerate().rev().map(|(index, row)| (count_named(&row_names(row)), index));
         let best =

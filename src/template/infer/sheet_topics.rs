@@ -1,4 +1,4 @@
-//! What sheets are about if not about the records of a template, judged by single headers: reviews, returns, payments.
+//! Topics of sheets that are not about the records of a template, recognized by single headers: reviews, returns, payments.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
@@ -13,14 +13,14 @@ use crate::records::RecordKind;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Topic {
-    /// What the rows of such a sheet are.
+    /// The name of the rows, in the plural.
     pub plural: String,
-    /// The kinds of records whose sheets have no such columns, each with the fields beside which they have them nevertheless.
+    /// The kinds of records that this topic is foreign to, each with fields that may still occur beside such columns.
     foreign_to: BTreeMap<String, Vec<String>>,
-    /// So many such columns are foreign even beside these fields.
+    /// Number of such columns that makes a sheet foreign even beside these fields.
     #[serde(default)]
     pub certain: Option<usize>,
-    /// Such columns must be at least one in this number of the columns that are not sent.
+    /// At least one in this number of unsent columns must belong to the topic.
     #[serde(default = "half")]
     pub share: usize,
     /// By language.
@@ -38,7 +38,7 @@ struct TopicsFile {
     topics: BTreeMap<String, Topic>,
 }
 
-/// All topics with their words, arranged for comparison.
+/// All topics with their words, indexed for comparison.
 struct Topics {
     topics: Vec<Topic>,
     phrases: Phrases,
@@ -50,7 +50,7 @@ struct Topics {
 struct Phrases {
     /// Whole headers without spaces.
     whole: HashMap<String, HashSet<usize>>,
-    /// By one of the words: all words.
+    /// All words of a phrase, indexed by one of them.
     words: HashMap<String, Vec<(Vec<String>, usize)>>,
     /// Phrases in scripts without spaces.
     unspaced: Vec<(String, usize)>,

@@ -59,7 +59,7 @@ impl Slots {
         self.slots.iter().find(|slot| slot.place == place && slot.field.is_some_and(|known| known.name == field))
     }
 
-    /// Returns the slot of the number of a group, for kinds without a field for it.
+    /// Returns the slot of the group number, for kinds without a field for it.
     pub(super) fn group(&self) -> Option<&Slot> {
         self.slots.iter().find(|slot| slot.field.is_none())
     }

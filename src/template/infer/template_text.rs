@@ -65,7 +65,7 @@ impl TemplateText<'_> {
         self.with_parameters(out.0)
     }
 
-    /// Inserts the parameters of earlier templates that the text names before the first table, as `template fmt` does.
+    /// Inserts the parameters of earlier templates used in the text before the first table, as `template fmt` does.
     fn with_parameters(&self, text: String) -> String {
         let mut known: Vec<&str> = Vec::new();
         let mut parameters = String::new();

@@ -17,7 +17,7 @@ pub(super) fn quoted(text: &str) -> String {
     quoted
 }
 
-/// Returns a key, in quotes if it needs them.
+/// Returns a key, in quotes if necessary.
 pub(super) fn key(name: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.is_empty() && name.chars().all(is_bare) { name.to_owned() } else { quoted(name) }
@@ -47,7 +47,7 @@ pub(super) fn map<'a>(entries: impl Iterator<Item = (&'a str, String)>) -> Strin
     format!("{{ {} }}", entries.join(", "))
 }
 
-/// Whether terminals and editors interpret the character instead of showing it.
+/// Whether terminals and editors interpret the character instead of displaying it.
 pub(super) fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')

@@ -1,4 +1,4 @@
-//! Tries a proposed template on the sample: writes examples, and finds numbers that can be read in two ways.
+//! Tries a proposed template on the sample: writes examples, and finds ambiguous numbers.
 
 use serde_json::Value;
 
@@ -33,14 +33,14 @@ pub(super) struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    /// Returns `None` for an incomplete template, and for one with other files.
+    /// Loads the template. Returns `None` for an incomplete template, and for a template with other files.
     pub(super) fn new(toml: &'a str, sample: &'a Sample) -> Option<Trial<'a>> {
         let template = load("proposal", toml, &no_tables).ok()?;
         let layout = bind(&template, &sample.top).ok()?;
         Some(Trial { toml, template, layout, sample })
     }
 
-    /// Returns a number that neither its column nor the others explain.
+    /// Returns an ambiguous number that no other number of the sheet explains.
     pub(super) fn ambiguous_number(&self) -> Option<String> {
         let mut surveyor = Surveyor::new(&self.template, &self.layout);
         self.sample.rows.iter().for_each(|row| surveyor.row(row));
@@ -56,8 +56,7 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// Returns the template with examples of the first records: of those that the template maps without a problem, with the
-    /// most values.
+    /// Returns the template with examples of the first records. Prefers records without a problem and with the most values.
     pub(super) fn with_examples(&self) -> String {
         let mut records = self.records();
         records.sort_by_key(|rows| {
@@ -116,7 +115,7 @@ impl<'a> Trial<'a> {
         records
     }
 
-    /// Returns the TOML of an example, and what it sends. `None` if the rows have a problem.
+    /// Returns the TOML of an example, and the records it sends. Returns `None` if the rows have a problem.
     fn example(&self, rows: &[&Row]) -> Option<(String, Value)> {
         let cells: Vec<_> = rows.iter().map(|row| self.cells(row)).collect::<Option<_>>()?;
         let example = Example { rows: cells, sends: Vec::new(), span: 0..0 };
@@ -135,7 +134,7 @@ impl<'a> Trial<'a> {
         load("proposal", &toml, &no_tables).is_ok_and(|template| examples::run(&template).is_empty())
     }
 
-    /// Returns the cells of a row that the template reads. `None` if an example cannot have them.
+    /// Returns the cells of a row that the template reads, or `None` if an example can't contain them.
     fn cells(&self, row: &Row) -> Option<Vec<(String, ExampleCell)>> {
         let layout = &self.layout;
         let mut columns: Vec<usize> =
@@ -171,7 +170,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Returns an example whose row is several records. `None` without a record.
+/// Returns an example with several records in one row, or `None` without a record.
 fn cells_to_toml(example: &Example, sends: &[Value]) -> Option<String> {
     let [row] = example.rows.as_slice() else { return None };
     if sends.is_empty() {

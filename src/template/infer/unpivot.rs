@@ -1,4 +1,4 @@
-//! Columns whose headers are sizes or months, with a number in each cell: each cell is a record of its own.
+//! Columns with sizes or months as headers, and a number in each cell: each cell is a separate record.
 
 use std::sync::LazyLock;
 
@@ -24,7 +24,7 @@ static SIZE: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a constant pattern")
 });
 
-/// Texts around a header that make it a date, and the format of that date.
+/// Texts around a header that complete it to a date, and the format of the date.
 const PERIODS: [(&str, &str, &str); 6] = [
     ("", "-01", "YYYY-MM-DD"),
     ("", "/01", "YYYY/MM/DD"),
@@ -34,21 +34,21 @@ const PERIODS: [(&str, &str, &str); 6] = [
     ("1 ", "", "D MMMM YYYY"),
 ];
 
-/// What the headers of the columns are.
+/// The meaning of the headers.
 enum Headers {
     Sizes,
     Periods { before: &'static str, after: &'static str, format: &'static str },
 }
 
-/// The columns to unpivot, with the names by which fields read them.
+/// The columns to unpivot, with the names for fields.
 pub(super) struct UnpivotProposal<'a> {
     pub columns: Vec<&'a Column>,
     pub header_as: &'static str,
     pub value_as: &'static str,
 }
 
-/// Proposes to make each size, or each month, a record of its own, and changes the fields accordingly. All of them are guesses,
-/// which must be confirmed. Sheets that have the value in another column keep their fields.
+/// Proposes a separate record for each size or month, and changes the fields accordingly. All these proposals are guesses that
+/// must be confirmed. Fields with another column for their value stay unchanged.
 pub(super) fn propose<'a>(
     kind: RecordKind,
     sample: &'a Sample,
@@ -154,8 +154,8 @@ fn found(sample: &Sample) -> Option<(Headers, Vec<&Column>)> {
     })
 }
 
-/// Whether the headers that are whole numbers can be sizes of one row: all of two digits, and at most two apart. Days of a month
-/// and quantities of price breaks are not.
+/// Whether the numeric headers can be sizes of one row: all with two digits, and at most two apart. This excludes days of a month
+/// and quantities of price breaks.
 fn are_close(sample: &Sample) -> bool {
     let labels = sample.columns.iter().map(|column| column.label.trim());
     let mut numbers: Vec<u32> = labels.filter_map(|label| label.parse().ok()).collect();

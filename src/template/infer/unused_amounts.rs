@@ -1,4 +1,4 @@
-//! Columns that nothing uses, although their headers name an amount that the template could not find.
+//! Unused columns whose headers name an amount that the template could not find.
 
 use super::super::bind::{Columns, Layout};
 use super::super::model::{Source, Template};
@@ -13,8 +13,8 @@ const CERTAIN: f64 = 0.8;
 /// Minimum score of a header with a word for a unit or a currency.
 const PROBABLE: f64 = 0.6;
 
-/// Returns the unused columns that are probably prices, each with the field that has no column. An optional column under
-/// another name would otherwise be left out without a word.
+/// Returns the unused columns that are probably prices, each with the field that has no column. Without this check, an optional
+/// column under another name would be ignored silently.
 pub fn unused_amounts(template: &Template, layout: &Layout) -> Vec<(usize, &'static Field)> {
     let is_missing =
         |columns: &Columns, source: &Source| *columns == Columns::None && matches!(source, Source::Column(_));

@@ -13,7 +13,7 @@ use super::operand::{Operand, plain_number};
 use crate::currency::CurrencyMark;
 use crate::decimal::Decimal;
 
-/// A value reduced to what can be compared.
+/// A value in comparable form.
 #[derive(PartialEq)]
 enum Key<'a> {
     Text(&'a str),
@@ -83,14 +83,14 @@ fn compare(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Context) -> Re
     }
 }
 
-/// Reduces a value for a comparison with another. A text is parsed as the type of the other value; `None` if it is not
-/// of that type.
+/// Converts a value for a comparison with another. Parses a text as the type of the other value. Returns `None` if the text does
+/// not have this type.
 fn key<'a>(operand: &'a Operand<'_>, other: &Operand<'_>, context: &dyn Context) -> Result<Option<Key<'a>>, String> {
     Ok(match operand.value()? {
         Value::Number(number) | Value::Percent(number) => Some(Key::Number(*number, None)),
         Value::Money(amount, currency) => Some(Key::Number(*amount, Some(*currency))),
         Value::Formatted(_, shown) => match other.value()? {
-            // 5001 shown as R-5001, compared with a text that is no number.
+            // 5001 displayed as R-5001, compared with a non-numeric text.
             Value::Text(text) if plain_number(text) == Err(NumberError::NotANumber) => Some(Key::Text(shown)),
             Value::Formatted(..) => Some(Key::Text(shown)),
             _ => operand.amount(context).map(|(number, currency)| Some(Key::Number(number, currency)))?,

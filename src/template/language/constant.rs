@@ -48,7 +48,7 @@ pub(super) fn output(pattern: &str) -> Result<Constant, (String, Option<Range<us
     DateWriter::parse(pattern).map(Constant::Output).map_err(|error| (error.message, Some(error.range)))
 }
 
-/// A cell such as `B2`, among the first rows of the sheet, which are known before the first row is mapped.
+/// Parses a cell such as `B2`. It must be among the first rows of the sheet, because these are known before mapping.
 pub(super) fn cell(text: &str) -> Result<Constant, (String, Option<Range<usize>>)> {
     let digits = text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len());
     let (letters, digits) = text.split_at(digits);

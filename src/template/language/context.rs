@@ -1,4 +1,4 @@
-//! What an expression is evaluated with.
+//! The input of an evaluation.
 
 use jiff::civil;
 
@@ -7,22 +7,22 @@ use super::super::value::typed::Value;
 use crate::currency::CurrencyMark;
 use crate::decimal::Decimal;
 
-/// The cells of a row, and the facts about its file. Facts that are not known are `None`.
+/// The cells of a row, and the facts about its file. Unknown facts are `None`.
 pub trait Context {
     /// Returns the value of a column of [`Expression::columns`](super::Expression::columns), or a message.
     fn value(&self, column: usize) -> Result<Value<'_>, String>;
 
-    /// Returns the text that a workbook shows for a column, if it is wanted and not that of the value.
+    /// Returns the displayed text of a workbook cell, if wanted and different from the text of its value.
     fn shown(&self, _column: usize) -> Option<&str> {
         None
     }
 
-    /// Returns the number in a text cell, written in the style of its column, and the currency beside it. The message
-    /// quotes the cell.
+    /// Returns the number in a text cell, read in the style of its column, and the currency beside it. The error message quotes
+    /// the cell.
     fn amount(&self, column: usize) -> Result<(Decimal, Option<CurrencyMark>), String>;
 
-    /// Takes a step from the budget of the row, which reads and makes texts of these lengths in bytes. Without a budget,
-    /// nothing is limited.
+    /// Takes a step from the budget of the row. `read` and `made` are the lengths of the texts in bytes. Unlimited without a
+    /// budget.
     fn spend(&self, _read: usize, _made: usize) -> Result<(), Exceeded> {
         Ok(())
     }

@@ -106,7 +106,7 @@ impl Expression {
         names
     }
 
-    /// Returns the most memory that the patterns can take, in bytes.
+    /// Returns the maximum memory of the patterns, in bytes.
     pub(in crate::template) fn size_of_patterns(&self) -> usize {
         let mut size = 0;
         self.each_constant(&mut |constant| {
@@ -128,8 +128,8 @@ impl Expression {
         cells
     }
 
-    /// Evaluates the expression for a row. A single `{{ … }}` has a typed value; with further text, the value is text, or
-    /// blank if all of its `{{ … }}` are.
+    /// Evaluates the expression for a row. A single `{{ … }}` has a typed value; with further text, the value is text, or blank
+    /// if all `{{ … }}` are blank.
     pub fn eval<'v>(&'v self, context: &'v dyn Context) -> Result<Value<'v>, ExpressionError> {
         let evaluator = Evaluator { context, columns: &self.columns };
         match self.pieces.as_slice() {
@@ -160,7 +160,7 @@ impl Expression {
         }
     }
 
-    /// Evaluates a condition for a row: any value that is neither blank nor FALSE.
+    /// Evaluates a condition for a row. True for any value that is neither blank nor FALSE.
     pub fn holds(&self, context: &dyn Context) -> Result<bool, ExpressionError> {
         Ok(match self.eval(context)? {
             Value::Boolean(boolean) => boolean,

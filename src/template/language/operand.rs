@@ -21,9 +21,9 @@ const CHOOSE_PART: &str = "these are several texts; take one, as in split(\"-\")
 #[derive(Clone, Debug)]
 pub(super) struct Operand<'v> {
     pub(super) item: Item<'v>,
-    /// The column of an unchanged cell, which has a number style.
+    /// The column of an unchanged cell, to find the number style.
     pub(super) column: Option<usize>,
-    /// The text of an unchanged cell, if a workbook shows another one than that of the value.
+    /// The displayed text of an unchanged workbook cell, if different from the text of its value.
     shown: Option<&'v str>,
     /// Whether a number in the text has a decimal point and no groups, as on a command line.
     is_plain: bool,
@@ -75,7 +75,7 @@ impl<'v> Operand<'v> {
         Operand { column: Some(column), shown, ..value.into() }
     }
 
-    /// Returns a value that does not come from the sheet.
+    /// Returns a value from outside the sheet.
     pub(super) fn plain(value: Value<'v>) -> Operand<'v> {
         Operand { is_plain: true, ..value.into() }
     }
@@ -84,7 +84,7 @@ impl<'v> Operand<'v> {
         Item::Missing(reason.into()).into()
     }
 
-    /// Names the function that made the value, unless it passed the value on.
+    /// Sets the function that returned the value, unless the function returned its argument unchanged.
     pub(super) fn after(self, step: &'static str) -> Operand<'v> {
         Operand { step: self.step.or(if self.column.is_some() { None } else { Some(step) }), ..self }
     }
@@ -105,8 +105,8 @@ impl<'v> Operand<'v> {
         }
     }
 
-    /// Returns the value as the result of an expression: a text that is a plain number becomes one, so that it is not read
-    /// in the style of a column.
+    /// Returns the value as the result of an expression. A text with a plain number becomes a number, so that it is not read in
+    /// the style of a column.
     pub(super) fn into_result(self) -> Result<Value<'v>, String> {
         if let Some(shown) = self.shown {
             return Ok(Value::Text(shown.into()));
@@ -133,7 +133,7 @@ impl<'v> Operand<'v> {
         })
     }
 
-    /// Returns whether there is no value, or a blank one.
+    /// Returns whether the value is missing or blank.
     pub(super) fn is_blank(&self) -> Result<bool, String> {
         match &self.item {
             Item::Missing(_) => Ok(true),
@@ -141,7 +141,7 @@ impl<'v> Operand<'v> {
         }
     }
 
-    /// Returns whether a condition holds: any value that is neither blank nor FALSE.
+    /// Returns whether a condition is met: by any value that is neither blank nor FALSE.
     pub(super) fn is_true(&self) -> Result<bool, String> {
         match &self.item {
             Item::List(list) => Ok(!list.is_empty()),
@@ -152,8 +152,8 @@ impl<'v> Operand<'v> {
         }
     }
 
-    /// Returns the number for calculations. Fails for texts that are not a number in the style of their column; texts
-    /// without a column must be plain decimals.
+    /// Returns the number for calculations. Fails for a text that is not a number in the style of its column; a text without a
+    /// column must be a plain decimal.
     pub(super) fn number(&self, context: &dyn Context) -> Result<Decimal, String> {
         self.amount(context).map(|(number, _)| number)
     }
@@ -207,7 +207,7 @@ impl<'v> Operand<'v> {
         whole.ok_or_else(|| format!("{} can't be used here; write a whole number", self.shown()))
     }
 
-    /// Returns a whole number that is not negative.
+    /// Returns a non-negative whole number.
     pub(super) fn count(&self, context: &dyn Context) -> Result<i64, String> {
         match self.whole(context)? {
             count @ 0.. => Ok(count),
@@ -236,7 +236,7 @@ impl<'v> Operand<'v> {
         }
     }
 
-    /// Quotes the value for messages, with the function it comes from.
+    /// Quotes the value for messages, with the function that returned it.
     pub(super) fn shown(&self) -> String {
         let text = match self.as_text() {
             Ok(text) => quoted(&text),
@@ -249,7 +249,7 @@ impl<'v> Operand<'v> {
     }
 }
 
-/// Parses a number that can be read in one way only: `1234.50`, `1,5` or `0.125`, but not `1.234`.
+/// Parses an unambiguous number: `1234.50`, `1,5` or `0.125`, but not `1.234`.
 pub(super) fn plain_number(text: &str) -> Result<Decimal, NumberError> {
     number::parse(text, None, Some(Percent::Fraction))
 }
@@ -261,7 +261,7 @@ pub(super) fn quoted(text: &str) -> String {
     if start.len() < text.len() { format!("'{start}…'") } else { format!("'{start}'") }
 }
 
-/// Fails for texts that are too long.
+/// Checks the length of a text.
 pub(super) fn fits(length: usize) -> Result<(), String> {
     if length > MAX_LENGTH { Err("the text is longer than 32 KiB".to_owned()) } else { Ok(()) }
 }

@@ -32,7 +32,7 @@ enum Level {
     Position,
 }
 
-/// Parses the tokens of one expression. Columns are collected over all expressions of a text.
+/// Parses the tokens of one expression. Collects the columns of all expressions of a text.
 pub(super) struct Parser<'a> {
     tokens: &'a [Token],
     at: usize,
@@ -42,7 +42,7 @@ pub(super) struct Parser<'a> {
 
 type Parsed<T = Node> = Result<T, ExpressionError>;
 
-/// Parses all of `tokens`, of which there is at least one.
+/// Parses all of `tokens`. There must be at least one.
 pub(super) fn parse(tokens: &[Token], columns: &mut Vec<String>) -> Parsed {
     let mut parser = Parser { tokens, at: 0, depth: 0, columns };
     let node = parser.expression(Level::If)?;
@@ -70,7 +70,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// Returns the level of the operator at the current token, if it is one.
+    /// Returns the level of the operator at the current token, or `None` for other tokens.
     fn operator(&self) -> Option<Level> {
         Some(match self.kind(0)? {
             TokenKind::Name(name) => match name.as_str() {
@@ -94,7 +94,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Parses a value with what stands before it.
+    /// Parses a value and any prefix before it.
     fn prefix(&mut self) -> Parsed {
         let Some(token) = self.tokens.get(self.at) else {
             let last = self.tokens.last().map_or(0..0, |token| token.range.clone());
@@ -185,7 +185,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses an operator and what follows it.
+    /// Parses an operator and its right side.
     fn infix(&mut self, left: Node, level: Level) -> Parsed {
         let range = self.range();
         let token = self.kind(0).cloned();
@@ -266,7 +266,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses a function that is not after `|`.
+    /// Parses a function without `|` before it.
     fn direct(&mut self, name: &str, range: Range<usize>) -> Parsed {
         match functions::find(name) {
             Some(function) if function.form != Form::Piped => self.call(function, None, range),
@@ -279,7 +279,7 @@ impl Parser<'_> {
     fn call(&mut self, function: &'static Function, subject: Option<Node>, name: Range<usize>) -> Parsed {
         let mut end = name.end;
         let mut arguments: Vec<Node> = subject.into_iter().collect();
-        // A function that can stand before its values has the first of them in the brackets.
+        // If the function can also come first, its first value is in the brackets.
         let subjects = usize::from(function.form != Form::Direct);
         if self.is_mark(0, "(") {
             let opening = self.range();
@@ -364,7 +364,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns the error for a token that can't follow a value.
+    /// Returns the error for a misplaced token after a value.
     fn misplaced(&self, token: &Token) -> ExpressionError {
         let range = token.range.clone();
         match &token.kind {
@@ -436,7 +436,7 @@ fn constant_of(function: &Function, node: Node) -> Parsed<Constant> {
         return Err(error(&format!("write this out in quotes: {}", function.usage), node.range));
     };
     parse(text).map_err(|(message, within)| {
-        // With escapes, positions in the text differ from those in the source.
+        // With escapes, positions in the text differ from positions in the source.
         let plain = node.range.len() == text.len() + 2;
         let place = |range: Range<usize>| node.range.start + 1 + range.start..node.range.start + 1 + range.end;
         error(&message, within.filter(|_| plain).map_or(node.range.clone(), place))

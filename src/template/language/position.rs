@@ -14,7 +14,7 @@ pub(super) fn places(length: usize, from: Option<i64>, to: Option<i64>) -> Range
     from..to.max(from)
 }
 
-/// Returns the place of one position, or `None` beyond the ends.
+/// Returns the place of a position, or `None` beyond the ends.
 pub(super) fn place(length: usize, at: i64) -> Option<usize> {
     let distance = usize::try_from(at.unsigned_abs()).ok()?;
     if at < 0 { length.checked_sub(distance) } else { Some(distance).filter(|place| *place < length) }

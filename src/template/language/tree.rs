@@ -10,7 +10,7 @@ use super::functions::Function;
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) kind: Kind,
-    /// What errors point at: the column, the operator, or the function with its arguments.
+    /// The place for error messages: the column, the operator, or the function with its arguments.
     pub(super) range: Range<usize>,
     /// The longest path to a leaf.
     pub(super) height: usize,

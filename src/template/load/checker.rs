@@ -21,7 +21,7 @@ use crate::diagnostics::{Mistake, suggestion};
 pub(super) struct Checker<'a> {
     pub(super) files: &'a Files,
     pub(super) tables: Tables<'a>,
-    /// Keys that are mistakes already.
+    /// Keys already reported as mistakes.
     pub(super) removed: Removed,
     /// The values of the parameters by name.
     pub(super) parameters: BTreeMap<String, Value<'static>>,
@@ -98,7 +98,7 @@ impl Checker<'_> {
         Ok(compiled.regex)
     }
 
-    /// Adds the memory of patterns to that of the template. Fails beyond the limit.
+    /// Adds the memory of patterns to the total of the template. Fails beyond the limit.
     pub(super) fn count_patterns(&self, size: usize, span: Range<usize>) -> Result<(), Mistake> {
         let total = self.patterns.get().saturating_add(size);
         self.patterns.set(total);

@@ -1,4 +1,4 @@
-//! Templates that extend another: finds the files, and merges their tables.
+//! Templates with `extends`: finds the base templates, and merges their tables.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use super::files::Files;
 use super::read::{check_version, parse, with_place};
 use crate::diagnostics::{Mistake, nearest};
 
-/// Maximum number of templates that extend each other.
+/// Maximum length of a chain of templates.
 const MAX_FILES: usize = 10;
 
-/// Keys that exclude each other: a key of the first list in a template removes all keys of the second list from its base.
+/// Mutually exclusive keys: a key of the first list in a template removes all keys of the second list from its base.
 const ALTERNATIVES: &[(&[&str], &[&str])] = &[
     (&["column", "columns", "text", "value"], &["column", "columns", "join", "text", "value"]),
     (&["map", "lookup"], &["map", "lookup"]),
@@ -23,10 +23,10 @@ const ALTERNATIVES: &[(&[&str], &[&str])] = &[
     (&["columns", "matches"], &["columns", "matches"]),
 ];
 
-/// The text of the key `extends`, and its place in the file.
+/// The value of the key `extends`, and its place in the file.
 type Extends = Spanned<String>;
 
-/// Finds the files of a template: the template itself, the one that it extends, and so on.
+/// Finds the files of a template: the template itself, its base template, and so on.
 pub(super) fn find_files(name: &str, source: &str, environment: &Environment<'_>) -> Result<Files, Vec<Mistake>> {
     let mut files = Files::default();
     files.add(name.to_owned(), source.to_owned(), Path::new(""));
@@ -109,7 +109,7 @@ fn relocate_lookups(table: &mut DeTable<'_>, folder: &Path) {
     }
 }
 
-/// Merges a template into the base template that it extends. Examples of the base are dropped: the columns may differ.
+/// Merges a template into its base template. Drops the examples of the base, because the columns may differ.
 fn over<'s>(mut base: DeTable<'s>, own: DeTable<'s>) -> DeTable<'s> {
     base.remove("examples");
     for (key, value) in own {
@@ -126,7 +126,7 @@ fn over<'s>(mut base: DeTable<'s>, own: DeTable<'s>) -> DeTable<'s> {
     base
 }
 
-/// Applies a function to a table and the one that it extends. Other values replace the table.
+/// Applies a function to a table and the table of the base. Other values replace the table.
 fn with_table<'s>(
     base: DeTable<'s>,
     own: Spanned<DeValue<'s>>,
@@ -139,7 +139,7 @@ fn with_table<'s>(
     }
 }
 
-/// Merges the fields of two templates. A field that is `false` is left out.
+/// Merges the fields of two templates. Omits a field with the value `false`.
 fn fields_over<'s>(mut base: DeTable<'s>, own: DeTable<'s>) -> DeTable<'s> {
     for (name, value) in own {
         let inherited = base.remove(name.get_ref().as_ref()).map(Spanned::into_inner);

@@ -195,7 +195,7 @@ impl Checker<'_> {
         } else if let Some(value) = raw.value.take() {
             self.keep(self.constant(field, &value)).map(Source::Constant)
         } else if is_incomplete {
-            // Its source is among the wrong keys.
+            // The source is among the wrong keys.
             None
         } else {
             let hint = "add column = \"…\" for a column of the sheet, text = \"{{ … }}\" for several, or value = … for a constant";
@@ -315,7 +315,7 @@ impl Checker<'_> {
         })
     }
 
-    /// Checks the handling of values that a map or lookup does not have.
+    /// Checks the handling of values that are missing in a map or lookup.
     fn otherwise(&self, field: &'static Field, value: Spanned<toml::Value>) -> Result<Otherwise, Mistake> {
         match value.get_ref() {
             toml::Value::String(word) if word == "error" => Ok(Otherwise::Error),
@@ -411,7 +411,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Parses a TOML number, or one in quotes with more digits than a float can hold.
+    /// Parses a TOML number, or a quoted number with more digits than a float can hold.
     fn decimal(&self, value: &Spanned<toml::Value>, key: &str) -> Result<Decimal, Mistake> {
         let digits = match value.get_ref() {
             toml::Value::Integer(number) => Some(number.to_string()),

@@ -1,4 +1,4 @@
-//! The files of a template: its own file, and the files of all templates that it extends.
+//! The files of a template: the template itself and all its base templates.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use crate::diagnostics::{Mistake, TomlFile};
 /// Kind of file for messages.
 pub(super) const WHAT: &str = "template";
 
-/// The files, from the template itself to the last that is extended. Places are counted through all of them, so that each
-/// has its own range.
+/// The files, from the template itself to the last base template. Places are counted through all files, so that each file has a
+/// separate range.
 #[derive(Default)]
 pub(super) struct Files {
     files: Vec<File>,
@@ -49,7 +49,7 @@ impl Files {
         file.source.get(span)
     }
 
-    /// Returns the number of an error's file, and its place there.
+    /// Returns the file number of an error and its place in the file, for sorting.
     pub(super) fn order(&self, mistake: &Mistake) -> (usize, usize) {
         let file = self.files.iter().position(|file| *file.name == *mistake.name);
         (file.unwrap_or_default(), mistake.place.as_ref().map_or(0, |(_, span)| span.start))

@@ -1,4 +1,4 @@
-//! Parameters of a template: values that the command line can set, at the places that name them.
+//! Parameters of a template: values set on the command line, and inserted where the template refers to them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use super::read::read;
 use crate::decimal;
 use crate::diagnostics::{Mistake, suggestion};
 
-/// Tables whose keys are names and not keys of a template.
+/// Tables whose keys are names, not keys of a template.
 const OTHER_NAMES: [&str; 4] = ["examples", "map", "parameters", "extends"];
 
 /// Maximum bytes of all inserted values: a value can be inserted at many places.
@@ -29,7 +29,7 @@ pub(super) struct Parameters<'s> {
 }
 
 impl<'s> Parameters<'s> {
-    /// Reads `[parameters]` and the values that were set. Mistakes are noted.
+    /// Reads `[parameters]` and the values given by the user. Collects mistakes.
     pub(super) fn read(files: &Files, table: &DeTable<'s>, set: &'s [(String, String)]) -> Parameters<'s> {
         let mut parameters = Parameters { values: BTreeMap::new(), mistakes: Vec::new(), inserted: 0 };
         let raw = match table.get("parameters").map(Spanned::get_ref) {
@@ -52,7 +52,7 @@ impl<'s> Parameters<'s> {
             let given = set.iter().rev().find(|(set, _)| set == name.get_ref()).map(|(_, value)| value.as_str());
             let value = value(files, name, raw, table, given).unwrap_or_else(|mistake| {
                 parameters.mistakes.push(mistake);
-                // The name is known, so that its uses are no mistakes.
+                // Keeps the name, so that its uses are not reported as mistakes.
                 DeValue::String(Cow::Borrowed(""))
             });
             parameters.values.insert(name.get_ref().clone(), value);
@@ -76,7 +76,7 @@ impl<'s> Parameters<'s> {
         self.values.iter().map(|(name, known)| (name.clone(), value(known))).collect()
     }
 
-    /// Makes the values the defaults of their parameters, for the copy of a run.
+    /// Sets the values as the defaults of their parameters, for the copy of a run.
     pub(super) fn fix(&self, table: &mut DeTable<'s>) {
         let Some(DeValue::Table(declared)) = table.get_mut("parameters").map(Spanned::get_mut) else { return };
         for (name, parameter) in declared.iter_mut() {
@@ -133,7 +133,7 @@ impl<'s> Parameters<'s> {
     }
 }
 
-/// Returns the value of a parameter: the given one, of the type of its default, or the default.
+/// Returns the value of a parameter: the value given by the user, converted to the type of the default, or the default.
 fn value<'s>(
     files: &Files,
     name: &Spanned<String>,
@@ -183,7 +183,7 @@ fn size_of_value(value: &DeValue<'_>) -> usize {
         }
 }
 
-/// Returns an error about a parameter that the template does not declare.
+/// Returns an error about an undeclared parameter.
 pub(super) fn no_parameter<'n>(
     files: &Files,
     span: Range<usize>,
@@ -198,7 +198,7 @@ pub(super) fn no_parameter<'n>(
     files.mistake(span, format!("there is no parameter '{name}'"), Some(hint))
 }
 
-/// Returns an error that has no place in the template.
+/// Returns an error without a place in the template.
 fn unplaced(files: &Files, message: String, hint: String) -> Mistake {
     Mistake { place: None, ..files.mistake(0..0, message, Some(hint)) }
 }

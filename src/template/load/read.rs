@@ -16,7 +16,7 @@ pub const VERSION: i64 = 1;
 /// Maximum number of wrong keys to report, because each needs a pass over the template.
 const MAX_WRONG: usize = 100;
 
-/// Characters that a word processor or a copied web page has in place of straight quotes and spaces.
+/// Quotes and spaces used by word processors and web pages in place of straight quotes and plain spaces.
 const CURLY_QUOTES: &[char] = &['“', '”', '„', '‟', '‘', '’', '‚', '«', '»'];
 const NO_BREAK_SPACES: &[char] = &['\u{a0}', '\u{202f}'];
 
@@ -28,7 +28,7 @@ pub(super) struct Readout<T> {
     pub(super) removed: Removed,
 }
 
-/// The paths of wrong keys. What is missing without them is no further mistake.
+/// The paths of wrong keys. Problems caused by their removal are not reported.
 #[derive(Debug, Default)]
 pub(super) struct Removed(Vec<Vec<Step>>);
 
@@ -76,7 +76,7 @@ pub(super) fn parse<'s>(file: &TomlFile<'s>) -> Result<Spanned<DeTable<'s>>, Vec
     Err(mistakes)
 }
 
-/// Refuses templates of a newer version, whose keys this program does not know.
+/// Refuses templates of a newer version, because they may have unknown keys.
 pub(super) fn check_version(file: &TomlFile<'_>, table: &DeTable<'_>) -> Result<(), Mistake> {
     let Some(version) = table.get("sheetport") else { return Ok(()) };
     let written =
@@ -172,7 +172,7 @@ fn find(value: &DeValue<'_>, place: &Range<usize>, path: &mut Vec<Step>, best: &
         }
         DeValue::Array(values) => {
             for (index, value) in values.iter().enumerate() {
-                // Other elements can't be removed alone: a list of names without one has another meaning.
+                // Other elements can't be removed alone: a list of names changes its meaning with each name.
                 if let DeValue::Table(_) = value.get_ref() {
                     enter(Step::Index(index), &[value.span()], value.get_ref());
                 }
@@ -203,7 +203,7 @@ fn remove(value: &mut Spanned<DeValue<'_>>, path: &[Step]) {
     }
 }
 
-/// Converts an error of the parser to one that names the key.
+/// Converts an error of the parser to an error that names the key.
 fn mistake(files: &Files, root: &Spanned<DeValue<'_>>, path: &[Step], error: &Error) -> Mistake {
     let place = error.span().unwrap_or_default();
     let message = error.message();
@@ -267,7 +267,7 @@ fn shown(value: &DeValue<'_>) -> String {
     }
 }
 
-/// Translates what the parser expects.
+/// Translates the parser's name for the expected type.
 fn kind_of(expected: &str) -> &str {
     match expected {
         "a string" => "text in quotes",

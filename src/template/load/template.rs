@@ -16,7 +16,7 @@ use crate::records::{Field, Input, RecordKind};
 /// The tables of the fields of a record or of lines.
 type RawFields = BTreeMap<Spanned<String>, RawField>;
 
-/// The names of the fields that have a table, right or wrong.
+/// The names of the fields with a table, valid or not.
 struct Declared {
     fields: Vec<String>,
     lines: Vec<String>,
@@ -90,7 +90,7 @@ impl Checker<'_> {
         Some(template)
     }
 
-    /// Returns the kind of record, and where it is written.
+    /// Returns the kind of record, and its place in the file.
     fn kind(&self, name: Option<Spanned<String>>) -> Option<(RecordKind, Range<usize>)> {
         let kinds = || RecordKind::ALL.iter().map(|kind| kind.name());
         let Some(name) = name else {
@@ -198,7 +198,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks that a required field is never left out.
+    /// Checks that a required field is never omitted.
     fn check_presence(&self, rule: &FieldRule) -> Result<(), Mistake> {
         if !rule.field.required || !(rule.optional || rule.on_blank == OnBlank::Omit) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Checks `[unpivot]`: columns whose cells are records or lines of their own.
+//! Checks `[unpivot]`: columns whose cells are separate records or lines.
 
 use toml::Spanned;
 
@@ -44,7 +44,7 @@ impl Checker<'_> {
         })
     }
 
-    /// Decides what the cells are, and checks the places that name them.
+    /// Decides the meaning of the cells, and checks the references to them.
     pub(super) fn check_unpivot(&self, template: &mut Template) {
         let Some(unpivot) = &template.unpivot else { return };
         let wrong = |message: String, hint: &str| self.note(self.error(unpivot.span.clone(), message, Some(hint)));

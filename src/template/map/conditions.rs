@@ -18,7 +18,7 @@ use crate::records::JsonType;
 use crate::sheet::Row;
 
 impl Mapper<'_> {
-    /// Returns why the template leaves a row out, if it does. Fails if a condition can't be evaluated.
+    /// Returns the condition by which the template leaves a row out, if any. Fails if a condition can't be evaluated.
     pub(super) fn left_out(&self, row: &Row, budget: &Budget) -> Result<Option<SkipCause>, Box<Problem>> {
         let sheet = &self.template().sheet;
         let tests = [
@@ -99,8 +99,8 @@ impl Mapper<'_> {
         parts.add_broken_rules(found);
     }
 
-    /// Checks the rules for the fields of the current line, which is JSON without its closing brace.
-    /// `columns` are those of the line's fields.
+    /// Checks the rules for the fields of the current line, in JSON without its closing brace. `columns` are the columns of the
+    /// line's fields.
     pub(super) fn check_line_rules(&self, parts: &mut Parts, columns: &[Columns], budget: &Budget) {
         let mut rules = self.template().record_rules.iter().filter(|rule| rule.is_of_lines).peekable();
         if rules.peek().is_none() || !parts.problems.is_empty() {
@@ -127,8 +127,8 @@ impl Mapper<'_> {
         parts.add_broken_rules(found);
     }
 
-    /// Returns a problem if a rule does not hold. A rule that can't be evaluated because a field is blank holds.
-    /// `columns` are those of all rules of the template.
+    /// Returns a problem if a rule is broken. A rule that can't be evaluated because a field is blank is not broken. `columns`
+    /// are the columns of all rules of the template.
     fn check_rule(
         &self,
         rule: &RecordRule,
@@ -170,7 +170,7 @@ impl Mapper<'_> {
     }
 }
 
-/// Evaluates a condition. Returns `None` if it can't be evaluated because a value is blank.
+/// Evaluates a condition. Returns `None` if a blank value makes this impossible.
 fn evaluate(condition: &Condition, context: &RowContext<'_>) -> Result<Option<bool>, Cause> {
     match condition.expression.holds(context) {
         Ok(holds) => Ok(Some(holds)),

@@ -36,9 +36,9 @@ pub(super) struct Input<'a> {
     pub(super) value: Value<'a>,
     /// The notation of numbers, if the value is text.
     pub(super) notation: Notation<'a>,
-    /// What made the value from the cells, if it is not the value of a cell.
+    /// The function that produced the value, unless the value is from a cell.
     pub(super) step: Option<&'static str>,
-    /// The text that a workbook shows instead of that of the value.
+    /// The displayed text of a workbook cell, if different from the text of the value.
     pub(super) shown: Option<&'a str>,
 }
 
@@ -62,9 +62,9 @@ pub(super) enum Written {
 /// A reason to warn of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
-    /// The number lacks a percent sign that it probably should have, with the meaning of percent signs.
+    /// The number probably lacks a percent sign. The argument is the meaning of percent signs.
     PercentSign(Percent),
-    /// Its number format shows a word that is not sent.
+    /// The number format displays a word that is not sent.
     Word,
 }
 
@@ -88,8 +88,8 @@ impl Conversion<'_> {
         written.map_err(|cause| after(changed.step, &Value::Text(changed.text), cause))
     }
 
-    /// Applies the steps that change a value as text, and converts the result. `changed` receives the value after the last
-    /// step that changed it.
+    /// Applies the steps that change a value as text, and converts the result. `changed` receives the value after its last
+    /// change.
     fn change<'v>(
         &self,
         (value, original, shown): (&Value<'_>, &'v str, Option<&str>),
@@ -122,11 +122,11 @@ impl Conversion<'_> {
         }
         let unchanged = |out: &mut Vec<u8>| match value {
             Value::Text(_) => self.convert(&Value::Text(Cow::Borrowed(text)), notation, out),
-            // An unchanged number or date keeps its type. The text of a changed one has a decimal point.
+            // An unchanged number or date keeps its type. The text of a changed value has a decimal point.
             value if text == original.trim() => self.convert(value, notation, out),
             _ => self.convert(&Value::Text(Cow::Borrowed(text)), Notation::Canonical, out),
         };
-        // Zeros that a number format shows at the end matter to nobody; and somebody may have copied what is shown.
+        // Trailing zeros from a number format are insignificant, and the displayed text may have been copied.
         let bare = match value {
             Value::Number(number) if number.scale() > 0 && text == original.trim() => {
                 Some(number.normalize().to_string())
@@ -181,7 +181,7 @@ impl Conversion<'_> {
         }
     }
 
-    /// Takes a step from the budget of the row, which reads and makes texts of these lengths in bytes.
+    /// Takes a step from the budget of the row. `read` and `made` are the lengths of the texts in bytes.
     fn spend(&self, read: usize, made: usize) -> Result<(), Cause> {
         self.budget.step(read).and_then(|()| self.budget.text(made)).map_err(Cause::TooMuch)
     }
@@ -332,21 +332,21 @@ impl Conversion<'_> {
 /// A value after the steps so far.
 struct Changed<'a> {
     text: Cow<'a, str>,
-    /// The last step that changed it.
+    /// The last step that changed the value.
     step: Option<&'static str>,
 }
 
 /// A number as read.
 struct Amount {
     number: Decimal,
-    /// The currency beside it.
+    /// The currency beside the number.
     currency: Option<CurrencyMark>,
     has_percent_sign: bool,
-    /// Whether its number format shows a word that matters for the field and is not sent.
+    /// Whether the number format displays a word that matters for the field and is not sent.
     has_word: bool,
 }
 
-/// Adds the value after the step that changed it, unless an inner step is named already.
+/// Adds the value and the last step that changed it to a cause, unless the cause already names a step.
 fn after(step: Option<&'static str>, value: &Value<'_>, cause: Cause) -> Cause {
     match (step, cause) {
         (None, cause) | (Some(_), cause @ (Cause::AfterStep { .. } | Cause::TooMuch(_))) => cause,

@@ -1,5 +1,5 @@
-//! Currencies beside amounts or in the headers above them: compared with the currency field of the record, or used for it
-//! if it is not mapped.
+//! Currencies beside amounts or in the headers above them. They are compared with the currency field of the record, or fill the
+//! field if it is not mapped.
 
 use super::super::bind::Columns;
 use super::super::model::{Constant, OnBlank};
@@ -16,12 +16,12 @@ enum CurrencyField {
     None,
     /// Not mapped, or blank: filled from the amounts.
     FromAmounts,
-    /// `None` for a value that is not a currency.
+    /// From a value of the sheet, or `None` if the value is not a currency.
     Mapped(Option<Currency>),
 }
 
 impl Mapper<'_> {
-    /// Adds the currency beside an amount, and that in the header above it.
+    /// Adds the currency beside an amount, and the currency in the header above.
     pub(super) fn push_money(
         &self,
         parts: &mut Parts,
@@ -60,7 +60,7 @@ impl Mapper<'_> {
         }
     }
 
-    /// Returns the currency beside the amounts of a record, if it fills the currency field.
+    /// Returns the currency beside the amounts of a record, if used for the currency field.
     pub(super) fn currency_of_amounts(&self, parts: &Parts) -> Option<Currency> {
         let first = parts.money.first()?;
         match self.currency_field(parts) {

@@ -3,7 +3,7 @@
 use super::super::bind::Layout;
 use crate::sheet::{Cell, Row};
 
-/// Maximum number of bytes filled in. A cell can be megabytes long, and every row below may repeat it.
+/// Maximum number of bytes to fill in. A cell can be megabytes long, and every row below may repeat it.
 const MAX_FILLED: u64 = 4 << 30;
 
 /// Fills blank cells, row by row in the order of the sheet.

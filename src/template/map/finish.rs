@@ -41,7 +41,7 @@ impl Mapper<'_> {
         self.names(parts)
     }
 
-    /// Warns of a new record without lines if nothing says what it is about.
+    /// Warns of a new record without lines if all fields that identify its subject are blank.
     fn check_reference(&self, parts: &mut Parts) {
         let input = self.template().record.input();
         let Some(what) = input.needed_reference().filter(|_| input.lines().is_none()) else { return };
@@ -111,7 +111,7 @@ impl Mapper<'_> {
         let is_filled = |rule: &usize| parts.text(*rule).is_some();
         let key = self.special().keys.iter().copied().find(is_filled);
         let id = self.special().id.filter(is_filled);
-        // Records that can't be created can also be addressed by their key.
+        // If the service can't create records, the key can also serve as the address.
         let target = id.or(if input.create.is_none() { key } else { None });
         if target.is_none()
             && input.create.is_none()
@@ -140,7 +140,7 @@ impl Mapper<'_> {
         self.problem_at(parts.first_row(), columns.first(), rule.field.name, String::new(), cause)
     }
 
-    /// Returns the values that no other record can have, each with the index of its rule.
+    /// Returns the values that must be unique among all records, each with the index of its rule.
     pub fn unique_values(&self, parts: &Parts) -> Vec<(usize, String)> {
         let rules = self.template().fields.iter().enumerate().filter(|(_, rule)| rule.checks.is_unique);
         rules.filter_map(|(index, _)| Some((index, unquoted(parts.text(index)?).into_owned()))).collect()

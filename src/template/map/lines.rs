@@ -1,4 +1,4 @@
-//! The lines of a row: one, or several in numbered columns such as `Item 1` and `Item 2`.
+//! The lines of a row: a single line, or several in numbered columns such as `Item 1` and `Item 2`.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -50,8 +50,9 @@ impl Mapper<'_> {
         parts.end_line(has_values);
     }
 
-    /// Maps the values of one line. Returns whether it has any besides constants and values of columns that all lines of
-    /// the row share; `own` are the other columns, if there are several lines. `problems` receives those of blank cells.
+    /// Maps the values of one line. Returns whether the line has any values besides constants and columns shared by all lines of
+    /// the row. `own` are the columns that are not shared, if there are several lines. `problems` receives the problems of blank
+    /// cells.
     fn map_line(
         &self,
         (row, budget): (&Row, &Budget),
@@ -115,7 +116,7 @@ impl Mapper<'_> {
         has_values
     }
 
-    /// Returns a warning about a line if nothing says what it is about.
+    /// Returns a warning about a line if all fields that identify its subject are blank.
     fn unnamed_line(&self, columns: &[Columns], row: &Row) -> Option<Problem> {
         let input = self.template().record.input();
         let fields = input.needs_one_of;
@@ -132,7 +133,7 @@ impl Mapper<'_> {
         })
     }
 
-    /// Adds a problem for each value that stands in an earlier line of the record, too, if it must be unique.
+    /// Adds a problem for each value that must be unique and also occurs in an earlier line of the record.
     pub(super) fn check_unique_lines(&self, parts: &Parts, problems: &mut Vec<Problem>) {
         let mut seen: HashMap<(usize, Cow<'_, str>), &UniqueInLines> = HashMap::new();
         for value in &parts.unique {

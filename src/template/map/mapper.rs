@@ -31,25 +31,25 @@ pub const SEPARATOR: char = '\u{1f}';
 /// Maps the rows of one sheet by a template and a layout of its columns.
 #[derive(Clone)]
 pub struct Mapper<'t> {
-    /// Index of the sheet among those read together.
+    /// Index of the sheet among the sheets read together.
     part: usize,
     template: &'t Template,
     layout: &'t Layout,
     survey: &'t Survey,
-    /// By column: the currency in the header above amounts. Empty if no header names one.
+    /// By column: the currency in the header above amounts. Empty if no header names a currency.
     header_currencies: Vec<Option<CurrencyMark>>,
     special: SpecialRules,
 }
 
-/// What a row is.
+/// The kind of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowKind {
-    /// A record, or a part of one.
+    /// A record, or a part of a record.
     #[default]
     Record,
     /// Not a record to send, for this reason.
     Skipped(SkipCause),
-    /// Another text of the sheet, such as a heading. The only problem of the draft says which.
+    /// Another text of the sheet, such as a heading. The only problem of the draft names the kind of text.
     NoRecord,
 }
 
@@ -63,7 +63,7 @@ pub enum SkipCause {
     RepeatedHeader,
     /// The row of a report was sent.
     AlreadySent,
-    /// All cells that would be records of their own are blank.
+    /// All cells that could be records are blank.
     BlankCells,
     /// A person has left the row out in a review.
     LeftOut,
@@ -79,7 +79,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Makes this the draft of a row that is left out.
+    /// Turns this into the draft of a skipped row.
     pub fn skip(&mut self, row: u64, cause: SkipCause) {
         self.parts.begin(row);
         self.group.clear();
@@ -111,7 +111,7 @@ impl<'t> Mapper<'t> {
         self.header_currencies.get(column).copied().flatten()
     }
 
-    /// Returns the rule of a record's name, if it is that of a column.
+    /// Returns the rule of a record's name, if the name comes from a column.
     pub fn name_rule(&self) -> Option<usize> {
         self.special.name
     }
@@ -186,7 +186,7 @@ impl<'t> Mapper<'t> {
                 Err(cause) => {
                     draft.parts.values.truncate(start);
                     draft.parts.push_invalid(index, row.number);
-                    // The fields after the one that took the rest of the budget are not to blame.
+                    // Fields after the exhausted budget are not the cause, so they are not reported.
                     let is_known =
                         matches!(cause, Cause::TooMuch(_)) && draft.parts.problems.iter().any(Problem::is_too_much);
                     if !is_known {
@@ -201,7 +201,7 @@ impl<'t> Mapper<'t> {
         }
     }
 
-    /// Adds the part of another row to a record. Different values for one field are a problem at the cell.
+    /// Adds the part of another row to a record. Different values for the same field are a problem at the cell.
     pub fn merge(&self, into: &mut Parts, from: &Parts) {
         if let (Some(first), Some(row)) = (into.rows.first(), from.rows.first())
             && into.padded_group.is_some() != from.padded_group.is_some()
@@ -249,7 +249,7 @@ impl<'t> Mapper<'t> {
         (self.template.rule(index).expect("the index of a rule"), &self.layout.columns[index])
     }
 
-    /// Whether a report says that the row was sent and must not be sent again.
+    /// Whether a report shows that the row was sent and must not be sent again.
     fn was_sent(&self, row: &Row) -> bool {
         let status = self.layout.status.filter(|_| self.template.record.input().must_not_repeat());
         let state = |status: usize| match row.get(status) {
@@ -286,12 +286,12 @@ impl<'t> Mapper<'t> {
         row.get(column)
     }
 
-    /// Returns a cell, unless it is an error value or a cut text.
+    /// Returns a cell. Fails for an error value or a cut text.
     pub(super) fn usable_cell<'r>(&self, row: &'r Row, column: usize) -> Result<Cell<'r>, Cause>
     where
         't: 'r,
     {
-        // The texts of an export are those of the service.
+        // The texts of an export come from the service.
         let is_export = self.layout.is_defused && !self.layout.is_report;
         match self.cell(row, column) {
             Cell::Error(NOT_CALCULATED) => Err(Cause::NotCalculated),
@@ -303,7 +303,7 @@ impl<'t> Mapper<'t> {
         }
     }
 
-    /// Returns the value of a cell. Numbers of identifiers become text, because their digits are counted.
+    /// Returns the value of a cell. Numbers of identifiers become text, to count their digits.
     fn value<'r>(&self, rule: &FieldRule, row: &'r Row, column: usize) -> Result<Value<'r>, Cause>
     where
         't: 'r,
@@ -316,14 +316,14 @@ impl<'t> Mapper<'t> {
                 Ok(Value::Text(Cow::Owned(identifier::from_f64(number).map_err(Cause::Damaged)?)))
             }
             Cell::Formatted(_, shown) if rule.is_name => Ok(Value::Text(Cow::Borrowed(shown))),
-            // ="0042" is a formula that keeps the zeros of an identifier in a CSV.
+            // The formula ="0042" keeps the zeros of an identifier in a CSV.
             Cell::Text(text) => Ok(Value::Text(Cow::Borrowed(unquoted_formula(text)))),
             cell => Value::from_cell(&cell).map_err(Cause::NotANumber),
         }
     }
 
-    /// Returns the text that a workbook shows for a cell, if the field is for texts and the value has another text. An
-    /// identifier has its own rules.
+    /// Returns the displayed text of a workbook cell, if the field is for texts and the value has another text. Identifiers have
+    /// separate rules.
     fn shown_text<'r>(&self, rule: &FieldRule, row: &'r Row, column: usize) -> Option<&'r str> {
         let shown = row.shown(column).filter(|_| rule.is_plain_text())?;
         (shown.is_certain || !shown.text.is_empty()).then_some(shown.text)
@@ -334,7 +334,7 @@ impl<'t> Mapper<'t> {
         Notation::Column { locale, style: self.survey.numbers(column) }
     }
 
-    /// Appends the value of a rule for these columns. It counts as text made from the row.
+    /// Appends the value of a rule for these columns. The length counts towards the budget of the row.
     pub(super) fn write_value(
         &self,
         index: usize,
@@ -443,7 +443,7 @@ impl<'t> Mapper<'t> {
         columns.iter().flatten().map(length).sum()
     }
 
-    /// Warns of a number that is sent but in doubt, also as the identifier in a field of texts.
+    /// Warns of a doubtful number that is sent, including an identifier in a field of texts.
     pub(super) fn warn_of_number(
         &self,
         parts: &mut Parts,
@@ -468,7 +468,7 @@ impl<'t> Mapper<'t> {
         parts.warnings.extend(cause.map(|cause| self.problem(rule, columns, row, cause)));
     }
 
-    /// Returns the warning about a cell in a text that other programs show differently, or with hidden digits.
+    /// Returns the warning about a cell in a text that other programs display differently, or with hidden digits.
     fn doubt_of_shown(&self, row: &Row, column: usize) -> Option<Cause> {
         let cell = self.cell(row, column);
         match row.shown(column) {
@@ -499,8 +499,8 @@ impl<'t> Mapper<'t> {
     }
 }
 
-/// Returns the warning about a number with decimals as an identifier. Spreadsheet programs store 1.10 as 1.1, and show what the
-/// number format says.
+/// Returns the warning about a number with decimals as an identifier. Spreadsheet programs store 1.10 as 1.1, and display the
+/// decimals of the number format.
 fn may_lack_zero(cell: Cell<'_>) -> Option<Cause> {
     match cell {
         Cell::Number(number) => (number.fract() != 0.0).then_some(Cause::MayLackZero),
@@ -509,26 +509,27 @@ fn may_lack_zero(cell: Cell<'_>) -> Option<Cause> {
     }
 }
 
-/// Returns the warning about a number in a text if its cell shows fewer digits.
+/// Returns the warning about a number in a text if its cell displays fewer digits.
 fn hides_digits(cell: Cell<'_>) -> Option<Cause> {
     let Cell::Rounded(number, decimals) = cell else { return None };
     (!shows_fraction(number, decimals) && number.fract() != 0.0).then_some(Cause::OtherDecimals(decimals))
 }
 
-/// Returns whether a number format shows all decimals of a number that has some, perhaps with further zeros.
+/// Returns whether a number format displays all decimals of a fractional number, possibly with further zeros.
 fn shows_fraction(number: f64, decimals: u8) -> bool {
     number.fract() != 0.0
         && number::from_f64(number).is_ok_and(|number| number.normalize().scale() <= u32::from(decimals))
 }
 
-/// Returns the warning about the word that a number format shows beside a number.
+/// Returns the warning about a word displayed beside a number by its number format.
 fn word_beside(cell: Cell<'_>) -> Option<Cause> {
     let Cell::Formatted(number, shown) = cell else { return None };
     let beside = literal::beside(number::from_f64(number).ok()?, shown, false).ok()?;
     Some(Cause::WordInFormat(beside.word?.text))
 }
 
-/// Returns the notation of a text made of several values: that of the first text, unless a number has a decimal point.
+/// Returns the notation of a text joined from several values: the notation of the first text, unless a number has a decimal
+/// point.
 fn joined_notation<'a>(values: &[(Value<'_>, Notation<'a>)]) -> Notation<'a> {
     let has_point = |value: &Value<'_>| match value {
         Value::Number(number) | Value::Money(number, _) | Value::Percent(number) | Value::Formatted(number, _) => {

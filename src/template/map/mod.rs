@@ -1,8 +1,8 @@
 //! Mapping of rows: cells to JSON values, rows to parts of records, and parts to request bodies or problems.
 //!
-//! With one row per record, the row's part is the whole record. With several, [`Mapper::merge`] joins their parts. Either
-//! way [`Mapper::finish`] checks the record and [`Mapper::body`] builds the request. [`survey`] finds the notation of numbers and dates
-//! before the first row, and [`fill_down`] fills blank cells from above.
+//! With one row per record, the row's part is the whole record. With several rows, [`Mapper::merge`] joins their parts. In both
+//! cases, [`Mapper::finish`] checks the record and [`Mapper::body`] builds the request. [`survey`] finds the notation of numbers
+//! and dates before the first row, and [`fill_down`] fills blank cells from above.
 
 mod conditions;
 mod convert;

@@ -1,4 +1,4 @@
-//! Rows that are no records: remarks, page numbers, headings of sections, totals, hints under the header, and the rows of a
+//! Rows that are not records: remarks, page numbers, headings of sections, totals, hints under the header, and the rows of a
 //! further table.
 
 use std::sync::LazyLock;
@@ -28,7 +28,7 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
 });
 
 impl Mapper<'_> {
-    /// Returns why a row is no record, with the column of the cell that shows it.
+    /// Returns why a row is not a record, with the column of the decisive cell.
     pub(super) fn no_record(&self, row: &Row) -> Option<(Option<usize>, Cause)> {
         let (layout, survey) = (self.layout(), self.row_survey());
         if layout.is_report || layout.is_defused {
@@ -65,7 +65,7 @@ impl Mapper<'_> {
         kind.map(|kind| (Some(column), Cause::NoRecord(kind)))
     }
 
-    /// Returns what the only cell of a row is, if it is no identifier.
+    /// Returns the kind of a row with a single cell, unless the cell is an identifier.
     fn lone_cell(&self, text: &str) -> Option<NoRecord> {
         if self.layout().width < 2 {
             return None;
@@ -102,7 +102,7 @@ impl Mapper<'_> {
         self.special().identifiers.contains(&column)
     }
 
-    /// Whether the template has identifiers, and the row none.
+    /// Whether the template has identifiers, and the row has none.
     fn has_no_identifier(&self, row: &Row) -> bool {
         let columns = &self.special().identifiers;
         !columns.is_empty() && columns.iter().all(|column| row.get(*column).is_blank())
@@ -151,7 +151,7 @@ fn is_remark(text: &str) -> bool {
     starts_with_sign(text) || WORDS.remarks.iter().any(|start| folded.starts_with(start.as_str()))
 }
 
-/// Whether all cells say how to fill in their columns.
+/// Whether all cells are instructions for filling in their columns.
 fn is_hints(row: &Row) -> bool {
     filled(row).all(|(_, cell)| {
         let Cell::Text(text) = cell else { return false };

@@ -17,7 +17,7 @@ pub struct Parts {
     /// Row numbers.
     pub rows: Vec<u64>,
     pub problems: Vec<Problem>,
-    /// Remarks about the record, which is sent nevertheless.
+    /// Warnings about the record. They do not hold the record back.
     pub warnings: Vec<Problem>,
     /// The values, concatenated.
     pub(super) values: Vec<u8>,
@@ -29,9 +29,9 @@ pub struct Parts {
     line: Vec<u8>,
     /// The currencies beside amounts, each once.
     pub(super) money: Vec<Money>,
-    /// The values of lines that no other line of the record can have.
+    /// Values that must be unique among the lines of the record.
     pub(super) unique: Vec<UniqueInLines>,
-    /// The text of the cell that groups the rows, if it has white space around it.
+    /// The text of the cell that groups the rows, if it has surrounding white space.
     pub(super) padded_group: Option<String>,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Money {
     pub(super) row: u64,
 }
 
-/// A value that no other line of the record can have.
+/// A value that must be unique among the lines of the record.
 #[derive(Clone, Debug)]
 pub(super) struct UniqueInLines {
     pub(super) rule: usize,
@@ -69,7 +69,7 @@ pub(super) enum FieldValue<'a> {
     Absent,
 }
 
-/// Two rows with different values for one field.
+/// Two rows with different values for the same field.
 pub(super) struct Conflict {
     pub(super) rule: usize,
     pub(super) row: u64,
@@ -139,7 +139,7 @@ impl Parts {
         self.values.truncate(start);
     }
 
-    /// Adds the currency of an amount, unless the same one is known.
+    /// Adds the currency of an amount, unless already known.
     pub(super) fn push_money(&mut self, new: Money) {
         if !self.money.iter().any(|money| money.mark == new.mark) {
             self.money.push(new);
@@ -158,7 +158,7 @@ impl Parts {
         self.line.clear();
     }
 
-    /// Adds the rules that do not hold.
+    /// Adds the broken rules.
     pub(super) fn add_broken_rules(&mut self, found: Vec<(Severity, Problem)>) {
         for (severity, problem) in found {
             match severity {
@@ -168,7 +168,7 @@ impl Parts {
         }
     }
 
-    /// Returns the rules with a value, perhaps an invalid one, in order.
+    /// Returns the rules with a value, valid or not, in order.
     pub fn rules(&self) -> impl Iterator<Item = usize> {
         self.fields.iter().map(|piece| piece.rule as usize)
     }
@@ -191,8 +191,8 @@ impl Parts {
         values.map(|(rule, json)| (rule, std::str::from_utf8(json).expect("JSON is UTF-8")))
     }
 
-    /// Passes each valid value to `visit` that is neither null nor an empty text, with the index of its rule as in
-    /// [`Template::rules`]. Returns the number of lines.
+    /// Passes each valid value to `visit`, except null and empty texts, with the index of its rule as in [`Template::rules`].
+    /// Returns the number of lines.
     pub fn visit_values(&self, template: &Template, visit: &mut impl FnMut(usize, &str)) -> u64 {
         let mut visit = |rule: usize, json: &str| {
             if !json::is_empty(json) {
@@ -211,7 +211,7 @@ impl Parts {
     fn visit_lines(&self, visit: &mut impl FnMut(&str, &str)) -> u64 {
         let (mut count, mut start) = (0, 0);
         while start < self.lines.len() {
-            // The comma behind a line would be an error of its JSON.
+            // The comma after a line would make its JSON invalid.
             let mut line = serde_json::Deserializer::from_slice(&self.lines[start..]);
             let end =
                 LineValues(&mut *visit).deserialize(&mut line).map(|()| line.into_iter::<IgnoredAny>().byte_offset());
@@ -312,7 +312,7 @@ fn narrow(number: usize) -> u32 {
     u32::try_from(number).expect("the length of rows is limited when they are read")
 }
 
-/// Returns a JSON value as a person reads it.
+/// Returns a JSON value in readable form.
 fn display(json: &[u8]) -> String {
     match std::str::from_utf8(json) {
         Ok("null") | Err(_) => String::new(),

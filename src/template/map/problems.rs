@@ -15,9 +15,9 @@ impl Mapper<'_> {
         self.problem_at(row, column, "group", value, cause)
     }
 
-    /// Returns the problem of a group's cell that a spreadsheet program has damaged: such cells would join other records.
+    /// Returns the problem of a group's cell damaged by a spreadsheet program. Damaged cells would join different records.
     pub(super) fn group_damage(&self, row: &Row, column: usize) -> Option<Problem> {
-        // The rule of an identifier reports its cells itself.
+        // Problems of identifiers are reported by their rule.
         if self.is_identifier(column) {
             return None;
         }
@@ -49,13 +49,13 @@ impl Mapper<'_> {
         self.problem_at(row, columns.first(), rule.field.name, excerpt(key), cause)
     }
 
-    /// Creates a problem of a value that another record has, too.
+    /// Creates a problem of a value that also occurs in another record.
     pub fn same_value(&self, row: u64, index: usize, value: &str, cause: Cause) -> Problem {
         let (rule, columns) = self.rule(index);
         self.problem_at(row, columns.first(), rule.field.name, excerpt(value), cause)
     }
 
-    /// Creates a problem of a value, at the cell of the row that has it: several columns can have the value of a line.
+    /// Creates a problem of a value, at its cell in the row. The value of a line may be in one of several columns.
     pub fn value_problem(&self, row: &Row, index: usize, value: &str, cause: Cause) -> Problem {
         let (rule, columns) = self.rule(index);
         let has_value = |column: &usize| self.cell(row, *column).shown().trim() == value;

@@ -17,16 +17,16 @@ use crate::decimal::Decimal;
 
 /// The columns of one expression, in its order, in one row.
 pub(super) struct RowContext<'r> {
-    /// Each with the notation of its numbers, if it is text.
+    /// Values, each with the notation of its numbers if it is a text.
     pub(super) values: Vec<(Value<'r>, Notation<'r>)>,
-    /// What a workbook shows for them, in a field for texts.
+    /// The displayed texts of workbook cells, in a field for texts.
     pub(super) shown: Vec<Option<&'r str>>,
     pub(super) row: u64,
     /// The values of the template's parameters by name.
     pub(super) parameters: &'r BTreeMap<String, Value<'static>>,
     pub(super) facts: &'r Facts,
     pub(super) budget: &'r Budget,
-    /// The first number with two readings that the expression has used.
+    /// The first ambiguous number used by the expression.
     pub(super) ambiguous: OnceCell<Arc<AmbiguousNumber>>,
 }
 

@@ -1,24 +1,24 @@
-//! What all rows of a sheet show together: the form of identifiers, further tables, and rows broken by a line ending.
+//! Evidence from all rows of a sheet: the form of identifiers, further tables, and rows broken by a line ending.
 
 use super::super::bind::{Columns, Layout};
 use super::super::model::{FieldRule, HeaderRow, Place, Source, Template, folded_header};
 use crate::sheet::{Cell, Row};
 
-/// Number of rows whose identifiers are evidence. Fewer than a first chunk of rows, so that later rows change nothing.
+/// Number of rows used as evidence for identifiers. Less than a first chunk of rows, so that later rows change nothing.
 const EVIDENCE_ROWS: u64 = 2000;
-/// Maximum number of rows broken by a line ending that are remembered.
+/// Maximum number of broken rows to remember.
 const MAX_BROKEN: usize = 1000;
-/// Longest text of a heading or remark that is examined, in bytes.
+/// Maximum length of a heading or remark to examine, in bytes.
 pub(super) const MAX_BYTES: usize = 200;
 
-/// What the rows of a sheet show about rows that are no records.
+/// Evidence about rows that are not records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RowSurvey {
     /// Identifiers have digits.
     has_digits: bool,
     /// Identifiers have no white space.
     has_no_spaces: bool,
-    /// Most records have a name beside their identifier.
+    /// Whether most records have a name beside their identifier.
     has_names: bool,
     /// The row with the names of a further table's columns.
     second_table: Option<u64>,
@@ -70,7 +70,7 @@ struct ShortRows {
 }
 
 impl RowSurvey {
-    /// Returns the row with the names of a further table's columns, if `row` belongs to that table.
+    /// Returns the header row of a further table, if `row` belongs to that table.
     pub(super) fn further_table(&self, row: u64) -> Option<u64> {
         self.second_table.filter(|first| *first <= row)
     }
@@ -181,7 +181,7 @@ impl RowSurveyor {
         self.rows > 0 && self.with_spaces * 10 <= self.rows
     }
 
-    /// Whether a row has the names of this header, but not in their columns.
+    /// Whether a row has the names of this header, but in other columns.
     fn names_other_columns(&self, row: &Row) -> bool {
         let Some(first) = filled(row).next() else { return false };
         let is_initial =
@@ -203,7 +203,7 @@ impl RowSurveyor {
         moved && count > 1
     }
 
-    /// Whether a row, after a blank one, has only words, also in a column of numbers and as an identifier.
+    /// Whether a row after a blank row has only words, even in a column of numbers and as an identifier.
     fn is_other_header(&self, row: &Row) -> bool {
         if !self.identifiers_have_digits() {
             return false;
@@ -256,7 +256,7 @@ impl RowSurveyor {
         let is_broken = |run: &&ShortRows| {
             run.lack_digits && self.identifiers_have_digits() || run.have_spaces && self.identifiers_have_no_spaces()
         };
-        // Rows that leave out their last delimiters are usual in some files.
+        // In some files, rows often lack their last delimiters.
         if self.short > 0 || self.complete < 2 || !self.broken.iter().all(|run| is_broken(&run)) {
             return Vec::new();
         }

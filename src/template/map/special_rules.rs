@@ -1,4 +1,4 @@
-//! Rules and columns that identify a record or name its currency. They are found once, not for each row.
+//! Rules and columns that identify a record or its currency. Determined once, not for each row.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ pub(super) struct SpecialRules {
     /// The rule of the service's id.
     pub(super) id: Option<usize>,
     pub(super) currency: CurrencyRule,
-    /// The rule of a record's name, if it is that of a column.
+    /// The rule of a record's name, if the name comes from a column.
     pub(super) name: Option<usize>,
     /// The columns of all identifiers.
     pub(super) identifiers: Vec<usize>,
-    /// The locales by which fields read the numbers in columns of `skip_where` and `keep_where`.
+    /// The locales of number fields, by column, for columns of `skip_where` and `keep_where`.
     pub(super) locales: BTreeMap<usize, Option<Locale>>,
 }
 
@@ -56,7 +56,7 @@ impl SpecialRules {
     }
 }
 
-/// Returns the locale by which number fields read a column. `None` if no field does, or several do in different ways.
+/// Returns the locale that number fields use for a column, or `None` if no field reads the column or several fields disagree.
 fn locale_of(template: &Template, layout: &Layout, column: usize) -> Option<Option<Locale>> {
     let reads = |(rule, columns): &(&FieldRule, &Columns)| rule.field.json.is_number() && columns.contains(column);
     let mut locales = template.rules().zip(&layout.columns).filter(reads).map(|(rule, _)| rule.number.locale);

@@ -45,7 +45,7 @@ impl Survey {
         self.dates.get(rule).unwrap_or(&Detected::NoDates)
     }
 
-    /// Returns whether a program has swapped the days and months of the dates that a rule reads from date cells.
+    /// Returns whether a program has swapped days and months in the date cells of a rule.
     pub(super) fn are_turned(&self, rule: usize) -> bool {
         self.turned.contains(&rule)
     }
@@ -61,7 +61,7 @@ impl Survey {
         self.numbers.values().any(|style| style.decimal() == Some(Mark::Point))
     }
 
-    /// Returns whether rows mapped by this survey would be mapped in the same way by a later one, with more rows.
+    /// Returns whether a later survey of more rows would map the same rows in the same way.
     pub fn agrees_with(&self, later: &Survey) -> bool {
         let reads_like = |(column, style): (&usize, &ColumnStyle)| {
             !style.has_ambiguous_numbers() || style.reads_like(self.numbers(*column))

@@ -1,5 +1,5 @@
-//! Dates of which a spreadsheet program in another language has turned some: it takes 03/04/2026 for 4 March and stores a
-//! date, and leaves 13/04/2026 as a text.
+//! Dates partly damaged by a spreadsheet program in another language: it reads 03/04/2026 as 4 March and stores a date, and
+//! leaves 13/04/2026 as a text.
 
 use jiff::civil::Date;
 
@@ -8,13 +8,13 @@ use crate::sheet::Cell;
 /// The dates and texts of a column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TurnedDates {
-    /// Date cells that are also dates with day and month swapped.
+    /// Date cells that are still valid dates with day and month swapped.
     ambiguous: u64,
     /// Other date cells.
     certain: u64,
-    /// Texts whose first number can only be a day.
+    /// Texts in which only the first number can be a day.
     days_first: u64,
-    /// Texts whose second number can only be a day.
+    /// Texts in which only the second number can be a day.
     days_second: u64,
     /// Other texts.
     others: u64,
@@ -38,7 +38,7 @@ impl TurnedDates {
         if date.day() <= 12 { self.ambiguous += 1 } else { self.certain += 1 }
     }
 
-    /// Whether the program that stored the dates could read all dates with a day up to 12, and none with a later day.
+    /// Whether the dates fit a program that swapped all days up to 12, and could not read later days.
     pub(super) fn are_turned(&self) -> bool {
         self.ambiguous > 0 && self.certain == 0 && self.others == 0 && (self.days_first > 0) != (self.days_second > 0)
     }

@@ -1,17 +1,17 @@
-//! What a template may make of one row: a budget of text and of steps for all fields, expressions and lookups together.
+//! Limits for mapping one row: a budget of text and of steps for all fields, expressions and lookups together.
 //!
-//! A template may come from somebody else. Twelve `replace` steps that each double a text several times would otherwise
-//! take gigabytes for a single cell.
+//! A template may come from a stranger. Without limits, twelve `replace` steps that each double a text several times would take
+//! gigabytes for a single cell.
 
 use std::cell::Cell;
 
-/// Bytes of text that the steps of a row may make together, in addition to [`PER_BYTE`] for each byte of the row.
+/// Maximum text made by the steps of a row, in bytes, in addition to [`PER_BYTE`] for each byte of the row.
 const TEXT: usize = 4 << 20;
 /// Bytes of text for each byte of the row. A long description may pass several steps.
 const PER_BYTE: usize = 16;
 /// The number of steps of a row. The fields of an honest template need some hundred.
 const STEPS: usize = 250_000;
-/// Bytes of text that a step reads. Longer texts count as several steps.
+/// Number of bytes read per step. Longer texts count as several steps.
 const STEP_BYTES: usize = 1024;
 
 /// The budget of one row.
@@ -22,7 +22,7 @@ pub struct Budget {
     exceeded: Cell<Option<Exceeded>>,
 }
 
-/// What a row has too much of.
+/// The exceeded limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Exceeded {
     #[error("makes the template write more than {} MiB of text for one row", TEXT >> 20)]
@@ -38,7 +38,7 @@ impl Budget {
         Budget { text: Cell::new(text), steps: Cell::new(STEPS), exceeded: Cell::new(None) }
     }
 
-    /// Takes a text that a step makes, in bytes. Called before the text is made, if its length is known.
+    /// Takes a text from the budget, in bytes. Called before making the text if its length is known.
     pub fn text(&self, bytes: usize) -> Result<(), Exceeded> {
         self.take(&self.text, bytes, Exceeded::Text)
     }
@@ -48,7 +48,7 @@ impl Budget {
         self.take(&self.steps, 1 + bytes / STEP_BYTES, Exceeded::Steps)
     }
 
-    /// Returns what was exceeded.
+    /// Returns the exceeded limit, if any.
     pub fn exceeded(&self) -> Option<Exceeded> {
         self.exceeded.get()
     }

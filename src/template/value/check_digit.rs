@@ -67,7 +67,7 @@ pub struct CheckError {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Fault {
-    /// A character that such numbers do not have.
+    /// An invalid character.
     Character(char),
     Length {
         found: usize,
@@ -139,7 +139,7 @@ impl Scheme {
         Err(Fault::Digit { expected, found: found.to_owned() })
     }
 
-    /// Returns the check digit of the digits before it.
+    /// Returns the check digit for the preceding digits.
     fn check_digit(&self, digits: &str) -> String {
         let from_right = digits.bytes().rev().map(|digit| u64::from(digit - b'0'));
         let digit = match self.algorithm {

@@ -1,4 +1,4 @@
-//! Errors of formulas that a spreadsheet program saved as text.
+//! Errors of formulas saved as text by a spreadsheet program.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

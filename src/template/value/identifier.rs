@@ -28,7 +28,7 @@ pub enum Damage {
 }
 
 impl Damage {
-    /// Says what is wrong, after the value.
+    /// Returns the message to follow the value.
     pub(crate) fn message(self) -> &'static str {
         match self {
             Damage::Exponent => "looks like an identifier shortened to a power of ten",
@@ -70,7 +70,7 @@ impl Damage {
 struct DateForms {
     /// Short names of the months by language.
     months: BTreeMap<String, Vec<String>>,
-    /// Regular expressions by what they show.
+    /// Regular expressions by the kind of damage.
     forms: BTreeMap<String, Vec<String>>,
     /// Words for missing values, in lower case.
     placeholders: Vec<String>,
@@ -118,13 +118,13 @@ pub(crate) fn damage(text: &str) -> Option<Damage> {
     }
 }
 
-/// Group separators that only programs write between the digits of a number.
+/// Group separators between digits that only programs write.
 const CERTAIN_SEPARATORS: [char; 5] = [',', '\'', '\u{2019}', '\u{a0}', '\u{202f}'];
-/// Group separators that people write in identifiers, too.
+/// Group separators that people also write in identifiers.
 const POSSIBLE_SEPARATORS: [char; 2] = ['.', ' '];
 
-/// Returns the digits of a text that may be a number shown with group separators, such as `1.001`. A workbook of the same
-/// sheet contains them without.
+/// Returns the digits of a text that may be a number with group separators, such as `1.001`. A workbook of the same sheet
+/// contains them without separators.
 pub(crate) fn ungrouped(text: &str) -> Option<String> {
     let text = text.trim();
     let is_number = !text.contains(char::is_alphabetic);
@@ -142,7 +142,7 @@ pub(crate) struct EmbeddedNumber<'t> {
 /// How a number within an identifier is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumberForm {
-    /// At most three digits, which have no group separator anyway.
+    /// At most three digits, too short for a group separator.
     Short,
     /// More digits, without separators.
     Long,
@@ -172,8 +172,8 @@ pub(crate) fn embedded_number(text: &str) -> Option<EmbeddedNumber<'_>> {
     Some(EmbeddedNumber { before, after, form })
 }
 
-/// Returns whether a text is a number with one of these characters after every three digits, perhaps within other text, as a
-/// number format shows it: `R-1,008`, `1,009 Stk`.
+/// Returns whether a text is a number with one of these characters after every three digits, possibly within other text, as
+/// displayed by a number format: `R-1,008`, `1,009 Stk`.
 fn is_grouped(text: &str, separators: &[char]) -> bool {
     const MAX_BYTES: usize = 24;
     if text.len() > MAX_BYTES || !text.contains(separators) {

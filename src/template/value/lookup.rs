@@ -119,7 +119,7 @@ impl LookupReader {
         }
     }
 
-    /// Returns the table. Fails if it had no header.
+    /// Returns the table. Fails without a header.
     pub fn end(self) -> Result<Lookup, LookupError> {
         match self.found {
             Some(_) => Ok(self.lookup),
@@ -142,7 +142,7 @@ pub(crate) fn key(parts: impl Iterator<Item = String>) -> Option<String> {
     (!is_blank).then_some(key)
 }
 
-/// Returns the cell of a key, in which the decimals that a number format shows do not count.
+/// Returns the cell of a key without the displayed decimals of its number format.
 fn without_decimals(cell: Cell<'_>) -> Cell<'_> {
     if let Cell::Rounded(..) = cell { cell.unformatted() } else { cell }
 }
@@ -157,7 +157,7 @@ fn value_of(cell: Cell<'_>) -> Value<'static> {
 }
 
 impl Lookup {
-    /// Returns a table whose entries are still to be read from another sheet of the workbook.
+    /// Returns a table with its entries still to be read from another sheet of the workbook.
     pub fn pending(columns: LookupColumns, sheet: String) -> Lookup {
         Lookup::empty(columns, Some(sheet))
     }
@@ -167,7 +167,7 @@ impl Lookup {
         Lookup { columns, pending, entries, exact, folded }
     }
 
-    /// Returns the sheet that the entries are still to be read from.
+    /// Returns the sheet with the unread entries, if any.
     pub fn pending_sheet(&self) -> Option<&str> {
         self.pending.as_deref()
     }
@@ -201,7 +201,7 @@ impl Lookup {
 
     /// Returns the approximate size in memory, in bytes.
     pub fn size(&self) -> usize {
-        // Of an entry and its places in both maps, without its texts.
+        // Memory of an entry and its places in both maps, without its texts.
         const ENTRY: usize = 200;
         self.entries.iter().map(|entry| ENTRY + 2 * entry.key.len() + entry.value.text().len()).sum()
     }
@@ -247,7 +247,7 @@ impl Lookup {
     }
 }
 
-/// Returns a key as a person reads it.
+/// Returns a key in readable form.
 fn shown(key: &str) -> String {
     key.replace(KEY_SEPARATOR, " / ")
 }

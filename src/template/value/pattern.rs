@@ -6,9 +6,10 @@ use regex::{Regex, RegexBuilder};
 
 use super::budget::{Budget, Exceeded};
 
-/// Limits on the memory of a compiled pattern, in bytes, tried in this order. A pattern counts as the first one that it fits.
+/// Limits on the memory of a compiled pattern, in bytes, tried in this order. The size of a pattern is the first sufficient
+/// limit.
 const SIZES: [usize; 4] = [16 << 10, 128 << 10, 1 << 20, 10 << 20];
-/// Limit on the states that a search remembers, in bytes per thread.
+/// Limit on the cached states of a search, in bytes per thread.
 const SEARCH_SIZE: usize = 256 << 10;
 /// Limit on the memory of all patterns of a template, in bytes.
 pub(in crate::template) const MAX_TOTAL: usize = 64 << 20;
@@ -17,7 +18,7 @@ pub(in crate::template) const MAX_TOTAL: usize = 64 << 20;
 #[derive(Clone, Debug)]
 pub(in crate::template) struct Pattern {
     pub(in crate::template) regex: Regex,
-    /// The most memory that it can take, in bytes.
+    /// Maximum memory, in bytes.
     pub(in crate::template) size: usize,
 }
 
@@ -28,7 +29,7 @@ pub(in crate::template) fn compile(text: &str) -> Result<Pattern, String> {
             Ok(regex) => return Ok(Pattern { regex, size }),
             Err(regex::Error::CompiledTooBig(_)) => {}
             Err(error) => {
-                // The lines before the last one repeat the pattern.
+                // All lines except the last repeat the pattern.
                 let message = error.to_string();
                 let reason = message.lines().last().unwrap_or(&message).trim_start_matches("error: ");
                 return Err(format!("this is not a regular expression: {reason}"));

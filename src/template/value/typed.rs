@@ -9,7 +9,7 @@ use crate::currency::CurrencyMark;
 use crate::decimal::{self, Decimal};
 use crate::sheet::Cell;
 
-/// A value with its type. Once a value is a number or a date, it is never parsed from text again.
+/// A value with its type. A number or a date is never parsed from text again.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
     Blank,
@@ -18,7 +18,7 @@ pub enum Value<'a> {
     /// A percentage as a fraction: 19 % is 0.19.
     Percent(Decimal),
     Money(Decimal, CurrencyMark),
-    /// A number that its number format shows with other text, and what it shows.
+    /// A number displayed with other text by its number format, and the displayed text.
     Formatted(Decimal, Cow<'a, str>),
     Boolean(bool),
     Date(civil::Date),
@@ -53,8 +53,8 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// Returns the canonical text: numbers with a decimal point and without exponent, `19%`, `12.50 EUR`, `TRUE`, dates
-    /// and times in ISO 8601, what a number format shows. A blank has no text.
+    /// Returns the canonical text: numbers with a decimal point and without exponent, `19%`, `12.50 EUR`, `TRUE`, dates and times
+    /// in ISO 8601, and the displayed text of formatted numbers. A blank has no text.
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Value::Blank => Cow::Borrowed(""),
@@ -95,7 +95,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Returns the value with texts of its own.
+    /// Returns the value with owned texts.
     pub fn into_owned(self) -> Value<'static> {
         match self {
             Value::Blank => Value::Blank,
@@ -113,8 +113,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Formats a number with all decimals. Zero has no sign.
-/// Returns the number with zeros at its end, if it has fewer decimals and room for more.
+/// Returns the number padded with trailing zeros, if it has fewer decimals and enough room.
 fn with_decimals(mut number: Decimal, decimals: u32) -> Decimal {
     if number.scale() < decimals {
         number.rescale(decimals);

@@ -1,4 +1,4 @@
-//! What the headers of amounts say besides the name of the amount.
+//! Details about amounts in their headers.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -47,12 +47,12 @@ struct PriceUnits {
     names: HashSet<String>,
 }
 
-/// What a header says about the unit of the prices below it.
+/// The unit of the prices below a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::template) enum PriceUnit {
-    /// The price of one in the currency is the number times the factor.
+    /// Prices must be multiplied by the factor, for the price of one piece in the currency.
     Scale { factor: Decimal, words: String },
-    /// Something with an unknown relation to the price of one, such as a kilogram.
+    /// A unit with an unknown relation to the price of one piece, such as a kilogram.
     Unclear(String),
 }
 
@@ -64,7 +64,7 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decimal, D::Erro
     decimal::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
-/// Reads words as they are compared with those of headers.
+/// Reads words in the form used for comparing headers.
 fn normalized<'de, D: Deserializer<'de>>(deserializer: D) -> Result<HashSet<String>, D::Error> {
     let words = Vec::<String>::deserialize(deserializer)?;
     Ok(words.iter().map(|word| normalize::words(word).concat()).collect())
@@ -96,10 +96,10 @@ pub(in crate::template) fn is_measure(header: &str) -> bool {
     words.iter().any(|word| AMOUNTS.measures.iter().any(|measure| word == measure || ends_with(word, measure)))
 }
 
-/// Returns what a header of prices says about their unit. `None` if the numbers are the price of one.
+/// Returns the unit of the prices below a header, or `None` for prices of one piece.
 pub(in crate::template) fn price_unit(header: &str) -> Option<PriceUnit> {
     let lower = header.to_lowercase();
-    // A slash is a word of its own.
+    // A slash counts as a word.
     let spaced = lower.replace('/', " / ");
     let words: Vec<&str> = spaced
         .split(|c: char| !(c.is_alphanumeric() || matches!(c, '/' | '.' | ',')))
@@ -139,7 +139,7 @@ pub(in crate::template) fn price_unit(header: &str) -> Option<PriceUnit> {
     known.and_then(|(factor, words)| scale(factor, words))
 }
 
-/// Returns the number of pieces that a price is for, if it is a power of ten, so that prices stay exact.
+/// Returns the number of pieces per price, if it is a power of ten, so that prices stay exact.
 fn count_of(word: &str) -> Option<Decimal> {
     let digits = word.replace(['.', ','], "");
     let is_power =
@@ -147,7 +147,7 @@ fn count_of(word: &str) -> Option<Decimal> {
     if is_power { decimal::parse(&digits).ok() } else { None }
 }
 
-/// Returns whether a column has the number of pieces that the price in another column is for.
+/// Returns whether a column contains the number of pieces per price for another column.
 pub(in crate::template) fn is_price_unit_column(header: &str) -> bool {
     AMOUNTS.price_units.names.contains(&normalize::words(header).concat())
 }

@@ -66,11 +66,11 @@ pub(super) struct Vocabulary {
     languages: Vec<(Language, LanguageFile)>,
     /// The lists of names of each language, best names first.
     names: Vec<(Language, HashMap<String, Vec<ColumnTitle>>)>,
-    /// The highest certainty of each name, as one word.
+    /// The highest certainty of each name, as a single word.
     certainties: HashMap<String, f64>,
     modifiers: HashMap<String, HashSet<String>>,
     record_words: HashMap<String, HashSet<String>>,
-    /// Headers of totals, each as one word.
+    /// Headers of totals, each as a single word.
     total_headers: HashSet<String>,
     pub net: HashSet<String>,
     pub gross: HashSet<String>,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
-/// Number of characters that are considered.
+/// Maximum number of characters to consider.
 const MAX_CHARS: usize = 2_000;
 
 /// The words of a header.
@@ -74,7 +74,7 @@ pub(in super::super) fn is_unspaced(word: &str) -> bool {
 
 fn split(plain: &str) -> Vec<String> {
     let mut chars: Vec<char> = plain.chars().filter(|c| !is_mark(*c)).collect();
-    // Composes the syllables of Hangul again, so that a word never begins or ends within a syllable.
+    // Recomposes Hangul syllables, so that a word never begins or ends within a syllable.
     if chars.iter().any(|c| ('\u{1100}'..='\u{11ff}').contains(c)) {
         let composed = ComposingNormalizerBorrowed::new_nfc();
         chars = composed.normalize(&chars.iter().collect::<String>()).chars().collect();

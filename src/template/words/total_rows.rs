@@ -1,5 +1,5 @@
-//! Words that mark a row of totals, in all languages. Apart from the vocabulary, because every identifier is compared with
-//! them, and they are few.
+//! Words that mark a row of totals, in all languages. Separate from the vocabulary, because every identifier is compared with
+//! these few words.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 /// Longer cells are no labels of totals.
 const MAX_BYTES: usize = 40;
 
-/// The key of words that may follow a word for a total.
+/// The key of qualifiers that may follow a word for a total.
 const QUALIFIERS: &str = "qualifiers";
 
 /// The words by language.

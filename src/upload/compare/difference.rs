@@ -1,7 +1,7 @@
-//! What an upload would change in the service: new records, changed ones by field, and unchanged ones, counted before sending.
+//! A preview of an upload: new records, changed records by field, and unchanged records, counted before sending.
 //!
-//! The list of the service is read if it has the kind's key. Records that can only be changed are requested one by one, a sample of
-//! many. The counts are for people: what is sent is decided when it is sent.
+//! The list of the service is read if its entries have the kind's key. Records that can only be updated are requested one by one,
+//! or a sample of them. The counts are for people and do not affect the upload.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,14 +13,14 @@ use crate::client::pages::{Completeness, Page, object_fields, unescaped};
 use crate::client::{self, fetch};
 use crate::records::{Input, RecordKind, Single, order, transaction};
 
-/// Maximum number of records that are requested one by one.
+/// Maximum number of records requested one by one.
 const MAX_SINGLE: usize = 50;
 /// Maximum number of requests for a list.
 const MAX_PAGES: u64 = 500;
 /// Examples of each changed field.
 const SAMPLES: usize = 3;
 
-/// A record that would be sent.
+/// A record to be sent.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// The name of the record for people.
@@ -31,20 +31,20 @@ pub struct Candidate {
     pub body: Box<str>,
 }
 
-/// What an upload would change.
+/// The expected changes of an upload.
 #[derive(Debug, Default)]
 pub struct Difference {
-    /// Records that the service does not have and would create.
+    /// Records to be created.
     pub new: u64,
     /// Records with another value in the service.
     pub changed: u64,
     /// Records with the same values.
     pub unchanged: u64,
-    /// Records with the same values, as far as the service shows them.
+    /// Records with the same values in all fields that the service shows.
     pub unclear: u64,
-    /// Records that the service does not have and can't create.
+    /// Records to be updated that the service does not have.
     pub missing: u64,
-    /// Records that were not looked for, and why.
+    /// Records without a comparison, and the reason.
     pub not_compared: u64,
     pub why_not: Option<WhyNot>,
     /// The fields with other values, in the order of the contract.
@@ -72,7 +72,7 @@ pub enum WhyNot {
 pub struct FieldChange {
     pub field: &'static str,
     pub records: u64,
-    /// The first ones: the record, the value in the service and the value in the file.
+    /// The first changes: the record, the value in the service and the value in the file.
     pub samples: Vec<(String, String, String)>,
 }
 
@@ -110,7 +110,7 @@ fn single_of(kind: RecordKind) -> Option<&'static Single> {
     }
 }
 
-/// Requests records, or some of them that are spread over the file.
+/// Requests records, or a sample spread over the file.
 async fn look_up(
     counted: &mut Counted,
     single: &'static Single,
@@ -230,14 +230,14 @@ impl Counted {
         Difference { fields: self.fields.into_values().collect(), ..self.result }
     }
 
-    /// Returns what a list names the record of a request by.
+    /// Returns the key of a request as the list shows it.
     fn key_of(&self, body: &str, key: &str) -> Option<String> {
         let members = object_fields(body)?;
         let (_, json) = members.iter().find(|(name, _)| listed_name(name) == key)?;
         canonical(json)
     }
 
-    /// Counts a record that the service has.
+    /// Counts a record that exists in the service.
     fn compare(&mut self, candidate: &Candidate, listed: &str) {
         let (mut is_changed, mut is_clear) = (false, true);
         let changes = self.values(&candidate.body, listed);
@@ -282,7 +282,7 @@ impl Counted {
             let old = listed.iter().find(|(found, _)| *found == name).map(|(_, json)| *json);
             let text = |json: &str| compared_text(field, json);
             let found = match (text(new), old.map(text)) {
-                // It names the record.
+                // Identifies the record.
                 _ if self.input.key.contains(&field.name) => Found::Same,
                 (Some(new), Some(Some(old))) if new == old => Found::Same,
                 (Some(_), Some(Some(_))) => Found::Other { old: shown(old.unwrap_or_default()), new: shown(new) },

@@ -1,8 +1,8 @@
 //! Identifiers and other texts in an export that was opened and saved by a spreadsheet program.
 //!
-//! An export has the service's id of each item beside its external identifier and its texts. If a program turned `000042` into 42, an
-//! upload would create another item, or rename one. The service's list has the right texts for each id, so the
-//! difference is found before anything is sent.
+//! An export has the service's id of each item beside its external identifier and its texts. If a program turned `000042` into
+//! 42, an upload would create a second item, or rename an item. The service's list has the original texts for each id, so the
+//! difference is found before sending.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -20,11 +20,11 @@ pub struct KnownTexts {
     pub(super) records: HashMap<u64, KnownRecord>,
     /// One entry per part of the source.
     pub(super) columns: Vec<Option<TextColumns>>,
-    /// Replaces texts that a program changed, instead of reporting them.
+    /// Whether to restore changed texts instead of reporting them.
     pub(super) restores: bool,
 }
 
-/// What the service lists for an id.
+/// The listed values of an id.
 #[derive(Debug)]
 pub(super) struct KnownRecord {
     pub key: Box<str>,
@@ -64,7 +64,7 @@ enum DifferenceKind {
     Text,
     /// A program rounded a number.
     Number,
-    /// The identifier is another one.
+    /// A different identifier.
     OtherKey,
 }
 
@@ -74,17 +74,17 @@ impl KnownTexts {
         self.hasher.hash_one(id.trim())
     }
 
-    /// Returns whether texts that a program changed are replaced.
+    /// Returns whether changed texts are restored.
     pub fn restores(&self) -> bool {
         self.restores
     }
 
-    /// Replaces texts that a program changed from now on.
+    /// Restores changed texts from now on.
     pub fn restore(&mut self) {
         self.restores = true;
     }
 
-    /// Returns the number of texts of a row that a spreadsheet program changed.
+    /// Returns the number of texts in a row that a spreadsheet program has changed.
     pub(super) fn count_changed(&self, part: usize, row: &Row) -> u64 {
         let differences = self.differences(part, row);
         differences.iter().filter(|difference| difference.kind != DifferenceKind::OtherKey).count() as u64
@@ -116,8 +116,8 @@ impl KnownTexts {
         found
     }
 
-    /// Compares the texts of a row with the service's. Returns the first problem if they differ, or writes the row with the
-    /// service's texts into `restored` if that was asked for.
+    /// Compares the texts of a row with the service's. Returns the first problem if they differ. If restoring is on, writes the
+    /// row with the service's texts into `restored` instead.
     pub(in crate::upload) fn check(&self, part: usize, row: &Row, restored: &mut Row) -> Option<TextCheck> {
         let differences = self.differences(part, row);
         let is_wrong = |difference: &&Difference<'_>| !self.restores || difference.kind == DifferenceKind::OtherKey;
@@ -186,7 +186,7 @@ impl Difference<'_> {
     }
 }
 
-/// Returns whether a cell has this text, apart from white space around it.
+/// Returns whether a cell has this text, apart from surrounding white space.
 fn is_same(cell: &Cell<'_>, known: &str) -> bool {
     let shown = cell.shown();
     matches!(cell, Cell::Text(_) | Cell::Number(_) | Cell::Rounded(..))
@@ -194,28 +194,27 @@ fn is_same(cell: &Cell<'_>, known: &str) -> bool {
         && shown.trim() == known.trim()
 }
 
-/// Returns whether a program that opened a text file read this text differently.
+/// Returns whether a cell has this text as misread from a text file.
 fn is_reread(known: &str, cell: &Cell<'_>) -> bool {
     was_encoded_twice(known, cell) || has_lost_spaces(known, cell)
 }
 
-/// Returns whether a cell has this text without the spaces around it, because it looks like a number.
+/// Returns whether a cell has lost the spaces around this text, because the text looks like a number.
 fn has_lost_spaces(known: &str, cell: &Cell<'_>) -> bool {
     let trimmed = known.trim();
     trimmed != known && cell.shown() == trimmed && may_be_respelled(trimmed)
 }
 
-/// Returns whether a cell has this text encoded twice, perhaps with the apostrophe of an export before a sign that could not be
-/// read.
+/// Returns whether a cell has this text encoded twice, possibly with the apostrophe of an export before a misread character.
 fn was_encoded_twice(known: &str, cell: &Cell<'_>) -> bool {
     let Cell::Text(text) = cell else { return false };
     let is_known = |once: &str| normalize_line_ends(once.trim()) == normalize_line_ends(known.trim());
     encoded_once(text).is_some_and(|once| is_known(&once) || is_known(&write::restore(&once)))
 }
 
-/// The result of comparing a row with texts that differ.
+/// The result of comparing a row with differing texts.
 pub(in crate::upload) enum TextCheck {
-    /// The number of texts that are as the service has them again.
+    /// The number of texts restored from the service.
     Restored(u64),
     Differs(Box<Problem>),
 }

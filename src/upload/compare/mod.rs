@@ -1,4 +1,4 @@
-//! Comparison of a file, or of a plan, with what the service has.
+//! Comparison of a file or a plan with the records of the service.
 
 mod difference;
 mod known_texts;

@@ -1,4 +1,4 @@
-//! References to records that the service does not have, found before anything is sent.
+//! References to records missing in the service, found before sending.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -30,8 +30,8 @@ pub enum NotCheckable {
     TooMany { count: usize },
 }
 
-/// Compares the references of all rows with the service. Returns the fields that could not be compared, too. Reads the
-/// file twice.
+/// Compares the references of all rows with the service. Also returns the fields that could not be compared. Reads the file
+/// twice.
 ///
 /// # Errors
 /// If the file can't be read.
@@ -61,7 +61,7 @@ pub async fn find_unknown(
     Ok((unknown, not_compared))
 }
 
-/// Returns the references among the rules of a template that the service does not create itself.
+/// Returns the references among the rules of a template, except to records that the service creates itself.
 fn references_of(template: &Template) -> Vec<(usize, &'static Reference)> {
     let is_on = |option: &str| {
         let rule = template.fields.iter().find(|rule| rule.field.name == option);
@@ -75,7 +75,7 @@ fn references_of(template: &Template) -> Vec<(usize, &'static Reference)> {
     rules.collect()
 }
 
-/// Returns the values that none of the lists has.
+/// Returns the values in none of the lists.
 async fn missing_in_lists(
     lists: &[&'static List],
     members: &[&'static str],
@@ -110,7 +110,7 @@ async fn missing_in_lists(
     Ok(missing.into_iter().collect())
 }
 
-/// Requests each record, and returns the values without one.
+/// Requests each record. Returns the values without a record.
 async fn missing_records(
     single: &Single,
     values: BTreeSet<String>,

@@ -1,8 +1,8 @@
-//! Comparing records with the service's own: the half of `--changed-only` without a history.
+//! Comparing records with the service's own: the part of `--changed-only` that needs no history.
 //!
-//! A record is unchanged if the entry in the list has the same value for every field to be sent. Nothing depends on the
-//! list as a whole: a moved, duplicate or missed entry costs a request. If the list lacks a field or
-//! the key, the record is sent. Records without a list are requested one by one.
+//! A record is unchanged if the entry in the list has the same value for every field to be sent. The list need not be consistent:
+//! a moved, duplicate or missed entry costs only an extra request. If the list lacks a field or the key, the record is sent.
+//! Records without a list are requested one by one.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -30,9 +30,9 @@ pub struct Comparison {
     pub failed: Option<client::Error>,
 }
 
-/// Maximum length of an answer with one record, in bytes.
+/// Maximum length of a response with one record, in bytes.
 pub(super) const MAX_ANSWER: usize = 8 << 20;
-/// Number of records that are requested before the outcomes are stored.
+/// Number of requests before their outcomes are stored.
 const BATCH: usize = 500;
 
 /// Marks the pending records of a planned run as *unchanged* if the service has the same values. A list is read
@@ -83,7 +83,7 @@ pub async fn mark_unchanged(
     Ok(comparison)
 }
 
-/// Requests each pending record that has an id, and marks those with the same values.
+/// Requests each pending record with an id. Marks the records with the same values.
 async fn compare_each(
     ledger: &Ledger,
     run: &Run,
@@ -101,7 +101,7 @@ async fn compare_each(
             match fetch::fetch_within(connection.client, &connection.pace, &path, MAX_ANSWER, Page::parse_record).await
             {
                 Ok(page) => Ok(Some(page)),
-                // Sending it says what is wrong.
+                // Sending the record will report the problem.
                 Err(client::Error::Status { .. } | client::Error::TooLong(_)) => Ok(None),
                 Err(error) => Err(error),
             }
@@ -136,7 +136,7 @@ struct PendingRecords {
     /// The name of the key in the list.
     key: &'static str,
     records: HashMap<u64, PendingRecord>,
-    /// The ids of records that are found by a request each.
+    /// The ids of records to be requested one by one.
     targets: Vec<Box<str>>,
     /// Whether any entry of the list has the key.
     list_has_keys: bool,
@@ -181,7 +181,7 @@ impl PendingRecords {
         Ok(pending)
     }
 
-    /// Adds a record, unless it can't be compared. `target` is its id in the path of the request.
+    /// Adds a record if it can be compared. `target` is its id in the path of the request.
     fn insert(&mut self, seq: Seq, body: &str, target: Option<&str>) {
         if let Some((key, fields, values)) = self.body_hashes(body, target) {
             self.records.insert(key, PendingRecord { seq, fields, values });
@@ -208,8 +208,8 @@ impl PendingRecords {
         self.records.remove(&key).map(|record| record.seq)
     }
 
-    /// Returns the hash of the key of a request, its fields, and the hash of their values. `None` if they can't be compared
-    /// with a list: lines, options of the call, and keys that the list does not have.
+    /// Returns the hash of the key of a request, its fields, and the hash of their values. Returns `None` if the request has
+    /// values that are not in the list: lines, options of the call, or its key.
     fn body_hashes(&self, body: &str, target: Option<&str>) -> Option<(u64, FieldSet, u64)> {
         let members = object_fields(body)?;
         let (record, key) = match (self.input.member(), target) {
@@ -228,8 +228,8 @@ impl PendingRecords {
         Some((self.hasher.hash_one(key), present, values))
     }
 
-    /// Returns the fields of a record without its key, and the hash of their values: all of a request, or those in `listed`
-    /// of an entry in the list. `None` if a value is missing or can't be compared.
+    /// Returns the fields of a record without its key, and the hash of their values. Takes all fields of a request, but of an
+    /// entry in the list only the fields in `listed`. Returns `None` if a value is missing or can't be compared.
     fn values(&self, json: &str, listed: Option<FieldSet>) -> Option<(FieldSet, u64)> {
         let fields = object_fields(json)?;
         let (mut present, mut values, mut keys) = (0, Vec::new(), 0);
@@ -259,15 +259,15 @@ impl PendingRecords {
     }
 }
 
-/// Returns the text by which a value of a field is compared. `None` for arrays and objects.
+/// Returns the normalized text of a field's value, for comparison. Returns `None` for arrays and objects.
 pub(super) fn compared_text(field: &Field, json: &str) -> Option<String> {
     let text = if field.json == JsonType::DateTime { canonical_time(json) } else { canonical(json) }?;
-    // A spreadsheet program that saved an export may have changed them.
+    // A spreadsheet program may have changed the line ends when it saved an export.
     Some(normalize_line_ends(&text).into_owned())
 }
 
-/// Returns a text identifying the time, whatever its zone and fraction. A date is its start in UTC: a workbook shows midnight as
-/// a date. Other texts stay as they are.
+/// Returns a normalized text for a time, independent of zone and fraction. A date means its start in UTC, because a workbook
+/// shows midnight as a date. Other texts stay unchanged.
 fn canonical_time(json: &str) -> Option<String> {
     let text = unescaped(json);
     let midnight = || {

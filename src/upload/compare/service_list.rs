@@ -10,12 +10,12 @@ use crate::client::pages::{Page, Walk};
 use crate::client::{self, Client, FirstPage, KnownSizes, Pace, PageSize, SAFE, Speed, fetch_page, may_depend_on_size};
 use crate::records::{List, RecordKind, Single, item, order, transaction};
 
-/// Access to the service for reading, at a rate of its own.
+/// Access to the service for reading, with a separate rate.
 pub struct Connection<'a> {
     pub(super) client: &'a Client,
     pub(super) pace: Pace,
     pub(super) concurrency: usize,
-    /// What is known about the page sizes of lists, by path, and whether it is new.
+    /// Known page sizes of lists, by path, with a flag for newly learned sizes.
     sizes: Mutex<BTreeMap<&'static str, (KnownSizes, bool)>>,
 }
 
@@ -25,12 +25,12 @@ impl<'a> Connection<'a> {
         Connection { client, pace, concurrency: usize::from(concurrency), sizes: Mutex::default() }
     }
 
-    /// Notes what is known about the page sizes of the list at `path`.
+    /// Adds the known page sizes of the list at `path`.
     pub fn know(&self, path: &'static str, sizes: KnownSizes) {
         self.sizes.lock().unwrap_or_else(PoisonError::into_inner).insert(path, (sizes, false));
     }
 
-    /// Returns what has been found out about the page sizes of lists, by path.
+    /// Returns the newly learned page sizes of lists, by path.
     pub fn learned(&self) -> Vec<(&'static str, KnownSizes)> {
         let sizes = self.sizes.lock().unwrap_or_else(PoisonError::into_inner);
         sizes.iter().filter(|(_, (_, is_new))| *is_new).map(|(path, (sizes, _))| (*path, *sizes)).collect()
@@ -48,7 +48,7 @@ impl<'a> Connection<'a> {
     }
 }
 
-/// Returns the list of a kind, and the name in its entries of what an upload identifies records by.
+/// Returns the list of a kind, and the name of its identifying field in the entries.
 pub(super) fn list_of(kind: RecordKind) -> Option<(&'static List, &'static str)> {
     match kind {
         RecordKind::Item => Some((&item::LIST, "external_id")),
@@ -57,8 +57,7 @@ pub(super) fn list_of(kind: RecordKind) -> Option<(&'static List, &'static str)>
     }
 }
 
-/// Returns the request for a single record of a kind without a list, and the name in its answer of what an upload identifies
-/// records by.
+/// Returns the request for a single record of a kind without a list, and the name of its identifying field in the response.
 pub(super) fn single_of(kind: RecordKind) -> Option<(&'static Single, &'static str)> {
     match kind {
         RecordKind::InventoryTransaction => Some((&transaction::SINGLE, "transaction_id")),
@@ -94,7 +93,7 @@ pub(super) struct ListReader<'a> {
     chosen: Option<u64>,
 }
 
-/// The first page of a list, and with it the size of all pages.
+/// The first page of a list, which determines the page size.
 struct First {
     asked: u64,
     size: u64,
@@ -148,7 +147,7 @@ impl<'a> ListReader<'a> {
                 self.is_over = true;
                 Ok(Vec::new())
             }
-            // Larger pages may be too much for the service: the list is read again with smaller ones.
+            // The service may be unable to return larger pages. Starts again with smaller ones.
             Err(error) if size > SAFE && may_depend_on_size(&error) => {
                 *self = ListReader { chosen: Some(SAFE), ..ListReader::new(connection, list) };
                 connection.learn(list, KnownSizes { granted: Some(SAFE), refused: Some(SAFE + 1) });

@@ -21,7 +21,7 @@ use crate::upload::respelled::{
 const ID: &str = "id";
 /// Maximum number of records in memory. Further rows are not checked.
 const MAX_KEYS: usize = 4_000_000;
-/// Requests for the list in addition to one per row, if identifiers look as if they had lost digits.
+/// Number of list requests allowed beyond one per row, if identifiers look as if they had lost digits.
 const SPARE_PAGES: u64 = 100;
 
 /// The reason why the identifiers could not be compared.
@@ -39,7 +39,7 @@ struct Wanted {
     suspicious: u64,
     /// Rows with an identifier that may have lost zeros or digits.
     suspicious_keys: u64,
-    /// Whether an identifier has leading zeros, of which a program would have taken all.
+    /// Whether an identifier has leading zeros. A program would have removed the zeros of all identifiers.
     has_zeros: bool,
     /// Whether a text seems to be encoded twice.
     has_twice_encoded: bool,
@@ -89,8 +89,8 @@ pub async fn load(
     Ok(Some(Ok(known)))
 }
 
-/// Returns the number of rows of an export with an identifier that may have lost zeros or digits in a spreadsheet program; 0 for
-/// other files. Reads the file once.
+/// Returns the number of rows of an export with an identifier that may have lost zeros or digits in a spreadsheet program, or 0
+/// for other files. Reads the file once.
 pub fn suspicious_keys(source: &Source, template: &Template) -> Result<u64, Error> {
     if list_of(template.record).is_none() {
         return Ok(0);
@@ -104,8 +104,8 @@ pub fn suspicious_keys(source: &Source, template: &Template) -> Result<u64, Erro
     Ok(if wanted.has_zeros { 0 } else { wanted.suspicious_keys })
 }
 
-/// Returns the texts and numbers of a list's entry that a spreadsheet program may change. `with_letters` includes all texts with
-/// characters past ASCII.
+/// Returns the texts and numbers of a list entry that a spreadsheet program may change. `with_letters` includes all texts with
+/// non-ASCII characters.
 fn texts(entry: &Entry<'_>, kind: RecordKind, with_letters: bool) -> Box<[(usize, Box<str>)]> {
     let listed = kind.input().fields().enumerate().filter_map(|(index, field)| {
         let json = entry.field(&listed_name(field.name))?;
@@ -127,7 +127,7 @@ fn is_number(json: JsonType) -> bool {
     matches!(json, JsonType::Number | JsonType::Integer)
 }
 
-/// Returns the number of texts that a spreadsheet program changed. Reads the file.
+/// Returns the number of texts changed by a spreadsheet program. Reads the file.
 pub fn count_changed(source: &Source, known: &KnownTexts) -> Result<u64, Error> {
     let (mut rows, mut row, mut changed) = (source.rows(), Row::default(), 0);
     while let Some(part) = rows.next(&mut row)? {

@@ -1,4 +1,4 @@
-//! References of a file to records that the service does not have.
+//! References of a file to records missing in the service.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use crate::sheet::Row;
 use crate::template::map::{Parts, unquoted};
 use crate::template::{Cause, Mapper, Problem};
 
-/// The values of a file that name no record of the service.
+/// The values of a file without a record in the service.
 #[derive(Debug, Default)]
 pub struct UnknownReferences {
     pub(super) fields: Vec<UnknownValues>,

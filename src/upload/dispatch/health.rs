@@ -8,8 +8,8 @@ use crate::client::{Failure, NextStep, Stop, WriteResult};
 
 /// Maximum number of consecutive 403 responses.
 const MAX_FORBIDDEN: u32 = 5;
-/// Maximum number of 404 responses without any other response; then a probe tells whether the base address is wrong, or the
-/// service has none of these records.
+/// Maximum number of 404 responses without any other response. A probe then decides between a wrong base address and missing
+/// records.
 const MAX_NOT_FOUND: u32 = 5;
 /// Maximum number of consecutive pauses without any other response.
 const MAX_THROTTLED: u32 = 20;
@@ -17,10 +17,10 @@ const MAX_THROTTLED: u32 = 20;
 const MAX_BROKEN_AT_START: u32 = 3;
 /// Pause after a failed probe before the first response.
 const PAUSE_AT_START: Duration = Duration::from_millis(500);
-/// How much an answered non-idempotent call makes up for an unknown one: one in twenty may be unknown for ever.
+/// Share of an unknown outcome made up for by each answered non-idempotent call: one unknown in twenty is acceptable for ever.
 const RECOVERY: f64 = 0.05;
 
-/// What may be sent.
+/// The current restriction on sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Sending,
@@ -28,7 +28,7 @@ enum Phase {
     Checking,
     /// A probe, because every record was answered with 404.
     CheckingAddress,
-    /// Probes until one is answered.
+    /// Probing until a probe is answered.
     Probing,
     /// A single record, because a probe was answered.
     Trial,
@@ -36,11 +36,11 @@ enum Phase {
 
 /// Counters of outcomes.
 ///
-/// After too many unknown outcomes, or broken connections in a row, nothing is sent except probes: harmless reads, one at a
-/// time. After an answered probe a single record is sent as a trial, and after its answer up to half as many as usual.
-/// With `n` requests in flight, but at least 2, an outage leaves at most `2 n` non-idempotent calls unknown: `n / 2` until
-/// the probing begins and `n - 1` that were in flight then. Afterwards no more are in flight than are left of `2 n`, until so
-/// many calls were answered that the outage counts as over.
+/// After too many unknown outcomes, or broken connections in a row, nothing is sent except probes: harmless reads, one at a time.
+/// After an answered probe, a single record is sent as a trial, and after its answer up to half as many as usual. With `n`
+/// requests in flight, but at least 2, an outage leaves at most `2 n` non-idempotent calls unknown: `n / 2` until the probing
+/// begins, and the `n - 1` then in flight. Afterwards, the number in flight stays within the rest of `2 n`, until enough answered
+/// calls end the outage.
 #[derive(Debug)]
 pub(super) struct Health {
     concurrency: usize,
@@ -53,13 +53,13 @@ pub(super) struct Health {
     forbidden_in_a_row: u32,
     /// Number of 404 responses, or `None` after any other response.
     not_found: Option<u32>,
-    /// Probes and trials that failed since the last answer to a record.
+    /// Failed probes and trials since the last answer to a record.
     failed_probes: u32,
-    /// Unknown outcomes that answered calls have not made up for, at most [`Health::max_doubts`].
+    /// Unknown outcomes not yet made up for by answered calls, at most [`Health::max_doubts`].
     doubts: f64,
     /// Number of unknown outcomes since there were no doubts.
     unknown: usize,
-    /// Unknown outcomes of an outage that is not over, or `None`.
+    /// Unknown outcomes during the current outage, or `None` without an outage.
     outage: Option<usize>,
 }
 
@@ -198,7 +198,7 @@ impl Health {
         Reaction::default()
     }
 
-    /// Counts the outcome of a probe. Only a 404 matters, and only if all records were answered with it, too.
+    /// Counts the outcome of a probe. A 404 matters only if all records were answered with 404 as well.
     pub(super) fn observe_probe(&mut self, step: &NextStep<()>, is_paused: bool) -> Reaction {
         match step {
             NextStep::Retry { failure, .. } | NextStep::Unknown { failure, .. } => self.probe_failed(failure),
@@ -261,7 +261,7 @@ impl Health {
                 let stop = reaction.stop.map(|_| StopReason::TooManyUnknown(failure.to_string()));
                 Reaction { stop, ..reaction }
             }
-            // Another attempt that was in flight when the probing began.
+            // An attempt from before the probing.
             Phase::Checking | Phase::CheckingAddress | Phase::Probing => Reaction::default(),
         }
     }

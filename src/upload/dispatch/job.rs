@@ -9,7 +9,7 @@ use crate::client::{Failure, IdempotencyKey, WriteResult};
 use crate::ledger::{Claim, RecordState, Seq};
 use crate::records::RecordKind;
 
-/// Message about a record that failed in the end, after an attempt without a usable answer.
+/// Message about a failed record, after an earlier attempt without a usable answer.
 const MAY_BE_APPLIED: &str =
     "an earlier request for this record got no usable answer, so it may have been applied all the same";
 
@@ -27,8 +27,8 @@ pub struct Job {
     pub claim: Option<Claim>,
     /// Of a call with a key.
     pub idempotency_key: Option<IdempotencyKey>,
-    /// Of a call with a key that is stored as in flight: before the first attempt that may have been applied. Milliseconds since
-    /// 1970.
+    /// For a call with a key that is stored as in flight: time before the first attempt that may have been applied, in
+    /// milliseconds since 1970.
     pub in_flight_since: Option<i64>,
     /// Requests made so far.
     pub requests: u32,

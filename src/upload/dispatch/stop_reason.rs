@@ -22,7 +22,7 @@ pub enum StopReason {
     /// Some records used up all attempts without a usable answer; the last failure.
     #[error("{records} {} got no answer in several attempts: {reason}", if *records == 1 { "record" } else { "records" })]
     LeftPending { records: u64, reason: String },
-    /// Records of this part follow others with the same key, which have no outcome yet.
+    /// Records of this part follow other records with the same key that have no outcome yet.
     #[error("some records wait for others with the same key")]
     Waits,
     /// Another process has stopped the run; the reason as stored.
@@ -31,8 +31,8 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// Whether the address of the run is wrong, so that the run can't be continued: it keeps its address. A service that
-    /// has accepted records at this address before, `has_sent`, redirects for another reason.
+    /// Whether the address of the run is wrong, so that the run can't be resumed: a run keeps its address. If the service has
+    /// accepted records at this address (`has_sent`), the redirect has another reason.
     pub fn is_wrong_address(&self, has_sent: bool) -> bool {
         matches!(self, StopReason::Service(Stop::Redirected { .. })) && !has_sent
     }

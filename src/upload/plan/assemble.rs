@@ -25,9 +25,9 @@ use crate::upload::retry::{Reviewer, RowHistory};
 use crate::upload::sent_before::NAME_SEPARATOR;
 use crate::upload::tally::Tally;
 
-/// Maximum bytes of incomplete records. Records whose rows may be anywhere stay incomplete until the end of the sheet.
+/// Maximum size of incomplete records, in bytes. Records with scattered rows stay incomplete until the end of the sheet.
 const MAX_HELD: usize = 1 << 30;
-/// Records that wait for the rows below, which may show that they are copies. Further rows between copied ones are possible.
+/// Number of records held back, because the rows below may identify them as copies. Other rows between copied rows are possible.
 const HELD_BACK: usize = 16;
 /// The memory for an incomplete record or a problem, in addition to the texts.
 const OVERHEAD: usize = 200;
@@ -103,7 +103,7 @@ impl<'t> Assembler<'t> {
     /// # Errors
     /// [`Error::TooManyRows`] and [`Error::TooScattered`].
     pub(super) fn add(&mut self, row: &mut MappedRow) -> Result<(), Error> {
-        // A row that is no record, or left out, is so as a whole.
+        // Non-records and left-out rows count once per row, not per cell.
         if row.is_further_cell && row.draft.kind != RowKind::Record {
             return Ok(());
         }
@@ -169,7 +169,7 @@ impl<'t> Assembler<'t> {
         self.emit_waiting(0);
     }
 
-    /// Completes the waiting records except the last ones.
+    /// Completes the waiting records except the last `except`.
     fn emit_waiting(&mut self, except: usize) {
         while self.waiting.len() > except
             && let Some(waiting) = self.waiting.pop_front()
@@ -201,7 +201,8 @@ impl<'t> Assembler<'t> {
         }
     }
 
-    /// Returns how often each row is there, if all of them are there equally often, and are not all rejected as copies.
+    /// Returns the number of times that each row occurs, if equal for all rows. Returns `None` if all rows are already rejected
+    /// as copies.
     pub(super) fn times_of_each_row(&self) -> Option<usize> {
         self.copied.as_ref().and_then(CopiedRows::times_of_each)
     }
@@ -236,8 +237,8 @@ impl<'t> Assembler<'t> {
         Record { request, name: String::new(), rows: vec![number], decision, warnings }
     }
 
-    /// Returns the decision about a complete record after considering the histories of its rows, and its warnings. `name`
-    /// is compared with the names before; its problems are located by the function beside it.
+    /// Returns the decision about a complete record, considering the histories of its rows, and its warnings. `name` is compared
+    /// with earlier names; the function beside it locates problems with the name.
     fn conclude(
         &mut self,
         decision: Decision,
@@ -339,7 +340,7 @@ impl<'t> Assembler<'t> {
         Ok(next)
     }
 
-    /// Rejects the record above a line without a name: it may lack this line.
+    /// Rejects the record above a line without a name, because the line may belong to that record.
     fn reject_record_above(&mut self, row: &MappedRow) {
         let is_line = !row.draft.parts.lines_json().is_empty() && row.draft.parts.problems.is_empty();
         let Some((name, seq)) = self.last_group.as_ref().filter(|_| is_line) else { return };
@@ -385,7 +386,7 @@ impl<'t> Assembler<'t> {
         }
         let mut finished = Finished::default();
         self.rows.finish((part, None), &mut parts, &mut finished);
-        // The cells of a row with a problem of its own may be wrong.
+        // In a row with a problem, the cells may be misplaced.
         let name = self.rows.name(&group).filter(|_| problems.is_empty());
         let decision = self.decide(&mut parts, problems);
         let mapper = &self.rows.mappers[part];
@@ -429,7 +430,7 @@ impl<'t> Assembler<'t> {
             && matches!(decision, Decision::Send)
             && let Some(earlier) = self.duplicates.earlier_body(seq, row, request.body_hash)
         {
-            // Next to copied rows, a single one is hardly right.
+            // Beside copied rows, a single repeated row is probably a mistake as well.
             let has_copies = self.copied.as_ref().is_some_and(CopiedRows::has_copies);
             let problem =
                 if has_copies { copied_among_others(row, earlier.row) } else { repeated_record(row, earlier.row) };
@@ -476,7 +477,7 @@ impl<'t> Assembler<'t> {
     }
 }
 
-/// Adds the line of a row and its record to the rows so far. Returns the rows that it shows to be copies.
+/// Adds the line of a row and its record to the rows so far. Returns the rows now recognized as copies.
 fn add_line(
     copied: &mut Option<CopiedRows>,
     rows: &RowMapper<'_>,

@@ -15,7 +15,7 @@ pub struct Judge<'a> {
     mapper: RowMapper<'a>,
 }
 
-/// What becomes of the record of a row.
+/// The decision about the record of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Send,
@@ -91,7 +91,7 @@ impl<'a> Judge<'a> {
         Judged { verdict, key, problems, warnings }
     }
 
-    /// Returns the problem of a row whose key another row has, too.
+    /// Returns the problem of a row with the same key as another row.
     pub fn duplicate(&self, row: u64, key: &str, other_row: u64) -> Problem {
         ledger_problem(
             self.mapper.mapper(0, None).same_key(row, key, Cause::Duplicate { other_row }),

@@ -11,7 +11,7 @@ pub struct Part {
     /// The index in `Book::sheets`.
     pub sheet: usize,
     pub layout: Layout,
-    /// The layouts of the cells that are records of their own, in the order of [`Layout::cells`].
+    /// The layouts of cells that are separate records, in the order of [`Layout::cells`].
     pub cells: Vec<Layout>,
     /// The positions of the columns in the common header.
     pub columns: ColumnMap,

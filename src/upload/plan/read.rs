@@ -1,7 +1,7 @@
 //! The pass over a sheet: maps all rows, and assembles records with rows and problems.
 //!
-//! `check`, `--dry-run` and the plan of an upload all use this pass, and therefore agree. Rows are read in chunks. While
-//! several threads map one chunk, the main thread assembles the chunk before it and reads the one after it.
+//! `check`, `--dry-run` and the plan of an upload all use this pass, and therefore agree. Rows are read in chunks. While several
+//! threads map a chunk, the main thread assembles the previous chunk and reads the next.
 
 use std::collections::BTreeSet;
 use std::num::NonZero;
@@ -26,8 +26,8 @@ use crate::upload::tally::Tally;
 const CHUNK_ROWS: usize = 2048;
 /// Chunks end early above this number of bytes of text.
 const CHUNK_BYTES: usize = 4 << 20;
-/// Threads map no further rows of a chunk above this number of bytes of values: a template can make much of few cells. A
-/// batch ends above it, too.
+/// Maximum size of the mapped values of a chunk and of a batch, in bytes. Threads stop mapping above this size, because a
+/// template can produce long values from few cells.
 const MAPPED_BYTES: usize = 8 << 20;
 /// Maximum number of mapping threads.
 const MAX_MAPPERS: usize = 4;
@@ -78,9 +78,9 @@ pub fn read_surveyed(
 
 /// The result of a pass over the sheets.
 enum Pass {
-    /// With the notation by which the rows were mapped.
+    /// Done. The surveys contain the notation used for mapping.
     Ended(Box<Tally>, Vec<Survey>),
-    /// The rows were mapped by the notation of the first rows, which is not that of the whole columns.
+    /// Mapped by the notation of the first rows, which differs from the notation of the whole columns.
     Misread(Vec<Survey>),
 }
 
@@ -187,7 +187,7 @@ pub fn values_of_rules(source: &Source, template: &Template, rules: &[usize]) ->
     Ok(values)
 }
 
-/// Maps rows until their values take too much memory.
+/// Maps rows until their values use too much memory.
 fn map_first(mapper: &RowMapper<'_>, rows: &mut [(ReadRow, MappedRow)]) {
     let mut bytes = 0;
     for (row, mapped) in rows {
@@ -199,7 +199,7 @@ fn map_first(mapper: &RowMapper<'_>, rows: &mut [(ReadRow, MappedRow)]) {
     }
 }
 
-/// Adds rows to their records and passes the result to `handle`. Maps the rows that are not yet. Returns whether to continue.
+/// Adds rows to their records and passes the result to `handle`. Maps rows that are not mapped yet. Returns whether to continue.
 fn assemble(
     mapper: &RowMapper<'_>,
     assembler: &mut Assembler<'_>,
@@ -236,7 +236,7 @@ struct Chunk {
 }
 
 impl Chunk {
-    /// Returns the row behind those in use.
+    /// Returns the first unused row.
     fn next_row(&mut self) -> &mut (ReadRow, MappedRow) {
         if self.rows.len() == self.len {
             self.rows.push(Default::default());
@@ -261,7 +261,7 @@ struct Reader<'a> {
     rows: DataRows<'a>,
     /// A row of a report with the types of its cells restored.
     restored: Row,
-    /// Texts that a spreadsheet program changed, and that are read as they were.
+    /// Texts changed by a spreadsheet program and read as they were.
     respelled: u64,
     /// One per part of the source.
     surveyors: Vec<Surveyor>,
@@ -343,8 +343,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Repeats the last row of a chunk for each of its cells that are records of their own. Returns the number of bytes
-    /// added.
+    /// Repeats the last row of a chunk for each cell that is a separate record. Returns the number of bytes added.
     fn add_cells(&self, chunk: &mut Chunk) -> usize {
         let last = chunk.len - 1;
         let (of_row, _) = &chunk.rows[last];

@@ -1,4 +1,4 @@
-//! A complete record as a request, with what it is compared by.
+//! A complete record as a request, with its values for comparison.
 
 use super::checks::name::Name;
 
@@ -11,16 +11,16 @@ pub(in crate::upload) struct Request {
     pub target: String,
     /// Empty for an invalid record, and if the body is not needed.
     pub body: Vec<u8>,
-    /// Values that no other record can have.
+    /// Values that must be unique among the records.
     pub unique: Vec<UniqueValue>,
-    /// What the name of the record is compared by, if it has one.
+    /// The name of the record for comparison, if any.
     pub name: Option<Name>,
     /// Hashes with a secret of the pass. 0 for an empty key and an empty body.
     pub key_hash: u64,
     pub body_hash: u64,
 }
 
-/// A value that no other record can have.
+/// A value that must be unique among the records.
 #[derive(Debug)]
 pub(in crate::upload) struct UniqueValue {
     /// The index of its rule.

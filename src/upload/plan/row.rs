@@ -23,11 +23,11 @@ pub(super) struct ReadRow {
     pub part: usize,
     /// The cells; in a report, with their original types.
     pub row: Row,
-    /// The index in [`Part::cells`] of the cell that is the record.
+    /// Index of the cell in [`Part::cells`], if the cell is a separate record.
     pub cell: Option<usize>,
     /// Whether another cell of the same row was read before.
     pub is_further_cell: bool,
-    /// The problem with an identifier that is not the service's.
+    /// The problem of an identifier that differs from the service's.
     pub key_problem: Option<Box<Problem>>,
     /// Why the cells may be wrong, if so.
     pub doubt: Option<Doubt>,
@@ -41,7 +41,7 @@ pub(super) struct MappedRow {
     /// The index of the sheet in [`Source::parts`].
     pub part: usize,
     pub number: u64,
-    /// The index in [`Part::cells`] of the cell that is the record.
+    /// Index of the cell in [`Part::cells`], if the cell is a separate record.
     pub cell: Option<usize>,
     /// Whether another cell of the same row was mapped before.
     pub is_further_cell: bool,
@@ -57,7 +57,7 @@ pub(super) struct MappedRow {
     /// The history of the row, if the file is a report.
     pub history: Option<RowHistory>,
     laid_out: Row,
-    /// Whether the other members are those of the row as read.
+    /// Whether the other fields are up to date.
     pub is_mapped: bool,
 }
 
@@ -69,7 +69,7 @@ impl MappedRow {
     }
 }
 
-/// What is known about a record when all its rows are. Its buffers are reused.
+/// The result of a complete record. Its buffers are reused.
 #[derive(Debug, Default)]
 pub(super) struct Finished {
     pub request: Request,
@@ -82,9 +82,9 @@ pub(super) struct RowMapper<'a> {
     pub template: &'a Template,
     /// One per part of the source.
     pub mappers: Vec<Mapper<'a>>,
-    /// By part of the source, one per cell that is a record of its own.
+    /// By part of the source: one mapper per cell that is a separate record.
     cell_mappers: Vec<Vec<Mapper<'a>>>,
-    /// What people have changed in a review.
+    /// Edits made in a review.
     pub edits: Option<&'a Edits>,
     /// Whether to encode cells and write all bodies. Without, only the tally is wanted.
     pub encodes: bool,
@@ -132,7 +132,7 @@ impl<'a> RowMapper<'a> {
         } else if part.cells.is_empty() || read.cell.is_some() {
             mapper.map(row, &mut mapped.draft);
         } else {
-            // All cells that would be records are blank.
+            // All cells that could be records are blank.
             mapped.draft.skip(row.number, SkipCause::BlankCells);
         }
         if !matches!(mapped.draft.kind, RowKind::Skipped(_)) {
@@ -153,7 +153,7 @@ impl<'a> RowMapper<'a> {
         if mapped.draft.kind == RowKind::Record && self.template.group.is_none() {
             self.finish((read.part, read.cell), &mut mapped.draft.parts, &mut mapped.finished);
             let request = &mut mapped.finished.request;
-            // The cells of a row with a problem of its own may be wrong.
+            // In a row with a problem, the cells may be misplaced.
             request.name = self.name(&request.key).filter(|_| mapped.problems.is_empty());
         }
         if self.encodes {
@@ -178,7 +178,7 @@ impl<'a> RowMapper<'a> {
             return;
         }
         observed.observe(mapper, parts, &self.hasher);
-        // Bodies of records that must not be created twice are compared with each other.
+        // Only non-idempotent records are compared by body.
         let must_not_repeat = self.template.record.input().must_not_repeat();
         if self.encodes || must_not_repeat {
             mapper.body(parts, &mut request.body);
@@ -193,7 +193,7 @@ impl<'a> RowMapper<'a> {
         self.hasher.hash_one((seq, line))
     }
 
-    /// Returns what a name is compared by, unless it is empty.
+    /// Returns a name for comparison, or `None` if empty.
     pub(super) fn name(&self, name: &str) -> Option<Name> {
         (!name.is_empty()).then(|| Name::new(name, &self.hasher))
     }

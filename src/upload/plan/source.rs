@@ -25,7 +25,7 @@ use crate::upload::edits::Edits;
 use crate::upload::error::Error;
 use crate::upload::retry::{Report, ReportHistory};
 
-/// Selects all sheets that have the template's columns, in `--sheet` and in templates.
+/// Selects all sheets with the template's columns, in `--sheet` and in templates.
 pub const ALL_SHEETS: &str = "*";
 
 /// A file bound to a template. Can be read repeatedly.
@@ -46,15 +46,15 @@ pub struct Source {
     pub chosen: Option<(u64, u64)>,
     /// Rejects records with a warning.
     pub is_strict: bool,
-    /// Whether rows that repeat earlier ones in the same order are sent.
+    /// Whether rows that repeat earlier rows in the same order are sent.
     pub allows_copies: bool,
     /// The history of the rows, if the file is a report and only unaccepted rows are sent.
     pub history: Option<ReportHistory>,
     /// The service's identifiers of the rows, if the file is an export.
     pub known_texts: Option<KnownTexts>,
-    /// What people have changed in a review.
+    /// Edits made in a review.
     pub edits: Option<Arc<Edits>>,
-    /// References of the rows to records that the service does not have, if they were compared.
+    /// References of the rows to records missing in the service, if compared.
     pub unknown_references: Option<UnknownReferences>,
     /// The path of the file to read.
     at: PathBuf,
@@ -160,7 +160,7 @@ impl Source {
         }
     }
 
-    /// Removes the warnings about guesses of inference, because they were confirmed.
+    /// Removes the warnings about guesses of inference, after their confirmation.
     pub fn confirm_guesses(&mut self) {
         self.warnings.retain(|warning| warning.code != GUESS);
     }
@@ -192,7 +192,7 @@ impl Source {
         &self.book.sheets()[part.sheet]
     }
 
-    /// Returns the name of the column of a cell that is a record of its own.
+    /// Returns the name of the column of a cell that is a separate record.
     pub fn name_of_cell(&self, part: usize, cell: Option<usize>) -> Option<&str> {
         let part = self.parts.get(part)?;
         let column = part.columns.of(part.layout.cells.get(cell?)?.column);
@@ -321,7 +321,7 @@ fn select_sheets(path: &Path, book: &Book, template: &Template, wanted: Option<&
         (None, SheetSelect::FirstThatFits | SheetSelect::Name(_)) => (all(), false),
     };
     let (mut bound, mut left_out) = (Vec::new(), Vec::new());
-    // What people see goes first.
+    // Visible sheets go first.
     let mut candidates = candidates;
     if !several {
         candidates.sort_by_key(|sheet| book.is_hidden(*sheet));

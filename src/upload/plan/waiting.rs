@@ -34,7 +34,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Whether the record is compared with earlier ones by its content: it has no name, and is valid.
+    /// Whether the record is compared with earlier records by content: valid, without a name.
     pub(super) fn may_be_copied(&self) -> bool {
         let Request { key, target, .. } = &self.request;
         matches!(self.decision, Decision::Send | Decision::AcceptedEarlier(_)) && key.is_empty() && target.is_empty()

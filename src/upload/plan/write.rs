@@ -16,8 +16,8 @@ use crate::upload::tally::Tally;
 /// Maximum number of batches read ahead of the ledger.
 const READ_AHEAD: usize = 8;
 
-/// Plans an upload. The sheet is read and mapped on other threads while the ledger writes. `progress` receives the
-/// number of rows so far. `history` has earlier runs of the template, whose values are compared with those of the file.
+/// Plans an upload. The sheet is read and mapped on other threads while the ledger writes. `progress` receives the number of rows
+/// so far. `history` has earlier runs of the template, to compare their values with the file.
 ///
 /// # Errors
 /// If the file can't be read to the end, the plan is deleted.

@@ -1,4 +1,4 @@
-//! Comparison of a profile with that of an earlier run: what is possible, but probably wrong.
+//! Comparison of a profile with an earlier run, to find values that are possible, but probably wrong.
 
 use super::{FieldProfile, Profile, Range};
 use crate::decimal::{self, Decimal};
@@ -13,7 +13,7 @@ const USUALLY_FILLED: u64 = 90;
 /// A field filled in less than this share of the records, in per cent, is hardly filled.
 const HARDLY_FILLED: u64 = 50;
 
-/// Returns the changes against an earlier profile. `earlier_run` names it, such as `run 3 of 2026-11-01`.
+/// Returns the changes since an earlier profile. `earlier_run` is the name of its run, such as `run 3 of 2026-11-01`.
 pub(super) fn changes(now: &Profile, earlier: &Profile, earlier_run: &str) -> Vec<Problem> {
     let pairs = now.fields.iter().filter_map(|field| {
         let earlier = earlier.fields.iter().find(|earlier| earlier.field == field.field)?;

@@ -41,7 +41,7 @@ struct Field {
 
 enum FieldRange {
     Numbers(Values<Decimal>),
-    /// In ISO 8601, which sorts by time.
+    /// In ISO 8601, so that the texts sort by time.
     Dates(Values<String>),
     None,
 }

@@ -13,11 +13,10 @@ use crate::upload::Tally;
 /// retry of a few rows.
 const RUNS: u32 = 5;
 
-/// Adds a warning for each change against the most similar of the last runs of the template that the service has accepted
-/// records of.
+/// Adds a warning for each change since the most similar of the template's last runs with accepted records.
 ///
 /// # Errors
-/// [`ledger::Error::Corrupt`] for a profile that can't be read.
+/// [`ledger::Error::Corrupt`] for an unreadable profile.
 pub async fn warn_of_changes(
     ledger: &Ledger,
     template: &str,
@@ -40,7 +39,7 @@ pub async fn warn_of_changes(
     Ok(())
 }
 
-/// Returns the number of a run with its date.
+/// Returns the number and date of a run.
 fn name_of(stored: &StoredProfile) -> String {
     let day = Timestamp::from_millisecond(stored.at).map(|at| at.to_zoned(TimeZone::system()).date().to_string());
     match day {

@@ -1,8 +1,7 @@
-//! The profile of a file: what its records have in each field.
+//! The profile of a file: a summary of the values in each field.
 //!
-//! A price list with a median price of 0.01, or with names in three of a thousand rows, is valid and yet hardly right.
-//! People see that in a profile, and [`warn_of_changes`] finds it by comparison with the profile of an earlier
-//! run.
+//! A price list with a median price of 0.01, or with names in three of a thousand rows, is valid but hardly right. People notice
+//! that in a profile, and [`warn_of_changes`] finds it by comparison with the profile of an earlier run.
 
 mod change;
 mod collect;
@@ -18,7 +17,7 @@ pub(super) use collect::Collector;
 pub use earlier::warn_of_changes;
 pub(super) use observed::Observed;
 
-/// What the valid records of a file have in each field.
+/// A summary of the values in each field of the valid records.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
     pub records: u64,
@@ -44,7 +43,7 @@ pub struct FieldProfile {
     pub samples: Vec<Sample>,
 }
 
-/// A value with the number of its occurrences, which is a minimum after [`Distinct::MoreThan`].
+/// A value with the number of its occurrences. The number is a minimum after [`Distinct::MoreThan`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
     /// The first 60 characters.

@@ -7,7 +7,7 @@ use super::Range;
 /// Maximum number of values kept for the median.
 const MAX_KEPT: usize = 4_096;
 
-/// Collects values. For the median, keeps every value up to [`MAX_KEPT`], then every second one, every fourth, and so on.
+/// Collects values. For the median, keeps every value up to [`MAX_KEPT`], then every second value, every fourth, and so on.
 #[derive(Debug)]
 pub(super) struct Values<T> {
     extremes: Option<(T, T)>,
@@ -51,8 +51,8 @@ impl<T: Ord + Clone + ToString> Values<T> {
         self.count += 1;
     }
 
-    /// Returns the range, or `None` without values. The median of an even number of values is the lower of the two in the
-    /// middle, so that it is a value of the file.
+    /// Returns the range, or `None` without values. The median of an even number of values is the lower of the two middle values,
+    /// so that the median occurs in the file.
     pub(super) fn range(&self) -> Option<Range> {
         let (lowest, highest) = self.extremes.as_ref()?;
         let mut kept = self.kept.clone();

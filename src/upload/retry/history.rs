@@ -152,14 +152,14 @@ impl ReportHistory {
     pub(super) fn add_lossy_row(&mut self, row: &SourceRow, of_run: &CommonColumns, cells: &mut Row) -> bool {
         let Some(index) = self.states.find(&row.sheet, row.number) else { return true };
         if row.cell.as_deref().is_some_and(|cell| self.states.find_cell(index, cell) != Some(index)) {
-            // The row was added with its first cell.
+            // The row was added together with its first cell.
             return true;
         }
         if self.lossy.may_be_cut(&row.cells) {
             self.cut.insert(index, of_run.fingerprint_in_ledger(&row.cells, LossyFields::LongTexts, cells));
         }
         let is_mapped_again = match self.states.row(index).filter(|row| !row.is_cell).map(|row| row.state) {
-            // Some of its cells may be.
+            // Some of its cells may be mapped again.
             None => true,
             Some(RowState::Open | RowState::Skipped) => true,
             Some(RowState::Accepted(..)) => self.sends_whole,
@@ -168,8 +168,8 @@ impl ReportHistory {
         !is_mapped_again || self.lossy.add(index, &row.cells, cells)
     }
 
-    /// Writes the row into `restored` with the original cells lost in the report. Returns the number of texts that a
-    /// spreadsheet program changed, or `None` without losses.
+    /// Writes the row into `restored` with the original cells lost in the report. Returns the number of texts changed by a
+    /// spreadsheet program, or `None` without losses.
     pub(in crate::upload) fn restore(
         &self,
         part: usize,
@@ -229,8 +229,8 @@ impl ReportHistory {
         Some(columns.common.fingerprint_in_report(&restored))
     }
 
-    /// Returns the history of a cell that is a record of its own: the column with this position in the sheet `part`, called
-    /// `name` in the run. `row` is the history of its row.
+    /// Returns the history of a cell that is a separate record. `column` is its column in the sheet `part`, called `name` in the
+    /// run. `row` is the history of its row.
     pub(in crate::upload) fn of_cell(
         &self,
         row: RowHistory,
@@ -251,7 +251,7 @@ impl ReportHistory {
             };
             return (history, Some(problem));
         }
-        // A cell that was blank is new in its row.
+        // A cell that was blank is a new record in its row.
         let new = RowHistory { status: RowStatus::New, is_added: true, record: None, index: None, ..row };
         let found = self.states.find_cell(index, name).and_then(|index| Some((index, self.states.row(index)?)));
         let history = found.map_or(new, |(index, known)| RowHistory {

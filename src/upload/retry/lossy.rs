@@ -18,8 +18,8 @@ pub enum LossyFields {
     /// A text file loses the types of cells.
     #[default]
     Types,
-    /// A workbook loses the ends of long texts. Saved by another program, it may lose number formats, so that dates and
-    /// percentages are numbers.
+    /// A workbook loses the ends of long texts. Saved by another program, a workbook may also lose number formats, so that dates
+    /// and percentages become numbers.
     LongTexts,
     /// A text file saved by another program from a workbook with cut texts.
     Both,
@@ -39,7 +39,7 @@ impl LossyFields {
         self != LossyFields::LongTexts || cells.len() > write::MAX_TEXT
     }
 
-    /// Returns the text of `cell` as it is read from the report, or `None` for a cell without loss.
+    /// Returns the text of `cell` as read from the report, or `None` for a cell without loss.
     fn written(self, cell: &Cell<'_>) -> Option<String> {
         match (self, cell) {
             (_, Cell::Blank) | (LossyFields::Types, Cell::Text(_)) => None,
@@ -50,7 +50,7 @@ impl LossyFields {
         }
     }
 
-    /// Whether a program that saves the report may lose the number format of `cell`.
+    /// Whether `cell` may lose its number format when another program saves the report.
     fn may_lose_format(self, cell: &Cell<'_>) -> bool {
         let has_format = matches!(
             cell,
@@ -146,7 +146,7 @@ impl LossyRows {
     }
 }
 
-/// Whether `cell` is `original` with other line ends, as programs save them.
+/// Whether `cell` differs from `original` only in line ends, after saving by another program.
 fn has_same_lines(original: &str, cell: &Cell<'_>) -> bool {
     let Cell::Text(text) = *cell else { return false };
     original.contains('\r') && normalize_line_ends(text) == normalize_line_ends(original)

@@ -30,7 +30,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether the rows are those of a rehearsal, which is in no ledger.
+    /// Whether the report is from a rehearsal. Rehearsals are in no ledger.
     pub fn is_of_rehearsal(&self) -> bool {
         matches!(self.runs.as_slice(), [(name, _)] if name == REHEARSAL)
     }

@@ -1,4 +1,4 @@
-//! Records with the same key in several parts of a run, which different workers may send: each waits for the one before it.
+//! Records with the same key in several parts of a run, sent by different workers: each record waits for the previous record.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -8,15 +8,16 @@ use crate::upload::dispatch::Job;
 
 /// Interval of looking whether the records before have an outcome.
 const INTERVAL: Duration = Duration::from_millis(200);
-/// A worker that has nothing else to send gives its part back after this time. The record before may be of a part that nobody sends.
+/// Maximum wait of a worker with nothing else to send. The worker then releases its part: the previous record may be in a part
+/// without a worker.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// The records of a part that follow another record with the same key.
 #[derive(Debug)]
 pub(super) struct Chained {
-    /// The record before each of them.
+    /// The previous record of each.
     links: BTreeMap<Seq, Seq>,
-    /// The loaded ones that wait.
+    /// Loaded records that wait.
     waiting: BTreeMap<Seq, Job>,
     next_look: Option<Instant>,
     /// Since when nothing has changed.
@@ -32,7 +33,7 @@ impl Chained {
         self.waiting.is_empty()
     }
 
-    /// Whether no record waits, or the last ones wait too long.
+    /// Whether no record waits, or the remaining records have waited too long.
     pub(super) fn is_empty_or_late(&self, now: Instant) -> bool {
         self.is_empty() || self.since.is_some_and(|since| now >= since + LONGEST_WAIT)
     }
@@ -41,12 +42,12 @@ impl Chained {
         self.links.contains_key(&seq)
     }
 
-    /// Adds a record that waits.
+    /// Adds a waiting record.
     pub(super) fn wait(&mut self, job: Job) {
         self.waiting.insert(job.seq, job);
     }
 
-    /// Returns the records that others wait for, if it is time to look at them.
+    /// Returns the records to wait for, if it is time to check them.
     pub(super) fn look(&mut self, now: Instant) -> Option<Vec<Seq>> {
         if self.is_empty() || self.next_look.is_some_and(|look| now < look) {
             return None;
@@ -63,12 +64,12 @@ impl Chained {
         };
     }
 
-    /// Returns the records whose predecessors have an outcome, or are on their way before them.
+    /// Returns the records whose predecessors have an outcome or were passed to the dispatcher.
     pub(super) fn ready(&mut self, settled: &BTreeSet<Seq>, first: Seq) -> Vec<Job> {
         let mut ready = Vec::new();
         for seq in self.waiting.keys().copied().collect::<Vec<_>>() {
             let after = self.links.get(&seq).copied();
-            // Within the part, the dispatcher keeps the order of what it has.
+            // Within the part, the dispatcher keeps the order.
             let is_next = after
                 .is_none_or(|after| settled.contains(&after) || after >= first && !self.waiting.contains_key(&after));
             if is_next {

@@ -1,4 +1,4 @@
-//! Records that wait for others with the same key in other parts of the run.
+//! Records that wait for other records with the same key in other parts of the run.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use crate::ledger;
 use crate::upload::dispatch::Job;
 
 impl<J: Journal, S: Service> Sender<'_, J, S> {
-    /// Adds a loaded record to the dispatcher, or lets it wait for the one before it.
+    /// Passes a loaded record to the dispatcher, or lets it wait for the previous record.
     pub(super) fn push(&mut self, job: Job) {
         match self.chained.has_link(job.seq) {
             true => self.chained.wait(job),
@@ -16,7 +16,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         }
     }
 
-    /// Adds the records to the dispatcher that need not wait any more.
+    /// Passes the records that need not wait any more to the dispatcher.
     pub(super) async fn admit_chained(&mut self, now: Instant) -> Result<(), ledger::Error> {
         let Some(before) = self.chained.look(now) else { return Ok(()) };
         let settled = self.task.journal.settled_among(self.task.part.run, &before).await?;

@@ -1,4 +1,4 @@
-//! The request of a job, and the outcome that follows from its answer.
+//! The request of a job, and the outcome from its response.
 
 use crate::client::Request;
 use crate::ledger::{Outcome, Problem, RecordState};
@@ -46,7 +46,7 @@ pub(super) fn outcome(kind: RecordKind, settled: Settled, at: i64) -> Outcome {
     }
 }
 
-/// Returns what to do if the service does not have the record that a request changes.
+/// Returns a remedy for a missing record in an update.
 fn no_such_record(kind: RecordKind) -> String {
     let input = kind.input();
     match input.create {

@@ -1,4 +1,4 @@
-//! Uploads at the same time: an older one leaves out what a newer one sends, and the newer one waits until it does.
+//! Simultaneous uploads: the older upload skips the keys of the newer upload, and the newer upload waits for it to do so.
 
 use std::time::{Duration, Instant};
 
@@ -10,15 +10,15 @@ use crate::ledger::{self, Intent, Outcome};
 use crate::upload::dispatch::Job;
 use crate::upload::superseded;
 
-/// Interval of looking for newer uploads that have begun to send the same keys.
+/// Interval between searches for newer uploads with the same keys.
 const NEWER_INTERVAL: Duration = Duration::from_millis(20);
 /// Shortest and longest interval of looking whether older uploads have yielded.
 const YIELDED_INTERVALS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(200));
-/// Longest wait for older uploads. Their requests in flight have ended before, unless a process was suspended.
+/// Maximum wait for older uploads. Their requests in flight have ended by then, unless a process was suspended.
 const LONGEST_WAIT: Duration = Duration::from_secs(150);
 
 impl<J: Journal, S: Service> Sender<'_, J, S> {
-    /// Adds loaded records to the dispatcher. With an intent, they are held back until older uploads have yielded.
+    /// Passes loaded records to the dispatcher. Records with an intent are held back until older uploads have yielded.
     pub(super) fn admit(&mut self, jobs: Vec<Job>, intent: Option<Intent>) {
         match intent {
             Some(intent) => {
@@ -29,7 +29,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         }
     }
 
-    /// Adds the records that are held back to the dispatcher if no older upload has to yield any more.
+    /// Passes the held-back records to the dispatcher if no older upload has to yield any more.
     pub(super) async fn admit_held_back(&mut self) -> Result<(), ledger::Error> {
         let now = now();
         let Some(held) = self.held_back.as_mut().filter(|held| held.next_look <= now) else { return Ok(()) };
@@ -46,14 +46,14 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         Ok(())
     }
 
-    /// Adds the records that are held back to the dispatcher.
+    /// Passes the held-back records to the dispatcher.
     pub(super) fn release_held_back(&mut self) {
         let held = self.held_back.take();
         held.into_iter().flat_map(|held| held.jobs).for_each(|job| self.push(job));
     }
 
-    /// Looks for newer uploads that have begun since the last look, and yields to them: their keys are not sent any more, and
-    /// when none of them is in flight, this is stored.
+    /// Looks for newer uploads since the last search, and yields to them: skips their keys from now on, and stores this once none
+    /// of the keys is in flight.
     pub(super) async fn yield_to_newer(&mut self, now: Instant) -> Result<(), ledger::Error> {
         let Some(newer) = &mut self.newer else { return Ok(()) };
         if self.newer_at.is_none_or(|at| now.saturating_duration_since(at) >= NEWER_INTERVAL) {

@@ -22,7 +22,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         job.with_key(key, first_attempt)
     }
 
-    /// Sends a record once more that is stored as in flight, or gives it up if the service may have forgotten its key.
+    /// Repeats a record stored as in flight, or gives up if the service may have forgotten its key.
     pub(super) fn repeat_or_give_up(&mut self, job: Job) {
         let remembered = self.task.keys.map(|keys| keys.first_attempts((self.task.wall)()));
         if remembered.zip(job.in_flight_since).is_some_and(|(times, first)| times.contains(&first)) {
@@ -35,7 +35,8 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
     }
 }
 
-/// Returns the key of a record: the same for all its requests in this run, also after a resume, and for no other record.
+/// Returns the key of a record: the same for all requests of the record in this run, even after a resume, and unique to the
+/// record.
 fn idempotency_key(run: &Run, seq: Seq, body: &[u8]) -> IdempotencyKey {
     let numbers = [run.id, run.created_at, seq].map(i64::to_be_bytes);
     let parts = numbers.iter().map(<[u8; 8]>::as_slice);

@@ -9,7 +9,7 @@ use crate::records::RecordKind;
 use crate::upload::dispatch::Job;
 use crate::upload::sent_before::Scope;
 
-/// Blocks loaded together, with one write of their intent.
+/// Number of blocks loaded together, with one write of their intent.
 const BLOCKS: usize = 8;
 
 /// The pending records of consecutive blocks.
@@ -17,11 +17,11 @@ pub(super) struct Loaded {
     pub jobs: Vec<Job>,
     /// The position after the last block.
     pub end: Seq,
-    /// The intent of idempotent calls among them.
+    /// The intent of the idempotent calls.
     pub intent: Option<Intent>,
 }
 
-/// Records that are not sent before older uploads have yielded to their intent.
+/// Records held back until older uploads have yielded to their intent.
 pub(super) struct HeldBack {
     pub jobs: Vec<Job>,
     pub intent: Intent,

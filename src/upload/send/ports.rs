@@ -1,4 +1,4 @@
-//! What sending needs from the ledger and from the service. Simulations replace both.
+//! Interfaces to the ledger and the service for sending. Simulations replace both.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -13,19 +13,19 @@ use crate::ledger::{
 #[derive(Clone, Debug)]
 pub(super) struct Begun {
     pub run: Run,
-    /// The runs connected with it by retries.
+    /// The runs connected with this run by retries.
     pub family: Vec<RunId>,
-    /// The records that were in flight when the last process ended.
+    /// The records left in flight by the last process.
     pub interrupted: Interrupted,
-    /// Records that follow another record with the same key, which another process may send.
+    /// Records that follow a record with the same key in another part. Another process may send that part.
     pub chained: BTreeMap<Seq, Seq>,
 }
 
-/// The ledger of a run that is sent. The methods are those of [`Ledger`], and try again if a connection is cut while the lock is
-/// held.
+/// The ledger of a run being sent. The methods are like those of [`Ledger`], but retry if the connection is lost while the lock
+/// is held.
 pub(super) trait Journal: Clone + Send + Sync + 'static {
-    /// Settles the records of a part that were in flight, and returns the run. `yields`: enters the part as a sender that yields
-    /// to newer uploads. `remembered`: when those were first sent whose idempotency keys the service remembers.
+    /// Settles the in-flight records of a part, and returns the run. `yields`: registers the part as a sender that yields to
+    /// newer uploads. `remembered`: first attempts in this range have idempotency keys that the service remembers.
     fn begin(
         &self,
         part: Part,
@@ -37,7 +37,7 @@ pub(super) trait Journal: Clone + Send + Sync + 'static {
     /// Removes a part from the senders.
     fn leave(&self, part: Part) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// Returns the block with the record `from`, or else the next one.
+    /// Returns the block with the record `from`, or else the next block.
     fn record_block(&self, run: RunId, from: Seq) -> impl Future<Output = Result<Option<RecordBlock>, Error>> + Send;
 
     /// Returns the records in the range that have an outcome.
@@ -47,7 +47,7 @@ pub(super) trait Journal: Clone + Send + Sync + 'static {
         range: RangeInclusive<Seq>,
     ) -> impl Future<Output = Result<BTreeSet<Seq>, Error>> + Send;
 
-    /// Returns those of the records that have an outcome.
+    /// Returns the records in `seqs` that have an outcome.
     fn settled_among(&self, run: RunId, seqs: &[Seq]) -> impl Future<Output = Result<Vec<Seq>, Error>> + Send;
 
     fn store_intent(
@@ -89,7 +89,7 @@ pub(super) trait Journal: Clone + Send + Sync + 'static {
         now: i64,
     ) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// Whether this process still holds the lock of the run for certain, so that it may send.
+    /// Whether this process certainly still holds the lock of the run, so that it may send.
     fn holds_locks(&self) -> bool;
 }
 
@@ -179,7 +179,7 @@ impl Journal for Ledger {
     }
 }
 
-/// See [`Journal::begin`]. Has the same effect if it was applied already.
+/// See [`Journal::begin`]. Idempotent.
 async fn begin(
     ledger: &Ledger,
     part: Part,
@@ -191,7 +191,7 @@ async fn begin(
         ledger.enter_sender(part, now).await?;
     }
     let interrupted = ledger.settle_in_flight(part, remembered).await?;
-    // The locked run is as it was at the time of locking, before it was compared with earlier runs.
+    // The locked run is from before the comparison with earlier runs, so it is loaded again.
     let run = ledger.run(part.run).await?;
     let family = ledger.family(&run).await?.runs.iter().map(|member| member.id).collect();
     let is_whole = part == Part::whole(part.run);

@@ -1,4 +1,4 @@
-//! Takes the permits of a rate that processes on several machines share from the ledger.
+//! Takes permits from the ledger, for a rate shared by processes on several machines.
 
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
@@ -16,12 +16,12 @@ pub(super) struct Supply<'a> {
     pub workspace: &'a str,
     pub speed: Speed,
     pub permits: &'a Permits,
-    /// Permits that can be used at the same time.
+    /// Maximum number of permits to use at the same time.
     pub most: u32,
 }
 
 impl Supply<'_> {
-    /// Supplies permits as they are wanted.
+    /// Supplies permits on demand.
     pub(super) async fn run(&self) -> Infallible {
         let mut kept: Option<Wanted> = None;
         loop {
@@ -50,7 +50,7 @@ impl Supply<'_> {
         loop {
             let Gate { granted, wait, closed, auto, used, since, version, now } =
                 ledger.take_permits(base_url, workspace, interval, most).await?;
-            // The answer took some time, by which the permits are late, and never early.
+            // Permits are late by the duration of the response, and never early.
             let received = Instant::now();
             if let Some((auto, interval)) =
                 permits.adjusted(speed, auto.as_deref(), used, since, std::mem::take(&mut is_refused), now)

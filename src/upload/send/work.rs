@@ -1,4 +1,4 @@
-//! What is sent, and what came of it.
+//! The input and the result of sending.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,20 +14,20 @@ use crate::upload::sent_before::LeftOut;
 pub struct Work<'a> {
     pub ledger: &'a Ledger,
     pub client: Arc<Client>,
-    /// The records. This process alone may send them, by the lock of their run or a lease.
+    /// The records, reserved for this process by the lock of their run or a lease.
     pub part: Part,
     pub kind: RecordKind,
     pub concurrency: usize,
     pub rate: Option<Speed>,
-    /// Service and workspace, whose rate is shared with other processes.
+    /// Service and workspace, if their rate is shared with other processes.
     pub shares_rate_of: Option<(&'a str, &'a str)>,
     /// Maximum number of refused and unknown records before the run stops.
     pub max_errors: Option<u64>,
-    /// Those that count although they are not of this part.
+    /// Errors of other workers that count towards the maximum.
     pub failed_before: u64,
-    /// Sends records although a newer upload has sent their keys.
+    /// Sends records even if a newer upload has sent their keys.
     pub overwrites_newer: bool,
-    /// How long the service remembers idempotency keys, if it honours them.
+    /// How long the service remembers idempotency keys. `None` if the service does not honour them.
     pub keys: Option<KeyMemory>,
     /// Clock of the ledger: milliseconds since 1970, UTC.
     pub wall: fn() -> i64,
@@ -56,9 +56,9 @@ pub struct SendResult {
     pub stopped: Option<StopReason>,
     /// Rate limit found by the automatic rate, in requests per second.
     pub learned_rate: Option<f64>,
-    /// Records with keys that newer uploads have begun to send meanwhile.
+    /// Records skipped because newer uploads have started to send their keys in the meantime.
     pub superseded: Vec<LeftOut>,
-    /// What was sent.
+    /// The records sent.
     pub progress: Progress,
     pub millis: i64,
 }

@@ -1,7 +1,7 @@
-//! Records without a name that a file has instead of one that was sent: the same but for one value, such as a corrected price.
+//! Corrected records: a record without a name that equals a sent record except for one value, such as a corrected price.
 //!
-//! Nothing but the values tells such records apart, so a corrected one would be created beside the wrong one. What the file
-//! says about the rest of the earlier upload shows that it was corrected: it has other records of it, but not this one.
+//! Without a name, only the values identify a record, so a corrected record would be created beside the wrong one. The rest of
+//! the file shows that the record was corrected: the file has other records of the earlier upload, but not this one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -12,18 +12,18 @@ use super::identity::{Scope, creations};
 use crate::ledger::{self, ClaimDigest, EarlierClaim, EarlierState, Ledger, RecordState, Run, RunId, Seq};
 use crate::records::{JsonType, RecordKind};
 
-/// Maximum number of new records that are compared. A correction changes a few rows; an index of more takes memory.
+/// Maximum number of new records to compare. A correction changes few rows, and a larger index needs memory.
 pub(super) const MAX_NEW: usize = 100_000;
 
-/// A record that replaces one of an earlier run.
+/// A record that replaces a record of an earlier run.
 pub(super) struct Edited {
     pub seq: Seq,
     pub earlier: EarlierClaim,
-    /// The value that differs.
+    /// The differing value.
     pub difference: String,
 }
 
-/// New records of a plan, by what is left of their bodies without one of the fields.
+/// New records of a plan, indexed by their bodies without one of the fields.
 pub(super) struct NewRecords<'s> {
     scope: &'s Scope,
     kind: RecordKind,
@@ -33,7 +33,7 @@ pub(super) struct NewRecords<'s> {
 }
 
 impl<'s> NewRecords<'s> {
-    /// Reads the records `new` of a run, which have no name.
+    /// Reads the records `new` of a run. They have no name.
     pub(super) async fn read(
         ledger: &Ledger,
         run: &Run,
@@ -57,8 +57,8 @@ impl<'s> NewRecords<'s> {
         Ok(records)
     }
 
-    /// Returns a digest for each field that is no date: of the body without it. Without a date, nothing tells a corrected
-    /// record from one of another day.
+    /// Returns a digest for each field that is not a date, of the body without the field. Empty for a body without dates: a
+    /// corrected record would look like a record of another day.
     fn rests(&self, body: &str) -> Vec<ClaimDigest> {
         let Ok(Value::Object(body)) = serde_json::from_str::<Value>(body) else { return Vec::new() };
         let (dates, others): (Vec<_>, Vec<_>) =
@@ -74,8 +74,8 @@ impl<'s> NewRecords<'s> {
         others.iter().map(|field| rest(field.name)).collect()
     }
 
-    /// Finds the records that replace one of the `runs`, which sent other records of the same file. `family` are the runs of
-    /// this upload.
+    /// Finds the records that replace a record of `runs`. These runs sent other records of the same file. `family` are the runs
+    /// of this upload.
     pub(super) async fn edited(
         mut self,
         ledger: &Ledger,
@@ -104,7 +104,7 @@ impl<'s> NewRecords<'s> {
         Ok(found)
     }
 
-    /// Takes out the first new record that differs from a body in one field.
+    /// Removes and returns the first new record that differs from a body in one field.
     fn take(&mut self, body: &str) -> Option<(Seq, String)> {
         let rests = self.rests(body);
         let alike = rests.iter().filter_map(|rest| self.by_rest.get(rest)).flatten();
@@ -167,7 +167,7 @@ pub(super) async fn overlapping(
     Ok(runs)
 }
 
-/// Returns whether a kind has dates, which tell its records of different days apart.
+/// Returns whether a kind has date fields, to distinguish records of different days.
 pub(super) fn is_dated(kind: RecordKind) -> bool {
     kind.input().body.iter().any(|field| matches!(field.json, JsonType::DateTime))
 }

@@ -1,5 +1,4 @@
-//! The identity of a record that must not be created twice: its name, and its body independent of how the file
-//! writes it.
+//! The identity of a record of a non-idempotent call: its name, and its body, independent of the spelling in the file.
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use serde_json::Value;
@@ -17,7 +16,7 @@ pub(in crate::upload) const NAME_SEPARATOR: &str = " / ";
 pub(in crate::upload) struct Scope {
     /// A hash of service, workspace and kind.
     whole: [u8; 32],
-    /// Hashes of the columns that names are read from: of all, and of each.
+    /// Hash of all columns of the name. `columns` has a hash of each.
     all_columns: i64,
     columns: Vec<i64>,
 }
@@ -68,8 +67,8 @@ fn short(digest: &[u8; 32]) -> i64 {
     i64::from_le_bytes(*digest.first_chunk().expect("a SHA-256 has 32 bytes"))
 }
 
-/// Returns the same text for names that a person or a spreadsheet program may take for each other: in lower case,
-/// without leading zeros, and with single spaces.
+/// Returns the same text for names that a person or a spreadsheet program may confuse: lower case, no leading zeros, single
+/// spaces.
 pub(super) fn canonical_name(name: &str) -> String {
     let name = ComposingNormalizerBorrowed::new_nfkc().normalize(name).to_lowercase();
     let parts = name.split(NAME_SEPARATOR).map(|part| {

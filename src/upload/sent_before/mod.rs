@@ -1,12 +1,11 @@
-//! Records that must not be created twice: comparing a plan with everything that the ledger knows as sent.
+//! Protection against duplicates: compares the records of non-idempotent calls with all sent records in the ledger.
 //!
-//! Records are compared by content, so that a file that was saved again, renamed, sorted or extended creates only what is
-//! new. A record with a name, such as the number of an invoice, was sent before if one with the same name and values
-//! was sent. Names from other columns, by another template, are compared as far as they have columns or values in
-//! common; if they have none, the same values are a problem. Records without a name are compared by their values, and counted:
-//! of three equal rows, two are left out if two were sent before. One that a file has instead of a sent one, with a
-//! single other value, is a problem. Requests that other processes start in the meantime are found by
-//! [`Ledger::start`] before each request.
+//! Records are compared by content, so that a file that was saved again, renamed, sorted or extended creates only its new
+//! records. A record with a name, such as the number of an invoice, counts as sent if a record with the same name and values was
+//! sent. Names from other columns, by another template, are compared in their common columns or values; without either, equal
+//! values are a problem. Records without a name are compared by their values, and counted: of three equal rows, two are left out
+//! if two were sent before. If the file has a record with a single changed value in place of a sent record, the record is a
+//! problem. Requests started by other processes in the meantime are found by [`Ledger::start`] before each request.
 
 mod difference;
 mod edited;
@@ -33,15 +32,15 @@ use verdict::{Subject, Verdict, judge, outcome};
 pub struct Compared {
     /// Records left out, by the run that sent them.
     pub left_out: Vec<LeftOut>,
-    /// Records with a problem, which are not sent.
+    /// Records rejected because of a problem.
     pub rejected: u64,
     pub causes: Causes,
-    /// Records that are sent again, as allowed.
+    /// Records sent again, as allowed.
     pub repeated: u64,
 }
 
-/// Compares the pending records of a planned run with earlier runs, and stores the outcome of each record that is not
-/// sent. Does nothing if this was done before.
+/// Compares the pending records of a planned run with earlier runs. Stores the outcome of each record that is not to be sent.
+/// Does nothing if already done.
 pub async fn compare(ledger: &Ledger, run: &Run, allowed: &AllowRepeat, now: i64) -> Result<Compared, Error> {
     if run.compared_to.is_some() || !run.about.record.input().must_not_repeat() {
         return Ok(Compared::default());
@@ -74,8 +73,8 @@ pub async fn compare(ledger: &Ledger, run: &Run, allowed: &AllowRepeat, now: i64
     Ok(compared)
 }
 
-/// Returns the claims of the records of a run that were started, from its plan: those with a claim, and those with an
-/// outcome of a request.
+/// Returns the claims of the started records of a run, computed from its plan. Started records have a stored claim or an outcome
+/// of a request.
 pub async fn claims(ledger: &Ledger, run: &Run) -> Result<Vec<Claim>, ledger::Error> {
     let scope = Scope::of(run);
     let claimed = ledger.claimed(run.id).await?;
@@ -133,7 +132,7 @@ impl Allowed {
 struct EqualRequests {
     sent: u64,
     in_doubt: u64,
-    /// The first one that was sent, or else the first in doubt.
+    /// The first sent request, or else the first in doubt.
     first: EarlierClaim,
     first_in_doubt: Option<EarlierClaim>,
     /// Records of this run with the body so far.
@@ -146,11 +145,11 @@ struct Comparison<'a> {
     family: Vec<RunId>,
     scope: Scope,
     allowed: Allowed,
-    /// Records without a name that no earlier run has sent, at most one more than are compared.
+    /// Records without a name that no earlier run has sent, at most one more than the limit for comparing them.
     new: BTreeSet<Seq>,
     /// By body. Bodies of new records are not kept.
     unnamed: HashMap<ClaimDigest, EqualRequests>,
-    /// The last block of an earlier run that was read to show differences.
+    /// The last block of an earlier run, read to show differences.
     block: Option<(RunId, RecordBlock)>,
     left_out: BTreeMap<RunId, LeftOut>,
     compared: Compared,
@@ -158,7 +157,7 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Returns the outcomes of the records in the block that are not sent.
+    /// Returns the outcomes of the records in the block that are not to be sent.
     async fn outcomes(&mut self, block: &RecordBlock) -> Result<Vec<Outcome>, Error> {
         let scope = self.scope.clone();
         let claims: Vec<(Claim, &PlannedRecord, &str)> = creations(&scope, block).collect();
@@ -200,7 +199,7 @@ impl Comparison<'_> {
         Ok(outcomes)
     }
 
-    /// Returns the outcomes of the new records that the file has instead of sent ones.
+    /// Returns the outcomes of new records that replace sent records.
     async fn edited(&mut self) -> Result<Vec<Outcome>, Error> {
         if self.new.is_empty()
             || self.new.len() > edited::MAX_NEW
@@ -211,7 +210,7 @@ impl Comparison<'_> {
         }
         let mut runs: BTreeSet<RunId> = self.left_out.keys().copied().collect();
         if self.run.about.retry_of.is_some() {
-            // The records that were left out are those of an earlier round.
+            // The left-out records may be from an earlier round.
             runs.extend(edited::overlapping(self.ledger, &self.scope, &self.family).await?);
         }
         if runs.is_empty() {
@@ -239,7 +238,8 @@ impl Comparison<'_> {
         claim.name.is_some() || !self.unnamed.contains_key(&claim.body)
     }
 
-    /// Compares a record without a name with the equal requests. `found` are those of the ledger, unless known already.
+    /// Compares a record without a name with the equal requests. `found` are the requests in the ledger, needed for the first of
+    /// equal records only.
     fn judge_unnamed(&mut self, claim: &Claim, found: &[&EarlierClaim]) -> Option<(Verdict, EarlierClaim)> {
         if !self.unnamed.contains_key(&claim.body) {
             let is_sent = |other: &EarlierClaim| matches!(other.state, EarlierState::Sent | EarlierState::Pruned);
@@ -259,7 +259,7 @@ impl Comparison<'_> {
         requests.seen += 1;
         match requests.seen {
             nth if nth <= requests.sent => {
-                // Which of several equal records this one is can't be said.
+                // With several equal records, the id of this record is unknown.
                 let service_id = requests.first.service_id.clone().filter(|_| requests.sent == 1);
                 Some((Verdict::Sent, EarlierClaim { service_id, ..requests.first.clone() }))
             }
@@ -270,7 +270,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Returns the outcome of a record that was or may have been sent before, or `None` if it is sent again.
+    /// Returns the outcome of a record that was or may have been sent before, or `None` to send it again.
     async fn decide(
         &mut self,
         claim: &Claim,
@@ -315,7 +315,7 @@ impl Comparison<'_> {
         Ok(Some(outcome))
     }
 
-    /// Describes how a body differs from that of an earlier request. Empty if the earlier run was pruned.
+    /// Describes the differences between a body and an earlier request. Empty if the earlier run was pruned.
     async fn difference(&mut self, earlier: &EarlierClaim, body: &str) -> Result<String, Error> {
         Ok(match self.earlier_record(earlier).await?.map(|record| &record.disposition) {
             Some(Disposition::Send(then)) => difference::describe(then, body),

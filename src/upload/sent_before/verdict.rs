@@ -1,4 +1,4 @@
-//! Whether a record was sent before, and what to tell about it. Pure.
+//! Whether a record was sent before, and the message about it. Pure.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -23,14 +23,14 @@ pub(super) enum Verdict {
     InDoubt,
     /// A record with the same name and another body was sent.
     OtherContent,
-    /// A record with the same body was sent. It has no name, or one that can't be compared with this one.
+    /// A record with the same body was sent. Its name is missing or not comparable with the new name.
     SameContent,
-    /// A record with another value was sent, which the file has no more. Neither has a name.
+    /// A record with another value was sent, and is no longer in the file. Neither record has a name.
     Edited,
 }
 
-/// Compares a record with earlier requests for the same record. Returns `None` for a new record. The request returned is
-/// the one to name in messages.
+/// Compares a record with earlier requests for the same record. Returns the verdict with the request to mention in messages, or
+/// `None` for a new record.
 pub(super) fn judge<'e>(
     claim: &Claim,
     earlier: impl Iterator<Item = &'e EarlierClaim> + Clone,
@@ -56,7 +56,7 @@ pub(super) fn judge<'e>(
     }
 }
 
-/// The record that an outcome is about.
+/// The record of an outcome.
 pub(super) struct Subject<'a> {
     pub kind: RecordKind,
     pub row: Option<u64>,
@@ -67,7 +67,7 @@ pub(super) struct Subject<'a> {
     pub header: &'a str,
     /// The differences from the earlier request, if known.
     pub difference: String,
-    /// The name of the record of the earlier request, if known and another one.
+    /// The different name of the record in the earlier request, if known.
     pub other_name: Option<String>,
 }
 
@@ -153,7 +153,7 @@ fn problem(verdict: Verdict, earlier: &EarlierClaim, subject: &Subject<'_>) -> P
     }
 }
 
-/// Says when and in which run a request was sent, such as `was sent in run 3 on 2026-11-20`.
+/// Returns the run and the date of an earlier request, such as `was sent in run 3 on 2026-11-20`.
 fn sent_in(earlier: &EarlierClaim) -> String {
     let EarlierClaim { run, state, at, .. } = earlier;
     let or_maybe = if *state == EarlierState::Pruned { "or may have been " } else { "" };

@@ -1,11 +1,11 @@
-//! Code pages of DOS, which the standard of web encodings leaves out, and the evidence for them and for Mac Roman in a text.
+//! Code pages of DOS, missing in the standard of web encodings, and the evidence for them and for Mac Roman in a text.
 
 use encoding_rs::{Encoding, MACINTOSH};
 use yore::code_pages::{CP437, CP850, CP852};
 
-/// Number of letters within words that are enough evidence.
+/// Minimum number of letters within words as evidence.
 const MIN_LETTERS: usize = 3;
-/// Signs that are within words in other encodings, too: apostrophes, dashes, and marks behind names.
+/// Signs that occur within words in other encodings as well: apostrophes, dashes, and marks after names.
 const SIGNS_WITHIN_WORDS: &str = "’‘´·–—\u{a0}\u{ad}®™°²³";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(in crate::sheet::read) enum CodePage {
 }
 
 impl CodePage {
-    /// In the order in which equal readings of a text are preferred.
+    /// In order of preference for equal readings of a text.
     pub(super) const ALL: [CodePage; 4] = [CodePage::Ibm850, CodePage::Ibm852, CodePage::Ibm437, CodePage::MacRoman];
 
     pub(super) fn name(self) -> &'static str {
@@ -40,19 +40,19 @@ impl CodePage {
     }
 }
 
-/// What the letters of a text say about code pages of DOS.
+/// Evidence for a code page of DOS in the letters of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Evidence {
-    /// They say nothing against the other encoding.
+    /// No evidence against the other encoding.
     None,
-    /// The text is in this page, or in several ones that read it alike.
+    /// The text is in this page, or in one of several with the same reading.
     Page(CodePage),
-    /// The text is hardly in the other encoding, but several pages read it differently, or none.
+    /// The text is probably not in the other encoding, but no page is certain.
     Unclear,
 }
 
-/// Examines a text that seemed to be in `other`, an encoding of a byte per character. There, the letters of DOS are signs
-/// such as `„` and `”` within words: `Gr”áe` for `Größe`.
+/// Examines a text that seemed to be in the single-byte encoding `other`. In `other`, letters of DOS become signs such as `„` and
+/// `”` within words: `Gr”áe` for `Größe`.
 pub(super) fn evidence(sample: &[u8], other: &'static Encoding) -> Evidence {
     if !other.is_single_byte() {
         return Evidence::None;
@@ -65,7 +65,7 @@ pub(super) fn evidence(sample: &[u8], other: &'static Encoding) -> Evidence {
     if odd == 0 || 3 * odd < within.len() {
         return Evidence::None;
     }
-    // A quotation mark may lack its space, but no text has control characters within words.
+    // A quotation mark may lack its space, but control characters never occur within words.
     let has_controls =
         within.iter().any(|within| read(within).is_control() || read(within) == char::REPLACEMENT_CHARACTER);
     if odd < MIN_LETTERS && !has_controls {
@@ -98,7 +98,7 @@ impl Within {
         let &[before, byte, after] = window else { return None };
         let is_letter = |byte: u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
         let is_within = !byte.is_ascii() && is_letter(before) && is_letter(after);
-        // At least one of the neighbours is a letter for certain.
+        // At least one of the neighbours is certainly a letter.
         let certain = before.is_ascii_alphabetic() || after.is_ascii_alphabetic();
         let is_lowercase = before.is_ascii_lowercase() && !after.is_ascii_uppercase()
             || after.is_ascii_lowercase() && before.is_ascii()

@@ -11,7 +11,7 @@ const CHUNK: usize = 128 * 1024;
 #[derive(Debug)]
 pub(super) enum Fault {
     Io(io::Error),
-    /// Bytes that are invalid in the encoding.
+    /// Invalid bytes for the encoding.
     Malformed,
 }
 
@@ -58,7 +58,7 @@ impl<R: Read> TextDecoder<R> {
     }
 }
 
-/// Reads text; an error for bytes that are invalid in the encoding.
+/// Reads text. Fails on bytes that are invalid in the encoding.
 impl<R: Read> Read for TextDecoder<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let encoding = self.transcoder.as_ref().map_or(TextEncoding::UTF_8, |transcoder| transcoder.encoding);

@@ -1,4 +1,4 @@
-//! The detected format of a text file with the confidence of each decision, and the `sep=` line that declares a delimiter.
+//! The detected format of a text file with the confidence of each decision, and the `sep=` line with a delimiter.
 
 use super::confidence::Confidence;
 use super::encoding::DetectedEncoding;

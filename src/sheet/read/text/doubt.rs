@@ -1,9 +1,9 @@
-//! Records whose cells are probably not what was written.
+//! Detection of records that were probably split into the wrong cells.
 
 use super::grammar::Grammar;
 use crate::sheet::unsplit::DELIMITERS;
 
-/// Number of complete records that make a shorter one unusual.
+/// Minimum number of complete records to make a shorter record unusual.
 const ENOUGH: u64 = 2;
 
 /// Why the cells of a record may be wrong.
@@ -11,7 +11,7 @@ const ENOUGH: u64 = 2;
 pub enum Doubt {
     /// A quote is in an invalid position, and was read as text.
     StrayQuote,
-    /// A quoted cell has lines like those of the other records: a quote is missing, or one too many.
+    /// A quoted cell contains lines like the other records: a quote is missing or superfluous.
     SwallowedRecords,
     /// The record has another delimiter than the others.
     OtherDelimiter,
@@ -23,7 +23,7 @@ pub enum Doubt {
 #[derive(Debug, Default)]
 pub(super) struct Widths {
     complete: u64,
-    /// Whether a record after a complete one was shorter.
+    /// Whether a shorter record followed a complete record.
     has_short: bool,
 }
 
@@ -40,7 +40,7 @@ impl Widths {
     }
 }
 
-/// Returns whether a record of one field has as many of another delimiter as the others have of the right one.
+/// Returns whether a record of one field contains another delimiter as often as the other records contain the right one.
 pub(super) fn has_other_delimiter(record: &[u8], grammar: &Grammar) -> bool {
     grammar.columns > 1
         && DELIMITERS.iter().any(|delimiter| {
@@ -49,8 +49,8 @@ pub(super) fn has_other_delimiter(record: &[u8], grammar: &Grammar) -> bool {
         })
 }
 
-/// Returns whether a record over several lines has lines like records of their own: with the usual number of delimiters, and
-/// the form of the first field.
+/// Returns whether a multi-line record contains lines like separate records, with the usual number of delimiters and the form of
+/// the first field.
 pub(super) fn swallows_records(record: &[u8], grammar: &Grammar) -> bool {
     let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let end = record.iter().rposition(|byte| !is_break(byte)).map_or(0, |last| last + 1);
@@ -66,7 +66,7 @@ pub(super) fn swallows_records(record: &[u8], grammar: &Grammar) -> bool {
         all += 1;
         alike += usize::from(delimiters + 1 == grammar.columns && form(first_field(line, grammar)) == first);
     }
-    // With one delimiter, a sentence is easily like a record.
+    // With a single delimiter, a sentence easily looks like a record.
     let fewest = if grammar.columns == 2 { 3 } else { 1 };
     all >= fewest && alike * 10 >= all * 8
 }

@@ -10,7 +10,7 @@ use super::confidence::Confidence;
 use super::text_encoding::{Stopped, TextEncoding};
 
 const CHUNK: usize = 128 * 1024;
-/// Maximum number of chunks to search for a byte that is not ASCII: 64 MiB, which takes a few hundredths of a second.
+/// Maximum number of chunks to search for a non-ASCII byte: 64 MiB, a few hundredths of a second.
 const MAX_CHUNKS: usize = 512;
 
 /// An encoding.
@@ -19,7 +19,7 @@ pub struct DetectedEncoding {
     pub encoding: TextEncoding,
     /// Length of the byte order mark.
     pub bom: usize,
-    /// The letters of the text look like those of a code page of DOS or of an old Mac, and nothing else tells its encoding.
+    /// The letters of the text suggest a code page of DOS or an old Mac, and nothing else determines the encoding.
     pub is_doubtful: bool,
 }
 
@@ -28,7 +28,8 @@ impl DetectedEncoding {
         DetectedEncoding { encoding, bom, is_doubtful: false }
     }
 
-    /// Whether the program of this text needs a byte order mark to read UTF-8: the text has one, or is in another encoding.
+    /// Whether the program that wrote this text needs a byte order mark to read UTF-8: the text has a mark, or is in another
+    /// encoding.
     pub fn needs_mark(&self) -> bool {
         self.bom > 0 || self.encoding != TextEncoding::UTF_8
     }
@@ -118,8 +119,8 @@ fn is_utf8(sample: &[u8], whole: bool) -> bool {
     }
 }
 
-/// Returns true for UTF-8 with a few stray bytes, as in a file whose rows come from different programs. Letters of another
-/// encoding are hardly ever valid UTF-8.
+/// Returns true for UTF-8 with a few stray bytes, as in a file with rows from different programs. Letters of other encodings are
+/// rarely valid UTF-8.
 fn is_mostly_utf8(sample: &[u8]) -> bool {
     const RATIO: usize = 4;
     let (mut valid, mut invalid) = (0, 0);
@@ -130,7 +131,7 @@ fn is_mostly_utf8(sample: &[u8]) -> bool {
     valid >= RATIO * invalid && valid > 0
 }
 
-/// Detects UTF-16 by the zero bytes of ASCII characters, which are all on the same side of the pairs.
+/// Detects UTF-16 by the zero bytes of ASCII characters: all on the same side of the pairs.
 fn utf16_without_bom(sample: &[u8]) -> Option<&'static Encoding> {
     let (mut even, mut odd) = (0, 0);
     for pair in sample.chunks_exact(2) {

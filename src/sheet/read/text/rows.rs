@@ -12,7 +12,7 @@ use super::grammar::{Fields, MAX_COLUMNS, Outcome};
 use crate::sheet::read::decompress::Decompressed;
 use crate::sheet::{Cell, Error, Row};
 
-/// Maximum length of a record, in bytes. Longer ones usually have an unclosed quote.
+/// Maximum length of a record, in bytes. Longer records usually have an unclosed quote.
 pub(crate) const MAX_RECORD: usize = 16 * 1024 * 1024;
 /// Size of the window, unless a record needs more.
 const WINDOW: usize = 256 * 1024;
@@ -95,7 +95,7 @@ impl TextRows {
         Ok(true)
     }
 
-    /// Fills `row` with the fields of a record that is not UTF-8. Each wrong byte becomes a replacement character.
+    /// Fills `row` with the fields of a record with invalid UTF-8. Each invalid byte becomes a replacement character.
     fn fill_replaced(&mut self, row: &mut Row, len: usize) {
         row.clear(self.number);
         let spilled = self.fields.spill.len().saturating_sub(len);
@@ -154,7 +154,7 @@ impl TextRows {
                 [] => {}
             }
             if let Err(fault) = self.fill() {
-                // An error between two rows is reported for the second one.
+                // An error between two rows is reported for the second row.
                 self.number += 1;
                 return Err(self.fault(fault));
             }

@@ -32,8 +32,7 @@ pub(in crate::sheet::read) struct DetectedGrammar {
     pub escape: Confidence,
 }
 
-/// Detects the grammar of a text from its first part. `whole` means a complete text. A text with a single column gets a
-/// comma.
+/// Detects the grammar of a text from its first part. `whole`: the text is complete. A text with a single column gets a comma.
 pub(in crate::sheet::read) fn sniff(sample: &str, whole: bool, hints: DialectHints) -> DetectedGrammar {
     let bytes = sample.as_bytes();
     let delimiters: Vec<u8> = match hints.delimiter {
@@ -90,7 +89,7 @@ fn single_column(bytes: &[u8], whole: bool, hints: DialectHints) -> DetectedGram
     finish(&trial, hints, confidence)
 }
 
-/// Adds the properties seen while parsing, with their confidence.
+/// Adds the properties seen during parsing, with their confidence.
 fn finish(best: &Trial, hints: DialectHints, delimiter: Confidence) -> DetectedGrammar {
     let mut grammar = Grammar { spaced: best.spaced, columns: best.width, ..best.grammar };
     let quote = match hints.quote {
@@ -214,7 +213,7 @@ struct Table {
 }
 
 impl Table {
-    /// Ignores lines that start with `#` as comments, unless there are no others.
+    /// Ignores lines that start with `#` as comments, unless all lines do.
     fn read(grammar: Grammar, bytes: &[u8], whole: bool) -> Table {
         let table = Table::read_with(grammar, bytes, whole, false);
         if table.rows.is_empty() { Table::read_with(grammar, bytes, whole, true) } else { table }
@@ -323,7 +322,7 @@ impl Table {
             }
             let blank = counts[ValueType::Blank as usize];
             counts[ValueType::Blank as usize] = 0;
-            // Names have one or several words.
+            // Names have one or more words.
             counts[ValueType::Word as usize] += counts[ValueType::Words as usize];
             counts[ValueType::Words as usize] = 0;
             let filled = rows.len() - blank;

@@ -1,4 +1,4 @@
-//! Encodings of texts: those of the web, code pages of DOS, and UTF-32.
+//! Encodings of texts: web encodings, code pages of DOS, and UTF-32.
 
 use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8};
 
@@ -20,7 +20,7 @@ enum Kind {
     Utf32 { is_big_endian: bool },
 }
 
-/// Labels of encodings that are none of the web.
+/// Labels of encodings outside the web standard.
 const LABELS: [(&[&str], TextEncoding); 5] = [
     (&["ibm437", "cp437", "437", "cp-437"], TextEncoding::page(CodePage::Ibm437)),
     (&["ibm850", "cp850", "850", "cp-850"], TextEncoding::page(CodePage::Ibm850)),
@@ -29,7 +29,7 @@ const LABELS: [(&[&str], TextEncoding); 5] = [
     (&["utf-32be", "utf32be"], TextEncoding(Kind::Utf32 { is_big_endian: true })),
 ];
 
-/// Byte order marks of UTF-32. The first one starts with that of UTF-16.
+/// Byte order marks of UTF-32. The first starts with the mark of UTF-16.
 const MARKS: [([u8; 4], bool); 2] = [([0xFF, 0xFE, 0, 0], false), ([0, 0, 0xFE, 0xFF], true)];
 
 impl TextEncoding {
@@ -43,7 +43,7 @@ impl TextEncoding {
         TextEncoding(Kind::Page(page))
     }
 
-    /// Returns the encoding with this label: one of the WHATWG Encoding Standard, `cp437`, `cp850`, `cp852` or `utf-32`.
+    /// Returns the encoding with this label, from the WHATWG Encoding Standard, or `cp437`, `cp850`, `cp852` or `utf-32`.
     pub(in crate::sheet::read) fn for_label(label: &str) -> Option<TextEncoding> {
         let label = label.trim();
         let own = LABELS.iter().find(|(labels, _)| labels.iter().any(|own| label.eq_ignore_ascii_case(own)));
@@ -99,8 +99,8 @@ pub(super) enum Stopped {
 }
 
 impl StreamDecoder {
-    /// Decodes `raw` into `out`, which has room for a few characters. `last` means that no more bytes follow. Returns why it
-    /// stopped, and the number of bytes that were taken and written.
+    /// Decodes `raw` into `out`, which has room for a few characters. `last`: no more bytes follow. Returns the reason for
+    /// stopping, and the number of bytes read and written.
     pub(super) fn decode(&mut self, raw: &[u8], out: &mut [u8], last: bool) -> (Stopped, usize, usize) {
         match &mut self.0 {
             DecoderKind::Web(decoder) => {

@@ -13,7 +13,7 @@ pub(super) struct Fault {
 pub(super) enum FaultKind {
     #[default]
     Unreadable,
-    /// With the name of what it is instead, as the reason.
+    /// Another kind of file, with its name as the reason.
     NotASpreadsheet,
     /// The encryption is not supported.
     Encrypted,
@@ -21,9 +21,9 @@ pub(super) enum FaultKind {
     Killed,
     PasswordNeeded,
     WrongPassword,
-    /// A file in an archive, with its name as the reason.
+    /// An encrypted file in an archive, with its name as the reason.
     PackedWithPassword,
-    /// The file has changed since it was saved, as its checksums show.
+    /// Changed since it was saved, according to its checksums.
     Changed,
 }
 

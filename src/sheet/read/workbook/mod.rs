@@ -1,9 +1,8 @@
 //! Reading of workbooks, in a separate process with limited memory and time.
 //!
-//! Hostile workbooks can make parsing libraries panic, abort or exhaust memory, so this process never parses one. It
-//! starts another (`process`), which checks the archive, parses it with calamine (`formats`, `styles`), puts the rows in
-//! order (`row_sender`) and sends them through a pipe (`protocol`). This process validates everything it receives
-//! (`reader`). Both work at the same time.
+//! Hostile workbooks can make parsing libraries panic, abort or exhaust memory, so this process never parses a workbook. A child
+//! (`process`) checks the archive, parses it with calamine (`formats`, `styles`), puts the rows in order (`row_sender`) and sends
+//! them through a pipe (`protocol`). This process validates everything it receives (`reader`). Both work at the same time.
 
 mod activity;
 mod archive;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::sheet::read::WorkbookFormat;
 
-/// Size at which a batch of rows is sent, in bytes.
+/// Size of a batch of rows, in bytes.
 pub(super) const BATCH: usize = 256 * 1024;
 /// Maximum length of a frame: more than a batch plus the longest row.
 const MAX_BODY: usize = 64 * 1024 * 1024;
@@ -30,7 +30,7 @@ pub(super) enum Kind {
     Opened = 1,
     /// Encoded rows.
     Rows = 2,
-    /// The end of the sheet, with the `RowRanges` of its hidden rows as JSON if it was read to the end.
+    /// The end of the sheet, with the `RowRanges` of its hidden rows as JSON if the sheet was read completely.
     End = 3,
     /// A `Fault` as JSON.
     Fault = 4,
@@ -38,7 +38,7 @@ pub(super) enum Kind {
     Bytes = 5,
 }
 
-/// What to read, as sent to the reading process before any command.
+/// The file format and options, sent to the reading process before any command.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(in crate::sheet::read) struct Request {
     pub format: WorkbookFormat,
@@ -47,7 +47,7 @@ pub(in crate::sheet::read) struct Request {
     pub password: Option<Password>,
 }
 
-/// The password of a workbook. It is sent through the pipe, so that no other process can see it.
+/// The password of a workbook. Sent through the pipe, so that no other process can see it.
 #[derive(Clone, Debug)]
 pub(in crate::sheet::read) struct Password(pub SecretString);
 

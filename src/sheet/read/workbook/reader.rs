@@ -20,7 +20,7 @@ pub(in crate::sheet::read) struct Workbook {
 }
 
 impl Workbook {
-    /// Opens the file and returns its worksheets, including hidden ones. Charts are left out.
+    /// Opens the file. Returns its worksheets, including hidden ones, without charts.
     pub(crate) fn open(location: &Location, request: Request) -> Result<(Workbook, Vec<SheetEntry>), Error> {
         let failed = |fault| error(&location.shown, String::new(), fault);
         let (connection, sheets) = Connection::open(&location.at, &request).map_err(failed)?;
@@ -121,7 +121,7 @@ impl WorkbookRows {
 }
 
 impl Drop for WorkbookRows {
-    /// Keeps the process for the next reading, if it can be stopped.
+    /// Keeps the process for the next reading, if it stops on request.
     fn drop(&mut self) {
         if self.connection.as_mut().is_some_and(Connection::stop) {
             self.return_process();

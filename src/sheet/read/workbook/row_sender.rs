@@ -1,7 +1,7 @@
 //! Collects cells into rows, puts the rows in order, and sends them in batches.
 //!
-//! Most programs store rows in order. The first rows are held back: if they are out of order, the whole sheet is sorted
-//! before it is sent. Otherwise rows are sent as they come, and a later row out of order is an error.
+//! Most programs store rows in order. The first rows are held back: if they are out of order, the whole sheet is sorted before
+//! sending. Otherwise rows are sent immediately, and a later row out of order is an error.
 
 use std::io::{self, Write};
 
@@ -16,7 +16,8 @@ const MAX_ROWS: u64 = 1_048_576;
 /// Rows are held back up to this number or size.
 const HELD_ROWS: usize = 1024;
 const HELD_BYTES: usize = 2 * BATCH;
-/// Bytes of rows that any sheet may have. A larger sheet may have at most [`BYTES_PER_FILE_BYTE`] times its file's size.
+/// Maximum size of rows without a check against the file size, in bytes. A larger sheet may have [`BYTES_PER_FILE_BYTE`] times
+/// its file's size.
 const FREE_BYTES: u64 = 64 << 20;
 const BYTES_PER_FILE_BYTE: u64 = 200;
 /// Number of skipped cells between two checks whether rows are still wanted.
@@ -49,7 +50,7 @@ pub(super) struct RowSender<'a> {
     /// The current row.
     row: Row,
     bytes: Vec<u8>,
-    /// Numbers and start offsets in `bytes` of the rows that are held back.
+    /// Numbers and start offsets in `bytes` of the held-back rows.
     held: Option<Vec<(u64, usize)>>,
     is_sorted: bool,
     last: u64,
@@ -94,7 +95,7 @@ impl<'a> RowSender<'a> {
         Ok(())
     }
 
-    /// Adds a cell, like [`RowSender::cell`], with what it shows.
+    /// Adds a cell, like [`RowSender::cell`], and its displayed text.
     pub(super) fn shown_cell(
         &mut self,
         row: u32,
@@ -164,7 +165,7 @@ impl<'a> RowSender<'a> {
         if self.is_sorted {
             return self.send();
         }
-        // A stable sort: if a row is stored in several parts, cells of later parts replace those of earlier ones.
+        // A stable sort: if a row is stored in several parts, cells of later parts replace earlier cells.
         held.sort_by_key(|(number, _)| *number);
         let bytes = std::mem::take(&mut self.bytes);
         let (mut row, mut part) = (Row::default(), Row::default());
@@ -201,7 +202,7 @@ impl<'a> RowSender<'a> {
     }
 }
 
-/// Checks that a sheet has a row with this number and this zero-based column. The error is the reason.
+/// Checks a row number and a zero-based column against the limits of a sheet. The error is the reason.
 pub(super) fn check_place(number: u64, column: usize) -> Result<(), String> {
     if number > MAX_ROWS {
         return Err(format!("it has a row {number}, but a sheet has at most {MAX_ROWS} rows"));

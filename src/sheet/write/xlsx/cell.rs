@@ -21,7 +21,7 @@ pub(crate) const MAX_WIDTH: usize = 40;
 pub enum CellKind {
     General,
     Text,
-    /// A text that would become a formula if somebody edited it in another format.
+    /// A text that would become a formula if edited in another format.
     FormulaText,
     /// A number with this many decimals.
     Decimals(usize),
@@ -124,7 +124,7 @@ impl<'a> XlsxCell<'a> {
         }
     }
 
-    /// Returns the width of the cell in characters. Dates and numbers wider than their column would be shown as `####`.
+    /// Returns the width of the cell in characters. Dates and numbers wider than their column would appear as `####`.
     pub fn width(&self) -> usize {
         match (&self.content, self.kind) {
             (Content::Text(text), _) => text.lines().next().map_or(0, |line| line.chars().take(MAX_WIDTH).count()),
@@ -170,9 +170,8 @@ impl<'a> XlsxCell<'a> {
     }
 }
 
-/// Parses digits as a double and counts the decimals (`None` with an exponent). Returns `None` if a double would not
-/// give the digits back, and for integers that spreadsheet programs would round when they show them: these are mostly
-/// identifiers.
+/// Parses digits as a double and counts the decimals (`None` with an exponent). Returns `None` if the double has other digits,
+/// and for integers that spreadsheet programs would round on display: most of these are identifiers.
 fn exact_number(digits: &str) -> Option<(f64, Option<usize>)> {
     let number: f64 = digits.parse().ok().filter(|number: &f64| number.is_finite())?;
     if digits.bytes().filter(u8::is_ascii_digit).count() > EXACT_DIGITS {
@@ -191,7 +190,7 @@ fn exact_number(digits: &str) -> Option<(f64, Option<usize>)> {
     Some((number, decimals))
 }
 
-/// Returns `None` for dates that Excel cannot represent: before 1900 and after 9999.
+/// Converts a date or time. Returns `None` for dates that Excel cannot represent: before 1900 and after 9999.
 fn excel_date_time(date: Option<Date>, time: Option<Time>) -> Option<ExcelDateTime> {
     let clock = time.map(|time| {
         let (hour, minute, second) = (time.hour() as u16, time.minute() as u8, time.second() as u8);
@@ -201,7 +200,7 @@ fn excel_date_time(date: Option<Date>, time: Option<Time>) -> Option<ExcelDateTi
         let (hour, minute, second, milli) = clock?;
         return ExcelDateTime::from_hms_milli(hour, minute, second, milli).ok();
     };
-    // Days before the first one of 1900 would be read as times.
+    // Days before the first day of 1900 would be read as times.
     if date.year() < 1900 {
         return None;
     }

@@ -70,7 +70,7 @@ impl CellStyles {
     }
 }
 
-/// The base of other formats, aligned to the top beside texts of several lines. Being explicit, it also stops cells from
+/// Returns the base of other formats, aligned to the top beside texts of several lines. An explicit format also keeps cells from
 /// inheriting the format of a text column, where edited numbers would become text.
 pub(crate) fn base() -> Format {
     Format::new().set_align(FormatAlign::Top)

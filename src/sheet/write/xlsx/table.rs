@@ -1,7 +1,7 @@
-//! A table as a worksheet, written in constant memory: each row goes to a temporary file when the next one begins.
+//! A table as a worksheet, written in constant memory: each row goes to a temporary file when the next row begins.
 //!
-//! A table longer than a worksheet continues on further sheets, each with the header. A table that is too wide is an
-//! error, and texts that are too long are cut, marked and counted.
+//! A table longer than a worksheet continues on further sheets, each with the header. A table that is too wide is an error, and
+//! texts that are too long are cut, marked and counted.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ const FILTER_BUTTON: usize = 3;
 pub struct XlsxTable {
     file: WorkbookFile,
     sheets: Sheets,
-    /// Number of values that were written with an apostrophe.
+    /// Number of values written with an apostrophe.
     defused: u64,
 }
 
@@ -52,7 +52,7 @@ pub(crate) type FinishSheet = Box<dyn Fn(&mut Worksheet, u32) -> Result<(), Xlsx
 pub struct Title {
     pub text: String,
     pub format: Format,
-    /// Fixed width of the column; by default it is measured.
+    /// Fixed width of the column, or `None` to measure the content.
     pub width: Option<f64>,
 }
 
@@ -75,12 +75,12 @@ struct Sheets {
     max_rows: u32,
     /// Number of worksheets before the table.
     before: usize,
-    /// Number of worksheets begun; rows go to the last one.
+    /// Number of worksheets begun. Rows go to the last worksheet.
     count: usize,
     /// Next row of the last worksheet, zero-based.
     next_row: u32,
     cut_texts: u64,
-    /// The last row written and its height, to be set when a further row begins.
+    /// The last row written and its height, to be set when the next row begins.
     height: Option<(u32, f64)>,
     /// Widest content of each column so far, in characters.
     widths: Vec<usize>,
@@ -104,7 +104,7 @@ impl XlsxTable {
         XlsxTable::begin(WorkbookFile::create(file)?, layout, max_rows, 0)
     }
 
-    /// Ends the table, and begins a plain one on a further worksheet of the workbook.
+    /// Ends the table, and begins a plain table on a new worksheet of the workbook.
     pub fn next_table(self, name: &str, header: &[&str]) -> Result<XlsxTable, Error> {
         let XlsxTable { mut file, mut sheets, .. } = self;
         file.edit(|workbook| sheets.end(workbook))?;
@@ -144,7 +144,7 @@ impl XlsxTable {
         self.sheets.cut_texts
     }
 
-    /// Returns the number of values so far that were written with an apostrophe.
+    /// Returns the number of values so far written with an apostrophe.
     pub(in crate::sheet::write) fn defused(&self) -> u64 {
         self.defused
     }
@@ -167,8 +167,7 @@ impl XlsxTable {
         self.row(cells, None, |_, _| Ok(()))
     }
 
-    /// Writes a row, with a height in points if given. `finish` may add to the row; it gets the worksheet and the
-    /// zero-based row.
+    /// Writes a row, with a height in points if given. `finish` may add to the row, given the worksheet and the zero-based row.
     ///
     /// # Errors
     /// [`Error::Unwritable`] if the row is wider than a worksheet.
@@ -197,7 +196,7 @@ impl XlsxTable {
         self.save(finish)?.finish()
     }
 
-    /// Ends the table and puts the file in place as `path`, which must be in the same folder.
+    /// Ends the table and prepares the file for `path`, in the same folder.
     pub fn ready_as(self, path: PathBuf) -> Result<ReadyFile, Error> {
         let mut file = self.save(|_| Ok(()))?;
         file.rename(path);
@@ -298,8 +297,8 @@ impl Sheets {
 
     fn end(&mut self, workbook: &mut Workbook) -> Result<(), XlsxError> {
         let last_row = self.next_row.saturating_sub(1);
-        // The writer (rust_xlsxwriter 0.102) stores a last row with a height twice, the second time without cells.
-        // Programs choose a height that fits.
+        // The writer (rust_xlsxwriter 0.102) stores a last row with a height twice, the second time without cells. Without a
+        // height, programs choose one that fits.
         self.height = None;
         let sheet = self.current(workbook)?;
         for (column, (title, measured)) in (0..).zip(self.layout.header.iter().zip(&self.widths)) {

@@ -9,8 +9,8 @@ pub const MAX_TEXT: usize = 32_767;
 const MAX_SHEET_NAME: usize = 31;
 /// The end of every cut text.
 const CUT_MARK: &str = "… [cut]";
-/// Minimum length of a text that counts as cut. Less than [`MAX_TEXT`], because people may edit a cut text, and programs
-/// may shorten its line endings.
+/// Minimum length of a text to count as cut. Less than [`MAX_TEXT`], because people may edit a cut text, and programs may shorten
+/// its line endings.
 const MIN_CUT: usize = MAX_TEXT / 2;
 
 /// Shortens `text` to the maximum length of a cell. A shortened text ends with a mark.
@@ -23,12 +23,12 @@ pub(crate) fn cut_to(text: &str, max: usize) -> Cow<'_, str> {
     truncate(text, max, CUT_MARK)
 }
 
-/// Returns true if `text` ends with the mark of a cut text and is long enough to be one.
+/// Returns true if `text` ends with the mark of a cut text and is long enough.
 pub fn is_cut(text: &str) -> bool {
     text.len() >= MIN_CUT && text.ends_with(CUT_MARK) && utf16_len(text) >= MIN_CUT
 }
 
-/// Returns the shortened text that is read from a workbook, or `None` if `text` fits.
+/// Returns the shortened text as read from a workbook, or `None` if `text` fits.
 pub fn cut_text(text: &str) -> Option<String> {
     if text.len() < MAX_TEXT {
         return None;

@@ -1,4 +1,4 @@
-//! The values that a function receives.
+//! The arguments of a function.
 
 use super::super::constant::Constant;
 use super::super::context::Context;
@@ -6,14 +6,14 @@ use super::super::operand::Operand;
 
 /// A call, with all values evaluated.
 pub(in super::super) struct Call<'v> {
-    /// The values, beginning with the one before `|`, without the constant.
+    /// The values, beginning with the value before `|`, without the constant.
     pub(in super::super) values: Vec<Operand<'v>>,
     pub(in super::super) constant: Option<&'v Constant>,
     pub(in super::super) context: &'v dyn Context,
 }
 
 impl<'v> Call<'v> {
-    /// Takes the first value. The parser checks that there is one.
+    /// Takes the first value. The parser guarantees one.
     pub(super) fn take(&mut self) -> Operand<'v> {
         if self.values.is_empty() { Operand::missing("a value is missing") } else { self.values.remove(0) }
     }

@@ -32,9 +32,9 @@ pub(in super::super) struct Function {
     /// Parses the first argument, a constant in quotes.
     pub(in super::super) constant: Option<ParseConstant>,
     pub(in super::super) apply: Apply,
-    /// Whether the values after the first that is not blank are not evaluated.
+    /// Whether evaluation stops at the first value that is not blank.
     pub(in super::super) takes_first: bool,
-    /// Another name that works as well.
+    /// A synonymous name.
     synonym: Option<&'static str>,
     /// Names of the function in other languages, for suggestions.
     aliases: &'static [&'static str],

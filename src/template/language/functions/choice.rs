@@ -1,4 +1,4 @@
-//! Functions that return one of their values with its type.
+//! Functions that return one of their arguments, with its type.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ pub(super) fn default<'v>(mut call: Call<'v>) -> Result<Operand<'v>, String> {
     if call.values.is_empty() { Ok(subject) } else { Ok(call.take()) }
 }
 
-/// Returns the last value if it is not blank: evaluation stops at the first of these.
+/// Returns the last value unless blank. Evaluation has stopped at the first value that is not blank.
 pub(super) fn first_of<'v>(mut call: Call<'v>) -> Result<Operand<'v>, String> {
     match call.values.pop() {
         Some(value) if !value.is_blank()? => Ok(value),
@@ -29,8 +29,8 @@ pub(super) fn max<'v>(call: Call<'v>) -> Result<Operand<'v>, String> {
     extreme(call, Ordering::Greater)
 }
 
-/// Returns the first value that is before or after all others, without blanks. Texts are numbers here, or dates if
-/// another value is a date.
+/// Returns the minimum or maximum of the values, ignoring blanks. Texts are read as numbers, or as dates if another value is a
+/// date.
 fn extreme<'v>(call: Call<'v>, wanted: Ordering) -> Result<Operand<'v>, String> {
     let mut best: Option<Operand<'v>> = None;
     for value in call.values {

@@ -9,7 +9,7 @@ use super::super::operand::Operand;
 use super::call::Call;
 use crate::decimal::Decimal;
 
-/// Returns a date as it is, and parses a text. A moment with an offset from UTC stays text.
+/// Returns a date unchanged, or parses a text. A time with a UTC offset stays text.
 pub(super) fn date<'v>(mut call: Call<'v>) -> Result<Operand<'v>, String> {
     let subject = call.take();
     match (subject.value()?, call.constant) {
@@ -52,7 +52,7 @@ pub(super) fn add_days<'v>(call: Call<'v>) -> Result<Operand<'v>, String> {
     add(&call, |days| Span::new().try_days(days))
 }
 
-/// Adds months. Where the month has no such day, the result is its last day.
+/// Adds months. If the month does not have the day, the result is the last day of the month.
 pub(super) fn add_months<'v>(call: Call<'v>) -> Result<Operand<'v>, String> {
     add(&call, |months| Span::new().try_months(months))
 }

@@ -8,7 +8,7 @@ use super::super::operand::Operand;
 use super::call::Call;
 use crate::decimal::{self, Decimal};
 
-/// Returns a number as it is, and parses a text.
+/// Returns a number unchanged, or parses a text.
 pub(super) fn number<'v>(mut call: Call<'v>) -> Result<Operand<'v>, String> {
     let subject = call.take();
     match (subject.value()?, call.constant) {

@@ -4,7 +4,7 @@ use super::super::super::bind::{Columns, Layout};
 use super::super::super::model::{FieldRule, Template};
 use crate::currency::{self, CurrencyMark};
 
-/// Returns the currencies in the headers above amounts, by column, or nothing if no header names one.
+/// Returns the currencies in the headers above amounts, by column, or an empty list if no header names a currency.
 pub(in super::super) fn header_currencies(template: &Template, layout: &Layout) -> Vec<Option<CurrencyMark>> {
     let mut marks = vec![None; layout.header.names.len()];
     let of_record = template.rules().zip(&layout.columns);
@@ -20,7 +20,7 @@ pub(in super::super) fn header_currencies(template: &Template, layout: &Layout) 
     if marks.iter().any(Option::is_some) { marks } else { Vec::new() }
 }
 
-/// Returns the column of a rule for amounts of money that come from a single column.
+/// Returns the column of a rule for amounts of money from a single column.
 pub(in super::super) fn amount_column(rule: &FieldRule, columns: &Columns) -> Option<usize> {
     match columns {
         Columns::One(column) if rule.field.can_be_money() => Some(*column),

@@ -1,4 +1,4 @@
-//! How the numbers of each column are written: by its own cells, by the other columns, and by the currency of its amounts.
+//! The notation of the numbers in each column, determined by its cells, the other columns, and the currency of its amounts.
 
 use std::collections::BTreeMap;
 
@@ -98,7 +98,7 @@ impl NumberSurveyor {
             return self.columns.iter().map(|(index, column)| (*index, column.style.clone())).collect();
         }
         let evidence = || self.columns.values().filter(|column| column.is_evidence).map(|column| &column.style);
-        // Columns that contradict each other are not overruled by columns that nothing uses.
+        // Unused columns must not decide between columns that contradict each other.
         let is_silent = evidence().all(ColumnStyle::has_no_decimals);
         let sheet = if is_silent { self.unused.decimal() } else { common_decimal(evidence()) };
         let needs_usual = sheet.is_none() && self.columns.values().any(|column| !column.is_money && is_open(column));
@@ -115,7 +115,7 @@ impl NumberSurveyor {
         self.columns.iter().map(|(index, column)| (*index, with_surroundings(column))).collect()
     }
 
-    /// Returns the decimals that the amounts of a column have. `of_record` are those of the currency field.
+    /// Returns the decimals of the amounts in a column. `of_record` are the decimals of the currency field.
     fn amounts(&self, column: &NumberColumn, of_record: Option<u32>) -> Option<Amounts> {
         if self.is_export {
             return Some(Amounts::Ungrouped);
@@ -127,8 +127,8 @@ impl NumberSurveyor {
         }
     }
 
-    /// Returns the decimal separator that is usual in the language of the header, if the delimiter of the CSV agrees:
-    /// spreadsheet programs write semicolons where the comma is the decimal separator.
+    /// Returns the usual decimal separator for the language of the header, if the delimiter of the CSV agrees: spreadsheet
+    /// programs write semicolons where the comma is the decimal separator.
     fn usual_decimal(&self) -> Option<Mark> {
         let decimal = locale::find(language_of(&self.header)?)?.decimal;
         let delimiter = if decimal == ',' { b';' } else { b',' };

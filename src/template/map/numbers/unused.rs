@@ -1,4 +1,4 @@
-//! Columns that no field uses, as evidence for how the numbers of a sheet are written.
+//! Unused columns as evidence for the notation of a sheet's numbers.
 
 use super::super::super::bind::Layout;
 use super::super::super::value::number::Mark;
@@ -8,17 +8,17 @@ use super::currency_column::CurrencyColumn;
 use crate::currency;
 use crate::sheet::{Cell, Row};
 
-/// Number of rows that are evidence. Fewer than a first chunk of rows, so that later rows change nothing.
+/// Number of rows used as evidence. Less than a first chunk of rows, so that later rows change nothing.
 const EVIDENCE_ROWS: u64 = 2000;
-/// Maximum number of columns that are examined.
+/// Maximum number of columns to examine.
 const MAX_COLUMNS: usize = 40;
 
-/// The columns without a field that have amounts or currencies.
+/// The columns without a field that contain amounts or currencies.
 #[derive(Default)]
 pub(super) struct UnusedNumbers {
     rows: u64,
     amounts: Vec<(usize, ColumnStyle)>,
-    /// Columns whose cells so far are all codes of currencies.
+    /// Columns with only currency codes so far.
     currencies: Vec<(usize, CurrencyColumn)>,
 }
 
@@ -59,7 +59,7 @@ impl UnusedNumbers {
         common_decimal(self.amounts.iter().map(|(_, style)| style))
     }
 
-    /// Returns the decimals of the currencies, if a single column has them.
+    /// Returns the decimals of the currencies, or `None` if several columns differ.
     pub(super) fn currency_decimals(&self) -> Option<u32> {
         let mut known = self.currencies.iter().filter_map(|(_, currency)| currency.decimals());
         let first = known.next()?;

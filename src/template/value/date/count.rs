@@ -1,4 +1,4 @@
-//! Dates as numbers that count time: serial numbers of spreadsheet programs, and Unix times.
+//! Dates as counts of time: serial numbers of spreadsheet programs, and Unix times.
 
 use jiff::civil;
 use jiff::{Timestamp, ToSpan};
@@ -17,13 +17,13 @@ pub(super) enum Count {
     UnixMilliseconds,
 }
 
-/// The ways of counting with their names in templates.
+/// The kinds of counts with their names in templates.
 const COUNTS: &[(&str, Count)] =
     &[("excel-serial", Count::ExcelSerial), ("unix", Count::UnixSeconds), ("unix-ms", Count::UnixMilliseconds)];
 
 /// 31 December 9999.
 const LAST_SERIAL: i64 = 2_958_465;
-/// The 29 February 1900, which did not exist but is counted.
+/// 29 February 1900, a day that did not exist but has a serial number.
 const FALSE_LEAP_DAY: i64 = 60;
 const MILLISECONDS_A_DAY: i64 = 86_400_000;
 const NANOSECONDS_A_SECOND: i64 = 1_000_000_000;
@@ -33,8 +33,8 @@ impl Count {
         COUNTS.iter().find(|(known, _)| *known == name).map(|(_, count)| *count)
     }
 
-    /// Returns the date of a number. Fails for zero, which stands for no date, and for days that do not exist. Returns
-    /// `None` for a text that is not a number of this kind.
+    /// Returns the date of a number. Fails for zero, which stands for no date, and for days that do not exist. Returns `None` for
+    /// a text that is not a number of this kind.
     pub(super) fn date(self, text: &str) -> Option<Result<ParsedDate, DateError>> {
         let plain = if text.contains('.') { text.to_owned() } else { text.replace(',', ".") };
         let number = decimal::parse(&plain).ok()?;
@@ -64,7 +64,7 @@ fn serial(number: Decimal) -> Option<Result<ParsedDate, DateError>> {
     Some(Ok(ParsedDate::Local(local)))
 }
 
-/// Removes the rounding of a workbook's numbers, which have 15 digits.
+/// Removes the rounding error of a workbook's numbers with 15 digits.
 fn whole_seconds(milliseconds: i64) -> i64 {
     let nearest = (milliseconds + 500) / 1_000 * 1_000;
     if (nearest - milliseconds).abs() <= 2 { nearest } else { milliseconds }

@@ -45,13 +45,13 @@ pub struct Detector {
     forms: Vec<Candidate>,
     /// For each pair of forms, the first text with different results.
     disagreements: Vec<Disagreement>,
-    /// Texts by which candidates were ruled out.
+    /// Texts that ruled out candidates.
     misses: Vec<(u64, String)>,
     last: String,
     texts: u32,
 }
 
-/// A form of dates, with the forms of times that may follow.
+/// A form of dates, with the possible forms of times after the date.
 struct Candidate {
     form: &'static Form,
     /// A bit for each form of times: whether every text so far has fitted.
@@ -107,8 +107,8 @@ static FORMS: LazyLock<Forms> = LazyLock::new(|| {
 });
 
 impl Detector {
-    /// Creates a detector. `order` decides between formats that fit equally. Two-digit years at the start are only
-    /// considered if `order` is the year first: elsewhere `13/05/25` is a day in May.
+    /// Creates a detector. `order` decides between formats that fit equally. Two-digit years at the start are only considered if
+    /// `order` is the year first: otherwise `13/05/25` is a day in May.
     pub fn new(order: Option<Order>) -> Detector {
         let usable = |form: &&'static Form| form.order != Some(Order::Year) || order == Some(Order::Year);
         let times = FORMS.times.len();
@@ -141,7 +141,7 @@ impl Detector {
         };
         let outcomes: Vec<Outcome> = self.forms.iter().map(|form| outcome(form, tried(form))).collect();
         let is_no = |outcome: &Outcome| matches!(outcome, Outcome::No);
-        // A text that is a date in no form is a problem of its row and rules out no format.
+        // A text that is not a date in any form is a problem of its row, and rules out no format.
         if outcomes.iter().all(is_no) && (sampling || self.forms.iter().all(|form| is_no(&outcome(form, all_times()))))
         {
             self.texts -= 1;

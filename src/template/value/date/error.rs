@@ -2,8 +2,8 @@
 
 use super::month;
 
-/// Why a cell has no valid date. The messages leave out the date itself, so that rows with the same problem can be counted
-/// together.
+/// The reason why a cell has no valid date. The messages leave out the date itself, so that rows with the same problem can be
+/// counted together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DateError {
     /// The text does not fit the pattern.

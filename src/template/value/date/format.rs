@@ -42,7 +42,7 @@ const TOKENS: &[(&str, Item)] = &[
 pub struct DateFormat {
     pattern: String,
     items: Vec<Item>,
-    /// For numbers that count time, which have no items.
+    /// For counts of time. They have no items.
     count: Option<Count>,
 }
 
@@ -303,7 +303,7 @@ pub(super) fn unknown(token: &str) -> String {
     }
 }
 
-/// Parses the start of `text`. Returns the fields and the rest of the text, or `None` for text that does not fit.
+/// Parses the start of `text`. Returns the fields and the rest of the text, or `None` if the text does not fit.
 pub(super) fn parse_fields<'t>(items: &[Item], text: &'t str, mut fields: Fields) -> Option<(Fields, &'t str)> {
     let mut rest = text;
     for (index, item) in items.iter().enumerate() {

@@ -8,7 +8,7 @@ use jiff::{Timestamp, civil};
 use super::error::DateError;
 use crate::template::value::typed::Value;
 
-/// A date as a cell states it.
+/// A date as written in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParsedDate {
     Date(civil::Date),

@@ -48,8 +48,8 @@ const TIME_PARTS: &[(&str, Part)] = &[
 ];
 
 impl DateWriter {
-    /// Parses a pattern. Letters that are not a part need brackets: `D [de] MMMM`. Fails if a part is unknown, or if there
-    /// is none.
+    /// Parses a pattern. Letters that are not a part need brackets: `D [de] MMMM`. Fails for unknown parts, and for a pattern
+    /// without parts.
     pub(crate) fn parse(pattern: &str) -> Result<DateWriter, PatternError> {
         let mut pieces = Vec::new();
         let mut at = 0;

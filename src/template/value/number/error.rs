@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::decimal::DecimalError;
 
-/// Why a cell has no valid number. The messages leave out the number itself, so that rows with the same problem can be
+/// The reason why a cell has no valid number. The messages leave out the number itself, so that rows with the same problem can be
 /// counted together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NumberError {
@@ -24,7 +24,7 @@ pub enum NumberError {
     /// The field takes whole numbers only.
     #[error("is not a whole number")]
     NotWhole,
-    /// A number format shows the number as a multiple of what would be sent.
+    /// A number format displays a multiple of the number to be sent.
     #[error("has '{0}' in its number format, and only the number would be sent")]
     Multiple(String),
     /// A number format shows a part or a fraction of the number.
@@ -47,7 +47,7 @@ pub struct AmbiguousNumber {
     pub readings: [String; 2],
     /// Locales for both readings, for the template.
     pub locales: [&'static str; 2],
-    /// Cells with a decimal point and with a decimal comma, if the column has both, or the one against the locale.
+    /// Cells with a decimal point and with a decimal comma if the column has both, or the cell that contradicts the locale.
     pub evidence: Vec<Example>,
 }
 
@@ -88,7 +88,7 @@ impl NumberError {
 }
 
 impl AmbiguousNumber {
-    /// Returns both readings, and how to choose one.
+    /// Returns both readings, and instructions for choosing between them.
     pub(in crate::template) fn remedy(&self) -> String {
         let AmbiguousNumber { example, readings: [grouped, fraction], locales: [one, other], evidence } = self;
         let mut remedy = format!("'{example}' is {grouped} or {fraction}");

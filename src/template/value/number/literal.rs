@@ -1,4 +1,4 @@
-//! Numbers that a number format shows with other text: 5 as `5 kg`, 1299 as `1299.00 cents`, 5000 as `5`.
+//! Numbers displayed with other text by a number format: 5 as `5 kg`, 1299 as `1299.00 cents`, 5000 as `5`.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -21,26 +21,26 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
     toml::from_str(include_str!("literal.toml")).expect("the file is compiled in, and a test parses it")
 });
 
-/// What a number format shows beside a number.
+/// The text displayed beside a number, by its meaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Beside {
     pub(crate) has_percent_sign: bool,
     pub(crate) currency: Option<CurrencyMark>,
-    /// A word that is no unit of counts and measures, or else a unit.
+    /// A word other than a unit, if any, otherwise a unit of counts and measures.
     pub(crate) word: Option<Word>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) text: String,
-    /// Whether it is a unit of counts and measures, such as `kg`.
+    /// Whether the word is a unit of counts and measures, such as `kg`.
     pub(crate) is_unit: bool,
 }
 
-/// Reads what is shown beside `number`. In an amount of money, `t` and `m` are multiples, otherwise units.
+/// Reads the text displayed beside `number`. In an amount of money, `t` and `m` are multiples, otherwise units.
 ///
 /// # Errors
-/// The number alone does not have the meaning of what is shown: another number, words, or a multiple such as `cents`.
+/// Fails if the displayed text means more than the number: another number, words, or a multiple such as `cents`.
 pub(crate) fn beside(number: Decimal, shown: &str, is_money: bool) -> Result<Beside, NumberError> {
     let mut parts: [&str; 2] = around(number.abs(), shown)?.map(str::trim);
     let literal = parts.join(" ").trim().to_owned();

@@ -1,7 +1,7 @@
-//! Numbers as people write them: `1.234,50 €`, `(12)`, `19 %`. Parsing is exact and never guesses.
+//! Numbers in human notation: `1.234,50 €`, `(12)`, `19 %`. Parsing is exact and never guesses.
 //!
-//! [`shape`] finds the separators of a number, [`style`] collects which of them the cells of a column use as the decimal
-//! separator, and [`mod@parse`] combines both with the locale of the template.
+//! [`shape`] finds the separators of a number, [`style`] finds the decimal separator in the cells of a column, and [`mod@parse`]
+//! combines both with the locale of the template.
 
 mod error;
 pub(crate) mod literal;

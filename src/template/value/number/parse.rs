@@ -23,7 +23,7 @@ pub enum Percent {
 /// How the separators of a text are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Notation<'a> {
-    /// As the other cells of the column, and as the locale says if the template has one.
+    /// By the other cells of the column, and by the locale if the template has one.
     Column { locale: Option<Locale>, style: &'a ColumnStyle },
     /// With a decimal point and without groups, as Sheetport itself writes the numbers of workbooks.
     Canonical,
@@ -54,10 +54,10 @@ pub(crate) fn parse(text: &str, locale: Option<Locale>, percent: Option<Percent>
     parse_in(text, Notation::Column { locale, style: &ColumnStyle::UNKNOWN })?.resolve(percent)
 }
 
-/// Parses `text`: `1.234,50` in a German locale is 1234.50. Decimals are kept, also zeros at the end.
+/// Parses `text`: `1.234,50` in a German locale is 1234.50. Keeps all decimals, including trailing zeros.
 ///
-/// Accepts one sign before or after the digits, one currency, white space, parentheses for negative numbers, group
-/// separators, and `12,–` for an amount without decimals.
+/// Accepts one sign before or after the digits, one currency, white space, parentheses for negative numbers, group separators,
+/// and `12,–` for an amount without decimals.
 pub(crate) fn parse_in(text: &str, notation: Notation<'_>) -> Result<ParsedNumber, NumberError> {
     let bare = strip(text).ok_or(NumberError::NotANumber)?;
     let (whole, fraction) = split(&bare, notation)?;

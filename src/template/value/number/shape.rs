@@ -2,7 +2,7 @@
 
 use super::super::locale::{APOSTROPHES, LOCALES, SPACES, Separators};
 
-/// One of the two characters that are decimal separators in some locales and group separators in others.
+/// A character that is a decimal separator in some locales and a group separator in others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     Point,
@@ -12,11 +12,11 @@ pub enum Mark {
 /// Digits with separators, split as far as possible without a locale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape<'t> {
-    /// Only one reading. The whole part may have group separators.
+    /// An unambiguous number. The whole part may have group separators.
     Clear {
         whole: &'t str,
         fraction: &'t str,
-        /// The decimal separator, if the number shows it.
+        /// The decimal separator, if the number contains it.
         decimal: Option<Mark>,
     },
     Ambiguous(TwoReadings<'t>),
@@ -71,7 +71,7 @@ impl<'t> Shape<'t> {
         };
         let (whole, fraction) = (&text[..at], &text[at + 1..]);
         if marks().any(|(_, other)| other != mark) {
-            // Both marks: the last one is the decimal separator.
+            // With both marks, the last mark is the decimal separator.
             let is_valid = is_grouped(whole, Some(mark.other())) && is_fraction(fraction);
             return if is_valid { clear(whole, digits_of(fraction), Some(mark)) } else { None };
         }
@@ -105,7 +105,7 @@ fn split_at_decimal<'t>(text: &'t str, locale: &Separators) -> Option<(&'t str, 
     }
 }
 
-/// Returns whether a number with one reading is written as in a locale. Arabic digits have their own separators.
+/// Returns whether an unambiguous number follows a locale. Arabic digits have special separators.
 pub(super) fn is_written_in(text: &str, decimal: Option<Mark>, locale: &Separators) -> bool {
     is_arabic(text)
         || decimal.is_none_or(|mark| Mark::of(locale.decimal) == Some(mark)) && split_at_decimal(text, locale).is_some()
@@ -132,7 +132,7 @@ fn is_fraction(text: &str) -> bool {
     all_digits(text) || matches!(text, "-" | "--" | "\u{2013}" | "\u{2014}")
 }
 
-/// Returns the digits of a fraction; a dash has none.
+/// Returns the digits of a fraction, or an empty text for a dash.
 fn digits_of(fraction: &str) -> &str {
     if all_digits(fraction) { fraction } else { "" }
 }

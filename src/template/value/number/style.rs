@@ -1,4 +1,4 @@
-//! The number style of a column: whether its cells have a decimal point or a decimal comma.
+//! The number style of a column: a decimal point or a decimal comma.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ const MAX_EXAMPLE: usize = 40;
 /// The decimal separators seen in the cells of a column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColumnStyle {
-    /// The first cell that can only have a decimal point.
+    /// The first cell that must have a decimal point.
     point: Option<Example>,
-    /// The first cell that can only have a decimal comma.
+    /// The first cell that must have a decimal comma.
     comma: Option<Example>,
     /// The first cell with two readings.
     ambiguous: Option<Example>,
@@ -26,24 +26,24 @@ pub struct ColumnStyle {
     surroundings: Surroundings,
 }
 
-/// What else than its own cells says how the numbers of a column are written.
+/// Evidence for the notation of a column from outside its cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Surroundings {
     /// The only decimal separator of the other number columns of the sheet.
     pub sheet: Option<Mark>,
-    /// The decimal separator that is usual in the language of the sheet.
+    /// The usual decimal separator in the language of the sheet.
     pub usual: Option<Mark>,
     pub amounts: Option<Amounts>,
 }
 
-/// The decimals that the numbers of a column have.
+/// The number of decimals of the amounts in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amounts {
-    /// None, because their currency has none.
+    /// None, because of the currency.
     Whole,
-    /// Three, because their currency has three.
+    /// Three, because of the currency.
     Thousandths,
-    /// Any number, but without group separators, because Sheetport has written them.
+    /// Any number of decimals, but no group separators: the amounts were written by Sheetport.
     Ungrouped,
 }
 
@@ -60,7 +60,7 @@ impl ColumnStyle {
 
     /// Adds the text of a cell.
     pub fn add(&mut self, row: u64, text: &str) {
-        // Most cells only confirm what is known.
+        // Most cells only confirm known evidence.
         let is_known = |example: &Option<Example>, mark| example.is_some() && is_plain(text, mark);
         if !text.bytes().any(|byte| matches!(byte, b'.' | b',')) {
             self.has_plain |= text.bytes().any(|byte| byte.is_ascii_digit());
@@ -90,12 +90,12 @@ impl ColumnStyle {
         }
     }
 
-    /// Sets what decides if the cells of the column themselves do not.
+    /// Sets the evidence to use if the cells of the column are not decisive.
     pub fn with(self, surroundings: Surroundings) -> ColumnStyle {
         ColumnStyle { surroundings, ..self }
     }
 
-    /// Returns whether the column has numbers with two readings and does not explain them.
+    /// Returns whether the column has ambiguous numbers without evidence in its cells.
     pub fn needs_other_evidence(&self) -> bool {
         self.ambiguous.is_some() && self.has_no_decimals()
     }
@@ -129,12 +129,12 @@ impl ColumnStyle {
         decision(self) == decision(other)
     }
 
-    /// Returns the decimal separator according to the decimals that the amounts of the column have.
+    /// Returns the decimal separator implied by the number of decimals in the column's amounts.
     fn by_amounts(&self, mark: Mark) -> Option<Mark> {
         let has_both_marks = self.ambiguous_marks == (true, true);
         match self.surroundings.amounts? {
             Amounts::Whole => Some(mark.other()),
-            // A number without decimals would have no separator, so three digits after one may be thousands.
+            // If a number without decimals has no separator, three digits after a separator may be thousands.
             Amounts::Thousandths => Some(mark).filter(|_| !has_both_marks && !self.has_plain),
             Amounts::Ungrouped => Some(mark).filter(|_| !has_both_marks),
         }
@@ -161,7 +161,7 @@ impl ColumnStyle {
     }
 
     fn ambiguity(&self, number: TwoReadings<'_>, declared: Option<Mark>) -> AmbiguousNumber {
-        // One example for the whole column, so that all its rows are counted as one problem.
+        // The same example for the whole column, so that all its rows count as a single problem.
         let bare = self.ambiguous.as_ref().and_then(|example| strip(&example.text));
         let (example, number) = match (&self.ambiguous, bare.as_ref().and_then(Bare::shape)) {
             (Some(example), Some(Shape::Ambiguous(number))) => (example.text.clone(), number),
@@ -182,7 +182,7 @@ impl ColumnStyle {
     }
 }
 
-/// Returns whether a text is digits, the mark, and digits that can only be decimals.
+/// Returns whether a text consists of digits, the mark, and one or two decimals.
 fn is_plain(text: &str, mark: char) -> bool {
     text.split_once(mark).is_some_and(|(whole, fraction)| {
         let all_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());

@@ -7,12 +7,12 @@ use crate::template::bind::{Columns, own_column};
 use crate::template::model::{OnBlank, Source};
 use crate::template::{Layout, Template};
 
-/// In fewer rows, a blank cell is a problem of its row.
+/// Minimum number of rows. With fewer rows, blank cells are problems of their rows.
 const MIN_ROWS: u64 = 2;
-/// The field that hardly any sheet with its column leaves blank.
+/// The price. Sheets with a price column rarely leave it blank.
 const PRICE: &str = "price";
 
-/// The columns of a sheet that should have values, and have none so far: required ones, and prices.
+/// Columns without values so far that should have some: required columns, and prices.
 pub(in crate::upload::plan) struct BlankColumns {
     columns: Vec<BlankColumn>,
     rows: u64,
@@ -25,9 +25,9 @@ struct BlankColumn {
 }
 
 impl BlankColumns {
-    /// The rows of a report are only a part of a sheet, so that all of them may lack a value. An export has every column.
+    /// Creates the check. Skips reports, whose rows are only a part of a sheet, and exports, because they have every column.
     pub(in crate::upload::plan) fn new(template: &Template, layout: &Layout) -> BlankColumns {
-        // Each cell of an unpivoted row has its own column.
+        // Each cell of an unpivoted row has a different column.
         let varies = |index: usize| template.unpivot.is_some() && layout.columns_of(index).len() > 1;
         let rules = template.rules().zip(&layout.columns).enumerate();
         let rules = rules.filter(|(index, _)| !layout.is_report && !layout.is_defused && !varies(*index));

@@ -1,5 +1,5 @@
-//! Rows that were copied: blocks that repeat earlier rows in the same order, sheets that equal others, and rows that stand side by
-//! side with their equals because the sheet was sorted afterwards.
+//! Copied rows: blocks that repeat earlier rows in the same order, sheets that equal other sheets, and equal rows side by side
+//! because the sheet was sorted after copying.
 
 use std::ops::Range;
 
@@ -9,19 +9,19 @@ use hashbrown::hash_table::Entry;
 use super::keys::MAX_ROWS;
 use crate::ledger::{Problem, Seq};
 
-/// Rows that are a copy if they repeat earlier rows in the same order. Two such rows are possible by chance.
+/// Minimum length of a copied block. Two equal rows in the same order may be chance.
 const BLOCK: usize = 3;
-/// Maximum number of equal rows that may be copies; more are rather pieces, scanned one after the other.
+/// Maximum number of equal rows that count as copies. Longer groups are probably pieces, scanned one by one.
 const MAX_EQUAL: usize = 5;
-/// Minimum number of rows of a sheet that is a copy of another one.
+/// Minimum number of rows in a copied sheet.
 const SHEET: usize = 2;
 pub(in crate::upload::plan) const COPIED: &str = "copied-rows";
 
-/// The rows so far, by hashes of their content. A million rows need about 30 MB.
+/// The rows so far, as hashes of their content. A million rows need about 30 MB.
 #[derive(Debug, Default)]
 pub(in crate::upload::plan) struct CopiedRows {
     rows: Vec<SeenRow>,
-    /// Where blocks begin in `rows`, the first of equal ones.
+    /// Start of the first of each set of equal blocks in `rows`.
     blocks: HashTable<u32>,
     /// Where the rows of each sheet begin in `rows`, by the part of the source.
     sheets: Vec<usize>,
@@ -33,18 +33,18 @@ pub(in crate::upload::plan) struct CopiedRows {
     groups: Groups,
 }
 
-/// Groups of equal rows that follow one another.
+/// Consecutive groups of equal rows.
 #[derive(Debug, Default)]
 struct Groups {
-    /// Where the group begins whose rows are being added.
+    /// Start of the unfinished group.
     current: usize,
-    /// Where the groups before it begin, all with the same number of rows.
+    /// Starts of the groups before, all of the same length.
     complete: Vec<usize>,
-    /// The number of rows of each of them, at least two.
+    /// Length of each of these groups, at least two.
     len: usize,
 }
 
-/// A row with the record that it belongs to.
+/// A row and its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::upload::plan) struct SeenRow {
     hash: u64,
@@ -62,7 +62,7 @@ pub(in crate::upload::plan) struct CopiedRow {
 }
 
 impl CopiedRows {
-    /// Adds a row by the hash of its content, and returns the rows that it shows to be copies.
+    /// Adds a row by the hash of its content. Returns the rows now recognized as copies.
     pub(in crate::upload::plan) fn add(&mut self, hash: u64, seq: Seq, row: u64) -> Vec<CopiedRow> {
         let begins_group = self.rows.last().is_none_or(|last| last.hash != hash);
         let mut found = if begins_group { self.end_group() } else { Vec::new() };
@@ -71,11 +71,11 @@ impl CopiedRows {
         found
     }
 
-    /// Returns the last rows if they repeat a block.
+    /// Returns the last rows if they repeat an earlier block.
     fn end_block(&mut self) -> Vec<CopiedRow> {
         let Some(start) = self.rows.len().checked_sub(BLOCK) else { return Vec::new() };
         let rows = &self.rows;
-        // The same row several times may be several pieces, scanned one after the other.
+        // The same row several times may be several pieces, scanned one by one.
         if rows[start..].iter().all(|row| row.hash == rows[start].hash) {
             return Vec::new();
         }
@@ -88,14 +88,14 @@ impl CopiedRows {
             }
             Entry::Occupied(entry) => {
                 let original = *entry.get() as usize;
-                // Rows that alternate overlap with their repetition.
+                // Alternating rows overlap with their repetition.
                 if original + BLOCK > start { Vec::new() } else { self.report(original, start..start + BLOCK) }
             }
         }
     }
 
-    /// Ends a group of equal rows, and returns the copies in it and in the groups before it, if all of them have the same number
-    /// of rows: several different rows, each as often, are hardly there on purpose.
+    /// Ends a group of equal rows. Returns the copies in it and in the groups before, if all of these groups have the same
+    /// length: several different rows, repeated equally often, are probably a mistake.
     fn end_group(&mut self) -> Vec<CopiedRow> {
         let (begin, end) = (self.groups.current, self.rows.len());
         self.groups.current = end;
@@ -124,7 +124,7 @@ impl CopiedRows {
         self.found > 0
     }
 
-    /// Returns how often each row is there, if all of them are there equally often, and are not all known as copies.
+    /// Returns the number of times that each row occurs, if equal for all rows. Returns `None` if all are known as copies.
     pub(in crate::upload::plan) fn times_of_each(&self) -> Option<usize> {
         let mut hashes: Vec<u64> = self.rows.iter().map(|row| row.hash).collect();
         hashes.sort_unstable();
@@ -135,8 +135,8 @@ impl CopiedRows {
         (others + 1 >= BLOCK && self.found < copies).then_some(times)
     }
 
-    /// Begins the rows of a part of the source, unless this was done before. Returns the rows of the sheet above if it is a
-    /// copy of an earlier one.
+    /// Begins the rows of a part of the source, unless already done. Returns the rows of the previous sheet if it is a copy of an
+    /// earlier sheet.
     pub(in crate::upload::plan) fn begin_sheet(&mut self, part: usize) -> Vec<CopiedRow> {
         if self.sheets.len() > part {
             return Vec::new();
@@ -146,7 +146,7 @@ impl CopiedRows {
         found
     }
 
-    /// Returns the rows of the last sheet if it is a copy of an earlier one.
+    /// Returns the rows of the last sheet if it is a copy of an earlier sheet.
     pub(in crate::upload::plan) fn end_sheet(&mut self) -> Vec<CopiedRow> {
         let mut found = self.end_group();
         let Some(begin) = self.sheets.last().copied() else { return found };
@@ -224,7 +224,7 @@ pub(in crate::upload::plan) fn copied_row(copied: CopiedRow, first: u64) -> Prob
     }
 }
 
-/// Returns the problem of a record that equals an earlier one, in a file with copied rows.
+/// Returns the problem of a record that equals an earlier record, in a file with copied rows.
 pub(in crate::upload::plan) fn copied_among_others(row: u64, original: u64) -> Problem {
     Problem {
         row: Some(row),

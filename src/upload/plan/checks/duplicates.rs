@@ -1,4 +1,4 @@
-//! Records of a file that must differ, but have the same key, the same unique value or the same body.
+//! Duplicates within a file: records with the same key, the same unique value or the same body.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,9 +27,9 @@ pub(in crate::upload::plan) struct Duplicates {
     keys: Keys,
     /// The values of fields that must be unique, by rule.
     unique: HashMap<usize, Keys>,
-    /// Records that are not to be sent because of such a field.
+    /// Records rejected because of a unique field.
     settled: HashSet<Seq>,
-    /// Bodies of records without a name that must not be created twice.
+    /// Bodies of records without a name, for non-idempotent calls.
     bodies: Keys,
 }
 
@@ -44,7 +44,7 @@ impl Duplicates {
         }
     }
 
-    /// Adds the body of a record without a name, and returns the earlier record with the same one.
+    /// Adds the body of a record without a name. Returns the earlier record with the same body, if any.
     pub(in crate::upload::plan) fn earlier_body(&mut self, seq: Seq, row: u64, body: u64) -> Option<KeyHolder> {
         if self.policy == Policy::Send {
             return None;
@@ -52,8 +52,8 @@ impl Duplicates {
         self.bodies.insert(body, KeyHolder { seq, row, is_to_be_sent: true }, false)
     }
 
-    /// Returns the decision about a record, considering earlier records with the same key or values. Adds records that
-    /// are no longer to be sent to `withdrawn`; the record itself may be among them.
+    /// Returns the decision about a record, considering earlier records with the same key or values. Adds records that are no
+    /// longer to be sent to `withdrawn`, possibly including the record itself.
     pub(in crate::upload::plan) fn decide(
         &mut self,
         parts: &PartsRead<'_>,
@@ -101,7 +101,7 @@ impl Duplicates {
         decision
     }
 
-    /// Rejects records with equal values in a field that must be unique.
+    /// Rejects records with equal values in a unique field.
     fn decide_by_values(
         &mut self,
         parts: &PartsRead<'_>,

@@ -1,4 +1,4 @@
-//! Warnings about a file as a whole: a guessed encoding, hidden sheets and rows that are sent, and columns that are not.
+//! Warnings about a whole file: a guessed encoding, hidden sheets and rows, unread sheets, and unused columns.
 
 use std::ops::RangeInclusive;
 
@@ -14,7 +14,7 @@ use crate::template::problem::excerpt;
 use crate::template::recognize::Fit;
 use crate::template::{Layout, Template};
 
-/// Returns a warning about a text whose letters look like those of a code page of DOS or of an old Mac.
+/// Returns a warning about a text that looks like a code page of DOS or of an old Mac.
 pub(in crate::upload::plan) fn doubtful_letters(dialect: &Dialect) -> Option<Problem> {
     let name = dialect.encoding.encoding.name();
     dialect.encoding.is_doubtful.then(|| Problem {
@@ -30,7 +30,7 @@ pub(in crate::upload::plan) fn doubtful_letters(dialect: &Dialect) -> Option<Pro
     })
 }
 
-/// Returns a warning about a sheet that spreadsheet programs do not show.
+/// Returns a warning about a hidden sheet.
 pub(in crate::upload::plan) fn hidden_sheet(book: &Book, part: &Part) -> Option<Problem> {
     let name = book.sheets().get(part.sheet).filter(|_| book.is_hidden(part.sheet))?;
     Some(Problem {
@@ -40,18 +40,17 @@ pub(in crate::upload::plan) fn hidden_sheet(book: &Book, part: &Part) -> Option<
     })
 }
 
-/// Maximum number of further sheets that are examined.
+/// Maximum number of further sheets to examine.
 const MAX_SHEETS: usize = 20;
 
-/// Returns a warning about further visible sheets with the template's columns and rows, which are not read because nobody
-/// has chosen a sheet.
+/// Returns a warning about unread visible sheets with the template's columns, if no sheet was chosen.
 pub(in crate::upload::plan) fn unread_sheets(book: &Book, template: &Template, parts: &[Part]) -> Option<Problem> {
     let [read] = parts else { return None };
     if read.layout.is_report || !matches!(template.sheet.select, SheetSelect::FirstThatFits) {
         return None;
     }
     let has_records = |sheet: usize| {
-        // Errors in sheets that are not read do not matter.
+        // Errors in unread sheets do not matter.
         let Ok(rows) = book.first_rows(sheet, HEADER_SEARCH_ROWS) else { return false };
         let is_below = |layout: &Layout| rows.iter().any(|row| row.number > layout.header.row && !row.is_blank());
         bind(template, &rows).is_ok_and(|layout| layout.found >= read.layout.found && is_below(&layout))
@@ -75,7 +74,7 @@ pub(in crate::upload::plan) fn unread_sheets(book: &Book, template: &Template, p
 /// The code of the warning about a guess of `template infer`.
 pub(in crate::upload::plan) const GUESS: &str = "guess";
 
-/// Returns a warning for each field that `template infer` has guessed.
+/// Returns a warning for each field guessed by `template infer`.
 pub(in crate::upload::plan) fn guesses(template: &Template, part: &Part) -> Vec<Problem> {
     let warning = |field: &str, column: Option<usize>| {
         let message = format!("is {field} by a guess of template infer, which nobody has confirmed");
@@ -123,7 +122,7 @@ pub(in crate::upload::plan) fn hidden_rows(ranges: &[(u64, u64)], rows: RangeInc
     })
 }
 
-/// Returns a warning about a sheet that is probably about something else than the records of the template.
+/// Returns a warning about a sheet that is probably not about the records of the template.
 pub(in crate::upload::plan) fn foreign_sheet(template: &Template, part: &Part) -> Option<Problem> {
     const SHOWN: usize = 5;
     let foreign = infer::foreign_sheet(template, &part.layout)?;
@@ -150,7 +149,7 @@ pub(in crate::upload::plan) fn foreign_sheet(template: &Template, part: &Part) -
     Some(Problem { remedy, ..Problem::of_record("foreign-sheet", message) })
 }
 
-/// Returns a warning about a sheet of which a built-in template for another kind of record uses more columns than the built-in
+/// Returns a warning about a sheet that matches a built-in template for another kind of record better than the built-in
 /// `template`.
 pub(in crate::upload::plan) fn other_template(book: &Book, template: &Template, part: &Part) -> Option<Problem> {
     builtin::find(&template.name)?;
@@ -173,7 +172,7 @@ pub(in crate::upload::plan) fn other_template(book: &Book, template: &Template, 
     Some(Problem { remedy, ..Problem::of_record("other-template", message) })
 }
 
-/// Returns a warning for each unused column that is probably an amount which the template did not find.
+/// Returns a warning for each unused column that is probably an amount.
 pub(in crate::upload::plan) fn unused_columns(template: &Template, part: &Part) -> impl Iterator<Item = Problem> {
     unused_amounts(template, &part.layout).into_iter().map(|(column, field)| {
         let message = format!("is not sent: the template has no column for {}", field.name);

@@ -28,7 +28,7 @@ type Numbers = HashMap<(String, String), Forms>;
 struct Forms {
     has_short: bool,
     has_long: bool,
-    /// The first one with a separator, with its row.
+    /// The first number with a separator: row, separator and text.
     grouped: Option<(u64, char, String)>,
     rows: u64,
 }
@@ -40,7 +40,7 @@ impl GroupedIdentifiers {
         let mut columns: Vec<usize> = columns.filter(|column| *column == own_column(*column)).collect();
         columns.sort_unstable();
         columns.dedup();
-        // Reports and exports have the texts as they were.
+        // Reports and exports have the original texts.
         let is_ours = layout.is_defused || layout.is_report;
         let columns = columns.into_iter().filter(|_| !is_ours).map(|column| (column, Numbers::new()));
         GroupedIdentifiers { columns: columns.collect() }
@@ -67,8 +67,8 @@ impl GroupedIdentifiers {
         }
     }
 
-    /// Returns a warning for each column with identifiers whose longer numbers have a separator, and whose short ones have
-    /// none: so does a number format, and hardly a person. A point that separates decimals elsewhere in the sheet does not count.
+    /// Returns a warning for each column in which longer numbers have a separator and short numbers have none: typical of a
+    /// number format, and rarely typed. A point does not count if it separates decimals elsewhere in the sheet.
     pub(in crate::upload::plan) fn warnings(&self, part: &Part, survey: &Survey) -> Vec<Problem> {
         let is_suspicious = |forms: &&Forms| {
             let separator = forms.grouped.as_ref().map(|(_, separator, _)| *separator);

@@ -28,7 +28,7 @@ struct Slot {
     seq: u32,
 }
 
-/// The bit of a record that is to be sent.
+/// The flag of a record to be sent.
 const TO_BE_SENT: u32 = 1 << 31;
 
 /// The record holding a key.
@@ -40,8 +40,8 @@ pub(in crate::upload::plan) struct KeyHolder {
 }
 
 impl Keys {
-    /// Adds a record, by the hash of its key, and returns the previous holder, if any. The new record becomes the holder
-    /// of a free key, or if `replace` is set.
+    /// Adds a record by the hash of its key. Returns the previous holder, if any. The new record becomes the holder if the key is
+    /// free or `replace` is set.
     pub(in crate::upload::plan) fn insert(&mut self, key: u64, new: KeyHolder, replace: bool) -> Option<KeyHolder> {
         match self.slots.entry(key, |slot| slot.key == key, |slot| slot.key) {
             Entry::Vacant(entry) => {

@@ -6,16 +6,16 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 
 use crate::template::Cause;
 
-/// Cyrillic and Greek letters, each with the Latin letter that looks the same.
+/// Cyrillic and Greek letters, each followed by the Latin letter with the same shape.
 const LOOK_ALIKES: &str = "АAВBЕEКKМMНHОOРPСCТTУYХXІIЈJЅSԌGӀIΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧXаAеEоOрPсCуYхXіIјJѕSοO";
 
 /// The name of a record, prepared for comparison on any thread.
 #[derive(Debug)]
 pub(in crate::upload) struct Name {
     pub(in crate::upload::plan) hash: u64,
-    /// The hash of what is left of the name without differences that people overlook.
+    /// Hash of the name without differences that people overlook.
     pub(in crate::upload::plan) folded: u64,
-    /// What is suspicious about the name itself.
+    /// Suspicious features of the name.
     pub(in crate::upload::plan) causes: Vec<Cause>,
 }
 
@@ -33,8 +33,8 @@ impl Name {
     }
 }
 
-/// Removes the differences that people overlook: case, white space, width, zeros in front of digits, and letters of other
-/// scripts that look like Latin ones.
+/// Removes differences that people overlook: case, white space, width, leading zeros, and letters of other scripts that look like
+/// Latin letters.
 fn folded(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
     let normalized = ComposingNormalizerBorrowed::new_nfkc();
@@ -46,7 +46,7 @@ fn folded(name: &str) -> String {
             zeros += 1;
             continue;
         }
-        // Zeros without a digit behind them, and those behind a decimal separator, count.
+        // Keeps zeros without a digit after them, and zeros after a decimal separator.
         if zeros > 0 && (!c.is_ascii_digit() || folded.ends_with(['.', ','])) {
             folded.extend(std::iter::repeat_n('0', zeros));
         }
@@ -67,7 +67,7 @@ fn look_alike(c: char) -> Option<char> {
     pairs.find(|(other, _)| *other == c).map(|(_, latin)| latin)
 }
 
-/// Whether a name has the form of a date such as 2026-03-02, to which spreadsheet programs turn `2-3`.
+/// Whether a name has the form of a date such as 2026-03-02. Spreadsheet programs turn `2-3` into such dates.
 fn is_iso_date(name: &str) -> bool {
     let number = |part: &str, last: u8| part.len() == 2 && part.parse::<u8>().is_ok_and(|it| (1..=last).contains(&it));
     let mut parts = name.split('-');

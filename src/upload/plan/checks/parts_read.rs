@@ -16,7 +16,7 @@ impl<'t> PartsRead<'t> {
         PartsRead { rows, firsts: Vec::new() }
     }
 
-    /// Notes that the next record is in `part`.
+    /// Sets the part of the next record.
     pub(in crate::upload::plan) fn begin(&mut self, part: usize, next: Seq) {
         if self.firsts.len() <= part {
             self.firsts.resize(part + 1, next);
@@ -55,7 +55,7 @@ impl<'t> PartsRead<'t> {
         self.with_other_sheet(ledger_problem(problem, self.rows.source), seq, other.0)
     }
 
-    /// Adds the sheets of a copied row and of its original to the problem, whose remedy ends with the row of the original.
+    /// Adds the sheets of a copied row and of its original to a problem. The remedy must end with the row of the original.
     pub(in crate::upload::plan) fn copied(&self, (part, original): (usize, usize), mut problem: Problem) -> Problem {
         let source = self.rows.source;
         problem.sheet = source.sheet_of(&source.parts[part]);
@@ -65,7 +65,7 @@ impl<'t> PartsRead<'t> {
         problem
     }
 
-    /// Adds the sheet of another record to the remedy, if that is another sheet.
+    /// Adds the sheet of another record to the remedy, if different.
     pub(in crate::upload::plan) fn with_other_sheet(&self, mut problem: Problem, seq: Seq, other: Seq) -> Problem {
         let (part, other_part) = (self.part_of(seq), self.part_of(other));
         if part != other_part {

@@ -1,5 +1,5 @@
-//! Single repetitions within a file: perhaps pasted twice, but possible on purpose, so that they are warnings. A record whose
-//! lines are all there twice in the same order is a problem.
+//! Repetitions within a file. Single repetitions are warnings: possibly pasted twice, but also possible on purpose. A record with
+//! all lines twice in the same order is a problem.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::copied::COPIED;
 use crate::ledger::Problem;
 
 const REPEATED: &str = "repeated";
-/// Number of repeated lines that are a warning, even if the record has other lines.
+/// Minimum number of repeated lines for a warning about a record with other lines as well.
 const MANY: usize = 2;
 
 /// The lines of a record, as hashes.
@@ -27,7 +27,7 @@ impl RepeatedLines {
         }
     }
 
-    /// Returns the problem of a record with all lines twice in the same order, if they are not all the same.
+    /// Returns the problem of a record with all lines twice in the same order, unless all lines are equal.
     pub(in crate::upload::plan) fn copied(&self) -> Option<Problem> {
         let (first, second) = self.lines.split_at(self.lines.len() / 2);
         let is_copied = first.len() == second.len()
@@ -67,7 +67,7 @@ impl RepeatedLines {
     }
 }
 
-/// Returns the warning about a record without a name that is the same as an earlier one.
+/// Returns the warning about a record without a name that equals an earlier record.
 pub(in crate::upload::plan) fn repeated_record(row: u64, first: u64) -> Problem {
     Problem {
         row: Some(row),

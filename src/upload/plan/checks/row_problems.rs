@@ -1,4 +1,4 @@
-//! Problems of a row of a text file: cells beyond the header, and cells that may be wrong.
+//! Problems of a row of a text file: cells beyond the header, and possibly wrong cells.
 
 use crate::ledger::Problem;
 use crate::sheet::{Cell, Doubt, Row, column_letters, is_unsplit};
@@ -21,8 +21,8 @@ pub(in crate::upload::plan) fn beyond_header(row: &Row, width: usize) -> Option<
     })
 }
 
-/// Returns the problem of a row whose first cell has the values of all columns. Programs write such rows when they save a CSV
-/// that was opened with all columns in one.
+/// Returns the problem of a row with all values in its first cell. Programs write such rows when they save a CSV that was opened
+/// with all columns in one.
 pub(in crate::upload::plan) fn unsplit(row: &Row, width: usize) -> Option<Problem> {
     let Some(Cell::Text(text)) = row.cells().next() else { return None };
     // Of two columns, the second may just be blank after a text with a comma.
@@ -37,7 +37,7 @@ pub(in crate::upload::plan) fn unsplit(row: &Row, width: usize) -> Option<Proble
     })
 }
 
-/// Returns the problem of a row of a text file whose cells may be wrong.
+/// Returns the problem of a row of a text file with possibly wrong cells.
 pub(in crate::upload::plan) fn doubtful(row: &Row, doubt: Doubt) -> Problem {
     let (code, message, remedy) = match doubt {
         Doubt::StrayQuote => (

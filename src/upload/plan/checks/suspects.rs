@@ -1,5 +1,4 @@
-//! Rows that contradict the rows above: names that are probably those of other records, and further rows of the record
-//! above.
+//! Rows that contradict the rows above: names that probably mean another record, and further rows of the record above.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -16,7 +15,7 @@ pub(in crate::upload::plan) struct Suspects {
     above: Vec<usize>,
 }
 
-/// The first name of those that differ only in what people overlook.
+/// The first of several names that differ only in details that people overlook.
 #[derive(Debug)]
 struct Known {
     folded: u64,
@@ -27,8 +26,8 @@ struct Known {
 }
 
 impl Suspects {
-    /// Returns the rule of the name, if the row lacks the name and another text that the row above has. Programs write
-    /// texts of a product on the first row of its variants only.
+    /// Returns the rule of the name, if the row lacks the name and another text of the row above. Programs write the texts of a
+    /// product only on the row of its first variant.
     pub(in crate::upload::plan) fn continues_above(&mut self, mapper: &Mapper<'_>, parts: &Parts) -> Option<usize> {
         let name = mapper.name_rule()?;
         if self.above.contains(&name) && !parts.rules().any(|rule| rule == name) {
@@ -43,7 +42,7 @@ impl Suspects {
         None
     }
 
-    /// Adds the name of a record and returns what is suspicious about it.
+    /// Adds the name of a record. Returns the suspicious features of the name.
     pub(in crate::upload::plan) fn add_name(&mut self, row: u64, name: Name) -> Vec<Cause> {
         let Name { hash, folded, mut causes } = name;
         let (hash, row) = (hash as u32, u32::try_from(row).expect("row numbers are at most MAX_ROWS"));

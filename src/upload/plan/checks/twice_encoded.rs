@@ -1,4 +1,4 @@
-//! Texts that a program encoded as UTF-8 twice: `MÃ¼ller` for `Müller`.
+//! Texts encoded as UTF-8 twice: `MÃ¼ller` for `Müller`.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::template::bind::own_column;
 use crate::template::problem::excerpt;
 use crate::upload::respelled::encoded_once;
 
-/// The texts of a sheet's mapped columns that seem to be encoded twice.
+/// Texts in a sheet's mapped columns that seem to be encoded twice.
 pub(in crate::upload::plan) struct TwiceEncoded {
     columns: Vec<usize>,
     /// By column.
@@ -19,9 +19,9 @@ pub(in crate::upload::plan) struct TwiceEncoded {
 
 /// The texts of a column.
 struct Found {
-    /// The row of the first one.
+    /// The first row with such a text.
     row: u64,
-    /// The first one as it is stored, and as it was.
+    /// The first such text, as stored and as repaired.
     example: (String, String),
     rows: u64,
 }
@@ -32,7 +32,7 @@ impl TwiceEncoded {
         let mut columns: Vec<usize> = columns.filter(|column| *column == own_column(*column)).collect();
         columns.sort_unstable();
         columns.dedup();
-        // The texts of an export are those of the service.
+        // An export has the texts of the service.
         let is_export = layout.is_defused && !layout.is_report;
         TwiceEncoded { columns: if is_export { Vec::new() } else { columns }, found: BTreeMap::new() }
     }
@@ -70,9 +70,9 @@ impl TwiceEncoded {
     }
 }
 
-/// Returns the text before it was encoded a second time, or `None` for a text that was not.
+/// Returns the text before it was encoded a second time, or `None` for any other text.
 fn repaired(text: &str) -> Option<String> {
-    // Encoded twice, each character past ASCII begins with one of these.
+    // Non-ASCII characters start with one of these after a second encoding.
     const STARTS: &[char] = &['Ã', 'Â', 'Å', 'Ä', 'Ð', 'Ñ', 'Î', 'Ï', 'â', 'ã', 'ä', 'å', 'æ', 'ç', 'è', 'é'];
     let repaired = encoded_once(text).filter(|_| text.contains(STARTS))?;
     repaired.chars().all(|c| !c.is_control() || c.is_whitespace()).then_some(repaired)

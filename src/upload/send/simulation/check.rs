@@ -1,4 +1,4 @@
-//! What must hold after every life, and in the end.
+//! Invariants after every life and at the end.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::service::World;
 use super::store::Store;
 use crate::ledger::{Error, RecordState, RunId, Seq};
 
-/// Checks that the states of all records agree with what the service has applied.
+/// Checks that the states of all records agree with the requests applied by the service.
 pub(super) fn check(store: &dyn Store, world: &World, runs: &[Sent]) -> Result<(), String> {
     runs.iter().try_for_each(|sent| check_run(store, world, sent))
 }
@@ -61,7 +61,7 @@ fn check_run(store: &dyn Store, world: &World, sent: &Sent) -> Result<(), String
     }
 }
 
-/// Checks, when nothing is pending, that each key has the value of the newest record that was sent.
+/// Checks, once nothing is pending, that each key has the value of the newest record sent.
 pub(super) fn check_end(store: &dyn Store, world: &World) -> Result<(), String> {
     let place = |run: RunId, seq: Seq| (world.runs[&run].age, run, seq);
     let mut newest: BTreeMap<&str, (RunId, RunId, Seq)> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! A life: a process that sends a run until its end, or until it is killed.
+//! A life: a process that sends a run until the run ends or the process is killed.
 
 use std::cell::Cell;
 use std::sync::Mutex;
@@ -20,7 +20,7 @@ pub(super) struct Life {
     is_killed: AtomicBool,
     killed: Notify,
     random: Mutex<fastrand::Rng>,
-    /// Unknown outcomes of what must not be repeated since the last other one, and the most of them.
+    /// Consecutive unknown outcomes of non-idempotent requests, and their maximum.
     unknown: AtomicU64,
     most_unknown: AtomicU64,
     inherited: AtomicU64,
@@ -28,7 +28,8 @@ pub(super) struct Life {
 }
 
 impl Life {
-    /// Creates a life that ends after `steps` steps. `unknown`: the unknown outcomes at the end of the run's last life.
+    /// Creates a life that ends after `steps` steps. `unknown`: the consecutive unknown outcomes at the end of the run's last
+    /// life.
     pub(super) fn new(run: RunId, once: Vec<bool>, steps: Option<u32>, unknown: u64, seed: u64) -> Life {
         Life {
             run,
@@ -44,7 +45,7 @@ impl Life {
         }
     }
 
-    /// Passes a point where the process may be killed. Does not return if it is.
+    /// Passes a point where the process may be killed. Does not return if the process is killed.
     pub(super) async fn step(&self) {
         if !self.is_killed() && self.steps.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.is_killed.store(true, Ordering::Relaxed);
@@ -74,7 +75,7 @@ impl Life {
         tokio::time::sleep(Duration::from_millis(millis)).await;
     }
 
-    /// Counts the records that were in flight at the end of the last life.
+    /// Counts the records in flight at the end of the last life.
     pub(super) fn began_with_unknown(&self, unknown: u64) {
         self.has_begun.store(true, Ordering::Relaxed);
         self.inherited.store(unknown + self.unknown.swap(0, Ordering::Relaxed), Ordering::Relaxed);
@@ -107,7 +108,7 @@ impl Life {
         self.most_unknown.fetch_max(unknown, Ordering::Relaxed);
     }
 
-    /// Returns the unknown outcomes since the last other one.
+    /// Returns the number of consecutive unknown outcomes.
     pub(super) fn unknown(&self) -> u64 {
         self.unknown.load(Ordering::Relaxed)
     }

@@ -1,6 +1,6 @@
-//! Simulations of sending: the real sender, dispatcher and policy with a scripted service and the ledger or a model of it, on
-//! a paused clock. Processes are killed between any two steps, before or after a write to the ledger is durable; their runs
-//! are resumed and retried. What the service has applied must agree with the ledger in every case.
+//! Simulations of sending: the real sender, dispatcher and policy with a scripted service and the ledger or a model of it, on a
+//! paused clock. Processes are killed between any two steps, before or after a write to the ledger is durable; their runs are
+//! resumed and retried. The requests applied by the service must agree with the ledger in every case.
 //!
 //! A schedule follows from its seed. `SHEETPORT_SIMULATION_SEED` and `SHEETPORT_SIMULATION_COUNT` choose the schedules.
 
@@ -23,7 +23,7 @@ use store::Store;
 use crate::ledger::{BLOCK_LEN, Run};
 use crate::records::RecordKind;
 
-/// Schedules of a test with a model of the ledger, of which there are four.
+/// Number of schedules in each of the four tests with a model of the ledger.
 const COUNT: u64 = 25_000;
 /// Schedules of a test with the ledger.
 const COUNT_WITH_LEDGER: u64 = 200;
@@ -36,7 +36,7 @@ fn seeds(count: u64) -> impl Iterator<Item = u64> {
     (0..count).map(move |nth| first.wrapping_add(nth))
 }
 
-/// Returns a run as the ledger has it.
+/// Returns a run from the real ledger.
 fn example(shared: &Arc<Shared>) -> Run {
     let real = Real::new(shared, String::new());
     let run = real.plan(RecordKind::Item, &[], None).expect("a plan");
@@ -54,7 +54,7 @@ fn run_with_model(count: u64) {
     }
 }
 
-/// Runs a schedule and returns what happened.
+/// Runs a schedule. Returns its trace.
 #[track_caller]
 fn trace(seed: u64, store: Arc<dyn Store>) -> Vec<String> {
     Schedule::new(seed, store, true).run().unwrap_or_else(|(rule, trace)| {

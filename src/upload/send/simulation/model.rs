@@ -34,11 +34,11 @@ struct Stored {
     in_flight: BTreeMap<Seq, (i64, bool)>,
     /// First record, last record, time.
     intents: Vec<(Seq, Seq, i64)>,
-    /// With their numbers and times.
+    /// Each with its number and time.
     claims: BTreeMap<Seq, (i64, i64, Claim)>,
     requests: i64,
     retries: i64,
-    /// Of a run in `sender`: the intents that it has yielded to.
+    /// The intents that a registered sender has yielded to. `None` for a run without a row in `sender`.
     yielded: Option<BTreeSet<Intent>>,
     is_alive: bool,
 }
@@ -46,7 +46,7 @@ struct Stored {
 type Runs = BTreeMap<RunId, Stored>;
 
 impl Model {
-    /// Creates an empty model, in which the first run has the number `first`.
+    /// Creates an empty model. The first run will have the number `first`.
     pub(super) fn new(example: Run, block_len: usize, first: RunId) -> Model {
         Model { example, block_len, first, has_handshake: true, runs: Mutex::default() }
     }
@@ -93,7 +93,7 @@ impl Stored {
         !self.outcomes.contains_key(&seq)
     }
 
-    /// Returns the state of a claimed request and its time, unless it was certainly not applied.
+    /// Returns the state of a claimed request and its time, or `None` if the request was certainly not applied.
     fn claimed(&self, seq: Seq, at: i64) -> Option<(EarlierState, i64)> {
         match self.outcomes.get(&seq) {
             Some(outcome) if outcome.state == RecordState::Sent => Some((EarlierState::Sent, outcome.at)),
@@ -207,7 +207,7 @@ impl Store for Model {
                 begun.push(Intent { run: *other, first: *first, at: *at });
             }
         }
-        // Those that are known from the last look are yielded to once more, which changes nothing.
+        // Yielding again to an intent of the last search changes nothing.
         let yielded = runs.get(&run.id).and_then(|stored| stored.yielded.as_ref());
         begun.retain(|intent| yielded.is_none_or(|yielded| !yielded.contains(intent)));
         Ok(begun)

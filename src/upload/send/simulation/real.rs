@@ -19,7 +19,7 @@ use crate::ledger::{
 use crate::records::RecordKind;
 use crate::upload::{sent_before, superseded};
 
-/// A workspace in a ledger, whose work is done by threads of its own.
+/// A workspace in a real ledger. Separate threads do the work.
 pub(super) struct Real {
     shared: Arc<Shared>,
     workspace: String,
@@ -54,7 +54,7 @@ impl Real {
         Real { shared: Arc::clone(shared), workspace, alive: Mutex::default(), plans: AtomicU64::new(0) }
     }
 
-    /// Waits for the ledger without letting the paused clock go on, as waiting within its runtime would.
+    /// Waits for the ledger without advancing the paused clock. Waiting within the runtime would advance it.
     fn wait<T: Send>(&self, work: impl AsyncFnOnce(&Ledger) -> T + Send) -> T {
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| self.shared.runtime.block_on(work(&self.shared.ledger)));

@@ -29,10 +29,10 @@ const MAX_LIVES: usize = 40;
 /// How long services remember idempotency keys, in words and in milliseconds.
 const KEYS: [(&str, i64); 3] = [("10s", 10_000), ("10min", 600_000), ("24h", 86_400_000)];
 
-/// A broken rule, with what happened.
+/// A broken rule and the trace up to it.
 type Broken = (String, Vec<String>);
 
-/// How a process sends a run, and how it ends.
+/// How a process sends a run, and how the process ends.
 struct Plan {
     concurrency: usize,
     low_backlog: usize,
@@ -48,11 +48,11 @@ struct Plan {
     interrupt: Option<(u64, u64)>,
 }
 
-/// A run, and how its last life ended.
+/// A run, and the end of its last life.
 #[derive(Debug)]
 pub(super) struct Sent {
     pub run: RunId,
-    /// The unknown outcomes in a row at its end, and its concurrency.
+    /// Consecutive unknown outcomes at the end of the last life. `concurrency` belongs to the same life.
     unknown: u64,
     concurrency: usize,
     /// Whether a life was killed or interrupted.
@@ -66,7 +66,7 @@ pub(super) struct Sent {
 pub(super) struct Schedule {
     random: fastrand::Rng,
     kind: RecordKind,
-    /// How long the service remembers idempotency keys, if it honours them.
+    /// How long the service remembers idempotency keys. `None` if the service does not honour them.
     keys: Option<KeyMemory>,
     has_names: bool,
     /// Whether the uploads are long enough for outages.
@@ -77,7 +77,7 @@ pub(super) struct Schedule {
     /// The time of day in milliseconds.
     clock: i64,
     lives: usize,
-    /// What happened, if anybody wants to know.
+    /// The trace, if requested.
     trace: Option<Vec<String>>,
     runtime: Runtime,
 }
@@ -119,7 +119,7 @@ impl Schedule {
         }
     }
 
-    /// Runs until everything is sent, by a healthy service in the end. Returns what happened.
+    /// Runs until everything is sent, with a healthy service at the end. Returns the trace.
     pub(super) fn run(mut self) -> Result<Vec<String>, Broken> {
         let result = self.try_run();
         let trace = self.trace.take().unwrap_or_default();
@@ -227,7 +227,7 @@ impl Schedule {
         Ok(())
     }
 
-    /// Retries the refused records of a run, if there is one with any. Returns whether there was one.
+    /// Retries the refused records of the first run that has any. Returns whether there was such a run.
     fn retry(&mut self) -> Result<bool, String> {
         for of in 0..self.runs.len() {
             let run = self.runs[of].run;
@@ -237,7 +237,7 @@ impl Schedule {
             }
             let world = self.world.lock().expect("no panic");
             let state = |seq: Seq| states[usize::try_from(seq).expect("a place")];
-            // A later record with the same key that was sent is newer.
+            // A later record with the same key, if sent, is newer.
             let is_last = |seq: Seq| {
                 let key = &world.record(run, seq).key;
                 let mut later = (0..).zip(&world.runs[&run].records).skip_while(|(other, _)| *other <= seq);
@@ -283,7 +283,7 @@ impl Schedule {
         }
     }
 
-    /// Sends runs at the same time until their ends, or until their processes are killed.
+    /// Sends runs at the same time until they end or their processes are killed.
     fn live(&mut self, lives: Vec<(usize, Plan)>, mood: Mood) -> Result<(), String> {
         self.lives += 1;
         if self.lives > MAX_LIVES {
@@ -399,7 +399,7 @@ impl Schedule {
         ended
     }
 
-    /// Checks what a life has left.
+    /// Checks the state after a life.
     fn ended(&mut self, of: usize, plan: &Plan, life: &Life, ended: Option<&SendResult>) -> Result<(), String> {
         let run = self.runs[of].run;
         let now = self.accounting(run)?;
@@ -424,7 +424,7 @@ impl Schedule {
         }
     }
 
-    /// Returns the keys that newer runs have sent.
+    /// Returns the keys sent by newer runs.
     fn keys_of_newer(&self, run: RunId) -> Result<BTreeSet<String>, String> {
         let world = self.world.lock().expect("no panic");
         let mut keys = BTreeSet::new();

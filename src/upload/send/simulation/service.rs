@@ -1,4 +1,4 @@
-//! The service that the simulated requests reach: it applies each one or not, and answers in every way.
+//! The simulated service: applies each request or not, and answers in every possible way.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use crate::client::{Attempt, IdempotencyKey, Request, Response, TransportOutcome
 use crate::ledger::{RunId, Seq};
 use crate::records::RecordKind;
 
-/// What happens to a request.
+/// The fate of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Accepted,
@@ -29,7 +29,7 @@ pub(super) enum Fate {
     NotConnected,
     /// A status of a service or gateway in trouble, perhaps with a Retry-After. Applied or not.
     Troubled(u16, Option<u16>),
-    /// A 2xx answer that can't be read. Applied or not.
+    /// An unreadable 2xx answer, with the request applied or not.
     Garbled,
     Truncated,
     /// The connection breaks. Applied or not.
@@ -76,7 +76,7 @@ impl Fate {
         Fate::Silence,
     ];
 
-    /// Whether the sender can't tell if the request was applied, so that it must not be repeated.
+    /// Whether the sender can't know if the request was applied, and must not repeat it.
     pub(super) fn is_ambiguous(self) -> bool {
         matches!(self, Fate::Troubled(..) | Fate::Garbled | Fate::Truncated | Fate::Reset | Fate::Silence)
     }
@@ -129,15 +129,15 @@ fn denied(kind: RecordKind, key: &str) -> String {
 /// How the service behaves during a session.
 #[derive(Clone, Debug)]
 pub(super) struct Mood {
-    /// Percentage of requests that are accepted outside of outages.
+    /// Percentage of requests accepted outside of outages.
     pub accepts: u32,
-    /// What happens to the others.
+    /// Possible fates of the other requests.
     pub fates: Vec<Fate>,
-    /// From and to, in milliseconds since the session began, and what happens to all requests.
+    /// Start and end in milliseconds since the session began, and the fate of all requests between.
     pub outage: Option<(u64, u64, Fate)>,
     /// Whether reads are answered in any case.
     pub answers_reads: bool,
-    /// The longest time that a request takes, in milliseconds.
+    /// Maximum duration of a request, in milliseconds.
     pub slowness: u64,
 }
 
@@ -147,17 +147,17 @@ impl Mood {
     }
 }
 
-/// The records of a plan, as the service knows them.
+/// The records of a plan, indexed for the service.
 #[derive(Debug)]
 pub(super) struct Known {
     pub records: Vec<Planned>,
-    /// The place of each record by its body.
+    /// The position of each record, by body.
     pub seqs: HashMap<Bytes, Seq>,
     /// The first run of the family.
     pub age: RunId,
 }
 
-/// A request that was applied.
+/// An applied request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Applied {
     pub run: RunId,
@@ -165,7 +165,7 @@ pub(super) struct Applied {
     pub session: usize,
 }
 
-/// The service and everything that it has seen.
+/// The service and its full history.
 pub(super) struct World {
     pub kind: RecordKind,
     pub random: fastrand::Rng,
@@ -176,15 +176,15 @@ pub(super) struct World {
     pub applied: Vec<Applied>,
     /// The number of requests of each record.
     pub requests: BTreeMap<(RunId, Seq), u64>,
-    /// Records with a request of which the sender can't tell if it was applied.
+    /// Records with an ambiguous request: the sender can't know if the request was applied.
     pub ambiguous: BTreeMap<(RunId, Seq), Fate>,
     /// The first broken rule.
     pub broken: Option<String>,
-    /// Keys that newer runs had sent before the session, by run.
+    /// Keys sent by newer runs before the session, by run.
     pub taken: BTreeMap<RunId, BTreeSet<String>>,
-    /// How long the service remembers idempotency keys in milliseconds, if it honours them.
+    /// How long the service remembers idempotency keys, in milliseconds. `None` if the service does not honour them.
     pub remembers: Option<i64>,
-    /// The time at which a request with an idempotency key was applied.
+    /// The time when a request with an idempotency key was applied.
     pub remembered: HashMap<IdempotencyKey, i64>,
     /// The idempotency key of the last request of each record.
     pub sent_with: BTreeMap<(RunId, Seq), Option<IdempotencyKey>>,
@@ -233,7 +233,7 @@ impl World {
         }
     }
 
-    /// A request is applied, unless the service remembers its idempotency key.
+    /// Applies a request, unless the service remembers its idempotency key.
     fn apply(&mut self, run: RunId, seq: Seq, key: Option<&IdempotencyKey>) {
         if let Some((memory, key)) = self.remembers.zip(key) {
             if self.remembered.get(key).is_some_and(|at| wall() < at + memory) {
@@ -272,7 +272,7 @@ pub(super) struct Line {
     pub life: Arc<Life>,
 }
 
-/// A request on its way. If the sender is gone before the request has arrived, chance decides whether it does.
+/// A request on its way. If the sender dies before the arrival, chance decides whether the request arrives.
 struct OnItsWay<'a> {
     line: &'a Line,
     seq: Seq,

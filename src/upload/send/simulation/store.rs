@@ -1,4 +1,4 @@
-//! The ledger as the simulation sees it: without waiting, so that the paused clock stands still meanwhile.
+//! A blocking interface to the ledger for the simulation. The paused clock stands still during each call.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -54,18 +54,18 @@ pub(super) trait Store: Send + Sync {
     fn store(&self, run: RunId, changes: &SendingChanges) -> Result<(), Error>;
     fn reduce_intents(&self, run: RunId, since: i64, sent: &[Seq], now: i64) -> Result<(), Error>;
 
-    /// Locks the run for a process that lives, or unlocks it.
+    /// Locks the run for a living process, or unlocks the run.
     fn set_alive(&self, run: RunId, is_alive: bool) -> Result<(), Error>;
     /// Plans a run.
     fn plan(&self, kind: RecordKind, records: &[Planned], retry_of: Option<RunId>) -> Result<RunId, Error>;
-    /// Leaves out what was sent before or by newer runs, as is done before sending.
+    /// Leaves out records sent before or by newer runs, as always done before sending.
     fn prepare(&self, run: RunId, now: i64) -> Result<(), Error>;
     /// Stores how sending ended.
     fn end(&self, run: RunId, now: i64) -> Result<(), Error>;
     fn accounting(&self, run: RunId) -> Result<Accounting, Error>;
     /// Returns the state of each record.
     fn states(&self, run: RunId) -> Result<Vec<RecordState>, Error>;
-    /// Whether the record is stored as one that may be in flight, or `None` if this can't be said.
+    /// Whether the record is stored as possibly in flight, or `None` if unknown.
     fn has_intent(&self, run: RunId, seq: Seq) -> Option<bool>;
 }
 
@@ -77,7 +77,7 @@ pub(super) struct Mortal {
 }
 
 impl Mortal {
-    /// Writes, unless the process is killed before. What is written is durable.
+    /// Writes durably, unless the process is killed first.
     async fn write<T>(&self, write: impl FnOnce(&dyn Store) -> Result<T, Error>) -> Result<T, Error> {
         self.life.takes_a_moment().await;
         self.life.step().await;

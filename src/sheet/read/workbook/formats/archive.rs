@@ -1,7 +1,7 @@
-//! Checks of a ZIP archive before a workbook in it is read: ZIP bombs and document type definitions are refused.
+//! Checks a ZIP archive before reading the workbook in it. Refuses ZIP bombs and document type definitions.
 //!
-//! The archive's directory may be wrong, so it is trusted only if it shows a bomb, and the start of each part is unpacked
-//! as well. The limits of the process apply to everything else.
+//! The archive's directory may be wrong. If it shows a bomb, that is enough; otherwise the start of each part is unpacked as
+//! well. The limits of the process apply to everything else.
 
 use std::io::{Read, Seek};
 
@@ -25,7 +25,7 @@ pub(super) struct Found {
     pub has_utf16: bool,
 }
 
-/// Checks an archive. The error is the reason for refusing it.
+/// Checks an archive. The error is the reason to refuse it.
 pub(super) fn check(input: &mut (impl Read + Seek)) -> Result<Found, String> {
     let mut found = Found::default();
     // For an invalid archive, calamine has better messages.
@@ -72,7 +72,7 @@ pub(super) fn attribute<'a>(element: &'a str, name: &str) -> Option<&'a str> {
     Some(value.split_once('"')?.0)
 }
 
-/// Returns the encoding of an XML part if it is UTF-16.
+/// Returns the encoding of an XML part in UTF-16, or `None` for other encodings.
 pub(super) fn utf16(start: &[u8]) -> Option<&'static Encoding> {
     match start {
         [0xFF, 0xFE, ..] | [b'<', 0, ..] => Some(UTF_16LE),

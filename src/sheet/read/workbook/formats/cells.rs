@@ -8,18 +8,18 @@ use crate::sheet::read::workbook::dates;
 use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
 use crate::sheet::read::workbook::styles::{NumberFormat, ShownText};
 
-/// What calamine does not tell of a cell.
+/// Data about a cell that calamine does not provide.
 pub(super) enum Known<'f> {
-    /// A value whose format matters, instead of the one that calamine read.
+    /// A value whose format matters, in place of calamine's value.
     Formatted(Data, &'f NumberFormat),
     /// A boolean with the format of a number.
     Boolean(bool),
-    /// A formula that the program that wrote it did not calculate.
+    /// A formula without a calculated result.
     Uncalculated,
 }
 
-/// Sends the cells of a sheet that calamine read as a whole. `known` returns what else is known of a cell, by its zero-based
-/// row and column.
+/// Sends the cells of a sheet that calamine has read as a whole. `known` returns further data about a cell, by its zero-based row
+/// and column.
 pub(super) fn send_range<'f>(
     range: &Range<Data>,
     is_1904: bool,
@@ -33,7 +33,7 @@ pub(super) fn send_range<'f>(
             match known {
                 Known::Formatted(value, format) => send(rows, at, &borrowed(&value), Some(format), is_1904)?,
                 Known::Boolean(boolean) => {
-                    // The program that wrote it shows a number.
+                    // The program that wrote the file displays a number.
                     let shown = ShownText { text: String::new(), is_certain: false };
                     rows.shown_cell(at.0, at.1, Cell::Boolean(boolean), Some(shown))?;
                 }
@@ -70,7 +70,7 @@ pub(super) fn send(
 ) -> Result<(), Stop> {
     let elapsed;
     let mut text = String::new();
-    // The stored number; of a date or time, that of its days.
+    // The stored number. For a date or time, the number of days.
     let mut stored = 0.0;
     let cell = match value {
         DataRef::Empty => return Ok(()),
@@ -101,7 +101,7 @@ pub(super) fn send(
             cell_or_text(&elapsed)
         }
     };
-    // A text is shown as it is, whatever the format of its cell.
+    // A text is displayed unchanged, whatever the format of its cell.
     let is_text = matches!(value, DataRef::String(_) | DataRef::SharedString(_));
     let shown = format.filter(|_| !is_text).and_then(|format| format.shown(&cell, stored));
     rows.shown_cell(row, column, cell, shown)

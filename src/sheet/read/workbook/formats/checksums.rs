@@ -1,6 +1,6 @@
-//! Checksums of an archive's parts. Calamine stops at the end of a sheet's cells, before the checksum of the part is
-//! compared, and trusts the names in the archive's directory. A damaged part has wrong values, and a part that is missing
-//! in the directory may be the one with the formats of dates.
+//! Checksums of an archive's parts. Calamine stops at the end of a sheet's cells, before comparing the checksum of the part, and
+//! trusts the names in the archive's directory. But a damaged part has wrong values, and a part missing from the directory may
+//! contain the formats of dates.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -15,14 +15,14 @@ use crate::sheet::read::workbook::activity::Activity;
 use crate::sheet::read::workbook::fault::{Fault, FaultKind};
 use crate::sheet::read::workbook::row_ranges::RowRanges;
 
-/// Length of an entry's header before its name, in front of the entry and in the directory.
+/// Length of an entry's header before its name: beside the entry, and in the directory.
 const LOCAL_HEADER: usize = 30;
 const DIRECTORY_HEADER: usize = 46;
 
 /// The hidden rows of the sheets of an XLSX file, by name.
 pub(super) type Hidden = HashMap<String, RowRanges>;
 
-/// The check of an archive's parts, on a thread of its own while the first sheet is read.
+/// The check of an archive's parts, in a separate thread while the first sheet is read.
 pub(super) struct Checksums {
     activity: Arc<Activity>,
     state: State,
@@ -41,19 +41,19 @@ impl Checksums {
         Checksums { activity: Arc::clone(archive.activity()), state: State::Waiting(archive.again()) }
     }
 
-    /// Returns the passed check of a file that is no archive.
+    /// Returns the passed check of a file that is not an archive.
     pub(super) fn none(activity: &Arc<Activity>) -> Checksums {
         Checksums { activity: Arc::clone(activity), state: State::Ended(Ok(Hidden::new())) }
     }
 
-    /// Starts the check, unless it was started before.
+    /// Starts the check, unless already started.
     pub(super) fn start(&mut self) {
         let State::Waiting(archive) = &self.state else { return };
         let own = archive.again();
         let thread = thread::Builder::new().name("checksums".to_owned());
         self.state = match thread.spawn(move || check(&own)) {
             Ok(thread) => State::Running(thread),
-            // Without a thread, the check takes its own time.
+            // Without a thread, the check runs here.
             Err(_) => State::Ended(check(archive)),
         };
     }
@@ -80,16 +80,16 @@ impl Checksums {
     }
 }
 
-/// Unpacks all parts of an archive to compare their checksums, and compares the directory with the parts.
+/// Unpacks all parts of an archive to verify their checksums, and compares the directory with the parts.
 fn check(archive: &Source) -> Result<Hidden, String> {
     let mut input = archive.input();
-    // Only calamine can tell why it is no archive.
+    // Calamine reports why this is not an archive.
     let Ok(mut archive) = ZipArchive::new(&mut input) else { return Ok(Hidden::new()) };
     let (sheets, mut hidden) = (sheets_by_part(&mut archive), Hidden::new());
     let names: Vec<Vec<u8>> = archive.file_names_raw().map(<[u8]>::to_vec).collect();
     let mut local = Vec::new();
     for (index, name) in names.into_iter().enumerate() {
-        // Calamine may read the workbook as if it had no such part, and show numbers without their formats.
+        // Without this part, calamine may read the workbook and show numbers without their formats.
         let mut part = archive.by_index(index).map_err(|error| damaged(&name, &error.to_string()))?;
         local.push((part.header_start(), name.clone()));
         let sheet = sheets.get(&*String::from_utf8_lossy(&name));
@@ -138,7 +138,7 @@ fn directory_names(input: &mut Input, start: u64) -> io::Result<HashSet<Vec<u8>>
     Ok(names)
 }
 
-/// Returns the name in front of a part, or as much of it as the directory's name has.
+/// Returns the name in front of a part, at most as long as the name in the directory.
 fn local_name(input: &mut BufReader<Source>, at: u64, most: usize) -> io::Result<Vec<u8>> {
     input.seek(SeekFrom::Start(at))?;
     let mut header = [0; LOCAL_HEADER];

@@ -13,12 +13,12 @@ use crate::sheet::read::workbook::row_sender::Stop;
 
 /// Maximum number of files.
 const MAX_FILES: usize = 20_000;
-/// Unpacked size up to which any ratio is allowed, and the maximum ratio beyond, as for other compressed files.
+/// Maximum unpacked size without a check of the ratio, and the maximum ratio beyond, as for other compressed files.
 const FREE: u64 = 64 << 20;
 const MAX_RATIO: u64 = 250;
 /// Maximum unpacked size.
 const MAX_SIZE: u64 = 64 << 30;
-/// Files that programs add by themselves.
+/// Files that operating systems add.
 const IGNORED: [&str; 3] = ["__MACOSX", "Thumbs.db", "desktop.ini"];
 
 pub(in crate::sheet::read::workbook) struct Container {
@@ -49,7 +49,7 @@ impl Container {
         Ok(Container { archive, files })
     }
 
-    /// Returns the names of the files, without those that programs add by themselves.
+    /// Returns the names of the files, without files added by operating systems.
     pub(crate) fn entries(&self) -> Vec<SheetEntry> {
         self.files.iter().map(|(_, name)| SheetEntry { name: name.clone(), is_hidden: false }).collect()
     }

@@ -1,5 +1,5 @@
-//! Search for formulas in an XLSX workbook. Without any, cells without a value are blank, which saves parsing the sheet a
-//! second time.
+//! Search for formulas in an XLSX workbook. In a workbook without formulas, cells without a value are blank, so the sheet need
+//! not be parsed a second time.
 
 use std::io::Read;
 
@@ -76,7 +76,7 @@ impl Default for Search {
 }
 
 impl Search {
-    /// Searches the next chunk. Returns `None` if it cannot be read.
+    /// Searches the next chunk. Returns `None` if the chunk cannot be read.
     fn feed(&mut self, part: &mut impl Read) -> Option<Fed> {
         // The last bytes may start a match.
         let kept = self.bytes.len().min(2);

@@ -1,7 +1,6 @@
 //! The bytes of a workbook, from the file or from memory. Reading counts as activity.
 //!
-//! The file is opened once: the reading process can open no other files, and several readers share it at their own
-//! positions.
+//! The file is opened once: the reading process can open no other files, and several readers share it at different positions.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -12,7 +11,7 @@ use crate::sheet::read::workbook::activity::Activity;
 /// A buffered reader of a workbook.
 pub(super) type Input = BufReader<Source>;
 
-/// A reader of a workbook's bytes with its own position.
+/// A reader of a workbook's bytes at its own position.
 pub(in crate::sheet::read::workbook) struct Source {
     bytes: Bytes,
     at: u64,
@@ -48,7 +47,7 @@ impl Source {
     /// Returns the number of bytes.
     pub(crate) fn len(&self) -> io::Result<u64> {
         match &self.bytes {
-            // The reading process may not ask for metadata: the system call for it takes a path. Reads say where they read.
+            // The reading process may not ask for metadata, because the system call for it takes a path.
             Bytes::File(file) => (&**file).seek(SeekFrom::End(0)),
             Bytes::Memory(bytes) => Ok(bytes.len() as u64),
         }

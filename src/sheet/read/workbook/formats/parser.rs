@@ -29,7 +29,7 @@ use crate::sheet::read::workbook::styles::NumberFormat;
 
 /// An open workbook.
 pub(in crate::sheet::read::workbook) struct Parser {
-    /// The archive or file that calamine reads.
+    /// The archive or file for calamine.
     file: Source,
     sheets: Vec<SheetEntry>,
     book: Book,
@@ -163,7 +163,7 @@ impl Parser {
         let entry = |sheet: Sheet| SheetEntry { name: sheet.name, is_hidden: sheet.visible != SheetVisible::Visible };
         let sheets: Vec<SheetEntry> = sheets.map(entry).collect();
         if sheets.is_empty() {
-            // No sheet will be read to its end.
+            // No sheet will be read completely.
             checksums.wait()?;
         }
         let formulas = Formulas::new(source);

@@ -11,9 +11,9 @@ use super::input::{Input, Source};
 use super::ods::Marker;
 use crate::sheet::read::workbook::styles::NumberFormat;
 
-/// Maximum size of a file that is repaired.
+/// Maximum size of a file for repair, in bytes.
 const MAX_FILE: u64 = 32 << 20;
-/// Maximum size of a part that is repaired.
+/// Maximum size of a part for repair, in bytes.
 const MAX_PART: u64 = 64 << 20;
 
 /// Returns a repaired copy of the archive with the formats of its marks, or `None` if repair is impossible.
@@ -75,7 +75,7 @@ fn part(archive: &mut ZipArchive<Input>, name: &str) -> Option<String> {
 /// The ends of elements of a number format whose white space is significant.
 const ENDS_OF_LITERALS: [&str; 2] = ["</number:text>", "</number:embedded-text>"];
 
-/// Removes white space between elements, except within paragraphs and in number formats, where it is significant.
+/// Removes insignificant white space between elements. Keeps white space within paragraphs and in number formats.
 pub(super) fn without_indent(xml: &str) -> String {
     let mut text = String::with_capacity(xml.len());
     let mut paragraphs = 0_u32;

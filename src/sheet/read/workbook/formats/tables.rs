@@ -1,5 +1,5 @@
-//! Tables of a document that is read whole: a web page or an XML spreadsheet. Rows are kept encoded, which takes little
-//! more memory than their texts.
+//! Tables of a document read as a whole: a web page or an XML spreadsheet. Rows are kept encoded, in little more memory than
+//! their texts.
 
 use super::input::Source;
 use crate::sheet::read::workbook::fault::Fault;
@@ -12,7 +12,7 @@ use crate::sheet::{Cell, Row, Shown};
 
 /// Maximum number of tables of a document.
 const MAX_TABLES: usize = 10_000;
-/// Number of rows after which reading counts as progress.
+/// Number of rows per report of progress.
 const PROGRESS: u64 = 1024;
 
 /// The tables of a document, in order.
@@ -47,7 +47,7 @@ impl Tables {
         }
     }
 
-    /// Names the tables without a name by their numbers, unless there is only one.
+    /// Names tables without a name by their numbers, unless there is only one table.
     pub(super) fn number(&mut self) {
         if self.0.len() > 1 {
             for (number, table) in (1..).zip(&mut self.0) {
@@ -62,7 +62,7 @@ impl Tables {
         self.0.iter().map(|table| table.entry.clone()).collect()
     }
 
-    /// Sends the rows of a table. Returns the hidden ones.
+    /// Sends the rows of a table. Returns the hidden rows.
     pub(super) fn send(&self, table: usize, rows: &mut RowSender<'_>) -> Result<RowRanges, Stop> {
         let Some(table) = self.0.get(table) else { return Err(format!("it has no sheet {table}").into()) };
         let (mut rest, mut row) = (table.rows.as_slice(), Row::default());
@@ -79,7 +79,7 @@ impl Tables {
     }
 }
 
-/// A table whose cells are added in order.
+/// A table under construction. Cells are added in order.
 #[derive(Debug)]
 pub(super) struct TableBuilder {
     table: Table,
@@ -94,8 +94,8 @@ impl TableBuilder {
         TableBuilder { table, row: Row::default(), finished: 0 }
     }
 
-    /// Adds the cell in the row with this number, from 1, and at this zero-based column, with what it shows if that is not the
-    /// text of its value. Blank cells are ignored.
+    /// Adds a cell at a one-based row and a zero-based column, with its displayed text if different from the text of its value.
+    /// Ignores blank cells.
     pub(super) fn cell(
         &mut self,
         number: u64,
@@ -130,7 +130,7 @@ impl TableBuilder {
         Ok(())
     }
 
-    /// Marks rows as hidden, from the first one with this number.
+    /// Marks `count` rows as hidden, starting with the row `number`.
     pub(super) fn hide(&mut self, number: u64, count: u64) {
         self.table.hidden.add(number, count);
     }

@@ -9,16 +9,16 @@ use quick_xml::events::attributes::Attributes;
 /// A start tag or an end tag, with the text after it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tag<'a> {
-    /// The name; of an end tag with a slash before it.
+    /// The name. Starts with a slash in an end tag.
     pub name: &'a str,
     attributes: &'a str,
-    /// Whether the element ends with its start tag.
+    /// Whether the element has no content or end tag.
     pub is_empty: bool,
     text: &'a str,
 }
 
 impl<'a> Tag<'a> {
-    /// Parses a piece without the `<` before it. Returns `None` for comments and for text that is not UTF-8.
+    /// Parses a piece without its leading `<`. Returns `None` for comments and for invalid UTF-8.
     pub(super) fn parse(piece: &'a [u8]) -> Option<Tag<'a>> {
         let piece = std::str::from_utf8(piece).ok()?;
         let name = piece.split([' ', '\t', '\r', '\n', '>']).next().filter(|name| !name.starts_with(['!', '?']))?;
@@ -49,7 +49,7 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// Returns the position of the `>` that ends a tag, which may also be part of a quoted value.
+/// Returns the position of the `>` that ends a tag, ignoring any `>` in quoted values.
 fn tag_end(attributes: &str) -> Option<usize> {
     let mut quote = None;
     attributes.bytes().position(|byte| {

@@ -41,13 +41,13 @@ pub(super) fn send_sheet(
     }
 }
 
-/// The lowest number of formats that workbooks define.
+/// The lowest number of formats defined in workbooks.
 const FIRST_OWN_FORMAT: u32 = 164;
 
 fn format(style: &Style) -> Option<NumberFormat> {
     let format = style.number_format.as_ref()?;
-    // Calamine takes the built-in formats of other languages and currencies for the general one. LibreOffice defines the
-    // general one again, as the first of its own.
+    // Calamine treats the built-in formats of other languages and currencies as the general format. LibreOffice defines the
+    // general format again, as its first.
     let is_built_in = format.format_id.is_some_and(|id| (1..FIRST_OWN_FORMAT).contains(&id));
     let is_foreign = is_built_in && format.format_code == "General";
     NumberFormat::parse(if is_foreign { SYSTEM_FORMAT } else { &format.format_code })
@@ -69,7 +69,7 @@ enum Blanks {
     Blank,
     /// Blank, except for the marked formulas without a result.
     Marked(Marks),
-    /// Blank, except for formulas, which the pass reads with the values.
+    /// Blank, unless a formula. The pass reads formulas with the values.
     ByFormula,
 }
 

@@ -1,4 +1,4 @@
-//! Hidden rows of XLSX sheets, which calamine does not report.
+//! Hidden rows of XLSX sheets. Calamine does not report them.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, Write};
@@ -41,10 +41,10 @@ pub(super) fn sheets_by_part(archive: &mut ZipArchive<impl Read + Seek>) -> Hash
     sheets
 }
 
-/// Collects the hidden rows of a sheet that is written to it.
+/// Collects the hidden rows of the sheet written to this writer.
 pub(super) struct HiddenRows {
     pub rows: RowRanges,
-    /// The end of the text before, which may be the start of a tag.
+    /// The end of the previous text, possibly the start of a tag.
     rest: Vec<u8>,
     finder: Finder<'static>,
 }
@@ -58,7 +58,7 @@ impl Default for HiddenRows {
 impl Write for HiddenRows {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = [&self.rest, bytes].concat();
-        // Tags that end in this text. A row's tag begins with its name, and ends before its cells.
+        // Only complete tags of this text. A row's tag begins with its name, and ends before its cells.
         let end = memchr::memrchr(b'>', &text).map_or(0, |at| at + 1);
         for at in self.finder.find_iter(&text[..end]) {
             let start = rfind(&text[..at], b"<").map_or(0, |start| start + 1);

@@ -1,8 +1,8 @@
 //! Starts the reading process, sends it commands and receives its frames.
 //!
-//! The process is this program, started with a hidden first argument, an empty environment and its own limits. If the
-//! running program has not registered itself (tests, other programs using this library), a thread reads the workbook
-//! instead, without containment.
+//! The process is this program, started with a hidden first argument, an empty environment and separate limits. If the running
+//! program is not registered (tests, other programs using this library), a thread reads the workbook instead, without
+//! containment.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -33,7 +33,7 @@ pub fn run_reader_if_asked() -> Option<ExitCode> {
         return Some(if sent.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     if first.is_none_or(|arg| arg != FLAG) {
-        // On Linux, this names the running program even if its file was replaced.
+        // On Linux, this names the running program even after its file was replaced.
         let running = Path::new("/proc/self/exe");
         if cfg!(target_os = "linux") && running.exists() {
             read_workbooks_with(running.to_owned());
@@ -53,7 +53,7 @@ pub fn run_reader_if_asked() -> Option<ExitCode> {
     let output = io::stdout().lock();
     let watched = Arc::clone(&activity);
     let contain = move || {
-        // Threads that run already would not be contained as a whole.
+        // Must come before any thread: threads already running would not be contained.
         limits::limit_descriptors();
         containment::enter();
         limits::watch(meter, watched);
@@ -162,7 +162,7 @@ fn start_process(program: &Path, path: &Path, request: &Request) -> io::Result<C
     #[cfg(target_os = "linux")]
     let _ = rustix::pipe::fcntl_setpipe_size(&frames, 4 * protocol::BATCH);
     let (mut commands, frames) = (Box::new(commands), Box::new(frames));
-    // A process that has ended already is noticed by its missing answer.
+    // If the process has already ended, the missing response will show it.
     let _ = protocol::send(&mut commands, request);
     Ok(Connection { commands, frames, process: Some(process), body: Vec::new(), reading: 0 })
 }

@@ -1,16 +1,16 @@
-//! Containment of the reading process on Linux, even if a hostile workbook takes it over. After the process has opened its file,
+//! Containment of the reading process on Linux, even if a hostile workbook takes it over. Once the process has opened its file,
 //! the kernel refuses
 //!
 //! - every path and every TCP connection (Landlock),
-//! - all system calls but those for open files, memory and threads (seccomp): no file, connection, program or process.
+//! - all system calls except on open files, memory and threads (seccomp): no file, connection, program or process.
 //!
-//! Neither needs privileges. Where the kernel lacks one of them, the process reads with the other one and with its limits on
-//! memory, time and descriptors; `sheetport doctor` says so.
+//! Both work without privileges. On a kernel without one of them, the other still applies, together with the limits on memory,
+//! time and descriptors; `sheetport doctor` reports this.
 
 #[cfg(target_os = "linux")]
 pub(super) use self::linux::{deny_calls, deny_paths, enter};
 
-/// Other systems have nothing like it.
+/// Does nothing: other systems have no equivalent.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn enter() {}
 
@@ -25,7 +25,7 @@ mod linux {
         BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     };
 
-    /// System calls that a reading process needs. None of them reaches a file, process or network by name.
+    /// System calls required for reading. None of them reaches a file, process or network by name.
     const ALLOWED: &[libc::c_long] = &[
         // Open files and pipes.
         libc::SYS_read,
@@ -70,16 +70,16 @@ mod linux {
         libc::SYS_getrandom,
     ];
 
-    /// Contains this process. Threads that already run are not restricted by Landlock.
+    /// Contains this process. Landlock does not restrict threads already running.
     pub(in crate::sheet::read::workbook::process) fn enter() {
         deny_paths();
         deny_calls();
     }
 
-    /// Forbids all paths and TCP, and new privileges. Returns the version of Landlock in the kernel, or `None` without it.
+    /// Forbids all paths and TCP, and new privileges. Returns the version of Landlock in the kernel, or `None` without Landlock.
     pub(in crate::sheet::read::workbook::process) fn deny_paths() -> Option<i32> {
         let restrict = || -> Result<_, RulesetError> {
-            // What an older kernel does not know is left out.
+            // Older kernels ignore unknown rules.
             Ruleset::default()
                 .handle_access(AccessFs::from_all(ABI::V5))?
                 .handle_access(AccessNet::from_all(ABI::V5))?
@@ -93,8 +93,8 @@ mod linux {
         }
     }
 
-    /// Applies the filters to all threads of this process, and forbids new privileges. Returns false on an old kernel, or one
-    /// that forbids filters.
+    /// Applies the filters to all threads of this process, and forbids new privileges. Returns false if the kernel is too old or
+    /// forbids filters.
     pub(in crate::sheet::read::workbook::process) fn deny_calls() -> bool {
         let filters = threads_by_clone().zip(filter());
         filters.is_some_and(|(first, second)| {
@@ -102,15 +102,15 @@ mod linux {
         })
     }
 
-    /// Returns a filter that refuses `clone3` as an old kernel does, so that threads are made by `clone`: a filter sees the
-    /// flags of `clone`, but not those of `clone3`, which lie in memory. `None` for an architecture that it does not know.
+    /// Returns a filter that refuses `clone3` as an old kernel does, so that threads are created with `clone`: the flags of
+    /// `clone3` are in memory, where a filter can't see them. Returns `None` for an unsupported architecture.
     fn threads_by_clone() -> Option<BpfProgram> {
         let rules = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
         let unknown = SeccompAction::Errno(libc::ENOSYS as u32);
         SeccompFilter::new(rules, SeccompAction::Allow, unknown, architecture()?).ok()?.try_into().ok()
     }
 
-    /// Returns the filter, or `None` for an architecture that it does not know.
+    /// Returns the filter, or `None` for an unsupported architecture.
     fn filter() -> Option<BpfProgram> {
         let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALLOWED.iter().map(|call| (*call, Vec::new())).collect();
         // Names of threads.
@@ -122,7 +122,7 @@ mod linux {
         let condition =
             SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(thread), thread).ok()?;
         rules.insert(libc::SYS_clone, vec![SeccompRule::new(vec![condition]).ok()?]);
-        // A signal of a thread to its own process when the program aborts.
+        // A thread signals its own process when the program aborts.
         let this = u64::from(std::process::id());
         let condition = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, this).ok()?;
         rules.insert(libc::SYS_tgkill, vec![SeccompRule::new(vec![condition]).ok()?]);

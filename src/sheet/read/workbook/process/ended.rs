@@ -8,13 +8,13 @@ use std::time::Duration;
 use super::limits;
 use crate::sheet::read::workbook::fault::{Fault, FaultKind};
 
-/// Maximum time in which a process that has closed its output ends, and the interval of looking.
+/// Maximum time for a process to end after closing its output, and the polling interval.
 const END: Duration = Duration::from_secs(2);
 const INTERVAL: Duration = Duration::from_millis(2);
 
-/// Ends a process whose output has ended or is invalid, and returns the cause.
+/// Ends a process whose output has ended or is invalid. Returns the cause.
 pub(super) fn cause(process: &mut Child, has_output: bool) -> Fault {
-    // Only a process that ended by itself has a cause.
+    // A process that was killed here has no cause of its own.
     let status = if has_output { None } else { own_end(process) };
     let _ = process.kill();
     let _ = process.wait();
@@ -49,7 +49,7 @@ fn own_end(process: &mut Child) -> Option<ExitStatus> {
     }
 }
 
-/// Returns the fault for a process that a signal has ended.
+/// Returns the fault for a process ended by a signal.
 #[cfg(unix)]
 fn by_signal(status: ExitStatus) -> Option<Fault> {
     use std::os::unix::process::ExitStatusExt as _;

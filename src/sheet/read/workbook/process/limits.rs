@@ -15,19 +15,20 @@ const MAX_SILENCE: Duration = Duration::from_secs(5);
 /// Maximum processor time without input.
 const MAX_WITHOUT_INPUT: Duration = Duration::from_secs(3);
 /// Maximum resident memory. Even with allocations between two checks, usage stays well below 512 MiB. An XLS sheet with cells in
-/// opposite corners takes 384 MiB, because calamine stores all cells between them.
+/// opposite corners takes 384 MiB, because calamine stores all cells in between.
 pub(super) const MEMORY: u64 = 400 << 20;
 /// Allocations allowed beyond [`MEMORY`] where resident memory is measured: parsers reserve the sizes claimed by a workbook
 /// without using them.
 const RESERVED: u64 = 1536 << 20;
 /// Additional address space for the program and its threads.
 const ADDRESSES: u64 = 512 << 20;
-/// Maximum number of open descriptors: the standard streams, the file, the size of the process, and what the caller left open.
+/// Maximum number of open descriptors: the standard streams, the file, the size of the process, and descriptors inherited from
+/// the caller.
 #[cfg(unix)]
 const DESCRIPTORS: u64 = 16;
 const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Applies the limits of the operating system to this process. Returns what measures its memory, for [`watch`].
+/// Applies the limits of the operating system to this process. Returns the memory meter for [`watch`].
 pub(super) fn enforce() -> Meter {
     // Opened now: a contained process can open no files.
     let meter = Meter::open();
@@ -35,7 +36,7 @@ pub(super) fn enforce() -> Meter {
     meter
 }
 
-/// Limits the number of open descriptors. Those that are open stay open.
+/// Limits the number of open descriptors. Open descriptors stay open.
 pub(super) fn limit_descriptors() {
     #[cfg(unix)]
     {
@@ -45,7 +46,7 @@ pub(super) fn limit_descriptors() {
     }
 }
 
-/// Ends this process if it takes too much memory, or makes no progress.
+/// Ends this process if it uses too much memory or makes no progress.
 pub(super) fn watch(meter: Meter, activity: Arc<Activity>) {
     let watch = move || {
         let (mut last_output, mut last_input) = (processor_time(), processor_time());
@@ -96,7 +97,7 @@ fn limit(_: &Meter) {
 
 /// Measures the memory of this process.
 pub(super) struct Meter {
-    /// Sizes in pages, as the system reports them anew at each reading.
+    /// Sizes in pages. The system updates them at each reading.
     #[cfg(target_os = "linux")]
     statm: Option<std::fs::File>,
 }
@@ -109,7 +110,7 @@ impl Meter {
         }
     }
 
-    /// Returns the resident memory, without that of files such as the program itself, or `None` if it cannot be measured.
+    /// Returns the resident memory, not counting files such as the program itself, or `None` if it cannot be measured.
     #[cfg(target_os = "linux")]
     fn resident_memory(&self) -> Option<u64> {
         use std::os::unix::fs::FileExt as _;

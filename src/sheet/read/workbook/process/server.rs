@@ -1,4 +1,4 @@
-//! Opens the workbook and sends the rows of each requested sheet. Usually runs in a process of its own; see `client`.
+//! Opens the workbook and sends the rows of each requested sheet. Usually runs in a separate process; see `client`.
 
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,7 +30,7 @@ impl<W: Write> Write for Frames<W> {
     }
 }
 
-/// What a file is served as.
+/// The reader for a kind of file.
 enum Served {
     Workbook(Box<Parser>),
     Archive(Box<Container>),
@@ -52,8 +52,7 @@ impl Served {
     }
 }
 
-/// Serves one file until `commands` ends or the output fails. Calls `on_close` from another thread when `commands`
-/// ends.
+/// Serves one file until `commands` ends or the output fails. Calls `on_close` from another thread when `commands` ends.
 pub(super) fn serve<W: Write>(
     file: &Source,
     request: &Request,

@@ -1,5 +1,5 @@
-//! Trial of the protections of the reading process: a process with the same limits and containment attempts what a hostile
-//! workbook would, and reports what the kernel let it do.
+//! Trial of the protections of the reading process: a process with the same limits and containment attempts the operations of a
+//! hostile workbook, and reports which of them the kernel allowed.
 
 use std::io;
 use std::process::{Command, Stdio};
@@ -8,39 +8,39 @@ use serde::{Deserialize, Serialize};
 
 use super::program::{TRIAL, program};
 
-/// What protects the reading process on this machine.
+/// The protections of the reading process on this machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Protections {
-    /// The version of Landlock in the kernel; `None` if it does not restrict the process.
+    /// The version of Landlock in the kernel, or `None` if Landlock does not restrict the process.
     pub landlock: Option<i32>,
     /// Whether the kernel filters system calls.
     pub seccomp: bool,
     pub no_new_privileges: bool,
-    /// The number of files that the process could open before its containment, beside the standard streams.
+    /// Number of files that the process could open before its containment, beside the standard streams.
     pub further_files: usize,
-    /// What was attempted, and whether it was refused.
+    /// The attempts and their results.
     pub attempts: Vec<Attempt>,
 }
 
-/// Something that a reading process must not do.
+/// An operation forbidden to a reading process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// What was attempted, such as `open another file`.
+    /// The operation, such as `open another file`.
     pub what: String,
-    /// What protects against it: `landlock`, `seccomp` or `limits`.
+    /// The protection: `landlock`, `seccomp` or `limits`.
     pub by: String,
-    /// Whether the system refused it for lack of permission, or because a limit was reached.
+    /// Whether the system refused the operation for lack of permission, or because of a limit.
     pub is_refused: bool,
 }
 
 impl Protections {
-    /// Returns what was possible.
+    /// Returns the operations that were allowed.
     pub fn gaps(&self) -> impl Iterator<Item = &Attempt> {
         self.attempts.iter().filter(|attempt| !attempt.is_refused)
     }
 }
 
-/// Starts a process like those that read workbooks, and lets it attempt everything.
+/// Starts a process with the protections of a reading process, and lets it attempt all forbidden operations.
 ///
 /// # Errors
 /// If the process can't be started, or ends without a result.
@@ -83,7 +83,7 @@ mod linux {
     /// Beyond any limit.
     const MANY: usize = 1000;
 
-    /// Enters the same limits and containment as a process that reads a workbook, and attempts what it must not do.
+    /// Enters the limits and containment of a reading process, and attempts the forbidden operations.
     pub(in crate::sheet::read::workbook::process) fn attempt_everything() -> Protections {
         let meter = limits::enforce();
         let Ok(mut status) = File::open("/proc/thread-self/status") else { return Protections::default() };
@@ -131,7 +131,7 @@ mod linux {
         let mut text = String::new();
         let is_read = status.rewind().and_then(|()| status.read_to_string(&mut text)).is_ok();
         let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-        // What reading needs must work: open files, memory and threads.
+        // Operations required for reading must work: open files, memory and threads.
         let works = thread::Builder::new().spawn(|| vec![1_u8; 16 << 20].len()).map(|thread| thread.join().is_ok());
         let works = if is_read && works.unwrap_or(false) { Err(ErrorKind::PermissionDenied.into()) } else { Ok(()) };
         attempt("seccomp", "keep the process from reading", works);
@@ -144,7 +144,7 @@ mod linux {
         }
     }
 
-    /// Sends a process signal 0, which has no effect.
+    /// Sends signal 0 to a process. It has no effect.
     fn signal(process: Option<rustix::process::Pid>) -> io::Result<()> {
         Ok(rustix::process::test_kill_process(process.ok_or(ErrorKind::NotFound)?)?)
     }

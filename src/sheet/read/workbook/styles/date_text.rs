@@ -1,4 +1,4 @@
-//! Formats of dates and times, as a program shows them in English.
+//! Formats of dates and times, as displayed in English.
 
 use jiff::civil::Date;
 
@@ -24,9 +24,9 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-/// The language of a format in English, in the lower bits of its number.
+/// The language number of English, in the lower bits of a format's language.
 const ENGLISH: u32 = 0x09;
-/// Numbers of languages that stand for the formats of long dates and of times in the computer's settings.
+/// Language numbers of the system formats for long dates and for times.
 const SYSTEM: [u32; 2] = [0xF800, 0xF400];
 
 /// A section with the letters of dates or times.
@@ -36,7 +36,7 @@ pub(super) struct DateText {
     language: Language,
 }
 
-/// Who decides how names are written.
+/// The source of the language for names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Language {
     /// The format.
@@ -77,14 +77,14 @@ enum Field {
     Seconds,
 }
 
-/// What becomes of the part of a second that is not shown.
+/// Rounding of a second's hidden part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rounding {
     Nearest,
     Down,
 }
 
-/// What a format shows a date or time as.
+/// The displayed text of a date or time.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Written {
     /// The same in every program.
@@ -95,7 +95,7 @@ pub(super) enum Written {
 }
 
 impl DateText {
-    /// Parses a section. Returns `None` if it does not show dates or times.
+    /// Parses a section. Returns `None` if it contains no dates or times.
     pub(super) fn parse(code: &str) -> Option<DateText> {
         let mut text = DateText { tokens: Vec::new(), language: Language::Open };
         let mut is_known = true;
@@ -181,7 +181,7 @@ impl DateText {
         matches!(self.tokens.last(), Some(Token::Field(Field::Second | Field::Seconds, _)))
     }
 
-    /// One or two letters `m` are minutes after hours and before seconds.
+    /// Turns one or two letters `m` after hours or before seconds into minutes.
     fn find_minutes(&mut self) {
         let fields: Vec<(usize, Field, usize)> = (self.tokens.iter().enumerate())
             .filter_map(|(at, token)| match token {
@@ -200,8 +200,8 @@ impl DateText {
         }
     }
 
-    /// Writes a date or time, which is stored as a number of days. `cell` is its value: a date, time or both, or the text of
-    /// an elapsed time.
+    /// Writes a date or time. `days` is the stored number, `cell` its value: a date, time or both, or the text of an elapsed
+    /// time.
     pub(super) fn show(&self, cell: &Cell<'_>, days: f64) -> Written {
         let date = match cell {
             Cell::Date(date) => Some(*date),
@@ -215,9 +215,9 @@ impl DateText {
             return Written::Unknown;
         }
         let Some(shown) = self.write(date, days, Rounding::Nearest) else { return Written::Unknown };
-        // Programs round or cut what they do not show, such as 9:29:59.97 without seconds.
+        // Programs either round or cut hidden parts, such as 9:29:59.97 without seconds.
         let depends = || self.write(date, days, Rounding::Down).is_none_or(|cut| cut != shown);
-        // LibreOffice counts the days before from another one.
+        // LibreOffice counts earlier days from another epoch.
         let is_early = date.is_some_and(|date| date < jiff::civil::date(1900, 3, 1));
         if has_names && self.language == Language::Open || is_early || depends() {
             Written::InEnglish(shown)
@@ -237,7 +237,7 @@ impl DateText {
             Rounding::Nearest => (exact + unit / 2) / unit * unit,
             Rounding::Down => exact / unit * unit,
         };
-        // The date of a time that is rounded up to midnight would be wrong.
+        // Rounding a time up to midnight would make the date wrong.
         let total = if date.is_some() && rounded / DAY != exact / DAY { exact / unit * unit } else { rounded };
         let (hour, minute, second) = (total / 3_600_000 % 24, total / 60_000 % 60, total / 1000 % 60);
         let is_short = self.tokens.iter().any(|token| matches!(token, Token::HalfOfDay { .. }));
@@ -288,7 +288,7 @@ impl DateText {
     }
 }
 
-/// Returns the name of a month or of a day of the week: short with three letters, one letter for five.
+/// Returns the name of a month or of a day of the week: short with three letters, an initial with five.
 fn name(field: Field, letters: usize, date: Date) -> &'static str {
     let name = match field {
         Field::Month => MONTHS[usize::from(date.month().unsigned_abs()) - 1],
@@ -311,7 +311,7 @@ fn field(letter: char) -> Field {
     }
 }
 
-/// Returns the number of letters in `AM/PM` or `A/P`, of which the first letter was read already.
+/// Returns the number of letters in the rest of `AM/PM` or `A/P`, after the first letter.
 fn half_of_day(code: &str) -> Option<usize> {
     let is = |word: &str| code.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
     if is("M/PM") { Some(2) } else { is("/P").then_some(1) }

@@ -1,4 +1,4 @@
-//! How many decimals a plain number format shows: two for `#,##0.00`, one to three for `0.0##`.
+//! The number of decimals displayed by a plain number format: two for `#,##0.00`, one to three for `0.0##`.
 
 use super::pattern::{Pattern, patterns};
 use super::section::Section;
@@ -6,12 +6,12 @@ use crate::decimal;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ShownDecimals {
-    /// At most three, with the fewest and the most decimals; `None` for sections that show something else.
+    /// At most three, each with its minimum and maximum number of decimals. `None` for sections without plain numbers.
     sections: Vec<Section<Option<(u32, u32)>>>,
 }
 
 impl ShownDecimals {
-    /// Returns `None` for formats that show no plain numbers.
+    /// Parses a format. Returns `None` without a section for plain numbers.
     pub(super) fn parse(code: &str) -> Option<ShownDecimals> {
         let decimals = |section: Section<Option<Pattern>>| Section {
             condition: section.condition,
@@ -21,7 +21,7 @@ impl ShownDecimals {
         sections.iter().any(|section| section.content.is_some()).then_some(ShownDecimals { sections })
     }
 
-    /// Returns the number of decimals that are shown, or `None` if they are those of the number.
+    /// Returns the number of displayed decimals, or `None` if equal to the decimals of the number.
     pub(super) fn of(&self, number: f64) -> Option<u8> {
         let (fewest, most) = (*Section::choose(&self.sections, number)?)?;
         let has = decimal::from_f64(number).ok()?.normalize().scale();

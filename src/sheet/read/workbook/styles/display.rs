@@ -1,4 +1,4 @@
-//! What a format code shows a number as, for formats whose cells are typed by their codes alone.
+//! The type of a number according to its format code, for formats in which only the code determines the type of a cell.
 
 use super::number_format::NumberFormat;
 use super::section::split;
@@ -6,7 +6,7 @@ use super::shown::SYSTEM_FORMAT;
 use crate::sheet::Cell;
 use crate::sheet::read::workbook::dates;
 
-/// Names that Excel gives to formats in web pages and XML spreadsheets, with their codes.
+/// Excel's names for formats in web pages and XML spreadsheets, with their codes.
 const NAMED: [(&str, &str); 18] = [
     ("general", ""),
     ("general number", ""),
@@ -42,7 +42,7 @@ pub(in crate::sheet::read::workbook) enum Display {
 }
 
 impl Display {
-    /// Parses a format code, or one of the names that Excel uses instead of codes.
+    /// Parses a format code, or a name that Excel uses in place of a code.
     pub(crate) fn parse(code: &str) -> Display {
         let code = code.trim();
         let named = NAMED.iter().find(|(name, _)| code.eq_ignore_ascii_case(name)).map(|(_, code)| *code);
@@ -60,7 +60,7 @@ impl Display {
         }
     }
 
-    /// Parses what a format code, or one of the names, shows. The names of dates, times and money are formats of the computer.
+    /// Parses the displayed form of a format code or name. The names of dates, times and money mean formats of the computer.
     pub(crate) fn number_format(code: &str) -> Option<NumberFormat> {
         let code = code.trim();
         let named = NAMED.iter().find(|(name, _)| code.eq_ignore_ascii_case(name));
@@ -73,7 +73,7 @@ impl Display {
         })
     }
 
-    /// Parses a format code that may be in another language, such as `JJJJ`. Returns `None` if its letters are unknown.
+    /// Parses a format code that may be in another language, such as `JJJJ`. Returns `None` for unknown letters.
     pub(crate) fn parse_localized(code: &str) -> Option<Display> {
         let display = match Display::parse(code) {
             Display::Format(format) if !has_english_separators(code) => {
@@ -102,7 +102,8 @@ impl Display {
     }
 }
 
-/// Whether the decimal point of a code is certain, which is a comma in other languages: `0.00`, `#,##0.00`, but not `#.##0`.
+/// Whether the point of a code is certainly a decimal point. In other languages it may separate groups: `0.00` and `#,##0.00` are
+/// certain, `#.##0` is not.
 fn has_english_separators(code: &str) -> bool {
     let first = split(code).first().copied().unwrap_or_default();
     match first.split_once('.') {
@@ -112,7 +113,7 @@ fn has_english_separators(code: &str) -> bool {
     }
 }
 
-/// The letters of a format that are no literals.
+/// The kind of letters in a format, except literals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Letters {
     None,

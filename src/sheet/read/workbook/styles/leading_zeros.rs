@@ -18,7 +18,7 @@ type Pieces = Option<Vec<Piece>>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece {
     Literal(char),
-    /// One digit. The leftmost place shows all remaining digits.
+    /// A digit. The leftmost place shows all remaining digits.
     Digit,
 }
 
@@ -80,7 +80,7 @@ fn section(code: &str) -> Section<Pieces> {
                 }
             }
             '-' | ' ' | '(' | ')' | '+' | ':' => pieces.push(Piece::Literal(c)),
-            // Any other character makes it the format of an amount, a fraction, a date or a text.
+            // With any other character, this is the format of an amount, a fraction, a date or a text.
             _ => return parsed,
         }
     }

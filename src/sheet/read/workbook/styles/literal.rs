@@ -1,7 +1,7 @@
-//! Formats that show a number with other text or as another number: `"R-"0`, `0.00" cents"`, `(###) ###-####`, `0,` and
+//! Formats that display a number with other text or as another number: `"R-"0`, `0.00" cents"`, `(###) ###-####`, `0,` and
 //! `0;-0;"sold out"`.
 //!
-//! Group separators, spaces and brackets around a number do not change what a reader takes it for, and are ignored.
+//! Group separators, spaces and brackets around a number do not change its meaning, and are ignored.
 
 use super::pattern::{Pattern, Writing, patterns};
 use super::section::Section;
@@ -13,7 +13,7 @@ pub(in crate::sheet::read::workbook) struct LiteralFormat {
     sections: Vec<Section<Content>>,
 }
 
-/// The pattern of a section; `None` for sections that show other than numbers with text.
+/// The pattern of a section, or `None` for sections without numbers.
 type Content = Option<Pattern>;
 
 impl LiteralFormat {
@@ -27,8 +27,7 @@ impl LiteralFormat {
         sections.iter().any(|section| section.content.is_some()).then_some(LiteralFormat { sections })
     }
 
-    /// Returns what the format shows, with a decimal point and without group separators, or `None` if that is the plain
-    /// number.
+    /// Returns the displayed text, with a decimal point and without group separators, or `None` if it equals the plain number.
     pub(crate) fn format(&self, number: f64) -> Option<String> {
         let pattern = Section::choose(&self.sections, number)?.as_ref()?;
         let positive = Section::choose(&self.sections, number.abs()).and_then(Option::as_ref);

@@ -1,5 +1,5 @@
-//! Number formats with an effect on the meaning of a number: leading zeros of identifiers, percentages,
-//! currencies, and other text beside or instead of the number. And what all formats show.
+//! Number formats with an effect on the meaning of a number: leading zeros of identifiers, percentages, currencies, and other
+//! text beside or in place of the number. Also the displayed text for all formats.
 
 mod date_text;
 mod decimals;

@@ -10,11 +10,11 @@ use crate::sheet::Cell;
 /// Excel's limit on the length of a format.
 const MAX_LEN: usize = 255;
 
-/// The built-in formats 42 and 44. Programs show them with the currency of the system instead of the dollar.
+/// The built-in formats 42 and 44. Programs display them with the currency of the system, not with the dollar.
 const SYSTEM_CURRENCY: [&str; 2] =
     ["_($* #,##0_);_($* (#,##0);_($* \"-\"_);_(@_)", "_($* #,##0.00_);_($* (#,##0.00);_($* \"-\"??_);_(@_)"];
 
-/// The built-in formats with an effect, by their numbers. Workbooks do not define them.
+/// The built-in formats with an effect, by number. Not defined in workbooks.
 pub(in crate::sheet::read::workbook) const BUILT_IN_FORMATS: [(u16, &str); 33] = [
     (1, "0"),
     (2, "0.00"),
@@ -51,7 +51,7 @@ pub(in crate::sheet::read::workbook) const BUILT_IN_FORMATS: [(u16, &str); 33] =
     (47, "mm:ss.0"),
 ];
 
-/// What a format shows, in the order in which it is asked for.
+/// The effects of a format, in order of precedence.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::sheet::read::workbook) struct NumberFormat {
     leading_zeros: Option<LeadingZeros>,
@@ -82,18 +82,18 @@ impl NumberFormat {
         (format.has_values() || format.shown.is_some()).then_some(format)
     }
 
-    /// Returns whether the format has an effect on the values of numbers, not only on what is shown.
+    /// Returns whether the format affects the values of numbers, not only their displayed text.
     pub(super) fn has_values(&self) -> bool {
         self.leading_zeros.is_some() || self.unit.is_some() || self.literal.is_some() || self.decimals.is_some()
     }
 
-    /// Returns the format without the decimals that it shows, or `None` if nothing else has an effect.
+    /// Returns the format without its number of decimals, or `None` if it has no other effect.
     pub(super) fn without_decimals(self) -> Option<NumberFormat> {
         let format = NumberFormat { decimals: None, shown: None, ..self };
         format.has_values().then_some(format)
     }
 
-    /// Formats a number as a cell, using `text` as a buffer. Returns `None` if all of its digits are shown, and no others.
+    /// Formats a number as a cell, using `text` as a buffer. Returns `None` if exactly its digits are displayed.
     pub(crate) fn cell<'t>(&self, number: f64, text: &'t mut String) -> Option<Cell<'t>> {
         if let Some(shown) = self.leading_zeros.as_ref().and_then(|format| format.format(number)) {
             *text = shown;
@@ -111,7 +111,7 @@ impl NumberFormat {
         Some(Cell::Rounded(number, self.decimals.as_ref()?.of(number)?))
     }
 
-    /// Returns what is shown for a cell that stores `number`, or `None` if that is the text of its value.
+    /// Returns the displayed text of a cell that stores `number`, or `None` if equal to the text of its value.
     pub(crate) fn shown(&self, cell: &Cell<'_>, number: f64) -> Option<ShownText> {
         self.shown.as_ref()?.show(cell, number)
     }

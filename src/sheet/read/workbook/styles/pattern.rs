@@ -1,4 +1,4 @@
-//! Patterns of number formats: digits with texts around and between them, which all kinds of formats for numbers share.
+//! Patterns of number formats: digits with texts around and between them. Shared by all kinds of formats for numbers.
 
 use super::section::{Condition, Section, after_general, split};
 use crate::decimal::{self, Decimal};
@@ -11,7 +11,7 @@ const MAX_PLACES: u32 = 15;
 pub(super) struct Pattern {
     /// The pieces before the decimal point.
     whole: Vec<Piece>,
-    /// The pieces after it.
+    /// The pieces after the decimal point.
     rest: Vec<Piece>,
     /// The number is shown divided by a thousand, this many times.
     thousands: u32,
@@ -24,26 +24,26 @@ pub(super) struct Pattern {
 /// How a number is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writing {
-    /// Without group separators and spaces around it.
+    /// Without group separators and surrounding spaces.
     Bare,
-    /// As a program shows it, in English.
+    /// As displayed by a program, in English.
     Shown,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece {
     Literal(char),
-    /// A digit that is always shown.
+    /// A digit, displayed even if zero.
     Zero,
-    /// A digit that is shown if needed.
+    /// A digit, displayed if needed.
     Optional,
-    /// A digit, or a space if it is not needed.
+    /// A digit, or a space if not needed.
     Spaced,
-    /// All digits that the number has.
+    /// All digits of the number.
     General,
 }
 
-/// Returns the patterns of the sections for numbers; `None` for sections that show dates, fractions, exponents or texts.
+/// Returns the patterns of the sections for numbers, with `None` for sections of dates, fractions, exponents or texts.
 pub(super) fn patterns(code: &str) -> impl Iterator<Item = Section<Option<Pattern>>> {
     split(code).into_iter().take(3).map(section)
 }
@@ -53,7 +53,7 @@ impl Pattern {
         self.whole.iter().chain(&self.rest).copied()
     }
 
-    /// Returns whether the pattern changes what a reader takes the number for. A percentage has a kind of its own.
+    /// Returns whether the pattern changes the meaning of the number. Percentages have their own format type.
     pub(super) fn matters(&self) -> bool {
         if self.percents > 0 {
             return false;
@@ -74,8 +74,8 @@ impl Pattern {
             || has(&pieces[first..last], "'’.,")
     }
 
-    /// Returns the fewest and the most decimals of a plain number. Returns `None` if the pattern shows something else, or all
-    /// digits that the number has.
+    /// Returns the minimum and maximum number of decimals of a plain number. Returns `None` if the pattern displays anything
+    /// else, or all digits of the number.
     pub(super) fn decimals(&self) -> Option<(u32, u32)> {
         let is_plain = self.pieces().any(|piece| piece.is_digit())
             && self.pieces().all(|piece| piece != Piece::General)
@@ -102,13 +102,13 @@ impl Pattern {
         self.rest.iter().filter(|piece| piece.is_digit()).count() as u32
     }
 
-    /// Returns whether group separators are shown in a number that is not negative.
+    /// Returns whether group separators are displayed in a number that is not negative.
     pub(super) fn groups(&self, number: Decimal) -> bool {
         self.is_grouped
             && self.scaled(number).is_some_and(|number| decimal::round(number, self.places()) >= Decimal::ONE_THOUSAND)
     }
 
-    /// Returns the number whose digits are shown, or `None` if it has too many.
+    /// Returns the number whose digits are displayed, or `None` for too many digits.
     fn scaled(&self, mut number: Decimal) -> Option<Decimal> {
         for _ in 0..self.thousands {
             number = decimal::multiply(number, Decimal::new(1, 3)).ok()?;
@@ -119,7 +119,7 @@ impl Pattern {
         Some(number)
     }
 
-    /// Writes a number without its sign. Returns `None` if it has too many digits.
+    /// Writes a number without its sign. Returns `None` for too many digits.
     pub(super) fn show(&self, number: Decimal, writing: Writing) -> Option<String> {
         let is_general = self.pieces().any(|piece| piece == Piece::General);
         let number = self.scaled(number)?;
@@ -145,7 +145,7 @@ impl Pattern {
         })
     }
 
-    /// Digits fill the places from the right; the leftmost place shows all remaining ones.
+    /// Fills the places with digits from the right. The leftmost place shows all remaining digits.
     fn show_whole(&self, digits: &str, decimals: &str, writing: Writing) -> String {
         let places = self.whole.iter().filter(|piece| piece.is_digit()).count();
         let mut whole =

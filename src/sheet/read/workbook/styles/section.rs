@@ -8,8 +8,8 @@ pub(super) struct Section<T> {
 }
 
 impl<T> Section<T> {
-    /// Chooses the section for a number as spreadsheet programs do: the first one whose condition holds. Without
-    /// conditions, the second one is for negative numbers, the third for zero, and the first for all others.
+    /// Chooses the section for a number as spreadsheet programs do: the first section whose condition is met. Without conditions,
+    /// the second section is for negative numbers, the third for zero, and the first for all others.
     pub(super) fn choose(sections: &[Section<T>], number: f64) -> Option<&T> {
         let section = if sections.iter().any(|section| section.condition.is_some()) {
             sections.iter().find(|section| section.condition.is_none_or(|condition| condition.holds(number)))
@@ -68,7 +68,7 @@ impl Condition {
     }
 }
 
-/// Returns the code after the word `General`, of which the first letter was read already.
+/// Returns the code after the word `General`, given the text after its first letter.
 pub(super) fn after_general(code: &str) -> Option<&str> {
     let (word, rest) = code.split_at_checked("eneral".len())?;
     word.eq_ignore_ascii_case("eneral").then_some(rest)

@@ -1,4 +1,4 @@
-//! What a program shows for a cell, as a CSV saved from the workbook has it.
+//! The displayed text of a cell, as in a CSV saved from the workbook.
 
 use super::date_text::{DateText, Written};
 use super::pattern::{Pattern, Writing, patterns};
@@ -9,8 +9,8 @@ use crate::sheet::Cell;
 /// A format that depends on the computer.
 pub(in crate::sheet::read::workbook) const SYSTEM_FORMAT: &str = "[$-F800]";
 
-/// Formats that programs show in the format of the computer: the built-in ones 14 and 22 as calamine names them, and those for
-/// money, 42 and 44.
+/// Formats that depend on the computer: the built-in formats 14 and 22, as named by calamine, and the formats 42 and 44 for
+/// money.
 const SYSTEM: [&str; 4] = [
     "mm-dd-yy",
     "m/d/yy h:mm",
@@ -19,7 +19,7 @@ const SYSTEM: [&str; 4] = [
 ];
 /// Marks of such formats: of dates, of times, and a currency without a name.
 const SYSTEM_MARKS: [&str; 3] = [SYSTEM_FORMAT, "[$-F400]", "[$]"];
-/// Built-in formats whose names in calamine lack the space beside the bracket of negative numbers.
+/// Built-in formats that calamine names without the space beside the bracket of negative numbers.
 const WITHOUT_SPACE: [(&str, &str); 4] = [
     ("#,##0 ;(#,##0)", "#,##0_);(#,##0)"),
     ("#,##0 ;[Red](#,##0)", "#,##0_);[Red](#,##0)"),
@@ -34,12 +34,12 @@ pub(super) struct ShownFormat {
     sections: Vec<Section<Content>>,
 }
 
-/// What is shown for a cell.
+/// The displayed text of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::sheet::read::workbook) struct ShownText {
-    /// Empty if it is not known, apart from cells of which nothing is shown.
+    /// Empty if nothing is displayed, or if unknown.
     pub(in crate::sheet::read::workbook) text: String,
-    /// Whether all programs show it, on computers in every language.
+    /// Whether all programs display this text, on computers in every language.
     pub(in crate::sheet::read::workbook) is_certain: bool,
 }
 
@@ -56,7 +56,7 @@ enum Content {
 }
 
 impl ShownFormat {
-    /// Returns `None` for formats that show all digits of a number and nothing else, or texts.
+    /// Parses a format. Returns `None` for texts and for formats that display exactly the digits of a number.
     pub(super) fn parse(code: &str) -> Option<ShownFormat> {
         if SYSTEM.contains(&code) || SYSTEM_MARKS.iter().any(|mark| code.contains(mark)) {
             return Some(ShownFormat { sections: vec![Section { condition: None, content: Content::Unknown }] });
@@ -75,7 +75,7 @@ impl ShownFormat {
         Some(ShownFormat { sections: patterns(code).zip(split(code)).map(content).collect() })
     }
 
-    /// Returns what is shown for a cell that stores `number`, or `None` if that is the text of its value.
+    /// Returns the displayed text of a cell that stores `number`, or `None` if equal to the text of its value.
     pub(super) fn show(&self, cell: &Cell<'_>, number: f64) -> Option<ShownText> {
         const UNKNOWN: ShownText = ShownText { text: String::new(), is_certain: false };
         // Excel shows TRUE with every format, LibreOffice 1.

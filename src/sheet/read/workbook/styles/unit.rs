@@ -1,5 +1,4 @@
-//! Formats that show a unit beside the number: a percent sign, for which programs show a hundred times the number, or a
-//! currency.
+//! Formats with a unit beside the number: a currency, or a percent sign, which multiplies the displayed number by a hundred.
 
 use super::section::{Condition, Section, after_general, split};
 use crate::currency::CurrencyMark;

@@ -1,4 +1,4 @@
-//! Agile encryption, which Excel writes since 2010.
+//! Agile encryption, used by Excel since 2010.
 
 use aes::cipher::block_padding::NoPadding;
 use aes::cipher::{BlockModeDecrypt, KeyIvInit};
@@ -19,7 +19,7 @@ const MAX_SPINS: u32 = 10_000_000;
 const SEGMENT: usize = 4096;
 /// Length of an AES block.
 const BLOCK: usize = 16;
-// What a key is derived for.
+// The purposes of derived keys.
 const VERIFIER_INPUT: [u8; 8] = [0xFE, 0xA7, 0xD2, 0x76, 0x3B, 0x4B, 0x9E, 0x79];
 const VERIFIER_HASH: [u8; 8] = [0xD7, 0xAA, 0x0F, 0x6D, 0x30, 0x61, 0x34, 0x4E];
 const KEY: [u8; 8] = [0x14, 0x6E, 0x0B, 0xE7, 0xAB, 0xAC, 0xD0, 0xD6];

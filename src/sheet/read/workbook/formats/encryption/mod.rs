@@ -1,4 +1,4 @@
-//! Workbooks that are encrypted with a password: \[MS-OFFCRYPTO\] 2.3, and those of OpenDocument.
+//! Workbooks encrypted with a password: \[MS-OFFCRYPTO\] 2.3, and OpenDocument.
 
 mod agile;
 mod odf;
@@ -12,13 +12,13 @@ pub(super) use self::odf::decrypt_odf;
 pub(super) use self::package::decrypt_package;
 pub(super) use self::rc4::Rc4Key;
 
-/// The password of workbooks that Excel encrypts without asking for one, to protect them from changes.
+/// The password that Excel uses to encrypt workbooks protected from changes, without asking the user.
 pub(super) const DEFAULT_PASSWORD: &str = "VelvetSweatshop";
 
-/// Calls `unlock` with Excel's default password and the given one, until one is right.
+/// Calls `unlock` with Excel's default password and the given password, until one succeeds.
 ///
 /// # Errors
-/// A [`Fault`] if no password is right or none was given.
+/// A [`Fault`] if all passwords are wrong, or none was given.
 pub(super) fn with_passwords<T>(
     password: Option<&str>,
     mut unlock: impl FnMut(&[u8]) -> Result<Option<T>, Fault>,
@@ -33,12 +33,12 @@ pub(super) fn with_passwords<T>(
     Err(Fault { kind, reason: String::new() })
 }
 
-/// The fault for a kind of encryption that is not supported.
+/// Returns the fault for an unsupported kind of encryption.
 fn unsupported() -> Fault {
     Fault { kind: FaultKind::Encrypted, reason: String::new() }
 }
 
-/// The fault for a description of the encryption that is invalid.
+/// Returns the fault for an invalid description of the encryption.
 fn invalid() -> Fault {
     Fault::new("the description of its encryption is invalid")
 }

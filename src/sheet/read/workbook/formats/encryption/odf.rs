@@ -1,6 +1,6 @@
-//! OpenDocument sheets that are encrypted with a password: ODF 1.3 part 2, chapter 3.4.
+//! OpenDocument sheets encrypted with a password: ODF 1.3 part 2, chapter 3.4.
 //!
-//! Each part is compressed and encrypted by itself or, since LibreOffice 24.8, the whole archive is one encrypted part.
+//! Each part is compressed and encrypted separately or, since LibreOffice 24.8, the whole archive is one encrypted part.
 
 use std::io::Read;
 
@@ -23,7 +23,7 @@ use crate::sheet::read::workbook::formats::input::{Input, Source};
 use crate::sheet::read::workbook::formats::ods::archive_of;
 
 const MANIFEST: &str = "META-INF/manifest.xml";
-/// The part that is a whole archive.
+/// The encrypted part with the whole archive.
 const PACKAGE: &str = "encrypted-package";
 /// The parts with cells and their styles.
 const PARTS: [&str; 2] = ["content.xml", "styles.xml"];
@@ -35,7 +35,7 @@ const MAX_ITERATIONS: u32 = 10_000_000;
 const MAX_MEMORY: u32 = 192 << 10;
 const MAX_PASSES: u32 = 64;
 const MAX_LANES: u32 = 64;
-/// Unpacked size of a part up to which any ratio is allowed, and the maximum ratio beyond.
+/// Maximum unpacked size of a part without a check of the ratio, and the maximum ratio beyond.
 const FREE: u64 = 128 << 20;
 const MAX_RATIO: u64 = 200;
 /// Number of bytes of a compressed part with a checksum.
@@ -51,7 +51,7 @@ struct Encryption {
     cipher: Cipher,
     vector: Vec<u8>,
     checksum: Option<(Hash, Vec<u8>)>,
-    /// The hash of the password from which the key is derived.
+    /// The hash of the password, as input of the key derivation.
     start: Hash,
     derivation: Derivation,
     /// In bytes.
@@ -147,7 +147,7 @@ fn inflated(bytes: &[u8]) -> Result<Vec<u8>, Fault> {
 }
 
 impl Encryption {
-    /// Parses the descriptions of the parts that are needed.
+    /// Parses the descriptions of the required parts.
     fn parse_all(manifest: &[u8]) -> Result<Vec<Encryption>, Fault> {
         let mut reader = Reader::from_reader(manifest);
         let (mut all, mut buffer) = (Vec::new(), Vec::new());
@@ -231,7 +231,7 @@ impl Hash {
     }
 }
 
-/// A description while it is read.
+/// A description being read.
 #[derive(Debug, Default)]
 struct Draft {
     path: String,

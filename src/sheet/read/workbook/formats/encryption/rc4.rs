@@ -1,4 +1,4 @@
-//! RC4, with which XLS files are encrypted: \[MS-XLS\] 2.2.10.
+//! RC4 encryption of XLS files: \[MS-XLS\] 2.2.10.
 
 use md5::Md5;
 use rc4::cipher::{KeyInit, StreamCipher};
@@ -8,7 +8,7 @@ use super::standard::{Description, sha1};
 use super::{invalid, unsupported, with_passwords};
 use crate::sheet::read::workbook::fault::Fault;
 
-/// Length of a block with a key of its own, in bytes.
+/// Length of a block with a separate key, in bytes.
 const BLOCK: usize = 1024;
 
 /// The key of a stream.

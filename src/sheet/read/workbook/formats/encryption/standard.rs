@@ -1,4 +1,4 @@
-//! Standard encryption, which Excel 2007 writes, and the keys of RC4 by its rules.
+//! Standard encryption, used by Excel 2007, and the derivation of RC4 keys.
 
 use aes::cipher::{Array, BlockCipherDecrypt, KeyInit};
 use sha1::{Digest, Sha1};
@@ -69,7 +69,7 @@ impl Description {
     }
 }
 
-/// Decrypts whole blocks with AES, each on its own. Bytes after the last whole block stay.
+/// Decrypts whole blocks with AES, each separately. Does not change bytes after the last whole block.
 pub(super) fn decrypt(key: &[u8], bytes: &mut [u8]) -> Result<(), Fault> {
     fn with<C: KeyInit + BlockCipherDecrypt<BlockSize = aes::cipher::consts::U16>>(
         key: &[u8],

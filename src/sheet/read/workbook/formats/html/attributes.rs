@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use html5gum::StartTag;
 
-/// Returns the value of an attribute. An attribute without a value has an empty one.
+/// Returns the value of an attribute, empty for an attribute without a value.
 pub(super) fn attribute<'t>(tag: &'t StartTag<()>, name: &str) -> Option<Cow<'t, str>> {
     tag.attributes.get(name.as_bytes()).map(|value| String::from_utf8_lossy(value))
 }
 
-/// Returns true if the style of an element hides it.
+/// Returns true if an element is hidden by its style.
 pub(super) fn is_hidden(tag: &StartTag<()>) -> bool {
     attribute(tag, "style").is_some_and(|style| {
         let style: String = style.chars().filter(|c| !c.is_whitespace()).collect();

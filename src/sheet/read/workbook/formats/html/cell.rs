@@ -7,11 +7,11 @@ use super::stylesheet::{Stylesheet, number_format};
 use crate::sheet::Cell;
 use crate::sheet::read::workbook::styles::Display;
 
-/// The attributes of a cell that decide about its value.
+/// The attributes that determine the value of a cell.
 #[derive(Debug, Default)]
 pub(super) struct Stored {
     value: Option<Value>,
-    /// The number format of the cell, if it has one.
+    /// The number format of the cell, if any.
     display: Option<Display>,
 }
 
@@ -25,7 +25,7 @@ enum Value {
     OwnNumber,
     Boolean(bool),
     Error(String),
-    /// A number that LibreOffice stores, also for booleans and errors, with its format.
+    /// A number stored by LibreOffice, with its format. Booleans and errors are also stored as numbers.
     Sd(f64, String),
 }
 
@@ -84,17 +84,17 @@ impl Stored {
 }
 
 impl Stored {
-    /// Returns the text that the page shows for a cell with a stored value, if it is another one than that of the value.
+    /// Returns the displayed text of a cell with a stored value, if different from the text of its value.
     pub(super) fn shown<'t>(&self, cell: &Cell<'_>, text: &'t str) -> Option<&'t str> {
         let has_value = matches!(self.value, Some(Value::Number(_) | Value::Sd(..)));
         let has_no_value = matches!(cell, Cell::Blank | Cell::Error(_));
-        // Excel writes # for numbers that are too long for their column.
+        // Excel writes # for numbers too long for their column.
         let is_hidden = !text.is_empty() && text.bytes().all(|byte| byte == b'#');
         (has_value && !has_no_value && !is_hidden && cell.shown() != text).then_some(text)
     }
 }
 
-/// Applies a number format to a text that can only be one number, as programs do that write formats but no values.
+/// Applies a number format to a text that is certainly a number. Some programs write formats but no values.
 fn by_format<'t>(display: &Display, text: &str, buffer: &'t mut String) -> Option<Cell<'t>> {
     let Display::Format(format) = display else { return None };
     // Three digits after the point may be thousands.
@@ -103,7 +103,7 @@ fn by_format<'t>(display: &Display, text: &str, buffer: &'t mut String) -> Optio
     format.cell(number, buffer)
 }
 
-/// Parses a number as programs store it: with a point and without other separators.
+/// Parses a number in stored form: with a point and without other separators.
 fn plain(text: &str) -> Option<f64> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let is_number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')

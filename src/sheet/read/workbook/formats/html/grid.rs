@@ -11,14 +11,14 @@ pub(super) struct Grid {
     /// The number of the current row, from 1.
     pub row: u64,
     column: usize,
-    /// Columns that cells of rows above cover.
+    /// Columns covered by cells of rows above.
     spanning: Vec<Spanning>,
 }
 
 #[derive(Debug)]
 struct Spanning {
     first: usize,
-    /// The column after the last one.
+    /// The column after the last covered column.
     end: usize,
     /// The last row.
     last_row: u64,
@@ -32,7 +32,7 @@ impl Grid {
         self.spanning.retain(|cell| cell.last_row >= row);
     }
 
-    /// Returns the column of the next cell, which has this many columns and rows.
+    /// Returns the column of the next cell. `columns` and `rows` are its spans.
     pub(super) fn place(&mut self, columns: usize, rows: usize) -> usize {
         let mut column = self.column;
         while let Some(cell) = self.spanning.iter().find(|cell| (cell.first..cell.end).contains(&column)) {

@@ -1,5 +1,5 @@
-//! Tables of web pages (HTML), which many programs save as `.xls`. Excel's and LibreOffice's attributes with the stored
-//! values are used where a cell has them.
+//! Tables of web pages (HTML), saved by many programs as `.xls`. Stored values in attributes of Excel and LibreOffice take
+//! precedence over the text of a cell.
 
 mod attributes;
 mod cell;

@@ -1,4 +1,4 @@
-//! Reads the tables of a page. A table within a cell of another one is a table of its own.
+//! Reads the tables of a page. A table within a cell counts as a separate table.
 
 use std::io::Read;
 
@@ -69,11 +69,11 @@ struct OpenCell {
     column: usize,
     stored: Stored,
     text: CellText,
-    /// The name and depth of the open element whose text is not shown.
+    /// The name and depth of the open element with hidden text.
     unseen: Option<(Vec<u8>, usize)>,
 }
 
-/// The text of a cell as a page shows it: white space is one space, and line breaks are elements.
+/// The displayed text of a cell: white space becomes one space, and only elements break lines.
 #[derive(Default)]
 struct CellText {
     text: String,
@@ -237,7 +237,7 @@ impl OpenCell {
             b"br" => self.text.line_break(),
             b"p" | b"div" | b"li" => self.text.start_line(),
             b"img" | b"input" | b"hr" | b"wbr" | b"col" | b"meta" | b"link" => {}
-            // LibreOffice's comments, Excel's comments, and keys for sorting that nobody sees.
+            // Comments of LibreOffice and Excel, and invisible sort keys.
             _ if name == b"comment" || is_comment(tag) || is_hidden(tag) => self.unseen = Some((name.to_vec(), 1)),
             b"script" => self.unseen = Some((name.to_vec(), 1)),
             _ => {}
@@ -287,7 +287,7 @@ impl CellText {
         self.line = true;
     }
 
-    /// Starts a new line, unless there is one.
+    /// Starts a new line, unless already at the start of a line.
     fn start_line(&mut self) {
         self.line = true;
     }

@@ -55,12 +55,12 @@ fn unescaped(value: &str) -> String {
                 let mut digits = String::new();
                 while let Some(digit) = chars.next_if(|c| c.is_ascii_hexdigit() && digits.len() < 6) {
                     digits.push(digit);
-                    // Excel writes four digits, and further ones belong to the format.
+                    // Excel writes four digits, so further digits belong to the format.
                     if digits.len() == 4 {
                         break;
                     }
                 }
-                // `\0` and the like before a character that is no digit stand for that digit.
+                // An escape such as `\0` before a non-digit stands for the digit itself.
                 match u32::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 4).and_then(char::from_u32) {
                     Some(c) => text.push(c),
                     None if digits.is_empty() => text.extend(chars.next()),

@@ -1,4 +1,4 @@
-//! OpenDocument sheets in a single XML file (`.fods`), which become an archive in memory.
+//! OpenDocument sheets in a single XML file (`.fods`), converted to an archive in memory.
 
 use std::io::{Cursor, Read, Write};
 
@@ -15,7 +15,7 @@ use crate::sheet::read::workbook::fault::Fault;
 
 const MEDIA_TYPE: &str = "application/vnd.oasis.opendocument.spreadsheet";
 const END: &str = "</office:document>";
-/// Elements without cells of their own: charts, which have tables within, and pictures.
+/// Elements without cells: pictures, and charts, because the tables within charts are not sheets.
 const LEFT_OUT: [(&str, &str); 2] =
     [("<draw:object", "</draw:object>"), ("<office:binary-data", "</office:binary-data>")];
 
@@ -40,7 +40,7 @@ pub(in crate::sheet::read::workbook::formats) fn as_archive(file: &Source) -> Re
     Ok(Marked { archive: Some(archive), formats: marked.formats, hidden: marked.hidden })
 }
 
-/// Returns an archive with these parts, by their names.
+/// Returns an archive with these parts, by name.
 pub(in crate::sheet::read::workbook::formats) fn archive_of(
     parts: &[(&str, &[u8])],
 ) -> zip::result::ZipResult<Vec<u8>> {
@@ -58,7 +58,7 @@ pub(in crate::sheet::read::workbook::formats) fn archive_of(
     Ok(archive.finish()?.into_inner())
 }
 
-/// Decodes a document by its byte order mark, its first bytes or its declaration, which is left out.
+/// Decodes a document by its byte order mark, its first bytes or its declaration. Omits the declaration.
 fn decoded(bytes: Vec<u8>) -> Result<String, Fault> {
     let declared = || {
         let declaration = bytes.strip_prefix(b"<?xml")?.split(|byte| *byte == b'>').next()?;

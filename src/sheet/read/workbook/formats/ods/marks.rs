@@ -1,6 +1,6 @@
-//! Marks of cells that calamine reads as plain numbers or blanks: numbers whose format matters, booleans that are formulas, and
-//! formulas without a result. Before parsing, their values are moved to the attribute for times, with a percent sign, which
-//! never occurs in times, and what they are. Dates and times keep their attribute.
+//! Marks of cells that calamine reads as plain numbers or blanks: numbers with a relevant format, formulas with boolean results,
+//! and formulas without a result. Before parsing, the values of these cells are moved to the attribute for times, together with a
+//! percent sign, which never occurs in times, and the mark. Dates and times keep their attribute.
 
 use std::collections::HashMap;
 use std::io::{Cursor, Read, Seek, Write};
@@ -17,7 +17,7 @@ use crate::sheet::read::workbook::styles::NumberFormat;
 const CONTENT: &str = "content.xml";
 const STYLES: &str = "styles.xml";
 const CELLS: [&str; 2] = ["table:table-cell", "table:covered-table-cell"];
-/// The attributes with values, and those with which they are replaced.
+/// The attributes with values, and their replacements.
 const VALUES: [(&[u8], &str); 6] = [
     (b"office:value=\"", TIME),
     (b"office:value='", "office:time-value='"),
@@ -34,10 +34,10 @@ const CONSTANTS: [(&str, Mark<'static>); 3] =
 /// How LibreOffice saves a boolean with the format of a number.
 const BOOLEANS: [(&str, Mark<'static>); 2] =
     [("of:=TRUE()", Mark::Boolean(true)), ("of:=FALSE()", Mark::Boolean(false))];
-/// Maximum number of different columns of a table with a format for all their cells.
+/// Maximum number of different columns of a table with a common format.
 const MAX_COLUMNS: usize = 1 << 14;
 
-/// What the mark of a cell says.
+/// The content of a mark.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::sheet::read::workbook::formats) enum Mark<'v> {
     /// The position of the format, and the stored number, date or time.
@@ -51,7 +51,7 @@ pub(in crate::sheet::read::workbook::formats) enum Mark<'v> {
 #[derive(Debug, Default)]
 pub(in crate::sheet::read::workbook::formats) struct Marker {
     styles: Styles,
-    /// The formats by which cells are marked.
+    /// The formats in marks.
     formats: Vec<NumberFormat>,
     /// Positions in `formats` by the style of cells, their type and currency.
     known: HashMap<Cell, Option<usize>>,
@@ -61,7 +61,7 @@ pub(in crate::sheet::read::workbook::formats) struct Marker {
     row: Option<String>,
     /// The column of the next cell.
     column: u32,
-    /// The number of rows before the next one.
+    /// The number of rows before the next row.
     rows: u64,
     /// The hidden rows of each table.
     hidden: Vec<RowRanges>,
@@ -84,7 +84,7 @@ pub(in crate::sheet::read::workbook::formats) struct MarkedText {
     pub hidden: Vec<RowRanges>,
 }
 
-/// What the format of a cell depends on.
+/// The properties of a cell that determine its format.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Cell {
     style: String,
@@ -139,7 +139,7 @@ impl Marker {
             Tag::parse(piece).iter().for_each(|tag| styles.read(tag));
             Ok(true)
         };
-        // A part without styles, or an unreadable one, has no formats; the checksums tell which.
+        // A part without styles, or an unreadable part, has no formats. The checksums detect damage.
         drop(part.map(|part| each_piece(part, read)));
     }
 
@@ -224,7 +224,7 @@ impl Marker {
     }
 }
 
-/// Returns the mark of a boolean that is a formula, or of a formula without a result.
+/// Returns the mark of a formula with a boolean result or without a result.
 fn constant(tag: &Tag<'_>) -> Option<Mark<'static>> {
     let formula = tag.attribute("table:formula")?;
     if tag.attribute("office:value-type").is_none() {

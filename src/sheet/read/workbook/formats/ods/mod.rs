@@ -1,4 +1,5 @@
-//! Number formats of OpenDocument sheets, booleans that are formulas, and formulas without a result, which calamine does not read.
+//! Features of OpenDocument sheets missing in calamine: number formats, formulas with boolean results, and formulas without a
+//! result.
 
 mod flat;
 mod marks;

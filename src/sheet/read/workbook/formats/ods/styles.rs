@@ -20,7 +20,7 @@ const NUMBER_STYLES: [&str; 6] = [
     "number:time-style",
     "number:text-style",
 ];
-/// The languages of formats that are known by Excel's numbers; the others are another language.
+/// Marks for the languages of formats, in Excel's notation: English, and any other language.
 const ENGLISH: &str = "[$-409]";
 const OTHER_LANGUAGE: &str = "[$-407]";
 /// Letters of dates and times: the element, and the codes of its short and long forms.
@@ -50,7 +50,7 @@ struct NumberStyle {
     code: String,
     /// Whether hours are counted beyond a day.
     is_elapsed: bool,
-    /// Conditions and the names of other styles for numbers that fulfil them.
+    /// Conditions, each with the name of the style for numbers that meet it.
     maps: Vec<(String, String)>,
 }
 
@@ -77,13 +77,13 @@ enum Open {
 #[derive(Debug)]
 struct Digits {
     integer: usize,
-    /// Most decimals, or `None` for all that the number has.
+    /// Maximum number of decimals, or `None` without a limit.
     decimals: Option<usize>,
     min_decimals: usize,
     is_grouped: bool,
     /// The number is shown divided by a thousand, this many times.
     thousands: usize,
-    /// Texts and the number of digits to their right.
+    /// Texts, each with the number of digits to its right.
     embedded: Vec<(usize, String)>,
 }
 

@@ -8,14 +8,14 @@ use crate::sheet::cell::NOT_CALCULATED;
 use crate::sheet::read::workbook::dates;
 use crate::sheet::read::workbook::styles::{Display, ShownText};
 
-/// A cell as it is stored.
+/// A stored cell.
 #[derive(Debug, Default)]
 pub(super) struct Stored {
     /// Zero-based.
     pub column: usize,
     pub style: Option<String>,
     pub has_formula: bool,
-    /// The type and text of its data, if any.
+    /// The type and text of the data, if any.
     pub data: Option<(String, String)>,
 }
 
@@ -44,7 +44,7 @@ impl Stored {
         }
     }
 
-    /// Returns what is shown for the cell, if that is not the text of its value.
+    /// Returns the displayed text of the cell, if different from the text of its value.
     pub(super) fn shown(&self, cell: &Cell<'_>, format: Option<&Format>) -> Option<ShownText> {
         let (kind, text) = self.data.as_ref()?;
         let stored = match kind.as_str() {
@@ -57,7 +57,7 @@ impl Stored {
     }
 }
 
-/// Excel writes times as those of the day before its first one.
+/// Returns a date or time. Excel writes times as times on the day before its first day.
 fn date_or_time<'t>(at: DateTime, display: Option<&Display>, buffer: &'t mut String) -> Cell<'t> {
     let epoch = date(1899, 12, 31);
     if display == Some(&Display::Elapsed) {

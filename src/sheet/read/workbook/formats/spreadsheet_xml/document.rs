@@ -15,10 +15,10 @@ use crate::sheet::read::workbook::formats::cells::damage;
 use crate::sheet::read::workbook::formats::input::Source;
 use crate::sheet::read::workbook::formats::tables::{TableBuilder, Tables};
 
-/// Maximum number of columns with a style of their own.
+/// Maximum number of columns with a separate style.
 const MAX_COLUMNS: usize = 1 << 14;
 
-/// The meaning of an element, by its name and the element around it.
+/// The meaning of an element, from its name and its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Element {
     Workbook,
@@ -28,7 +28,7 @@ enum Element {
     Table,
     Row,
     Cell,
-    /// The text of a cell, and elements for fonts within it.
+    /// The text of a cell, and elements for fonts within the text.
     Data,
     Options,
     Visible,
@@ -58,7 +58,7 @@ pub(in crate::sheet::read::workbook::formats) fn read(file: &Source) -> Result<T
                 if let Some(Ok(name)) = declaration.encoding().filter(|_| encoding.is_none()) {
                     return Err(Fault::new(format!("its encoding '{name}' is unknown")));
                 }
-                // The encoding of UTF-16 was detected by its first bytes.
+                // UTF-16 was detected by its first bytes.
                 if let Some(encoding) = encoding.filter(|encoding| encoding.is_ascii_compatible()) {
                     reader.get_mut().set_encoding(encoding);
                 }
@@ -75,11 +75,11 @@ struct Document<'f> {
     open: Vec<Element>,
     styles: Styles,
     sheet: Option<TableBuilder>,
-    /// Styles of the columns of the current sheet: the last column of each, and its style.
+    /// Styles of the columns of the current sheet: the last column of each style, and the style.
     columns: Vec<(usize, String)>,
     next_column: usize,
     table_style: Option<String>,
-    /// The number of the current row, from 1, and that of the next one.
+    /// The one-based number of the current row. `next_row` is the number of the next row.
     row: u64,
     next_row: u64,
     row_style: Option<String>,
@@ -175,7 +175,7 @@ impl<'f> Document<'f> {
         let last = first.saturating_add(number("Span").unwrap_or(0));
         self.next_column = last.saturating_add(1);
         if self.columns.len() + 1 < MAX_COLUMNS {
-            // Columns that were left out have no style.
+            // Omitted columns have no style.
             if first > 0 {
                 self.columns.push((first - 1, String::new()));
             }
@@ -267,7 +267,7 @@ fn text_of(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     Some(attribute.normalized_value(XmlVersion::Implicit1_0).ok()?.into_owned())
 }
 
-/// Returns a number in an attribute, the largest one for more digits than a number can have.
+/// Returns a number in an attribute, or the maximum for too many digits.
 fn number_of(tag: &BytesStart<'_>, name: &str) -> Option<u64> {
     let text = text_of(tag, name)?;
     let is_number = !text.trim().is_empty() && text.trim().bytes().all(|byte| byte.is_ascii_digit());

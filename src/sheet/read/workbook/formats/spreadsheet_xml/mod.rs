@@ -1,4 +1,4 @@
-//! Excel's XML spreadsheets of 2003 (SpreadsheetML), which many programs save as `.xls` or `.xml`.
+//! Excel's XML spreadsheets of 2003 (SpreadsheetML), saved by many programs as `.xls` or `.xml`.
 
 mod cell;
 mod document;

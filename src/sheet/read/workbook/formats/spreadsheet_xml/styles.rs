@@ -8,7 +8,7 @@ use crate::sheet::read::workbook::styles::{Display, NumberFormat};
 const MAX_PARENTS: usize = 16;
 /// Maximum number of styles.
 const MAX_STYLES: usize = 1 << 16;
-/// The style of cells without another one.
+/// The style of cells without an explicit style.
 const DEFAULT: &str = "Default";
 
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ struct Style {
     format: Option<Format>,
 }
 
-/// A number format: what numbers are, and what they are shown as.
+/// A number format: the type of the numbers, and their displayed form.
 #[derive(Debug)]
 pub(super) struct Format {
     pub display: Display,

@@ -13,18 +13,18 @@ use crate::sheet::read::workbook::fault::{Fault, FaultKind};
 // Record types: [MS-XLS] 2.3.
 const FILE_PASS: u16 = 0x002F;
 const SHEET: u16 = 0x0085;
-/// The name of the last user, which readers ignore.
+/// The name of the last user. Readers ignore it.
 const IGNORED: u16 = 0x005C;
-/// Records whose bodies are not encrypted.
+/// Records with unencrypted bodies.
 const PLAIN: [u16; 7] = [0x0809, FILE_PASS, 0x0194, 0x0195, 0x00E1, 0x0196, 0x0138];
-/// Number of records before the one that describes the encryption.
+/// Maximum number of records before the description of the encryption.
 const MAX_BEFORE: usize = 4;
 /// Length of a record's type and length.
 const HEAD: usize = 4;
-/// Length of the position at the start of a sheet's record, which is not encrypted.
+/// Length of the unencrypted position at the start of a sheet's record.
 const POSITION: usize = 4;
 
-/// Returns a decrypted copy of the file, or `None` for one that is not encrypted with RC4.
+/// Returns a decrypted copy of the file, or `None` if the file is not encrypted with RC4.
 ///
 /// # Errors
 /// A [`Fault`] if a password is needed or wrong, or the encryption is not supported.
@@ -78,7 +78,7 @@ fn replaced(file: &Source, stream: &str, bytes: &[u8]) -> std::io::Result<Vec<u8
     Ok(copy.into_inner().into_inner())
 }
 
-/// The records of a stream, whose heads are never encrypted.
+/// The records of a stream. The heads are never encrypted.
 struct Records<'a> {
     stream: &'a [u8],
     at: usize,

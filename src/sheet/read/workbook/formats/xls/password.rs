@@ -1,5 +1,5 @@
-//! Detection of XLS files with XOR obfuscation ([MS-XLS] 2.2.10), the oldest kind of password protection. Calamine detects
-//! only the newer ones and would read the obfuscated bytes as cells.
+//! Detection of XLS files with XOR obfuscation ([MS-XLS] 2.2.10), the oldest kind of password protection. Calamine detects only
+//! newer kinds, and would read the obfuscated bytes as cells.
 
 use std::io::{self, Read};
 

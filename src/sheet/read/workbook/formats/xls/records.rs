@@ -1,5 +1,5 @@
-//! Parts of XLS workbooks missing in calamine: number formats, hidden rows, and formulas without a result. They are read from
-//! the sheet's records ([MS-XLS] 2.3) in a pass of their own.
+//! Parts of XLS workbooks missing in calamine: number formats, hidden rows, and formulas without a result. Read from the sheet's
+//! records ([MS-XLS] 2.3) in a separate pass.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -33,8 +33,8 @@ const BEGIN: u16 = 0x0809;
 
 /// A bit in the flags of a row.
 const ROW_IS_HIDDEN: u8 = 0x20;
-/// A bit in the flags of a formula: calculate it when the workbook is opened. Libraries that cannot calculate set it, with one
-/// of [`NO_RESULTS`].
+/// Flag of a formula to be calculated when the workbook is opened. Libraries that cannot calculate set this flag, together with
+/// one of [`NO_RESULTS`].
 const CALCULATE_ON_LOAD: u16 = 0x02;
 /// Zero, and an empty text.
 const NO_RESULTS: [[u8; 8]; 2] = [[0; 8], [3, 0, 0, 0, 0, 0, 0xFF, 0xFF]];
@@ -52,8 +52,7 @@ pub(in crate::sheet::read::workbook::formats) struct XlsRecords {
     formats: Vec<Option<NumberFormat>>,
 }
 
-/// The cells of a sheet with a number format that matters and its formulas without a result, by zero-based row and column, and
-/// its hidden rows.
+/// Data of a sheet by zero-based row and column: relevant number formats, formulas without a result, and hidden rows.
 pub(in crate::sheet::read::workbook::formats) struct SheetRecords<'a> {
     styles: HashMap<(u32, u32), u16>,
     formats: &'a [Option<NumberFormat>],
@@ -62,7 +61,7 @@ pub(in crate::sheet::read::workbook::formats) struct SheetRecords<'a> {
 }
 
 impl XlsRecords {
-    /// Returns `None` for a workbook with an unusual structure, which calamine then reads alone.
+    /// Opens the records. Returns `None` for a workbook with an unusual structure, to be read by calamine alone.
     pub(in crate::sheet::read::workbook::formats) fn open(file: &Source) -> Option<XlsRecords> {
         let mut file = CompoundFile::open(file.input()).ok()?;
         let stream = STREAMS.iter().find_map(|name| file.open_stream(name).ok())?;
@@ -141,7 +140,7 @@ impl SheetRecords<'_> {
         }
     }
 
-    /// Returns what is known of a cell with this value.
+    /// Returns further data about a cell with this value.
     pub(in crate::sheet::read::workbook::formats) fn known(&self, at: (u32, u32), value: &Data) -> Option<Known<'_>> {
         if self.uncalculated.contains(&at) {
             return Some(Known::Uncalculated);
@@ -166,7 +165,7 @@ fn code(body: &[u8], is_biff8: bool, encoding: &'static Encoding) -> Option<Stri
     Some(body.get(5..5 + len)?.iter().copied().map(char::from).collect())
 }
 
-/// Returns the encoding of a Windows code page. Only formats of Excel 95 need it, for the signs of currencies.
+/// Returns the encoding of a Windows code page, for currency signs in formats of Excel 95.
 fn code_page(number: u16) -> &'static Encoding {
     Encoding::for_label(format!("windows-{number}").as_bytes()).unwrap_or(WINDOWS_1252)
 }

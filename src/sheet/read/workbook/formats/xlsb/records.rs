@@ -12,7 +12,7 @@ use crate::sheet::read::workbook::styles::{BUILT_IN_FORMATS, NumberFormat};
 
 /// Maximum length of a record. Longer records are cut.
 const MAX_RECORD: usize = 1 << 20;
-/// Maximum number of sheets, formats and styles. Further ones are ignored.
+/// Maximum number of sheets, formats and styles. Further entries are ignored.
 const MAX_ENTRIES: usize = 1 << 16;
 
 // Record types: [MS-XLSB] 2.3.
@@ -38,7 +38,7 @@ pub(super) struct XlsbRecords {
 }
 
 impl XlsbRecords {
-    /// Returns `None` for a workbook with an unusual structure, which calamine then reads alone.
+    /// Opens the records. Returns `None` for a workbook with an unusual structure, to be read by calamine alone.
     pub(super) fn open(file: &Source) -> Option<XlsbRecords> {
         let mut archive = ZipArchive::new(file.input()).ok()?;
         let mut relations = String::new();
