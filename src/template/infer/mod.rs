@@ -3,13 +3,13 @@
 //!
 //! - [`Sample`] finds the row of headers and describes each column (`column_profile`).
 //! - `assign_columns` matches columns to fields: `header_match` compares headers with the names in `template::words`,
-//!   `column_values`   judges the values, and `column_relations` compares columns with each other.
+//!   `column_values` judges the values, and `column_relations` compares columns with each other.
 //! - `unpivot` finds sizes and months in columns.
 //! - `extra_rows` finds rows that are not records, and `fill_down` finds values given only in the first of several rows.
 //! - `field_keys` proposes the keys of each field, such as the format of dates; `currency_hint` finds the currency.
 //! - `template_text` writes the template, and `trial` tries it on the rows and adds examples.
 //! - `unused_amounts` finds columns that an existing template probably misses, and `foreign_sheet` finds sheets about something
-//!   other than   the records of a template, by the topics of their columns (`sheet_topics`).
+//!   other than the records of a template, by the topics of their columns (`sheet_topics`).
 
 mod assign_columns;
 mod column_profile;
