@@ -144,7 +144,7 @@ fn open(path: &Path) -> io::Result<Option<BufReader<File>>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    // An incomplete pair at the end is damage, too.
+    // An incomplete pair at the end also counts as damage.
     let is_whole = file.metadata()?.len() % (2 * size_of::<u64>() as u64) == (MAGIC.len() % 16) as u64;
     let mut file = BufReader::with_capacity(1 << 16, file);
     let mut magic = vec![0; MAGIC.len()];

@@ -31,7 +31,7 @@ pub(super) struct ExportSession {
     pub(super) missing: u64,
     /// Number of IDs among the missing for which the service returned another record.
     others: u64,
-    /// Number of entries per page of the list, as asked for and as in force.
+    /// Requested number of entries per page of the list. `size` is the granted number.
     asked: u64,
     pub(super) size: u64,
     /// Known page sizes, after reading a list from the start.

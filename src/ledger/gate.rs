@@ -17,17 +17,17 @@ use crate::sql::{self, Pool};
 const NOW: &str = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)";
 /// Permits are taken for this time, in microseconds.
 const BATCH: i64 = 100_000;
-/// Nobody waits for a permit longer than this in advance, in microseconds: the gate may be closed meanwhile.
+/// Maximum wait for a permit taken in advance, in microseconds: the gate may be closed in the meantime.
 const AHEAD: i64 = 1_000_000;
 
-/// The row of a service and workspace. Times are relative to the moment of asking.
+/// The row of a service and workspace. Times are relative to the time of the query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gate {
     /// The permits taken, or `None` if none was available.
     pub granted: Option<Granted>,
     /// When to ask again, without permits.
     pub wait: Duration,
-    /// How long nobody may send, as somebody has said.
+    /// Remaining time of a pause for all processes.
     pub closed: Duration,
     /// The state of an automatic rate, as stored by [`Ledger::adjust_gate`].
     pub auto: Option<String>,
@@ -98,7 +98,7 @@ impl Ledger {
         gate(&row, None)
     }
 
-    /// Lets nobody send for some time.
+    /// Stops all processes from sending for some time.
     pub async fn close_gate(&self, base_url: &str, workspace: &str, time: Duration) -> Result<(), Error> {
         let identity = file_name(&[base_url, workspace]);
         let close = format!(

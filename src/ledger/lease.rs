@@ -235,7 +235,7 @@ impl Leases {
                 Ok(runtime) => runtime.block_on(keep(&options, &held, stopping)),
                 Err(error) => tracing::warn!(%error, "the lock can't be renewed"),
             }
-            // The lease may be gone already.
+            // The lease may already have ended.
             let _ = done.send(());
         });
         Ok(Lease { key, leases: self.clone(), stop: Some(stop), stopped: Mutex::new(stopped) })

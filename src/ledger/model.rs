@@ -75,7 +75,7 @@ pub enum SkipReason {
     /// `keep_where` of the template does not hold.
     KeepWhere,
     RepeatedHeader,
-    /// Sent before, as the status column of a report says.
+    /// Sent before, according to the status column of a report.
     AlreadySent,
     /// Not among the rows given with `--rows`.
     NotChosen,

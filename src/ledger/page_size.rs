@@ -11,7 +11,7 @@ pub struct PageSizes {
     pub granted: Option<u64>,
     /// The smallest number of entries not granted.
     pub refused: Option<u64>,
-    /// When this was found out, in milliseconds since 1970.
+    /// Time of the observation, in milliseconds since 1970.
     pub at: i64,
 }
 

@@ -74,7 +74,7 @@ pub struct RunLookups {
     pub hashes: BTreeMap<String, String>,
 }
 
-/// The command behind a run.
+/// The command that started a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunCommand {
     Upload,

@@ -10,7 +10,7 @@ use super::ids::RunId;
 use super::integrity::seal;
 use crate::sql::{self, Row, Transaction};
 
-/// How a run was asked for. Resumes and retries go on in the same way, unless told otherwise.
+/// The settings of a run. Resumes and retries use the same settings unless overridden.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSettings {
     /// The profile of address and tokens, or empty without a profile.

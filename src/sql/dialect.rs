@@ -91,7 +91,7 @@ impl Dialect {
         }
     }
 
-    /// Returns the statement that returns the space of removed rows to the system. PostgreSQL does so by itself.
+    /// Returns the statement that returns the space of removed rows to the system. PostgreSQL does so automatically.
     pub(crate) fn release_space(self) -> Option<&'static str> {
         match self {
             Dialect::Sqlite => Some("PRAGMA incremental_vacuum"),

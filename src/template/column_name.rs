@@ -45,7 +45,7 @@ pub fn folded_header(name: &str) -> String {
     folded
 }
 
-/// Stands for the number of a line in the names of columns: `Item {n}` for `Item 1`, `Item 2` ….
+/// Placeholder for the number of a line in the names of columns: `Item {n}` for `Item 1`, `Item 2` ….
 pub const LINE_NUMBER: &str = "{n}";
 
 /// Whether a column has a number for each line of a row.

@@ -275,7 +275,7 @@ fn tidied(above: &str, blank: Blank) -> String {
     tidied
 }
 
-/// Returns the comment behind a value, after at least two spaces: comments of several lines can be aligned.
+/// Returns the comment after a value, keeping at least two spaces, so that comments of several lines can be aligned.
 fn spaced_comment(after: &str) -> String {
     match after.trim() {
         "" => String::new(),

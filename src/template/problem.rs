@@ -94,7 +94,7 @@ pub enum Cause {
         other_row: u64,
         other: String,
     },
-    /// The sign stands for several currencies.
+    /// The sign is used for several currencies.
     AmbiguousCurrency {
         sign: String,
     },

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Resolves at an event, or never.
 type Signal = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// How long requests in flight may take after somebody has asked to stop.
+/// Maximum time for requests in flight after a request to stop.
 pub struct Grace {
     pub limit: Duration,
     /// Resolves if the requests in flight are to be given up before.

@@ -155,7 +155,7 @@ fn is_same_date(was: &str, now: &str) -> bool {
         && was.numbers.iter().all(|number| has(&now, *number))
 }
 
-/// The numbers of a date or time. Names of months are numbers, too.
+/// The numbers of a date or time. Names of months count as numbers.
 struct DateParts {
     numbers: Vec<u32>,
     is_time: bool,
@@ -207,7 +207,7 @@ fn number(text: &str) -> Option<Number> {
 }
 
 impl Number {
-    /// Returns the number with at most so many significant digits, half rounded up.
+    /// Returns the number with at most `digits` significant digits, half rounded up.
     fn rounded(&self, digits: usize) -> Number {
         if self.digits.len() <= digits {
             return Number { digits: self.digits.clone(), ..*self };

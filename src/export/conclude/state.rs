@@ -157,7 +157,7 @@ impl Replacement {
     pub(super) fn settle(self, current: Option<&State>) -> Result<Replaced, Error> {
         let Replacement { before, temporary, state } = self;
         let Some(file) = &state.written else { return Ok(Replaced::No) };
-        // The state was saved, too, but the announcement was not removed.
+        // The state was already saved, but the announcement was not removed.
         if current.is_some_and(|current| current.started == state.started) {
             return Ok(Replaced::No);
         }

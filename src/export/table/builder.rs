@@ -74,7 +74,7 @@ pub(in crate::export) enum TableStart {
     File { columns: Vec<SavedColumn> },
     /// On a further sheet of a workbook.
     Sheet(ValueTable),
-    /// Behind the rows of a table with these columns.
+    /// After the rows of a table with these columns.
     Rows { table: ValueTable, columns: Vec<SavedColumn> },
 }
 

@@ -12,7 +12,7 @@ use crate::sheet::write::Value;
 
 /// Maximum number of columns. Further fields are collected as JSON in the column [`OTHER_FIELDS`].
 pub(in crate::export) const MAX_COLUMNS: usize = 2_000;
-/// Maximum length of a column's path in bytes. Fields with longer names are collected, too.
+/// Maximum length of a column's path in bytes. Fields with longer names are also collected.
 const MAX_PATH: usize = 1_000;
 /// Header of the column for fields beyond [`MAX_COLUMNS`].
 pub(in crate::export) const OTHER_FIELDS: &str = "other_fields";

@@ -2,7 +2,7 @@
 
 use twox_hash::XxHash3_64;
 
-/// Values longer than this are hashed by themselves instead of being copied, in bytes.
+/// Maximum length of a value to be copied, in bytes. Longer values are hashed separately.
 const LONG: usize = 256;
 
 /// The checksum of a row, over its columns in order.

@@ -68,7 +68,7 @@ struct Sign {
     /// Position of the sign.
     at: usize,
     sign: char,
-    /// Where the cell begins: 0, or the position behind a separator.
+    /// Start of the cell: 0, or the position after a separator.
     cell: usize,
 }
 
@@ -119,7 +119,7 @@ fn is_sign(c: char) -> bool {
     matches!(c, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠' | '﹦' | '﹢' | '﹣' | '﹫')
 }
 
-/// Returns whether a program may begin a cell behind this character.
+/// Returns whether a program may begin a cell after this character.
 fn is_separator(c: char) -> bool {
     matches!(c, ',' | ';' | '\t' | '|') || is_line_break(c)
 }

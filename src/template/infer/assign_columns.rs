@@ -323,7 +323,7 @@ fn drop_amounts_of_others(candidates: &mut Vec<Candidate<'_>>, slots: &Slots, co
         ValueKind::TaxAmount if slot.place == Place::Line => {
             let Some(record) = record else { return true };
             match is_of_record(&column.profile, &record.profile) {
-                // A rate is the same in all lines of a record, too.
+                // A rate is also the same in all lines of a record.
                 Some(true) if !is_tax_rate(&column.profile) => return false,
                 None if name_match.certainty < 1.0 || column.header.shares_topic(&record.header) => {
                     *score = score.min(SURE - 0.01);

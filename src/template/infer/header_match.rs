@@ -48,7 +48,7 @@ pub(super) struct NameMatch {
 /// The names of one field, normalized for comparison.
 pub(super) struct FieldNames {
     names: Vec<Cow<'static, ColumnTitle>>,
-    /// Names with hardly any other meaning.
+    /// Names with few other meanings.
     unmistakable: HashSet<String>,
     modifiers: HashSet<String>,
     /// The field is an internal id of the service, without other names.
@@ -108,7 +108,7 @@ impl Header {
         self.words.is_empty()
     }
 
-    /// Whether the header is a name with hardly any other meaning of a field of any kind of record.
+    /// Whether the header is an unambiguous name of a field of any kind of record.
     pub(super) fn is_certain_title(&self) -> bool {
         vocabulary().certainty_of(&self.joined).is_some_and(|certainty| certainty >= UNMISTAKABLE)
     }
@@ -202,7 +202,7 @@ impl FieldNames {
         FieldNames { names: Vec::new(), unmistakable: HashSet::new(), modifiers: HashSet::new(), own_name_only: true }
     }
 
-    /// Whether the header is a name with hardly any other meaning.
+    /// Whether the header is a name with few other meanings.
     pub(super) fn has_unmistakable(&self, header: &Header) -> bool {
         self.unmistakable.contains(&header.joined)
     }

@@ -86,7 +86,7 @@ impl Topic {
         self.foreign_to.contains_key(kind.name())
     }
 
-    /// Whether a sheet of records of a kind has no such column. `has_field` says whether the template uses a field.
+    /// Whether a sheet of records of a kind has no such column. `has_field`: whether the template uses a field.
     pub(super) fn is_foreign_to(&self, kind: RecordKind, has_field: impl Fn(&str) -> bool) -> bool {
         self.foreign_to.get(kind.name()).is_some_and(|beside| !beside.iter().any(|field| has_field(field)))
     }

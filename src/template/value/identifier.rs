@@ -183,7 +183,7 @@ fn is_grouped(text: &str, separators: &[char]) -> bool {
     let Some(separator) = number.chars().find(|c| !c.is_ascii_digit()).filter(|c| separators.contains(c)) else {
         return false;
     };
-    // Decimals are behind the groups.
+    // Decimals come after the groups.
     let whole = number.split_once('.').filter(|_| separator != '.').map_or(number, |(whole, _)| whole);
     let is_decimal = |c: char| c.is_ascii_digit();
     let mut groups = whole.split(separator);

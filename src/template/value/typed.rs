@@ -37,7 +37,7 @@ impl<'a> Value<'a> {
             Cell::Blank => Value::Blank,
             Cell::Text(text) => Value::Text(Cow::Borrowed(text)),
             Cell::Number(number) => Value::Number(number::from_f64(number)?),
-            // The decimals of a text in a CSV count, too.
+            // The decimals of a text in a CSV also count.
             Cell::Rounded(number, decimals) => {
                 let number = number::from_f64(number)?;
                 Value::Number(with_decimals(number, u32::from(decimals)))

@@ -1,4 +1,4 @@
-//! Alternatives in the names of columns: `{product,item} {code,no}` stands for four names.
+//! Alternatives in the names of columns: `{product,item} {code,no}` means four names.
 
 /// Returns every name of a pattern, with single spaces. A blank alternative leaves the part out.
 pub(in super::super) fn expand(pattern: &str) -> Vec<String> {

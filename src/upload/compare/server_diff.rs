@@ -26,7 +26,7 @@ const MAX_RECORDS: usize = 4_000_000;
 pub struct Comparison {
     /// The number of unchanged records.
     pub unchanged: u64,
-    /// The error behind an early end of the comparison.
+    /// The error that ended the comparison early.
     pub failed: Option<client::Error>,
 }
 

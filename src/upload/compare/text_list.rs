@@ -27,7 +27,7 @@ const SPARE_PAGES: u64 = 100;
 /// The reason why the identifiers could not be compared.
 #[derive(Debug)]
 pub enum NotCompared {
-    /// The list needs this many requests, too many for the number of rows.
+    /// The list needs this number of requests, which is too many for the number of rows.
     TooLong(u64),
     Failed(client::Error),
 }

@@ -123,7 +123,7 @@ impl Settled {
     pub(super) fn answered(job: Job, status: u16, result: WriteResult) -> Settled {
         let state = match result.ok {
             true => RecordState::Sent,
-            // A refusal says nothing of the earlier request, and a retry would have another key.
+            // A refusal does not show the outcome of the earlier request, and a retry would have another key.
             false if job.call == Call::Keyed && job.may_be_applied => RecordState::Unknown,
             false => RecordState::Failed,
         };

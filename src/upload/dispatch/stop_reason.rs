@@ -37,7 +37,7 @@ impl StopReason {
         matches!(self, StopReason::Service(Stop::Redirected { .. })) && !has_sent
     }
 
-    /// Whether the run may go on by itself when the service answers again.
+    /// Whether the run may continue automatically when the service answers again.
     pub fn is_temporary(&self) -> bool {
         match self {
             StopReason::Interrupted
@@ -52,7 +52,7 @@ impl StopReason {
         }
     }
 
-    /// Returns a hint for the user. `has_sent` says whether the run has sent records.
+    /// Returns a hint for the user. `has_sent`: whether the run has sent records.
     pub fn hint(&self, has_sent: bool) -> Option<String> {
         Some(match self {
             StopReason::Interrupted | StopReason::Waits | StopReason::Elsewhere(_) => return None,

@@ -10,7 +10,7 @@ use crate::template::model::Duplicates as Policy;
 use crate::template::{Cause, Template};
 use crate::upload::edits::Edits;
 
-/// Judges rows by themselves.
+/// Judges rows separately.
 pub struct Judge<'a> {
     mapper: RowMapper<'a>,
 }
@@ -23,7 +23,7 @@ pub enum Verdict {
     Skip,
 }
 
-/// A row judged by itself.
+/// A row judged separately from the other rows.
 #[derive(Debug)]
 pub struct Judged {
     pub verdict: Verdict,

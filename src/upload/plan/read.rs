@@ -57,7 +57,7 @@ pub fn read(
     read_surveyed(source, template, mode, handle).map(|(tally, _)| tally)
 }
 
-/// Reads like [`read`]. Returns the notation of numbers and dates, too, with a survey per part.
+/// Reads like [`read`]. Also returns the notation of numbers and dates, with a survey per part.
 pub fn read_surveyed(
     source: &Source,
     template: &Template,

@@ -56,7 +56,7 @@ pub async fn plan(
         }
         progress(rows);
     }
-    // The channel closes when the reader ends. The reader's result says whether the file was complete.
+    // The channel closes when the reader ends. The reader's result shows whether the file was complete.
     match reading.await.unwrap_or(Err(Error::ReaderDied { path })) {
         Ok(mut tally) => {
             if let Some(history) = history {

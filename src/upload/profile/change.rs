@@ -10,7 +10,7 @@ const MIN_VALUES: u64 = 5;
 const FACTOR: i64 = 3;
 /// A field filled in at least this share of the records, in per cent, is expected to be filled.
 const USUALLY_FILLED: u64 = 90;
-/// A field filled in less than this share of the records, in per cent, is hardly filled.
+/// Maximum share of records with a value in a mostly blank field, in per cent.
 const HARDLY_FILLED: u64 = 50;
 
 /// Returns the changes since an earlier profile. `earlier_run` is the name of its run, such as `run 3 of 2026-11-01`.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::client::{Permits, Speed, Wanted};
 use crate::ledger::{self, Gate, Ledger};
 
-/// Time before another attempt, if the ledger can't be used. Nothing is sent meanwhile.
+/// Time before another attempt, if the ledger can't be used. Nothing is sent in the meantime.
 const RETRY: Duration = Duration::from_millis(500);
 
 /// The shared rate of a service and workspace.

@@ -61,7 +61,7 @@ pub(super) fn evidence(sample: &[u8], other: &'static Encoding) -> Evidence {
     let read = |within: &Within| decoded(other, within.byte).unwrap_or(char::REPLACEMENT_CHARACTER);
     let is_odd = |within: &&Within| !within.fits(read(within)) && !SIGNS_WITHIN_WORDS.contains(read(within));
     let odd = within.iter().filter(is_odd).count();
-    // Other letters may be read alike in both encodings.
+    // Other letters may be the same in both encodings.
     if odd == 0 || 3 * odd < within.len() {
         return Evidence::None;
     }

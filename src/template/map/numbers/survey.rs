@@ -31,7 +31,7 @@ struct NumberColumn {
     style: ColumnStyle,
     /// Whether a number field reads the column, so that its notation is evidence for other columns.
     is_evidence: bool,
-    /// Whether a field for amounts of money reads the column. Counts hardly ever have three decimals, but prices may.
+    /// Whether a field for amounts of money reads the column. Counts rarely have three decimals, but prices may.
     is_money: bool,
     /// The currency in the header.
     currency: Option<CurrencyMark>,

@@ -17,7 +17,7 @@ pub enum ParsedDate {
     Instant(Timestamp),
 }
 
-/// Parses a date, a local time, or a moment with an offset from UTC.
+/// Parses a date, a local time, or a time with an offset from UTC.
 pub(crate) fn parse(text: &str) -> Result<ParsedDate, DateError> {
     let text = text.trim();
     if let Ok(moment) = text.parse::<Timestamp>() {

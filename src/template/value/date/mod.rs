@@ -1,7 +1,7 @@
 //! Dates: parsing, detection of formats, and conversion for requests.
 //!
 //! A [`DateFormat`] parses by a pattern, a [`Detector`] finds the format of a whole column, and [`to_iso`] writes the
-//! result: a date stays a date, a moment is converted to UTC, and a local time needs a time zone.
+//! result: a date stays a date, a time with an offset is converted to UTC, and a local time needs a time zone.
 
 mod count;
 mod detect;

@@ -10,7 +10,7 @@ use crate::decimal::DecimalError;
 pub enum NumberError {
     #[error("is not a number")]
     NotANumber,
-    /// The separator could be a decimal or a group separator, and the column does not tell.
+    /// The separator could be a decimal or a group separator, and the column does not decide.
     #[error("could mean more than one number")]
     Ambiguous(Arc<AmbiguousNumber>),
     /// The separators don't fit the locale.

@@ -148,7 +148,7 @@ impl ColumnStyle {
             Some(Mark::Comma) => self.point.is_some(),
             None => self.is_mixed(),
         };
-        // A language says little about the decimals of a column, but thousands are more usual than three decimals.
+        // A language is weak evidence for the decimals of a column, but thousands are more common than three decimals.
         let usual = self.surroundings.usual.filter(|usual| *usual != number.mark);
         let around = match (self.by_amounts(number.mark), self.surroundings.sheet) {
             (Some(by_amounts), Some(sheet)) if by_amounts != sheet => None,

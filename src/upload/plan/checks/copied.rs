@@ -25,7 +25,7 @@ pub(in crate::upload::plan) struct CopiedRows {
     blocks: HashTable<u32>,
     /// Where the rows of each sheet begin in `rows`, by the part of the source.
     sheets: Vec<usize>,
-    /// The place behind the last copied row.
+    /// The place after the last copied row.
     copied: usize,
     /// The number of copied rows.
     found: usize,
@@ -114,7 +114,7 @@ impl CopiedRows {
         }
         let begins = std::mem::take(&mut self.groups.complete);
         let found = begins.iter().flat_map(|begin| self.report_copies_of(*begin, *begin + 1..*begin + len)).collect();
-        // Further groups of this length are copies, too.
+        // Further groups of this length are also copies.
         self.groups.complete = begins[begins.len() + 1 - BLOCK..].to_vec();
         found
     }

@@ -40,11 +40,11 @@ struct Plan {
     rate: Option<&'static str>,
     /// How long the service remembers idempotency keys, as far as the process knows.
     keys: Option<KeyMemory>,
-    /// Begins so many milliseconds later than another process.
+    /// Delay after the start of another process, in milliseconds.
     delay: u64,
-    /// Killed after so many steps.
+    /// Number of steps until the process is killed.
     steps: Option<u32>,
-    /// Interrupted after so many milliseconds, with a grace period of so many.
+    /// Time of an interruption and its grace period, in milliseconds.
     interrupt: Option<(u64, u64)>,
 }
 

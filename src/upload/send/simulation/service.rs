@@ -22,7 +22,7 @@ pub(super) enum Fate {
     Denied,
     /// A status, and not applied.
     Refused(u16),
-    /// A pause of so many seconds, if any; not applied.
+    /// Asks for a pause of this many seconds, if any; not applied.
     Throttled(Option<u16>),
     Renewed,
     Unauthorized,

@@ -221,7 +221,7 @@ impl Parser {
     }
 }
 
-/// Tells XLSX and XLSB apart.
+/// Distinguishes XLSX and XLSB.
 fn format_of_package(package: &Source) -> WorkbookFormat {
     let archive = ZipArchive::new(package.input());
     let is_binary = |name: &str| name.eq_ignore_ascii_case("xl/workbook.bin");

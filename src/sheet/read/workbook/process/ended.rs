@@ -14,7 +14,7 @@ const INTERVAL: Duration = Duration::from_millis(2);
 
 /// Ends a process whose output has ended or is invalid. Returns the cause.
 pub(super) fn cause(process: &mut Child, has_output: bool) -> Fault {
-    // A process that was killed here has no cause of its own.
+    // The end of a process killed here has no other cause.
     let status = if has_output { None } else { own_end(process) };
     let _ = process.kill();
     let _ = process.wait();
@@ -36,7 +36,7 @@ pub(super) fn cause(process: &mut Child, has_output: bool) -> Fault {
     }
 }
 
-/// Waits a moment for the end of a process.
+/// Waits briefly for the end of a process.
 fn own_end(process: &mut Child) -> Option<ExitStatus> {
     let mut left = END;
     loop {

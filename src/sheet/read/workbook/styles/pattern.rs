@@ -3,7 +3,7 @@
 use super::section::{Condition, Section, after_general, split};
 use crate::decimal::{self, Decimal};
 
-/// Maximum number of decimals, of group separators behind the digits, and of percent signs.
+/// Maximum number of decimals, of group separators after the digits, and of percent signs.
 const MAX_PLACES: u32 = 15;
 
 /// A section from left to right.

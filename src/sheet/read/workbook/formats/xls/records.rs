@@ -99,7 +99,7 @@ impl XlsRecords {
             hidden: RowRanges::default(),
         };
         self.records.stream.seek(SeekFrom::Start(*self.sheets.get(sheet)?)).ok()?;
-        // Charts within the sheet have records of cells, too.
+        // Charts within the sheet also have records of cells.
         let mut depth = 0;
         while let Some((kind, body)) = self.records.next() {
             match kind {
