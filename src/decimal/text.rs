@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_do_not_fit_and_other_texts_are_refused() {
+    fn oversized_numbers_and_other_texts_are_refused() {
         for text in [
             "79228162514264337593543950336",
             "0.12345678901234567890123456789",
@@ -260,7 +260,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn doubles_with_few_decimals_are_those_of_15_digits(digits in -9_999_999_999_999_999_i64..=9_999_999_999_999_999, decimals in 0_i32..9) {
+        fn doubles_with_few_decimals_equal_their_15_digit_rounding(digits in -9_999_999_999_999_999_i64..=9_999_999_999_999_999, decimals in 0_i32..9) {
             let number: f64 = format!("{digits}e-{decimals}").parse().expect("a number");
             let expected = with_15_digits(number).map(|number| number.to_string());
             prop_assert_eq!(from_f64(number).map(|number| number.to_string()), expected);

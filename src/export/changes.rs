@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_that_are_not_saved_leave_the_previous_ones() {
+    fn unsaved_hashes_do_not_replace_the_previous_hashes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("records");
         compared(r#"[{"id":"a"}]"#, &path);

@@ -70,7 +70,7 @@ fn changes(folder: &Path) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn a_kill_before_any_write_loses_no_changes_and_doubles_none() {
+fn a_kill_before_any_write_neither_loses_nor_repeats_changes() {
     if let Some(folder) = std::env::var_os(FOLDER) {
         let writes = std::env::var(WRITES).ok().and_then(|writes| writes.parse().ok()).expect("a number");
         full_disk::kill_after(Path::new(&folder), writes);
@@ -92,7 +92,7 @@ fn a_kill_before_any_write_loses_no_changes_and_doubles_none() {
         let mut expected: Vec<&str> = if begins { vec!["a a1", "b b1", "c c1"] } else { Vec::new() };
         let before = rows(folder);
         assert_eq!(before, expected);
-        let test = "export::kills::a_kill_before_any_write_loses_no_changes_and_doubles_none";
+        let test = "export::kills::a_kill_before_any_write_neither_loses_nor_repeats_changes";
         let mut child = Command::new(std::env::current_exe().expect("this test"));
         let child = child.args(["--exact", test]).env(FOLDER, folder).env(WRITES, writes.to_string());
         let ended = child.output().expect("a process");

@@ -308,7 +308,7 @@ mod tests {
     use super::is_typical_page_size;
 
     #[test]
-    fn maximums_that_people_choose_are_typical() {
+    fn usual_page_sizes_are_recognized() {
         for size in [10, 16, 25, 50, 64, 100, 120, 125, 128, 200, 250, 500, 1_000, 1_024, 2_000, 2_500, 7_500] {
             assert!(is_typical_page_size(size), "{size}");
         }

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_of_exports_are_told_apart() {
+    fn headers_of_exports_are_distinguished() {
         let of = |header: &str| {
             let names: Vec<String> = header.split(',').map(str::to_owned).collect();
             Exported::with_header(&names).map(|exported| exported.name)

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_cells_of_a_row_keep_what_they_show() {
+    fn the_first_cells_of_a_row_keep_their_displayed_texts() {
         let mut bytes = Vec::new();
         row().encode_first(6, &mut bytes);
         let mut back = Row::default();
@@ -129,7 +129,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn decoding_any_bytes_yields_a_row_or_none(bytes in proptest::collection::vec(0_u8..=12, 0..64)) {
+        fn decoding_arbitrary_bytes_never_panics(bytes in proptest::collection::vec(0_u8..=12, 0..64)) {
             let mut row = Row::default();
             if row.decode(&bytes, 16).is_some() {
                 row.cells().for_each(|cell| drop(cell.shown()));

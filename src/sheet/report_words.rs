@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_of_other_columns_and_languages_stay() {
+    fn only_own_titles_and_states_are_translated() {
         assert_eq!(english_title("Status"), None);
         assert_eq!(english_title("sheetport_run"), Some("sheetport_run"));
         assert_eq!(ReportWords::of(Some("de")).title("sheetport_errors"), "sheetport_fehler");

@@ -366,7 +366,7 @@ sends = { externalId = "1" }
     }
 
     #[test]
-    fn the_comment_at_the_top_stays_there_and_lines_end_as_before() {
+    fn the_top_comment_and_line_endings_are_kept() {
         let wrong = "# For the shop.\n\n\n# What each row is.\nrecord = \"item\"\nextends = 'items'\n# End.\n\n";
         let right =
             "# For the shop.\n\nsheetport = 1\nextends = \"items\"\n# What each row is.\nrecord = \"item\"\n# End.\n";

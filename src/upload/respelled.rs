@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_that_programs_make_of_texts_are_recognized() {
+    fn values_changed_from_texts_are_recognized() {
         for (original, now) in [
             ("007", "7"),
             ("1E5", "1.00E+05"),
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_programs_make_of_texts_are_recognized() {
+    fn numbers_changed_from_texts_are_recognized() {
         for (original, now) in [
             ("000042", "42"),
             ("1.50", "1.5"),

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn byte_order_marks_are_no_part_of_a_header() {
+    fn byte_order_marks_are_removed_from_headers() {
         for mark in ["\u{feff}", "\u{feff}\u{feff}", "ï»¿", "\u{feff}ï»¿"] {
             check(&format!("{mark}SKU,Name,Price\n0042,Bolt,1.50\n"), 0, 1, &["SKU", "Name", "Price"]);
             check(

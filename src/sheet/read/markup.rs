@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn markup_is_told_by_its_first_element() {
+    fn markup_is_recognized_by_its_first_element() {
         check("<!DOCTYPE html><html><body>", Some(Markup::Html));
         check("\n<HTML xmlns:x=\"urn:schemas-microsoft-com:office:excel\">", Some(Markup::Html));
         check("<meta http-equiv=\"Content-Type\"><table>", Some(Markup::Html));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn other_documents_and_texts_are_no_tables() {
+    fn other_documents_and_texts_are_not_tables() {
         assert_eq!(detect(b"<?xml version=\"1.0\"?><orders/>"), Some(Markup::Other("an XML document")));
         let text = "<office:document office:mimetype=\"application/vnd.oasis.opendocument.text\">";
         assert_eq!(detect(text.as_bytes()), Some(Markup::Other("an OpenDocument file")));

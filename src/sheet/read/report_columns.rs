@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sheet_comes_first_wherever_the_report_has_it() {
+    fn columns_of_the_sheet_come_first_in_any_report() {
         let arrange = |header| arranged(&[header]).remove(0);
         let all = "SKU|Price|sheetport_status|sheetport_errors|sheetport_row|sheetport_run";
         for header in [

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_that_never_changes_within_a_record_is_of_the_record() {
+    fn constant_amounts_within_a_record_belong_to_the_record() {
         let columns = columns("No|Tax|Line tax|First\n1|3.80|1.90|5\n1|3.80|0.95|\n2|1.90|1.90|7");
         let of_record = |index: usize| is_of_record(&columns[index].profile, &columns[0].profile);
         assert_eq!((of_record(1), of_record(2), of_record(3)), (Some(true), Some(false), Some(true)));

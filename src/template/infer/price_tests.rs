@@ -31,7 +31,7 @@ fn with_price(header: &str) -> Proposal {
 }
 
 #[test]
-fn known_units_of_prices_become_a_scale_that_is_told() {
+fn known_price_units_become_a_scale_with_a_warning() {
     for (header, scale) in [
         ("Price (cents)", "0.01"),
         ("Preis in Cent", "0.01"),

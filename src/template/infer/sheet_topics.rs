@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_records_have_none() {
+    fn headers_of_records_have_no_topic() {
         for header in [
             "Average rating",
             "Number of reviews",

@@ -443,7 +443,7 @@ fn one_bad_cell_does_not_lose_a_column() {
 }
 
 #[test]
-fn nothing_is_sure_that_a_second_column_contradicts() {
+fn a_contradicted_column_is_never_sure() {
     let confidence = |found: &Proposal, index: usize| found.fields[index].confidence.to_string();
     let found = check(Item, "SKU|Item number|Name\nA1|1|Bolt\nA2|2|Nut", &["externalId=SKU", "name=Name"]);
     assert_eq!((confidence(&found, 0), confidence(&found, 1)), ("likely".to_owned(), "sure".to_owned()));

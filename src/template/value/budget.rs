@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_budget_ends_once_for_all() {
+    fn an_exhausted_budget_stays_exhausted() {
         let budget = Budget::of_row(10);
         assert_eq!(budget.text(TEXT), Ok(()));
         assert_eq!(budget.text(10 * PER_BYTE), Ok(()));

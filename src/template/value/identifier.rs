@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn separators_that_people_write_too_may_be_those_of_groups() {
+    fn possible_group_separators_are_recognized() {
         for (text, expected) in [
             ("1.001", Some("1001")),
             ("12 345 678", Some("12345678")),

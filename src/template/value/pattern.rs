@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn usual_patterns_fit_and_monstrous_ones_do_not() {
+    fn usual_patterns_fit_and_oversized_patterns_are_refused() {
         for usual in
             [r"^[\w .,&/-]{1,100}$", r"^[\p{L}\d .-]{1,80}$", r"^\d{4}-\d{2}-\d{2}$", r"(?i)\b(kg|stück|pcs)\b"]
         {

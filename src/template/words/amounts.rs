@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_of_amounts_are_told_from_codes() {
+    fn headers_of_amounts_are_distinguished_from_codes() {
         for header in [
             "Weight (kg)",
             "Nettogewicht",

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_within_words_tell_a_code_page_of_dos() {
+    fn letters_within_words_identify_a_dos_code_page() {
         let german = "Größe;Stück;Müller;Geländer\r\nStraße;Käse;Tür;hübsch\r\n";
         for page in [CodePage::Ibm850, CodePage::Ibm852, CodePage::Ibm437] {
             // These letters are the same in all three pages.
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_letters_are_a_doubt_at_least() {
+    fn few_letters_are_weak_evidence() {
         assert_eq!(evidence(b"Name\r\nM\x81ller\r\n", WINDOWS_1252), Evidence::Page(CodePage::Ibm850));
         assert_eq!(evidence(b"Name\r\nGr\x94\xE1e\r\n", WINDOWS_1252), Evidence::Unclear);
         assert_eq!(evidence(b"Name\rM\x9Fller\r", WINDOWS_1252), Evidence::Unclear);
@@ -150,14 +150,14 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_read_a_text_differently_are_unclear() {
+    fn code_pages_with_different_readings_are_unclear() {
         // The sign of a currency is another one in each page.
         let text = [encoded("Größe;Stück;Müller;Tür\r\n", CodePage::Ibm850), b"5 \x9C;7 \xBE\r\n".to_vec()].concat();
         assert_eq!(evidence(&text, WINDOWS_1252), Evidence::Unclear);
     }
 
     #[test]
-    fn text_in_other_encodings_is_none_of_dos() {
+    fn text_in_other_encodings_is_not_taken_for_a_dos_code_page() {
         for (text, encoding) in [
             ("Größe;Stück;Müller;Straße;Käse;Tür;„Zitat“;5 €;Äpfel;O’Neill;d’été", WINDOWS_1252),
             ("Œuvre;cœur;sœur;Škoda;Žižka;naïve;façade;œufs", WINDOWS_1252),

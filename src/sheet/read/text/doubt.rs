@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_one_short_record_without_an_ending_is_cut() {
+    fn only_a_short_last_record_without_line_ending_is_truncated() {
         let is_cut = |widths: &[usize], last: usize, has_ending: bool| {
             let mut state = Widths::default();
             widths.iter().for_each(|width| assert!(!state.add(*width, 5, true)));

@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_texts_are_no_dates() {
+    fn numbers_and_texts_are_not_dates() {
         for code in ["0.00", "General", "@", "#,##0", "\"d\"", "[Red]", "0\" d\"", "", "d\\"] {
             assert!(code == "d\\" || code == "General" || DateText::parse(code).is_none(), "{code}");
         }

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn scaled_numbers_are_shown_as_such() {
+    fn scaled_numbers_are_displayed_scaled() {
         check("0,", 5000.0, Some("5"));
         check("0.00,", 12_990.0, Some("12.99"));
         check("#,##0.0,,\" M\"", 12_500_000.0, Some("12.5 M"));
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_numbers_dates_fractions_and_percentages_are_no_literals() {
+    fn plain_numbers_dates_fractions_and_percentages_have_no_literals() {
         let codes = [
             "General",
             "0",

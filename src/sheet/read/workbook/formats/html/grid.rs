@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_are_placed_beside_spanning_ones() {
+    fn cells_are_placed_beside_spanning_cells() {
         let mut grid = Grid::default();
         grid.start_row();
         assert_eq!([grid.place(1, 2), grid.place(2, 1), grid.place(1, 3)], [0, 1, 3]);

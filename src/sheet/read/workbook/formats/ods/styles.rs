@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn parents_of_cell_styles_are_followed_but_not_in_a_circle() {
+    fn cycles_of_parent_styles_are_broken() {
         let mut styles = Styles::default();
         let xml = "<number:number-style style:name=\"n\"><number:number number:min-integer-digits=\"3\"/></number:number-style>\
                    <style:default-style style:family=\"table-cell\" style:data-style-name=\"n\"/>\
