@@ -48,7 +48,7 @@ pub(super) async fn run(args: &Work, settings: &Settings) -> Result<Exit, Failur
         },
         None => work.await?,
     }
-    // A worker that was told to stop has done what it was told.
+    // A requested stop is a success.
     Ok(Exit::Done)
 }
 
