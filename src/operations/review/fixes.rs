@@ -61,7 +61,7 @@ pub struct MadeFix {
     pub count: usize,
     /// The column of the cells with the problem.
     pub column: Option<usize>,
-    /// The distinct texts of these cells; empty if there are more than [`MAX_TEXTS`].
+    /// The distinct texts of these cells; empty if there are more than `MAX_TEXTS`.
     pub texts: Vec<String>,
     /// Whether the problem is in the cell, and not between several rows or with the service.
     pub is_of_cell: bool,

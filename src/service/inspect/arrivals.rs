@@ -128,7 +128,7 @@ fn natural_key(kind: Kind, body: &Map<String, Value>) -> String {
     parts.join("\n")
 }
 
-/// Returns the fields of a record that its request has set, in one text.
+/// Returns the fields set by the request as a text.
 fn content(body: &Map<String, Value>) -> String {
     let own = ["id", "transaction_id", "created_at", "updated_at", "ctx_id"];
     let names: BTreeMap<&String, ()> =
@@ -136,7 +136,8 @@ fn content(body: &Map<String, Value>) -> String {
     names.keys().map(|name| format!("{name}={}\n", value_of(body, name))).collect()
 }
 
-/// Returns a value as text, equal for equal numbers. The date of a transaction that had none is the time of its creation.
+/// Returns a value as text, equal for equal numbers. Ignores the date of a transaction if it is the default, the time of
+/// creation.
 fn value_of(body: &Map<String, Value>, name: &str) -> String {
     match body.get(name) {
         Some(date) if name == "transaction_date" && body.get("created_at") == Some(date) => String::new(),
