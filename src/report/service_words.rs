@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_sheet_and_the_contract_say_stays() {
+    fn words_from_the_sheet_and_the_contract_stay() {
         for text in [
             "name must not be longer than 50 characters",
             "'K-77' isn't known; can't be used (see externalId, items_id)",

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_or_a_file_that_is_missing_is_nothing() {
+    fn missing_folders_and_files_count_as_empty() {
         let folder = tempfile::tempdir().expect("a folder");
         for files in ["*.xlsx", "stock.csv"] {
             let step = step(&folder.path().join("missing"), files, Duration::ZERO);
