@@ -146,7 +146,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Returns whether the command may send something, or judges as an upload does, which depends on the workspace of the tokens.
+    /// Returns whether the command may send requests, or depends on the workspace of the tokens to judge like an upload.
     pub fn uses_tokens(&self) -> bool {
         !matches!(
             self,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-/// Returns the digest of the parts. Each part is preceded by its length, so that `["ab", "c"]` and `["a", "bc"]` differ.
+/// Returns the digest of the parts. Hashes the length of each part, so that `["ab", "c"]` and `["a", "bc"]` differ.
 pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 32] {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -26,7 +26,7 @@ pub(crate) fn of_reader(reader: &mut impl Read) -> io::Result<(String, u64)> {
     copy(reader, &mut io::sink())
 }
 
-/// Copies all bytes. Returns their digest in hexadecimal and their number.
+/// Copies all bytes. Returns the digest in hexadecimal, and the number of bytes.
 pub(crate) fn copy(reader: &mut impl Read, writer: &mut impl Write) -> io::Result<(String, u64)> {
     let (mut hasher, mut bytes) = (Sha256::new(), 0);
     let mut buffer = vec![0; 64 * 1024];

@@ -56,7 +56,7 @@ pub struct Failure {
     pub exit: Exit,
     pub message: String,
     pub hint: Option<String>,
-    /// The run that was being sent, and the counts so far.
+    /// The run in progress, and the counts so far.
     pub run: Option<(RunId, Option<Box<Accounting>>)>,
     /// The next command to run.
     pub next: Option<String>,

@@ -5,8 +5,8 @@
 //! | [`commands`] | one file per command: parse, call one operation, print | everything |
 //! | [`settings`], [`cli`], [`error`] | flags, resolved settings, exit codes | what they name |
 //! | [`ui`] | terminal output | what it shows |
-//! | [`review`] | the page in the browser on which a spreadsheet is matched, fixed and sent | `operations`, `upload`, `report`, `template`, `client`, `ledger`, `sheet`, `records`, `readers`, `web_server` |
-//! | [`operations`] | what may be done to which run, under which lock | `upload`, `export`, `report`, `template`, `object_storage`, `client`, `ledger`, `service`, `sql`, `sheet`, `records`, `decimal`, `diagnostics`, `digest`, `readers`, `text_file`, `visible` |
+//! | [`review`] | the browser page for matching, fixing and sending a spreadsheet | `operations`, `upload`, `report`, `template`, `client`, `ledger`, `sheet`, `records`, `readers`, `web_server` |
+//! | [`operations`] | the operations on runs, with their locks and permissions | `upload`, `export`, `report`, `template`, `object_storage`, `client`, `ledger`, `service`, `sql`, `sheet`, `records`, `decimal`, `diagnostics`, `digest`, `readers`, `text_file`, `visible` |
 //! | [`upload`] | plan and send | `template`, `sheet`, `client`, `ledger`, `records`, `decimal`, `currency`, `digest` |
 //! | [`export`] | pages, spool, table, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics`, `digest`, `readers` |
 //! | [`report`] | the outcomes of a run as a workbook, CSV or web page | `ledger`, `sheet`, `decimal`, `records`, `readers`, `visible` |
@@ -18,14 +18,14 @@
 //! | [`sql`] | statements over SQLite and PostgreSQL, connections and transactions | nothing |
 //! | [`sheet`] | cells, readers and writers of spreadsheets | `decimal`, `currency`, `digest`, `readers`, `text_file`, `visible` |
 //! | [`records`] | the service's contract as data | `decimal` |
-//! | [`currency`] | ISO 4217 codes, and signs beside amounts | nothing |
+//! | [`currency`] | ISO 4217 codes, and currency signs next to amounts | nothing |
 //! | [`decimal`] | exact decimal numbers | nothing |
 //! | [`digest`] | SHA-256 | nothing |
 //! | [`diagnostics`] | errors with positions in TOML files, spelling suggestions | `visible` |
-//! | [`readers`] | who may read a file or enter a folder | nothing |
+//! | [`readers`] | permissions of files and folders | nothing |
 //! | [`text_file`] | reading of small text files | nothing |
 //! | [`web_server`] | connections, host names and pages of both web servers | nothing |
-//! | [`visible`] | text of others without characters that act or hide | nothing |
+//! | [`visible`] | makes invisible and control characters of foreign text visible | nothing |
 //!
 //! Only `commands` and `main` import `ui`, `cli` and `settings`. A test enforces these rules; ARCHITECTURE.md explains them.
 

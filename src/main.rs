@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     }
     let mut cli = match Cli::read() {
         Ok(cli) => cli,
-        // Without any words, the short help is what was asked for.
+        // Without arguments, the short help is the expected output.
         Err(_) if std::env::args_os().len() == 1 => {
             let written = ui::short_help(&cli::command().render_help());
             return ExitCode::from(if written { Exit::Done } else { Exit::Fault } as u8);
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     exit_code(ended, json)
 }
 
-/// Prints the failure of a command, if it has failed.
+/// Prints the failure of a command, if any. Returns the exit code.
 fn exit_code(ended: Result<Exit, Failure>, json: bool) -> ExitCode {
     let mut exit = ended.unwrap_or_else(|failure| {
         ui::failure(&failure, json);

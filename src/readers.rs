@@ -1,10 +1,10 @@
-//! Who may read a file, so that a file made from it is not open to more people, and folders that only their owner can enter.
-//! On other systems than Unix, the permissions of the folder apply.
+//! Permissions of files: a file derived from another gets no more readers than the original. Also creates folders accessible only
+//! to their owner. On systems other than Unix, the permissions of the folder apply.
 
 use std::io;
 use std::path::Path;
 
-/// Those who may read a file besides its owner.
+/// The users who may read a file besides its owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Readers {
     /// Nobody.
@@ -16,7 +16,7 @@ pub enum Readers {
 }
 
 impl Readers {
-    /// Returns those who may read the file at `path`: nobody else if it can't be examined.
+    /// Returns the readers of the file at `path`, or only the owner if the file can't be examined.
     #[cfg(unix)]
     pub fn of(path: &Path) -> Readers {
         use std::os::unix::fs::MetadataExt as _;
@@ -26,7 +26,7 @@ impl Readers {
         match std::fs::metadata(path) {
             Ok(found) if found.mode() & GROUP_MAY_READ == 0 => Readers::Owner,
             Ok(found) if found.mode() & OTHERS_MAY_READ != 0 => Readers::Everyone,
-            // With an access control list, the bits of the group are those of its widest entry.
+            // With an access control list, the group bits contain the widest entry of the list.
             Ok(found) if !has_access_list(path) => Readers::Group(found.gid()),
             _ => Readers::Owner,
         }
@@ -37,7 +37,7 @@ impl Readers {
         Readers::Everyone
     }
 
-    /// Returns those who are in both.
+    /// Returns the common readers of both.
     pub fn both(self, other: Readers) -> Readers {
         match (self, other) {
             (Readers::Everyone, readers) | (readers, Readers::Everyone) => readers,
@@ -65,7 +65,7 @@ impl Readers {
     }
 }
 
-/// Creates a folder and its parents where they are missing, accessible only to the owner.
+/// Creates a folder and missing parents, accessible only to the owner.
 pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);

@@ -1,4 +1,4 @@
-//! Settings: flags, environment, `sheetport.toml` and stored credentials, resolved into one value at the start.
+//! Settings: flags, environment, `sheetport.toml` and stored credentials, resolved into one `Settings` value at the start.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -57,7 +57,7 @@ struct Profile {
     accept_recognized: bool,
     #[serde(default)]
     keyring: bool,
-    /// How long the service remembers the keys of requests, if it honours them.
+    /// Time for which the service remembers idempotency keys, if supported.
     #[serde(default, deserialize_with = "duration")]
     idempotency_key: Option<KeyMemory>,
     /// Paths of PEM files, relative to the settings file.
@@ -69,7 +69,7 @@ struct Profile {
     insecure_http: bool,
 }
 
-/// Deserializes a duration. A wrong one is shown at its place in the file.
+/// Deserializes a duration. Errors have a position in the file.
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<KeyMemory>, D::Error> {
     String::deserialize(deserializer)?.parse().map(Some).map_err(de::Error::custom)
 }
@@ -89,7 +89,7 @@ impl Profile {
     }
 }
 
-/// Returns the client certificate, if there is one, or `None` if there is a key alone.
+/// Returns the client certificate, if any. Returns `None` for a key without a certificate.
 fn client_cert(cert: Option<PathBuf>, key: Option<PathBuf>) -> Option<Option<ClientCert>> {
     match (cert, key) {
         (None, Some(_)) => None,
@@ -171,7 +171,7 @@ impl Settings {
         let by_flag = named(given.base_url.clone(), AddressOrigin::Flag);
         let by_environment = named(global.base_url.filter(|_| by_flag.is_none()), AddressOrigin::Environment);
         let by_profile = named(profile.base_url.clone(), AddressOrigin::Settings);
-        // A profile that is named on the command line says more than the environment.
+        // A profile named on the command line has priority over the environment.
         let (address, fallback) = match given.profile.is_some() {
             true => (by_flag.or(by_profile), by_environment),
             false => (by_flag.or(by_environment).or(by_profile), None),
@@ -252,7 +252,7 @@ fn chosen_connection(global: &Global, given: &Given) -> Result<ConnectOptions, F
     })
 }
 
-/// Returns the server of the ledger, if a flag or the environment names one.
+/// Returns the server of the ledger, if a flag or the environment names a server.
 fn chosen_server(global: &Global, given: &Given) -> Result<Option<ServerAddress>, Failure> {
     let Some(text) = global.ledger.as_deref().filter(|text| !text.trim().is_empty()) else { return Ok(None) };
     let hint =
@@ -268,7 +268,7 @@ fn chosen_server(global: &Global, given: &Given) -> Result<Option<ServerAddress>
     Ok(Some(server))
 }
 
-/// Returns the tokens of the environment, with the service that they are for.
+/// Returns the tokens from the environment, with the service they belong to.
 fn environment_tokens() -> EnvironmentTokens {
     let variable = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     let host = variable("SHEETPORT_TOKEN_HOST").map(TokenHome::Host);
@@ -284,7 +284,7 @@ fn locale() -> Option<String> {
     variables.filter_map(|name| std::env::var(name).ok()).find(|value| !value.is_empty())
 }
 
-/// Checks that only this user can read the settings file, because it has a password: `what`.
+/// Checks that only this user can read the settings file, because the file contains a password. `what` names the password.
 fn check_private(path: &Path, what: &str) -> Result<(), Failure> {
     let exposed = std::fs::File::open(path).and_then(|file| auth::check_private(&file, path));
     match exposed.map_err(|error| wrong(path, &error.to_string()))? {

@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Maximum size of a text file that is read as a whole, in bytes.
+/// Maximum size of a text file, in bytes.
 const MAX_SIZE: u64 = 1 << 20;
 
-/// Reads the text file at `path`. The file may be a pipe or a device, whose size is not known beforehand.
+/// Reads the text file at `path`, which may be a pipe or a device of unknown size.
 ///
 /// # Errors
-/// If it can't be read, is larger than 1 MiB, or is neither UTF-8 nor UTF-16 with a byte order mark.
+/// If the file is unreadable, larger than 1 MiB, or neither UTF-8 nor UTF-16 with a byte order mark.
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     let mut text = Vec::new();
     File::open(path)?.take(MAX_SIZE + 1).read_to_end(&mut text)?;
@@ -26,7 +26,7 @@ pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     })
 }
 
-/// Decodes UTF-16, as `>` of Windows PowerShell and old editors write it. Returns `None` without a byte order mark.
+/// Decodes UTF-16, as written by `>` in Windows PowerShell and by old editors. Returns `None` without a byte order mark.
 fn from_utf16(text: &[u8]) -> Option<io::Result<String>> {
     let unit: fn([u8; 2]) -> u16 = match text {
         [0xFF, 0xFE, ..] => u16::from_le_bytes,

@@ -1,4 +1,5 @@
-//! Text of others made visible: characters that terminals, browsers and people do not see, or act on, are shown by their numbers.
+//! Makes hidden characters of foreign text visible: characters that terminals, browsers or people do not see, or that have side
+//! effects, are shown by number.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -26,7 +27,7 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(replaced.into_owned())
 }
 
-/// Escapes invisible characters in JSON, which serializers write as they are.
+/// Escapes invisible characters in JSON, because serializers write these unescaped.
 pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     shown(json, is_invisible, |shown, c| {
         for unit in c.encode_utf16(&mut [0; 2]) {
@@ -46,15 +47,15 @@ fn shown<'t>(text: &'t str, is_replaced: impl Fn(char) -> bool, replace: impl Fn
     Cow::Owned(shown)
 }
 
-/// Maximum length of a line that is held back, in bytes.
+/// Maximum length of a buffered line, in bytes.
 const MAX_LINE: usize = 64 * 1024;
 
-/// Shows the text that is written to it as [`visible`] does, line by line, on a terminal.
+/// Filters written text line by line with [`visible`], for a terminal.
 pub(crate) struct VisibleWriter<W: Write> {
     output: W,
     /// The start of a line.
     line: Vec<u8>,
-    /// Whether the text is a CSV, in which a line break within quotes ends no row.
+    /// Whether the text is a CSV. Line breaks within quotes then do not end a row.
     is_csv: bool,
     is_quoted: bool,
 }
@@ -64,7 +65,7 @@ impl<W: Write> VisibleWriter<W> {
         VisibleWriter::create(output, false)
     }
 
-    /// Returns a writer for a CSV, whose line breaks in cells are shown as `⏎`, so that a cell can't forge a row.
+    /// Returns a writer for a CSV. Line breaks in cells are shown as `⏎`, so that a cell can't forge a row.
     pub(crate) fn csv(output: W) -> VisibleWriter<W> {
         VisibleWriter::create(output, true)
     }
@@ -73,7 +74,7 @@ impl<W: Write> VisibleWriter<W> {
         VisibleWriter { output, line: Vec::new(), is_csv, is_quoted: false }
     }
 
-    /// Appends to the line, up to its end at most.
+    /// Appends to the line, up to the end of the line.
     fn push(&mut self, piece: &[u8]) {
         if self.is_csv {
             let quotes = piece.iter().filter(|byte| **byte == b'"').count();

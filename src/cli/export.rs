@@ -170,8 +170,8 @@ fn since(text: &str) -> Result<Since, String> {
     }
 }
 
-/// Reads a date, as its start in UTC, or a time with a zone: `Z`, an offset, or a name in brackets. A time without a zone
-/// could be meant in any.
+/// Parses a date, meaning its start in UTC, or a time with a zone: `Z`, an offset, or a name in brackets. Refuses a time without
+/// a zone as ambiguous.
 fn moment(text: &str) -> Option<jiff::Timestamp> {
     let is_date = text.len() == "2026-11-21".len();
     let day = || {
@@ -180,7 +180,7 @@ fn moment(text: &str) -> Option<jiff::Timestamp> {
     };
     match is_date {
         true => day(),
-        // Refuses an offset that is not that of the zone.
+        // Refuses an offset that contradicts the zone.
         false if text.contains('[') => text.parse::<jiff::Zoned>().ok().map(|zoned| zoned.timestamp()),
         false => text.parse().ok(),
     }

@@ -74,13 +74,13 @@ impl Global {
     const OPTIONS: [&str; 9] =
         ["base_url", "profile", "home", "ledger", "ca_file", "client_cert", "client_key", "proxy", "insecure_http"];
 
-    /// Notes which options come from flags.
+    /// Records the options given by flags.
     pub(super) fn note_flags(&mut self, matches: &ArgMatches) {
         let is_flag = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
         self.flags = Global::OPTIONS.into_iter().filter(is_flag).collect();
     }
 
-    /// Uses the profile of a job's file, as if a flag named it, unless another one was chosen.
+    /// Uses the profile of a job file, as if given by a flag, unless another profile was chosen.
     pub fn use_profile(&mut self, profile: String) {
         if self.profile.is_none() {
             self.profile = Some(profile);
@@ -88,7 +88,7 @@ impl Global {
         }
     }
 
-    /// Returns the options that are flags.
+    /// Returns the options given by flags.
     pub fn given(&self) -> Given {
         let is_flag = |name| self.flags.contains(&name);
         Given {

@@ -31,7 +31,7 @@ pub struct Review {
 }
 
 impl Review {
-    /// Returns the number of the run, if it is one.
+    /// Returns the number of a run, or `None` for a file name.
     pub fn run(&self) -> Option<i64> {
         let text = self.file.as_ref()?.to_str()?;
         text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()

@@ -202,12 +202,12 @@ pub enum VariableShell {
 }
 
 impl VariableShell {
-    /// Returns the usual shell of the system.
+    /// Returns the default shell of the system.
     pub fn of_system() -> VariableShell {
         if cfg!(windows) { VariableShell::Powershell } else { VariableShell::Bash }
     }
 
-    /// Returns the command that sets a variable to a value without quotes and spaces.
+    /// Returns the command for setting a variable to a value without quotes and spaces.
     pub fn set(self, name: &str, value: &str) -> String {
         match self {
             VariableShell::Bash => format!("export {name}={value}"),

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 
 use super::choice::choice;
 
-/// Heading of the options that every command has.
+/// Heading of the options shared by all commands.
 pub(super) const GLOBAL: &str = "Global options";
 
 const COMPLETIONS_HELP: &str = "\
@@ -38,7 +38,7 @@ fn shells() -> [(PossibleValue, Shell); 4] {
         .map(|(name, shell)| (PossibleValue::new(name), shell))
 }
 
-/// Makes `-h` short: without examples, exit codes and the options that every command has. `--help` has them.
+/// Shortens `-h`: hides examples, exit codes and the shared options, which `--help` shows.
 pub(super) fn with_short_help(command: Command) -> Command {
     let mut command = command.mut_args(|argument| match argument.get_help_heading() {
         Some(GLOBAL) => argument.hide_short_help(true),

@@ -15,7 +15,7 @@ pub struct Titles {
 }
 
 impl Titles {
-    /// Returns the words of the language, if one was chosen.
+    /// Returns the words of the chosen language, if any.
     pub fn words(self) -> Option<&'static ReportWords> {
         self.language.map(|language| ReportWords::of(Some(language)))
     }

@@ -22,9 +22,9 @@ pub struct Client {
     transport: Transport,
     tokens: Tokens,
     requests: AtomicU64,
-    /// Number of requests that were not answered yet.
+    /// Number of unanswered requests.
     in_flight: AtomicU64,
-    /// Number of answers that show that the service works.
+    /// Number of responses that prove a working service.
     answers: AtomicU64,
     #[cfg(test)]
     script: Option<Script>,

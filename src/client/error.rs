@@ -26,12 +26,12 @@ pub enum Error {
     /// Tokens exist, but must not be used.
     #[error(transparent)]
     Withheld(#[from] Withheld),
-    /// A token would travel unencrypted to another machine, that of the service or of a proxy.
+    /// A token would be sent unencrypted to another machine: the service or a proxy.
     #[error("a token would travel unencrypted to {0}, so nothing was sent")]
     Unencrypted(String),
     #[error(transparent)]
     Exposed(#[from] Exposed),
-    /// A file that says how to connect.
+    /// A file with connection settings is unusable.
     #[error("the {what} {} can't be used: {why}", path.display())]
     File { what: &'static str, path: PathBuf, why: String, hint: String },
     #[error(transparent)]
@@ -40,7 +40,7 @@ pub enum Error {
     Status {
         status: u16,
         message: String,
-        /// Path of the request, without its query.
+        /// Path of the request without query.
         path: String,
     },
     /// An answer is longer than this number of bytes.
@@ -76,7 +76,7 @@ impl Error {
         })
     }
 
-    /// Returns the error for a file that can't be used. `what` names its purpose.
+    /// Returns the error for an unusable file. `what` is the purpose of the file.
     pub(super) fn unusable(what: &'static str, path: &Path, why: &str, hint: &str) -> Error {
         Error::File { what, path: path.to_owned(), why: why.to_owned(), hint: hint.to_owned() }
     }
@@ -101,7 +101,7 @@ impl Error {
     }
 }
 
-/// Returns the remedy for a read that was answered with this status.
+/// Returns the remedy for a read with this status.
 fn hint_on(status: u16) -> &'static str {
     match status {
         403 => {

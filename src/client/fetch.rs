@@ -15,7 +15,7 @@ use super::request::Request;
 use super::stop::Stop;
 use super::transport::rate_headers::Quota;
 
-/// A short read that changes nothing and is allowed for every token, to see whether the service answers.
+/// A short read without side effects, permitted for every token, to test whether the service answers.
 pub(crate) const PROBE_PATH: &str = "/v1/public/items?page=1&limit=1";
 
 /// How often a request is repeated.
@@ -28,7 +28,7 @@ struct Patience {
 
 /// As the policy says.
 const FULL: Patience = Patience { attempts: MAX_ATTEMPTS, throttled: 20 };
-/// Not after a failure. A 429 is none.
+/// A single attempt, without retries after a failure. A 429 is not a failure.
 const ONE_ATTEMPT: Patience = Patience { attempts: 1, ..FULL };
 const NONE: Patience = Patience { attempts: 1, throttled: 0 };
 
@@ -134,7 +134,8 @@ async fn fetch_with<T>(
     }
 }
 
-/// Returns how many requests the service accepts, besides those on their way, and for how long, if it has said so.
+/// Returns the number of requests that the service accepts in addition to the requests in flight, and the time until the quota
+/// resets, if announced.
 fn quota(outcome: &TransportOutcome, in_flight: u64) -> Option<(u64, Duration)> {
     let TransportOutcome::Response(Response { quota: Some(Quota { remaining, reset }), .. }) = outcome else {
         return None;

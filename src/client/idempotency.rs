@@ -1,4 +1,4 @@
-//! `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a request that is repeated with its key takes effect once.
+//! `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): repeating a request with the same key has no further effect.
 
 use reqwest::header::{HeaderName, HeaderValue};
 
@@ -6,15 +6,15 @@ use crate::digest;
 
 pub(super) const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// Length of a key in bytes, before it is written in hexadecimal.
+/// Length of a key in bytes, before hexadecimal encoding.
 const LENGTH: usize = 16;
 
-/// The key of a request: the same for all its repetitions, and for no other request.
+/// The key of a request and its repetitions. Different requests have different keys.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
-    /// Derives a key from what identifies a request.
+    /// Derives a key from the identity of a request.
     pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> IdempotencyKey {
         IdempotencyKey(digest::hex(&digest::of_parts(parts)[..LENGTH]))
     }

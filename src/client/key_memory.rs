@@ -1,4 +1,4 @@
-//! How long a service remembers idempotency keys, and until when a request may be repeated with its key.
+//! The time for which a service remembers idempotency keys, and thus the time in which a request may be repeated with its key.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::transport::WRITE_TIMEOUT;
 
-/// Longest time that a service is believed to remember a key.
+/// Maximum time for which a service is expected to remember a key.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// How long a service remembers the keys of requests.
@@ -15,9 +15,9 @@ const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 pub struct KeyMemory(Duration);
 
 impl KeyMemory {
-    /// Returns when the first attempt of a request was made if the service certainly remembers its key: also when an attempt
-    /// that leaves `now` arrives late. In milliseconds since 1970, as is `now`. Later times than `now` are those of a clock that was
-    /// set back, and say nothing.
+    /// Returns the range of first-attempt times for which the service certainly still remembers the key, even if an attempt sent
+    /// `now` arrives late. All times are in milliseconds since 1970. Times after `now` come from a clock that was set back, and
+    /// are excluded.
     pub(crate) fn first_attempts(self, now: i64) -> RangeInclusive<i64> {
         let left = self.0.saturating_sub(WRITE_TIMEOUT.min(self.0 / 2));
         now - i64::try_from(left.as_millis()).expect("at most a year")..=now

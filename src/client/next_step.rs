@@ -59,7 +59,8 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Returns whether the request may have been applied: unless it was not sent, or the status says that it was not.
+    /// Returns whether the service may have applied the request. Returns false if the request was not sent, or if the status
+    /// rules it out.
     pub(crate) fn may_be_applied(&self) -> bool {
         match self {
             Failure::NotSent(_) => false,

@@ -5,7 +5,7 @@ use super::service_message;
 use super::transport::rate_headers::Quota;
 use super::transport::tls_problem::TlsProblem;
 
-/// Maximum size of the response to a write, and of every response outside 2xx. Each worker may hold one in memory.
+/// Maximum size of the response to a write, and of every response outside 2xx. Every worker may hold one such response in memory.
 pub(super) const MAX_RESULT: usize = 1 << 20;
 
 /// How an attempt ended.
@@ -22,7 +22,7 @@ pub enum TransportOutcome {
     },
     /// No connection was established, so the service cannot have seen the request.
     NotSent { reason: String },
-    /// The service is not trusted, or does not trust this client, so it has not got the request.
+    /// The TLS connection failed verification on either side, so the service has not received the request.
     Untrusted(TlsProblem),
     /// The connection broke, or the time was up, after the request may have been written.
     NoResponse { reason: String },
@@ -39,7 +39,7 @@ pub struct Response {
     pub body: Vec<u8>,
     /// Value of Retry-After; a date is converted to seconds.
     pub retry_after: Option<String>,
-    /// Where a redirect leads, without its query and without user information.
+    /// The target of a redirect, without query and user information.
     pub location: Option<String>,
     /// Rate limit as told by the RateLimit headers.
     pub quota: Option<Quota>,

@@ -34,7 +34,7 @@ struct State {
     /// Origin of the times in `gate`.
     began: Instant,
     held_until: Option<Instant>,
-    /// How many requests the service accepts before this time, as it has said.
+    /// The remaining number of requests and the end of the period, as announced by the service.
     quota: Option<(u64, Instant)>,
     /// Whether the automatic rate has yet to react to the hold.
     is_new_hold: bool,
@@ -90,7 +90,7 @@ enum Limit {
     /// Fixed interval between requests.
     Fixed(Duration),
     Auto(AutoRate),
-    /// None until the service refuses a request; then automatic, from half the rate of the last second on.
+    /// No limit until the service refuses a request; then automatic, starting at half the rate of the last second.
     Free(VecDeque<Instant>),
 }
 
@@ -110,9 +110,9 @@ impl Limit {
     }
 }
 
-/// The time in which the rate of a limiter without limit is measured.
+/// Period for measuring the rate of an unlimited limiter.
 const WINDOW: Duration = Duration::from_secs(1);
-/// Maximum number of permits to remember for it.
+/// Maximum number of permits to remember for the measurement.
 const MAX_PERMITS: usize = 10_000;
 
 impl Pace {
@@ -125,7 +125,7 @@ impl Pace {
         Pace::with(limit, now)
     }
 
-    /// Creates a limiter that permits every request at once until the service refuses one, and then finds a rate.
+    /// Creates a limiter without a limit. After the first refusal by the service, the limiter finds a rate.
     pub fn free_until_refused(now: Instant) -> Pace {
         Pace::with(Some(Limit::Free(VecDeque::new())), now)
     }
@@ -159,7 +159,7 @@ impl Pace {
         self
     }
 
-    /// Shares the rate with all processes that take their permits from the same supply. Has no effect without a limit.
+    /// Shares the rate with all processes that use the same supply of permits. Has no effect without a limit.
     pub fn supplied_by(self, permits: Arc<Permits>) -> Pace {
         let mut state = self.state();
         if state.limit.is_some() {
@@ -191,7 +191,7 @@ impl Pace {
         state.held_until = state.held_until.max(Some(until));
     }
 
-    /// Tells the processes that share the rate that the service asked for a pause.
+    /// Tells the processes that share the rate about a pause requested by the service.
     pub fn share_pause(&self, until: Instant) {
         if let Some(permits) = &self.state().permits {
             permits.close(until);
@@ -201,7 +201,7 @@ impl Pace {
     /// Permits no more than `left` requests before `until`, as the service has said. Unlike [`Pace::hold`], this is no refusal.
     pub(super) fn permit_only(&self, left: u64, until: Instant) {
         let mut state = self.state();
-        // Answers come in any order, and an older one says more.
+        // Responses arrive in any order, so the stricter announcement is kept.
         state.quota = Some(match state.quota {
             Some((fewer, earlier)) => (left.min(fewer), until.min(earlier)),
             None => (left, until),

@@ -1,4 +1,4 @@
-//! The number of entries per page: the largest that the service grants, found with the first page.
+//! The number of entries per page: the largest size that the service grants, determined with the first page.
 
 use super::attempt::Client;
 use super::error::Error;
@@ -9,9 +9,9 @@ use super::request::MAX_PAGE;
 use super::stop::Stop;
 use crate::records::List;
 
-/// A size that every service is expected to grant.
+/// A size that every service should grant.
 pub(crate) const SAFE: u64 = 100;
-/// Larger sizes to try, the largest first. Usual maximums of services are among them.
+/// Larger sizes to try, largest first. Includes common maximums.
 const LARGER: [u64; 4] = [1_000, 500, 250, 200];
 
 /// How many entries to ask for.
@@ -23,28 +23,28 @@ pub enum PageSize {
     Largest(KnownSizes),
 }
 
-/// What earlier readings have found out about the sizes of a list's pages.
+/// Page sizes of a list, as discovered earlier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KnownSizes {
-    /// The largest size that was granted.
+    /// The largest granted size.
     pub granted: Option<u64>,
-    /// The smallest size that was not.
+    /// The smallest refused size.
     pub refused: Option<u64>,
 }
 
 /// The first page of a list.
 pub(crate) struct FirstPage {
     pub(crate) page: Page,
-    /// The number of entries that was asked for.
+    /// The requested number of entries.
     pub(crate) asked: u64,
-    /// The number of entries to ask for from now on: that of the first page if the service has returned fewer, since others
-    /// may compute the beginning of the next page from the number that was asked for.
+    /// The number of entries to request for later pages. If the first page has fewer entries than requested, this is the length
+    /// of the first page, because a service may compute the start of the next page from the requested number.
     pub(crate) size: u64,
     pub(crate) known: KnownSizes,
 }
 
 impl KnownSizes {
-    /// Returns the size to ask for: the largest that may be granted.
+    /// Returns the largest size that may be granted.
     fn next(self) -> u64 {
         let is_open = |size: &u64| {
             self.refused.is_none_or(|refused| *size < refused) && self.granted.is_none_or(|granted| *size > granted)
@@ -56,12 +56,11 @@ impl KnownSizes {
         KnownSizes { granted: self.granted.filter(|granted| *granted < size), refused: Some(size) }
     }
 
-    /// Returns what is known after a list whose first page had `len` of the entries that were asked for. `is_longer` if there
-    /// are further pages.
+    /// Returns the updated sizes after a first page with `len` of the `asked` entries. `is_longer`: there are further pages.
     pub(crate) fn learn(self, asked: u64, len: u64, is_longer: bool) -> KnownSizes {
         match (len < asked && is_longer, len) {
             (_, 0) => self,
-            // The service may return that many whenever it is asked for too many.
+            // The service may return this number for every request that is too large.
             (true, ..SAFE) if asked > SAFE => self.refusing(asked),
             (true, len) => KnownSizes { granted: Some(len), refused: Some(len + 1) },
             (false, _) => KnownSizes { granted: Some(asked), refused: self.refused.filter(|refused| *refused > asked) },
@@ -92,7 +91,7 @@ impl FirstPage {
                 Ok(FirstPage::of(page, SAFE, known))
             }
             Err(error) => Err(error),
-            // Some services answer a size that is too large with their usual one.
+            // Some services answer an excessive size with a page of their default size.
             Ok(page) if is_suspiciously_short(&page) && asked > SAFE => {
                 drop(page);
                 Ok(FirstPage::of(safe_page().await?, SAFE, known.refusing(asked)))
@@ -140,7 +139,7 @@ pub(crate) fn may_depend_on_size(error: &Error) -> bool {
     is_lasting(error) || matches!(error, Error::Unreadable(_) | Error::Stopped(Stop::Unreachable(_)))
 }
 
-/// Whether it would be the same the next time. A lost connection is no evidence.
+/// Returns whether the error would occur again. A lost connection is not conclusive.
 fn is_lasting(error: &Error) -> bool {
     matches!(error, Error::TooLong(_) | Error::Status { status: 400 | 406 | 413 | 414 | 416 | 422 | 500.., .. })
 }

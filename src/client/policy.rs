@@ -8,7 +8,8 @@ use std::time::Duration;
 
 /// Maximum number of attempts per request.
 pub const MAX_ATTEMPTS: u32 = 5;
-/// Number of failures, after [`MAX_ATTEMPTS`] or of probes, until a service that has answered before counts as gone.
+/// Number of failures after which a service that has answered before counts as gone. Counts failures after [`MAX_ATTEMPTS`], and
+/// failed probes.
 pub const MAX_PROBES: u32 = 5;
 /// Longest pause on request of the service. After a request for a longer pause the run stops and can be resumed.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
@@ -26,7 +27,7 @@ const CAP: Duration = Duration::from_secs(20);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     Idempotent,
-    /// Repeating the request could create a record twice, but for its idempotency key, which the service honours.
+    /// Repeating the request could create a duplicate, but the service honours the idempotency key.
     Keyed,
     /// Repeating the request could create a record twice.
     NonIdempotent,
@@ -37,7 +38,7 @@ pub enum Call {
 pub enum Outcome {
     /// No connection was established: nothing was written.
     NotConnected,
-    /// A connection was established, but not a trusted one: nothing was written.
+    /// The connection was established but not trusted: nothing was written.
     Untrusted,
     /// The connection broke or timed out after the request may have been written.
     NoResponse,
@@ -95,7 +96,7 @@ enum Matcher {
     Statuses(&'static [RangeInclusive<u16>]),
 }
 
-/// The actions of a rule: for an idempotent call, for one with a key, and for others.
+/// The actions of a rule: for an idempotent call, for a call with a key, and for other calls.
 type Actions = [Action; 3];
 
 const fn transport(outcome: Outcome, note: &'static str, actions: Actions) -> Rule {
@@ -115,7 +116,7 @@ const fn any(action: Action) -> Actions {
     [action; 3]
 }
 
-/// After a request that may have been applied.
+/// For requests that may have been applied.
 const LOST: Actions = [Action::Retry, Action::Retry, Action::Unknown];
 
 /// The policy. The first matching row applies; the last row matches every remaining status.

@@ -7,15 +7,17 @@ use serde_json::Value;
 
 use super::outcome::{Response, TransportOutcome};
 
-/// Stands for a token or a part of one.
+/// Replaces a token or a part of a token.
 const MASK: &str = "***";
-/// Length of the parts of a token that are masked in answers of errors and in redirects. Shorter tokens are not masked: they would
-/// be found in the middle of words.
+/// Minimum length of token parts to mask in error responses and redirects. Shorter tokens are not masked, because they would
+/// match inside ordinary words.
 const PART_IN_ERROR: usize = 8;
-/// Length of the parts that are masked in successful answers to writes, whose identifiers must not be changed by chance.
+/// Minimum length of token parts to mask in successful responses to writes. Longer, because identifiers must not be changed by
+/// chance.
 const PART_IN_RESULT: usize = 16;
 
-/// Masks the tokens, and parts of them, in an answer. In pages of a list, which have no messages, only whole tokens are masked.
+/// Masks the tokens, and parts of tokens, in a response. Pages of a list contain no messages, so only whole tokens are masked
+/// there.
 pub(super) fn redacted(outcome: TransportOutcome, secrets: &[&SecretString], is_write: bool) -> TransportOutcome {
     let TransportOutcome::Response(response) = outcome else { return outcome };
     let secrets = secrets.iter().map(|secret| secret.expose_secret().as_bytes());
@@ -37,7 +39,7 @@ pub(super) fn redacted(outcome: TransportOutcome, secrets: &[&SecretString], is_
     TransportOutcome::Response(Response { body: masked(body, &secrets, shortest), location, ..response })
 }
 
-/// Writes JSON anew without needless escapes if they hide a token.
+/// Rewrites JSON without unnecessary escapes if the escapes hide a token.
 fn with_plain_texts(body: Vec<u8>, secrets: &[&[u8]], shortest: usize) -> Vec<u8> {
     if memchr::memchr(b'\\', &body).is_none() {
         return body;
@@ -59,10 +61,11 @@ fn masked(mut text: Vec<u8>, secrets: &[&[u8]], shortest: usize) -> Vec<u8> {
     text
 }
 
-/// Masks every part of `secret` of at least `shortest` bytes, or the whole if it is shorter. Returns `None` if there is none.
+/// Masks every part of `secret` with at least `shortest` bytes, or the whole secret if shorter. Returns `None` if there is
+/// nothing to mask.
 fn without_parts(text: &[u8], secret: &[u8], shortest: usize) -> Option<Vec<u8>> {
     let shortest = shortest.min(secret.len());
-    // Every such part contains one of the pieces of half that length.
+    // A cheap first test: every such part contains a whole piece of half the length.
     let mut pieces = secret.chunks_exact(shortest / 2);
     if !pieces.any(|piece| memchr::memmem::find(text, piece).is_some()) {
         return None;

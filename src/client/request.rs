@@ -53,7 +53,7 @@ impl Request {
         Request { method, path, body: Some(body), call, idempotency_key: None, max_answer: MAX_RESULT }
     }
 
-    /// Sends the request with a key, if there is one.
+    /// Adds an idempotency key, if any.
     pub(crate) fn with_idempotency_key(self, idempotency_key: Option<IdempotencyKey>) -> Request {
         Request { idempotency_key, ..self }
     }

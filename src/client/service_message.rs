@@ -30,8 +30,8 @@ pub(super) fn summary_of(body: &Value) -> Option<String> {
     ["message", "detail", "error"].iter().find_map(|name| body.get(name)?.as_str()).map(cut)
 }
 
-/// Returns the first messages, each with its first characters, and how many more there are. Whoever answers with thousands
-/// of messages for each record would otherwise fill the memory and the ledger.
+/// Returns the first messages, shortened, and the number of further messages. A service that returns thousands of messages per
+/// record would otherwise fill the memory and the ledger.
 pub(super) fn bounded(mut messages: Vec<ServiceMessage>) -> Vec<ServiceMessage> {
     let more = messages.len().saturating_sub(MAX_MESSAGES);
     messages.truncate(MAX_MESSAGES);
@@ -52,7 +52,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// Returns all messages in `errors`: an object of lists by field, a list of strings, or one string.
+/// Returns all messages in `errors`: an object of lists by field, a list of strings, or a string.
 pub(super) fn errors(body: &Value) -> Vec<ServiceMessage> {
     match body.get("errors") {
         Some(Value::Object(fields)) => fields
@@ -66,7 +66,7 @@ pub(super) fn errors(body: &Value) -> Vec<ServiceMessage> {
     }
 }
 
-/// Returns all messages in `results[].errors`, for answers that have none elsewhere.
+/// Returns all messages in `results[].errors`, for responses without messages elsewhere.
 pub(super) fn errors_of_results(body: &Value) -> Vec<ServiceMessage> {
     let results = body.get("results").and_then(Value::as_array).into_iter().flatten();
     results.flat_map(errors).collect()

@@ -17,7 +17,7 @@ pub enum Stop {
     #[error("the service redirects ({status}){}, and a token is never sent to another address", target(.to.as_deref()))]
     Redirected {
         status: u16,
-        /// The new address, without its query.
+        /// The new address without query.
         to: Option<String>,
     },
     /// Every request was answered 404.

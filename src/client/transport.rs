@@ -48,9 +48,9 @@ const KEEP_ALIVE_RETRIES: u32 = 3;
 /// `TCP_USER_TIMEOUT`: how long written data may stay unacknowledged.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
-/// Number of characters kept of the address to which the service redirects.
+/// Maximum number of characters kept of the target of a redirect.
 const MAX_LOCATION: usize = 200;
-/// Number of answers that are not HTTP, without any that is, after which the service speaks another protocol.
+/// Number of non-HTTP responses after which the service counts as speaking another protocol, unless it has answered in HTTP.
 const OTHER_PROTOCOL: u32 = 3;
 const USER_AGENT: &str = concat!("sheetport/", env!("CARGO_PKG_VERSION"));
 
@@ -63,14 +63,14 @@ pub(super) struct Transport {
     non_idempotent: reqwest::Client,
     /// A new connection for each request.
     unpooled: reqwest::Client,
-    /// Whether the service closes connections so early that non-idempotent calls must not reuse any.
+    /// Whether the service closes idle connections so early that non-idempotent calls must not reuse connections.
     closes_early: AtomicBool,
     /// Whether the service has ever answered in HTTP.
     has_answered: AtomicBool,
-    /// How often it has answered, but not in HTTP.
+    /// Number of non-HTTP responses.
     unreadable: AtomicU32,
     has_client_cert: bool,
-    /// How far the service's clock is ahead of ours, in seconds, by its last answer with a Date.
+    /// Lead of the service's clock over the local clock in seconds, according to the last `Date` header.
     clock_lead: Mutex<Option<i64>>,
 }
 
@@ -183,7 +183,7 @@ impl Transport {
         if let Some(cause) = cause::<rustls::Error>(error) {
             return TlsProblem::of(cause, error.is_connect(), self.has_client_cert);
         }
-        // What is not HTTP, again and again, is most likely an alert of TLS.
+        // Repeated non-HTTP responses are most likely TLS alerts.
         let is_other_protocol = self.address.is_http()
             && !self.has_answered.load(Ordering::Relaxed)
             && cause::<hyper::Error>(error).is_some_and(hyper::Error::is_parse)
@@ -216,17 +216,17 @@ impl Transport {
     }
 }
 
-/// Creates a client for other services than that of the records, which get no token.
+/// Creates a client for other services than the service of the records. Never sends a token.
 pub(super) fn webhook_client(options: &ConnectOptions, is_local: bool) -> Result<reqwest::Client, Error> {
     let is_direct = options.goes_directly(is_local);
     pool(&tls::config(options)?, options.proxy.as_ref(), is_direct, 0, Duration::ZERO)
 }
 
-/// Creates clients for object storage, which get no token: for other machines and for this one. Bodies are passed on as they are,
-/// because the length of an object is that of its body.
+/// Creates clients for object storage: for other machines, and for this machine. They never send a token. Bodies are not
+/// decompressed, because the length of an object is the length of its body.
 ///
 /// # Errors
-/// If a file of `options` can't be used, or the system has no usable CA certificates.
+/// If a file in `options` is unusable, or the system has no usable CA certificates.
 pub(crate) fn storage_clients(options: &ConnectOptions) -> Result<(reqwest::Client, reqwest::Client), Error> {
     let (tls, proxy) = (tls::config(options)?, options.proxy.as_ref());
     let client = |is_local| {
@@ -355,7 +355,7 @@ fn cause<E: std::error::Error + 'static>(error: &reqwest::Error) -> Option<&E> {
         if let Some(found) = cause.downcast_ref::<E>() {
             return Some(found);
         }
-        // The source of an I/O error is that of the error within, not the error within itself.
+        // The source of an I/O error skips the inner error, so the inner error is taken explicitly.
         next = match cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
             Some(inner) => Some(inner),
             None => cause.source(),

@@ -1,4 +1,4 @@
-//! A message to another service than that of the records: one POST of JSON, without any token.
+//! Webhooks: a single POST of JSON to another service, without any token.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const ATTEMPTS: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// Posts `body` to an address, through the proxy and with the certificates of `options`. Errors do not contain the address, which is often
-/// a secret.
+/// Posts `body` to an address, with the proxy and the certificates of `options`. Error messages do not contain the address, which
+/// is often a secret.
 ///
 /// # Errors
-/// With the reason, if it is not accepted in three attempts.
+/// The reason, if three attempts fail.
 pub async fn post_json(address: &str, options: &ConnectOptions, body: &Value) -> Result<(), String> {
-    // A certificate that identifies this client is for the service of the records alone.
+    // The client certificate is only for the service of the records.
     let options = ConnectOptions { client_cert: None, ..options.clone() };
     let client = webhook_client(&options, super::is_local(address)).map_err(|error| error.to_string())?;
     let body = body.to_string();

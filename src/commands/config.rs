@@ -11,7 +11,7 @@ use crate::ui;
 /// A setting in force.
 struct InForce {
     name: &'static str,
-    /// `None` if it is not set.
+    /// `None` if not set.
     value: Option<String>,
     from: &'static str,
 }

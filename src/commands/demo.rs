@@ -31,7 +31,7 @@ pub(super) async fn run(demo: &cli::Demo, settings: &Settings) -> Result<Exit, F
     if output.talks() {
         heading(1, "Upload a price list through a mapping template to a service on this machine");
     }
-    // The command that sends the report back works in any folder.
+    // An absolute path, so that the suggested retry works in any folder.
     let report = std::path::absolute(folder).map_err(|error| unwritable(folder, &error))?.join(REPORT);
     let args = upload_args(&price_list, &template, report);
     // Uploads never replace a file, but this report is from an earlier demo.

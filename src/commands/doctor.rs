@@ -1,4 +1,4 @@
-//! `doctor`: looks at everything that a transfer needs.
+//! `doctor`: examines everything needed for a transfer.
 
 use serde_json::json;
 

@@ -86,7 +86,7 @@ fn print_field(field: &Explained, header: &[String]) {
     }
 }
 
-/// Returns columns and their cells as a person reads them.
+/// Formats columns with their cells for people.
 fn with_cells(cells: &[(usize, String)], header: &[String]) -> String {
     let cell = |(column, cell): &(usize, String)| {
         let name = header.get(*column).map_or("", |name| name.trim());

@@ -56,7 +56,7 @@ async fn run_and_print(args: &Export, settings: &Settings) -> Result<Exit, Failu
                 }
                 results.push(Ok(exported));
             }
-            // Files that do not depend on this one are written all the same.
+            // The remaining independent files are still written.
             Err(failure) if requests.len() > 1 => {
                 let failure = failure_of(request, failure, settings.output);
                 if !settings.output.json {
@@ -90,14 +90,14 @@ async fn run_and_print(args: &Export, settings: &Settings) -> Result<Exit, Failu
     Ok(exit(&results))
 }
 
-/// Says which list was not exported.
+/// Names the list that was not exported.
 fn failure_of(request: &ExportRequest<'_>, failure: Failure, output: Output) -> Failure {
     let message = format!("{} were not exported: {}", request.records.join(", "), failure.message);
     let failure = Failure { message, ..failure };
     if output.talks() || output.json { failure } else { failure.in_one_line() }
 }
 
-/// The exports of one file, or the list that was not exported and why.
+/// The exports of one file, or the list that was not exported, with the failure.
 type FileResult = Result<Vec<Exported>, (&'static str, Failure)>;
 
 fn exit(results: &[FileResult]) -> Exit {
@@ -111,7 +111,7 @@ fn exit(results: &[FileResult]) -> Exit {
     if exported().any(|exported| exported.manifest.not_found > 0) { Exit::RowsFailed } else { Exit::Done }
 }
 
-/// Returns the summary for `--json`: of one list itself, or of several in `exports`.
+/// Returns the summary for `--json`: the summary of a single list, or several summaries in `exports`.
 fn summary(results: &[FileResult], is_several: bool, next: Option<&str>) -> Value {
     let mut exports: Vec<Value> = results
         .iter()
@@ -131,7 +131,7 @@ fn summary(results: &[FileResult], is_several: bool, next: Option<&str>) -> Valu
     json
 }
 
-/// Exports to one file, and leaves printing the result to the caller.
+/// Exports to one file. The caller prints the result.
 pub(super) async fn export(
     request: &ExportRequest<'_>,
     context: &Context,
@@ -178,7 +178,7 @@ pub(super) fn request(args: &Export) -> ExportRequest<'_> {
     }
 }
 
-/// Returns the command that exports again, and continues an interrupted export.
+/// Returns the command for exporting again. The same command continues an interrupted export.
 fn again(args: &Export, context: &Context) -> String {
     let Export { records, output, family, verify, fresh: _, page_size, look, nightly, by_id, pacing } = args;
     let byte = |byte: u8| if byte == b'\t' { "tab".to_owned() } else { char::from(byte).to_string() };
@@ -246,7 +246,7 @@ pub(super) fn as_json(exported: &Exported) -> Value {
     })
 }
 
-/// Returns what is wrong with an export, as one line.
+/// Returns the shortcoming of an export in one line, if any.
 fn shortcoming(exported: &Exported) -> Option<String> {
     let manifest = &exported.manifest;
     let file = exported.path.as_deref().unwrap_or(Path::new("standard output")).display();

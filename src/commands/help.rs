@@ -1,14 +1,14 @@
-//! `help`: the help of a command, or what the code of a problem means.
+//! `help`: the help of a command, or the explanation of a problem code.
 
 use crate::cli::{Help, command};
 use crate::error::{Exit, Failure};
 use crate::operations::{ExplainedCode, code_groups, codes, explain_code, nearest_topic};
 use crate::ui::{self, style};
 
-/// The topic that lists all codes.
+/// The topic with the list of all codes.
 const CODES: &str = "codes";
 
-/// Prints the help of a topic. Needs no settings, so that it works where those are wrong.
+/// Prints the help of a topic. Works without settings, so that invalid settings do no harm.
 pub fn help(args: &Help, as_json: bool) -> Result<Exit, Failure> {
     match args.topic.as_slice() {
         [code] if code == CODES => list(as_json),
@@ -64,7 +64,7 @@ fn first_sentence(text: &str) -> &str {
     text.split_once(". ").map_or(text, |(first, _)| first).trim_end_matches('.')
 }
 
-/// Splits a text into lines of at most 80 characters, as long as its words permit.
+/// Wraps a text at 80 characters. Longer words stay whole.
 fn wrapped(text: &str) -> Vec<String> {
     const WIDTH: usize = 80;
     let mut lines = vec![String::new()];
@@ -81,7 +81,7 @@ fn wrapped(text: &str) -> Vec<String> {
     lines
 }
 
-/// Prints the help of a command, or of Sheetport without one.
+/// Prints the help of a command, or of Sheetport for an empty topic.
 fn of_command(topic: &[String]) -> Result<(), Failure> {
     let mut root = command();
     root.build();

@@ -30,7 +30,7 @@ pub(super) async fn init(args: &Init, settings: &Settings) -> Result<Exit, Failu
         ui::line(format_args!("The service at {base_url} accepts the tokens{workspace}{access}."));
         ui::line(format_args!("They are {}, in the profile {}.", tokens.described(), settings.context.profile));
     }
-    // Commands that follow find the address with the tokens.
+    // The stored tokens include the address, so suggested commands need no flag.
     let given = Given { base_url: None, ..settings.context.given.clone() };
     let context = Context { given, ..settings.context.clone() };
     let sample = match operations::find_sample(&context, &args.folder).await {
@@ -80,7 +80,7 @@ pub(super) async fn init(args: &Init, settings: &Settings) -> Result<Exit, Failu
     Ok(Exit::Done)
 }
 
-/// Uses the tokens that there are, or asks for an address and tokens until the service accepts them.
+/// Uses the stored tokens, or asks for an address and tokens until the service accepts the tokens.
 async fn connect(args: &Init, settings: &Settings, is_person: bool) -> Result<(StoredTokens, TokenOrigin), Failure> {
     let context = &settings.context;
     if !args.again && !context.credentials.is_empty() && context.base_url.is_some() {
@@ -111,7 +111,7 @@ async fn connect(args: &Init, settings: &Settings, is_person: bool) -> Result<(S
             return Err(failure);
         }
         ui::failure(&failure, false);
-        // The address may be wrong, too; a refusal of the tokens shows that it is not.
+        // A wrong address is possible, too, unless the service refused the tokens.
         if failure.exit != Exit::Credentials {
             base_url = None;
         }
@@ -124,7 +124,7 @@ async fn store(context: &Context, file: &crate::client::auth::TokenFile) -> Resu
     Ok(operations::login(context, file, &context.profile, false).await?)
 }
 
-/// Asks for an address until it is one. Returns `None` at the end of the input.
+/// Asks for an address until the input is valid. Returns `None` at the end of the input.
 fn ask_for_address() -> Option<String> {
     loop {
         let address = ui::ask_as_written("Address of the service, such as https://host.example:")?;

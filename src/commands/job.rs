@@ -25,7 +25,7 @@ pub(super) async fn run(args: &cli::Job, settings: &Settings) -> Result<Exit, Fa
     }
 }
 
-/// Returns the profile that a job's file names. Mistakes are reported when the job is read again.
+/// Returns the profile in a job file. Mistakes are reported when the job is loaded again.
 pub fn profile_of_job(args: &cli::Job) -> Option<String> {
     load_job(args.file()).ok()?.profile
 }

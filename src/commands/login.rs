@@ -51,7 +51,7 @@ pub(super) async fn whoami(args: &Whoami, settings: &Settings) -> Result<Exit, F
     Ok(Exit::Done)
 }
 
-/// What only `whoami` shows.
+/// Details shown only by `whoami`.
 struct Identity {
     /// Where the address comes from, for programs and for people.
     address_from: (&'static str, &'static str),

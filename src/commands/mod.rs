@@ -64,7 +64,7 @@ fn titles(command: &Command) -> Titles {
     }
 }
 
-/// Runs a command, with the service of its home folder if the folder names one and the command asks a service.
+/// Runs a command. If the home folder refers to an embedded service and the command needs a service, starts this service first.
 async fn run_with_service(command: Command, settings: Settings) -> Result<Exit, Failure> {
     let asks_service = match &command {
         Command::Check(args) => args.online,

@@ -1,4 +1,4 @@
-//! `retry`: sends the records of a report that were not accepted yet, or the refused records of a run.
+//! `retry`: sends the records of a report that were not accepted, or the refused records of a run.
 
 use super::resume::send_options;
 use super::shared::console::Console;
@@ -57,7 +57,7 @@ pub(super) async fn run(args: Retry, settings: &Settings) -> Result<Exit, Failur
     Ok(exit)
 }
 
-/// Refuses flags that have no meaning for the number of a run.
+/// Refuses flags that apply only to reports.
 fn check_flags(args: &Retry, run: i64) -> Result<(), Failure> {
     args.file_flag().map_or(Ok(()), |flag| {
         Err(Failure::new(
@@ -68,7 +68,7 @@ fn check_flags(args: &Retry, run: i64) -> Result<(), Failure> {
     })
 }
 
-/// Returns the command that retries the report with the same flags.
+/// Returns the command for retrying the report with the same flags.
 fn retry_command(args: &Retry, context: &Context) -> String {
     let sending = &args.sending;
     let mut command = CommandLine::new(context, "retry").file(&args.what).switch("as-new", args.as_new);

@@ -1,4 +1,4 @@
-//! `review`: serves the page, and opens it in the browser.
+//! `review`: serves the page and opens the page in the browser.
 
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};
@@ -80,7 +80,7 @@ pub(super) async fn serve(
     Ok(Exit::Done)
 }
 
-/// Opens a page in the browser of the desktop. Returns whether a program for it was started.
+/// Opens a page in the browser of the desktop. Returns whether a program was started.
 fn open_browser(address: &str) -> bool {
     let mut command = if cfg!(target_os = "macos") {
         Command::new("open")

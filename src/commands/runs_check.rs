@@ -1,4 +1,4 @@
-//! `runs check` and `runs repair`: look for damage in the ledger, and rebuild what can be rebuilt.
+//! `runs check` and `runs repair`: find damage in the ledger, and rebuild data as far as possible.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! `runs wait`, `runs watch` and `runs stop`: runs that workers or other commands send.
+//! `runs wait`, `runs watch` and `runs stop`: runs sent by workers or by other commands.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::operations::{self, Event};
 use crate::settings::Settings;
 use crate::ui;
 
-/// Waits for a run, and writes its report.
+/// Waits for a run and writes its report.
 pub(super) async fn wait(run: Option<RunId>, report: Option<&Path>, settings: &Settings) -> Result<Exit, Failure> {
     until_ended("runs wait", run, report, false, settings).await
 }

@@ -105,7 +105,7 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Returns the commands that set the address and the tokens, for PowerShell or for other shells.
+/// Returns the commands to set the address and the tokens, for PowerShell or for other shells.
 fn variables(address: &str, storage: &Storage, is_powershell: bool) -> Vec<String> {
     let option = match storage {
         Storage::Folder(folder) => format!("--data {}", quoted(&folder.display().to_string(), is_powershell)),
@@ -124,7 +124,7 @@ fn variables(address: &str, storage: &Storage, is_powershell: bool) -> Vec<Strin
     ]
 }
 
-/// Returns an argument as a shell reads it. PowerShell's are always in quotation marks.
+/// Quotes an argument for a shell. For PowerShell, always adds quotation marks.
 fn quoted(argument: &str, is_powershell: bool) -> String {
     let is_plain = argument.chars().all(|letter| letter.is_alphanumeric() || "/._-:@%=+,".contains(letter));
     match (is_powershell, is_plain) {
@@ -134,7 +134,7 @@ fn quoted(argument: &str, is_powershell: bool) -> String {
     }
 }
 
-/// Listens on the address, or on all addresses of the name at one port.
+/// Listens on the address, or on all addresses of the host name, with the same port.
 async fn listen(at: &Listen) -> io::Result<Vec<TcpListener>> {
     let (host, mut port) = match at {
         Listen::Address(address) => return Ok(vec![TcpListener::bind(address).await?]),
@@ -153,7 +153,7 @@ async fn listen(at: &Listen) -> io::Result<Vec<TcpListener>> {
                 port = listener.local_addr()?.port();
                 listeners.push(listener);
             }
-            // A name may have addresses that this machine has not, such as one of IPv6.
+            // A host name may have addresses that this machine lacks, such as an IPv6 address.
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Err(error),
             Err(error) => missing = Some(error),
         }
@@ -176,7 +176,7 @@ fn fault_injection(args: &cli::Rehearsal) -> Result<Option<FaultInjection>, Fail
     Ok((plan != Plan::default()).then_some(FaultInjection { plan, seed }))
 }
 
-/// Reads a fault plan: an example, unless there is a file of that name.
+/// Reads a fault plan from a file, or else a built-in example with this name.
 fn read_plan(path: &Path) -> Result<Plan, Failure> {
     let name = path.display().to_string();
     let plan = match (read_text(path), Plan::example(&name)) {

@@ -1,4 +1,4 @@
-//! `serve show`: what a service has stored, and the requests that made it.
+//! `serve show`: the stored records of a service, and the requests in its journal.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! `completions`, `man` and `schema`: what shells, the manual and programs know of the commands.
+//! `completions`, `man` and `schema`: descriptions of the commands for shells, for `man` and for programs.
 
 use std::io::Write;
 use std::path::Path;
@@ -45,13 +45,13 @@ pub(super) fn man(args: &Man) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Renders the pages of a command and the commands below it, without hidden ones.
+/// Renders the pages of a command and of its visible subcommands.
 fn collect(command: Command, name: &str, pages: &mut Vec<(String, Vec<u8>)>) {
     for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
         collect(inner.clone(), &format!("{name}-{}", inner.get_name()), pages);
     }
     let mut page = Vec::new();
-    // A name for `man sheetport-upload`; the usage keeps the words that are typed.
+    // The title for `man sheetport-upload`. The usage keeps the words to type.
     let title = name.to_owned();
     let man = clap_mangen::Man::new(command).title(title);
     // Writing to memory does not fail.

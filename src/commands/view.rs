@@ -105,8 +105,8 @@ fn write(writer: &mut csv::Writer<impl Write>, row: &Row) -> csv::Result<()> {
     writer.write_record(None::<&[u8]>)
 }
 
-/// Prints every cell as one JSON object while reading. Rows that the file omits are printed as empty arrays, so that the
-/// index of a row is its number minus 1.
+/// Prints every cell as a single JSON object while reading. Rows missing in the file become empty arrays, so that the index of a
+/// row is its number minus 1.
 fn all_sheets(book: &Book) -> Result<(), PrintError> {
     let mut out = ui::data();
     let mut row = Row::default();

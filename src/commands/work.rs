@@ -48,7 +48,7 @@ pub(super) async fn run(args: &Work, settings: &Settings) -> Result<Exit, Failur
         },
         None => work.await?,
     }
-    // A worker that was told to stop has done what it was told.
+    // A requested stop is a success.
     Ok(Exit::Done)
 }
 
@@ -75,7 +75,7 @@ fn show(event: WorkEvent<'_>, output: Output) {
         WorkEvent::Stopped { run, why } => ui::remark(format_args!("run {run}: stopped: {why}")),
         WorkEvent::SetAside { run, why } => ui::remark(format_args!("run {run}: left alone for now: {why}")),
         WorkEvent::FileTaken { .. } => {}
-        WorkEvent::File(file) => ui::remark(format_args!("{}: {}", file.file.display(), what_became_of(file))),
+        WorkEvent::File(file) => ui::remark(format_args!("{}: {}", file.file.display(), file_result(file))),
         WorkEvent::Lost { why } => ui::remark(format_args!("{why}; trying again")),
     }
 }
@@ -90,7 +90,7 @@ fn is_problem(event: WorkEvent<'_>) -> bool {
 }
 
 /// Says how the upload of a file ended, and where the file is now.
-fn what_became_of(file: &FileOutcome) -> String {
+fn file_result(file: &FileOutcome) -> String {
     let now = file.now.display();
     let report = file.report.as_ref().map(|report| format!("; report: {}", report.display())).unwrap_or_default();
     match (&file.result, file.place) {

@@ -1,4 +1,4 @@
-//! What a worker tells about itself: `/livez`, `/readyz`, and `/metrics` in the text format of Prometheus.
+//! The status of a worker: `/livez`, `/readyz`, and `/metrics` in the text format of Prometheus.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -21,12 +21,12 @@ use crate::web_server;
 /// Time for a client to take a byte.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What a worker has done since it began.
+/// Counters since the start of the worker.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     /// Whether the ledger can be used.
     is_ready: AtomicBool,
-    /// Parts taken, and those given back.
+    /// Parts taken, and parts given back.
     taken: AtomicU64,
     ended: AtomicU64,
     sent: AtomicU64,
@@ -67,7 +67,7 @@ impl Counts {
             },
             WorkEvent::Lost { .. } => {
                 self.is_ready.store(false, Ordering::Relaxed);
-                // What was being sent is given up with the connection.
+                // The parts in progress are lost together with the connection.
                 self.ended.store(self.taken.load(Ordering::Relaxed), Ordering::Relaxed);
                 add(&self.ledger_errors, 1);
             }
@@ -100,7 +100,7 @@ impl Counts {
     }
 }
 
-/// The address at which the counts are served.
+/// The server for the metrics.
 pub(super) struct Monitor {
     listener: TcpListener,
     counts: Arc<Counts>,

@@ -1,4 +1,4 @@
-//! Errors in the TOML files that users write, shown with the line and the name that was probably meant.
+//! Errors in TOML files written by users, with the line and a spelling suggestion.
 
 mod nearest;
 pub use nearest::{nearest, nearest_of};
@@ -10,7 +10,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use crate::visible::one_line;
 
-/// A TOML file that a user writes.
+/// A TOML file written by a user.
 #[derive(Clone, Copy, Debug)]
 pub struct TomlFile<'a> {
     /// Kind of file for messages: `template`.
@@ -31,7 +31,7 @@ pub struct Mistake {
     pub place: Option<(Box<str>, Range<usize>)>,
 }
 
-/// One or more errors in TOML files, in the order of their places.
+/// One or more errors in TOML files, ordered by position.
 #[derive(Debug)]
 pub struct Mistakes {
     first: Box<Mistake>,
@@ -63,7 +63,7 @@ impl TomlFile<'_> {
             }
             _ => (message, None),
         };
-        // The parser reports no place for keys that are missing from the whole file.
+        // The parser reports no position for keys missing at the top level.
         self.mistake(error.span().unwrap_or(0..0), message, hint)
     }
 }
@@ -102,7 +102,7 @@ impl fmt::Display for Mistake {
 impl std::error::Error for Mistake {}
 
 impl Mistakes {
-    /// Returns the errors without repetitions, or `None` if there are none.
+    /// Removes duplicate errors. Returns `None` for an empty list.
     pub fn new(mistakes: Vec<Mistake>) -> Option<Mistakes> {
         let mut distinct: Vec<Mistake> = Vec::new();
         for mistake in mistakes {
@@ -122,7 +122,7 @@ impl Mistakes {
         std::iter::once(self.first()).chain(&self.others)
     }
 
-    /// Returns the hint of a single error. Several errors are shown with their hints.
+    /// Returns the hint of a single error. With several errors, `Display` includes the hints.
     pub fn hint(&self) -> Option<String> {
         self.first.hint.clone().filter(|_| self.others.is_empty())
     }
@@ -149,7 +149,7 @@ impl fmt::Display for Mistakes {
 
 impl std::error::Error for Mistakes {}
 
-/// Returns a hint with the most similar known word, or with all of them.
+/// Returns a hint with the most similar known word, or with all known words.
 pub fn suggestion(word: &str, known: &[&str]) -> String {
     match nearest(word, known.iter().copied()) {
         Some(nearest) => format!("did you mean {nearest}?"),

@@ -1,8 +1,8 @@
-//! Finds the name that was probably meant by a misspelt one.
+//! Finds the known name with the most similar spelling.
 
 /// Minimum similarity of a suggestion, from 0 (different) to 1 (equal).
 const MIN_SIMILARITY: f64 = 0.8;
-/// Maximum length of names that are compared. Cells can be megabytes long, and comparing these takes long.
+/// Maximum length of compared names in bytes. Cells can have megabytes, and comparing long texts is slow.
 const MAX_BYTES: usize = 200;
 
 /// Returns the candidate most similar to `word`, if any is similar enough.

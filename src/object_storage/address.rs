@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use object_store::path::Path as Key;
 
-/// A text that can't be the address of an object.
+/// An invalid address of an object.
 #[derive(Debug, thiserror::Error)]
 #[error("{} is not the address of an object: {reason}", address.display())]
 pub struct AddressError {
@@ -13,7 +13,7 @@ pub struct AddressError {
     reason: String,
 }
 
-/// The service that stores an object.
+/// The kind of storage service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scheme {
     S3,
@@ -34,7 +34,7 @@ impl Scheme {
     }
 }
 
-/// The address of an object, or of a prefix of several. Keys are written as they are, without percent-encoding.
+/// The address of an object or of a prefix. Keys are written literally, without percent-encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectAddress {
     pub(super) scheme: Scheme,
@@ -49,10 +49,10 @@ impl ObjectAddress {
         scheme(path).is_some()
     }
 
-    /// Returns the address that a path is, or `None` for a path of the file system.
+    /// Parses a path as an address. Returns `None` for a path in the file system.
     ///
     /// # Errors
-    /// If the name of the bucket is missing or the key can't be one.
+    /// If the name of the bucket is missing or the key is invalid.
     pub fn of(path: &Path) -> Result<Option<ObjectAddress>, AddressError> {
         let Some((scheme, rest)) = scheme(path) else { return Ok(None) };
         let wrong = |reason: &str| AddressError { address: path.to_owned(), reason: reason.to_owned() };
@@ -80,7 +80,7 @@ impl ObjectAddress {
     /// Returns the address of an object below this prefix.
     ///
     /// # Errors
-    /// If a part of the name can't be one of a key.
+    /// If a part of the name is invalid in a key.
     pub fn join(&self, name: &str) -> Result<ObjectAddress, AddressError> {
         let path = format!("{}/{name}", self.to_string().trim_end_matches('/'));
         let path = Path::new(&path);
@@ -93,7 +93,7 @@ impl ObjectAddress {
         (self.scheme, &self.bucket) == (other.scheme, &other.bucket)
     }
 
-    /// Returns the prefix that contains the object.
+    /// Returns the prefix of the object.
     pub fn folder(&self) -> ObjectAddress {
         let parts: Vec<_> = self.key.parts().collect();
         let parts = parts.into_iter();
@@ -101,7 +101,7 @@ impl ObjectAddress {
         ObjectAddress { key: parts.take(count).collect(), ..self.clone() }
     }
 
-    /// Returns the address as a path, as people write it.
+    /// Returns the address as a path, in the notation for users.
     pub fn path(&self) -> PathBuf {
         PathBuf::from(self.to_string())
     }
@@ -113,7 +113,7 @@ impl fmt::Display for ObjectAddress {
     }
 }
 
-/// Returns the scheme of an address, and what follows it.
+/// Returns the scheme of an address, and the rest.
 fn scheme(path: &Path) -> Option<(Scheme, &str)> {
     let text = path.to_str()?;
     Scheme::ALL.into_iter().find_map(|(prefix, scheme)| {

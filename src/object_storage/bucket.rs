@@ -21,7 +21,7 @@ use super::error::Error;
 use super::failure::{failure, reason};
 use crate::client::ConnectOptions;
 
-/// Bytes that are read or written by one request.
+/// Size of the parts read or written by one request, in bytes.
 const PART: u64 = 8 << 20;
 /// Most parts of an object.
 const MAX_PARTS: u64 = 9_000;
@@ -33,14 +33,14 @@ const MAX_RETRIES: usize = 6;
 #[derive(Clone, Debug)]
 pub struct Bucket(Arc<dyn ObjectStore>);
 
-/// An object as it was found.
+/// An object in a bucket, with the properties reported by the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     pub address: ObjectAddress,
     pub bytes: u64,
-    /// The entity tag, which changes with the content.
+    /// The entity tag. Changes with the content.
     pub version: Option<String>,
-    /// When it was written, in milliseconds since 1970, UTC.
+    /// Time of the last change, in milliseconds since 1970 (UTC).
     pub modified: i64,
 }
 
@@ -62,7 +62,7 @@ impl Bucket {
     /// If the settings of the environment can't be used.
     pub fn open(address: &ObjectAddress, options: &ConnectOptions) -> Result<Bucket, Error> {
         let unusable = |reason: String| Error::Settings { address: address.clone(), reason };
-        // A certificate that identifies this client is for the service of the records alone.
+        // The client certificate is only for the service of the records.
         let options = ConnectOptions { client_cert: None, ..options.clone() };
         let connector = Connector::new(&options).map_err(|error| unusable(error.to_string()))?;
         let retry = RetryConfig { max_retries: MAX_RETRIES, retry_timeout: PATIENCE, ..RetryConfig::default() };
@@ -94,7 +94,7 @@ impl Bucket {
         store.map(Bucket).map_err(|error| unusable(reason(&error)))
     }
 
-    /// Returns the object with this address, if there is one.
+    /// Returns the object with this address, if it exists.
     pub async fn find(&self, address: &ObjectAddress) -> Result<Option<Object>, Error> {
         match self.get(address).await {
             Ok(object) => Ok(Some(object)),
@@ -106,7 +106,7 @@ impl Bucket {
     /// Returns the object with this address.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if there is none.
+    /// [`Error::NotFound`] if there is no such object.
     pub async fn get(&self, address: &ObjectAddress) -> Result<Object, Error> {
         let meta = self.0.head(&address.key).await.map_err(|error| failure(address, "read", &error))?;
         Ok(Object::new(address, meta))
@@ -128,7 +128,7 @@ impl Bucket {
     /// Copies an object to `copy`.
     ///
     /// # Errors
-    /// [`Error::Changed`] if another object has taken its place since it was found.
+    /// [`Error::Changed`] if the object was replaced meanwhile.
     pub async fn read(&self, object: &Object, copy: &mut impl Write) -> Result<(), Error> {
         let Object { address, bytes, version, .. } = object;
         let mut begin = 0;
@@ -141,7 +141,7 @@ impl Bucket {
                 Ok(found) if found.meta.size == *bytes => found.bytes().await,
                 // A storage without versions.
                 Ok(_) => return Err(Error::Changed { address: address.clone() }),
-                // It was there.
+                // The object existed before.
                 Err(object_store::Error::NotFound { .. }) => return Err(Error::Changed { address: address.clone() }),
                 Err(error) => Err(error),
             };
@@ -159,10 +159,10 @@ impl Bucket {
         copy.flush().map_err(|source| Error::Local { address: address.clone(), action: "written", source })
     }
 
-    /// Stores a file as an object, whole or not at all.
+    /// Stores a file as an object, completely or not at all.
     ///
     /// # Errors
-    /// [`Error::Exists`] if there is an object that must not be replaced.
+    /// [`Error::Exists`] if an object exists and must not be replaced.
     pub async fn store(&self, file: &Path, address: &ObjectAddress, replaces: bool) -> Result<(), Error> {
         let local = |source| Error::Local { address: address.clone(), action: "read", source };
         let mut file = File::open(file).map_err(local)?;
@@ -181,7 +181,7 @@ impl Bucket {
         if self.find(address).await?.is_some() {
             return Err(Error::Exists { address: address.clone() });
         }
-        // Only the last step, a copy, can see to it that nothing is replaced.
+        // Only a copy can be conditional on a free name, so the parts go to a temporary object first.
         let partial = address.folder().join(&format!(".{}.{}.partial", address.name(), uuid::Uuid::now_v7()))?;
         self.store_in_parts(file, bytes, &partial).await?;
         let copied = match self.get(&partial).await {
@@ -208,7 +208,7 @@ impl Bucket {
         }
     }
 
-    /// Copies an object within the bucket. Returns false if there is one with the new address, which is kept.
+    /// Copies an object within the bucket. Returns false and changes nothing if the target exists.
     pub async fn copy(&self, object: &Object, to: &ObjectAddress) -> Result<bool, Error> {
         let from = &object.address;
         let copied = match object.bytes {
@@ -227,7 +227,7 @@ impl Bucket {
         }
     }
 
-    /// Removes an object, if there is one.
+    /// Removes an object, if it exists.
     pub async fn remove(&self, address: &ObjectAddress) -> Result<(), Error> {
         match self.0.delete(&address.key).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),

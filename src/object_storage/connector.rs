@@ -12,7 +12,7 @@ use crate::client::{self, ConnectOptions, is_local, storage_clients};
 /// Connects to object storage.
 #[derive(Clone, Debug)]
 pub(super) struct Connector {
-    /// Through the proxy, if there is one.
+    /// Uses the proxy, if any.
     usual: reqwest::Client,
     /// To this machine.
     direct: reqwest::Client,
@@ -29,7 +29,8 @@ impl Connector {
 
 impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        // The library allows it for the metadata service of a cloud's own machines, and users by AWS_ALLOW_HTTP and the like.
+        // The library permits HTTP for the metadata service of cloud machines. Users can permit HTTP with AWS_ALLOW_HTTP and
+        // similar variables.
         let is_allowed = options.get_config_value(&ClientConfigKey::AllowHttp).is_some_and(|value| value == "true");
         Ok(HttpClient::new(Connector { insecure_http: self.insecure_http || is_allowed, ..self.clone() }))
     }
@@ -51,7 +52,7 @@ impl HttpService for Connector {
         }
         let mut request = reqwest::Request::new(parts.method, url);
         *request.headers_mut() = parts.headers;
-        // One chunk, as the parts of large objects are; nothing is copied.
+        // A single chunk, like the parts of large objects, so nothing is copied.
         *request.body_mut() = Some(body.collect().await?.to_bytes().into());
         let client = if is_local { &self.direct } else { &self.usual };
         let response = client.execute(request).await.map_err(failed)?;
@@ -60,7 +61,7 @@ impl HttpService for Connector {
     }
 }
 
-/// Sorts an error, so that the library knows what may be repeated.
+/// Classifies an error, so that the library knows whether to retry.
 fn failed(error: reqwest::Error) -> HttpError {
     let kind = if error.is_connect() {
         HttpErrorKind::Connect

@@ -11,7 +11,7 @@ pub enum Error {
     Settings { address: ObjectAddress, reason: String },
     #[error("{address} does not exist")]
     NotFound { address: ObjectAddress },
-    /// An object that must be kept.
+    /// The existing object must not be replaced.
     #[error("{address} already exists")]
     Exists { address: ObjectAddress },
     #[error("{address} changed while it was read")]

@@ -1,11 +1,11 @@
-//! What the errors of the library mean.
+//! Maps errors of the library to our errors.
 
 use super::address::ObjectAddress;
 use super::error::Error;
 
-/// The code of S3 for a bucket that does not exist, which the library does not tell from other errors of a list.
+/// The S3 error code for a missing bucket. The library does not distinguish this from other errors of listing.
 const NO_BUCKET: &str = "NoSuchBucket";
-/// Longest reason that is shown, in characters.
+/// Maximum length of a displayed reason, in characters.
 const MAX_REASON: usize = 300;
 
 /// Returns the error for an operation on an object.
@@ -26,7 +26,7 @@ pub(super) fn failure(address: &ObjectAddress, action: &'static str, error: &obj
     }
 }
 
-/// Returns what the service answered, or the first cause.
+/// Returns the answer of the service, or the root cause.
 pub(super) fn reason(error: &object_store::Error) -> String {
     let mut causes = vec![error.to_string()];
     let mut next = std::error::Error::source(error);

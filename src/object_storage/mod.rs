@@ -1,4 +1,4 @@
-//! Files in object storage: S3 and services that speak its protocol, Google Cloud Storage, and Azure Blob Storage.
+//! Files in object storage: S3 and compatible services, Google Cloud Storage, and Azure Blob Storage.
 
 mod address;
 mod bucket;

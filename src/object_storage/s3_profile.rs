@@ -1,12 +1,12 @@
-//! The profile of `~/.aws/credentials` and `~/.aws/config`, which the library does not read.
+//! Reads profiles from `~/.aws/credentials` and `~/.aws/config`, which the library ignores.
 
 use std::path::{Path, PathBuf};
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 
-/// Longest file that is read, in bytes.
+/// Maximum size of a file, in bytes.
 const MAX_SIZE: u64 = 1 << 20;
-/// What a profile may say, in both files.
+/// The supported settings in a profile, in both files.
 const KEYS: [(&str, AmazonS3ConfigKey); 5] = [
     ("aws_access_key_id", AmazonS3ConfigKey::AccessKeyId),
     ("aws_secret_access_key", AmazonS3ConfigKey::SecretAccessKey),
@@ -14,7 +14,7 @@ const KEYS: [(&str, AmazonS3ConfigKey); 5] = [
     ("region", AmazonS3ConfigKey::Region),
     ("endpoint_url", AmazonS3ConfigKey::Endpoint),
 ];
-/// Variables that name other credentials than those of a profile.
+/// Environment variables with credentials that take precedence over a profile.
 const OTHER_CREDENTIALS: [&str; 4] = [
     "AWS_ACCESS_KEY_ID",
     "AWS_WEB_IDENTITY_TOKEN_FILE",
@@ -22,7 +22,7 @@ const OTHER_CREDENTIALS: [&str; 4] = [
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 ];
 
-/// Completes the settings of the environment by those of the profile.
+/// Adds settings from the profile to the settings from the environment.
 pub(super) fn complete(mut builder: AmazonS3Builder, variable: impl Fn(&str) -> Option<String>) -> AmazonS3Builder {
     let has_credentials = OTHER_CREDENTIALS.iter().any(|name| variable(name).is_some());
     let profile = variable("AWS_PROFILE").unwrap_or_else(|| "default".to_owned());
@@ -45,7 +45,7 @@ pub(super) fn complete(mut builder: AmazonS3Builder, variable: impl Fn(&str) -> 
     builder
 }
 
-/// Reads a file if there is one of a sensible size.
+/// Reads a file. Returns `None` if the file is missing, unreadable or too large.
 fn read(path: &Path) -> Option<String> {
     let is_small_file = path.metadata().is_ok_and(|found| found.is_file() && found.len() <= MAX_SIZE);
     is_small_file.then(|| std::fs::read_to_string(path).ok()).flatten()

@@ -31,11 +31,11 @@ pub struct Check<'a> {
     pub input: Spreadsheet<'a>,
     /// Path of a report of the problems, if wanted.
     pub report: Option<&'a Path>,
-    /// Leaves out of the report what a supplier should not know.
+    /// Hides data in the report that a supplier should not see.
     pub for_supplier: bool,
     /// Tells the observer of each row.
     pub has_rows: bool,
-    /// The command that sends the valid records.
+    /// The command for sending the valid records.
     pub next: &'a str,
     /// Compares identifiers and references with the service, at this pace.
     pub online: Option<ComparePace>,
@@ -45,7 +45,7 @@ pub struct Check<'a> {
 #[derive(Debug)]
 pub struct CheckedFile {
     pub tally: Tally,
-    /// Requests for comparing it with the service.
+    /// Number of requests for the comparison with the service.
     pub requests: u64,
 }
 
@@ -119,7 +119,7 @@ struct CheckReport<'a> {
     next: &'a str,
 }
 
-/// Plans into a temporary ledger, because reports are written from a ledger, and rows are told from it.
+/// Plans into a temporary ledger, the source for both the report and the problems of the rows.
 async fn check_with_report(
     context: &Context,
     file: &InputFile,

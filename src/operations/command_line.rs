@@ -1,4 +1,4 @@
-//! Command lines as they are printed, quoted for the shell.
+//! Command lines to print, quoted for the shell.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -8,27 +8,27 @@ use std::path::{Path, PathBuf};
 use crate::ledger::RunId;
 use crate::visible::is_invisible;
 
-/// The profile that is used if none is named.
+/// The default profile.
 pub const DEFAULT_PROFILE: &str = "default";
 
-/// What the flags of this command have chosen, and a later command has to be told again.
+/// Settings from the flags of this command. A suggested command needs the same flags.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
     pub base_url: Option<String>,
     pub profile: Option<String>,
     pub home: Option<PathBuf>,
-    /// The address of a ledger on a server, which has no password in a flag.
+    /// The address of a ledger server, without a password.
     pub ledger: Option<String>,
     pub ca_file: Option<PathBuf>,
     pub client_cert: Option<PathBuf>,
     pub client_key: Option<PathBuf>,
-    /// The address of a proxy, which has no credentials in a flag.
+    /// The address of a proxy, without credentials.
     pub proxy: Option<String>,
     pub insecure_http: bool,
 }
 
-/// A command line to be printed, which a person or a script runs as it is: quoted for the shell of the system, and with
-/// the address, the profile, the home folder and the way to connect that flags chose for this command.
+/// A command line to print, ready to run by a person or a script: quoted for the shell of the system, with the flags of this
+/// command for the address, the profile, the home folder and the connection.
 #[derive(Clone, Debug)]
 pub struct CommandLine {
     text: String,
@@ -36,7 +36,7 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// Begins a command such as `resume`. What the environment provides is left to the environment.
+    /// Starts a command such as `resume`. Leaves out settings from environment variables, which also apply to the new command.
     pub(super) fn of(given: &Given, command: &str) -> CommandLine {
         let mut tail = CommandLine { text: String::new(), tail: String::new() };
         tail.add_flag("home", given.home.as_ref());
@@ -69,7 +69,7 @@ impl CommandLine {
         self
     }
 
-    /// Adds a flag without a value, if it is set.
+    /// Adds a flag without a value if `is_set`.
     pub fn switch(mut self, name: &str, is_set: bool) -> CommandLine {
         if is_set {
             self.add(&format!("--{name}"));
@@ -77,7 +77,7 @@ impl CommandLine {
         self
     }
 
-    /// Adds a flag that may be turned off, if it is given.
+    /// Adds a flag that can be turned off, if `value` is set.
     pub fn choice(self, name: &str, value: Option<bool>) -> CommandLine {
         match value {
             Some(false) => self.switch(&format!("{name}=false"), true),
@@ -85,13 +85,13 @@ impl CommandLine {
         }
     }
 
-    /// Adds a flag with a value, if there is one.
+    /// Adds a flag with its value, if there is a value.
     pub fn flag(mut self, name: &str, value: Option<impl AsRef<OsStr>>) -> CommandLine {
         self.add_flag(name, value);
         self
     }
 
-    /// Adds a flag and its value as one word, for a flag whose value may be left out.
+    /// Adds a flag and its value as one word, for flags with an optional value.
     pub fn joined(mut self, name: &str, value: &str) -> CommandLine {
         self.add(&format!("--{name}={}", quoted(value)));
         self
@@ -110,7 +110,7 @@ impl CommandLine {
     fn add_flag(&mut self, name: &str, value: Option<impl AsRef<OsStr>>) {
         let Some(value) = value else { return };
         let text = value.as_ref().to_string_lossy();
-        // A value that begins with a hyphen would be taken for a flag.
+        // A separate value with a leading hyphen would be parsed as a flag.
         match text.starts_with('-') {
             true => self.add(&format!("--{name}={}", quoted(&text))),
             false => self.add(&format!("--{name} {}", quoted(&text))),
@@ -129,7 +129,7 @@ impl fmt::Display for CommandLine {
     }
 }
 
-/// Returns the command that stores a pair of tokens for the service and the profile of a command or run.
+/// Returns the login command for the service and the profile of a command or run.
 fn login(given: &Given, profile: &str) -> String {
     let command = CommandLine::of(given, "login");
     let is_named = given.profile.is_some() || profile.is_empty() || profile == DEFAULT_PROFILE;
@@ -163,7 +163,7 @@ pub(super) fn quoted_for_posix(text: &str) -> Cow<'_, str> {
     if is_plain(text, ",") {
         Cow::Borrowed(text)
     } else if text.chars().any(|c| c.is_control() || is_invisible(c)) {
-        // Such characters would not be seen, or act on the terminal, so they are written as octal numbers.
+        // Control characters would be invisible or affect the terminal, so they are written in octal.
         let octal = |byte: u8| match byte {
             b' '..=b'~' if !b"'\\%".contains(&byte) => char::from(byte).to_string(),
             byte => format!("\\{byte:03o}"),

@@ -14,8 +14,8 @@ pub struct ComparePace {
     pub concurrency: u16,
 }
 
-/// Compares the identifiers and texts of an export with the service's list, because a spreadsheet program may have changed them.
-/// `restores` takes them back; otherwise they are problems.
+/// Compares the identifiers and texts of an export with the list of the service, because a spreadsheet program may have changed
+/// the texts. Changed texts are restored if `restores`, and problems otherwise.
 pub(super) async fn compare_keys(
     connection: &Connection<'_>,
     source: &mut Source,
@@ -36,7 +36,7 @@ pub(super) async fn compare_keys(
     Ok(())
 }
 
-/// Compares the references of a file, such as companies and items, with what the service has.
+/// Compares the references of a file, such as companies and items, with the records of the service.
 pub(super) async fn compare_references(
     connection: &Connection<'_>,
     source: &mut Source,

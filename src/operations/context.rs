@@ -14,13 +14,13 @@ use crate::ledger::{self, Ledger, Run, RunConnection, ServerAddress};
 use crate::report::CsvForm;
 use crate::sheet::ReportWords;
 
-/// What a profile of the settings file says of its service.
+/// Settings from a profile for its service.
 #[derive(Clone, Debug, Default)]
 pub struct ProfileOptions {
     /// Root address of the service, if set.
     pub base_url: Option<String>,
     pub connection: ConnectOptions,
-    /// How long the service remembers idempotency keys, if it honours them.
+    /// The time for which the service remembers idempotency keys, if supported.
     pub keys: Option<KeyMemory>,
 }
 
@@ -28,7 +28,7 @@ pub struct ProfileOptions {
 pub struct Context {
     /// Folder of the ledger and all other lasting data.
     pub home: PathBuf,
-    /// The server of the ledger, unless it is a file in `home`.
+    /// The server of the ledger. `None` for a ledger file in `home`.
     pub server: Option<ServerAddress>,
     /// Name of the profile.
     pub profile: String,
@@ -55,9 +55,9 @@ pub struct Context {
     pub is_address_chosen: bool,
     /// Whether a flag or the environment has chosen the profile.
     pub is_profile_chosen: bool,
-    /// The locale of the user, such as `de_DE.UTF-8`, if the environment has one.
+    /// The locale of the user from the environment, such as `de_DE.UTF-8`.
     pub locale: Option<String>,
-    /// The titles and states of reports, unless they are those of the sheet's language.
+    /// The titles and states of reports. `None` means the language of the sheet.
     pub report_words: Option<&'static ReportWords>,
 }
 
@@ -123,7 +123,7 @@ impl Context {
         }
     }
 
-    /// Returns what a run remembers of the connection.
+    /// Returns the connection options to store with a run.
     pub(super) fn run_connection(&self) -> RunConnection {
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         let ConnectOptions { ca_file, client_cert, proxy, insecure_http, is_direct: _ } = &self.chosen_connection;
@@ -144,12 +144,12 @@ impl Context {
         })
     }
 
-    /// Whether there is a ledger to look into. One on a server is created when it is opened.
+    /// Returns whether a ledger exists. A ledger on a server counts as existing: opening creates it.
     pub(super) fn has_ledger(&self) -> bool {
         self.server.is_some() || self.home.join("ledger.db").is_file()
     }
 
-    /// Opens the ledger if there is one.
+    /// Opens the ledger, if it exists.
     pub async fn existing_ledger(&self) -> Result<Option<Ledger>, Error> {
         match self.has_ledger() {
             true => self.ledger().await.map(Some),
@@ -176,7 +176,7 @@ impl Context {
         client.map_err(|error| self.in_profile(error.into()))
     }
 
-    /// Makes the hint of an error name the command that logs in to this profile.
+    /// Adapts the login command in the hint of an error to this profile.
     fn in_profile(&self, error: Error) -> Error {
         let Some(hint) = error.hint() else { return error };
         let named = with_login(&hint, &self.given, &self.profile);
@@ -198,7 +198,7 @@ impl Context {
         asked.or(self.rate).or_else(|| (!client::is_local(base_url)).then_some(Speed::Auto(None)))
     }
 
-    /// As [`Context::speed`], beginning with the rate that was measured before.
+    /// Like [`Context::speed`], but an automatic rate starts with the rate measured before.
     pub(super) async fn measured_speed(&self, asked: Option<Speed>, base_url: &str) -> Result<Option<Speed>, Error> {
         let speed = self.speed(asked, base_url);
         let Some(Speed::Auto(_)) = speed else { return Ok(speed) };
@@ -208,8 +208,8 @@ impl Context {
         Ok(Some(Speed::Auto(known)))
     }
 
-    /// Returns how long the service of a run remembers idempotency keys, if the profile says that it honours them. A profile
-    /// with another address says nothing of it.
+    /// Returns the time for which the service of a run remembers idempotency keys, according to the profile. Returns `None` if
+    /// the profile has another address.
     pub(super) fn idempotency_keys(&self, run: &Run) -> Option<KeyMemory> {
         let name = self.profile_of(run);
         let profile = self.profiles.get(name)?;

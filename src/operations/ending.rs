@@ -1,4 +1,4 @@
-//! How a run ended: its counts, its problems grouped by cause, its report and the next command.
+//! The result of a run: counts, problems grouped by cause, report, and next command.
 
 use std::path::{Path, PathBuf};
 
@@ -19,13 +19,13 @@ use crate::upload::sent_before::LeftOut;
 
 /// Maximum number of refused records grouped by cause in the result. A report has all refused records.
 pub(super) const MAX_REFUSED: u32 = 2_000;
-/// Maximum number of records whose warnings are grouped by cause in the result.
+/// Maximum number of records whose warnings are grouped by cause.
 const MAX_WARNED: usize = 2_000;
 
 /// Why a run is not sent at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Withheld {
-    /// A row can't be sent, and all rows or none were wanted.
+    /// Some rows can't be sent, and the user asked for all or none.
     RowsNeedFixing,
     /// The file as a whole has a warning, and warnings count as problems.
     Warnings,
@@ -39,7 +39,7 @@ pub struct Finished {
     pub run: Run,
     pub accounting: Accounting,
     pub withheld: Option<Withheld>,
-    /// Why the run stopped before its end.
+    /// The reason for an early stop.
     pub stopped: Option<StopReason>,
     /// The run had no pending records left before this operation.
     pub was_finished: bool,
@@ -47,29 +47,28 @@ pub struct Finished {
     pub report: Result<Option<PathBuf>, Error>,
     /// The service's refusals, grouped by cause.
     pub refused: Causes,
-    /// The warnings of the file and its records, grouped by cause.
+    /// The warnings about the file and its records, grouped by cause.
     pub warnings: Causes,
-    /// Records that an earlier run sent.
+    /// Records already sent by an earlier run.
     pub left_out: Vec<LeftOut>,
-    /// Records with keys that a newer run has sent.
+    /// Records whose keys a newer run has sent.
     pub superseded: Vec<LeftOut>,
     /// The pending records are left to workers.
     pub is_queued: bool,
-    /// The next command to run. A rehearsal has none.
+    /// The suggested next command. `None` for a rehearsal.
     pub next: Option<String>,
-    /// Requests of this operation besides those for its records: whether the service answers, comparisons with its lists, and
-    /// renewals of the token.
+    /// Number of requests apart from sending records: connection checks, comparisons with lists, and token renewals.
     pub other_requests: u64,
-    /// What the service of a rehearsal had.
+    /// The content of the service in a rehearsal.
     pub rehearsed: Option<Rehearsed>,
 }
 
-/// The run that has ended, and where its report goes.
+/// An ended run, and the destination of its report.
 pub(super) struct Ending<'a> {
     /// The context of the run.
     pub context: &'a Context,
     pub ledger: &'a Ledger,
-    /// Path of the report, if it was named for this operation.
+    /// The report path given for this operation.
     pub report: Option<&'a Path>,
     pub observer: Observer<'a>,
 }
@@ -138,8 +137,9 @@ impl Ending<'_> {
         })
     }
 
-    /// Writes the report to the requested path. Unless `only_if_named`, a resumed upload writes the report that the upload
-    /// was to write; otherwise the report is written next to it or the file if a row has a problem.
+    /// Writes the report to the path given for this operation. Without a path and unless `only_if_named`, writes a report if a
+    /// row has a problem, or if the upload was to write a report: under a free name like the one of the earlier report, or next
+    /// to the file.
     async fn write_report(
         &self,
         run: &Run,
@@ -156,7 +156,7 @@ impl Ending<'_> {
             return Ok(None);
         }
         let paths: &mut dyn Iterator<Item = PathBuf> = match remembered {
-            // The report of an earlier operation may have been edited, so it is kept.
+            // Keeps an existing report, because a person may have edited it.
             Some(path) => &mut numbered(path),
             None => &mut beside(Path::new(&run.about.file), self.default_format(run).extension()),
         };
@@ -173,7 +173,7 @@ impl Ending<'_> {
         Ok(None)
     }
 
-    /// Returns the format of reports that nobody chose: a workbook, or CSV for the few files that are too wide.
+    /// Returns the default format of reports: a workbook, or CSV for files with too many columns.
     fn default_format(&self, run: &Run) -> Format {
         let (columns, room) = (report::columns(run), sheet::write::MAX_COLUMNS);
         if columns <= room {
@@ -204,7 +204,7 @@ impl Ending<'_> {
     }
 }
 
-/// Whether the ledger is temporary, so that the run can't be continued.
+/// Returns whether the ledger is temporary, so that the run can't be continued.
 pub(super) fn is_rehearsal(run: &Run) -> bool {
     run.about.command == RunCommand::Rehearse
 }

@@ -53,11 +53,11 @@ pub enum Error {
         run: RunId,
         /// The counts so far, if the ledger can be read.
         accounting: Option<Box<Accounting>>,
-        /// The command that continues the run.
+        /// The command for continuing the run.
         next: Option<String>,
         error: Box<Error>,
     },
-    /// An error with advice of its own.
+    /// An error with a more specific hint.
     #[error("{error}")]
     WithOtherHint { error: Box<Error>, hint: String },
     /// An error in other words.
@@ -74,7 +74,7 @@ impl Error {
         matches!(self, Error::Upload(upload::Error::Columns { .. }))
     }
 
-    /// Returns whether the file of the operation is at fault, so that another file may fare better.
+    /// Returns whether the file caused the error, so that other files may succeed.
     pub(super) fn is_about_file(&self) -> bool {
         use sheet::Error as S;
         use upload::Error as U;
@@ -82,7 +82,7 @@ impl Error {
             |error: &sheet::Error| !matches!(error, S::Write { .. } | S::Unwritable { .. } | S::Exists { .. });
         match self {
             Error::Sheet(error) | Error::Upload(U::Sheet(error)) => is_sheet(error),
-            // It may be complete by the next time.
+            // The file may be complete next time.
             Error::Upload(U::Changed { .. } | U::ReaderDied { .. } | U::Ledger(_)) => false,
             Error::Upload(_) | Error::BadInput { .. } | Error::RunRefused { .. } => true,
             Error::WithHint { error, .. } | Error::WithOtherHint { error, .. } | Error::Reworded { error, .. } => {
@@ -173,7 +173,7 @@ impl Error {
     }
 }
 
-/// Says since when a job runs, and in which process.
+/// Describes the start time and the process of a running job.
 fn since(began: Option<i64>, process: Option<u32>) -> String {
     let began = began.and_then(|began| jiff::Timestamp::from_millisecond(began).ok());
     let began = began.map(|began| began.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string());

@@ -21,9 +21,9 @@ pub enum Event<'a> {
     Checked(&'a Tally),
     /// A row of the checked file.
     CheckedRow(&'a CheckedRow<'a>),
-    /// The records were compared with those sent before.
+    /// The records were compared with earlier uploads.
     Compared { compared: &'a Compared, kind: RecordKind },
-    /// Records of this kind are not sent, because newer runs have sent their keys. `anyway` is the command that sends them.
+    /// Records that are not sent, because newer runs have sent their keys. `anyway` is the command for sending them.
     Superseded { by: &'a [LeftOut], kind: RecordKind, anyway: &'a str },
     /// A run is about to be resumed.
     Resuming(&'a Run),
@@ -41,6 +41,6 @@ pub enum Event<'a> {
     Exported { records: u64, total: Option<u64> },
     /// A problem without effect on the rest of the operation.
     Warning(&'a str),
-    /// Something that may be of interest.
+    /// Additional information.
     Note(&'a str),
 }

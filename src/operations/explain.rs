@@ -1,4 +1,4 @@
-//! Explaining how one row of a spreadsheet becomes a request.
+//! Explains how a row of a spreadsheet becomes a request.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -30,14 +30,14 @@ pub struct Explanation {
     pub header: Vec<String>,
     /// The columns of `group.by`, each with the text of the cell.
     pub group: Vec<(usize, String)>,
-    /// The record of the row, or those of its cells. Never empty.
+    /// The record of the row, or the records of its cells. Never empty.
     pub records: Vec<ExplainedRecord>,
 }
 
-/// The mapping of a record, and its outcome.
+/// The mapping of a record, and the planned outcome.
 #[derive(Debug)]
 pub struct ExplainedRecord {
-    /// The column of the cell, if the cells of the row are records of their own.
+    /// The column of the cell, if every cell of the row is a separate record.
     pub cell: Option<usize>,
     pub fields: Vec<Explained>,
     pub outcome: PlannedOutcome,
@@ -83,7 +83,7 @@ impl fmt::Display for RowName {
     }
 }
 
-/// Explains one row. Reads the whole file, because other rows can belong to the same record or repeat the key.
+/// Explains one row. Reads the whole file, because other rows may belong to the same record or have the same key.
 pub fn explain(input: &Spreadsheet<'_>, wanted: &RowName) -> Result<Explanation, Error> {
     let (source, template) = (input.open()?, &input.template);
     let found = find(&source, wanted)?.ok_or_else(|| no_such_row(&source, input.file, wanted))?;
@@ -143,11 +143,11 @@ fn no_such_row(source: &Source, file: &InputFile, wanted: &RowName) -> Error {
     Error::invalid(format!("{} has no data in row {wanted}", file.name.display()), hint)
 }
 
-/// What is known of the record of a row, or of that of a cell, with the name of the cell's column.
+/// A value for the record of a row or of a cell. For a cell, includes the name of its column.
 type OfCell<T> = (Option<Box<str>>, T);
 
-/// Returns the planned outcome for the record of the data row at `position`, or for those of its cells, each with the name
-/// of the cell's column.
+/// Returns the planned outcomes of the data row at `position`: one for the record of the row, or one for each cell, with the name
+/// of its column.
 fn planned_outcomes(source: &Source, template: &Template, position: u64) -> Result<Vec<OfCell<PlannedOutcome>>, Error> {
     let (mut rows, mut records) = (0, 0);
     let mut last: Option<(u64, String)> = None;
@@ -175,7 +175,7 @@ fn planned_outcomes(source: &Source, template: &Template, position: u64) -> Resu
             }
             records += 1;
         }
-        // The ledger keeps the first problem of a record that later rows revoke.
+        // As in the ledger, the first problem of a withdrawn record counts.
         for withdrawal in batch.withdrawn {
             if wanted.iter().any(|(_, seq)| *seq == withdrawal.seq) {
                 revoked.entry(withdrawal.seq).or_insert((withdrawal.state, withdrawal.problem));

@@ -24,7 +24,7 @@ const KIND: &str = "{kind}";
 const TIME: &str = "{time}";
 const RESUME_HINT: &str = "the records read so far are kept; run the same command again within an hour to continue";
 
-/// Names of the records that can be exported.
+/// Names of the exportable records.
 pub const EXPORTABLE: [&str; 6] = ["items", "orders", "companies", "contacts", "inventories", "transactions"];
 
 /// The records that can be exported by id.
@@ -42,9 +42,9 @@ pub struct IdSource {
 
 #[derive(Clone, Debug)]
 pub struct ExportRequest<'a> {
-    /// Some of [`EXPORTABLE`]. Several become the sheets of one workbook, or a file each where the name has `{kind}`.
+    /// Names from [`EXPORTABLE`]. Several lists become sheets of one workbook, or separate files if the name contains `{kind}`.
     pub records: Vec<&'static str>,
-    /// Further requests export other lists to files of their own.
+    /// Whether this is one of several requests that export to separate files.
     pub is_part: bool,
     /// Path family of the list, by default public.
     pub family: Option<Family>,
@@ -55,12 +55,12 @@ pub struct ExportRequest<'a> {
     pub style: Style,
     /// Path of an export template.
     pub template: Option<&'a Path>,
-    /// Path of an array with one row per element.
+    /// Path of an array to export with one row per element.
     pub explode: Option<String>,
     pub since: Since,
     /// Appends the changes since the previous export to its file.
     pub append: bool,
-    /// Path of the list of what was added, changed and removed since the previous export with such a list.
+    /// Path for a list of added, changed and removed records since the previous export with such a list.
     pub changes: Option<&'a Path>,
     /// Reads the ids a second time.
     pub verify: bool,
@@ -70,7 +70,7 @@ pub struct ExportRequest<'a> {
     pub keep: Option<u16>,
     /// Minimum size of the list, as a share of the previous export, for replacing the file.
     pub min_ratio: Option<f64>,
-    /// An empty list may replace the file of one that was not.
+    /// Whether an empty list may replace a file with records.
     pub allow_empty: bool,
     /// Exports these records instead of a list.
     pub ids: Option<IdSource>,
@@ -127,8 +127,8 @@ impl<'a> ExportRequest<'a> {
     }
 }
 
-/// Exports records to one file, one of [`ExportRequest::by_file`]. An interrupted export continues when the same request is made
-/// again. Returns the result of each list.
+/// Exports records to one file, for one request of [`ExportRequest::by_file`]. An identical later request continues an
+/// interrupted export. Returns the result of each list.
 pub async fn export(
     context: &Context,
     request: &ExportRequest<'_>,
@@ -159,7 +159,7 @@ pub async fn export(
     Ok(exported)
 }
 
-/// Exports to files, which stand for objects if there is a folder for them.
+/// Exports to local files. With a staging folder, these files stand for objects.
 async fn export_to_files(
     context: &Context,
     request: &ExportRequest<'_>,
@@ -236,21 +236,21 @@ async fn export_to_files(
     Ok(exported)
 }
 
-/// Returns the message that no list has the array to explode.
+/// Returns the message that the array to explode is missing, if every list lacks the array.
 pub fn lacks_array<'e>(exported: impl IntoIterator<Item = &'e Exported>) -> Option<&'e str> {
     let mut messages = exported.into_iter().map(|exported| exported.lacks_array.as_deref());
     let first = messages.next()??;
     messages.all(|message| message.is_some()).then_some(first)
 }
 
-/// Returns advice for a page size that was chosen and refused.
+/// Returns a hint if the service refused a page size set by the user.
 fn too_large(error: &export::Error, request: &ExportRequest<'_>) -> Option<String> {
     let is_refused = matches!(error, export::Error::Api(client::Error::Status { status: 400 | 413 | 422, .. }));
     (request.page_size.is_some() && is_refused)
         .then(|| "the pages may be too large: leave out --page-size, and the largest one is found".to_owned())
 }
 
-/// Returns advice for a list that is not there, if it may be among the paths of the other family.
+/// Returns a hint for a missing list that may exist in the other family of paths.
 fn other_family(error: &export::Error, request: &ExportRequest<'_>) -> Option<String> {
     let export::Error::Api(client::Error::Status { status: 404, path, .. }) = error else { return None };
     let lists = || LISTS.into_iter().filter(|list| request.records.contains(&list.name));
@@ -275,10 +275,10 @@ fn is_resumable(error: &export::Error) -> bool {
     }
 }
 
-/// Checks a request before anything is requested.
+/// Checks a request before sending anything.
 ///
 /// # Errors
-/// If a part of it can't be carried out.
+/// If a part of the request is impossible.
 pub(super) fn check(request: &ExportRequest<'_>) -> Result<(), Error> {
     for part in request.by_file()? {
         for records in &part.records {
@@ -290,7 +290,7 @@ pub(super) fn check(request: &ExportRequest<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the output, if the flags about it can be followed.
+/// Returns the output, after checking the flags for its format.
 fn checked_output(request: &ExportRequest<'_>, records: &str) -> Result<Output, Error> {
     let output = output(request, records)?;
     if request.since == Since::Last && matches!(output, Output::Stdout { .. }) {
@@ -377,7 +377,7 @@ fn output(request: &ExportRequest<'_>, records: &str) -> Result<Output, Error> {
     Ok(Output::File { pattern, shape })
 }
 
-/// Returns the name of a file without the placeholder of the list, and its format.
+/// Returns the file name with the placeholder for the list filled in, and the format of the file.
 fn pattern(path: &Path, records: &str) -> Result<(String, Shape), Error> {
     let shape = Shape::of(path).ok_or_else(|| {
         let message = format!("{} has no extension that says what to write", path.display());
@@ -413,7 +413,7 @@ fn absolute(path: &str) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path))
 }
 
-/// Returns a flag of text formats that does not apply to this format.
+/// Returns a flag for text formats without effect on this format, if any.
 fn flag_without_effect(style: &Style, shape: Shape) -> Option<&'static str> {
     let has_fields = !matches!(shape, Shape::Xlsx) && !shape.is_ndjson();
     let flags = [

@@ -1,9 +1,9 @@
-//! Exports to object storage: a local folder stands for the bucket while the export runs, and its files are stored at the end.
+//! Exports to object storage. A local folder represents the bucket while the export runs, and its files are uploaded at the end.
 //!
-//! Before the export, the folder gets what an export looks at: the manifests beside the objects, and files of the same length
-//! for the objects themselves (the whole object for `--append`). Each object is stored as a whole, the manifest last, so a reader
-//! that waits for the manifest never finds a part of an export. What a process that died had not stored is stored by the next
-//! export to that folder.
+//! Before the export, the folder is filled with the files that an export reads: manifests, and a stand-in of the same length for
+//! each object (or the whole object for `--append`). Objects are stored as a whole, the manifest last, so a reader that waits for
+//! the manifest never finds a partial export. If a process dies before storing its files, the next export to the folder stores
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -22,7 +22,7 @@ use crate::sheet::write::{Existing, WholeFile};
 const FOLDER: &str = "objects";
 /// End of the names of manifests.
 const MANIFEST: &str = ".manifest.json";
-/// Beside the files: what stands for the objects.
+/// Name of the file that lists the stand-ins of a folder.
 const STAND_INS: &str = ".stand-ins.json";
 
 /// The local folder of a bucket.
@@ -37,7 +37,7 @@ pub(super) struct Staging {
 type Mark = (u64, u128);
 
 impl Staging {
-    /// Returns the folder of the bucket of `output`, or `None` if that is no object.
+    /// Returns the staging folder for the bucket of `output`, or `None` for a local path.
     pub(super) fn of(context: &Context, output: Option<&Path>) -> Result<Option<Staging>, Error> {
         let Some(address) = output.map(ObjectAddress::of).transpose()?.flatten() else { return Ok(None) };
         let bucket = Bucket::open(&address, &context.connection)?;
@@ -52,10 +52,10 @@ impl Staging {
         Ok(Some(Staging { bucket, address: root, root: folder }))
     }
 
-    /// Returns the local path of an address in this bucket, or the path itself if it is none.
+    /// Returns the local path for an address in this bucket. Local paths are returned unchanged.
     ///
     /// # Errors
-    /// If it is in another bucket.
+    /// If the address is in another bucket.
     pub(super) fn local(&self, path: &Path) -> Result<PathBuf, Error> {
         let Some(address) = ObjectAddress::of(path)? else { return Ok(path.to_owned()) };
         let shown = address.to_string();
@@ -66,7 +66,7 @@ impl Staging {
         Ok(self.root.join(key))
     }
 
-    /// Returns the address for a local path below the folder, and other paths as they are.
+    /// Returns the address for a local path below the folder. Other paths are returned unchanged.
     pub(super) fn shown(&self, path: &Path) -> PathBuf {
         self.address_of(path).map_or_else(|| path.to_owned(), |address| address.path())
     }
@@ -92,8 +92,8 @@ impl Staging {
         self.address.join(&key.join("/")).ok()
     }
 
-    /// Prepares the folders of the files of an export, after storing what an earlier one left. Rows are appended to those of
-    /// `extended`.
+    /// Prepares the folders for the files of an export, after storing files left by an earlier export. The files in `extended`
+    /// are appended to, and so downloaded completely.
     pub(super) async fn prepare(&self, files: &[PathBuf], extended: &[PathBuf]) -> Result<(), Error> {
         let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
         for folder in folders {
@@ -109,7 +109,7 @@ impl Staging {
         let Some(address) = self.address_of(folder) else { return Ok(()) };
         std::fs::create_dir_all(folder).map_err(|error| self.unusable(&error))?;
         self.store_new(folder).await?;
-        // A process that dies before the new list is written leaves files that are taken for nothing.
+        // If the process dies before the new list is written, the next export ignores the files in this folder.
         match std::fs::remove_file(folder.join(STAND_INS)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(self.unusable(&error)),
             _ => {}
@@ -136,7 +136,7 @@ impl Staging {
         Ok(())
     }
 
-    /// Stores the files of an export, and removes the objects that it has removed. Replaces the paths by addresses.
+    /// Stores the files of an export, and deletes objects whose files the export has deleted. Replaces local paths by addresses.
     pub(super) async fn publish(&self, exported: &mut [Exported]) -> Result<(), Error> {
         let folders = exported.iter().filter_map(|exported| Some(exported.path.as_deref()?.parent()?.to_owned()));
         let mut folders: Vec<PathBuf> = folders.collect();
@@ -164,8 +164,8 @@ impl Staging {
         Ok(())
     }
 
-    /// Stores the files whose manifest is newer than what stood for the objects, each manifest after its files. Without a list of
-    /// what stood for them, a stand-in can't be told from a file, so nothing is stored.
+    /// Stores files with a manifest newer than the stand-in, each manifest after its files. Without the list of stand-ins, files
+    /// and stand-ins are indistinguishable, so nothing is stored.
     async fn store_new(&self, folder: &Path) -> Result<(), Error> {
         let list = std::fs::read(folder.join(STAND_INS)).ok();
         let stand_ins: Option<BTreeMap<String, Mark>> = list.and_then(|text| serde_json::from_slice(&text).ok());
@@ -199,7 +199,7 @@ impl Staging {
     }
 }
 
-/// Returns the files of a folder by name, without hidden ones.
+/// Returns the files of a folder except hidden files, ordered by name.
 fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder)? {

@@ -10,12 +10,12 @@ use crate::sheet::Options;
 
 /// Extensions of spreadsheets.
 const EXTENSIONS: [&str; 8] = ["xlsx", "xlsm", "xlsb", "xls", "ods", "fods", "csv", "tsv"];
-/// Name of the file that `init` writes where there is none.
+/// Name of the sample file written by `init` if the folder has no spreadsheet.
 pub const SAMPLE_NAME: &str = "sheetport-sample.csv";
-/// Number of files that are read, the newest first.
+/// Maximum number of files to read, newest first.
 const MOST: usize = 10;
 
-/// A spreadsheet, with the template that fits it.
+/// A spreadsheet, and a template that fits.
 #[derive(Debug)]
 pub struct Sample {
     pub path: PathBuf,
@@ -23,7 +23,8 @@ pub struct Sample {
     pub template: Option<String>,
 }
 
-/// Returns the newest spreadsheet in a folder that a template fits, otherwise the newest one. `None` if there is none.
+/// Returns the newest spreadsheet in a folder that fits a template, or else the newest spreadsheet. Returns `None` if there is
+/// none.
 pub async fn find_sample(context: &Context, folder: &Path) -> Option<Sample> {
     let mut found: Vec<(SystemTime, PathBuf)> = Vec::new();
     for entry in std::fs::read_dir(folder).ok()?.flatten() {
@@ -42,11 +43,11 @@ pub async fn find_sample(context: &Context, folder: &Path) -> Option<Sample> {
     found.sort_by(|a, b| b.cmp(a));
     let mut newest = None;
     for (_, path) in found.into_iter().take(MOST) {
-        // As it is written in a command.
+        // As written in a command.
         let path = path.strip_prefix(".").map_or(path.clone(), Path::to_owned);
         let file = InputFile::at(&path);
         let unknown = Unrecognized { file: &file, sheet: None, text: Options::default() };
-        // Files that can't be read are for a check to explain.
+        // Skips unreadable files; a check explains the problem.
         let Ok(Recognized { candidates, .. }) = recognize(context, &unknown, &|_| {}).await else { continue };
         let template = candidates.into_iter().next().filter(|best| best.fit.is_good()).map(|best| best.name);
         match template {

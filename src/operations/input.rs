@@ -28,7 +28,7 @@ pub struct InputFile {
     pub name: PathBuf,
     /// The copy of a stream or an object.
     spool: Option<PrivateFile>,
-    /// What the ledger calls an object, if not as messages do.
+    /// The address of an object in the ledger, if different from `name`.
     address: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl InputFile {
         InputFile { path: path.to_owned(), name: path.to_owned(), spool: None, address: None }
     }
 
-    /// Returns the file at `path`, which messages call `name`.
+    /// Returns the file at `path`, shown as `name` in messages.
     pub(super) fn named(path: &Path, name: &Path) -> InputFile {
         InputFile { path: path.to_owned(), name: name.to_owned(), spool: None, address: None }
     }
@@ -59,22 +59,22 @@ impl InputFile {
         Ok(InputFile { path: spool.path().to_owned(), name: name.into(), spool: Some(spool), address: None })
     }
 
-    /// Takes a temporary copy that was written elsewhere, shown as `name`.
+    /// Takes a temporary copy, shown as `name`.
     pub fn of_copy(copy: PrivateFile, name: &str) -> InputFile {
         InputFile { path: copy.path().to_owned(), name: name.into(), spool: Some(copy), address: None }
     }
 
-    /// Takes the temporary copy of an object, which messages call `name`.
+    /// Takes the temporary copy of an object, shown as `name` in messages.
     pub(super) fn of_object(copy: PrivateFile, name: &Path, address: &str) -> InputFile {
         InputFile { address: Some(address.to_owned()), ..InputFile::of_copy(copy, &name.to_string_lossy()) }
     }
 
-    /// Returns the folder of the file, the current one for a stream.
+    /// Returns the folder of the file, or the current folder for a stream.
     pub(super) fn folder(&self) -> &Path {
         self.name.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
-    /// Returns who else may read the file: nobody for a stream.
+    /// Returns the other users who may read the file. A stream has none.
     fn readers(&self) -> Readers {
         match self.spool {
             None => Readers::of(&self.path),
@@ -100,7 +100,7 @@ impl InputFile {
 pub struct Spreadsheet<'a> {
     pub file: &'a InputFile,
     pub template: Template,
-    /// Name or number of the sheet, or `*` for every sheet that has the template's columns.
+    /// Name or number of the sheet, or `*` for every sheet with the columns of the template.
     pub sheet: Option<&'a str>,
     /// How to read a text file, where detection should not decide.
     pub text: Options,
@@ -108,12 +108,12 @@ pub struct Spreadsheet<'a> {
     pub rows: Option<(u64, u64)>,
     /// Treats warnings as problems.
     pub is_strict: bool,
-    /// What people have changed in a review.
+    /// Edits made in a review.
     pub edits: Option<Arc<Edits>>,
 }
 
 impl Spreadsheet<'_> {
-    /// Opens the file like [`Spreadsheet::open`]. Guesses in the template count as confirmed if it was used before.
+    /// Opens the file like [`Spreadsheet::open`]. Guesses in the template count as confirmed if the template was used before.
     pub(super) async fn open_for_sending(&self, context: &Context) -> Result<Source, Error> {
         let mut source = self.open()?;
         if self.template.has_guesses()
@@ -141,7 +141,7 @@ impl Spreadsheet<'_> {
     }
 }
 
-/// Returns the identity of a run that `command` starts for this file.
+/// Returns the identity of a new run of `command` for this file.
 pub(super) fn new_run(
     command: RunCommand,
     context: &Context,

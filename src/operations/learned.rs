@@ -1,4 +1,4 @@
-//! What exports and comparisons find out about a service, kept for the next one: its rate limit and the sizes of its pages.
+//! Knowledge about a service from exports and comparisons, stored for later ones: its rate limit and its page sizes.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use crate::client::{KnownSizes, Speed};
 use crate::ledger::{Ledger, PageSizes};
 use crate::upload::compare::Connection;
 
-/// Sizes are found out again after this time, because a service may grant larger ones by then.
+/// Lifetime of stored page sizes: the service may allow larger pages later.
 const VALID: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// What is known about a list of a service.
+/// Knowledge about a list of a service.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Learned {
     /// Accepted requests per second.
@@ -21,7 +21,8 @@ pub(super) struct Learned {
 }
 
 impl Learned {
-    /// Returns what earlier exports of the list at `path` have found out. An unreadable ledger is no obstacle to an export.
+    /// Returns the knowledge from earlier exports of the list at `path`. Returns the default if the ledger is unreadable: the
+    /// export can do without.
     pub(super) async fn load(context: &Context, base_url: &str, path: &str) -> Learned {
         Learned::read(context, base_url, path).await.unwrap_or_else(|error| {
             tracing::warn!(%error, "what is known about the limits of the service can't be read");
@@ -38,7 +39,7 @@ impl Learned {
         Ok(Learned { rate, sizes })
     }
 
-    /// Stores what has changed since `before`. Errors are logged, because the export is done.
+    /// Stores the changes since `before`. Errors are only logged, because the export is complete.
     pub(super) async fn store(self, before: Learned, context: &Context, base_url: &str, path: &str) {
         if self != before
             && let Err(error) = self.write(before, context, base_url, path).await
@@ -62,7 +63,7 @@ impl Learned {
 }
 
 impl Learned {
-    /// Returns the speed, beginning with the rate that was measured before if it is to be measured.
+    /// Returns the speed. An automatic rate starts with the rate measured before.
     pub(super) fn speed(self, speed: Option<Speed>) -> Option<Speed> {
         match speed {
             Some(Speed::Auto(_)) => Some(Speed::Auto(self.rate)),
@@ -71,7 +72,7 @@ impl Learned {
     }
 }
 
-/// Returns what is known about the page sizes of a list, unless it is old.
+/// Returns the stored page sizes of a list, unless they have expired.
 async fn known_sizes(ledger: &Ledger, base_url: &str, workspace: &str, path: &str) -> Result<KnownSizes, Error> {
     let sizes = ledger.page_sizes(base_url, workspace, path).await?;
     let age = |at: i64| u128::try_from(now() - at).unwrap_or(u128::MAX);
@@ -91,7 +92,7 @@ async fn store_sizes(
     Ok(ledger.store_page_sizes(base_url, workspace, path, PageSizes { granted, refused, at: now() }).await?)
 }
 
-/// Tells a connection what is known about the page sizes of all lists. An unreadable ledger is no obstacle.
+/// Passes the stored page sizes of all lists to a connection. Ignores an unreadable ledger.
 pub(super) async fn load_sizes(context: &Context, connection: &Connection<'_>, base_url: &str) {
     let read = async {
         let Some(ledger) = context.existing_ledger().await? else { return Ok(()) };
@@ -106,7 +107,7 @@ pub(super) async fn load_sizes(context: &Context, connection: &Connection<'_>, b
     }
 }
 
-/// Stores what a connection has found out about the page sizes of lists. Errors are logged.
+/// Stores the page sizes that a connection has discovered. Errors are logged.
 pub(super) async fn store_learned_sizes(context: &Context, connection: &Connection<'_>, base_url: &str) {
     let learned = connection.learned();
     if learned.is_empty() {

@@ -10,33 +10,33 @@ use crate::report::Format;
 use crate::upload::StopReason;
 
 impl CommandLine {
-    /// Begins a command such as `resume`, with the flags that chose the service, the profile and the home folder.
+    /// Starts a command such as `resume`, with the flags for the service, the profile and the home folder.
     pub fn new(context: &Context, command: &str) -> CommandLine {
         CommandLine::of(&context.given, command)
     }
 }
 
-/// Returns the command that continues a run.
+/// Returns the command for continuing a run.
 pub(super) fn resume(context: &Context, run: RunId) -> String {
     CommandLine::new(context, "resume").run(run).to_string()
 }
 
-/// Returns the command that waits until workers have sent a run.
+/// Returns the command for waiting until workers have sent a run.
 pub(super) fn wait(context: &Context, run: RunId) -> String {
     CommandLine::new(context, "runs wait").run(run).to_string()
 }
 
-/// Returns the command that shows the records of a run with an unknown outcome, and asks about them.
+/// Returns the command for deciding the unknown outcomes of a run.
 pub(super) fn resolve(context: &Context, run: RunId) -> String {
     CommandLine::new(context, "resolve").run(run).to_string()
 }
 
-/// Returns the command that sends the refused records of a run again.
+/// Returns the command for sending the refused records of a run again.
 pub(super) fn retry_run(context: &Context, run: RunId) -> String {
     CommandLine::new(context, "retry").run(run).to_string()
 }
 
-/// Returns the command that sends the records of a run that newer runs have superseded.
+/// Returns the command for sending the superseded records of a run.
 pub(super) fn overwrite_newer(context: &Context, run: RunId) -> String {
     CommandLine::new(context, "retry").run(run).switch("overwrite-newer", true).to_string()
 }
@@ -54,7 +54,7 @@ pub(super) fn after_run(
         return Some(after_fixing(context, run, report));
     }
     if stopped.is_some_and(|why| why.is_wrong_address(has_sent(accounting))) {
-        // What was created or not is found out first. No command continues the run.
+        // Unknown outcomes must be decided first. No command continues this run.
         return (accounting.unknown > 0).then(|| resolve(context, run.id));
     }
     if stopped.is_some() || accounting.pending > 0 {

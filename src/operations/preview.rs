@@ -39,8 +39,8 @@ pub(super) async fn warn_of_changes(context: &Context, template: &Template, tall
     Ok(())
 }
 
-/// Reads the whole file and returns the first requests of an upload. Compares the values with those of earlier runs in
-/// the ledger of `history`.
+/// Reads the whole file and returns the first requests of an upload. Compares the values with earlier runs in the ledger of
+/// `history`.
 pub(super) async fn preview(
     history: Option<&Context>,
     source: &Source,

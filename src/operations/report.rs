@@ -27,11 +27,11 @@ pub struct ReportRequest<'a> {
     /// The usual rows of the format if `None`.
     pub rows: Option<RowFilter>,
     pub existing: Existing,
-    /// How a CSV is written. What is missing is as the user's programs have it, or else as in the file of the run.
+    /// The format of a CSV. Missing settings come from the locale of the user, or else from the file of the run.
     pub csv: CsvForm,
     /// Includes the next command.
     pub has_next: bool,
-    /// Leaves out what a supplier should not know. As in the run if `None`.
+    /// Hides data in the report that a supplier should not see. `None` uses the setting of the run.
     pub for_supplier: Option<bool>,
 }
 
@@ -50,7 +50,7 @@ impl ReportRequest<'_> {
     }
 }
 
-/// Writes a report and returns its run and the next command.
+/// Writes a report. Returns the run and the next command.
 pub async fn report(
     context: &Context,
     request: &ReportRequest<'_>,
@@ -82,8 +82,8 @@ pub async fn report(
     Ok((run, written, next))
 }
 
-/// Returns the words of a report: those that were chosen, or in the language of the sheet's titles, or else of the template's
-/// locale.
+/// Returns the words of a report: the chosen ones, or else in the language of the titles of the sheet, or else of the locale of
+/// the template.
 pub(super) fn words(context: &Context, run: &Run) -> &'static ReportWords {
     if let Some(words) = context.report_words {
         return words;
@@ -114,7 +114,7 @@ pub(super) fn choices(run: &Run, format: Format, for_supplier: bool, observer: O
 
 fn choices_of(template: &Template, run: &Run, for_supplier: bool) -> Vec<Choices> {
     let mut columns = run.about.columns.iter().peekable();
-    // By column. `None` if a column feeds several fields, because a valid value of one field may be wrong for another.
+    // By column. `None` if a column is used by several fields, because a valid value of one field may be invalid for another.
     let mut choices: BTreeMap<usize, Option<Choices>> = BTreeMap::new();
     for rule in template.rules().filter(|rule| !matches!(rule.source, Source::Constant(_))) {
         // The run lists the rules with a column in the sheet, in the template's order.

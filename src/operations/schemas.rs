@@ -1,18 +1,18 @@
-//! JSON Schemas of what programs read. They are made from the tables of docs/json.md, which the tests compare with real output, so that
-//! there is one description.
+//! JSON Schemas of the output for programs. Generated from the tables in docs/json.md, which the tests compare with real output,
+//! so there is a single description.
 
 use serde_json::{Map, Value, json};
 
 const DOCS: &str = include_str!("../../docs/json.md");
-/// Version of the schemas: fields may be added within it, and none is removed or renamed.
+/// Version of the schemas. Within a version, fields are added, but never removed or renamed.
 const VERSION: u32 = 1;
 
-/// A schema, by its name.
+/// A schema with its name.
 struct Described {
     name: &'static str,
     /// The section of docs/json.md.
     section: &'static str,
-    /// Fields that are always there in this output, though not in others of the section.
+    /// Fields always present in this output, even though they are optional elsewhere in the section.
     always: &'static [&'static str],
 }
 
@@ -47,8 +47,8 @@ fn section(name: &str) -> Option<&'static str> {
     DOCS.split("\n## ").find(|text| text.lines().next() == Some(name))
 }
 
-/// Returns the schema of an object from the tables of a section: the first for its fields, and one below
-/// `### Elements of …` for those of arrays and objects.
+/// Returns the schema of an object from the tables of a section: the first table has its fields, tables below `### Elements of …`
+/// describe arrays and nested objects.
 fn object(section: &'static str, always: &[&str]) -> Value {
     let mut parts = section.split("\n### ");
     let mut schema = fields(parts.next().unwrap_or_default(), always);

@@ -22,7 +22,7 @@ use crate::upload::{self, Grace, SendResult, Source, Tally, send, superseded};
 /// Requests in flight at the same time, unless another number is asked for.
 pub const DEFAULT_CONCURRENCY: u16 = 8;
 
-/// How to send a run. What is `None` is as in the run that is resumed or retried, or as usual for a new run.
+/// Options for sending a run. `None` uses the setting of the resumed or retried run, or the default for a new run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SendOptions<'a> {
     /// Requests in flight at the same time.
@@ -30,13 +30,13 @@ pub struct SendOptions<'a> {
     pub rate: Option<Speed>,
     /// Stops the run after more refused and unknown records than this.
     pub max_errors: Option<u64>,
-    /// Sends records although a newer upload has sent their keys.
+    /// Sends records even if a newer upload has sent their keys.
     pub overwrites_newer: bool,
     /// Leaves the records to workers.
     pub is_to_queue: bool,
-    /// Path of the report. If there is none, a workbook is written next to the file when a row has a problem.
+    /// Path of the report. Without a path, a workbook is written next to the file if a row has a problem.
     pub report: Option<&'a Path>,
-    /// Leaves out of the report what a supplier should not know.
+    /// Hides data in the report that a supplier should not see.
     pub for_supplier: Option<bool>,
 }
 
@@ -53,7 +53,7 @@ impl SendOptions<'_> {
         self.over(&usual)
     }
 
-    /// Returns the settings of a resumed or retried run: those of `run`, with what is asked for otherwise.
+    /// Returns the settings of a resumed or retried run: the settings of `run`, overridden by these options.
     pub(super) fn over(&self, run: &RunSettings) -> RunSettings {
         let report = self.report.map(lasting);
         RunSettings {
@@ -62,7 +62,7 @@ impl SendOptions<'_> {
             max_errors: self.max_errors.or(run.max_errors),
             report: report.or_else(|| run.report.clone()),
             for_supplier: self.for_supplier.unwrap_or(run.for_supplier),
-            // Not for a retry of a run that did so.
+            // Never inherited: applies to this operation only.
             overwrite_newer: self.overwrites_newer,
             ..run.clone()
         }
@@ -79,7 +79,7 @@ fn run_rate(speed: Speed) -> RunRate {
     }
 }
 
-/// Returns the rate of a run, or that of the context for a run without one.
+/// Returns the rate of a run, or the rate of the context if the run has none.
 pub(super) fn speed(settings: &RunSettings, context: &Context) -> Result<Option<Speed>, Error> {
     match settings.rate {
         None => Ok(context.base_url.as_deref().and_then(|url| context.speed(None, url))),
@@ -91,14 +91,14 @@ pub(super) fn speed(settings: &RunSettings, context: &Context) -> Result<Option<
     }
 }
 
-/// A planned run, ready to be sent as its settings say.
+/// A planned run, ready to be sent.
 pub(super) struct Sending<'a> {
     /// The context of the run.
     pub context: &'a Context,
     pub ledger: &'a Ledger,
     pub client: Arc<Client>,
     pub run: LockedRun,
-    /// Path of the report, if it was named for this operation.
+    /// The report path given for this operation.
     pub report: Option<&'a Path>,
     /// A person has decided not to send.
     pub is_declined: bool,
@@ -118,14 +118,14 @@ pub(super) async fn plan_run(
 ) -> Result<(LockedRun, Tally), Error> {
     observer(Event::Opened { source: &source, template: &template });
     let show = |rows| observer(Event::Reading { rows });
-    // A retry has a part of a file, which says little about the whole.
+    // A retry contains only a part of a file, which says little about the whole file.
     let history = (about.command == RunCommand::Upload).then_some(ledger);
     let (run, tally) = upload::plan::plan(ledger, history, about, Arc::new(source), template, now(), &show).await?;
     observer(Event::Checked(&tally));
     Ok((ledger.lock_run_with(lock, run).await?, tally))
 }
 
-/// A run whose records are sent, by one process or by several.
+/// A run whose records are sent by one or several processes.
 pub(super) struct Records<'a> {
     /// The context of the run.
     pub context: &'a Context,
@@ -135,7 +135,7 @@ pub(super) struct Records<'a> {
 }
 
 impl Records<'_> {
-    /// Returns the rate of the run, beginning with what an earlier run has learned.
+    /// Returns the rate of the run. An automatic rate starts with the rate learned by earlier runs.
     pub(super) async fn rate(&self) -> Result<Option<Speed>, Error> {
         let about = &self.run.about;
         Ok(match speed(&about.settings, self.context)? {
@@ -146,8 +146,8 @@ impl Records<'_> {
         })
     }
 
-    /// Sends the pending records of a part that this process alone may send. `failed_before`: other records that count towards
-    /// the maximum number of errors.
+    /// Sends the pending records of a part. Only this process may send the part. `failed_before`: records outside the part that
+    /// count towards the maximum number of errors.
     pub(super) async fn send(
         &self,
         part: Part,
@@ -185,7 +185,7 @@ impl Sending<'_> {
         &self.run.run().about.settings
     }
 
-    /// Whether the ledger is temporary, so that the run can't be continued.
+    /// Returns whether the ledger is temporary, so that the run can't be continued.
     fn is_rehearsal(&self) -> bool {
         is_rehearsal(self.run.run())
     }
@@ -204,7 +204,7 @@ impl Sending<'_> {
         })
     }
 
-    /// Leaves out records that were sent before, and sends the other pending records. Then writes the report if needed.
+    /// Skips records sent before, and sends the other pending records. Then writes the report if needed.
     ///
     /// # Errors
     /// [`Error::InRun`] with the counts so far.
@@ -214,7 +214,7 @@ impl Sending<'_> {
         let next = Some(next).filter(|_| !self.is_rehearsal());
         match self.try_send(interrupt).await {
             Ok(finished) => Ok(finished),
-            // If the ledger can't even be read, the first error is the important one.
+            // If the ledger is unreadable as well, the first error is more important.
             Err(error) => {
                 let accounting = ledger.accounting(run).await.ok().map(Box::new);
                 Err(Error::InRun { run, accounting, next, error: Box::new(error) })
@@ -271,7 +271,7 @@ impl Sending<'_> {
         let requests = finished.accounting.requests.saturating_sub(requests_before);
         finished.superseded = superseded::joined(finished.superseded, meanwhile);
         finished.other_requests = self.client.requests().saturating_sub(requests);
-        // A report may be handed back, which needs the plan.
+        // With a report, the plan must stay: the report may be uploaded or retried.
         if matches!(finished.report, Ok(None)) && !self.is_rehearsal() && !is_queued {
             ledger.drop_unsent_plan(id, now()).await?;
         }

@@ -98,7 +98,7 @@ pub(super) fn create_folder(folder: &Path) -> std::io::Result<()> {
     if ObjectAddress::is_meant(folder) { Ok(()) } else { std::fs::create_dir_all(folder) }
 }
 
-/// Whether a report was not written because there is one with its name.
+/// Returns whether the report was not written because its name is taken.
 pub(super) fn is_name_taken(error: &Error) -> bool {
     matches!(
         error,
@@ -107,7 +107,7 @@ pub(super) fn is_name_taken(error: &Error) -> bool {
     )
 }
 
-/// Returns a path relative to a folder, or the address of an object as it is.
+/// Returns a path relative to a folder. Addresses of objects are returned unchanged.
 pub(super) fn resolved(folder: &Path, path: &str) -> PathBuf {
     match ObjectAddress::is_meant(Path::new(path)) {
         true => PathBuf::from(path),
@@ -123,7 +123,7 @@ pub(super) fn inside(folder: &Path, name: &str) -> PathBuf {
     }
 }
 
-/// Returns the folder `name` beside a folder, or in a bucket that is used as a whole.
+/// Returns the folder `name` next to a folder, or inside the bucket if `folder` is a whole bucket.
 pub(super) fn sibling(folder: &Path, name: &str) -> PathBuf {
     let parent = folder.parent().unwrap_or(folder);
     let is_bucket = ObjectAddress::is_meant(folder) && !ObjectAddress::is_meant(&inside(parent, name));

@@ -1,4 +1,5 @@
-//! Temporary folders, such as that of a rehearsal. Those of killed processes are removed by the next command that needs one.
+//! Temporary folders, for example for a rehearsal. Folders left by killed processes are removed by the next command that creates
+//! a temporary folder.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -10,10 +11,10 @@ use super::error::Error;
 
 const PREFIX: &str = "sheetport-";
 const SUFFIX: &str = ".temporary";
-/// The file in the folder that is locked as long as the process lives.
+/// Name of the lock file, locked during the lifetime of the process.
 const LOCK: &str = "lock";
 
-/// A folder that is removed on drop.
+/// A folder deleted on drop.
 pub(super) struct TemporaryFolder {
     folder: TempDir,
     _lock: File,
@@ -30,11 +31,11 @@ impl TemporaryFolder {
             let folder = tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempdir_in(parent)?;
             let lock = OpenOptions::new().create(true).write(true).truncate(true).open(folder.path().join(LOCK))?;
             match lock.try_lock() {
-                // Without locks, a folder is never taken for an abandoned one either.
+                // Without support for locks, no folder is ever considered abandoned.
                 Ok(()) | Err(TryLockError::Error(_)) if folder.path().join(LOCK).exists() => {
                     return Ok(TemporaryFolder { folder, _lock: lock });
                 }
-                // Another process has taken it for an abandoned one.
+                // Another process considered the new folder abandoned and took the lock.
                 Ok(()) | Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
             }
         }

@@ -28,9 +28,9 @@ pub struct Upload<'a> {
     pub changed_only: bool,
     /// Sends nothing if a row can't be sent.
     pub all_or_nothing: bool,
-    /// Records to send although they were sent before, which creates duplicates.
+    /// Records to send even if they were sent before. This creates duplicates.
     pub allow_repeat: AllowRepeat,
-    /// Takes texts of an export back that a spreadsheet program changed.
+    /// Restores texts of an export that a spreadsheet program changed.
     pub restore_texts: bool,
     /// Lets the service create unknown items of orders.
     pub create_missing_items: bool,
@@ -49,7 +49,7 @@ impl<'a> Upload<'a> {
         }
     }
 
-    /// Finds out which run the file is a report of. A rehearsal knows no runs.
+    /// Finds the run of an uploaded report. In a rehearsal, there are no runs.
     async fn reported(
         &self,
         context: &Context,
@@ -68,7 +68,7 @@ impl<'a> Upload<'a> {
 pub struct Questions<'a> {
     /// Whether to send a file with warnings.
     pub sends_with_warnings: &'a (dyn Fn(&Tally) -> bool + Sync),
-    /// Whether to take so many identifiers of an export back that a spreadsheet program changed.
+    /// Asks whether to restore this number of identifiers of an export that a spreadsheet program changed.
     pub restores_texts: &'a (dyn Fn(u64) -> bool + Sync),
 }
 
@@ -179,7 +179,7 @@ async fn run_upload(
     Ok(Finished { rehearsed, ..finished })
 }
 
-/// Takes identifiers of an export back that a spreadsheet program changed, if there are any and a person wants it.
+/// Restores identifiers of an export that a spreadsheet program changed, if the user agrees.
 fn restore_on_request(source: &mut Source, questions: Questions<'_>) -> Result<(), Error> {
     let changed = match &source.known_texts {
         Some(known) if !known.restores() => count_changed(source, known)?,

@@ -15,7 +15,7 @@ pub struct CheckedRow<'a> {
     /// Present if several sheets are read.
     pub sheet: Option<&'a str>,
     pub status: &'static str,
-    /// The row of the same record that has the problem, if it is another one.
+    /// The row with the problem, if it is another row of the same record.
     pub problem_in_row: Option<u64>,
     pub problems: Vec<RowProblem<'a>>,
     pub warnings: Vec<RowProblem<'a>>,

@@ -6,7 +6,7 @@ use super::row::{Subject, each_row};
 use crate::ledger::Ledger;
 use crate::sheet::write::{CsvTable, Style, WholeFile};
 
-/// Delimiters that a report takes over from the file of its run. With others, such as spaces, spreadsheet programs need help.
+/// Delimiters that a report copies from the file of its run. Spreadsheet programs do not detect others, such as spaces.
 const DELIMITERS: &[u8] = b",;\t|";
 
 pub(super) async fn write(
@@ -17,7 +17,7 @@ pub(super) async fn write(
 ) -> Result<Written, Error> {
     let header = subject.header();
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    // A program that opened the file opens its report.
+    // A program that opened the file also opens a report in the same form.
     let form = subject.run.about.text_form;
     let usual = form.map(|form| form.delimiter).filter(|delimiter| DELIMITERS.contains(delimiter));
     let delimiter = request.csv.delimiter.or(usual);

@@ -1,4 +1,4 @@
-//! How a CSV is written so that spreadsheet programs open it by double click: by the user's locale, in `list_separators.toml`.
+//! The form of a CSV that spreadsheet programs open by double click, by the locale of the user. Data: `list_separators.toml`.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ static FORMS: LazyLock<Forms> = LazyLock::new(|| {
     toml::from_str(include_str!("list_separators.toml")).expect("the file is compiled in, and tests parse it")
 });
 
-/// The form of a CSV. What is `None` is as in the file of the run.
+/// The form of a CSV. `None` copies the form of the file of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CsvForm {
     pub delimiter: Option<u8>,
@@ -31,7 +31,7 @@ struct Form {
 }
 
 impl CsvForm {
-    /// Returns the form for a locale as in the environment, such as `de_DE.UTF-8`; for `C` and unknown ones, that of the file.
+    /// Returns the form for a locale such as `de_DE.UTF-8`. Returns the default for `C` and unknown locales.
     pub fn of_locale(name: &str) -> CsvForm {
         let name = name.split(['.', '@']).next().unwrap_or_default().trim().replace('_', "-");
         let language = name.split('-').next().unwrap_or_default();
@@ -44,7 +44,7 @@ impl CsvForm {
         })
     }
 
-    /// Completes the form with another one.
+    /// Fills missing settings from `other`.
     pub fn or(self, other: CsvForm) -> CsvForm {
         CsvForm { delimiter: self.delimiter.or(other.delimiter), bom: self.bom.or(other.bom) }
     }

@@ -46,19 +46,19 @@ pub async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> Result<
     }
 }
 
-/// Creates the file of a report, which has no more readers than the sheet had then and has now.
+/// Creates the file of a report. The report gets no more readers than the sheet had during the run and has now.
 fn create(run: &Run, request: &Request<'_>) -> Result<WholeFile, sheet::Error> {
     let sheet = Path::new(&run.about.file);
     let now = if sheet.exists() { Readers::of(sheet) } else { Readers::Everyone };
     WholeFile::create_for(run.about.readers.both(now), request.path, request.existing)
 }
 
-/// Returns the number of columns of a report of `run`: those of the file and the added ones.
+/// Returns the number of columns in a report of `run`: the columns of the file and the added columns.
 pub fn columns(run: &Run) -> usize {
     run.about.header.len() + row::report_columns(run, false).len()
 }
 
-/// Groups the warnings of the file and of the first `limit` records that have one. Each has the title of its source
+/// Groups the warnings of the file and of the first `limit` records with warnings. Each warning has the title of its source
 /// column.
 pub async fn warned(ledger: &Ledger, run: &Run, limit: usize) -> Result<Causes, Error> {
     let mut causes = Causes::default();

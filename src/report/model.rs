@@ -10,7 +10,7 @@ use crate::sheet::write::Existing;
 
 /// The meaning of a check's pending records, for people.
 pub(super) const READY_TO_SEND: &str = "valid and ready to send";
-/// The meaning of what a rehearsal sent.
+/// The meaning of accepted records in a rehearsal.
 pub(super) const ACCEPTED_IN_REHEARSAL: &str = "accepted in the rehearsal, and not sent to a service";
 /// The service of a rehearsal, for people.
 pub(super) const IN_REHEARSAL: &str = "a temporary one on this machine";
@@ -24,7 +24,7 @@ pub struct Request<'a> {
     pub rows: RowFilter,
     /// The command to run next.
     pub next: Option<&'a str>,
-    /// The run is kept in the ledger, so commands can refer to its number.
+    /// Whether the ledger keeps the run, so that commands can refer to its number.
     pub is_kept: bool,
     /// Drop-down lists for columns of a workbook.
     pub choices: &'a [Choices],
@@ -32,7 +32,7 @@ pub struct Request<'a> {
     pub csv: CsvForm,
     /// Titles of columns and words for states.
     pub words: &'a ReportWords,
-    /// Leaves out what a supplier should not know.
+    /// Hides data that a supplier should not see.
     pub for_supplier: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Planned records with their outcomes.
+//! Planned records and their outcomes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,18 +7,18 @@ use crate::ledger::{self, BLOCK_LEN, Disposition, Ledger, Outcome, PlannedRecord
 /// Maximum number of blocks per query.
 const MAX_BLOCKS: u32 = 8;
 
-/// A record of a run with its outcome.
+/// A record of a run and its outcome.
 #[derive(Clone, Debug)]
 pub(super) struct RecordResult {
-    /// The stored outcome, or one derived from the plan.
+    /// The stored outcome, or an outcome derived from the plan.
     pub outcome: Outcome,
     /// Identifies the record in the service.
     pub(super) key: Option<String>,
-    /// Numbers of the rows that form the record.
+    /// Numbers of the rows of the record.
     pub rows: Vec<u64>,
     /// Sheet of the first row, if the run reads several sheets.
     pub sheet: String,
-    /// What is probably wrong with a record to be sent.
+    /// Likely mistakes in a valid record.
     pub warnings: Vec<Problem>,
 }
 
@@ -60,19 +60,19 @@ impl RecordResult {
         }
     }
 
-    /// Returns the number of requests, or `None` if there were none.
+    /// Returns the number of requests, or `None` for 0.
     pub(super) fn attempts(&self) -> Option<u32> {
         (self.outcome.attempts > 0).then_some(self.outcome.attempts)
     }
 
-    /// Returns the key and ids of the record, which messages of the service may quote.
+    /// Returns the key and ids of the record. Messages of the service may quote these.
     pub(super) fn names(&self) -> Vec<&str> {
         let Outcome { service_id, ctx_id, job_id, .. } = &self.outcome;
         [&self.key, service_id, ctx_id, job_id].into_iter().flatten().map(String::as_str).collect()
     }
 }
 
-/// Returns the rank of a state among those of the cells of a row: what needs attention comes first.
+/// Returns the rank of a state among the cells of a row: states that need attention come first.
 fn severity(state: RecordState) -> usize {
     let ranks = [
         RecordState::Unknown,

@@ -14,7 +14,7 @@ use crate::visible::one_line;
 /// Maximum length of a value within a message, in characters.
 const MAX_VALUE: usize = 60;
 
-/// Added columns, without the prefix `sheetport_`: those in front of the sheet's columns, then those behind them.
+/// Added columns without the prefix `sheetport_`: first the columns in front of the sheet's columns, then the columns after.
 pub const COLUMNS: [&str; 12] = [
     "status",
     "errors",
@@ -40,7 +40,7 @@ pub(super) const WARNINGS: usize = 2;
 /// Present only if the run read several sheets.
 const SHEET: &str = "sheet";
 
-/// The run of a report, as its readers may know it.
+/// The run of a report, reduced to the data that the readers may see.
 pub(super) struct Subject<'a> {
     pub run: Cow<'a, Run>,
     /// Identifies the run in the report.
@@ -51,7 +51,7 @@ pub(super) struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     pub(super) fn new(run: &'a Run, is_for_supplier: bool, words: &'a ReportWords) -> Subject<'a> {
-        // Checks and rehearsals are not kept in the ledger; their number could belong to another run.
+        // Checks and rehearsals are not stored in the ledger, so their number could belong to another run.
         let token = match run.about.command {
             RunCommand::Check => String::new(),
             RunCommand::Rehearse => REHEARSAL.to_owned(),
@@ -73,7 +73,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// A row of the sheet with its outcome.
+/// A row of the sheet and its outcome.
 pub(super) struct ReportRow<'a> {
     pub run: &'a Run,
     pub source: &'a SourceRow,
@@ -90,7 +90,7 @@ pub(super) struct ReportRow<'a> {
     pub warnings: Vec<Fault<'a>>,
 }
 
-/// A problem or a warning as the report shows it.
+/// A problem or a warning, prepared for the report.
 pub(super) struct Fault<'a> {
     pub problem: &'a Problem,
     /// Zero-based original column.
@@ -162,7 +162,7 @@ impl ReportRow<'_> {
         is_its_sheet && self.record.rows.first().is_none_or(|first| *first == self.source.number)
     }
 
-    /// Returns all problems as one text.
+    /// Returns all problems in one text.
     pub(super) fn errors(&self) -> String {
         if self.record.outcome.problems.is_empty() {
             return String::new();
@@ -212,8 +212,8 @@ impl ReportRow<'_> {
     }
 }
 
-/// Returns the name of a state. What a rehearsal sent has another name: an upload of its report leaves out rows that were
-/// sent.
+/// Returns the name of a state. Rows sent in a rehearsal have a different name, because an upload of the report skips rows with
+/// the state `sent`.
 pub(super) fn state_name(run: &Run, state: RecordState) -> &'static str {
     match state {
         RecordState::Sent | RecordState::Unknown if run.about.command == RunCommand::Rehearse => "rehearsed",

@@ -1,4 +1,4 @@
-//! Messages of the service in reports for a supplier: what they quote of the sheet stays, what else they quote or name is hidden.
+//! Messages of the service in reports for a supplier. Quotes from the sheet stay; other quotes and names are hidden.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use crate::ledger::Outcome;
 use crate::records::Input;
 use crate::sheet::Row;
 
-/// Minimum length of a name that is looked for in messages.
+/// Minimum length of a name to search for in messages.
 const MIN_NAME: usize = 3;
 /// Maximum number of digits of a limit, such as a maximum length.
 const MAX_DIGITS: usize = 3;
@@ -21,7 +21,7 @@ static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(pattern).expect("the pattern is fixed")
 });
 
-/// What may be said of the messages of a service.
+/// Filters the messages of a service.
 pub(super) struct ServiceWords {
     /// The forms of the service's address, in lower case.
     addresses: Vec<String>,
@@ -31,7 +31,7 @@ pub(super) struct ServiceWords {
 }
 
 impl ServiceWords {
-    /// `base_url` and `workspace` are those of the run, `input` describes its records.
+    /// `base_url` and `workspace` belong to the run, `input` describes its records.
     pub(super) fn new(base_url: &str, workspace: &str, input: &Input) -> ServiceWords {
         let address = base_url.trim_end_matches('/');
         let host = address.split_once("://").map_or(address, |(_, rest)| rest);
@@ -46,7 +46,7 @@ impl ServiceWords {
         ServiceWords { addresses, workspace, fields: fields.collect() }
     }
 
-    /// Returns a message about a record for its row `cells`.
+    /// Returns the filtered message about a record, for its row `cells`.
     pub(super) fn message(&self, message: &str, outcome: &Outcome, cells: &Row) -> String {
         let shown: Vec<String> = cells.cells().map(|cell| cell.shown().trim().to_lowercase()).collect();
         let is_in_row = |text: &str| {
@@ -126,7 +126,7 @@ fn is_limit(word: &str) -> bool {
     word.len() <= MAX_DIGITS && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns whether a word has no characters but digits and marks around them.
+/// Returns whether a word consists of digits, possibly surrounded by punctuation.
 fn has_digits_only(word: &str) -> bool {
     let core = word.trim_matches(|c: char| !c.is_alphanumeric());
     !core.is_empty() && core.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ','))
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_sheet_and_the_contract_say_stays() {
+    fn words_from_the_sheet_and_the_contract_stay() {
         for text in [
             "name must not be longer than 50 characters",
             "'K-77' isn't known; can't be used (see externalId, items_id)",

@@ -1,5 +1,5 @@
-//! Reports for a supplier, who corrects the rows. They leave out what the sheet does not say: keys and values of lookup tables, the
-//! service and its ids, the workspace, the template, paths, and what was sent before.
+//! Reports for a supplier who corrects the rows. Hides all data that is not in the sheet: keys and values of lookup tables, the
+//! service and its ids, the workspace, the template, paths, and earlier uploads.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use super::service_words::ServiceWords;
 use crate::ledger::{FROM_SERVICE, Outcome, Problem, Run};
 use crate::sheet::Row;
 
-/// The added columns that a supplier does not get.
+/// The added columns hidden from a supplier.
 pub(super) const INTERNAL_COLUMNS: [&str; 5] = ["service_id", "ctx_id", "job_id", "http_status", "attempts"];
 const ASK: &str = "correct it, or ask whoever sent you this file";
 
-/// The codes of problems whose words follow from the sheet and from what the template says about its columns.
+/// The codes of problems whose messages reveal nothing but the sheet and the template's rules for its columns.
 const OF_SHEET: [&str; 61] = [
     "already-sent",
     "ambiguous-date",
@@ -77,7 +77,7 @@ const OF_SHEET: [&str; 61] = [
     "word-in-format",
 ];
 
-/// What to hide of a run.
+/// Hides internal data of a run.
 pub(super) struct Supplier {
     words: ServiceWords,
 }
@@ -88,7 +88,7 @@ impl Supplier {
         Supplier { words: ServiceWords::new(&about.base_url, &about.workspace, about.record.input()) }
     }
 
-    /// Returns the run as the supplier may know it.
+    /// Returns the run without internal data.
     pub(super) fn run(&self, run: &Run) -> Run {
         let mut run = run.clone();
         let about = &mut run.about;
@@ -102,7 +102,7 @@ impl Supplier {
         run
     }
 
-    /// Returns the result of a record for its row `cells`.
+    /// Returns the result of a record without internal data, for its row `cells`.
     pub(super) fn record(&self, record: &RecordResult, cells: &Row) -> RecordResult {
         let problems =
             record.outcome.problems.iter().map(|problem| self.problem(problem, &record.outcome, cells)).collect();
@@ -113,7 +113,7 @@ impl Supplier {
         RecordResult { outcome, warnings, ..record.clone() }
     }
 
-    /// Returns a warning if it is about the sheet.
+    /// Returns a warning if it concerns the sheet.
     fn warning(&self, warning: &Problem, cells: Option<&Row>) -> Option<Problem> {
         (is_of_sheet(warning) && !warning.is_internal).then(|| {
             let value = match cells {
@@ -133,7 +133,7 @@ impl Supplier {
             _ if !problem.is_internal => (problem.message.clone(), problem.remedy.clone()),
             "unknown-value" => ("is not a known value".to_owned(), ASK.to_owned()),
             "expression" | "ambiguous-number" => ("can't be calculated with".to_owned(), ASK.to_owned()),
-            // The message is that of the template's author.
+            // The author of the template wrote this message.
             _ => (problem.message.clone(), ASK.to_owned()),
         };
         let field = match problem.code.as_str() {
@@ -149,7 +149,7 @@ fn is_of_sheet(problem: &Problem) -> bool {
     OF_SHEET.contains(&problem.code.as_str())
 }
 
-/// Returns the value of a problem if its cell shows it. Other values may come from a lookup table or a calculation.
+/// Returns the value of a problem if the cell shows this value. Other values may come from a lookup table or a calculation.
 fn value_of_cell(problem: &Problem, cells: &Row) -> String {
     let is_shown = |column| cells.get(column).shown().trim() == problem.value.trim();
     if problem.column.is_some_and(is_shown) { problem.value.clone() } else { String::new() }

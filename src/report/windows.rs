@@ -16,14 +16,14 @@ const WINDOW_BYTES: usize = 4 << 20;
 /// Number of blocks of rows per query.
 const BLOCKS: u32 = 4;
 
-/// Consecutive rows of the sheet with the results of their records.
+/// Consecutive rows of the sheet, and the results of their records.
 pub(super) struct Window {
     rows: Vec<SourceRow>,
     records: BTreeMap<Seq, RecordResult>,
 }
 
 impl Window {
-    /// Iterates over the rows. If the cells of a row are records of their own, the row has the results of all of them.
+    /// Iterates over the rows. If every cell of a row is a separate record, the row has the results of all its cells.
     pub(super) fn rows(&self) -> impl Iterator<Item = (&SourceRow, Cow<'_, RecordResult>)> {
         let mut rows = self.rows.iter().peekable();
         let result = |row: &SourceRow| self.records.get(&row.seq).expect("the records of all rows are loaded");
@@ -64,7 +64,7 @@ async fn read_windows(ledger: Ledger, run: RunId, send: Sender<Window>) -> Resul
             bytes += more.iter().map(SourceBlock::bytes).sum::<usize>();
             rows.extend(more.into_iter().flat_map(|block| block.rows));
         }
-        // The cells of a row stay in one window.
+        // Keeps all cells of a row in one window.
         if let Some(last) = rows.last().filter(|row| row.cell.is_some() && !is_last) {
             let start = rows.iter().rposition(|row| !is_same_row(row, last)).map_or(0, |before| before + 1);
             carried = rows.split_off(start);

@@ -1,4 +1,5 @@
-//! Who may use the page: requests to our own names, from our own page, by the browser that had the token of the address.
+//! Access control of the page: only requests to our own host names, from our own page, by a browser that has exchanged the token
+//! in the address for a cookie.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,8 +14,7 @@ use crate::web_server::OwnHosts;
 
 /// Bytes of the token and of the cookie.
 const SECRET: usize = 32;
-/// Browsers may use the page at a time, which took the token one after the other: each page in a browser that is open knows only
-/// its own.
+/// Name of the cookie, without the port.
 const COOKIE: &str = "sheetport_review";
 
 /// The secrets of the page.
@@ -23,7 +23,7 @@ pub(super) struct Access {
     /// Cookies do not tell ports apart.
     cookie_name: String,
     cookie: String,
-    /// The token of the address, until a browser has used it.
+    /// The token in the address, until a browser has used it.
     token: Mutex<Option<String>>,
 }
 
@@ -86,7 +86,7 @@ pub(super) async fn require_cookie(State(access): State<Arc<Access>>, request: R
     }
 }
 
-/// Whether a request comes from our page, as far as its headers tell. What changes something must say so.
+/// Returns whether the headers of a request show our page as its origin. Only GET and HEAD may leave out `Origin`.
 fn is_from_own_page(method: &Method, headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).and_then(|value: &axum::http::HeaderValue| value.to_str().ok());
     let site = text("sec-fetch-site");
@@ -106,7 +106,7 @@ fn secret() -> std::io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Compares secrets without telling by the time how much of them is right.
+/// Compares secrets in constant time.
 fn is_same(one: &str, other: &str) -> bool {
     one.len() == other.len() && one.bytes().zip(other.bytes()).fold(0, |sum, (one, other)| sum | (one ^ other)) == 0
 }

@@ -1,4 +1,4 @@
-//! What all requests share.
+//! State shared by all requests.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use super::session::Session;
 use crate::ledger::RunId;
 use crate::operations::{Context, InputFile};
 
-/// Files under review at a time. The oldest one is closed for another.
+/// Maximum number of open files. Opening another file closes the oldest one.
 const MAX_SESSIONS: usize = 20;
 
 pub(super) struct App {
@@ -19,9 +19,9 @@ pub(super) struct App {
     pub who: String,
     pub access: Arc<Access>,
     sessions: Mutex<Sessions>,
-    /// The progress of runs of the history that are continued or sent again.
+    /// The progress of continued and retried runs of the history.
     runs: Mutex<BTreeMap<RunId, Arc<Sending>>>,
-    /// Held while unknown outcomes are listed or decided, because that locks their run.
+    /// Held while unknown outcomes are listed or decided, because both lock the run.
     pub deciding: tokio::sync::Mutex<()>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct App {
 struct Sessions {
     last: u64,
     open: BTreeMap<u64, Arc<Session>>,
-    /// The file named on the command line, until it is opened.
+    /// The file named on the command line, until the page opens it.
     given: Option<InputFile>,
 }
 
@@ -40,7 +40,7 @@ impl App {
         App { context, who, access, sessions, runs: Mutex::default(), deciding: tokio::sync::Mutex::default() }
     }
 
-    /// Opens a file for review. Returns its number.
+    /// Opens a file for review and returns its number.
     pub(super) fn open(&self, file: InputFile) -> Result<u64, Failure> {
         let session = Session::open(&self.context, file, &self.who)?;
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,7 +54,7 @@ impl App {
         Ok(number)
     }
 
-    /// Opens the file named on the command line, if it was not opened before, and returns the number of the newest file.
+    /// Opens the file named on the command line unless it is already open, and returns the number of the newest file.
     pub(super) fn newest(&self) -> Result<Option<u64>, Failure> {
         let given = self.sessions.lock().unwrap_or_else(PoisonError::into_inner).given.take();
         if let Some(file) = given {
@@ -79,7 +79,7 @@ impl App {
         Arc::clone(runs.entry(run).or_default())
     }
 
-    /// Returns the open files that this run has sent last.
+    /// Returns the open files whose last run is `run`.
     pub(super) fn sessions_of(&self, run: RunId) -> Vec<Arc<Session>> {
         let mut all: Vec<Arc<Session>> = {
             let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);

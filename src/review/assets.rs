@@ -1,4 +1,4 @@
-//! The page in the executable, and its words.
+//! The files of the page, embedded in the executable, and its translations.
 
 use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -14,7 +14,7 @@ const WORDS: &str = "application/json";
 
 macro_rules! assets {
     ($($name:literal $kind:expr;)+) => {
-        /// The files of the page, with their types.
+        /// The files of the page, with their media types.
         const FILES: &[(&str, &str, &str)] = &[$(($name, $kind, include_str!(concat!("page/", $name)))),+];
     };
 }
@@ -36,11 +36,11 @@ assets! {
     "step_send.js" SCRIPT;
 }
 
-/// The words of the page by language. The first one is the default.
+/// Translations of the page by language. The first is the default.
 const LANGUAGES: &[(&str, &str)] =
     &[("en", include_str!("page/words/en.json")), ("de", include_str!("page/words/de.json"))];
 
-/// Folder from which a developer's build takes the files, to try changes without building.
+/// Environment variable of debug builds: a folder to read the files from, to try changes without building.
 #[cfg(debug_assertions)]
 const FOLDER: &str = "SHEETPORT_REVIEW_PAGE";
 
@@ -70,7 +70,7 @@ pub(super) async fn words(headers: HeaderMap) -> Response {
     response
 }
 
-/// Returns the first language of a list such as `de-AT,de;q=0.9,en;q=0.8` that there are words in.
+/// Returns the first available language of an `Accept-Language` list such as `de-AT,de;q=0.9,en;q=0.8`.
 fn language_of(accepted: &str) -> (&'static str, &'static str) {
     let mut wanted: Vec<(&str, f32)> = accepted
         .split(',')
@@ -87,7 +87,7 @@ fn language_of(accepted: &str) -> (&'static str, &'static str) {
     wanted.iter().find_map(|(language, _)| known(language)).copied().unwrap_or(LANGUAGES[0])
 }
 
-/// Returns a file of the folder that a developer's build reads, if it is set.
+/// Reads a file from the folder named by [`FOLDER`]. Returns `None` if the variable is not set.
 #[cfg(debug_assertions)]
 fn changed(name: &str) -> Option<&'static str> {
     let folder = std::env::var_os(FOLDER)?;

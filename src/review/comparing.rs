@@ -1,4 +1,4 @@
-//! Comparing a file under review with the service, before it is sent.
+//! Compares a file under review with the service before sending.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,7 +13,8 @@ use crate::client::Speed;
 use crate::operations::review::{ServiceDifference, compare_with_service};
 use crate::operations::{ComparePace, DEFAULT_CONCURRENCY, Event};
 
-/// Begins to compare a file with the service, unless that was done. The page is told the progress and the result.
+/// Starts the comparison of a file with the service, unless this revision was compared before. The page receives progress and
+/// result.
 pub(super) fn start(app: &Arc<App>, session: &Arc<Session>, rate: Option<Speed>) {
     let revision = session.state().revision;
     let Some(stop) = session.comparing.begin(revision) else { return };

@@ -1,4 +1,4 @@
-//! Answers to requests that can't be fulfilled.
+//! Responses to failed requests.
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};

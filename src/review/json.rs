@@ -5,7 +5,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde_json::Value;
 
-/// Returns a response with JSON that no cache keeps.
+/// Returns a JSON response with `Cache-Control: no-store`.
 pub(super) fn json_response(status: StatusCode, value: &Value) -> Response {
     let mut response = Response::new(Body::from(value.to_string()));
     *response.status_mut() = status;

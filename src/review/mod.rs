@@ -1,16 +1,16 @@
-//! The page of `sheetport review`: a web server for this machine, on which people match, fix and send a spreadsheet. It decides
-//! nothing: every step calls the operation that a command calls, too.
+//! The page of `sheetport review`: a web server for this machine. People match, fix and send a spreadsheet there. The server
+//! decides nothing: every step calls the same operation as a command.
 //!
 //! | file | purpose |
 //! |---|---|
 //! | `server` | routes, and the address of the page |
-//! | `access` | who may use the page: hosts, origins, the token and the cookie |
-//! | `assets` | the page itself, and its words in the language of the browser |
+//! | `access` | access control: hosts, origins, the token and the cookie |
+//! | `assets` | the files of the page, and its translations |
 //! | `session` | a file under review: reading, template, edits, problems |
-//! | `comparing` | comparing a file with the service before it is sent |
-//! | `sending`, `progress` | sending a file, or what is left of a run, and what pages are told meanwhile |
+//! | `comparing` | comparing a file with the service before sending |
+//! | `sending`, `progress` | sending a file or the rest of a run, and the progress shown on the page |
 //! | `handlers` | one function for each request, in a file for each part of the page |
-//! | `view`, `run_view`, `json`, `failure` | what the page is told, as JSON |
+//! | `view`, `run_view`, `json`, `failure` | the responses, as JSON |
 
 mod access;
 mod app;

@@ -1,4 +1,4 @@
-//! The JSON of a request, as an argument of its handler.
+//! Extractor for the JSON body of a request.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};

@@ -1,4 +1,4 @@
-//! What happens to a file under review at the moment, as its pages are told.
+//! The current activity of a file under review, as shown on its pages.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,19 +9,19 @@ use tokio::sync::{Notify, watch};
 use crate::ledger::RunId;
 use crate::operations::Event;
 
-/// The state of sending, as pages see it.
+/// The state of sending, and the progress shown on the pages.
 pub(super) struct Sending {
     is_running: AtomicBool,
     stop: Mutex<Option<Arc<Notify>>>,
     live: watch::Sender<Live>,
 }
 
-/// What pages are told while something happens.
+/// Progress shown on the pages.
 #[derive(Clone, Debug)]
 pub(super) struct Live {
     pub revision: u64,
     pub status: Value,
-    /// What an upload would change in the service, as far as it is known.
+    /// The result of comparing the file with the service, as far as known.
     pub comparison: Value,
 }
 
@@ -63,7 +63,7 @@ impl Sending {
         self.live.send_modify(|live| live.revision = revision);
     }
 
-    /// Notes that sending begins. Returns what is notified when it is to stop, or `None` if something is being sent already.
+    /// Records the start of sending. Returns the notification that requests a stop, or `None` if something is being sent already.
     pub(super) fn begin(&self) -> Option<Arc<Notify>> {
         if self.is_running.swap(true, Ordering::SeqCst) {
             return None;
@@ -73,7 +73,7 @@ impl Sending {
         Some(stop)
     }
 
-    /// Notes that sending has ended, and how.
+    /// Records the end of sending, with its result.
     pub(super) fn end(&self, status: Value) {
         *self.stop.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.set(status);
@@ -88,8 +88,8 @@ impl Sending {
         self.live.borrow().comparison.clone()
     }
 
-    /// Notes that records of a run that has ended were decided, so that its counts have changed. `revision` is the one of
-    /// the file for which the end of the run still holds.
+    /// Updates the counts of an ended run after records were decided. `revision` is the revision of the file for which the end of
+    /// the run still holds.
     pub(super) fn set_counts(&self, run: RunId, counts: &Value, revision: Option<u64>) {
         self.live.send_if_modified(|live| {
             let is_it = live.status["phase"] == "ended" && live.status["run"] == run;
@@ -117,22 +117,22 @@ impl Sending {
     }
 }
 
-/// The comparison under way, or the last one.
+/// The current or the last comparison.
 #[derive(Default)]
 pub(super) struct Comparing {
     current: Mutex<Option<Current>>,
 }
 
 struct Current {
-    /// What of the file is compared.
+    /// The compared revision of the file.
     revision: u64,
     stop: Arc<Notify>,
     is_running: bool,
 }
 
 impl Comparing {
-    /// Notes that a revision is to be compared, and stops an older comparison. Returns what is notified when it is to stop, or
-    /// `None` if the revision was or is being compared.
+    /// Starts the comparison of a revision and stops an older one. Returns the notification that requests a stop, or `None` if
+    /// this revision is being compared or was compared before.
     pub(super) fn begin(&self, revision: u64) -> Option<Arc<Notify>> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if current.as_ref().is_some_and(|current| current.revision == revision) {
@@ -146,7 +146,7 @@ impl Comparing {
         Some(stop)
     }
 
-    /// Stops the comparison, which can be begun again.
+    /// Stops the current comparison. A later call can start another one.
     pub(super) fn stop(&self) {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(old) = current.take_if(|current| current.is_running) {
@@ -154,7 +154,7 @@ impl Comparing {
         }
     }
 
-    /// Whether this comparison is still wanted. Notes that it has ended.
+    /// Records the end of a comparison. Returns whether its result is still needed.
     pub(super) fn end(&self, stop: &Arc<Notify>) -> bool {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(current) = current.as_mut().filter(|current| Arc::ptr_eq(&current.stop, stop)) else { return false };

@@ -1,4 +1,4 @@
-//! What the page is told about runs of the history, as JSON.
+//! Runs of the history, as JSON for the page.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ fn about(run: &Run, accounting: &Accounting) -> Value {
     })
 }
 
-/// Describes a run, and how it has ended as the end of a run under way is told.
+/// Describes a run, with its result in the same form as at the end of a run under way.
 pub(super) fn result(result: &RunResult) -> Value {
     let RunResult { run, accounting, refused, retried_by, next } = result;
     let mut value = about(run, accounting);
@@ -54,7 +54,7 @@ pub(super) fn result(result: &RunResult) -> Value {
     value
 }
 
-/// Describes a record of which nobody knows whether it was applied.
+/// Describes a record with an unknown outcome.
 pub(super) fn unknown(record: &UnknownRecord) -> Value {
     json!({
         "seq": record.seq,

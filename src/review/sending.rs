@@ -23,7 +23,7 @@ use crate::upload::Grace;
 /// Time for requests in flight after somebody has asked to stop.
 const GRACE: Duration = Duration::from_secs(30);
 
-/// What to send.
+/// Options of a request to send.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct SendRequest {
@@ -33,29 +33,29 @@ pub(super) struct SendRequest {
     pub again: Option<Again>,
     /// The most requests, such as `5/s`; the usual rate if missing.
     pub rate: Option<String>,
-    /// Leaves out what the service has already. What was sent before is left out in any case.
+    /// Skips records that the service already has. Rows that were accepted before are skipped in any case.
     pub changed_only: bool,
 }
 
-/// What of a run is sent.
+/// Part of a run to send.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Again {
-    /// What was not sent before the run stopped.
+    /// Records not sent before the run stopped.
     Rest,
-    /// What has failed, as it was.
+    /// Failed records, unchanged.
     Failed,
 }
 
-/// Returns a rate as the page names it.
+/// Parses a rate as the page sends it.
 pub(super) fn speed(rate: Option<&str>) -> Result<Option<Speed>, Failure> {
     rate.filter(|rate| !rate.is_empty()).map(str::parse).transpose().map_err(Failure::bad_request)
 }
 
-/// Starts to send a file. The review shows its progress.
+/// Starts sending a file. The page of the file shows the progress.
 ///
 /// # Errors
-/// If it is being sent already, or the rate is none.
+/// If the file is being sent already, or the rate is invalid.
 pub(super) fn start(app: &Arc<App>, session: &Arc<Session>, request: SendRequest) -> Result<(), Failure> {
     let rate = speed(request.rate.as_deref())?;
     // The requests of a comparison would share the rate of the service.
@@ -68,10 +68,10 @@ pub(super) fn start(app: &Arc<App>, session: &Arc<Session>, request: SendRequest
     })
 }
 
-/// Starts to send something of a run of the history. The page of the run shows its progress.
+/// Starts sending a part of a run of the history. The page of the run shows the progress.
 ///
 /// # Errors
-/// If that is being done already, or the rate is none.
+/// If the run is being sent already, or the rate is invalid.
 pub(super) fn start_again(app: &Arc<App>, run: RunId, again: Again, rate: Option<&str>) -> Result<(), Failure> {
     let rate = speed(rate)?;
     let own = Arc::clone(app);
@@ -87,7 +87,7 @@ pub(super) fn start_again(app: &Arc<App>, run: RunId, again: Again, rate: Option
     })
 }
 
-/// Sends on a thread that may wait. `work` returns how it ended, and the revision of the file that was sent.
+/// Sends on a blocking thread. `work` returns the result, and the revision of the file that was sent.
 fn in_background(
     progress: &Arc<Sending>,
     rehearsal: bool,
@@ -99,7 +99,7 @@ fn in_background(
     tokio::task::spawn_blocking(move || {
         let under_way = Work { progress: Arc::clone(&progress), stop, rehearsal, notes: Mutex::default() };
         let ended = catch_unwind(AssertUnwindSafe(|| work(&under_way)));
-        // A page must not wait for what has broken off.
+        // A panic must not leave the page waiting.
         let broken =
             |_| (Err(Failure::bad_request("a fault of Sheetport has ended it; what was sent is in the ledger")), 0);
         let (status, revision) = ended.unwrap_or_else(broken);
@@ -112,7 +112,7 @@ fn in_background(
     Ok(())
 }
 
-/// Something that is being sent.
+/// An operation under way that sends records.
 struct Work {
     progress: Arc<Sending>,
     stop: Arc<Notify>,
@@ -215,7 +215,7 @@ fn command_again(app: &App, run: RunId, again: Again, rate: Option<Speed>) -> St
     CommandLine::new(&app.context, name).run(run).flag("rate", rate.map(|rate| rate.to_string())).to_string()
 }
 
-/// Returns the command that does the same.
+/// Returns the equivalent command line.
 fn command(app: &App, session: &Session, template: &str, finished: &Finished, request: &SendRequest) -> String {
     let state = session.state();
     let command = CommandLine::new(&app.context, "upload").file(&session.file.name).short('t', "template", template);

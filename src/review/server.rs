@@ -22,7 +22,7 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Maximum size of a request, apart from dropped files: thousands of edited cells.
 const MAX_BODY: usize = 8 << 20;
 
-/// A page that is served until it is stopped.
+/// A page that is ready to be served.
 pub struct Server {
     app: Arc<App>,
     address: SocketAddr,
@@ -45,7 +45,7 @@ impl Server {
         Ok(Server { app, address, listener })
     }
 
-    /// Returns the address of the page, with the token that works once.
+    /// Returns the address of the page, with a single-use token.
     pub fn address(&self) -> String {
         let address = match self.address.ip().is_unspecified() {
             true => SocketAddr::new([127, 0, 0, 1].into(), self.address.port()),

@@ -25,15 +25,15 @@ use crate::upload::{Edits, Source};
 /// The folder of templates of dropped files, below the home folder.
 const TEMPLATES: &str = "templates";
 
-/// A file under review. All of it can be called from several tabs at once.
+/// A file under review. Several tabs may call all methods at the same time.
 pub(super) struct Session {
     pub file: Arc<InputFile>,
-    /// Never locked while something waits for the ledger, which may be on a server that hangs.
+    /// Never locked while waiting for the ledger: its server may hang.
     state: Mutex<State>,
     /// The edits in the ledger. Locked for each change of [`State::log`], before `state`.
     store: Mutex<EditStore>,
     file_hash: String,
-    /// One check at a time: the next one includes what was changed meanwhile.
+    /// Allows one check at a time: the next check includes all changes made meanwhile.
     checking: Mutex<()>,
     pub sending: Arc<Sending>,
     pub comparing: Comparing,
@@ -43,36 +43,36 @@ pub(super) struct Session {
     save_as: PathBuf,
 }
 
-/// What people have chosen and changed.
+/// The choices and changes people have made.
 #[derive(Clone)]
 pub(super) struct State {
     pub reading: Reading,
     pub sheet: Arc<OpenSheet>,
     pub draft: Draft,
-    /// Whether the draft is saved at its name, as it is.
+    /// Whether the saved template is identical to the draft.
     is_saved: bool,
     /// Where the template was saved for this file, to be written again after further changes.
     saved_at: Option<PathBuf>,
-    /// The last fix of many rows, which the template may learn.
+    /// The last fix of many rows, as a candidate for the template.
     made: Option<Made>,
-    /// Shared with answers under way, like all that is large.
+    /// Shared with responses under way, like all large values.
     pub log: Arc<EditLog>,
-    /// Which column goes to which field, until the template changes.
+    /// The column of each field; dropped when the template changes.
     columns: Option<Arc<Columns>>,
     pub checked: Option<Arc<CheckedSheet>>,
     /// Why the sheet can't be checked with the template.
     pub unchecked: Vec<TemplateMistake>,
     /// Raised by every change of the rows, the template or the edits.
     pub revision: u64,
-    /// The revision that was checked.
+    /// The checked revision.
     pub checked_revision: Option<u64>,
-    /// The revision for which all rows were checked. The changes since concern few rows, and were checked alone.
+    /// The revision of the last check of all rows. Later changes concern few rows, which were checked alone.
     fully_checked: Option<u64>,
-    /// The run that has sent the file last.
+    /// The last run that sent the file.
     pub last_run: Option<RunId>,
-    /// The run that the file is a report of.
+    /// The run of the file, if the file is a report.
     pub report_of: Option<RunId>,
-    /// Whether the file is a report, which is read with all of its sheets.
+    /// Whether the file is a report. Of a report, all sheets are read.
     is_report: bool,
 }
 
@@ -80,7 +80,7 @@ pub(super) struct State {
 #[derive(Clone)]
 struct Made {
     fix: MadeFix,
-    /// The template that does the same, or why there is none, for a revision.
+    /// The template with the same effect, or the reason why there is none, and the revision for which this was found.
     found: Option<(u64, Result<Draft, NotRemembered>)>,
 }
 
@@ -91,7 +91,7 @@ pub(super) struct Columns {
 }
 
 impl Session {
-    /// Opens a file, and finds or proposes its template. `who` is going to edit it.
+    /// Opens a file, and finds or proposes its template. `who` is the person who edits here.
     pub(super) fn open(context: &Context, file: InputFile, who: &str) -> Result<Session, Failure> {
         let file = Arc::new(file);
         let save_as = save_as(context, &file);
@@ -116,7 +116,7 @@ impl Session {
         self.sending.is_running()
     }
 
-    /// Begins to look for edits of other people. Returns whether nobody does that yet.
+    /// Claims the task of watching for edits by other people. Returns `false` if another connection does so already.
     pub(super) fn begin_watching(&self) -> bool {
         !self.is_watched.swap(true, Ordering::SeqCst)
     }
@@ -129,7 +129,7 @@ impl Session {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the file in another way, and finds its template anew.
+    /// Reads the file with other options, and finds or proposes a template again.
     pub(super) fn change_reading(&self, context: &Context, reading: Reading) -> Result<(), Failure> {
         let known = self.state().clone();
         let record = (reading.header_row != known.reading.header_row).then_some(known.draft.record);
@@ -177,7 +177,7 @@ impl Session {
         Ok(())
     }
 
-    /// Returns which column goes to which field, and what is wrong with the template.
+    /// Returns the columns of the fields and the mistakes in the template.
     pub(super) fn columns(&self) -> Arc<Columns> {
         let state = self.state().clone();
         if let Some(columns) = state.columns {
@@ -202,7 +202,7 @@ impl Session {
         Columns { mapping: mapping(&state.draft, loaded, (header_row, &names)), mistakes }
     }
 
-    /// Checks the sheet as it is now, unless that was done. `is_full` reads all rows even if those that were changed were
+    /// Checks the current revision of the sheet, unless this was done. `is_full` reads all rows even if the changed rows were
     /// checked alone.
     pub(super) fn check(&self, context: &Context, is_full: bool) -> Result<(), Failure> {
         let _one = self.checking.lock().unwrap_or_else(PoisonError::into_inner);
@@ -224,7 +224,7 @@ impl Session {
                 let mut checked = examine(context, input, &observer).await?;
                 let last = last_run(context, &self.file_hash).await?;
                 if let Some((run, refused)) = &last {
-                    // What was changed since is not refused yet.
+                    // Rows changed since the run no longer count as refused.
                     let edited = state.log.edited_since(run.created_at, checked.sheet_index());
                     let open: Vec<_> = refused.iter().filter(|(row, _)| !edited.contains(row)).cloned().collect();
                     checked.add_refusals(&open);
@@ -234,7 +234,7 @@ impl Session {
         });
         let mut current = self.state();
         if current.checked_revision > Some(state.revision) && checked.is_ok() {
-            // What was changed meanwhile was checked alone.
+            // Rows changed meanwhile were checked alone.
             return Ok(());
         }
         match checked {
@@ -249,8 +249,8 @@ impl Session {
         Ok(())
     }
 
-    /// Stores the edits that `change` returns, after what others have edited meanwhile was taken. Returns the problems of the changed
-    /// rows, if they could be checked alone.
+    /// Takes the edits that other people have stored meanwhile, then stores the edits that `change` returns. Returns the problems
+    /// of the changed rows, if these rows could be checked alone.
     pub(super) fn change_edits(
         &self,
         context: &Context,
@@ -282,7 +282,7 @@ impl Session {
         Ok(())
     }
 
-    /// Returns the template that does in every file what the last fix of many rows has done here, or why there is none.
+    /// Returns the template that applies the last fix of many rows to every file, or the reason why there is none.
     pub(super) fn remembering(&self, context: &Context) -> Result<Result<Draft, NotRemembered>, Failure> {
         let state = self.state().clone();
         let none = || Failure::new(StatusCode::CONFLICT, "nothing was fixed last");
@@ -298,7 +298,8 @@ impl Session {
         Ok(found)
     }
 
-    /// Tries each way to say a fix in the template: all rows must be sent as they are with the fix.
+    /// Tries each template rule for a fix. A rule is suitable if the file without the fix then sends the same records as with the
+    /// fix.
     fn template_of_fix(
         &self,
         context: &Context,
@@ -333,7 +334,7 @@ impl Session {
         Ok(Err(NotRemembered::OtherRows))
     }
 
-    /// Puts the last fix of many rows into the template, and saves it.
+    /// Adds the last fix of many rows to the template, and saves the template.
     pub(super) fn remember(&self, context: &Context) -> Result<(), Failure> {
         let revision = self.state().revision;
         let overtaken = || Failure::new(StatusCode::CONFLICT, "the rows were changed meanwhile");
@@ -352,16 +353,16 @@ impl Session {
         self.save_template(context).map(drop)
     }
 
-    /// Takes what other people have edited meanwhile, and tells the pages.
+    /// Takes new edits by other people, and updates the pages.
     pub(super) fn take_edits_of_others(&self, context: &Context) -> Result<(), Failure> {
-        // Who is storing an edit takes those of others, too.
+        // The thread that holds the lock stores an edit, and takes the edits of others too.
         let Ok(mut store) = self.store.try_lock() else { return Ok(()) };
         let known = self.state().log.count();
         let news = Handle::current().block_on(store.news(context, known))?;
         self.take_edits(news).map(drop)
     }
 
-    /// Takes edits that were read from the ledger. Returns the problems of their rows, if they could be checked alone.
+    /// Applies edits read from the ledger. Returns the problems of the edited rows, if these rows could be checked alone.
     fn take_edits(&self, edits: Vec<Edit>) -> Result<Option<Vec<RowVerdict>>, Failure> {
         let mut state = self.state();
         if edits.is_empty() {
@@ -376,7 +377,7 @@ impl Session {
         Ok(verdicts)
     }
 
-    /// Notes that something outside has changed what a check finds, such as a run. Returns the new revision.
+    /// Invalidates the last check after an outside change, such as a run. Returns the new revision.
     pub(super) fn expire(&self) -> u64 {
         self.comparing.expire();
         let mut state = self.state();
@@ -384,12 +385,12 @@ impl Session {
         state.revision
     }
 
-    /// Saves the template unless it is saved or built in. Returns its name for `-t`.
+    /// Saves the template unless it is saved or built in. Returns the name to use with `-t`.
     pub(super) fn save_template(&self, context: &Context) -> Result<String, Failure> {
         let mut state = self.state();
         if !state.is_saved && !state.draft.is_as_it_was() {
             let template = state.draft.load(&self.file)?;
-            // A template that a person has written stays as it is.
+            // Never overwrites a template written by a person.
             let (path, existing) = match &state.saved_at {
                 Some(path) => (path.clone(), Existing::Replace),
                 None => (operations::unused(&self.save_as), Existing::Keep),
@@ -426,17 +427,17 @@ impl State {
         Ok(verdicts)
     }
 
-    /// Returns the last fix of many rows, if nothing of it was changed since.
+    /// Returns the last fix of many rows, if all its edits are still in place.
     fn whole_fix(&self) -> Option<&Made> {
         self.made.as_ref().filter(|made| self.log.opposite(made.fix.step).len() == made.fix.count)
     }
 
-    /// Returns the step of the last fix of many rows, and the number of its cells or rows.
+    /// Returns the step of the last fix of many rows, and the number of changed cells or rows.
     pub(super) fn last_fix(&self) -> Option<(i64, usize)> {
         self.whole_fix().map(|made| (made.fix.step, made.fix.count))
     }
 
-    /// Returns the file with the template and the edits, as an upload takes them.
+    /// Returns the file with the template and the edits, as the input of an upload.
     pub(super) fn spreadsheet<'a>(&'a self, file: &'a InputFile) -> Result<Spreadsheet<'a>, operations::Error> {
         Ok(Spreadsheet {
             file,
@@ -500,7 +501,7 @@ fn load(file: &InputFile, state: &State) -> Result<(Template, Source), operation
     Ok((input.template, source))
 }
 
-/// Returns the names of the columns, or their letters where there are none.
+/// Returns the names of the columns; a column without a name gets its letter.
 fn header_names(sheet: &OpenSheet, header_row: Option<u64>) -> Vec<String> {
     let width = sheet.rows.extent().width;
     let row = header_row.and_then(|row| sheet.rows.numbered(&[row]).ok()?.into_iter().next());
@@ -511,7 +512,7 @@ fn header_names(sheet: &OpenSheet, header_row: Option<u64>) -> Vec<String> {
     (0..width).map(name).collect()
 }
 
-/// Returns the path for a new template: beside the file, or in the home folder for a dropped one.
+/// Returns the path for a new template: beside the file, or in the home folder for a file dropped on the page.
 fn save_as(context: &Context, file: &InputFile) -> PathBuf {
     let is_dropped = file.path != file.name;
     let stem = file.name.file_stem().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the page is told, as JSON.
+//! Files under review, as JSON for the page.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ const MAX_CELL: usize = 2_000;
 /// Maximum columns on the page.
 pub(super) const MAX_COLUMNS: usize = 300;
 
-/// Describes the service of the page. Tokens are no part of it.
+/// Describes the service that the page uses, without tokens.
 pub(super) fn service(context: &Context) -> Value {
     let problem = match (&context.base_url, &context.withheld) {
         (None, _) => Some("no-address"),
@@ -139,7 +139,7 @@ pub(super) fn edits(state: &State) -> Value {
         "of_others": of_others, "last_other": last_other})
 }
 
-/// Describes the last check, or why there is none.
+/// Describes the last check, or the mistakes in the template that prevent a check.
 pub(super) fn check(state: &State) -> Value {
     let mistakes: Vec<Value> =
         state.unchecked.iter().map(|it| json!({"line": it.line, "message": it.message, "hint": it.hint})).collect();
@@ -179,7 +179,7 @@ fn cause(number: usize, cause: &CauseOfRows, checked: &CheckedSheet) -> Value {
     })
 }
 
-/// Describes a row: its cells, what they were, and its problems.
+/// Describes a row: its current cells, their original texts, and the problems.
 pub(super) fn row(row: &Row, sheet: usize, edits: &Edits, checked: Option<&CheckedSheet>, with_values: bool) -> Value {
     let edited = edits.of_row(sheet, row.number);
     let width = row.len().max(edited.and_then(|row| row.cells.keys().next_back()).map_or(0, |last| last + 1));
@@ -275,7 +275,7 @@ pub(super) fn progress(event: Event<'_>, rehearsal: bool) -> Option<Value> {
     })
 }
 
-/// Describes a run that has ended.
+/// Describes the end of a run.
 pub(super) fn finished(finished: &Finished, rehearsal: bool, command: &str, notes: &[String]) -> Value {
     let refused: Vec<Value> = finished.refused.groups().into_iter().map(group).collect();
     let forecast = finished.rehearsed.as_ref().and_then(|rehearsed| rehearsed.forecast.as_ref());
@@ -298,7 +298,7 @@ pub(super) fn finished(finished: &Finished, rehearsal: bool, command: &str, note
     })
 }
 
-/// Describes how many records of a run are in which state.
+/// Describes the number of records in each state.
 pub(super) fn counts(accounting: &Accounting) -> Value {
     let Accounting { rows, total, requests, .. } = accounting;
     let mut counts = json!({"rows": rows, "total": total, "requests": requests});
@@ -308,7 +308,7 @@ pub(super) fn counts(accounting: &Accounting) -> Value {
     counts
 }
 
-/// Describes what an upload would change in the service.
+/// Describes the changes that an upload would make in the service.
 pub(super) fn difference(compared: &ServiceDifference, notes: &[String]) -> Value {
     let Difference { new, changed, unchanged, unclear, missing, not_compared, why_not, fields } = &compared.difference;
     let fields = fields.iter().map(|change| {
@@ -339,7 +339,7 @@ pub(super) fn group(group: &Group) -> Value {
     value
 }
 
-/// Cuts a text that nobody reads to its end.
+/// Shortens a long text for display.
 pub(super) fn cut(text: &str) -> String {
     match text.char_indices().nth(MAX_CELL) {
         Some((end, _)) => format!("{}…", &text[..end]),

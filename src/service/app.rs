@@ -1,4 +1,4 @@
-//! The service's configuration, and the state that all handlers share.
+//! The configuration of the service, and the state shared by all handlers.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::idempotency::KeysInProgress;
 use super::store::Store;
 use crate::sql::ServerAddress;
 
-/// Where a service keeps its records and its signing key.
+/// The storage of a service for its records and its signing key.
 #[derive(Clone, Debug)]
 pub enum Storage {
     /// A folder for this service alone; created if missing.
@@ -20,7 +20,7 @@ pub enum Storage {
     Server(ServerAddress),
 }
 
-/// Writes the path, or the address without its password.
+/// Writes the path, or the address without the password.
 impl fmt::Display for Storage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -42,13 +42,13 @@ pub struct Config {
     pub rotate_refresh: bool,
     /// Faults to inject, if any.
     pub fault_injection: Option<FaultInjection>,
-    /// Names in `Host` that the service answers to, besides those of this machine.
+    /// Accepted names in `Host`, in addition to the names of this machine.
     pub host_names: Vec<String>,
-    /// How long a client may take no byte of an answer before its connection is closed.
+    /// Maximum time in which a client reads nothing of a response before its connection is closed.
     pub write_timeout: Duration,
     /// Whether unknown fields and parameters are refused.
     pub strict: bool,
-    /// Number of requests to keep in the journal: of those that may write, and of all others. 0 keeps none.
+    /// Number of journal entries to keep, both for requests that may write and for all other requests. 0 disables the journal.
     pub journal: u64,
 }
 

@@ -50,12 +50,12 @@ pub(super) struct Claims {
     /// Expiry in seconds since 1970; the token is invalid from this second on.
     pub(super) exp: i64,
     pub(super) jti: String,
-    /// The `jti` of the refresh token that this one replaces.
+    /// The `jti` of the replaced refresh token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) replaces: Option<String>,
 }
 
-/// Why a token is invalid, in words for the caller. Reveals no more than the caller needs to fix it.
+/// The reason why a token is invalid, in words for the caller. Reveals only as much as needed for a fix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum InvalidToken {
     #[error("was not issued by this service")]
@@ -95,7 +95,7 @@ impl Keys {
         self.renew(workspace, access, None, now)
     }
 
-    /// As [`Self::issue`]; the refresh token replaces the one with the id `replaces`.
+    /// Like [`Self::issue`]; the refresh token replaces the one with the id `replaces`.
     pub(super) fn renew(
         &self,
         workspace: &str,

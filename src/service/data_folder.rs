@@ -16,7 +16,7 @@ pub(super) fn database(folder: &Path) -> PathBuf {
     folder.join("service.db")
 }
 
-/// Creates the folder and its parents, accessible only to the owner, if missing.
+/// Creates a missing folder and its parents, accessible only to the owner.
 pub(super) fn create(folder: &Path) -> Result<(), Error> {
     create_private_folder(folder).map_err(|source| Error::File {
         action: "create the folder",
@@ -25,8 +25,8 @@ pub(super) fn create(folder: &Path) -> Result<(), Error> {
     })
 }
 
-/// Makes the folder and the database accessible only to their owner, and creates the database if it is missing, because
-/// SQLite would create it for everybody. Returns what was accessible to others before.
+/// Makes the folder and the database accessible only to their owner, and creates a missing database, because SQLite would make it
+/// readable by everybody. Returns the paths that were accessible to others.
 #[cfg(unix)]
 pub(super) fn make_private(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     use std::fs::Permissions;
@@ -40,7 +40,7 @@ pub(super) fn make_private(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut create = OpenOptions::new();
     create.create(true).truncate(false).write(true).mode(0o600);
     create.open(&database).map_err(failed("open", &database))?;
-    // SQLite gives its other files the mode of the database, but not those that a crash has left.
+    // SQLite creates its other files with the mode of the database, but files left by a crash keep theirs.
     let beside = ["-wal", "-shm"].map(|suffix| {
         let mut path = database.clone().into_os_string();
         path.push(suffix);
@@ -89,8 +89,7 @@ impl Lock {
     }
 }
 
-/// Returns the signing key, creating it on first use. Concurrent first uses all return the
-/// same key.
+/// Returns the signing key, and creates the key on first use. Concurrent first uses all return the same key.
 pub(super) fn signing_key(folder: &Path) -> Result<[u8; KEY_BYTES], Error> {
     let path = folder.join("signing.key");
     if let Some(key) = read_key(&path)? {
@@ -129,7 +128,7 @@ pub(super) fn new_key(storage: &str) -> Result<[u8; KEY_BYTES], Error> {
 fn create_key(folder: &Path, path: &Path) -> Result<(), Error> {
     let key = new_key(&path.display().to_string())?;
     let write = || -> io::Result<()> {
-        // Temporary files have mode 0600 on Unix; persisting keeps it.
+        // Temporary files have mode 0600 on Unix, which persisting keeps.
         let mut file = tempfile::Builder::new().prefix(".signing.key.").tempfile_in(folder)?;
         file.write_all(&key)?;
         file.as_file().sync_all()?;

@@ -14,7 +14,7 @@ pub enum Error {
     #[error("failed to {action} {}: {source}", path.display())]
     File { action: &'static str, path: PathBuf, source: io::Error },
 
-    /// A server that can't be used.
+    /// The database server is unusable.
     #[error("the database {storage} can't be used: {reason}")]
     Server { storage: String, reason: String, remedy: String },
 

@@ -1,4 +1,4 @@
-//! Refuses requests to hosts that are not ours.
+//! Refuses requests with a foreign `Host`.
 
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -8,11 +8,12 @@ use axum::response::{IntoResponse, Response};
 use super::response::ErrorResponse;
 use crate::web_server::{OwnHosts, Refusal};
 
-/// The paths of probes, which know the machine by any name and learn nothing of its records.
+/// The paths of health probes. They are open to every `Host`: probes may use any name of the machine, and the responses reveal no
+/// records.
 pub(super) const ALIVE: &str = "/healthz";
 pub(super) const READY: &str = "/readyz";
 
-/// Refuses requests to hosts that are not ours with 421.
+/// Refuses requests with a foreign `Host` with 421.
 pub(super) async fn require(State(own): State<OwnHosts>, request: Request, next: Next) -> Response {
     let is_probe = [ALIVE, READY].contains(&request.uri().path());
     let (status, message) = match own.refusal(&request) {

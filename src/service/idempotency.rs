@@ -1,6 +1,6 @@
-//! `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a repetition of a write gets the response to the first, and
-//! takes no effect. Not specified in the contract. The response is stored in the transaction of the write, so that a crash
-//! cannot come between them; only writes that succeed keep theirs.
+//! `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a repeated write gets the stored response of the first write,
+//! and has no effect. Not specified in the contract. The response is stored in the transaction of the write, so a crash can't
+//! separate the two. Only responses of successful writes are stored.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,13 +17,13 @@ use super::store::{KeptAnswer, Origin, Store, Transaction, Work};
 
 const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// Marks a response that was stored earlier.
+/// Marks a stored response.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// Maximum length of a key.
 pub(super) const MAX_LENGTH: usize = 255;
 
-/// The key of a request, if it has one.
+/// The idempotency key of a request, if any.
 pub(super) struct IdempotencyKey {
     key: Option<String>,
     /// Method and path.
@@ -58,7 +58,7 @@ fn malformed() -> ErrorResponse {
     ErrorResponse::new(StatusCode::BAD_REQUEST, message)
 }
 
-/// Returns the key in a header: a text in quotation marks as in the draft, or without them as many clients send it.
+/// Returns the key in a header: quoted, as in the draft, or unquoted, as sent by many clients.
 fn parse(value: &HeaderValue) -> Option<String> {
     let value = value.to_str().ok()?.trim();
     let key = match value.strip_prefix('"') {
@@ -74,7 +74,7 @@ fn parse(value: &HeaderValue) -> Option<String> {
 #[derive(Debug, Default)]
 pub(super) struct KeysInProgress(Mutex<HashSet<(Arc<str>, String)>>);
 
-/// A key that no other request may use meanwhile.
+/// A key reserved for a request in progress.
 struct Reserved<'a> {
     keys: &'a KeysInProgress,
     key: (Arc<str>, String),
@@ -96,8 +96,8 @@ impl Drop for Reserved<'_> {
     }
 }
 
-/// Runs a write and responds with what `render` makes of its result, or with the response to an earlier request with the same
-/// key. `content` is the hash of the body. Fails if the key was used for another request, or is in use.
+/// Runs a write. Responds with the result in the form of `render`, or with the stored response to an earlier request with the
+/// same key. `content` is the hash of the body. Fails if the key was used for another request, or is in use.
 pub(super) async fn write<W: Work>(
     store: &Store,
     in_progress: &KeysInProgress,
@@ -159,7 +159,7 @@ where
             });
         }
         let response = render(work.run(tx).await?);
-        // A refused request has changed nothing, so that its key stays free.
+        // A refused request has changed nothing, so its key stays available.
         if let Ok(body) = &response
             && !is_refusal(body)
         {
@@ -169,7 +169,7 @@ where
     }
 }
 
-/// Whether a response of status 200 says that the request was refused, as those to updates of orders do.
+/// Returns whether the body of a 200 response reports a refusal, as updates of orders do.
 fn is_refusal(body: &str) -> bool {
     #[derive(serde::Deserialize)]
     struct Answer {

@@ -1,5 +1,5 @@
-//! What the journal says about a request. Tokens never get into it: neither bodies nor headers do, of the query only the
-//! parameters of the contract, and what looks like a token is left out wherever it stands.
+//! The contents of a journal entry. Tokens never get into the journal: bodies and headers are not stored, only the query
+//! parameters of the contract are, and texts that look like a token are removed everywhere.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -14,13 +14,13 @@ use super::store::{RequestEntry, Store};
 /// Maximum number of characters of a text in the journal.
 const MAX_TEXT: usize = 500;
 
-/// Query parameters whose values are kept.
+/// Query parameters stored with their values.
 const PARAMETERS: [&str; 4] = ["page", "limit", "amount", "external_id"];
 
-/// Fields of a body that name the record, the most specific first.
+/// Body fields with the name of the record, most specific first.
 const KEYS: [&str; 4] = ["externalId", "inventoryExternalId", "inventoryId", "cid"];
 
-/// A request in progress, for those who know more about it.
+/// A request in progress. Handlers add details.
 #[derive(Clone, Debug)]
 pub(crate) struct Trace {
     pub(crate) number: i64,
@@ -42,7 +42,7 @@ impl Trace {
         self.known().workspace = Some(workspace.clone());
     }
 
-    /// Notes which record a body is about, and the hash of its content.
+    /// Records the key in the body, and the hash of the content.
     pub(crate) fn note_body(&self, content: u64, body: &Map<String, Value>) {
         let mut known = self.known();
         known.content = Some(content.cast_signed());
@@ -60,7 +60,7 @@ impl Trace {
         self.known().fault = Some(name.to_owned());
     }
 
-    /// Notes that the client will get no response.
+    /// Records that the client will get no response.
     pub(crate) fn note_no_response(&self) {
         self.known().is_unanswered = true;
     }
@@ -70,7 +70,7 @@ impl Trace {
     }
 }
 
-/// A request that is added to the journal when dropped, also if its client has gone before the response.
+/// A request that is added to the journal on drop, even if the client disconnects before the response.
 pub(super) struct Open<'a> {
     store: &'a Store,
     trace: Trace,
@@ -84,8 +84,7 @@ pub(super) struct Open<'a> {
 }
 
 impl<'a> Open<'a> {
-    /// Begins to trace a request. Returns `None` without a journal, and for requests that are no calls of the API, such as
-    /// probes.
+    /// Starts tracing a request. Returns `None` without a journal, and for requests outside the API, such as probes.
     pub(super) async fn begin(store: &'a Store, ctx_id: &str, method: &Method, uri: &Uri) -> Option<Open<'a>> {
         let path = uri.path();
         if !path.starts_with("/v1") && !path.starts_with("/api") {
@@ -173,7 +172,7 @@ fn shown(text: &str) -> String {
     }
 }
 
-/// Replaces percent-encoded ASCII characters, behind which a token could stand.
+/// Decodes percent-encoded ASCII characters, which might hide a token.
 fn percent_decoded(text: &str) -> String {
     let mut decoded = String::with_capacity(text.len());
     let mut rest = text;
@@ -192,7 +191,7 @@ fn percent_decoded(text: &str) -> String {
 /// The beginning of a JWT: `{"` in Base64.
 const TOKEN: &str = "eyJ";
 
-/// Replaces what looks like a JWT.
+/// Replaces texts that look like a JWT.
 fn without_tokens(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;

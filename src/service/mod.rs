@@ -1,6 +1,5 @@
-//! The embedded service: every endpoint of the contract over a SQLite database in one folder, for trying Sheetport out,
-//! for rehearsals and for tests; or over PostgreSQL, for several services behind a balancer. It shares only `records` with the
-//! client.
+//! The embedded service: every endpoint of the contract, for trying out Sheetport, for rehearsals and for tests. Stores its data
+//! in SQLite in a folder, or in PostgreSQL for several services behind a load balancer. Shares only `records` with the client.
 //!
 //! A request passes through these files, in this order:
 //!
@@ -8,17 +7,18 @@
 //! |---|---|
 //! | `server` | opens the storage, serves requests, stops gracefully |
 //! | `response` | assigns the context id, writes error bodies, logs |
-//! | `journal` | notes what came and how it ended |
+//! | `journal` | records each request and its result |
 //! | `host` | refuses requests to other hosts |
 //! | `router` | selects the handler |
 //! | `auth` | verifies the bearer token |
 //! | `fault_injection` | applies the rate limit, the latency and the faults of a plan |
 //! | `strict` | in strict mode, refuses unknown parameters |
-//! | `idempotency` | answers repetitions of a write with the response to the first |
+//! | `idempotency` | answers repeated writes with the stored response |
 //! | `handlers` | one file per resource: validate the input (`request`), call the store, build the response |
 //! | `store` | the database: all SQL of the service |
 //!
-//! `load` imports records from files and fills the demo workspace. `inspect` reads what a service has stored, and its journal. `openapi` describes all of this.
+//! `load` imports records from files and fills the demo workspace. `inspect` reads the stored records and the journal. `openapi`
+//! describes the API.
 
 mod app;
 mod auth;

@@ -136,7 +136,7 @@ pub(super) fn text_of(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("response types serialize without errors")
 }
 
-/// The outermost middleware: assigns the context id, writes the bodies of errors, and logs each request and adds it to the
+/// The outermost middleware: assigns the context id, writes the bodies of errors, logs each request, and adds each request to the
 /// journal.
 pub(super) async fn with_ctx_id(State(store): State<Arc<Store>>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();

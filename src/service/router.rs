@@ -26,7 +26,7 @@ use super::{auth, openapi, strict};
 /// Longest time for the database to be read and written.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Returns the router of the service, which answers to `hosts`.
+/// Returns the router of the service, for requests to `hosts`.
 pub(super) fn router(app: Arc<App>, hosts: OwnHosts) -> Router {
     let injector = app.config.fault_injection.clone().map(|settings| Arc::new(FaultInjector::new(settings)));
     let unauthenticated = Router::new().route(token::REFRESH_PATH, post(tokens::refresh));
@@ -44,7 +44,7 @@ pub(super) fn router(app: Arc<App>, hosts: OwnHosts) -> Router {
         .route(transaction::ONE_PATH, get(single::transaction).put(transactions::update))
         .route(subscription::CREATE_PATH, post(billing::create_subscription))
         .route(invoice::CREATE_PATH, post(billing::create_invoice))
-        // Before the layers, so that a method is named as unsupported to callers with a token only.
+        // Before the layers, so that only callers with a token learn that a method is unsupported.
         .method_not_allowed_fallback(method_not_allowed);
     let authenticated = strict(authenticated, app.config.strict);
     let unauthenticated = strict(unauthenticated, app.config.strict);

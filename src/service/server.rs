@@ -18,7 +18,7 @@ use super::idempotency::KeysInProgress;
 use super::store::{self, BUSY_TIMEOUT, Store};
 use super::{fault_injection, router};
 
-/// A service with exclusive access to its data folder, or on a database that it shares.
+/// A service with exclusive access to its data folder, or on a shared database.
 pub struct Service {
     pub(super) app: Arc<App>,
     /// The lock on the data folder, held until the store is closed.
@@ -48,7 +48,7 @@ impl Service {
         })
     }
 
-    /// Returns the files and folders that others could read or change before the service was opened, and no longer can.
+    /// Returns the files and folders whose permissions were tightened: other users could read or change them before.
     pub fn tightened(&self) -> &[PathBuf] {
         &self.tightened
     }

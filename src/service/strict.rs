@@ -22,7 +22,7 @@ pub(super) async fn require_known(mut request: Request, next: Next) -> Response 
 
 fn unknown_parameters(request: &Request, known: &[String]) -> Errors {
     let mut errors = Errors::new();
-    // A malformed query has an error of its own.
+    // A malformed query is reported separately.
     let Ok(Query(pairs)) = Query::<Vec<(String, String)>>::try_from_uri(request.uri()) else { return errors };
     for (name, _) in pairs.iter().filter(|(name, _)| !known.contains(name)) {
         add_error(&mut errors, name, not_known("query parameter", name, known.iter().map(String::as_str)));

@@ -5,9 +5,9 @@ use jiff::civil::DateTime;
 use jiff::fmt::temporal::Pieces;
 use jiff::tz::TimeZone;
 
-/// Parses an ISO 8601 date-time into milliseconds since 1970. Without an offset it is in UTC; a date alone means
-/// midnight. Returns `None` if it is invalid or outside the years 1 to 9999, names a time zone in brackets (RFC 9557, which
-/// other services do not read), or has an offset of a day or more.
+/// Parses an ISO 8601 date-time into milliseconds since 1970. A date-time without an offset is in UTC; a date alone means
+/// midnight. Returns `None` for invalid texts, years outside 1 to 9999, a time zone in brackets (RFC 9557, unsupported by other
+/// services), and an offset of a day or more.
 pub(super) fn parse(text: &str) -> Option<i64> {
     const DAY: i32 = 24 * 60 * 60;
     let offset = Pieces::parse(text).ok()?.to_numeric_offset();

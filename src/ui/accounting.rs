@@ -22,7 +22,7 @@ const SYMBOLS: [(&str, Style); 7] = [
 /// A state with symbol and style.
 type Drawn = ((RecordState, u64), (&'static str, Style));
 
-/// What a check calls the states of records, and what they mean.
+/// Names and meanings of record states in a check.
 const READY: (&str, &str) = ("ready", "valid, and not sent yet");
 const NEEDS_FIXING: (&str, &str) = ("needs fixing", "wrong in the sheet");
 
@@ -46,7 +46,7 @@ fn print_states(
     words: impl Fn(RecordState) -> (&'static str, &'static str),
 ) {
     let symbol = |((state, count), symbol): Drawn| match state == always {
-        // What is ready is good, too.
+        // Ready records also count as success.
         true => ((state, count), SYMBOLS[0]),
         false => ((state, count), symbol),
     };
@@ -70,7 +70,7 @@ fn print_states(
     }
 }
 
-/// Returns a bar with at least one column per state, to keep a single failure among thousands visible.
+/// Returns a bar with at least one column per state, so that a single failure among thousands is visible.
 fn bar(total: u64, states: &[Drawn]) -> String {
     if total == 0 {
         return String::new();

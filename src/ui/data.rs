@@ -6,8 +6,8 @@ use crate::visible::VisibleWriter;
 
 const BUFFER: usize = 64 * 1024;
 
-/// Returns buffered standard output without colors. Data is written as it is, except to a terminal, which would act on
-/// control characters in it.
+/// Returns buffered standard output without colors. Data is written unchanged, except to a terminal, where control characters are
+/// replaced.
 pub fn data() -> impl Write {
     stdout(VisibleWriter::new)
 }

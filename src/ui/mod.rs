@@ -57,13 +57,13 @@ pub fn start(global: &Global) {
 /// The first error of writing to stdout.
 static STDOUT_ERROR: OnceLock<std::io::Error> = OnceLock::new();
 
-/// Prints a line to stdout. An error, such as a pipe that `head` has closed, ends nothing, and is kept for the end of the
+/// Prints a line to stdout. A write error, for example because `head` closed the pipe, is stored and reported at the end of the
 /// command.
 pub fn line(text: impl Display) {
     print_to_stdout(&terminal::for_stdout(&shown(text)));
 }
 
-/// Prints lines of data to stdout, like a template. They are written as they are, except to a terminal.
+/// Prints lines of data, such as a template, to stdout. Unchanged, except to a terminal.
 pub fn text(text: &str) {
     let mut output = data();
     if let Err(error) = writeln!(output, "{}", text.trim_end()).and_then(|()| output.flush()) {
@@ -105,14 +105,14 @@ fn next_line(next: &str) -> String {
     format!("  {strong}Next{strong:#}    {next}")
 }
 
-/// Prints the next command to stdout, if there is one: on one line, to be copied.
+/// Prints the next command to stdout, if any, on one line for copying.
 pub fn next(next: Option<&str>) {
     if let Some(next) = next {
         print_to_stdout(&shown(next_line(next)));
     }
 }
 
-/// Prints the next command to stderr, for a command that writes data to stdout.
+/// Prints the next command to stderr, for a command whose stdout is data.
 pub fn next_remark(next: Option<&str>) {
     if let Some(next) = next {
         remark_on_one_line(next_line(next));
@@ -124,7 +124,7 @@ pub fn remark(text: impl Display) {
     let _ = writeln!(anstream::stderr(), "{}", terminal::for_stderr(&shown(text)));
 }
 
-/// Prints a remark to stderr that is to be copied.
+/// Prints a remark to stderr on one line, for copying.
 fn remark_on_one_line(text: impl Display) {
     let _ = writeln!(anstream::stderr(), "{}", shown(text));
 }
@@ -144,7 +144,7 @@ pub fn ask_as_written(question: &str) -> Option<String> {
     }
 }
 
-/// Prints one JSON object to stdout.
+/// Prints a JSON object to stdout.
 pub fn json(value: &impl Serialize) {
     if let Ok(text) = serde_json::to_string(value) {
         print_to_stdout(&escaped_json(&text));
@@ -156,12 +156,12 @@ pub fn help(text: &clap::builder::StyledStr) {
     print_to_stdout(text.ansi().to_string().trim_end());
 }
 
-/// Prints the help of a bare command. Returns whether it was written.
+/// Prints the short help. Returns whether writing succeeded.
 pub fn short_help(text: &clap::builder::StyledStr) -> bool {
     writeln!(anstream::stdout(), "{}", text.ansi().to_string().trim_end()).is_ok()
 }
 
-/// Prints what a command line is wrong in to stdout, as the errors of commands.
+/// Prints an error in the command line to stdout, in the format of command errors.
 pub fn usage_as_json(error: &clap::Error) {
     let text = error.render().to_string();
     let mut parts = text.trim_start_matches("error: ").splitn(2, "\n\n");
@@ -174,8 +174,8 @@ pub fn usage_as_json(error: &clap::Error) {
     }));
 }
 
-/// Prints what a command line is wrong in, or the help that it asked for. Without styles if a word has control characters,
-/// as names of files may have.
+/// Prints an error in the command line, or the requested help. Without styles if an argument contains control characters, as file
+/// names may.
 pub fn usage(error: &clap::Error) -> std::io::Result<()> {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let hostile: Vec<String> = words.filter(|word| matches!(one_line(word), Cow::Owned(_))).collect();
@@ -227,7 +227,7 @@ pub fn failure(failure: &Failure, as_json: bool) {
 /// Prints advice on the previous message to stderr.
 pub fn hint(words: &str) {
     let hint = style::HINT;
-    // It may have a command, which is to be copied.
+    // One line, because the hint may contain a command to copy.
     remark_on_one_line(format_args!("{hint}hint{hint:#}: {words}"));
 }
 

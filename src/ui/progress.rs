@@ -13,7 +13,7 @@ use super::{counted, remark, terminal, thousands};
 const PLAIN_EVERY: Duration = Duration::from_secs(2);
 const PLAIN_AT_LEAST_EVERY: Duration = Duration::from_secs(60);
 const DRAWS_PER_SECOND: u8 = 10;
-/// Columns of the bar, and of the words beside it.
+/// Columns of the bar, and of the text beside the bar.
 const BAR: RangeInclusive<usize> = 6..=32;
 const BESIDE_BAR: usize = 56;
 

@@ -4,10 +4,10 @@ use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::LazyLock;
 
-/// A style. `{style}` begins it and `{style:#}` ends it, in text for the functions of [`super`], which translate both for the
-/// terminal.
+/// A style. In text for the functions of [`super`], `{style}` starts the style and `{style:#}` ends it. These functions translate
+/// both for the terminal.
 ///
-/// Text of others can't have styles: the marks contain a random number.
+/// Foreign text can't contain styles, because the marks contain a random number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style(&'static str);
 
@@ -20,7 +20,7 @@ pub const FAINT: Style = Style("2");
 pub const STRONG: Style = Style("1");
 pub const PLAIN: Style = Style("0");
 
-/// What a mark begins with, and the character at its end.
+/// The start of a mark, and the character at its end.
 static MARK: LazyLock<String> = LazyLock::new(|| format!("\x1b{:016x}:", RandomState::new().build_hasher().finish()));
 const MARK_END: char = 'm';
 
@@ -31,7 +31,7 @@ impl fmt::Display for Style {
     }
 }
 
-/// Replaces marks by the sequences of terminals, and the text between them by `shown`.
+/// Replaces marks by escape sequences, and applies `shown` to the text in between.
 pub(super) fn translated(text: &str, shown: impl Fn(&str) -> String) -> String {
     let mut parts = text.split(MARK.as_str());
     let mut translated = shown(parts.next().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! The terminal: its width, and whether it shows words only.
+//! The terminal: its width, and plain mode.
 
 use std::borrow::Cow;
 use std::io::IsTerminal;
@@ -8,15 +8,14 @@ use terminal_size::{Width, terminal_size_of};
 
 use super::columns::width;
 
-/// Narrowest terminal for which lines are laid out.
+/// Minimum width for laying out lines.
 const NARROWEST: usize = 40;
-/// Width of tables that no terminal limits.
+/// Width of tables without a terminal.
 const UNLIMITED: usize = 100;
 
 static PLAIN: OnceLock<bool> = OnceLock::new();
 
-/// Chooses lines of words instead of bars, tables and styles, for the whole process. A terminal that can do nothing else
-/// gets them, too.
+/// Selects plain text instead of bars, tables and styles, for the whole process. Also applies to dumb terminals.
 pub(super) fn set_plain(is_chosen: bool) -> bool {
     *PLAIN.get_or_init(|| is_chosen || std::env::var_os("TERM").is_some_and(|name| name == "dumb"))
 }
@@ -30,17 +29,17 @@ pub(super) fn table_width() -> usize {
     columns_of(&std::io::stdout()).map_or(UNLIMITED, |columns| columns.clamp(NARROWEST, UNLIMITED))
 }
 
-/// Returns the number of columns of stderr, if it is a terminal.
+/// Returns the number of columns of stderr, if stderr is a terminal.
 pub(super) fn stderr_width() -> Option<usize> {
     columns_of(&std::io::stderr())
 }
 
-/// Breaks a line for stdout if that is a terminal.
+/// Breaks a line for stdout, if stdout is a terminal.
 pub(super) fn for_stdout(line: &str) -> Cow<'_, str> {
     fitted(line, columns_of(&std::io::stdout()))
 }
 
-/// Breaks a line for stderr if that is a terminal.
+/// Breaks a line for stderr, if stderr is a terminal.
 pub(super) fn for_stderr(line: &str) -> Cow<'_, str> {
     fitted(line, stderr_width())
 }
@@ -61,7 +60,7 @@ fn columns_of(stream: &(impl IsTerminal + std::os::windows::io::AsHandle)) -> Op
     terminal_size_of(stream).map(|(Width(columns), _)| usize::from(columns)).filter(|columns| *columns > 0)
 }
 
-/// Programs that read a plain terminal aloud take long lines as they are.
+/// Wraps a line at the width of the terminal. Not in plain mode, because screen readers prefer long lines.
 fn fitted(line: &str, columns: Option<usize>) -> Cow<'_, str> {
     match columns {
         Some(columns) if !is_plain() && shown_width(line) > columns => {
@@ -78,8 +77,8 @@ fn shown_width(text: &str) -> usize {
     first + parts.map(|part| part.split_once('m').map_or(0, |(_, text)| width(text))).sum::<usize>()
 }
 
-/// Breaks a line between words. Further lines begin below the text of the first one: behind the last gap in its first third.
-/// Words that are longer than a line stay whole, so that they can be copied.
+/// Wraps a line between words. Continuation lines are indented like the text of the first line: after the last gap in its first
+/// third. Words longer than a line stay whole for copying.
 fn wrapped(line: &str, columns: usize) -> String {
     let mut words: Vec<(usize, &str)> = Vec::new();
     let mut rest = line;

@@ -11,7 +11,7 @@ use crate::sheet::{Book, Confidence, Dialect, Error, Row, Table, column_letters}
 
 /// Number of rows for determining the types of columns.
 const SAMPLE: usize = 1000;
-/// Width at which cells are cut.
+/// Maximum width of a cell.
 const MAX_WIDTH: usize = 24;
 const MAX_LINE: usize = 110;
 
@@ -159,7 +159,7 @@ impl FileView<'_> {
 }
 
 impl Column {
-    /// Returns the type of most values, and how certain it is.
+    /// Returns the most frequent type of the values, with its confidence.
     fn kind(&self) -> (&'static str, Confidence) {
         let of = |look: ValueType| self.looks[look as usize];
         let filled = self.looks.iter().sum::<usize>() - of(ValueType::Blank);

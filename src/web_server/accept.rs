@@ -27,7 +27,7 @@ use super::connections::{WriteTimeout, permits};
 /// after 90 s; with a longer timeout, clients rarely write to a connection just closed by the service.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Maximum time for requests in flight to finish after a stop. Service managers kill a process that takes long.
+/// Maximum time for requests in flight to finish after a stop. Service managers kill slow processes.
 const GRACE_PERIOD: Duration = Duration::from_secs(4);
 
 /// Pause after a failed accept. The usual cause is a lack of file descriptors.
@@ -75,12 +75,12 @@ pub(crate) async fn serve<R, F, E>(
     connections.shutdown().await;
 }
 
-/// Waits until another connection may be open, then for one at any of the listeners.
+/// Waits for a permit for another connection, and then for a connection to any of the listeners.
 async fn next_connection(
     listeners: &[TcpListener],
     permits: &Arc<Semaphore>,
 ) -> (Option<OwnedSemaphorePermit>, io::Result<(TcpStream, SocketAddr)>) {
-    // Never closed, so that there is a permit.
+    // The semaphore is never closed, so acquiring succeeds.
     let permit = permits.clone().acquire_owned().await.ok();
     let accepted = poll_fn(|context| {
         let mut accepted = listeners.iter().map(|listener| listener.poll_accept(context));
@@ -89,7 +89,7 @@ async fn next_connection(
     (permit, accepted.await)
 }
 
-/// Serves the requests of a connection. The permit is free again at its end.
+/// Serves the requests of a connection. The permit is released at the end.
 async fn serve_connection<R, F, E>(
     stream: WriteTimeout<TcpStream>,
     respond: R,

@@ -10,15 +10,15 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Semaphore;
 use tokio::time::{Sleep, sleep};
 
-/// File descriptors for everything but connections: the database with its readers, the log, the listeners.
+/// File descriptors reserved for other purposes: the database with its readers, the log, the listeners.
 const RESERVED: u64 = 64;
 
-/// Connections at a time, whatever the limit of descriptors.
+/// Minimum and maximum number of simultaneous connections, regardless of the limit on file descriptors.
 const MIN_CONNECTIONS: u64 = 8;
 const MAX_CONNECTIONS: u64 = 65_536;
 
-/// Returns one permit for each connection that the limit of file descriptors leaves room for. Further connections wait in
-/// the queue of the system instead of failing.
+/// Returns one permit for each connection possible under the limit on file descriptors. Further connections wait in the queue of
+/// the system instead of failing.
 pub(super) fn permits() -> Arc<Semaphore> {
     let connections = descriptors().saturating_sub(RESERVED).clamp(MIN_CONNECTIONS, MAX_CONNECTIONS);
     Arc::new(Semaphore::new(connections as usize))
@@ -35,7 +35,7 @@ fn descriptors() -> u64 {
     u64::MAX
 }
 
-/// A stream whose writes fail if the other side takes no byte for a time.
+/// A stream whose writes fail if the peer reads nothing for a time.
 pub(super) struct WriteTimeout<S> {
     stream: S,
     limit: Duration,
@@ -48,7 +48,7 @@ impl<S: Unpin> WriteTimeout<S> {
         WriteTimeout { stream, limit, waiting: None }
     }
 
-    /// Polls a write, or fails if it has waited too long.
+    /// Polls a write. Fails if the write has waited too long.
     fn write<T>(
         &mut self,
         context: &mut Context<'_>,

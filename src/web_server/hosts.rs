@@ -1,5 +1,5 @@
-//! The names that a server answers to. A web page of another site can reach a server on this machine under a name of that
-//! site that leads here (DNS rebinding). Its requests carry that name, and are refused.
+//! The host names of a server. A foreign web page can reach a server on this machine through a host name that resolves to this
+//! machine (DNS rebinding). Such requests have a foreign `Host`, and are refused.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,7 +7,7 @@ use axum::extract::Request;
 use axum::http::uri::Authority;
 use axum::http::{HeaderValue, header};
 
-/// The names and addresses in `Host` that are ours.
+/// The host names and addresses of the server.
 #[derive(Clone, Debug)]
 pub(crate) struct OwnHosts {
     listens: Vec<IpAddr>,
@@ -16,7 +16,7 @@ pub(crate) struct OwnHosts {
 }
 
 impl OwnHosts {
-    /// Returns the hosts of a server that listens on these addresses, and is known by further names.
+    /// Returns the hosts of a server that listens on `listens` and has the additional `names`.
     pub(crate) fn new(listens: &[SocketAddr], names: &[String]) -> OwnHosts {
         OwnHosts {
             listens: listens.iter().map(SocketAddr::ip).collect(),
@@ -28,7 +28,7 @@ impl OwnHosts {
         let host = normal(authority.host());
         let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(&host);
         match address.parse::<IpAddr>() {
-            // A name that leads here is no address. All addresses of this machine are listened on, or one.
+            // DNS rebinding needs a name, so an address is safe. The server listens on all addresses of this machine, or on one.
             Ok(address) => {
                 address.is_loopback()
                     || self.listens.iter().any(|listens| listens.is_unspecified() || address == *listens)
@@ -39,24 +39,24 @@ impl OwnHosts {
     }
 }
 
-/// Returns a name in lower case, without the dot at its end.
+/// Converts a name to lower case, and removes a trailing dot.
 fn normal(name: &str) -> String {
     name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
 }
 
-/// Why a request is refused because of its `Host`.
+/// The reason for refusing a request because of its `Host`.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// Two programs on the way may each follow another one.
+    /// Two proxies on the way might each use a different header.
     Several,
     None,
     NoHost,
-    /// The host that is not ours.
+    /// A foreign host.
     Foreign(String),
 }
 
 impl OwnHosts {
-    /// Returns why a request is refused, or `None` for a request to one of our hosts.
+    /// Returns the reason for refusing a request, or `None` for a request to one of our hosts.
     pub(crate) fn refusal(&self, request: &Request) -> Option<Refusal> {
         let headers = request.headers().get_all(header::HOST);
         if headers.iter().count() > 1 {

@@ -1,4 +1,4 @@
-//! What the web servers of this program have in common: connections, the names they answer to, and pages.
+//! Shared parts of the web servers in this program: connections, host names, and pages.
 
 mod accept;
 mod connections;

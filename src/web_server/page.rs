@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Returns the response with a page, or a part of one.
+/// Returns a response with a page or a part of a page.
 pub(crate) fn page(text: &'static str, content_type: &'static str) -> Response {
     let headers = [
         (header::CONTENT_TYPE, content_type),

@@ -1,4 +1,4 @@
-//! Chooses the address and the tokens of a command. Tokens are sent to no other address than their own.
+//! Chooses the address and the tokens of a command. Tokens are only sent to the address they belong to.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::keyring::{self, KEYRING_HINT};
 use super::token_file::Unreadable;
 use crate::client::transport::base_url;
 
-/// Tokens of the environment, and the only service that they may be sent to.
+/// Tokens from the environment, and the only service that may receive them.
 #[derive(Clone, Debug, Default)]
 pub struct EnvironmentTokens {
     pub credentials: Credentials,
@@ -17,16 +17,16 @@ pub struct EnvironmentTokens {
     pub home: Option<TokenHome>,
 }
 
-/// The service that tokens may be sent to.
+/// The service that may receive tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TokenHome {
     /// A base address (SHEETPORT_BASE_URL).
     Address(String),
-    /// A host with or without port, or an address, for all base addresses on that host (SHEETPORT_TOKEN_HOST).
+    /// A host with or without port, or an address. Covers all base addresses on this host (SHEETPORT_TOKEN_HOST).
     Host(String),
 }
 
-/// A base address and where it comes from.
+/// A base address and its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedAddress {
     pub address: String,
@@ -103,21 +103,21 @@ impl TokenOrigin {
     }
 }
 
-/// What decides about the address and the tokens of a command.
+/// The input for choosing the address and the tokens of a command.
 #[derive(Debug)]
 pub struct Choice<'a> {
     pub environment: &'a EnvironmentTokens,
-    /// The address that precedes the stored one.
+    /// An address with priority over the stored address.
     pub address: Option<NamedAddress>,
-    /// The address if there is no other one.
+    /// The address to use if no other is known.
     pub fallback: Option<NamedAddress>,
     /// The token file of the profile.
     pub file: &'a TokenFile,
-    /// Whether stored tokens of the address precede those of the environment, because the profile was named.
+    /// Whether stored tokens have priority over tokens from the environment, because the command names the profile.
     pub prefers_stored: bool,
     /// Folder of all token files.
     pub home: &'a Path,
-    /// Whether the command uses tokens. A keyring that is locked asks a person, so it is not read in vain.
+    /// Whether the command uses tokens. Otherwise the keyring is not read: unlocking may require a person.
     pub uses_tokens: bool,
 }
 
@@ -128,17 +128,17 @@ pub struct Chosen {
     pub credentials: Credentials,
     /// Where the tokens come from; `None` without tokens.
     pub tokens: Option<TokenOrigin>,
-    /// Why tokens that exist are not used.
+    /// The reason for not using existing tokens.
     pub withheld: Option<Withheld>,
 }
 
-/// Why tokens that exist are not used.
+/// The reason for not using existing tokens.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Withheld {
     /// Tokens of the environment are for another service.
     #[error("the tokens of the environment are for {home}, not for {address}")]
     Elsewhere { address: String, home: String },
-    /// Nothing says which service the tokens of the environment are for.
+    /// The environment does not specify the service of its tokens.
     #[error("the environment has tokens, but does not say that they are for {address}")]
     Homeless { address: String },
     #[error(transparent)]
@@ -196,7 +196,7 @@ impl TokenHome {
 }
 
 impl Choice<'_> {
-    /// Chooses the address, and the tokens for it.
+    /// Chooses the address, and the tokens for this address.
     pub fn make(self) -> Chosen {
         let Choice { environment, address, fallback, file, prefers_stored, home, uses_tokens } = self;
         if !uses_tokens {

@@ -36,7 +36,7 @@ impl Credentials {
         self.claim(&WORKSPACE)
     }
 
-    /// Returns the workspaces of both tokens if they differ. A renewal would go on in the other one.
+    /// Returns the workspaces of both tokens if they differ: a renewal would switch the workspace.
     pub(in crate::client) fn two_workspaces(&self) -> Option<(String, String)> {
         let workspace = |token: &Option<SecretString>| claim(token.as_ref()?, &WORKSPACE);
         workspace(&self.access).zip(workspace(&self.refresh)).filter(|(access, refresh)| access != refresh)

@@ -1,10 +1,10 @@
-//! Files with secrets that other users can read.
+//! Detects files with secrets that other users can read.
 
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file with secrets that is not for this user alone.
+/// The reason why a file with secrets is not private.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Exposed {
     #[error("{} is not used, because other users of this machine can read it (its mode is {mode:03o})", path.display())]
@@ -27,7 +27,7 @@ impl Exposed {
     }
 }
 
-/// Checks that only this user can read an open file. Other systems than Unix rely on the permissions of the user's folder.
+/// Checks that only this user can read an open file. On systems other than Unix, relies on the permissions of the user's folder.
 pub fn check_private(file: &File, path: &Path) -> io::Result<Option<Exposed>> {
     Ok(exposed(&file.metadata()?, path, false))
 }

@@ -12,10 +12,10 @@ use secrecy::{ExposeSecret, SecretString};
 
 /// The name of our entries in the keyring.
 const SERVICE: &str = "sheetport";
-/// Time for an answer, in which a person may unlock the keyring.
+/// Maximum time for a response. Includes time for a person to unlock the keyring.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What to do if there is no keyring.
+/// Remedy for a missing keyring.
 pub(super) const KEYRING_HINT: &str = "start and unlock a keyring, such as GNOME Keyring or KWallet, in a session with D-Bus; or \
      store the tokens in a file that only you can read: sheetport login --keyring=false";
 
@@ -29,7 +29,7 @@ pub(super) fn is_at_fault(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<Unusable>())
 }
 
-/// Returns the secret of the token file at `path`, or `None` if the keyring has none.
+/// Returns the secret for the token file at `path`, or `None` if the keyring has no entry.
 pub(super) fn read(path: &Path) -> io::Result<Option<SecretString>> {
     let read = ask(path, |entry| entry.get_password().map(SecretString::from));
     match read {
@@ -44,7 +44,7 @@ pub(super) fn write(path: &Path, secret: SecretString) -> io::Result<()> {
     Ok(ask(path, move |entry| entry.set_password(secret.expose_secret()))?)
 }
 
-/// Removes the secret of the token file at `path`, if there is one.
+/// Removes the secret for the token file at `path`, if any.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     match ask(path, Entry::delete_credential) {
         Ok(()) | Err(Problem::Keyring(Error::NoEntry)) => Ok(()),
@@ -71,12 +71,12 @@ impl From<Problem> for io::Error {
     }
 }
 
-/// Calls the keyring on a thread of its own, because it may wait for a person.
+/// Calls the keyring on a separate thread, because the call may wait for a person.
 fn ask<T: Send + 'static>(
     path: &Path,
     call: impl FnOnce(&Entry) -> Result<T> + Send + 'static,
 ) -> std::result::Result<T, Problem> {
-    // Each folder and profile has its own entry.
+    // Every folder and profile has a separate entry.
     let name = std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
     let (send, receive) = channel();
     thread::spawn(move || send.send(Entry::new(SERVICE, &name).and_then(|entry| call(&entry))));

@@ -25,7 +25,7 @@ struct Content {
     keyring: bool,
 }
 
-/// The JSON in the keyring. The address binds the tokens, whatever becomes of the file.
+/// The JSON in the keyring. Includes the address, so that the tokens stay bound to it even if the file changes.
 #[derive(Serialize, Deserialize)]
 struct Secret {
     base_url: String,
@@ -52,7 +52,7 @@ pub enum Unreadable {
     Exposed(Exposed),
 }
 
-/// Returns what to do if tokens can't be stored or removed.
+/// Returns the remedy for a failure to store or remove tokens.
 pub fn storage_hint(error: &io::Error) -> &'static str {
     match keyring::is_at_fault(error) {
         true => keyring::KEYRING_HINT,
@@ -81,8 +81,8 @@ impl TokenFile {
         self.is_in_keyring
     }
 
-    /// Returns the file below `home` for the successors of tokens of the environment, by the address and the refresh token.
-    /// The environment keeps the old pair, so that the next command finds the new one here.
+    /// Returns the file below `home` for the successors of tokens from the environment, by address and refresh token. The
+    /// environment still contains the old pair, so the next command finds the new pair here.
     fn of_environment(home: &Path, base_url: &str, refresh: &SecretString) -> TokenFile {
         let parts = [base_url, refresh.expose_secret()];
         let name = digest::hex(&digest::of_parts(parts.map(str::as_bytes)));
@@ -94,7 +94,7 @@ impl TokenFile {
         &self.path
     }
 
-    /// Reads the address alone, for which the keyring is not asked. Returns `None` if the file can't be used.
+    /// Reads only the address, without accessing the keyring. Returns `None` if the file is unusable.
     pub fn address(&self) -> Option<String> {
         Some(self.content().ok()??.base_url)
     }
@@ -166,11 +166,12 @@ impl TokenFile {
         file.write_all(&serde_json::to_vec(&content)?)?;
         file.as_file().sync_all()?;
         file.persist(&self.path).map_err(|error| error.error)?;
-        // Tokens have one home.
+        // Tokens are never stored in both places.
         if self.is_in_keyring { Ok(()) } else { self.leave_keyring(was_in_keyring) }
     }
 
-    /// Whether the file says that its tokens are in the keyring, whoever can read the file. `None` if the file is damaged.
+    /// Returns whether the tokens are in the keyring according to the file, without checking permissions. Returns `None` if the
+    /// file is damaged.
     fn may_be_in_keyring(&self) -> Option<bool> {
         match std::fs::read(&self.path) {
             Ok(content) => serde_json::from_slice::<Content>(&content).ok().map(|content| content.keyring),
@@ -179,7 +180,7 @@ impl TokenFile {
         }
     }
 
-    /// Removes the tokens from the keyring if they are there. Of a damaged file it is not known, and there may be no keyring at
+    /// Removes the tokens from the keyring if stored there. For a damaged file this is unknown, and there may be no keyring at
     /// all.
     fn leave_keyring(&self, was_in_keyring: Option<bool>) -> io::Result<()> {
         match was_in_keyring {
@@ -221,11 +222,11 @@ impl TokenFile {
 }
 
 impl Credentials {
-    /// Makes tokens of the environment outlive their renewal: returns the pair that replaced them at this address, if they were
-    /// renewed before, and otherwise the same pair, whose successor will be stored below `home`.
+    /// Keeps renewals of tokens from the environment. Returns the pair that replaced these tokens at this address, if there was a
+    /// renewal before, and otherwise the same pair with a file below `home` for its successor.
     ///
     /// # Errors
-    /// If the file of the successor can't be used.
+    /// If the file of the successor is unusable.
     pub(super) fn kept_below(self, home: &Path, base_url: &str) -> Result<Credentials, (TokenFile, Unreadable)> {
         let Some(refresh) = self.refresh.as_ref().filter(|_| self.file.is_none()) else { return Ok(self) };
         let file = TokenFile::of_environment(home, base_url::plain(base_url), refresh);

@@ -11,7 +11,7 @@ use super::credentials::{Credentials, TokenFile};
 use super::token_file::RenewalLock;
 use crate::client::outcome::TransportOutcome;
 
-/// Time before the expiry of a token at which to renew it.
+/// Remaining lifetime of a token that triggers renewal.
 const MARGIN: Duration = Duration::from_secs(30);
 
 /// The current tokens, shared by all workers.
@@ -44,7 +44,7 @@ pub(in crate::client) struct Generation {
 pub(in crate::client) struct Bearer {
     /// `None` if only a refresh token is known.
     pub token: Option<SecretString>,
-    /// The refresh token, which no message may show either.
+    /// The refresh token. Messages must not contain it either.
     pub refresh: Option<SecretString>,
     pub generation: Generation,
     /// Whether to renew the token before use.
@@ -58,8 +58,7 @@ pub(in crate::client) struct TokenPair {
 }
 
 impl TokenPair {
-    /// Parses the response of the refresh call, whose shape the contract does not show. Returns `None` if it contains no
-    /// access token.
+    /// Parses the response of the refresh call. The contract does not specify its shape. Returns `None` without an access token.
     pub(crate) fn parse(body: &[u8]) -> Option<TokenPair> {
         let body: Value = serde_json::from_slice(body).ok()?;
         let token = |names: &[&str]| {
@@ -153,7 +152,7 @@ impl Tokens {
     }
 }
 
-/// Returns why renewed tokens can't be used if they are for another workspace than the ones before. Records would get there.
+/// Returns an error message if renewed tokens are for another workspace than before: records would be written there.
 fn other_workspace(before: &Credentials, renewed: &Credentials) -> Option<String> {
     let (before, renewed) = before.workspace().zip(renewed.workspace())?;
     (before != renewed)
@@ -161,7 +160,7 @@ fn other_workspace(before: &Credentials, renewed: &Credentials) -> Option<String
 }
 
 impl State {
-    /// Remembers a failed renewal, and returns it.
+    /// Stores and returns a failed renewal.
     fn fail(&mut self, failure: TransportOutcome) -> TransportOutcome {
         self.generation.failed += 1;
         self.failure = Some(failure.clone());
@@ -193,7 +192,7 @@ fn expiry_by_clock(credentials: &Credentials) -> Option<Instant> {
     Instant::now().checked_add(expires.saturating_sub(MARGIN).saturating_sub(now))
 }
 
-/// Returns when to renew a new token: its lifetime less a margin from now, independent of this machine's clock.
+/// Returns the time to renew a new token: its lifetime from now, minus a margin. Independent of the local clock.
 fn expiry_by_age(credentials: &Credentials) -> Option<Instant> {
     let lifetime = credentials.expires_at()?.checked_sub(credentials.issued_at()?)?;
     let lifetime = Duration::from_secs(u64::try_from(lifetime).ok()?);

@@ -1,7 +1,7 @@
-//! A rate shared by processes on several machines: permits that a common table grants in batches.
+//! A rate shared by processes on several machines: a common table grants permits in batches.
 //!
-//! The process takes permits from here, and a task supplies new ones. The table keeps the time of the next permit, and the state of
-//! an automatic rate as a text that it does not interpret.
+//! The process takes permits from here, while a background task supplies new permits. The table stores the time of the next
+//! permit, and the state of an automatic rate as opaque text.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,11 +12,11 @@ use tokio::sync::Notify;
 use super::auto::AutoRate;
 use super::rate::Speed;
 
-/// A permit lapses when it is not used for this time, so that no burst follows a delay.
+/// Lifetime of a due permit. Unused permits lapse, so that no burst follows a delay.
 const LAPSE: Duration = Duration::from_millis(20);
 /// How long to wait for new permits before looking again.
 const LOOK: Duration = Duration::from_millis(2);
-/// New permits are asked for this long before the last one is due.
+/// Lead time for requesting new permits before the last permit is due.
 const AHEAD: Duration = Duration::from_millis(50);
 /// How often an automatic rate changes without a refusal.
 const ADJUSTED: Duration = Duration::from_secs(1);
@@ -40,7 +40,7 @@ struct State {
     learned: Option<f64>,
 }
 
-/// What the supply is asked for.
+/// A request to the supply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The service has refused a request.
@@ -81,7 +81,7 @@ impl Permits {
     pub(super) fn close(&self, until: Instant) {
         let mut state = self.state();
         state.close_until = state.close_until.max(Some(until));
-        // Those that were granted are not used either.
+        // Permits granted before the pause must not be used.
         state.due.clear();
         self.wanted.notify_one();
     }
@@ -100,7 +100,7 @@ impl Permits {
             self.wanted.notified().await;
             let mut state = self.state();
             let is_low = state.due.back().is_none_or(|last| *last <= Instant::now() + AHEAD);
-            // What was asked for may have come meanwhile.
+            // New permits may have arrived meanwhile.
             if is_low || state.is_refused || state.close_until.is_some() {
                 let is_refused = std::mem::take(&mut state.is_refused);
                 return Wanted { is_refused, close_until: state.close_until.take() };
@@ -121,9 +121,8 @@ impl Permits {
         state.closed_until = state.closed_until.max(Some(until));
     }
 
-    /// Changes the state of the automatic rate that all share, if it is time to. `stored`: its text, `None` for the first time.
-    /// `used`: the permits since the last change, so long ago. `now`: by the clock that all share. Returns the new text and the
-    /// interval between permits.
+    /// Updates the shared state of the automatic rate, if due. `stored`: the current text, `None` at first. `used`: the permits
+    /// used since the last change, `since` ago. `now`: the shared clock. Returns the new text and the interval between permits.
     pub fn adjusted(
         &self,
         speed: Speed,

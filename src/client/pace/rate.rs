@@ -26,17 +26,17 @@ impl Rate {
         f64::from(self.count.get()) / self.per.as_secs_f64()
     }
 
-    /// Creates a rate of so many requests in so many seconds: those of a second, a minute or an hour.
+    /// Creates a rate of `requests` per `seconds`. The period must be a second, a minute or an hour.
     ///
     /// # Errors
-    /// If it is another time, or there is no time between two requests.
+    /// If the period is invalid, or the interval between two requests is zero.
     pub fn new(requests: NonZeroU32, seconds: NonZeroU32) -> Result<Rate, String> {
         let rate = Rate { count: requests, per: Duration::from_secs(u64::from(seconds.get())) };
         let is_unit = [NonZeroU32::MIN, MINUTE, HOUR].contains(&seconds);
         if rate.interval().is_zero() || !is_unit { Err(format!("{rate} is not a rate")) } else { Ok(rate) }
     }
 
-    /// Returns the number of requests, and of the seconds in which they are permitted.
+    /// Returns the number of requests, and the period in seconds.
     pub fn parts(&self) -> (NonZeroU32, NonZeroU32) {
         let seconds = u32::try_from(self.per.as_secs()).ok().and_then(NonZeroU32::new);
         (self.count, seconds.expect("the unit of a rate is a second, a minute or an hour"))

@@ -1,4 +1,4 @@
-//! A rate shared by the processes of a machine: a file with the time of the next permit, and a lock on it.
+//! A rate shared by the processes of a machine, through a locked file with the time of the next permit.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};

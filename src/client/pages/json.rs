@@ -6,8 +6,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// Returns the fields of a JSON object in their order: unescaped names and the JSON of the values. Returns `None` for
-/// other JSON.
+/// Returns the fields of a JSON object in order: unescaped names and the JSON of the values. Returns `None` for other JSON.
 pub(crate) fn object_fields(json: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
     serde_json::from_str(json).ok().map(|Fields(fields)| fields)
 }
@@ -33,7 +32,7 @@ pub(crate) fn unescaped(json: &str) -> Cow<'_, str> {
     }
 }
 
-/// The fields of a JSON object in their order: unescaped names and the JSON of the values.
+/// The fields of a JSON object in order: unescaped names and the JSON of the values.
 struct Fields<'a>(Vec<(Cow<'a, str>, &'a str)>);
 
 impl<'de> Deserialize<'de> for Fields<'de> {

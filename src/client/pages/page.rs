@@ -26,7 +26,7 @@ pub(crate) struct Page {
 #[derive(Clone, Debug)]
 pub(crate) struct Entry<'a> {
     json: &'a str,
-    /// Split on first use. Empty for an entry that is not an object.
+    /// Split on first use. Empty unless the entry is an object.
     fields: OnceCell<Vec<(Cow<'a, str>, &'a str)>>,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Entry<'a> {
         self.json.starts_with('{')
     }
 
-    /// Returns the fields of an object in their order: unescaped names and the JSON of the values.
+    /// Returns the fields of an object in order: unescaped names and the JSON of the values.
     pub(crate) fn fields(&self) -> &[(Cow<'a, str>, &'a str)] {
         let split = || if self.is_object() { object_fields(self.json) } else { None };
         self.fields.get_or_init(|| split().unwrap_or_default())

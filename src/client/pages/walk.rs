@@ -1,20 +1,20 @@
-//! Walking a list page by page: when to stop, which entries are new, and whether the list was read completely. Pure.
+//! The walk over the pages of a list: when to stop, which entries are new, and whether the list is complete. Pure.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
 use super::page::{Entry, Page};
 
-/// Number of consecutive pages without new entries that ends a list. A single page may be a gap.
+/// Number of consecutive pages without new entries that end a list. A single empty page may be a gap.
 const MAX_EMPTY_PAGES: u32 = 2;
 /// Maximum number of pages. Stops the walk if the service generates records endlessly.
 pub(super) const MAX_PAGES: u64 = if cfg!(test) { 2_000 } else { 1_000_000 };
 /// Maximum number of entries to reserve memory for, because the reported total may be wrong.
 const MAX_RESERVED: usize = 900_000;
 
-/// The state of a walk over the pages of one list.
+/// The state of a walk over the pages of a list.
 ///
-/// Entries are identified by a 64-bit hash of the ID, or of the whole JSON of an entry without one. Among ten million
+/// Entries are identified by a 64-bit hash of the ID; entries without an ID, by a hash of the whole JSON. Among ten million
 /// records, the probability of a collision is 1 in 400,000, and the total would reveal the error.
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
@@ -30,20 +30,20 @@ pub(crate) struct Walk {
     pub(crate) duplicates: u64,
     /// The latest total reported by the service.
     pub(crate) total: Option<u64>,
-    /// The latest total reported before it was reached.
+    /// The latest total reported before the number of entries reached it.
     announced_total: Option<u64>,
-    /// The total decreased: entries may have moved to pages that were already fetched.
+    /// Whether the total decreased: entries may have moved to pages fetched earlier.
     total_shrank: bool,
     total_changed: bool,
-    /// Number of entries without an ID that repeat an earlier entry.
+    /// Number of entries without an ID that equal an earlier entry.
     identical_without_id: u64,
-    /// The entries of the first page. Their number is the page size in force.
+    /// The entries of the first page. Their number is the effective page size.
     first_page: Vec<u64>,
     /// Number of the last page with entries.
     last_page: u64,
     /// Number of pages read again.
     looks: u64,
-    /// Every page after the first repeated the first one.
+    /// Whether all later pages equal the first.
     repeats_first: bool,
     /// Consecutive pages without new entries.
     empty_pages: u32,
@@ -60,9 +60,9 @@ pub(crate) enum Completeness {
     ReadToEnd,
     /// The service ignores page numbers and page sizes, and answers with all records at once.
     Unpaged,
-    /// Each record was requested by its ID.
+    /// Every record was requested by ID.
     RequestedById,
-    /// The list changed while it was read, so records may be missing or gone. Reading it again may help.
+    /// The list changed during the walk, so records may be missing or deleted. Another walk may help.
     Moved(String),
     /// Completeness cannot be shown, for this reason.
     Unproven(String),
@@ -74,7 +74,7 @@ impl Walk {
         Walk { hasher: self.hasher.clone(), ..Walk::default() }
     }
 
-    /// Adds the next page. Returns for each entry whether it is new.
+    /// Adds the next page. Returns a flag for each entry: whether it is new.
     pub(crate) fn insert(&mut self, page: &Page) -> Vec<bool> {
         self.fetched += 1;
         self.pages += u64::from(page.len() > 0);
@@ -105,7 +105,7 @@ impl Walk {
         new
     }
 
-    /// Notes the total of a page whose entries do not matter.
+    /// Records the total of a page without its entries.
     pub(crate) fn observe_total(&mut self, page: &Page) {
         if let (Some(before), Some(now)) = (self.total, page.total) {
             self.total_shrank |= now < before;
@@ -114,7 +114,7 @@ impl Walk {
         self.total = page.total.or(self.total);
     }
 
-    /// Adds a page that is read again after the end of the walk. Returns for each entry whether it is new.
+    /// Adds a page read again after the end of the walk. Returns a flag for each entry: whether it is new.
     pub(crate) fn look_again(&mut self, page: &Page) -> Vec<bool> {
         self.looks += 1;
         let hashes: Vec<u64> = page.entries().map(|entry| self.identity(&entry).hash).collect();
@@ -124,14 +124,15 @@ impl Walk {
         new
     }
 
-    /// Returns the number of pages so far, without those that were read again.
+    /// Returns the number of pages so far, without repeated pages.
     pub(crate) fn fetched(&self) -> u64 {
         self.fetched
     }
 
-    /// Returns the first page to be read again after the end of the walk, because entries may have been inserted in front.
-    /// `None` for a list with a total on a single page, which is a snapshot. Without a total, entries may have moved to it from
-    /// a second page before that was read, because others were removed; several pages are all read again.
+    /// Returns the first page to read again after the end of the walk, because entries may have been inserted in front. Returns
+    /// `None` for a list with a total on a single page, which is a snapshot. Without a total, deletions may have moved entries
+    /// from a second page to the first before the second page was read. Lists of several pages without a total are walked again
+    /// completely.
     pub(crate) fn first_look(&self) -> Option<u64> {
         let may_have_moved = match self.total {
             Some(_) => self.pages > 1,
@@ -145,23 +146,23 @@ impl Walk {
         self.first_look().and(self.total).filter(|total| *total > self.entries).map(|_| self.last_page)
     }
 
-    /// Returns whether only a second walk over the same pages shows that no entry was skipped: without a total, nothing else
-    /// tells that another one was removed meanwhile.
+    /// Returns whether only a second walk over the same pages proves that no entry was skipped: without a total, deletions during
+    /// the walk are invisible.
     pub(crate) fn needs_second_walk(&self) -> bool {
         self.pages > 1 && self.total.is_none()
     }
 
-    /// Returns whether too many pages were read again, as by a service that generates records endlessly.
+    /// Returns whether too many pages were read again, for example because a service generates records endlessly.
     pub(crate) fn has_looked_enough(&self) -> bool {
         self.looks >= MAX_PAGES
     }
 
-    /// Returns whether the list has more entries than its first page.
+    /// Returns whether the list has more entries than the first page.
     pub(crate) fn is_longer(&self) -> bool {
         self.pages > 1 || self.total.is_some_and(|total| total > self.first_page.len() as u64)
     }
 
-    /// Returns whether the service seems to ignore page numbers: it reports no total, and all pages are the same.
+    /// Returns whether the service seems to ignore page numbers: no total is reported, and all pages are the same.
     pub(crate) fn is_unpaged(&self) -> bool {
         self.repeats_first && self.total.is_none()
     }
@@ -182,25 +183,25 @@ impl Walk {
     fn identity(&self, entry: &Entry<'_>) -> Identity {
         let id = entry.id();
         let (has_id, text) = (id.is_some(), id.as_deref().unwrap_or(entry.json()));
-        // An ID never equals the JSON of an entry without one.
+        // Includes `has_id`, so that an ID never equals the JSON of an entry.
         let hash = self.hasher.hash_one((has_id, text));
         Identity { has_id, hash, was_seen: !has_id && self.seen.contains(&hash) }
     }
 
     /// Returns whether the walk has ended.
     ///
-    /// Reaching the total ends the walk only if the same total was reported before it was reached: a service that
-    /// counts the entries returned so far says nothing about the rest.
+    /// Reaching the total ends the walk only if the same total was reported earlier: a service that counts the entries returned
+    /// so far reveals nothing about the rest.
     pub(crate) fn is_over(&self) -> bool {
         let is_reached = self.total == Some(self.entries);
         let is_trusted = self.announced_total == self.total || self.empty_pages > 0;
         is_reached && is_trusted || self.empty_pages >= MAX_EMPTY_PAGES || self.fetched >= MAX_PAGES
     }
 
-    /// Returns the last page that may be requested before another one was inserted.
+    /// Returns the last page to request before further pages were inserted.
     ///
-    /// This is the last page according to the total. Beyond that page, or without a total, the number of pages
-    /// requested ahead equals the number of productive pages in a row, so that short lists cost few useless requests.
+    /// This is the last page according to the total. Beyond, or without a total, the number of pages requested ahead equals the
+    /// number of consecutive productive pages, so that short lists cause few useless requests.
     pub(crate) fn horizon(&self) -> u64 {
         let last_page = match (self.total, self.first_page.len() as u64) {
             (Some(total), size) if size > 0 => total.div_ceil(size).min(MAX_PAGES),
@@ -214,7 +215,7 @@ impl Walk {
         last_page.max(self.fetched.saturating_add(ahead))
     }
 
-    /// Compares a second walk over the same list with this one, and returns the completeness shown by both.
+    /// Compares a second walk over the same list with this walk. Returns the completeness proved by both.
     pub(crate) fn confirmed_by(&self, second: &Walk) -> Completeness {
         let added = second.seen.difference(&self.seen).count();
         let missing = self.seen.difference(&second.seen).count();
@@ -247,7 +248,7 @@ impl Walk {
             Some(_) if self.total_shrank => {
                 moved("records were removed while the list was being read, so others may have been skipped")
             }
-            // The first page was read again until its entries were known, so new entries in front of it are found.
+            // The first page was read again until all its entries were known, so new entries in front were found.
             Some(_) if self.total_changed && self.duplicates > 0 && self.looks == 0 => {
                 moved("the list changed while it was being read, and its pages repeat records")
             }

@@ -1,4 +1,4 @@
-//! The checked base address of the service, and the addresses below it.
+//! The validated base address of the service, and addresses below.
 
 use reqwest::Url;
 
@@ -36,10 +36,10 @@ impl Address {
     }
 }
 
-/// Returns a base address in the form in which runs remember it.
+/// Returns a base address in the normal form stored with runs.
 ///
 /// # Errors
-/// If it is none.
+/// If the address is invalid.
 pub fn normal_address(base: &str) -> Result<String, Error> {
     Address::new(base).map(|address| address.as_str().to_owned())
 }

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use reqwest::Url;
 
-/// Whether a base address is that of this machine: `localhost` or a loopback address.
+/// Returns whether a base address refers to this machine: `localhost` or a loopback address.
 pub fn is_local(base: &str) -> bool {
     let Ok(url) = Url::parse(base.trim()) else { return false };
     let Some(host) = url.host_str() else { return false };
@@ -12,8 +12,8 @@ pub fn is_local(base: &str) -> bool {
     host == "localhost" || ip.is_some_and(|ip| ip.is_loopback())
 }
 
-/// Returns the same text for base addresses of the same service: those that differ at most in the case of the host, the default
-/// port, trailing slashes, and the name of this machine.
+/// Returns the same text for all base addresses of a service. Ignores the case of the host, the default port, trailing slashes,
+/// and different names of this machine.
 pub fn service_name(base: &str) -> String {
     let Ok(mut url) = Url::parse(&format!("{}/", plain(base))) else { return plain(base).to_owned() };
     if is_local(base) {
@@ -23,13 +23,12 @@ pub fn service_name(base: &str) -> String {
     plain(url.as_str()).to_owned()
 }
 
-/// Returns a base address without white space around it and without trailing slashes.
+/// Removes surrounding white space and trailing slashes from a base address.
 pub(in crate::client) fn plain(base: &str) -> &str {
     base.trim().trim_end_matches('/')
 }
 
-/// Whether two base addresses mean the same service: they differ at most in the case of the host, the default port and
-/// trailing slashes.
+/// Returns whether two base addresses mean the same service. Ignores the case of the host, the default port and trailing slashes.
 pub(in crate::client) fn is_same(one: &str, other: &str) -> bool {
     let parsed = |base: &str| Url::parse(&format!("{}/", plain(base))).ok();
     match (parsed(one), parsed(other)) {

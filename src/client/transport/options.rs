@@ -11,33 +11,34 @@ use super::base_url::{is_local, redacted};
 /// How to connect to a service. The default is the system's CA certificates and the proxy of the environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConnectOptions {
-    /// PEM file with CA certificates, in addition to those of the system.
+    /// PEM file with CA certificates, in addition to the CA certificates of the system.
     pub ca_file: Option<PathBuf>,
     pub client_cert: Option<ClientCert>,
-    /// `None` for the proxy of the environment, if there is one and the service runs on another machine.
+    /// `None` uses the proxy from the environment, if any, unless the service runs on this machine.
     pub proxy: Option<ProxyAddress>,
     /// Sends tokens to other machines without encryption.
     pub insecure_http: bool,
-    /// Uses no proxy, not even that of the environment: for a service in this process.
+    /// Uses no proxy at all, not even from the environment: for a service in this process.
     pub is_direct: bool,
 }
 
 /// A certificate that identifies this client to the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientCert {
-    /// PEM file with the certificate and those of its issuers.
+    /// PEM file with the certificate and its issuers.
     pub cert: PathBuf,
     /// PEM file with the private key; `None` if the key is in the file of the certificate.
     pub key: Option<PathBuf>,
 }
 
 impl ConnectOptions {
-    /// Whether no proxy is used for an address. To the proxy of the environment, one of this machine would be that of another.
+    /// Returns whether to connect without a proxy. A proxy on another machine can't reach a service on this machine, so the proxy
+    /// from the environment is ignored for local addresses.
     pub(super) fn goes_directly(&self, is_local: bool) -> bool {
         self.is_direct || (is_local && self.proxy.is_none())
     }
 
-    /// Fills what is not set with that of `other`.
+    /// Fills missing options from `other`.
     pub fn or(self, other: &ConnectOptions) -> ConnectOptions {
         ConnectOptions {
             ca_file: self.ca_file.or_else(|| other.ca_file.clone()),
@@ -66,13 +67,13 @@ impl ProxyAddress {
         is_local(self.0.as_str())
     }
 
-    /// Returns the address with its credentials.
+    /// Returns the address, including credentials.
     pub(super) fn url(&self) -> &Url {
         &self.0
     }
 }
 
-/// Parses an address such as `socks5h://proxy.example:1080`. Without a scheme it is that of an HTTP proxy.
+/// Parses an address such as `socks5h://proxy.example:1080`. The default scheme is HTTP.
 impl FromStr for ProxyAddress {
     type Err = String;
 

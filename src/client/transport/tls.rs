@@ -1,4 +1,4 @@
-//! TLS: trusted certificates, the client's certificate, and checks of the service's certificate that explain a refusal.
+//! TLS: trusted certificates, the client certificate, and checks of the service's certificate that explain a refusal.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ fn read(path: &Path, what: &'static str) -> Result<Vec<u8>, Error> {
     std::fs::read(path).map_err(|error| Error::unusable(what, path, &error.to_string(), OPEN))
 }
 
-/// The system's verifier, with the reason of a refusal as a [`TlsProblem`] in its error.
+/// The verifier of the system. Adds the reason for a refusal to its error, as a [`TlsProblem`].
 #[derive(Debug)]
 struct Explaining {
     system: Verifier,
@@ -114,8 +114,8 @@ impl Explaining {
         Ok(Explaining { system, added })
     }
 
-    /// Returns why a certificate is refused, or `None` if it is in the CA file, for this host and valid. The system refuses
-    /// it even then if it says that it is that of a CA, as self-signed certificates of servers often do.
+    /// Returns the reason for refusing a certificate, or `None` if the certificate is in the CA file, matches the host, and is
+    /// valid. The system also refuses such certificates if they are marked as a CA, as self-signed server certificates often are.
     fn refusal(
         &self,
         why: CertificateError,
@@ -227,7 +227,7 @@ fn is_self_signed(certificate: Option<&Certificate>) -> bool {
     names.is_some_and(|names| names.issuer() == names.subject())
 }
 
-/// Returns the text of a certificate for a message: printable, on one line and not long.
+/// Returns a text from a certificate for a message: printable, on one line, and shortened.
 fn plain(text: &str) -> String {
     const MOST: usize = 200;
     let is_printable = |c: char| c == ' ' || c.is_alphanumeric() || c.is_ascii_punctuation();

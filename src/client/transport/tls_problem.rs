@@ -1,4 +1,4 @@
-//! Reasons why no trusted connection can be made, which no repetition changes.
+//! Permanent reasons why no trusted connection is possible.
 
 use rustls::{AlertDescription, CertificateError, InvalidMessage, PeerIncompatible};
 
@@ -111,7 +111,7 @@ impl TlsProblem {
         })
     }
 
-    /// Returns the problem that an answer of 400 names. Web servers answer so if the encryption is missing or one-sided,
+    /// Returns the problem reported by a 400 response. Web servers respond like this if encryption is missing or one-sided,
     /// before the service gets the request.
     pub(super) fn of_bad_request(body: &[u8]) -> Option<TlsProblem> {
         let body = &body[..body.len().min(4096)];

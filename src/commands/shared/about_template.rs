@@ -1,19 +1,19 @@
-//! What a template does, for a person who decides whether to trust it.
+//! Describes a template, for a person who decides whether to trust it.
 
 use crate::template::Template;
 use crate::template::model::{Constant, FieldRule, Source, Translate};
 use crate::ui;
 
-/// What a template sends and reads.
+/// The data sent and the files read by a template.
 #[derive(Debug, Default, serde::Serialize)]
 pub(crate) struct AboutTemplate {
     /// The fields with their columns.
     pub fields: Vec<String>,
-    /// The fields with a value that does not come from the sheet.
+    /// The fields with a value from the template.
     pub constants: Vec<String>,
     /// The lookup tables.
     pub lookups: Vec<String>,
-    /// What is done with the cells of a field, by its keys in the template.
+    /// The processing of the cells of a field, as keys of the template.
     pub steps: Vec<String>,
     /// The other keys of the template, such as filters, rules and parameters.
     pub rules: Vec<String>,
@@ -21,9 +21,9 @@ pub(crate) struct AboutTemplate {
 
 /// Maximum number of characters of a step or a rule.
 const LONGEST: usize = 1_000;
-/// The keys of a field that are shown with its source, or that change no value.
+/// The keys of a field that are shown together with its source, or do not change the value.
 const OF_SOURCE: [&str; 6] = ["column", "columns", "value", "text", "optional", "guess"];
-/// The keys of a template that are shown elsewhere, or that change no value.
+/// The keys of a template that are shown elsewhere, or do not change a value.
 const SHOWN: [&str; 6] = ["sheetport", "record", "description", "fields", "lines", "examples"];
 
 impl AboutTemplate {
@@ -62,7 +62,7 @@ impl AboutTemplate {
         self.rules.extend(written(keys, &SHOWN).into_iter().map(bounded));
     }
 
-    /// Prints what the template does.
+    /// Prints the description.
     pub(crate) fn print(&self) {
         let lists = [
             ("columns:", &self.fields),
@@ -85,7 +85,7 @@ impl AboutTemplate {
     }
 }
 
-/// Returns the keys as in a template, without those in `left_out`.
+/// Returns the keys in TOML notation, except the keys in `left_out`.
 fn written<'k>(keys: impl IntoIterator<Item = (&'k String, &'k toml::Value)>, left_out: &[&str]) -> Vec<String> {
     let keys = keys.into_iter().filter(|(key, _)| !left_out.contains(&key.as_str()));
     keys.map(|(key, value)| format!("{key} = {value}")).collect()

@@ -34,7 +34,7 @@ impl Console {
         Console { reading: "checking", problems: !output.json, ..Console::for_preview(output) }
     }
 
-    /// Returns a console that prints the values in each field.
+    /// Returns a console that also prints the values of each field.
     pub(crate) fn for_preview(output: Output) -> Console {
         Console { profile: output.talks(), ..Console::new(output) }
     }
@@ -101,7 +101,7 @@ impl Console {
         }
     }
 
-    /// Says which records were sent before, and what happens to them.
+    /// Prints the number of records sent before, and their treatment.
     fn show_compared(&self, compared: &Compared, kind: RecordKind) {
         let plural = kind.input().plural;
         let is_one = |records: u64| if records == 1 { kind.name().replace('-', " ") } else { plural.to_owned() };
@@ -138,7 +138,7 @@ impl Console {
     }
 }
 
-/// Says which records newer runs have sent, and how to send them all the same.
+/// Prints the number of records sent by newer runs, and the command for sending these records anyway.
 fn show_superseded(by: &[LeftOut], kind: RecordKind, anyway: &str) {
     let input = kind.input();
     for LeftOut { run, date, records, .. } in by {

@@ -17,7 +17,7 @@ pub(crate) async fn open(path: &Path, settings: &Settings) -> Result<InputFile, 
     })
 }
 
-/// Loads the template, or the recognized one, and combines it with the file and the flags.
+/// Loads the named or recognized template, and combines it with the file and the flags.
 pub(crate) async fn spreadsheet<'a>(
     file: &'a InputFile,
     input: &'a Input,
@@ -31,10 +31,10 @@ pub(crate) async fn spreadsheet<'a>(
     let (template, text) = (load_template_for(&name, input.changes(), file)?, input.reading.options());
     if let Purpose::Sending { .. } = purpose {
         match input.template {
-            // Who sends with a template by its name trusts it.
+            // Naming a template for an upload implies trust.
             Some(_) => operations::trust(&settings.context, &template)?,
-            // The file may have been replaced since it was shown and accepted.
-            // Flags that change the template make it another one.
+            // The file may have been replaced since a person accepted it. With flags that change the template, its digest differs
+            // from the accepted one anyway.
             None if input.set.is_empty()
                 && input.locale.is_none()
                 && !operations::is_trusted(&settings.context, &template) =>

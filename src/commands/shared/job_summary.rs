@@ -32,7 +32,7 @@ const WORST_FIRST: [Exit; 12] = [
     Exit::Done,
 ];
 
-/// What a job has done.
+/// The result of a job, for people and programs.
 #[derive(Debug)]
 pub(crate) struct JobSummary {
     pub exit: Exit,
@@ -46,7 +46,7 @@ pub(crate) struct JobSummary {
     outcome: String,
 }
 
-/// A step as it is told.
+/// The description of a step.
 #[derive(Default)]
 struct Told {
     exits: Vec<Exit>,
@@ -109,7 +109,7 @@ impl JobSummary {
         JobSummary { exit, lines: told.lines, json, warnings, reports: told.reports, found_nothing, outcome }
     }
 
-    /// Returns what the notices of the job tell.
+    /// Returns the content of the notices of the job.
     pub(crate) fn news(&self, job: &Job) -> News {
         let mut occasions = Vec::new();
         let given = [
@@ -131,7 +131,7 @@ impl JobSummary {
         }
     }
 
-    /// Adds what became of the notices. A notice that was not sent is a failure of the job: nobody would know of the next one.
+    /// Adds the results of the notices. A notice that was not sent is a failure of the job: the next problem would go unnoticed.
     pub(crate) fn add_notices(&mut self, notices: &[Notified]) {
         let notice = |notified: &Notified| {
             let on: Vec<&str> = notified.on.iter().map(|occasion| occasion.name()).collect();

@@ -1,4 +1,4 @@
-//! Code that several commands use: opening the input, showing progress, signals and the summary at the end.
+//! Code shared by several commands: opening the input, progress, signals, and the final summary.
 
 pub(super) mod about_template;
 pub(super) mod console;

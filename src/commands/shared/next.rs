@@ -1,9 +1,9 @@
-//! Next commands that repeat the flags of the present one.
+//! Suggested commands that repeat the flags of the current command.
 
 use crate::cli::{Input, Pacing, Upload};
 use crate::operations::{self, CommandLine, Context};
 
-/// Returns the command that uploads with the same flags.
+/// Returns the upload command with the same flags.
 pub(crate) fn upload(args: &Upload, template: &str, context: &Context) -> CommandLine {
     let names = args.allow_repeat.as_ref().map(|names| names.join(","));
     let (repeats, names) = (names.is_some(), names.filter(|names| !names.is_empty()));
@@ -28,7 +28,7 @@ pub(crate) fn upload(args: &Upload, template: &str, context: &Context) -> Comman
         .switch("for-supplier", args.for_supplier)
 }
 
-/// Returns the command that uploads the file with the same flags for reading it.
+/// Returns the upload command with the same flags for reading the file.
 pub(crate) fn of_input(input: &Input, template: &str, context: &Context) -> CommandLine {
     let mut command = CommandLine::new(context, "upload").file(&input.file).short('t', "template", template);
     command = command.flag("sheet", input.sheet.as_ref());

@@ -77,7 +77,7 @@ fn print_skipped_sheet(sheet: &str, missing: &Missing) {
     ui::remark(format_args!("skipping the sheet '{sheet}': {why}"));
 }
 
-/// Returns the columns that become a field, as `column → field`.
+/// Returns the mapped columns, as `column → field`.
 fn mapped(template: &Template, layout: &Layout) -> Vec<String> {
     let header = |index: usize| Some(layout.header.names.get(index)?.trim().to_owned());
     let cells: Vec<usize> = match &template.unpivot {

@@ -1,4 +1,4 @@
-//! Who runs the command, for what the ledger keeps about decisions.
+//! The person who runs the command, for decisions recorded in the ledger.
 
 /// Returns the name of the logged-in user.
 pub(crate) fn login_name() -> String {

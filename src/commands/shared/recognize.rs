@@ -1,4 +1,4 @@
-//! Chooses the template of a file that was given without one.
+//! Chooses the template for a file without `-t`.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::visible::one_line;
 /// Maximum number of other templates named.
 const MAX_OTHERS: usize = 3;
 
-/// What the template is for.
+/// The purpose of the template.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose<'a> {
     /// Nothing is sent, so the best guess is good enough.
@@ -26,7 +26,7 @@ pub(crate) enum Purpose<'a> {
     Sending { is_agreed: bool, upload: &'a Upload },
 }
 
-/// Returns the name of the template that fits the file, and says why.
+/// Returns the name of the template that fits the file, and prints the reason.
 pub(crate) async fn recognize(
     file: &InputFile,
     input: &Input,
@@ -95,7 +95,7 @@ pub(crate) async fn recognize(
     Ok(best.name.clone())
 }
 
-/// Converts an error. If the file does not have the columns of the template, the hint also names a template that fits.
+/// Converts an error. If the file lacks columns of the template, the hint also names a template that fits.
 pub(crate) async fn with_suggestion(
     error: operations::Error,
     file: &InputFile,
@@ -106,7 +106,7 @@ pub(crate) async fn with_suggestion(
     let mut failure = Failure::from(error);
     if is_other_template {
         let unknown = Unrecognized { file, sheet: input.sheet.as_deref(), text: input.reading.options() };
-        // The first error is the important one.
+        // The first error is more important than a failure to recognize the file.
         if let Ok(recognized) = operations::recognize(&settings.context, &unknown, &|_| {}).await
             && let Some(best) = recognized.candidates.first().filter(|best| best.fit.is_good())
         {
@@ -136,7 +136,7 @@ fn describe(candidate: &Candidate) -> String {
     )
 }
 
-/// Names the other templates that fit.
+/// Lists the other templates that fit.
 fn others(recognized: &Recognized) -> Option<String> {
     let others: Vec<String> = recognized.candidates[1..]
         .iter()
@@ -147,7 +147,7 @@ fn others(recognized: &Recognized) -> Option<String> {
     (!others.is_empty()).then(|| format!("also fitting: {}", others.join(", ")))
 }
 
-/// Says which template has the required columns, although few rows are valid.
+/// Names the template whose columns are present, although few rows are valid.
 fn nearly(recognized: &Recognized) -> String {
     recognized.candidates.first().map_or_else(String::new, |best| format!("; the nearest is {}", describe(best)))
 }

@@ -1,10 +1,10 @@
-//! Where the service of `serve` and its subcommands keeps its records.
+//! The storage of the service, for `serve` and its subcommands.
 
 use crate::cli::Data;
 use crate::error::{Exit, Failure};
 use crate::service::Storage;
 
-/// Returns the storage that the flags or the environment name.
+/// Returns the storage selected by flags or environment variables.
 pub(in crate::commands) fn storage(data: &Data) -> Result<Storage, Failure> {
     let hint = "name a database such as postgres://anna@db.example/service with SHEETPORT_STORE or --store, and set PGPASSWORD or \
                 enter the password in the file .pgpass";

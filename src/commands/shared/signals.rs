@@ -10,7 +10,7 @@ use crate::error::Exit;
 use crate::ui;
 use crate::upload::Grace;
 
-/// Waits for a signal and remembers its kind.
+/// Waits for a signal and stores its kind.
 #[derive(Debug, Default)]
 pub(crate) struct Interrupt {
     exit: AtomicU8,
@@ -57,7 +57,7 @@ impl Interrupt {
     }
 }
 
-/// The signals that ask the process to stop. None is lost between two calls of [`Signals::next`].
+/// The signals that request a stop. Signals between two calls of [`Signals::next`] are not lost.
 struct Signals {
     #[cfg(unix)]
     streams: Vec<(Exit, tokio::signal::unix::Signal)>,
@@ -87,7 +87,7 @@ impl Signals {
     }
 }
 
-/// Whether the process was started to outlive its terminal, as by `nohup`.
+/// Returns whether the process was started with SIGHUP ignored, for example by `nohup`.
 #[cfg(unix)]
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -108,8 +108,7 @@ impl Signals {
     }
 }
 
-/// Keeps the signal for a file that exceeds the permitted size from ending the process: the write fails with an error
-/// instead.
+/// Makes a write beyond the permitted file size fail with an error, instead of ending the process by a signal.
 pub(crate) fn outlive_file_size_limit() {
     #[cfg(unix)]
     {

@@ -28,7 +28,7 @@ pub(crate) struct Summary {
     pub file: String,
     #[serde(flatten)]
     pub accounting: Accounting,
-    /// Requests of this command besides those for the records.
+    /// Number of requests besides the requests for records.
     pub other_requests: u64,
     pub seconds: f64,
     /// Requests per second.
@@ -38,15 +38,15 @@ pub(crate) struct Summary {
     pub next: Option<String>,
     /// Whether the pending records are left to workers.
     pub queued: bool,
-    /// Why the run stopped before its end.
+    /// The reason for an early stop.
     pub stopped: Option<String>,
-    /// Records left out because an earlier run sent them.
+    /// Records already sent by an earlier run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sent_before: Vec<SentBefore>,
-    /// Records not sent because a newer run has sent their keys. They count as skipped.
+    /// Records not sent because a newer run has sent their keys. Counted as skipped.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub superseded: Vec<SentBefore>,
-    /// What the service of a rehearsal had.
+    /// The content of the service in a rehearsal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rehearsal: Option<Rehearsal>,
     /// Problems grouped by cause, only for `check`.
@@ -59,12 +59,12 @@ pub(crate) struct Summary {
     pub profile: Option<Profile>,
 }
 
-/// The numbers of records that a rehearsal began with, by kind.
+/// The number of records at the start of a rehearsal, by kind.
 #[derive(Debug, Serialize)]
 pub(crate) struct Rehearsal {
     pub made_up: BTreeMap<&'static str, u64>,
     pub from_exports: BTreeMap<&'static str, u64>,
-    /// How long the upload takes, if its rate is known.
+    /// The duration of the upload, if its rate is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forecast: Option<ForecastJson>,
     #[serde(skip)]
@@ -91,7 +91,7 @@ impl Rehearsal {
         Rehearsal { made_up, from_exports, forecast, rehearsed }
     }
 
-    /// Returns a sentence for the records that were made up and one for those of exports, if there were any.
+    /// Returns a sentence about made-up records, and a sentence about records from exports, if any.
     fn sentences(&self) -> impl Iterator<Item = String> {
         let Rehearsed { made_up, from_exports, forecast } = &self.rehearsed;
         let sentence = |records: &[RehearsalRecords], what: &str| {
@@ -113,7 +113,7 @@ impl Rehearsal {
     }
 }
 
-/// Records that another run sent.
+/// Records sent by another run.
 #[derive(Debug, Serialize)]
 pub(crate) struct SentBefore {
     pub run: RunId,
@@ -196,7 +196,7 @@ impl Summary {
         }
     }
 
-    /// Summarizes a run that has ended, or was queued.
+    /// Summarizes a run that has ended or was queued.
     pub(crate) fn of_finished(command: &str, finished: Finished, report: Option<PathBuf>) -> Summary {
         let Finished {
             run,

@@ -5,14 +5,15 @@ use super::super::service::login::probe;
 use super::finding::Finding;
 use crate::client::ProxyAddress;
 
-/// Time before the end of a token that can't be renewed, in seconds.
+/// Remaining lifetime below which a non-renewable token is reported, in seconds.
 const SOON: i64 = 24 * 60 * 60;
 /// Time before the end of a refresh token, in seconds.
 const WEEK: i64 = 7 * SOON;
-/// Differences of the clocks, in seconds: tokens are renewed 30 s before their end.
+/// Differences between the clocks that are reported as a warning and as a problem, in seconds. Tokens are renewed 30 s before
+/// they expire.
 const OFF: u64 = 30;
 const FAR_OFF: u64 = 300;
-/// Variables that name a proxy.
+/// Environment variables for proxies.
 const PROXIES: [&str; 6] = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 
 /// Checks the address of the service.
@@ -28,7 +29,7 @@ pub(super) fn address(context: &Context) -> Finding {
     }
 }
 
-/// Checks the tokens, their file, and the files of the connection, without sending anything.
+/// Checks the tokens, the token file, and the files for the connection, without sending a request.
 pub(super) fn tokens(context: &Context) -> Finding {
     const NAME: &str = "tokens";
     let Ok(base_url) = context.base_url() else { return Finding::ok(NAME, "not checked without an address") };
@@ -37,7 +38,7 @@ pub(super) fn tokens(context: &Context) -> Finding {
     }
     let origin = context.tokens_from.map_or("given", |origin| origin.described());
     let file = context.credentials.file.as_ref().map_or(String::new(), |file| {
-        // A file that others can read is refused before.
+        // A file readable by others was refused earlier.
         format!(", in {}, which only you can read", file.path().display())
     });
     let access = context.credentials.access_level().map_or(String::new(), |access| format!(", access {access}"));
@@ -70,7 +71,7 @@ pub(super) fn expiry(context: &Context) -> Finding {
     }
 }
 
-/// Judges the end of a refresh token, after which nothing renews the access token.
+/// Judges the expiry of a refresh token. Afterwards, the access token can no longer be renewed.
 fn renewable(access: jiff::Timestamp, refresh: Option<i64>) -> Finding {
     const NAME: &str = "expiry";
     let access = format!("the access token ends {access} and is renewed by then");
@@ -84,7 +85,7 @@ fn renewable(access: jiff::Timestamp, refresh: Option<i64>) -> Finding {
     }
 }
 
-/// Says which proxies and certificates are in force.
+/// Describes the proxies and certificates in use.
 pub(super) fn connection(context: &Context) -> Finding {
     const NAME: &str = "connection";
     let options = &context.connection;
@@ -120,7 +121,7 @@ pub(super) fn connection(context: &Context) -> Finding {
     }
 }
 
-/// Asks the service whether it accepts the token, and compares its clock with ours.
+/// Asks the service whether the token is valid, and compares its clock with the local clock.
 pub(super) async fn service(context: &Context) -> Vec<Finding> {
     const NAME: &str = "service";
     if context.base_url().is_err() {

@@ -3,11 +3,11 @@
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was checked: a short name, stable for scripts.
+    /// The name of the check: short, and stable for scripts.
     pub name: &'static str,
     pub health: Health,
     pub text: String,
-    /// How to correct it.
+    /// The remedy.
     pub remedy: Option<String>,
 }
 
@@ -45,7 +45,7 @@ impl Finding {
         Finding { name, health: Health::Problem, text: text.into(), remedy: Some(remedy.into()) }
     }
 
-    /// Returns the problem that an operation reports.
+    /// Returns the problem for a failed operation.
     pub(super) fn failed(name: &'static str, error: &crate::operations::Error) -> Finding {
         Finding { name, health: Health::Problem, text: error.to_string(), remedy: error.hint() }
     }

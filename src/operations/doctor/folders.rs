@@ -1,4 +1,4 @@
-//! The folder of lasting data: its permissions, free space, and the ledger in it.
+//! Checks the home folder: permissions, free space, and the ledger inside.
 
 use std::io;
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::super::context::Context;
 use super::super::runs::check_runs::check_runs;
 use super::finding::Finding;
 
-/// Free bytes with which nothing is certain to be written, and with which large transfers may fail.
+/// Free space in bytes below which writing may fail, and below which large transfers may fail.
 const TOO_LITTLE: u64 = 100 << 20;
 const LITTLE: u64 = 1 << 30;
 const OTHER_FOLDER: &str = "make it writable, or set SHEETPORT_HOME to another folder";
@@ -78,12 +78,12 @@ pub(super) async fn ledger(context: &Context) -> Finding {
     }
 }
 
-/// Returns the folder, or the nearest one above it that exists.
+/// Returns the folder, or its nearest existing parent.
 fn existing(folder: &Path) -> &Path {
     folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."))
 }
 
-/// Returns the mode of a folder that other users can enter.
+/// Returns the mode of the folder, if other users have access.
 #[cfg(unix)]
 fn open_to_others(folder: &Path) -> io::Result<Option<u32>> {
     use std::os::unix::fs::MetadataExt as _;
@@ -97,7 +97,7 @@ fn open_to_others(_: &Path) -> io::Result<Option<u32>> {
     Ok(None)
 }
 
-/// Returns the bytes that this user can still write.
+/// Returns the free space available to this user, in bytes.
 #[cfg(unix)]
 fn free_space(folder: &Path) -> Option<u64> {
     let found = rustix::fs::statvfs(folder).ok()?;

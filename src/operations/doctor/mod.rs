@@ -1,4 +1,4 @@
-//! Looks at everything that a transfer needs, and says how to correct what is wrong.
+//! Examines everything needed for a transfer, and explains how to fix problems.
 
 mod access;
 mod finding;
@@ -10,7 +10,7 @@ pub use finding::{Finding, Health};
 use super::context::Context;
 
 /// Examines this machine, the settings and, unless `is_offline`, the service. Changes nothing, and sends at most one request,
-/// with a renewal of the token if it has expired.
+/// plus a renewal of an expired token.
 pub async fn examine(context: &Context, is_offline: bool) -> Vec<Finding> {
     let mut findings = vec![reader::protections()];
     findings.push(folders::home(context));

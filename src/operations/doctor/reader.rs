@@ -1,4 +1,4 @@
-//! The protections of the process that reads workbooks.
+//! Checks the sandbox of the process that reads workbooks.
 
 use super::finding::Finding;
 use crate::sheet::{Protections, try_protections};
@@ -6,7 +6,7 @@ use crate::sheet::{Protections, try_protections};
 const NAME: &str = "reader";
 const OTHER_SYSTEM: &str = "read workbooks of strangers on Linux, or save them as CSV first";
 
-/// Tries the protections in a process like those that read workbooks.
+/// Tries the sandbox in a child process like the ones for reading workbooks.
 pub(super) fn protections() -> Finding {
     match try_protections() {
         Ok(protections) => judged(&protections),

@@ -1,4 +1,4 @@
-//! A file that an upload step has taken: in a folder, or in object storage.
+//! A file claimed by an upload step: in a folder, or in object storage.
 
 use std::path::{Path, PathBuf};
 
@@ -7,14 +7,14 @@ use super::super::input::InputFile;
 use super::object_inbox::TakenObject;
 use super::taken::Taken;
 
-/// A file that other processes leave alone.
+/// A claimed file. Other processes leave the file alone.
 pub(super) enum Claimed {
     File(Taken),
     Object(Box<TakenObject>),
 }
 
 impl Claimed {
-    /// Returns the path or the address by which the ledger knows the file.
+    /// Returns the path or address of the file in the ledger.
     pub(super) fn path(&self) -> PathBuf {
         match self {
             Claimed::File(taken) => taken.path.clone(),
@@ -22,7 +22,7 @@ impl Claimed {
         }
     }
 
-    /// Returns the spreadsheet, which messages call `name`.
+    /// Returns the spreadsheet, shown as `name` in messages.
     pub(super) async fn input(&self, name: &Path) -> Result<InputFile, Error> {
         match self {
             Claimed::File(taken) => Ok(InputFile::named(&taken.path, name)),
@@ -30,7 +30,7 @@ impl Claimed {
         }
     }
 
-    /// Puts the file back into its inbox. Returns where it is.
+    /// Puts the file back into its inbox. Returns its current path.
     pub(super) async fn put_back(self) -> PathBuf {
         match self {
             Claimed::File(taken) => taken.put_back(),
@@ -38,10 +38,10 @@ impl Claimed {
         }
     }
 
-    /// Moves the file to a folder under its name, with a number if the name is taken there. Returns its new path.
+    /// Moves the file to a folder under its name, with a number if the name is taken. Returns the new path.
     ///
     /// # Errors
-    /// With the reason, if it can't be moved. It stays where it is.
+    /// The file and the reason, if the move fails. The file then stays in place.
     pub(super) async fn move_into(self, folder: &Path) -> Result<PathBuf, (Claimed, String)> {
         match self {
             Claimed::File(taken) => {

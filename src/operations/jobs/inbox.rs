@@ -1,4 +1,4 @@
-//! The files that an upload step finds: those that are complete and that nobody has open.
+//! Finds the files of an upload step: complete files that no program has open.
 
 use std::fs::Metadata;
 use std::io;
@@ -9,7 +9,7 @@ use wildmatch::WildMatch;
 
 use super::model::UploadStep;
 
-/// Ends of names that browsers, mail programs and transfers give to files that are not complete.
+/// Extensions of incomplete files, as used by browsers, mail programs and file transfers.
 const PARTIAL: [&str; 8] = ["tmp", "temp", "part", "partial", "crdownload", "download", "filepart", "swp"];
 /// Pause between two looks at the files.
 const POLL: Duration = Duration::from_millis(200);
@@ -22,14 +22,14 @@ pub(super) struct Found {
     pub waiting: Vec<Waiting>,
 }
 
-/// A file that is left for the next run.
+/// A file left for the next run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     pub path: PathBuf,
     pub why: String,
 }
 
-/// A file as it looks now.
+/// Size and time of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Look {
     path: PathBuf,
@@ -37,7 +37,7 @@ struct Look {
     modified: Option<SystemTime>,
 }
 
-/// Returns the files of a step. Waits until new files have settled, once for all of them.
+/// Returns the files of a step. Waits once until all new files have settled.
 ///
 /// # Errors
 /// If the folder can't be read.
@@ -46,7 +46,8 @@ pub(super) async fn find(step: &UploadStep) -> io::Result<Found> {
     if before.is_empty() {
         return Ok(Found::default());
     }
-    // A time in the future, of another machine's clock, is as good as none: the two looks must agree.
+    // A time in the future comes from the clock of another machine and is ignored: size and time must then be the same after
+    // waiting.
     let is_fresh = |look: &Look| look.modified.is_none_or(|modified| age(modified).is_none_or(|age| age < step.settle));
     let wait = before.iter().filter(|look| is_fresh(look)).map(|look| match look.modified.and_then(age) {
         Some(age) => step.settle.saturating_sub(age),
@@ -56,7 +57,7 @@ pub(super) async fn find(step: &UploadStep) -> io::Result<Found> {
         tokio::time::sleep(wait.max(POLL).min(step.settle)).await;
     }
     let after = looks(step)?;
-    // What is new since the first look has had no time to settle.
+    // Files added since the first look have had no time to settle.
     before.retain(|look| after.iter().any(|other| other.path == look.path));
     let mut found = Found::default();
     let mut ready: Vec<&Look> = Vec::new();
@@ -80,7 +81,7 @@ fn age(modified: SystemTime) -> Option<Duration> {
     SystemTime::now().duration_since(modified).ok()
 }
 
-/// Looks at the files with a name of the step. A folder that does not exist has none.
+/// Reads size and time of the files that match the step. A missing folder counts as empty.
 fn looks(step: &UploadStep) -> io::Result<Vec<Look>> {
     let look = |path: PathBuf, found: &Metadata| Look { len: found.len(), modified: found.modified().ok(), path };
     let pattern = WildMatch::new_case_insensitive(&step.files);
@@ -102,7 +103,7 @@ fn looks(step: &UploadStep) -> io::Result<Vec<Look>> {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if pattern.matches(&name) && !is_temporary(&name) {
-            // A file that was removed in the meantime is none.
+            // Skips files removed in the meantime.
             let Ok(found) = std::fs::metadata(entry.path()) else { continue };
             if found.is_file() {
                 looks.push(look(entry.path(), &found));
@@ -112,13 +113,14 @@ fn looks(step: &UploadStep) -> io::Result<Vec<Look>> {
     Ok(looks)
 }
 
-/// Whether a program will rename the file, or it is a lock of an office program.
+/// Returns whether the name is temporary, because a program will rename the file, or belongs to the lock file of an office
+/// program.
 pub(super) fn is_temporary(name: &str) -> bool {
     let extension = Path::new(name).extension().map(|extension| extension.to_string_lossy().to_lowercase());
     name.starts_with(['.', '~']) || extension.is_some_and(|extension| PARTIAL.contains(&extension.as_str()))
 }
 
-/// Says who has a file open, as the lock beside it tells.
+/// Returns who has a file open, according to the lock file next to it.
 fn opened(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy().into_owned();
     // Excel shortens long names.
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_or_a_file_that_is_missing_is_nothing() {
+    fn missing_folders_and_files_count_as_empty() {
         let folder = tempfile::tempdir().expect("a folder");
         for files in ["*.xlsx", "stock.csv"] {
             let step = step(&folder.path().join("missing"), files, Duration::ZERO);

@@ -1,4 +1,4 @@
-//! Enters a job into the scheduler of the system, and removes it.
+//! Adds a job to the scheduler of the system, and removes it.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::super::error::Error;
 use super::schedule::{Entry, Scheduler};
 use crate::sheet::write::{Existing, WholeFile};
 
-/// What was changed, in words, and what is left to do.
+/// The changes made, in words, and the steps left to the user.
 #[derive(Debug, Default)]
 pub struct Installed {
     pub changed: Vec<String>,
@@ -53,11 +53,11 @@ pub fn uninstall(entry: &Entry, scheduler: Scheduler) -> Result<Installed, Error
     }
 }
 
-/// Replaces or removes the lines of the job in the crontab of this user; all other lines stay as they are.
+/// Replaces or removes the lines of the job in the crontab of this user. All other lines stay unchanged.
 fn crontab(entry: &Entry, is_wanted: bool) -> Result<Installed, Error> {
     let before = run("crontab", &["-l"], None).or_else(|error| match error {
         Error::Local { ref message, .. } if says_no_crontab(message) => Ok(String::new()),
-        // Installing would replace entries that could not be read.
+        // Installing a crontab would delete existing entries that could not be read.
         error => Err(error),
     })?;
     let mark = entry.cron_mark();
@@ -81,8 +81,8 @@ fn crontab(entry: &Entry, is_wanted: bool) -> Result<Installed, Error> {
     Ok(Installed { changed: vec![changed.to_owned()], remaining })
 }
 
-/// Whether `crontab -l` failed because this user has no crontab yet: in the words of Vixie's cron and its relatives, or of
-/// BusyBox.
+/// Returns whether `crontab -l` failed because this user has no crontab yet. Knows the messages of Vixie cron, its derivatives
+/// and BusyBox.
 fn says_no_crontab(message: &str) -> bool {
     message.contains("no crontab") || message.contains("can't open '") && message.contains("No such file or directory")
 }
@@ -100,7 +100,7 @@ fn launchd(entry: &Entry) -> Result<Installed, Error> {
     let folder = agents_folder()?;
     let changed = write_files(entry, Scheduler::Launchd, &folder)?;
     let target = format!("gui/{}", user_number());
-    // An entry of that name may be loaded.
+    // An older entry with this name may be loaded.
     let _ = run("launchctl", &["bootout", &format!("{target}/{}", entry.launchd_label())], None);
     let path = folder.join(format!("{}.plist", entry.launchd_label()));
     run("launchctl", &["bootstrap", &target, &path.display().to_string()], None)?;
@@ -181,7 +181,7 @@ fn user_number() -> u32 {
     0
 }
 
-/// Runs a program of the system. Returns what it prints.
+/// Runs a system program and returns its output.
 fn run(program: &str, arguments: &[&str], input: Option<&str>) -> Result<String, Error> {
     let hint = || "enter the printed lines by hand, or choose another scheduler with --for".to_owned();
     let mut command = Command::new(program);
@@ -193,7 +193,7 @@ fn run(program: &str, arguments: &[&str], input: Option<&str>) -> Result<String,
             _ => Ok(()),
         };
         let output = child.wait_with_output()?;
-        // A program that refuses may end before it has read its input, and says why.
+        // A failing program may exit before it has read its input; its own message is more useful than the broken pipe.
         if output.status.success() { written.map(|()| output) } else { Ok(output) }
     });
     let output = ended

@@ -1,4 +1,4 @@
-//! Reads the keys of a TOML table one by one, and collects all mistakes with their places.
+//! Reads the keys of a TOML table one by one, and collects all mistakes with their positions.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -25,7 +25,7 @@ impl<'a> Mistaken<'a> {
         self.found.borrow_mut().push(self.file.mistake(span, message, hint.map(str::to_owned)));
     }
 
-    /// Returns the mistakes in the order of their places.
+    /// Returns the mistakes in the order of their positions.
     pub(super) fn into_sorted(self) -> Vec<Mistake> {
         let mut found = self.found.into_inner();
         found.sort_by_key(|mistake| mistake.place.as_ref().map_or(0, |(_, span)| span.start));
@@ -33,10 +33,10 @@ impl<'a> Mistaken<'a> {
     }
 }
 
-/// A value with its place in the file.
+/// A value with its position in the file.
 pub(super) type Placed<T> = (Range<usize>, T);
 
-/// A table of which each key is read once. Keys that nobody has read are unknown.
+/// A table whose keys are each read once. The remaining keys are unknown.
 pub(super) struct Keys<'a> {
     table: &'a DeTable<'a>,
     span: Range<usize>,
@@ -188,7 +188,7 @@ impl<'a> Keys<'a> {
         })
     }
 
-    /// Reports the keys that were not read.
+    /// Reports keys that were not read as unknown.
     pub(super) fn finish(self) {
         let known = self.known.into_inner();
         for (key, _) in self.table {

@@ -1,4 +1,4 @@
-//! Reads a job's file, with all mistakes at their lines.
+//! Reads the file of a job, and reports every mistake with its line.
 
 use std::path::{Path, PathBuf};
 
@@ -24,10 +24,10 @@ use crate::text_file::read_text;
 const MAX_SETTLE: u64 = 3600;
 const WILDCARDS: [char; 2] = ['*', '?'];
 
-/// Reads the job's file at `path`, and the templates that it names.
+/// Reads the job at `path` and its templates.
 ///
 /// # Errors
-/// If the file can't be read, or with all its mistakes.
+/// If the file can't be read, or has mistakes. Returns all mistakes.
 pub fn load_job(path: &Path) -> Result<Job, Error> {
     let source = read_text(path).map_err(|error| {
         let hint = "name the TOML file of a job, such as nightly.toml; docs/jobs.md has an example";
@@ -161,7 +161,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// Reads the template of an upload, and loads it once to find its mistakes now.
+    /// Reads the name of the template of an upload, and loads the template to find mistakes now.
     fn template(&self, keys: &Keys<'_>, set: &[(String, String)], locale: Option<&str>) -> Option<String> {
         let Some((span, name)) = keys.text("template") else {
             let hint = "add template = \"items\" or the name of a template file; nobody can be asked at night";
@@ -271,7 +271,7 @@ impl Reader<'_> {
         Some(Box::new(step))
     }
 
-    /// Returns the path of a folder whose name may have `{date}` and `{time}`.
+    /// Returns the path of a folder. `{date}` and `{time}` in the name stay for later.
     fn dated(&self, keys: &Keys<'_>, span: std::ops::Range<usize>, folder: &str) -> Option<PathBuf> {
         let rest = folder.replace("{date}", "").replace("{time}", "");
         if rest.contains(['{', '}']) {

@@ -1,4 +1,4 @@
-//! The lock of a job, and what is known of its previous run.
+//! The lock of a job, and the record of its previous run.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -15,18 +15,18 @@ use crate::readers::create_private_folder;
 const LOCK: &str = "lock";
 const STATE: &str = "state.json";
 
-/// What is kept of a run of a job.
+/// The stored record of a run of a job.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct PreviousRun {
     pub job: PathBuf,
     pub process: u32,
     /// Milliseconds since 1970, UTC.
     pub began: i64,
-    /// `None` if the run did not come to its end.
+    /// `None` if the run was aborted.
     pub ended: Option<i64>,
 }
 
-/// A job that no other process runs.
+/// A job locked by this process.
 #[derive(Debug)]
 pub(super) struct LockedJob {
     folder: PathBuf,
@@ -35,10 +35,10 @@ pub(super) struct LockedJob {
     run: PreviousRun,
 }
 
-/// Locks a job, and notes that it has begun.
+/// Locks a job and records the start of its run.
 ///
 /// # Errors
-/// [`Error::JobIsRunning`] if another process runs it.
+/// [`Error::JobIsRunning`] if another process runs the job.
 pub(super) fn lock(context: &Context, job: &Job, now: i64) -> Result<LockedJob, Error> {
     let path = job.path.canonicalize().unwrap_or_else(|_| job.path.clone());
     let name = digest::hex(&digest::of_parts([path.as_os_str().as_encoded_bytes()])[..12]);
@@ -62,7 +62,7 @@ pub(super) fn lock(context: &Context, job: &Job, now: i64) -> Result<LockedJob, 
 }
 
 impl LockedJob {
-    /// Notes that the run has come to its end.
+    /// Records the end of the run.
     pub(super) fn end(mut self, now: i64) -> Result<(), Error> {
         self.run.ended = Some(now);
         self.store()

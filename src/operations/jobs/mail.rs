@@ -33,7 +33,7 @@ fn message(mail: &Mail, news: &News, attachments: Vec<Attachment>) -> Result<Mes
     for to in &mail.to {
         builder = builder.to(address(to)?);
     }
-    // Programs that answer letters automatically leave this one alone.
+    // Tells programs with automatic replies not to answer this mail.
     builder = builder.raw_header(AutoSubmitted::header());
     let text = SinglePart::plain(news.text.clone());
     let parts = attachments.into_iter().map(|Attachment { name, content }| {

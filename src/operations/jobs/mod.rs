@@ -1,4 +1,4 @@
-//! Jobs: uploads and exports that run in order, unattended, with notices of how they ended.
+//! Jobs: uploads and exports that run in order, unattended, with notices about the results.
 
 mod claimed;
 mod inbox;

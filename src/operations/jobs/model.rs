@@ -1,4 +1,4 @@
-//! A job: uploads and exports that run in order, whom to tell, and when.
+//! The model of a job: its uploads and exports in order, its notices, and its schedule.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::export::Since;
 use crate::records::Family;
 use crate::sheet::write::Style;
 
-/// A job, as its file describes it. Paths are absolute.
+/// A job, as described by its file. Paths are absolute.
 #[derive(Debug)]
 pub struct Job {
     /// Path of the job's file.
@@ -25,7 +25,7 @@ pub struct Job {
 #[derive(Debug)]
 pub struct Step {
     pub name: String,
-    /// If the step fails, the steps after it are not run.
+    /// Whether a failure of this step skips the following steps.
     pub stops: bool,
     pub work: Work,
 }
@@ -69,14 +69,14 @@ pub struct UploadStep {
     pub max_errors: Option<u64>,
     pub rate: Option<Speed>,
     pub concurrency: Option<u16>,
-    /// Where uploaded files are moved. Files stay where they are if `None`.
+    /// Folders for uploaded files. `None` leaves the files in place.
     pub folders: Option<Folders>,
     /// How long a file must have been unchanged.
     pub settle: Duration,
 }
 
 impl UploadStep {
-    /// Returns a step that uploads as a plain `upload` does.
+    /// Returns a step with the defaults of `upload`.
     pub(super) fn usual(folder: PathBuf, files: String, template: String, folders: Folders) -> UploadStep {
         UploadStep {
             folder,
@@ -100,7 +100,7 @@ impl UploadStep {
     }
 }
 
-/// Folders for files that were uploaded. Their names may have `{date}` and `{time}`.
+/// Folders for uploaded files. Their names may contain `{date}` and `{time}`.
 #[derive(Debug)]
 pub struct Folders {
     pub done: PathBuf,
@@ -157,7 +157,7 @@ impl ExportStep {
     }
 }
 
-/// What a notice is about.
+/// An event to send notices about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Occasion {
     /// A step failed, or rows need fixing or were refused.
@@ -165,7 +165,7 @@ pub enum Occasion {
     Warnings,
     /// An upload step found no file.
     Nothing,
-    /// None of the others.
+    /// All steps ended without any of the other events.
     Success,
 }
 
@@ -183,7 +183,7 @@ impl Occasion {
     }
 }
 
-/// Whom to tell.
+/// A notice: the events, and the channel for the message.
 #[derive(Debug)]
 pub struct Notice {
     pub on: Vec<Occasion>,
@@ -194,7 +194,7 @@ pub struct Notice {
 
 #[derive(Debug)]
 pub enum Channel {
-    /// A program with its arguments, which reads the summary from its standard input.
+    /// A program with its arguments. The program reads the summary from standard input.
     Command(Vec<String>),
     Webhook(Secret),
     Mail(Box<Mail>),
@@ -231,7 +231,7 @@ pub enum Security {
     None,
 }
 
-/// Where a secret is. It is not in the job's file.
+/// The location of a secret. The job file never contains the secret itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Secret {
     /// Not secret: the address of a webhook without a key.
@@ -245,19 +245,19 @@ pub enum Secret {
 pub enum Schedule {
     /// At a time of the day, on these days of the week (0 is Monday).
     At { hour: u8, minute: u8, days: Vec<u8> },
-    /// Every so many minutes, which divide an hour or a day.
+    /// Interval in minutes; divides an hour or a day evenly.
     Every { minutes: u32 },
 }
 
 impl Default for Schedule {
-    /// Every day at half past four, an hour that no change of summer time skips or repeats.
+    /// Every day at 04:30, a time that no change to or from summer time skips or repeats.
     fn default() -> Schedule {
         Schedule::At { hour: 4, minute: 30, days: (0..7).collect() }
     }
 }
 
 impl Job {
-    /// Returns the folder of the job's file, to which its paths are relative.
+    /// Returns the folder of the job file. Paths in the file are relative to this folder.
     pub fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("."))
     }

@@ -1,4 +1,4 @@
-//! What is told of a job, and the secrets for telling it.
+//! The content of notices about a job, and the secrets for sending notices.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,11 +9,11 @@ use serde_json::Value;
 use super::model::{Occasion, Secret};
 use crate::client::auth::check_private;
 
-/// What is to be told.
+/// The content of a notice.
 #[derive(Debug)]
 pub struct News {
     pub occasions: Vec<Occasion>,
-    /// One line.
+    /// A single line.
     pub subject: String,
     pub text: String,
     /// The summary of the job.
@@ -22,7 +22,7 @@ pub struct News {
     pub reports: Vec<PathBuf>,
 }
 
-/// A notice that was sent, or was to be sent.
+/// The result of sending a notice.
 #[derive(Debug)]
 pub struct Notified {
     pub by: &'static str,
@@ -36,7 +36,7 @@ pub(super) struct Attachment {
     pub content: Vec<u8>,
 }
 
-/// Reads a secret. The message of an error does not contain it.
+/// Reads a secret. Error messages never contain the secret.
 pub(super) fn read(secret: &Secret) -> Result<SecretString, String> {
     let text = match secret {
         Secret::Plain(text) => text.clone(),

@@ -23,9 +23,9 @@ const INBOX: &str = "inbox";
 /// An upload of the files of an inbox at a time of the day.
 #[derive(Clone, Debug)]
 pub struct Nightly {
-    /// Name of the job, and of its file.
+    /// Name of the job and of its file.
     pub name: String,
-    /// The folder of the job and of its inbox.
+    /// The folder of the job. The inbox is a folder below.
     pub folder: PathBuf,
     /// Extension of the files, such as `xlsx`.
     pub extension: String,
@@ -37,20 +37,20 @@ pub struct Nightly {
     pub at: String,
 }
 
-/// What was set up.
+/// The result of setting up a job.
 #[derive(Debug)]
 pub struct NightlyJob {
     /// The file of the job.
     pub file: PathBuf,
     pub inbox: PathBuf,
     pub scheduler: Scheduler,
-    /// Why the scheduler has no entry, if it refused.
+    /// The scheduler entry, or the reason why the scheduler refused.
     pub installed: Result<Installed, Error>,
     /// The command that runs the job now.
     pub run: String,
-    /// The command that removes the entry.
+    /// The command that removes the scheduler entry.
     pub remove: String,
-    /// What keeps the job from working.
+    /// Problems that keep the job from working.
     pub obstacles: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ impl Nightly {
         if let Some(profile) = profile {
             document["profile"] = value(profile);
         }
-        // Unique among the entries of the scheduler, which have names of their own.
+        // Must be unique among the scheduler entries, so the name includes a hash of the folder.
         let folder = digest::hex(&digest::of_parts([self.folder.as_os_str().as_encoded_bytes()]));
         document["name"] = value(format!("{} {}", self.name, folder.get(..6).unwrap_or_default()));
         let mut step = Table::new();
@@ -93,7 +93,7 @@ impl Nightly {
         self.folder.join(INBOX)
     }
 
-    /// Creates the inbox, writes the file of the job unless it is there with the same text, and enters it into the scheduler.
+    /// Creates the inbox, writes the job file unless the same text is already there, and adds the job to the scheduler.
     ///
     /// # Errors
     /// If the folder is relative or can't be written, another job has the name, or the job has a mistake.
@@ -132,7 +132,7 @@ impl Nightly {
         })
     }
 
-    /// Returns the template as the job names it: paths in it are relative to its folder.
+    /// Returns the template for use in the job file, where paths are relative to the folder of the job.
     fn lasting_template(&self) -> String {
         match builtin::find(&self.template) {
             Some(_) => self.template.clone(),
@@ -144,14 +144,14 @@ impl Nightly {
     }
 }
 
-/// Returns the text of a job without its time of the day.
+/// Returns the text of a job without the time of day.
 fn without_time(text: &str) -> Option<String> {
     let mut document: DocumentMut = text.parse().ok()?;
     document.get_mut("schedule")?.as_table_mut()?.remove("at");
     Some(document.to_string())
 }
 
-/// Says what keeps a scheduled job from working.
+/// Returns the problems that keep a scheduled job from working.
 pub fn obstacles(job: &Job, context: &Context) -> Vec<String> {
     let mut found = Vec::new();
     if job.schedule.is_none() {

@@ -21,10 +21,10 @@ const MAX_ATTACHED: u64 = 10 << 20;
 /// How long a command may take.
 const COMMAND_TIME: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(20);
-/// Variables that a command does not inherit.
+/// Environment variables not passed on to notification commands.
 const TOKENS: [&str; 3] = ["SHEETPORT_ACCESS_TOKEN", "SHEETPORT_REFRESH_TOKEN", "SHEETPORT_LEDGER"];
 
-/// Sends the notices of a job that are for these news.
+/// Sends the notices of a job that match these events.
 pub async fn notify(context: &Context, job: &Job, news: &News) -> Vec<Notified> {
     let mut notified = Vec::new();
     for notice in &job.notices {
@@ -54,7 +54,7 @@ pub fn missing_secrets(job: &Job) -> Vec<String> {
     secrets.filter_map(|secret| read(secret).err()).collect()
 }
 
-/// Reads the reports, as far as there is room for them.
+/// Reads the reports, up to a maximum total size.
 fn attachments(reports: &[PathBuf]) -> Vec<Attachment> {
     let mut room = MAX_ATTACHED;
     let mut attachments = Vec::new();
@@ -71,7 +71,7 @@ fn attachments(reports: &[PathBuf]) -> Vec<Attachment> {
     attachments
 }
 
-/// Runs a program, which reads the summary from its standard input.
+/// Runs a program with the summary on its standard input.
 async fn command(job: &Job, words: Vec<String>, news: &News) -> Result<(), String> {
     let [program, arguments @ ..] = words.as_slice() else { return Ok(()) };
     let mut command = Command::new(program);
@@ -98,7 +98,7 @@ fn run(mut command: Command, program: &str, input: &str) -> Result<(), String> {
     let mut child = command.spawn().map_err(|error| format!("{program} can't be started: {error}"))?;
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_owned();
-        // A program that does not read its input must not hold the job up.
+        // A program that does not read its input must not block the job.
         std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
     }
     let end = Instant::now() + COMMAND_TIME;
@@ -116,7 +116,7 @@ fn run(mut command: Command, program: &str, input: &str) -> Result<(), String> {
     }
 }
 
-/// Posts the summary. Its field `text` is what chat programs show.
+/// Posts the summary as JSON. Chat programs show the field `text`.
 async fn webhook(context: &Context, address: &Secret, news: &News, attachments: &[Attachment]) -> Result<(), String> {
     let address = read(address)?;
     let occasions: Vec<&str> = news.occasions.iter().map(|occasion| occasion.name()).collect();

@@ -1,8 +1,8 @@
 //! The files of an upload step in object storage.
 //!
-//! A file is taken by copying it below the prefix and removing it, as a file in a folder is moved. The name of the copy follows from
-//! the version of the object, so a process that died between the two steps leaves nothing that is uploaded twice. Locks of the
-//! ledger tell the other workers which files are being worked on.
+//! An object is taken by copying it to a folder below the prefix and then removing the original, just as a file is moved. The
+//! name of the copy is derived from the version of the object, so a crash between the two steps never leads to a second upload.
+//! Locks in the ledger tell other workers which objects are in use.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ pub(super) struct ObjectInbox {
     ledger: Ledger,
 }
 
-/// An object that was taken out of its inbox, and that other workers leave alone.
+/// An object taken out of its inbox and locked, so that other workers leave it alone.
 pub(super) struct TakenObject {
     object: Object,
     bucket: Bucket,
@@ -52,7 +52,7 @@ impl ObjectInbox {
         Ok(found)
     }
 
-    /// Takes an object out of the inbox. Returns `None` if another worker has taken it, or if it was replaced.
+    /// Takes an object out of the inbox. Returns `None` if another worker has taken the object, or if the object was replaced.
     pub(super) async fn take(&self, object: &Object) -> Result<Option<TakenObject>, Error> {
         let Some(_taking) = self.ledger.try_lock_name(&object.address.to_string()).await? else { return Ok(None) };
         if self.bucket.find(&object.address).await?.as_ref() != Some(object) {
@@ -69,14 +69,14 @@ impl ObjectInbox {
         })
     }
 
-    /// Returns the objects that processes have taken and left, if their names fit, the oldest first.
+    /// Returns objects left by crashed processes whose names match, oldest first.
     pub(super) async fn left_over(&self, files: &str) -> Result<Vec<TakenObject>, Error> {
         let pattern = WildMatch::new_case_insensitive(files);
         let (mut found, others): (Vec<Object>, Vec<Object>) =
             self.bucket.list_all(&self.folder.join(FOLDER)?).await?.into_iter().partition(is_copy);
         for report in others {
             let folder = report.address.folder();
-            // Its file has been moved on, by a process that died before it removed the report.
+            // A crashed process moved the file of this report, but did not remove the report.
             if !found.iter().any(|object| object.address.folder() == folder) {
                 self.bucket.remove(&report.address).await?;
             }
@@ -86,7 +86,7 @@ impl ObjectInbox {
         let mut left = Vec::new();
         for object in found {
             let Some(lock) = self.ledger.try_lock_name(&object.address.to_string()).await? else { continue };
-            // It may have been moved on before the lock was taken.
+            // The object may have been moved before the lock was taken.
             let Some(object) = self.bucket.find(&object.address).await? else { continue };
             let original = self.folder.join(object.address.name())?;
             if let Some(original) = self.bucket.find(&original).await?
@@ -122,7 +122,7 @@ fn hash(parts: &[impl AsRef<[u8]>]) -> String {
     digest::hex(&digest::of_parts(parts.iter().map(AsRef::as_ref))[..16])
 }
 
-/// Whether an object is a file that was taken, and not a report that was written beside it.
+/// Returns whether an object is a taken file, rather than a report next to a taken file.
 fn is_copy(object: &Object) -> bool {
     let folder = object.address.folder();
     folder.name().split_once('-').is_some_and(|(_, of_name)| of_name == hash(&[object.address.name()]))
@@ -133,13 +133,13 @@ impl TakenObject {
         self.object.address.path()
     }
 
-    /// Copies the object to a temporary file, which messages call `name`.
+    /// Copies the object to a temporary file, shown as `name` in messages.
     pub(super) async fn input(&self, name: &Path) -> Result<InputFile, Error> {
         let copy = private_copy(&self.bucket, &self.object).await?;
         Ok(InputFile::of_object(copy, name, &self.object.address.to_string()))
     }
 
-    /// Puts the object back into its inbox, unless there is a new one with its name. Returns where it is.
+    /// Puts the object back into its inbox, unless there is a new object with its name. Returns its current address.
     pub(super) async fn put_back(self) -> PathBuf {
         let back = async {
             let target = self.inbox.join(self.object.address.name()).ok()?;
@@ -150,10 +150,10 @@ impl TakenObject {
         back.await.unwrap_or_else(|| self.path())
     }
 
-    /// Moves the object to a prefix under its name, with a number if the name is taken there. Returns its new address.
+    /// Moves the object to a prefix under its name, with a number if the name is taken. Returns the new address.
     ///
     /// # Errors
-    /// If it can't be moved. It stays where it is.
+    /// If the move fails. The object then stays in place.
     pub(super) async fn move_into(self, folder: &Path) -> Result<PathBuf, (TakenObject, Error)> {
         match self.try_move(folder).await {
             Ok(target) => Ok(target),
@@ -161,7 +161,7 @@ impl TakenObject {
         }
     }
 
-    /// Removes what commands have written beside the copy.
+    /// Removes the reports next to the copy.
     async fn remove_reports(&self) -> Result<(), Error> {
         for other in self.bucket.list(&self.object.address.folder()).await? {
             if other.address != self.object.address {

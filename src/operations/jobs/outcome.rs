@@ -1,4 +1,4 @@
-//! What a run of a job is told to do, and how it ended.
+//! The request to stop a job, and the outcome of its run.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::lock::PreviousRun;
 use crate::export::Exported;
 use crate::upload::Grace;
 
-/// Whether a running job is to stop, for all of its steps.
+/// Receives requests to stop a running job. Shared by all steps.
 #[derive(Clone, Debug)]
 pub struct Stopping(watch::Receiver<Stage>);
 
@@ -62,11 +62,11 @@ pub struct JobRun {
     /// In milliseconds since 1970, UTC.
     pub began: i64,
     pub ended: i64,
-    /// The run before, if there was one.
+    /// The previous run, if any.
     pub previous: Option<PreviousRun>,
     /// The outcome of each step.
     pub steps: Vec<StepOutcome>,
-    /// What concerns the job as a whole.
+    /// Warnings about the job as a whole.
     pub warnings: Vec<String>,
 }
 
@@ -75,9 +75,9 @@ pub struct JobRun {
 pub enum StepOutcome {
     Uploaded {
         files: Vec<FileOutcome>,
-        /// Files that were left for the next run.
+        /// Files left for the next run.
         waiting: Vec<Waiting>,
-        /// Files that were left because the step ended early.
+        /// Files left because the step ended early.
         left: Vec<PathBuf>,
     },
     /// The result of each file.
@@ -92,7 +92,7 @@ pub enum StepOutcome {
 #[derive(Debug)]
 pub struct ExportFailure {
     pub records: Vec<&'static str>,
-    /// `None` if it was interrupted.
+    /// `None` if the export was interrupted.
     pub error: Option<Error>,
 }
 
@@ -101,23 +101,23 @@ pub struct ExportFailure {
 pub struct FileOutcome {
     /// Where the file was found.
     pub file: PathBuf,
-    /// Where it is now.
+    /// The current path.
     pub now: PathBuf,
     pub place: Place,
     pub result: Result<Box<Finished>, Error>,
     pub report: Option<PathBuf>,
-    /// What is wrong with the folders of the job.
+    /// Problems with the folders of the job.
     pub warnings: Vec<String>,
 }
 
-/// What became of a file.
+/// The place of a file after its upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Done,
     Failed,
     /// The step does not move its files.
     Same,
-    /// The next run continues with it.
+    /// The next run continues the upload of the file.
     Kept,
 }
 
@@ -134,7 +134,7 @@ impl Place {
 }
 
 impl StepOutcome {
-    /// Whether the step did all of its work without problems.
+    /// Returns whether the step completed without problems.
     pub fn is_success(&self) -> bool {
         match self {
             StepOutcome::Uploaded { files, left, .. } => {

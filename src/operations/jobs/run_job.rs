@@ -1,4 +1,4 @@
-//! Runs the steps of a job in their order.
+//! Runs the steps of a job in order.
 
 use super::super::context::{Context, now};
 use super::super::error::Error;
@@ -9,13 +9,13 @@ use super::model::{ExportStep, Job, Work};
 use super::outcome::{ExportFailure, JobObserver, JobRun, StepOutcome, Stopping};
 use super::upload_step;
 
-/// Time before the end of a refresh token in which a job warns, in seconds.
+/// Remaining lifetime of a refresh token below which a job warns, in seconds.
 const SOON: i64 = 7 * 24 * 60 * 60;
 
-/// Runs a job.
+/// Runs a job. Failures of steps are part of the result.
 ///
 /// # Errors
-/// If another process runs it, or nothing can be noted. Failures of steps are part of the result.
+/// If another process runs the job, or the start or the end of the run can't be recorded.
 pub async fn run_job(
     context: &Context,
     job: &Job,
@@ -59,7 +59,7 @@ pub async fn run_job(
     Ok(JobRun { began, ended, previous, steps, warnings })
 }
 
-/// Exports each file of the step, even if another one can't be exported.
+/// Exports each file of the step. One failure does not stop the remaining exports.
 async fn run_export(
     context: &Context,
     step: &ExportStep,
@@ -89,7 +89,7 @@ async fn run_export(
     StepOutcome::Exported(results)
 }
 
-/// Warns of a refresh token that ends soon, after which nobody can renew the access token at night.
+/// Returns a warning about a refresh token that expires soon: nobody can log in again at night.
 fn ending_token(context: &Context) -> Option<String> {
     // The pair may have been renewed by a step.
     let stored = context.credentials.file.as_ref().and_then(|file| file.read().ok().flatten());
@@ -110,7 +110,7 @@ fn ending_token(context: &Context) -> Option<String> {
     })
 }
 
-/// Returns a time as people read it on their clocks.
+/// Formats a time in the time zone of the system.
 fn local_time(millis: i64) -> String {
     let time = jiff::Timestamp::from_millisecond(millis).unwrap_or_default();
     time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()

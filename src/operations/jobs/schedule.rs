@@ -28,7 +28,7 @@ impl Scheduler {
         }
     }
 
-    /// Returns the usual one of this system.
+    /// Returns the default scheduler of this system.
     pub fn usual() -> Scheduler {
         if cfg!(windows) {
             Scheduler::Windows
@@ -42,7 +42,7 @@ impl Scheduler {
     }
 }
 
-/// What a scheduler starts, and when.
+/// A scheduler entry: the command and its schedule.
 #[derive(Debug)]
 pub struct Entry {
     /// Name for the scheduler: letters, digits and hyphens.
@@ -63,7 +63,7 @@ pub struct EntryFile {
 }
 
 impl Entry {
-    /// Returns the entry that runs a job with this program as the present command does, `-q`.
+    /// Returns the entry that runs a job with this program, with `-q` and the same settings as the present command.
     pub fn of(job: &Job, program: &Path, context: &Context) -> Entry {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
         let name: String = job.name.chars().map(plain).collect();
@@ -107,7 +107,7 @@ impl Entry {
         format!("local.{}", self.name)
     }
 
-    /// Returns the first line of the entry in a crontab, by which it is found again.
+    /// Returns the first line of the entry in a crontab, which identifies the entry.
     pub(super) fn cron_mark(&self) -> String {
         format!("# {}", self.name)
     }
@@ -132,7 +132,8 @@ impl Entry {
 
     fn service(&self) -> String {
         let words: Vec<String> = self.words.iter().map(|word| systemd(word)).collect();
-        // Rows that need fixing and unknown outcomes were reported by the job; they are no failure of the service.
+        // For these exit codes, rows need fixing or outcomes are unknown. The job has reported both, and systemd should not see a
+        // failure.
         format!(
             "[Unit]\nDescription={}\nWants=network-online.target\nAfter=network-online.target\n\n[Service]\nType=oneshot\n\
              WorkingDirectory={}\nExecStart={}\nSuccessExitStatus=3 4\n",
@@ -153,7 +154,7 @@ impl Entry {
             Schedule::Every { minutes } if *minutes < 60 => format!("*-*-* *:00/{minutes}:00"),
             Schedule::Every { minutes } => format!("*-*-* 00/{}:00:00", minutes / 60),
         };
-        // A run that the machine has missed is made up for.
+        // `Persistent` makes up for a run missed while the machine was off.
         format!(
             "[Unit]\nDescription={}\n\n[Timer]\nOnCalendar={time}\nPersistent=true\n\n[Install]\nWantedBy=timers.target\n",
             self.title.replace('%', "%%")
@@ -252,7 +253,7 @@ fn systemd(word: &str) -> String {
     if !word.is_empty() && escaped.chars().all(is_plain) { escaped } else { format!("\"{escaped}\"") }
 }
 
-/// Quotes an argument as programs on Windows split their command lines.
+/// Quotes an argument by the command-line rules of Windows programs.
 fn windows(word: &str) -> String {
     if !word.is_empty() && !word.contains([' ', '\t', '"']) {
         return word.to_owned();

@@ -1,4 +1,4 @@
-//! Where an upload step finds its files: a folder, or a prefix in object storage.
+//! Sources of files for an upload step: a folder, or a prefix in object storage.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub(super) enum Inbox {
 pub(super) enum Source {
     New(PathBuf),
     NewObject(Object),
-    /// Taken by an earlier run, which has not come to its end.
+    /// Claimed by an earlier run that was aborted.
     Claimed(Claimed),
 }
 
@@ -43,7 +43,7 @@ impl Inbox {
         })
     }
 
-    /// Returns the files of a step, first those that were left, and then those that wait for the next run.
+    /// Returns the files of a step, files left by earlier runs first, and the files that wait for the next run.
     pub(super) async fn sources(&self, step: &UploadStep) -> Result<(Vec<Source>, Vec<Waiting>), Error> {
         let moves = step.folders.is_some();
         match self {
@@ -73,7 +73,7 @@ impl Inbox {
                 let path = source.path();
                 match take(&path) {
                     Ok(taken) => Some(Claimed::File(taken)),
-                    // Another process has taken it, or its owner has moved it away.
+                    // Another process has taken the file, or its owner has moved it away.
                     Err(_) if path.symlink_metadata().is_err() => None,
                     Err(error) => {
                         let message = format!("{} can't be taken out of its folder: {error}", path.display());

@@ -1,6 +1,6 @@
-//! Files that a job has taken out of an inbox. Each is in a folder of its own below the inbox until its upload has ended, so
-//! that nobody changes it meanwhile, a file of the same name can be dropped, and the ledger knows each by its path. After a
-//! crash, the next run finds it there.
+//! Files that a job has taken out of an inbox. Until its upload has ended, each file is in its own folder below the inbox.
+//! Therefore nobody changes the file meanwhile, another file of the same name can be dropped, and the path identifies the file in
+//! the ledger. After a crash, the next run finds the file there.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
@@ -13,7 +13,8 @@ use crate::sheet::write::{Existing, WholeFile};
 
 /// The folder below an inbox.
 pub(super) const FOLDER: &str = ".sheetport";
-/// The file that a process locks as long as it works on a taken file. It has the name of that file.
+/// Name of the lock file. A process holds the lock while it works on the taken file. The lock file contains the name of the taken
+/// file.
 const LOCK: &str = "lock";
 
 /// A file out of an inbox.
@@ -29,7 +30,7 @@ pub(super) struct Taken {
 /// Takes a file out of its inbox.
 ///
 /// # Errors
-/// If it can't be moved, as when another program has it open on Windows.
+/// If the file can't be moved, for example because another program on Windows has it open.
 pub(super) fn take(file: &Path) -> io::Result<Taken> {
     let (inbox, name) = file.parent().zip(file.file_name()).ok_or_else(|| io::Error::other("it has no name"))?;
     let name = name.to_str().ok_or_else(|| io::Error::other("its name is not valid Unicode; give it another one"))?;
@@ -53,7 +54,7 @@ pub(super) fn take(file: &Path) -> io::Result<Taken> {
     }
 }
 
-/// Returns the files that earlier processes have taken and left, if their names fit, the oldest first.
+/// Returns files left by crashed processes whose names match, oldest first.
 pub(super) fn left_over(inbox: &Path, files: &str) -> Vec<Taken> {
     let pattern = WildMatch::new_case_insensitive(files);
     let mut folders: Vec<PathBuf> =
@@ -83,7 +84,7 @@ pub(super) fn left_over(inbox: &Path, files: &str) -> Vec<Taken> {
     found
 }
 
-/// Returns the taken file. `None` if it was never moved here, or has been moved on.
+/// Returns the path of the taken file, or `None` if the file was never moved here, or has been moved on.
 fn content(folder: &Path, lock: &mut File) -> Option<PathBuf> {
     let mut name = String::new();
     lock.read_to_string(&mut name).ok()?;
@@ -93,11 +94,11 @@ fn content(folder: &Path, lock: &mut File) -> Option<PathBuf> {
 }
 
 impl Taken {
-    /// Puts the file back into its inbox. Returns where it is.
+    /// Puts the file back into its inbox. Returns its current path.
     pub(super) fn put_back(self) -> PathBuf {
         let Some(name) = self.path.file_name() else { return self.path };
         let target = self.inbox.join(name);
-        // A new file of this name may have come in the meantime; the next run finds this one here, too.
+        // If a new file of this name has arrived meanwhile, the file stays here, where the next run finds it.
         match move_to(&self.path, &target) {
             Ok(()) => {
                 self.remove_folder();
@@ -107,10 +108,10 @@ impl Taken {
         }
     }
 
-    /// Moves the file to a folder under its name, with a number if the name is taken there. Returns its new path.
+    /// Moves the file to a folder under its name, with a number if the name is taken. Returns the new path.
     ///
     /// # Errors
-    /// If it can't be moved. It stays where it is.
+    /// If the move fails. The file then stays in place.
     pub(super) fn move_into(self, folder: &Path) -> Result<PathBuf, (Taken, io::Error)> {
         let moved = std::fs::create_dir_all(folder).and_then(|()| {
             let name = self.path.file_name().unwrap_or_default();
@@ -131,7 +132,7 @@ impl Taken {
         }
     }
 
-    /// Removes the folder of the file, with what commands have written there.
+    /// Removes the folder of the file, including files that commands have written there.
     fn remove_folder(self) {
         let folder = self.path.parent().map(Path::to_owned);
         drop(self);
@@ -141,7 +142,7 @@ impl Taken {
     }
 }
 
-/// Removes a folder of a taken file, and the folder of all if it is empty now. What is left is removed by the next run.
+/// Removes the folder of a taken file, and the parent folder if now empty. Errors are ignored: the next run tries again.
 fn remove(folder: &Path) {
     let _ = std::fs::remove_dir_all(folder);
     if let Some(parent) = folder.parent() {
@@ -149,12 +150,12 @@ fn remove(folder: &Path) {
     }
 }
 
-/// Moves a file, and never replaces another one.
+/// Moves a file without replacing another.
 ///
 /// # Errors
-/// [`io::ErrorKind::AlreadyExists`] if there is such a file.
+/// [`io::ErrorKind::AlreadyExists`] if the target exists.
 fn move_to(from: &Path, to: &Path) -> io::Result<()> {
-    // A second name, then the first one is removed: nothing is replaced, and a crash between the two leaves both.
+    // Creates a second link and then removes the first: nothing is replaced, and a crash in between leaves both links.
     match std::fs::hard_link(from, to) {
         Ok(()) => return std::fs::remove_file(from),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
@@ -170,7 +171,7 @@ fn move_to(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Copies a file to another disk, whole or not at all, and removes the first one.
+/// Copies a file to another disk, completely or not at all, and removes the original.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut source = File::open(from)?;
     let copied = WholeFile::create(to, Existing::Keep).and_then(|mut file| {

@@ -1,4 +1,4 @@
-//! Uploads the files of a step, and moves each to the folder of its outcome.
+//! Uploads the files of a step, and moves each file to the folder for its outcome.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ use crate::report::Format;
 use crate::sheet;
 use crate::upload::StopReason;
 
-/// Newest runs among which the one of a file is looked for.
+/// Number of runs to load when looking for the newest run of a file.
 const NEWEST: usize = 1;
 
 /// Uploads all files of a step. Files that can't be sent now stay in the inbox.
@@ -38,7 +38,7 @@ pub(in crate::operations) async fn run(
     stopping: &Stopping,
     observer: JobObserver<'_>,
 ) -> StepOutcome {
-    // What concerns all files is found before any is touched.
+    // Detects problems that concern all files before touching any file.
     if let Err(error) = ready(context) {
         return StepOutcome::Failed(error);
     }
@@ -66,7 +66,7 @@ pub(in crate::operations) async fn run(
     StepOutcome::Uploaded { files, waiting, left }
 }
 
-/// Checks that something can be sent at all.
+/// Checks that sending is possible at all: address, credentials, and permission to write.
 fn ready(context: &Context) -> Result<(), Error> {
     context.writing_client(context.base_url()?, 1).map(drop)
 }
@@ -80,7 +80,7 @@ struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    /// Uploads a file. Returns `None` if another process has taken it.
+    /// Uploads a file. Returns `None` if another process has taken the file.
     async fn send(&self, source: Source) -> Option<FileOutcome> {
         let path = source.path();
         let Some(folders) = &self.step.folders else {
@@ -118,7 +118,7 @@ impl Sender<'_> {
         }
         let changes = TemplateChanges { parameters: &step.set, locale: step.locale.as_deref(), lookup_folders: &[] };
         let template = load_template_for(&step.template, changes, file)?;
-        // Whoever names a template in a job trusts it.
+        // Naming a template in a job implies trust.
         trust(context, &template)?;
         let input = Spreadsheet {
             file,
@@ -151,13 +151,14 @@ impl Sender<'_> {
         upload(context, request, None, self.stopping.wait(), events).await.map(Box::new)
     }
 
-    /// Returns the run of a taken file, if it was read to its end. What was withheld is read again: nothing of it was sent.
+    /// Returns the run of a taken file, if the run has a complete plan. A withheld run has sent nothing, so its file is read
+    /// again.
     async fn run_of(&self, path: &Path) -> Option<RunId> {
         let run = self.newest_run(path).await.ok()??;
         matches!(run.state, RunState::Planned | RunState::Finished).then_some(run.id)
     }
 
-    /// Returns the run of a file that stays where it is, if it has pending records and the file is as it was.
+    /// Returns the run of a file that stays in place, if the run has pending records and the file is unchanged.
     async fn unfinished(&self, file: &InputFile) -> Option<RunId> {
         let ledger = self.context.existing_ledger().await.ok()??;
         let name = file.lasting_name();
@@ -174,7 +175,7 @@ impl Sender<'_> {
         (digest::of_file(&file.path).ok()? == hash).then_some(id)
     }
 
-    /// Returns the newest run of a taken file. Each of them has a path of its own.
+    /// Returns the newest run of a taken file. The path of a taken file is unique.
     async fn newest_run(&self, path: &Path) -> Result<Option<Run>, Error> {
         if !self.context.has_ledger() {
             return Ok(None);
@@ -188,7 +189,7 @@ impl Sender<'_> {
         }))
     }
 
-    /// Moves a file to the folder of its outcome, with a report or a note if it has problems.
+    /// Moves a file to the folder for its outcome, with a report or a note if there are problems.
     async fn settle(
         &self,
         claimed: Claimed,
@@ -199,7 +200,7 @@ impl Sender<'_> {
         let mut warnings = Vec::new();
         let place = place(&result);
         if place == Place::Kept {
-            // A file that no run has read goes back; the next run continues the run of another one.
+            // A file without a run goes back to the inbox. Otherwise, the next run continues the run of the file.
             let now = match self.newest_run(&claimed.path()).await {
                 Ok(None) => claimed.put_back().await,
                 Ok(Some(_)) | Err(_) => claimed.path(),
@@ -224,7 +225,7 @@ impl Sender<'_> {
         }
     }
 
-    /// Writes why a file has failed beside the place where it will be: the report of its run, or a text.
+    /// Writes the reason for a failure next to the future place of the file: the report of its run, or a text.
     async fn explain(
         &self,
         folder: &Path,
@@ -258,7 +259,7 @@ impl Sender<'_> {
             Err(error) => {
                 let path = unused("txt").await.map_err(|error| unwritable(&error))?;
                 let hint = error.hint().map(|hint| format!("{hint}\n")).unwrap_or_default();
-                // The text quotes the file, so it has no more readers.
+                // The text quotes the file, so it gets no more readers than the file.
                 let written = write_text(self.context, &path, Readers::of(taken), &format!("{error}\n{hint}")).await;
                 written.map(|()| Some(path)).map_err(|error| unwritable(&error))
             }
@@ -275,7 +276,7 @@ fn dated(folder: &Path) -> PathBuf {
     )
 }
 
-/// Decides what becomes of a file.
+/// Decides where a file goes.
 fn place(result: &Result<Box<Finished>, Error>) -> Place {
     match result {
         Err(error) if error.is_about_file() => Place::Failed,
@@ -290,7 +291,7 @@ fn place(result: &Result<Box<Finished>, Error>) -> Place {
     }
 }
 
-/// Whether other files may fare better than this one.
+/// Returns whether the result concerns this file only, so that the upload of other files may succeed.
 fn is_about_this_file(result: &Result<Box<Finished>, Error>) -> bool {
     match result {
         Ok(finished) => match &finished.stopped {

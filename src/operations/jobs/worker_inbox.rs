@@ -1,4 +1,4 @@
-//! The inbox of a worker, as flags name it.
+//! The inbox of a worker, as given by flags.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use super::model::{Folders, UploadStep};
 use crate::object_storage::ObjectAddress;
 use crate::template::builtin;
 
-/// Files to upload as they come.
+/// Files to upload on arrival.
 #[derive(Clone, Copy, Debug)]
 pub struct InboxRequest<'a> {
     pub folder: &'a Path,

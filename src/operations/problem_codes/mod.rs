@@ -1,4 +1,5 @@
-//! What the codes of problems and warnings mean: cause, example and remedy. docs/problems.md is generated from the same data.
+//! Explanations of the codes of problems and warnings: cause, example and remedy. docs/problems.md is generated from the same
+//! data.
 
 use std::sync::LazyLock;
 
@@ -16,7 +17,7 @@ pub struct CodeGroup {
     pub codes: Vec<ExplainedCode>,
 }
 
-/// What a code means. Words of a template or a command line stand between backticks.
+/// The explanation of a code. Backticks enclose words of a template or a command line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExplainedCode {
@@ -49,7 +50,7 @@ pub fn explain_code(code: &str) -> Option<&'static ExplainedCode> {
     codes().find(|explanation| explanation.code == code)
 }
 
-/// Returns the name among codes and `others` that was probably meant.
+/// Returns the code or other topic with the most similar spelling, if any.
 pub fn nearest_topic(word: &str, others: &[String]) -> Option<String> {
     let codes = codes().map(|explanation| explanation.code.as_str());
     nearest(word, codes.chain(others.iter().map(String::as_str))).map(str::to_owned)

@@ -20,17 +20,17 @@ use crate::template::{Mapper, Template};
 use crate::upload::plan::{Batch, ReadMode, ledger_problem, read_surveyed};
 use crate::upload::{Source, Tally};
 
-/// Maximum number of problems with their rows. Further ones are only counted.
+/// Maximum number of problems stored with their rows. Further problems are only counted.
 const MAX_PROBLEMS: usize = 2_000_000;
 
-/// A sheet that was read to its end.
+/// The result of reading a whole sheet.
 #[derive(Clone, Debug)]
 pub struct CheckedSheet {
     pub template: Arc<Template>,
     pub source: Arc<Source>,
     pub(super) surveys: Arc<[Survey]>,
     pub tally: Tally,
-    /// Problems, then warnings; those of more rows first. Causes that came with a later change are last.
+    /// Problems, then warnings; within each, causes of more rows first. Causes added by a later change are last.
     pub causes: Vec<CauseOfRows>,
     pub(super) errors: Grouping,
     pub(super) warnings: Grouping,
@@ -48,14 +48,14 @@ pub(super) struct Grouping {
 /// Problems of several rows with the same cause.
 #[derive(Clone, Debug)]
 pub struct CauseOfRows {
-    /// The first of them.
+    /// The first problem of the cause.
     pub problem: Problem,
     pub count: u64,
-    /// The problems with their places, in order. There are fewer than `count` if the sheet has very many.
+    /// The problems with their places, in order. There are fewer than `count` if the sheet has more than the maximum.
     pub(super) places: Vec<ProblemPlace>,
     /// Whether the records are sent nevertheless.
     pub is_warning: bool,
-    /// Whether the service has refused the records, in its words.
+    /// Whether the service refused the records; the problem then has the message of the service.
     pub is_refusal: bool,
 }
 
@@ -104,7 +104,7 @@ pub async fn examine(context: &Context, input: Spreadsheet<'_>, observer: Observ
     Ok(sheet)
 }
 
-/// Opens a file as an upload does: a report of a run has only the rows that were not accepted.
+/// Opens a file for sending. Of a report of a run, only the rows that were not accepted are read.
 pub(super) async fn open_as_upload(
     context: &Context,
     input: Spreadsheet<'_>,
@@ -121,7 +121,7 @@ pub(super) async fn open_as_upload(
     Ok((source, Arc::new(input.template)))
 }
 
-/// Problems in the order in which they were found.
+/// Problems in the order of discovery.
 #[derive(Default)]
 struct Collected {
     causes: Causes,
@@ -162,7 +162,7 @@ fn collect(batch: Batch, errors: &mut Collected, warnings: &mut Collected) {
 }
 
 impl CheckedSheet {
-    /// Adds what the service has refused, each with its row.
+    /// Adds the refusals of the service, each with its row.
     pub fn add_refusals(&mut self, refused: &[(u64, Problem)]) {
         let mut collected = Collected::default();
         refused.iter().for_each(|(row, problem)| collected.add(*row, problem));
@@ -199,12 +199,12 @@ impl CheckedSheet {
         self.source.parts.first().map_or(0, |part| part.layout.header.row)
     }
 
-    /// Returns the places of the problems of a cause, in the order of their rows.
+    /// Returns the places of the problems of a cause, ordered by row.
     pub fn of_cause(&self, cause: usize) -> &[ProblemPlace] {
         self.causes.get(cause).map_or(&[], |cause| &cause.places)
     }
 
-    /// Returns the problems of a row, each with the index of its cause, in the order of the causes.
+    /// Returns the problems of a row, each with the index of its cause, ordered by cause.
     pub fn of_row(&self, row: u64) -> impl Iterator<Item = (usize, ProblemPlace)> {
         self.causes.iter().enumerate().flat_map(move |(number, cause)| {
             let start = cause.places.partition_point(|place| place.row < row);
@@ -213,7 +213,7 @@ impl CheckedSheet {
         })
     }
 
-    /// Returns the column of a cause's cells: that of the problem, or the only one of its field.
+    /// Returns the column of a problem, or the only column of its field.
     pub fn column_of(&self, problem: &Problem) -> Option<usize> {
         let layout = &self.source.parts.first()?.layout;
         let by_field = || {
@@ -223,7 +223,8 @@ impl CheckedSheet {
         problem.column.or_else(by_field)
     }
 
-    /// Returns the problems that a row has by itself, as it is now. Problems with other rows are found by checking the whole sheet.
+    /// Returns the problems of a row in its current state that need no other row. Problems between rows are found by checking the
+    /// whole sheet.
     pub fn verdict(&self, row: &Row) -> Vec<Problem> {
         let Some(part) = self.source.parts.first().filter(|part| part.cells.is_empty()) else { return Vec::new() };
         let survey = self.survey();
@@ -236,7 +237,7 @@ impl CheckedSheet {
         draft.parts.problems.into_iter().map(|problem| ledger_problem(problem, &self.source)).collect()
     }
 
-    /// Returns the values that the fields get from a row.
+    /// Returns the values that the template makes of a row, by field.
     pub fn values(&self, row: &Row) -> Vec<Explained> {
         let Some(part) = self.source.parts.first() else { return Vec::new() };
         explain(&Mapper::new(0, &self.template, &part.layout, &self.survey()), row)

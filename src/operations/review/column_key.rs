@@ -1,12 +1,12 @@
-//! Columns as templates name them.
+//! Columns in the notation of templates.
 
 use toml_edit::Value;
 
-/// A column as it is named in a template.
+/// A column in the notation of templates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ColumnKey {
     Name(String),
-    /// From 1, for columns without a name of their own.
+    /// The number of the column, from 1, if its name is blank or not unique.
     Number(u64),
 }
 

@@ -21,10 +21,10 @@ use crate::template::infer::{Confidence, Proposal, ProposedSource};
 /// The built-in templates for lists of any origin.
 const GENERAL: [&str; 5] = ["items", "orders", "transactions", "subscriptions", "invoices"];
 
-/// A template that is not saved yet.
+/// An unsaved template.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// The name of a built-in template, or the path of the file that it comes from or will be saved to.
+    /// The name of a built-in template, or the path of the file that the draft was loaded from or will be saved to.
     pub name: String,
     pub toml: String,
     pub record: RecordKind,
@@ -33,7 +33,7 @@ pub struct Draft {
     pub is_kind_guess: bool,
     /// Why inference has chosen the column of a field, by the field's name in templates.
     pub reasons: BTreeMap<String, FieldReason>,
-    /// What a person should look at, in the words of inference.
+    /// Notes from inference for the person to check.
     pub warnings: Vec<String>,
 }
 
@@ -46,16 +46,16 @@ pub enum DraftOrigin {
     Proposed,
 }
 
-/// Why a field has its column.
+/// The reason for the column of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldReason {
     pub confidence: Confidence,
     pub words: String,
 }
 
-/// Returns the template that fits a file, or else proposes one. A report keeps the template of its run: its few rows tell less
-/// than the whole file did. With `record`, a template for this kind of record is always proposed. A proposal is for the file
-/// `save_as`.
+/// Returns the template that fits a file, or proposes a template to be saved as `save_as`. A report keeps the template of its
+/// run, because its few rows are worse evidence than the whole file. With `record`, always proposes a template for this kind of
+/// record.
 ///
 /// # Errors
 /// If the file can't be read.
@@ -97,7 +97,7 @@ pub async fn propose(
             reading: reading.keys(),
         };
         let proposal = infer(context, &request, observer).await?;
-        // Of equal ones, the first kind is the more common one.
+        // For equal suitability, the earlier and more common kind wins.
         if best.as_ref().is_none_or(|best| suitability(&proposal) > suitability(best)) {
             best = Some(proposal);
         }
@@ -132,21 +132,21 @@ fn suitability(proposal: &Proposal) -> (bool, usize) {
     (proposal.missing.is_empty(), proposal.score())
 }
 
-/// Returns the number of columns that a proposal uses.
+/// Returns the number of columns used by a proposal.
 fn columns_of(proposal: &Proposal) -> usize {
     proposal.fields.iter().filter(|field| matches!(field.source, ProposedSource::Column { .. })).count()
 }
 
-/// A template that fits a file.
+/// An existing template that fits a file.
 struct Known {
     draft: Draft,
-    /// Columns that it uses.
+    /// Number of columns used by the template.
     used: usize,
-    /// Columns that a proposal may use in addition: those without a field in a general built-in template.
+    /// Number of further columns available to a proposal: the columns without a field in a general built-in template.
     unused: usize,
 }
 
-/// Returns the template that clearly fits a file, if a person has written or trusted it, or it is built in.
+/// Returns the template that clearly fits a file, if the template is built in, or was written or trusted by a person.
 async fn recognized(
     context: &Context,
     file: &InputFile,
@@ -200,7 +200,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Replaces the text, and the kind of record if the new text has one.
+    /// Replaces the text. Also replaces the kind of record, if the new text is a valid template.
     pub fn set_text(&mut self, toml: String) {
         self.toml = toml;
         self.is_kind_guess = false;
@@ -209,12 +209,12 @@ impl Draft {
         }
     }
 
-    /// Returns whether the text is that of the template it comes from.
+    /// Returns whether the text is identical to its source.
     pub fn is_as_it_was(&self) -> bool {
         self.origin != DraftOrigin::Proposed && load_text_of(&self.name).is_some_and(|source| source == self.toml)
     }
 
-    /// Notes that the template was saved.
+    /// Records that the template was saved at `path`.
     pub fn saved_at(&mut self, path: &Path) {
         self.name = path.display().to_string();
         self.origin = DraftOrigin::Folder;

@@ -1,5 +1,5 @@
-//! The edits of a file, with undo and redo. Undoing adds the opposite edits, so that the ledger keeps what happened. Several people
-//! may edit a file at once: each sees the edits of all, and takes back only their own.
+//! The edits of a file, with undo and redo. Undo appends the inverse edits, so the ledger keeps the whole history. Several people
+//! may edit a file at the same time: everybody sees all edits, but can undo only their own.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -12,30 +12,30 @@ use crate::ledger::{Edit, Ledger};
 use crate::sheet;
 use crate::upload::Edits;
 
-/// The edits of a file, as far as they were read from the ledger.
+/// The edits of a file that were read from the ledger.
 #[derive(Clone, Debug, Default)]
 pub struct EditLog {
-    /// Who edits here.
+    /// The person who edits here.
     who: String,
     all: Vec<Edit>,
     current: Arc<Edits>,
-    /// Own steps that can be undone, the next one last.
+    /// Own steps that can be undone, the most recent last.
     done: Vec<i64>,
-    /// Own steps that have undone others and can be undone themselves, the next one last.
+    /// Own undo steps that can be redone, the most recent last.
     undone: Vec<i64>,
 }
 
-/// The edits of a file in the ledger. All of its methods may wait for a server.
+/// The edits of a file in the ledger. Every method may block on a database server.
 #[derive(Debug)]
 pub struct EditStore {
     file_hash: String,
-    /// Who edits here.
+    /// The person who edits here.
     who: String,
-    /// Stays open from the first edit on: opening it takes longer than storing an edit.
+    /// Opened by the first edit and kept open: opening takes longer than storing an edit.
     ledger: Option<Ledger>,
 }
 
-/// Returns the current edits of a file, for an upload of what was reviewed.
+/// Returns the current edits of a file, for an upload of a reviewed file.
 pub async fn edits_of_file(context: &Context, file: &InputFile) -> Result<Arc<Edits>, Error> {
     Ok(EditStore::of_file(context, file, "").await?.1.current)
 }
@@ -47,7 +47,7 @@ pub(super) fn hash_of(file: &InputFile) -> Result<String, Error> {
 }
 
 impl EditStore {
-    /// Loads the edits of a file. `who` is going to edit it.
+    /// Loads the edits of a file. `who` is the person who edits here.
     pub async fn of_file(context: &Context, file: &InputFile, who: &str) -> Result<(EditStore, EditLog), Error> {
         let (file_hash, who) = (hash_of(file)?, who.to_owned());
         let mut log = EditLog { who: who.clone(), ..EditLog::default() };
@@ -62,7 +62,7 @@ impl EditStore {
         &self.file_hash
     }
 
-    /// Returns the edits after the first `known`: what others have edited meanwhile. Without a ledger, there are none.
+    /// Returns the edits after the first `known`, stored meanwhile by other people. Returns no edits if there is no ledger.
     pub async fn news(&mut self, context: &Context, known: usize) -> Result<Vec<Edit>, Error> {
         if self.ledger.is_none() {
             self.ledger = context.existing_ledger().await?;
@@ -73,7 +73,7 @@ impl EditStore {
         }
     }
 
-    /// Stores edits as one step. Returns all edits after the first `known`: others may have edited the same file meanwhile.
+    /// Stores edits as one step. Returns all edits after the first `known`, including edits stored meanwhile by other people.
     pub async fn add(&mut self, context: &Context, edits: &[Edit], known: usize) -> Result<Vec<Edit>, Error> {
         let ledger = match &self.ledger {
             Some(ledger) => ledger,
@@ -85,7 +85,7 @@ impl EditStore {
 }
 
 impl EditLog {
-    /// Returns the number of edits of other people, and who has made the last one.
+    /// Returns the number of edits by other people, and the author of the last of these edits.
     pub fn of_others(&self) -> (usize, Option<&str>) {
         let mut others = self.all.iter().filter(|edit| edit.who != self.who);
         (others.clone().count(), others.next_back().map(|edit| edit.who.as_str()))
@@ -95,7 +95,7 @@ impl EditLog {
         &self.current
     }
 
-    /// Returns the number of edits, with those that were undone.
+    /// Returns the number of edits, including undone edits.
     pub fn count(&self) -> usize {
         self.all.len()
     }
@@ -107,7 +107,7 @@ impl EditLog {
         rows.into_iter().collect()
     }
 
-    /// Returns the rows of a sheet that were edited after this time.
+    /// Returns the rows of a sheet edited after the time `at`.
     pub fn edited_since(&self, at: i64, sheet: usize) -> HashSet<u64> {
         self.all.iter().filter(|edit| edit.at > at && edit.sheet == sheet).map(|edit| edit.row).collect()
     }
@@ -120,8 +120,8 @@ impl EditLog {
         !self.undone.is_empty()
     }
 
-    /// Returns edits of cells from their current texts to `new`, each with sheet, row and column; without those that change
-    /// nothing.
+    /// Returns the edits that change cells from their current texts to `new`, given by sheet, row and column. Leaves out edits
+    /// without effect.
     pub fn edits(&self, wanted: impl IntoIterator<Item = (usize, u64, Option<usize>, Option<String>)>) -> Vec<Edit> {
         let edit = |(sheet, row, column, new): (usize, u64, Option<usize>, Option<String>)| {
             let old = match column {
@@ -143,17 +143,17 @@ impl EditLog {
         wanted.into_iter().filter_map(edit).collect()
     }
 
-    /// Returns the edits that take the last own step back; none if there is no step.
+    /// Returns the edits that undo the last own step, or no edits if there is no such step.
     pub fn undo(&mut self) -> Vec<Edit> {
         self.reverse(|log| &mut log.done)
     }
 
-    /// Returns the edits that make the last own step that was taken back again; none if there is no such step.
+    /// Returns the edits that redo the last own step that was undone, or no edits if there is no such step.
     pub fn redo(&mut self) -> Vec<Edit> {
         self.reverse(|log| &mut log.undone)
     }
 
-    /// Returns the edits that take back the last of these steps of which anything is left.
+    /// Returns the edits that reverse the last of these steps with any remaining effect.
     fn reverse(&mut self, steps: fn(&mut EditLog) -> &mut Vec<i64>) -> Vec<Edit> {
         while let Some(step) = steps(self).last().copied() {
             let edits = self.opposite(step);
@@ -170,7 +170,7 @@ impl EditLog {
         self.done.last().copied()
     }
 
-    /// Returns the edits that take a step back, without cells that were edited since.
+    /// Returns the edits that reverse a step, except in cells edited since.
     pub fn opposite(&self, step: i64) -> Vec<Edit> {
         let is_left = |edit: &&Edit| match edit.column {
             Some(column) => self.current.cell(edit.sheet, edit.row, column) == edit.new.as_deref(),
@@ -181,7 +181,7 @@ impl EditLog {
         self.all.iter().filter(|edit| edit.step == step).filter(is_left).map(opposite).collect()
     }
 
-    /// Adds edits that were read from the ledger.
+    /// Appends edits read from the ledger.
     pub fn append(&mut self, edits: Vec<Edit>) {
         for edit in edits {
             Arc::make_mut(&mut self.current).add(&edit);
@@ -193,7 +193,7 @@ impl EditLog {
                         self.undone.clear();
                     }
                     Some(of) => match self.done.iter().rposition(|step| *step == of) {
-                        // Of the steps after it nothing was left.
+                        // The steps after `at` had no remaining effect.
                         Some(at) => {
                             self.done.truncate(at);
                             self.undone.push(edit.step);

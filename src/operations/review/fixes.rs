@@ -14,18 +14,18 @@ use crate::diagnostics::nearest;
 use crate::ledger::Edit;
 use crate::sheet::Row;
 
-/// Rows whose cells are read at a time.
+/// Number of rows read at a time.
 const CHUNK: usize = 4_096;
 /// Examples in a preview.
 const SAMPLES: usize = 3;
-/// Problems of a cause up to which each possible fix is tried.
+/// Maximum number of problems of a cause for which every possible fix is tried.
 const MAX_TRIED: usize = 20_000;
-/// Rows from which the usual length of identifiers is taken.
+/// Number of rows examined for the usual length of identifiers.
 const SURVEYED: usize = 1_000;
 
-/// Maximum number of different texts that a template names one by one.
+/// Maximum number of distinct texts that a template lists one by one.
 pub(super) const MAX_TEXTS: usize = 20;
-/// Codes of problems that a row has with another one.
+/// Codes of problems between two or more rows.
 const BETWEEN_ROWS: [&str; 3] = ["duplicate", "repeated", "copied-rows"];
 
 /// A change of every cell or row of a cause.
@@ -35,7 +35,7 @@ pub enum Fix {
     Set(String),
     /// Replaces a part of each cell.
     ReplacePart { find: String, with: String },
-    /// Removes spaces at both ends, repeated ones, and invisible characters.
+    /// Removes leading, trailing and repeated spaces, and invisible characters.
     Tidy,
     /// Keeps the first number of each cell.
     NumberOnly,
@@ -51,30 +51,30 @@ pub enum Fix {
     KeepLast,
 }
 
-/// A fix that was made, with what a template has to say to repeat it.
+/// An applied fix, with the data needed to express it in a template.
 #[derive(Clone, Debug)]
 pub struct MadeFix {
     pub fix: Fix,
-    /// The step of its edits.
+    /// The step of the edits.
     pub step: i64,
-    /// Its cells, or rows left out.
+    /// Number of changed cells, or of rows left out.
     pub count: usize,
-    /// The column of the cells that had the problem.
+    /// The column of the cells with the problem.
     pub column: Option<usize>,
-    /// The different texts of these cells; none if there are more than a template names one by one.
+    /// The distinct texts of these cells; empty if there are more than `MAX_TEXTS`.
     pub texts: Vec<String>,
     /// Whether the problem is in the cell, and not between several rows or with the service.
     pub is_of_cell: bool,
 }
 
-/// A fix that may suit a cause.
+/// A possible fix for a cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixChoice {
     pub fix: Fix,
     pub preview: FixPreview,
 }
 
-/// What a fix would change.
+/// The changes that a fix would make.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FixPreview {
     /// Cells, or rows left out.
@@ -83,7 +83,7 @@ pub struct FixPreview {
     pub samples: Vec<(u64, String, String)>,
 }
 
-/// The rows of a cause with what is needed to change them.
+/// The rows of a cause, and the data needed to change these rows.
 pub struct CauseRows<'a> {
     pub sheet: &'a CheckedSheet,
     pub rows: &'a RowStore,
@@ -91,11 +91,11 @@ pub struct CauseRows<'a> {
     pub cause: usize,
 }
 
-/// A cell or a row to change: its row, the column, the text before and after.
+/// A cell or a row to change: row, column, text before, text after.
 type Change = (u64, Option<usize>, String, String);
 
 impl CauseRows<'_> {
-    /// Returns the fixes that may suit, each with what it would change.
+    /// Returns the possible fixes, each with a preview of its changes.
     pub fn choices(&self) -> Result<Vec<FixChoice>, Error> {
         let Some(cause) = self.sheet.causes.get(self.cause) else { return Ok(Vec::new()) };
         let problem = &cause.problem;
@@ -129,14 +129,14 @@ impl CauseRows<'_> {
         Ok(choices)
     }
 
-    /// Returns the texts that the cells may have, if the template lists them.
+    /// Returns the allowed texts of the cells, if the template lists them.
     pub fn allowed(&self) -> Vec<String> {
         let Some(cause) = self.sheet.causes.get(self.cause) else { return Vec::new() };
         let rule = self.sheet.template.rules().find(|rule| rule.field.name == cause.problem.field);
         rule.map(allowed_texts).unwrap_or_default()
     }
 
-    /// Returns what a fix would change.
+    /// Returns a preview of the changes of a fix.
     pub fn preview(&self, fix: &Fix) -> Result<FixPreview, Error> {
         let mut preview = FixPreview::default();
         self.each_change(fix, |(row, _, before, after)| {
@@ -156,7 +156,7 @@ impl CauseRows<'_> {
         Ok(self.log.edits(changes))
     }
 
-    /// Returns the fix for the template. Its step and count are known when it is stored.
+    /// Returns the data for the template. The caller sets step and count when the edits are stored.
     pub fn made(&self, fix: &Fix) -> Result<MadeFix, Error> {
         let column = self.column();
         let mut texts = BTreeSet::new();
@@ -199,7 +199,7 @@ impl CauseRows<'_> {
                 let Some(column) = column else { return Ok(()) };
                 let mut by_text: HashMap<String, Vec<u64>> = HashMap::new();
                 self.each_cell(problems, Some(column), |row, _, text, _| by_text.entry(text).or_default().push(row))?;
-                // A problem of a repeated record may be at one of its rows only.
+                // For repeated records, the problem may be reported for one of the rows only.
                 self.add_equal(column, &mut by_text)?;
                 let mut rows: Vec<u64> = Vec::new();
                 for mut same in by_text.into_values().filter(|same| same.len() > 1) {
@@ -212,7 +212,7 @@ impl CauseRows<'_> {
                 rows.into_iter().for_each(|row| change((row, None, String::new(), LEFT_OUT.to_owned())));
             }
             fix => {
-                // The cell above may be one that the fix has just filled.
+                // This fix may just have filled the cell above.
                 let mut filled: Option<(u64, String)> = None;
                 self.each_cell(problems, column, |row, column, text, above| {
                     let just_filled = filled.take().filter(|(last, _)| *fix == Fix::FillFromAbove && last + 1 == row);
@@ -248,7 +248,7 @@ impl CauseRows<'_> {
         }
     }
 
-    /// Calls `each` with the row, the column, the text of the cell and that of the cell above.
+    /// Calls `each` with the row, the column, the text of the cell and the text of the cell above.
     fn each_cell(
         &self,
         problems: &[ProblemPlace],
@@ -280,7 +280,7 @@ impl CauseRows<'_> {
         edited.map_or_else(|| row.get(column).shown().into_owned(), str::to_owned)
     }
 
-    /// Returns the most frequent length of texts of digits in the column, if it is longer than one.
+    /// Returns the most frequent length of digit-only texts in the column, ignoring single digits.
     fn usual_length(&self) -> Result<Option<usize>, Error> {
         let Some(column) = self.column() else { return Ok(None) };
         let mut lengths: HashMap<usize, usize> = HashMap::new();
@@ -294,7 +294,7 @@ impl CauseRows<'_> {
     }
 }
 
-/// Returns the new text of a cell, or `None` if the fix does not concern it.
+/// Returns the new text of a cell, or `None` if the fix does not apply.
 fn changed(fix: &Fix, text: &str, above: Option<&str>) -> Option<String> {
     match fix {
         Fix::Set(to) => Some(to.clone()),
@@ -325,7 +325,7 @@ fn only_number(text: &str) -> Option<String> {
     (is_apart(before) && is_apart(after)).then(|| number.as_str().to_owned())
 }
 
-/// Returns the text without spaces at its ends, repeated ones, and characters that nobody sees.
+/// Removes leading, trailing and repeated spaces, and invisible characters.
 fn tidied(text: &str) -> String {
     let visible =
         text.chars().map(|c| if c.is_control() { ' ' } else { c }).filter(|c| !crate::visible::is_invisible(*c));

@@ -1,4 +1,4 @@
-//! Which rows have the same key, for judging a changed row with those that it concerns.
+//! Finds rows with the same key, so that a changed row can be judged together with the rows affected.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use crate::ledger::{Disposition, PlannedRecord};
 
-/// The keys of a sheet, as hashes, with the rows that have them.
+/// Hashes of the keys of a sheet, with their rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeysOfRows {
     hasher: RandomState,
     /// As the sheet was read, sorted.
     read: Arc<Vec<(u64, u64)>>,
-    /// Rows that were changed since, with their hash if they have a key now.
+    /// Rows changed since, each with the hash of its current key, if any.
     changed: HashMap<u64, Option<u64>>,
 }
 

@@ -1,4 +1,4 @@
-//! Which column goes to which field, as a template says.
+//! The mapping from columns to fields in a template.
 
 use toml_edit::{DocumentMut, Item, Value};
 
@@ -20,7 +20,7 @@ pub struct Mapping {
     pub fields: Vec<MappedField>,
     /// Whether the columns that group rows are a guess.
     pub is_group_guess: bool,
-    /// Columns that group the rows of a record.
+    /// The columns that group the rows of a record.
     pub group: Vec<usize>,
 }
 
@@ -41,12 +41,12 @@ pub struct MappedField {
     pub is_line: bool,
     /// Columns from 0.
     pub columns: Vec<usize>,
-    /// The value, if it is the same in every record.
+    /// The constant value, if all records get the same one.
     pub constant: Option<String>,
     /// Whether the value comes from the template, a column or several.
     pub is_mapped: bool,
     pub is_guess: bool,
-    /// The texts that a cell may have, if the template lists them.
+    /// The allowed texts of a cell, if the template lists them.
     pub allowed: Vec<String>,
 }
 
@@ -113,7 +113,7 @@ fn of_template(template: &Template, source: &upload::Source) -> Mapping {
     }
 }
 
-/// Returns the texts that a cell may have, if the template lists them.
+/// Returns the allowed texts of a cell, if the template lists them.
 pub(super) fn allowed_texts(rule: &FieldRule) -> Vec<String> {
     /// Maximum number of texts.
     const MAX: usize = 500;
@@ -129,7 +129,7 @@ fn text_of(constant: &Constant) -> String {
     }
 }
 
-/// Reads the tables of the fields from a text that is no complete template yet.
+/// Reads the mapping from the text of an incomplete template.
 fn of_text(draft: &Draft, (header_row, names): (Option<u64>, &[String])) -> Mapping {
     let mut fields = fields_of(draft.record);
     let document: DocumentMut = draft.toml.parse().unwrap_or_default();
@@ -183,7 +183,7 @@ pub struct TemplateMistake {
     pub hint: Option<String>,
 }
 
-/// Returns the mistakes of an error about a template, or the error as one without a line.
+/// Returns the mistakes in a template, or one mistake without a line for any other error.
 pub fn mistakes(error: &Error) -> Vec<TemplateMistake> {
     match error {
         Error::Template(mistakes) => mistakes

@@ -1,5 +1,5 @@
-//! Reviewing a spreadsheet before it is sent: its rows in windows, the template as people change it, the problems of each row, and
-//! edits that everything else sees as the sheet itself.
+//! Reviews a spreadsheet before sending: windows of its rows, a template that people can change, the problems of each row, and
+//! edits. Everything else sees the edited cells as the content of the sheet.
 
 mod checked_sheet;
 mod column_key;
@@ -45,13 +45,12 @@ pub use template_edit::TemplateEdit;
 
 /// The folder of reports, below the home folder.
 const REPORTS: &str = "reports";
-/// Maximum number of refused records that come back as problems.
+/// Maximum number of refused records shown as problems.
 const MAX_REFUSED: u32 = 100_000;
-/// Maximum number of runs among which one of the same file is looked for.
+/// Maximum number of runs searched for a run of the same file.
 const MAX_RUNS: u32 = 200;
 
-/// Returns the newest run that has sent the file with this hash, and the problems of the records that the service has refused,
-/// each with its row.
+/// Returns the newest run of the file with this hash, and the problems of its refused records, each with its row.
 pub async fn last_run(context: &Context, file_hash: &str) -> Result<Option<(Run, Vec<(u64, Problem)>)>, Error> {
     let Some(ledger) = context.existing_ledger().await? else { return Ok(None) };
     let runs = ledger.runs(MAX_RUNS).await?;
@@ -68,11 +67,11 @@ pub async fn last_run(context: &Context, file_hash: &str) -> Result<Option<(Run,
     Ok(found)
 }
 
-/// Writes the rows of a run that were not accepted as a report, to be reviewed and sent again.
+/// Writes a report with the rows of a run that were not accepted, for review and another upload.
 ///
 /// # Errors
-/// If there is no such run, the ledger has no plan of it any more, or it was for another service or workspace, where its records
-/// would be new.
+/// If there is no such run, the ledger no longer has its plan, or the run belongs to another service or workspace: there, the
+/// records would be new.
 pub async fn report_to_review(context: &Context, run: RunId) -> Result<PathBuf, Error> {
     let details = show_run(context, Some(run)).await?;
     let about = &details.run.about;
@@ -94,10 +93,10 @@ pub async fn report_to_review(context: &Context, run: RunId) -> Result<PathBuf, 
     Ok(path)
 }
 
-/// Returns the folder of reports, which only this user can read.
+/// Returns the folder of reports. Only this user can read the folder.
 ///
 /// # Errors
-/// If it can't be created.
+/// If the folder can't be created.
 pub fn reports(context: &Context) -> Result<PathBuf, Error> {
     let folder = context.home.join(REPORTS);
     create_private_folder(&folder).map_err(|error| Error::Local {

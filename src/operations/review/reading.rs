@@ -1,4 +1,4 @@
-//! How the file of a review is read, and its rows.
+//! The reading options of a file under review, and its rows.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use super::super::input::InputFile;
 use super::row_store::RowStore;
 use crate::sheet::{self, Book, Options, Table};
 
-/// What a person has chosen about reading. What is `None` is detected.
+/// The reading options chosen by a person. `None` means detection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     /// The name of the sheet.
@@ -25,7 +25,7 @@ impl Reading {
         Options { delimiter: self.delimiter, encoding: self.encoding.clone(), ..Options::default() }
     }
 
-    /// Returns the keys of a template for what was chosen.
+    /// Returns the chosen options as keys of a template.
     pub fn keys(&self) -> Vec<(&'static str, String)> {
         let delimiter = self.delimiter.map(|byte| match byte {
             b'\t' => "tab".to_owned(),
@@ -37,19 +37,19 @@ impl Reading {
     }
 }
 
-/// A sheet with its rows. They are read until it is dropped.
+/// A sheet with its rows. A background thread reads the rows until the value is dropped.
 #[derive(Debug)]
 pub struct OpenSheet {
     pub book: Book,
     /// The index in [`Book::sheets`].
     pub sheet: usize,
-    /// The number of the row with the names of the columns, as far as it was found without a template.
+    /// The number of the header row, as far as detected without a template.
     pub header_row: Option<u64>,
     pub rows: Arc<RowStore>,
     is_wanted: Arc<AtomicBool>,
 }
 
-/// Opens a sheet and returns when its first rows are there.
+/// Opens a sheet and waits for its first rows.
 ///
 /// # Errors
 /// If the file can't be read as a table.

@@ -1,4 +1,4 @@
-//! Putting a fix of many rows into the template, so that the next file needs none.
+//! Adds a fix of many rows to the template, so that the next file needs no fix.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,12 +14,12 @@ use super::template_edit::TemplateEdit;
 use crate::ledger::{Disposition, Problem, RecordState, Seq};
 use crate::upload::plan::{Batch, ReadMode, read};
 
-/// Maximum length of identifiers whose zeros a template puts back: each length is a step.
+/// Maximum length of identifiers whose leading zeros a template restores: each length needs a step.
 const MAX_LENGTH: usize = 20;
-/// The number of a cell, if it is the only one and beside no letter or digit.
+/// Matches a text with exactly one number, not directly preceded or followed by a letter or digit.
 const ONLY_NUMBER: &str =
     r"^(?:[^0-9]*[^0-9\p{L}\p{N}+-])?([-+]?[0-9](?:[0-9.,'’ \x{a0}]*[0-9])?)(?:[^\p{L}\p{N}][^0-9]*)?$";
-/// Characters that nobody sees, as `visible` knows them.
+/// Invisible characters, the same as in `visible`.
 const INVISIBLE: &str =
     r"[\x{ad}\x{61c}\x{180e}\x{200b}\x{200e}\x{200f}\x{202a}-\x{202e}\x{2060}-\x{206f}\x{feff}\x{fff9}-\x{fffb}]+";
 /// White space and control characters.
@@ -28,16 +28,17 @@ const SPACES: &str = r"[\s\p{Cc}]+";
 /// Why a fix is not put into the template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotRemembered {
-    /// Templates have no words for it.
+    /// The template language has no rule for this fix.
     NoSuchRule,
-    /// It would change other rows of the file, too, or not all of these.
+    /// A rule would also change other rows of the file, or not all rows of the fix.
     OtherRows,
-    /// The same is sent without it, so that nothing tells whether a template does it. Its rows need a further fix, for example.
+    /// The file sends the same records without the fix, so no rule can be verified. For example, the rows may need a further fix.
     NoEffect,
 }
 
 impl MadeFix {
-    /// Returns changes of the template that may do what the fix has done. The first that sends the same is to be taken.
+    /// Returns possible changes of the template for the fix, the preferred first. Use the first change that sends the same
+    /// records.
     pub fn candidates(&self, mapping: &Mapping) -> Vec<Vec<TemplateEdit>> {
         let Some(column) = self.column else { return Vec::new() };
         let of_column = mapping.fields.iter().filter(|field| field.columns.contains(&column));
@@ -51,7 +52,7 @@ impl MadeFix {
             Fix::Set(to) if known() => vec![self.texts.iter().flat_map(|text| set(&fields, text, to)).collect()],
             Fix::ReplacePart { find, with } => {
                 let (find, with) = (regex::escape(find), with.replace('$', "$$"));
-                // The narrowest that does it changes least in other files.
+                // The narrowest pattern changes the least in other files, so it comes first.
                 let patterns = [format!("{find}$"), format!("^{find}"), find];
                 patterns.into_iter().map(|pattern| replace(pattern, &with)).collect()
             }
@@ -84,7 +85,7 @@ impl MadeFix {
     }
 }
 
-/// Returns the changes after which cells with a text have another one.
+/// Returns the changes that replace a text with another in cells.
 fn set(fields: &[&str], text: &str, to: &str) -> Vec<TemplateEdit> {
     let change = |field: &&str| match text.trim() {
         "" => TemplateEdit::Default { field: (*field).to_owned(), value: to.to_owned() },
@@ -94,7 +95,7 @@ fn set(fields: &[&str], text: &str, to: &str) -> Vec<TemplateEdit> {
 }
 
 impl Mapping {
-    /// Returns the column as a template names it.
+    /// Returns the column in the notation of templates.
     pub fn column_key(&self, column: usize) -> ColumnKey {
         let name = self.columns.get(column).map(|column| column.header.as_str()).unwrap_or_default();
         let is_clear = self.columns.iter().filter(|other| other.header == name).count() == 1;
@@ -105,11 +106,11 @@ impl Mapping {
     }
 }
 
-/// The records that a spreadsheet sends or would send if they were right, by row, to be compared.
+/// The records of a spreadsheet by row, as hashes, to compare two versions of a file. Includes records with problems.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Sendable(Vec<(u64, u64)>);
 
-/// Returns what a spreadsheet sends.
+/// Reads the records of a spreadsheet.
 ///
 /// # Errors
 /// If the file can't be read with the template.
@@ -140,7 +141,7 @@ impl Records {
             let hash = match &record.disposition {
                 Disposition::Send(body) => Some(hash_of((Some(body), &record.key))),
                 Disposition::Rejected(problems) => Some(hash_of_problems(problems)),
-                // It makes no difference why nothing is sent.
+                // The reason for not sending makes no difference.
                 Disposition::Skipped(_) | Disposition::AcceptedEarlier(_) => None,
             };
             if let Some(hash) = hash {
@@ -160,7 +161,7 @@ impl Records {
     }
 }
 
-/// Problems are told apart by what and where they are: their words say which step of the template has made the value.
+/// Hashes problems by code and place only: the message may name the step of the template that made the value.
 fn hash_of_problems(problems: &[Problem]) -> u64 {
     let mut places: Vec<_> = problems.iter().map(|problem| (&problem.code, problem.column, &problem.field)).collect();
     places.sort_unstable();

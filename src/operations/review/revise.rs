@@ -11,26 +11,25 @@ use crate::sheet::Row;
 use crate::upload::Edits;
 use crate::upload::plan::{Judge, Judged, Verdict};
 
-/// Maximum number of rows that are judged again, with those of the same keys.
+/// Maximum number of rows judged again, including rows with the same keys.
 const MAX_ROWS: usize = 200;
 
 /// The problems of a changed row.
 pub type RowVerdict = (u64, Vec<Problem>);
 
-/// A row as it was and as it is.
+/// A row before and after a change.
 struct Change {
     row: u64,
     before: Judged,
     after: Judged,
-    /// Whether a person has changed it, and not only a row with the same key.
+    /// Whether a person changed this row, rather than another row with the same key.
     is_own: bool,
 }
 
 impl CheckedSheet {
-    /// Judges changed rows again. Returns their problems, or `None` if only a check of the whole sheet tells: then nothing is
-    /// changed. That is so for groups of rows, for example, and for problems that come from the rows around or from the reading
-    /// of the file. The notation of numbers and dates, warnings about the whole file and names that are nearly the same are only
-    /// found by checking the whole sheet, as an upload does.
+    /// Judges changed rows again and returns their problems. Returns `None` and changes nothing if this needs a check of the
+    /// whole sheet, for example for grouped rows, or for problems that depend on neighbouring rows or on the reading of the file.
+    /// Only a check of the whole sheet finds the notation of numbers and dates, warnings about the whole file, and similar names.
     ///
     /// # Errors
     /// If the rows can't be read.
@@ -41,7 +40,7 @@ impl CheckedSheet {
         changed: &[u64],
     ) -> Result<Option<Vec<RowVerdict>>, Error> {
         let Some((changes, keys)) = self.changes(rows, (before, after), changed)? else { return Ok(None) };
-        // Only what this module would have found itself can be replaced.
+        // Problems found in another way can't be replaced here.
         if !changes.iter().all(|change| self.explains(change)) {
             return Ok(None);
         }
@@ -56,7 +55,7 @@ impl CheckedSheet {
         Ok(Some(verdicts))
     }
 
-    /// Returns the changed rows with those of the same keys, as they were and as they are, and the keys as they are.
+    /// Returns the changed rows and the rows with the same keys, before and after the change, and the keys after the change.
     fn changes(
         &self,
         rows: &RowStore,
@@ -97,7 +96,7 @@ impl CheckedSheet {
         Ok(Some((changes, keys)))
     }
 
-    /// Whether the row has the problems that were found by judging it as it was.
+    /// Returns whether judging the row before the change finds exactly its known problems.
     fn explains(&self, change: &Change) -> bool {
         let of = |grouping: &Grouping, problems: &[Problem]| -> Option<Vec<(u32, Option<u32>)>> {
             let place = |problem: &Problem| {

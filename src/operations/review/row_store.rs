@@ -1,4 +1,4 @@
-//! The rows of a sheet in a private temporary file, so that any window of them is read at once, and only offsets are in memory.
+//! The rows of a sheet in a private temporary file, for fast access to any window. Only offsets are in memory.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -9,11 +9,11 @@ use crate::sheet::{Book, PrivateFile, Row, Rows};
 
 /// Rows per compressed block.
 const BLOCK: usize = 256;
-/// Rows that are read before the first window is returned.
+/// Number of rows to read before the first window is returned.
 const FIRST_ROWS: u64 = 1_000;
 const LEVEL: i32 = 1;
 
-/// The rows of a sheet. They are added by one thread, and read by others at the same time.
+/// The rows of a sheet. One thread adds rows while others read.
 #[derive(Debug, Default)]
 pub struct RowStore {
     state: Mutex<State>,
@@ -23,7 +23,7 @@ pub struct RowStore {
 #[derive(Debug, Default)]
 struct State {
     blocks: Vec<Block>,
-    /// Encoded rows that are not in a block yet, with their numbers.
+    /// Encoded rows after the last block, with their numbers.
     tail: Vec<(u64, Vec<u8>)>,
     file: Option<PrivateFile>,
     len: u64,
@@ -127,7 +127,7 @@ impl RowStore {
         Ok(rows)
     }
 
-    /// Returns the rows with these numbers, which are ascending, as far as they exist.
+    /// Returns the existing rows with these numbers. The numbers must be ascending.
     pub fn numbered(&self, numbers: &[u64]) -> Result<Vec<Row>, Error> {
         let mut state = self.state();
         let mut rows = Vec::new();
@@ -180,7 +180,7 @@ impl State {
         Ok(())
     }
 
-    /// Returns the index of the block that has the row with a number, if there is one.
+    /// Returns the index of the block that contains the row with this number, if the row exists.
     fn block_of(&self, number: u64) -> usize {
         if self.tail.first().is_some_and(|(first, _)| *first <= number) {
             return self.blocks.len();
@@ -188,7 +188,7 @@ impl State {
         self.blocks.partition_point(|block| block.first_number <= number).saturating_sub(1)
     }
 
-    /// Returns the rows of a block; the last one is the tail.
+    /// Returns the rows of a block. The index after the last block stands for the tail.
     fn block(&mut self, nth: usize) -> io::Result<Vec<Row>> {
         let damaged = || io::Error::new(io::ErrorKind::InvalidData, "a stored row is damaged");
         let decode = |bytes: &[u8]| {
@@ -198,7 +198,7 @@ impl State {
         let (Some(block), Some(file)) = (self.blocks.get(nth), &self.file) else {
             return self.tail.iter().map(|(_, bytes)| decode(bytes)).collect();
         };
-        // The descriptor of the writer has a position of its own.
+        // A second descriptor, because reading would move the position of the writer.
         let mut reader = File::open(file.path())?;
         reader.seek(SeekFrom::Start(block.offset))?;
         let mut packed = vec![0; block.len];

@@ -1,4 +1,4 @@
-//! A run of the history, as a page shows it.
+//! A run of the history, as the page shows it.
 
 use super::super::context::Context;
 use super::super::ending::MAX_REFUSED;
@@ -7,23 +7,23 @@ use super::super::next_command;
 use crate::ledger::{Accounting, Causes, Run, RunId};
 use crate::report;
 
-/// A run, its counts, and why the service has refused records.
+/// A run, its counts, and the reasons for refused records.
 #[derive(Debug)]
 pub struct RunResult {
     pub run: Run,
     pub accounting: Accounting,
     /// The first refusals, grouped by cause.
     pub refused: Causes,
-    /// The run that has retried this run.
+    /// The run that retried this run.
     pub retried_by: Option<RunId>,
     /// The next command to run, if something is left to do.
     pub next: Option<String>,
 }
 
-/// Returns what has become of a run so far.
+/// Returns the current result of a run.
 ///
 /// # Errors
-/// If there is no such run, or it can't be read.
+/// If there is no such run, or the ledger can't be read.
 pub async fn run_result(context: &Context, run: RunId) -> Result<RunResult, Error> {
     let ledger = context.ledger().await?;
     let run = ledger.run(run).await?;

@@ -1,4 +1,4 @@
-//! What an upload of a reviewed sheet would change in the service, before anything is sent.
+//! Compares a reviewed sheet with the service before sending: the changes that an upload would make.
 
 use std::collections::BTreeMap;
 
@@ -15,15 +15,15 @@ use crate::upload::Tally;
 use crate::upload::compare::{Candidate, Connection, Difference, difference};
 use crate::upload::plan::{Batch, ReadMode, read};
 
-/// Maximum bytes of requests that are held for the comparison.
+/// Maximum size of the requests held in memory for the comparison, in bytes.
 const MAX_HELD: usize = 256 << 20;
 /// The code of a reference to a record that the service does not have.
 const UNKNOWN_REFERENCE: &str = "unknown-reference";
 
-/// What an upload would change.
+/// The changes that an upload would make.
 #[derive(Debug)]
 pub struct ServiceDifference {
-    /// Records that were compared, or not, one by one.
+    /// The comparison of the records, one by one.
     pub difference: Difference,
     /// References to records that the service does not have, by cause.
     pub unknown: Vec<Group>,
@@ -31,10 +31,10 @@ pub struct ServiceDifference {
     pub requests: u64,
 }
 
-/// Compares a spreadsheet with the service, which is only read: its records, and the records that they name.
+/// Compares the records of a spreadsheet, and the records they reference, with the service. Only reads from the service.
 ///
 /// # Errors
-/// If the file can't be read, or no address is known.
+/// If the file can't be read, or no address is configured.
 pub async fn compare_with_service(
     context: &Context,
     input: Spreadsheet<'_>,
@@ -59,7 +59,7 @@ pub async fn compare_with_service(
     let mut difference = difference(template.record, candidates, &connection, progress).await;
     difference.not_compared += not_held;
     store_learned_sizes(context, &connection, base_url).await;
-    // With them, no record with an unknown reference would be among the compared ones.
+    // After the comparison of records, which would otherwise leave out records with an unknown reference.
     compare_references(&connection, &mut source, template, observer).await?;
     let has_unknown = source.unknown_references.as_ref().is_some_and(|unknown| !unknown.is_empty());
     let tally = match has_unknown {
@@ -71,7 +71,7 @@ pub async fn compare_with_service(
     Ok(ServiceDifference { difference, unknown, requests: client.requests() })
 }
 
-/// Returns the rate at which a spreadsheet would be sent, in words, and in requests per second if it is known.
+/// Returns the rate of an upload: in words, and in requests per second if known.
 pub async fn pace(context: &Context, asked: Option<Speed>) -> Result<(Option<String>, Option<f64>), Error> {
     let Some(base_url) = context.base_url.as_deref() else { return Ok((None, None)) };
     Ok(match context.measured_speed(asked, base_url).await? {
@@ -87,7 +87,7 @@ struct Records {
     next: Seq,
     bytes: usize,
     held: BTreeMap<Seq, Candidate>,
-    /// Further ones, for which there is no room.
+    /// Number of requests beyond the limit, which are not compared.
     not_held: u64,
 }
 

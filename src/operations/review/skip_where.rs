@@ -1,17 +1,17 @@
-//! Adding rows to those that a template leaves out.
+//! Adds rows to the ones a template leaves out.
 
 use toml_edit::{InlineTable, Item, Table, Value};
 
 use super::super::error::Error;
 use super::column_key::ColumnKey;
 
-/// A condition as its column and pattern.
+/// A condition of `skip_where`: a column and a pattern.
 struct Matches {
     column: Value,
     pattern: String,
 }
 
-/// Leaves out rows with one of these texts in a column, too.
+/// Adds a condition that leaves out rows with one of these texts in a column.
 pub(super) fn add(sheet: &mut Table, column: &ColumnKey, texts: &[String]) -> Result<(), Error> {
     let mut texts: Vec<String> = texts.iter().map(|text| regex::escape(text.trim())).collect();
     texts.dedup();
@@ -72,7 +72,7 @@ fn quoted(text: &str) -> Option<String> {
     ['"', '\''].into_iter().find(|quote| !text.contains(*quote)).map(|quote| format!("{quote}{text}{quote}"))
 }
 
-/// A key of the template that a click can't add to.
+/// Returns the error for a key of the template that the page can't extend.
 pub(super) fn unsuitable(key: &str) -> Error {
     Error::invalid(format!("{key} of the template can't be changed by a click"), "change the text of the template")
 }

@@ -1,4 +1,4 @@
-//! Changes of a template by a click. Everything else in the text stays as it is, comments included.
+//! Changes of a template made on the page. The rest of the text, including comments, stays unchanged.
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
@@ -7,7 +7,7 @@ use super::column_key::ColumnKey;
 use super::skip_where::{self, unsuitable};
 use crate::records::{Field, JsonType, RecordKind};
 
-/// Keys of a field that say where its value comes from.
+/// Keys of a field that name the source of its value.
 const SOURCES: [&str; 6] = ["column", "columns", "join", "text", "value", "guess"];
 
 /// A change of a template.
@@ -27,11 +27,11 @@ pub enum TemplateEdit {
     Header(u64),
     /// How the sheet writes numbers and dates; `auto` lets every column decide.
     Locale(String),
-    /// The time zone of times without one.
+    /// The time zone of times without a zone.
     TimeZone(String),
     /// How a field writes dates.
     DateFormat { field: String, format: String },
-    /// Replaces what a pattern matches in the cells of a field. A dollar sign stands for a group of the pattern.
+    /// Replaces the matches of a pattern in the cells of a field. `$` refers to a group of the pattern.
     Replace { field: String, pattern: String, with: String },
     /// Removes spaces around the cells of a field.
     Trim { field: String },
@@ -39,9 +39,9 @@ pub enum TemplateEdit {
     Default { field: String, value: String },
     /// Takes the value above for blank cells of a column.
     FillDown(ColumnKey),
-    /// Leaves out rows with one of these texts in a column, beside those that are left out already.
+    /// Additionally leaves out rows with one of these texts in a column.
     SkipWhere { column: ColumnKey, texts: Vec<String> },
-    /// Which of several records with the same number is sent.
+    /// Selects the record to send among several records with the same number.
     Duplicates(&'static str),
 }
 
@@ -109,7 +109,7 @@ impl TemplateEdit {
     }
 }
 
-/// Returns the name of the table of a field, and the name of the field in it.
+/// Returns the name of the table of a field, and the name of the field in this table.
 fn place(field: &str) -> (&'static str, &str) {
     match field.strip_prefix("lines.") {
         Some(field) => ("lines", field),
@@ -124,7 +124,7 @@ fn field_table<'d>(document: &'d mut DocumentMut, field: &str) -> Result<&'d mut
     table_of(parent, name)
 }
 
-/// Returns a table, created if there is none. An inline table becomes one with a header of its own.
+/// Returns a table, and creates it if needed. An inline table becomes a table with its own header.
 fn table_of<'t>(parent: &'t mut Table, name: &str) -> Result<&'t mut Table, Error> {
     let item = parent.entry(name).or_insert_with(|| Item::Table(Table::new()));
     if let Item::Value(Value::InlineTable(_)) = item
@@ -156,7 +156,7 @@ fn confirm_all(document: &mut DocumentMut) {
     drop(document.get_mut(GROUP).and_then(Item::as_table_like_mut).map(|group| group.remove("guess")));
 }
 
-/// Returns the value of a field as its type: numbers and booleans are written without quotes.
+/// Returns a value with the type of the field: numbers and booleans are written without quotes.
 fn typed(field: &str, text: &str) -> Value {
     let name = place(field).1;
     let of = |field: &&'static Field| field.name == name;
@@ -189,7 +189,7 @@ fn add_fill_down(sheet: &mut Table, column: &ColumnKey) -> Result<(), Error> {
     Ok(())
 }
 
-/// Adds a replacement to those of a field.
+/// Adds a replacement to the existing replacements of a field.
 fn add_replacement(table: &mut Table, pattern: &str, with: &str) {
     let mut replacement = InlineTable::new();
     replacement.insert("pattern", pattern.into());

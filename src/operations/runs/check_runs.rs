@@ -15,20 +15,20 @@ const PAGE: u32 = 100;
 /// The result of checking the ledger.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
-    /// What is wrong with the file as a whole.
+    /// Problems of the file as a whole.
     pub file: Vec<String>,
     /// The checked runs, newest first.
     pub runs: Vec<Inspection>,
-    /// The command that repairs what was found.
+    /// The command for repairing the damage.
     pub next: Option<String>,
 }
 
 /// The result of repairing the ledger.
 #[derive(Clone, Debug, Default)]
 pub struct RepairedRuns {
-    /// The copy of the ledger as it was, if something was damaged.
+    /// A copy of the ledger before the repair, if there was any damage.
     pub copy: Option<PathBuf>,
-    /// What was found wrong with the file as a whole, and whether it is undamaged now.
+    /// Problems of the file as a whole, and whether the file is now undamaged.
     pub file: Vec<String>,
     pub is_file_whole: bool,
     pub runs: Vec<(RunId, Repaired)>,
@@ -40,8 +40,7 @@ impl Checked {
     }
 }
 
-/// Reads everything that is stored about a run, or about all runs and the file if `None`, and compares it with its checksums
-/// and counts. Changes nothing.
+/// Verifies the stored data of a run against checksums and counts; for `None`, of all runs and the file. Changes nothing.
 pub async fn check_runs(context: &Context, run: Option<RunId>) -> Result<Checked, Error> {
     if !context.has_ledger() {
         return Err(ledger::Error::NoRuns.into());
@@ -62,12 +61,12 @@ pub async fn check_runs(context: &Context, run: Option<RunId>) -> Result<Checked
     Ok(checked)
 }
 
-/// Rebuilds what was lost or altered, of a run or of all runs and the file if `None`, as far as possible. Keeps a copy of the
-/// ledger as it was.
+/// Rebuilds lost or altered data of a run as far as possible; for `None`, of all runs and the file. Keeps a copy of the original
+/// ledger.
 ///
 /// # Errors
-/// [`ledger::Error::OnlyForFiles`] if the ledger is on a server.
-/// [`ledger::Error::Busy`] if another process is working on one of the runs.
+/// [`ledger::Error::OnlyForFiles`] if the ledger is on a server. [`ledger::Error::Busy`] if another process is working on one of
+/// the runs.
 pub async fn repair_runs(context: &Context, run: Option<RunId>) -> Result<RepairedRuns, Error> {
     let home = &context.home;
     if context.server.is_some() {
@@ -161,7 +160,7 @@ async fn all_runs(ledger: &Ledger) -> Result<Vec<RunId>, Error> {
     }
 }
 
-/// Locks all runs that can be locked by their row.
+/// Locks all runs with a readable row. Related runs and uploads of the same file share a lock.
 async fn lock_all(ledger: &Ledger) -> Result<Vec<LockedRun>, Error> {
     let mut locked: Vec<LockedRun> = Vec::new();
     let mut families: Vec<RunId> = Vec::new();
@@ -184,7 +183,7 @@ async fn lock_all(ledger: &Ledger) -> Result<Vec<LockedRun>, Error> {
     Ok(locked)
 }
 
-/// Whether one of the locks is that of the upload of `run`, too.
+/// Returns whether one of the locks also covers the upload of `run`.
 async fn shares_lock(ledger: &Ledger, locked: &[LockedRun], run: RunId) -> Result<bool, Error> {
     let about = ledger.run(run).await?.about;
     Ok(locked.iter().map(|other| &other.run().about).any(|other| {
@@ -193,7 +192,7 @@ async fn shares_lock(ledger: &Ledger, locked: &[LockedRun], run: RunId) -> Resul
     }))
 }
 
-/// Replaces the ledger by a new one with what can be read.
+/// Replaces the ledger by a new ledger with the readable data.
 async fn replaced(ledger: Ledger, home: &Path) -> Result<Ledger, Error> {
     let folder = tempfile::Builder::new().prefix("repair-").tempdir_in(home);
     let local = |error: std::io::Error| Error::Local {
@@ -213,7 +212,7 @@ async fn replaced(ledger: Ledger, home: &Path) -> Result<Ledger, Error> {
     Ok(Ledger::open(home).await?)
 }
 
-/// Returns the claims of a run from its plan, if some of them are damaged.
+/// Returns the claims of a run according to its plan, if stored claims are damaged.
 async fn claims(ledger: &Ledger, found: &Inspection) -> Result<Vec<Claim>, Error> {
     if !found.is_damaged(DamagedPart::Claims) || found.lasting_damage().is_some() {
         return Ok(Vec::new());

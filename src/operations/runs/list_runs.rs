@@ -22,7 +22,7 @@ pub struct RunFilter<'a> {
 pub enum RunStatus {
     NotRead,
     Stopped,
-    /// Workers send what is pending.
+    /// Workers send the pending records.
     Queued,
     Done,
     Withheld,
@@ -81,20 +81,20 @@ impl RunStatus {
 #[derive(Clone, Debug)]
 pub enum ListedRun {
     Known(Box<Run>, Accounting),
-    /// A run that can't be read.
+    /// An unreadable run.
     Damaged {
         run: RunId,
         what: String,
     },
 }
 
-/// Returns the newest matching runs, newest first, at most `limit`. Runs that can't be read match unless the filter names
-/// another state.
+/// Returns the newest matching runs, newest first, at most `limit`. Unreadable runs match unless the filter requires another
+/// state.
 pub async fn list_runs(context: &Context, filter: RunFilter<'_>, limit: usize) -> Result<Vec<ListedRun>, Error> {
     newest_of(context.ledger().await?, filter, limit).await
 }
 
-/// Returns the same as [`list_runs`], and no runs if there is no ledger yet, which is not created.
+/// Like [`list_runs`], but returns no runs instead of creating a missing ledger.
 pub async fn list_existing_runs(
     context: &Context,
     filter: RunFilter<'_>,
@@ -123,7 +123,7 @@ async fn newest_of(ledger: Ledger, filter: RunFilter<'_>, limit: usize) -> Resul
     Ok(runs)
 }
 
-/// Returns a run if it matches.
+/// Returns a run if it matches the filter.
 async fn listed(ledger: &Ledger, id: RunId, filter: RunFilter<'_>) -> Result<Option<ListedRun>, Error> {
     let damaged = |error: ledger::Error| match error.is_damage() {
         true => {
@@ -152,7 +152,7 @@ async fn listed(ledger: &Ledger, id: RunId, filter: RunFilter<'_>) -> Result<Opt
     }
 }
 
-/// Returns what is damaged, without the name of the run.
+/// Returns a description of the damage, without the name of the run.
 pub(in crate::operations) fn damage(error: ledger::Error) -> String {
     match error {
         ledger::Error::Damaged { what, .. } => what,

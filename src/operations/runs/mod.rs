@@ -1,4 +1,4 @@
-//! Runs that exist: listing, checking, resuming, retrying, resolving and removing them.
+//! Operations on existing runs: listing, checking, resuming, retrying, resolving and removing.
 
 pub(in crate::operations) mod check_runs;
 pub(in crate::operations) mod list_runs;

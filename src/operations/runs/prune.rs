@@ -19,8 +19,8 @@ pub struct Pruned {
     pub records: u64,
 }
 
-/// Removes the runs that began longer than `age` ago, except the newest run. `force` includes runs with pending or
-/// unknown records; `dry_run` removes nothing.
+/// Removes runs started longer than `age` ago, except the newest run. `force` includes runs with pending or unknown records;
+/// `dry_run` removes nothing.
 pub async fn prune(context: &Context, age: Duration, force: bool, dry_run: bool) -> Result<Pruned, Error> {
     let ledger = context.ledger().await?;
     let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);

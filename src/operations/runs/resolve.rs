@@ -24,7 +24,7 @@ pub struct Resolved {
     pub sent: u64,
     /// Records noted as not applied.
     pub failed: u64,
-    /// Records with an outcome that is still unknown.
+    /// Number of records with an unknown outcome.
     pub unknown: u64,
     /// The next command to run.
     pub next: Option<String>,
@@ -35,7 +35,7 @@ impl Resolving {
     pub async fn begin(context: &Context, run: Option<RunId>, by: &str) -> Result<Resolving, Error> {
         let ledger = context.ledger().await?;
         let run = ledger.lock_run(ledger.run_or_newest(run).await?.id).await?;
-        // Those that a resume can send again with their keys are not for a person to decide.
+        // Excludes records that a resume can send again safely with their idempotency keys.
         let keys = context.idempotency_keys(run.run());
         ledger.settle_in_flight(Part::whole(run.id()), keys.map(|keys| keys.first_attempts(now()))).await?;
         Ok(Resolving { context: context.clone(), ledger, run, by: by.to_owned(), sent: 0, failed: 0 })

@@ -17,10 +17,10 @@ use crate::upload::Grace;
 
 const RESUMED: &str = "resumed";
 
-/// Resumes a run, or the only one that can be resumed if `None`. The spreadsheet is not read again.
+/// Resumes a run; for `None`, the only resumable run. The spreadsheet is not read again.
 ///
 /// # Errors
-/// If several runs can be resumed, if the run can't be, or if the ledger fails.
+/// If several runs can be resumed, the run can't be resumed, or the ledger fails.
 pub async fn resume(
     context: &Context,
     run: Option<RunId>,
@@ -67,7 +67,7 @@ pub async fn resume(
     Ok(finished)
 }
 
-/// Returns the only run that can be resumed; if there is none, the newest run.
+/// Returns the only resumable run, or the newest run if there is none.
 async fn only_resumable(context: &Context, ledger: &Ledger) -> Result<Run, Error> {
     let mut found: Vec<(Run, u64)> = Vec::new();
     for id in ledger.unfinished().await? {
@@ -96,7 +96,7 @@ async fn only_resumable(context: &Context, ledger: &Ledger) -> Result<Run, Error
     }
 }
 
-/// A locked run with what sends it.
+/// A locked run, and everything needed to send its records.
 pub(in crate::operations) struct Bound {
     /// The context of the run.
     pub context: Context,

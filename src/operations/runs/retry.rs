@@ -46,8 +46,8 @@ pub async fn retry_run(
     Ok(finished)
 }
 
-/// Returns the refused records of a run, without records sent since by other runs. `overwrites_newer` adds those that
-/// were not sent because of newer runs.
+/// Returns the refused records of a run, except records sent since by other runs. `overwrites_newer` adds records skipped because
+/// of newer runs.
 async fn refused_records(
     context: &Context,
     ledger: &Ledger,

@@ -36,7 +36,7 @@ const AS_NEW_HINT: &str = "--as-new sends all rows of this file as new records, 
 pub struct RetryReport<'a> {
     pub file: &'a InputFile,
     pub text: Options,
-    /// What people have changed in a review.
+    /// Edits made in a review.
     pub edits: Option<Arc<Edits>>,
     /// Replaces the template of the run.
     pub template: Option<Template>,
@@ -44,7 +44,7 @@ pub struct RetryReport<'a> {
     pub as_new: bool,
     /// Sends accepted records again, with the current cells of their rows.
     pub sends_accepted: bool,
-    /// Skips records that the service has with the same values. As in the run of the report if false.
+    /// Skips records with the same values in the service. If false, the setting of the run applies.
     pub changed_only: bool,
     /// Sends nothing if a row can't be sent. As in the run of the report if `None`.
     pub all_or_nothing: Option<bool>,
@@ -54,8 +54,8 @@ pub struct RetryReport<'a> {
 }
 
 impl<'a> RetryReport<'a> {
-    /// Returns the retry of a report that is uploaded or checked. Accepted rows are sent again if they can be, because they may
-    /// be edited.
+    /// Returns the retry for an uploaded or checked report. Accepted rows are sent again if possible, because a person may have
+    /// edited them.
     pub(in crate::operations) fn of_uploaded(input: Spreadsheet<'a>, sending: SendOptions<'a>) -> RetryReport<'a> {
         RetryReport {
             file: input.file,
@@ -71,7 +71,7 @@ impl<'a> RetryReport<'a> {
         }
     }
 
-    /// Returns the settings of the retry: those of the run, with what is asked for otherwise.
+    /// Returns the settings of the retry: the settings of the run, overridden by this request.
     fn over(&self, run: &RunSettings) -> RunSettings {
         RunSettings {
             all_or_nothing: self.all_or_nothing.unwrap_or(run.all_or_nothing),
@@ -245,7 +245,7 @@ async fn prepare_as_new(
         false => Source::open_report(&file.path, &file.name, report, &template)?,
         true => Source::open_as(&file.path, &file.name, &template, None, &request.text)?,
     };
-    // The rows go to the service of the context, which may be another one than that of the run.
+    // The rows go to the service of the context, which may differ from the service of the run.
     let usual = request.sending.settings(context);
     let earlier = run.as_ref().map_or(usual.clone(), |run| run.about.settings.clone());
     source.allows_copies = earlier.allow_repeat == AllowRepeat::All;

@@ -1,9 +1,9 @@
-//! Runs that sent nothing, whose rows and records were not kept.
+//! Runs without a stored plan, because they sent nothing.
 
 use super::super::error::Error;
 use crate::ledger::Run;
 
-/// Fails for a run whose rows were not kept.
+/// Fails if the plan of the run was not kept.
 pub(in crate::operations) fn check_has_plan(run: &Run, action: &'static str) -> Result<(), Error> {
     if run.has_plan {
         return Ok(());

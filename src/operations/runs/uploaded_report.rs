@@ -1,4 +1,4 @@
-//! Reports that are uploaded or checked instead of retried.
+//! Reports given to `upload` or `check` instead of `retry`.
 
 use super::super::context::Context;
 use super::super::error::Error;
@@ -11,20 +11,21 @@ use crate::sheet::Options;
 use crate::upload::Source;
 use crate::upload::retry::Report;
 
-/// What an uploaded file is a report of.
+/// The result of looking for the run of an uploaded report.
 pub(in crate::operations) enum UploadedReport {
-    /// No report, or one of a run that the ledger does not know.
+    /// The file is not a report, or its run is not in the ledger.
     No,
     /// A report of a run in this ledger with the same service, workspace and kind.
     OfRun,
     OfOtherService,
 }
 
-/// Finds out whether the file is a report. The ledger knows better than the report which of its rows were sent, equal rows
-/// can only be told apart by their row numbers, and identifiers that lost their zeros are those of the original file.
+/// Detects whether the file is a report, and finds its run. The ledger is more reliable than the report about the rows already
+/// sent, only row numbers can distinguish equal rows, and identifiers without their leading zeros are restored from the original
+/// file.
 ///
 /// # Errors
-/// If the report has lost our columns, or if flags are given that a report can't have.
+/// If the report lacks our columns, or if flags are given that a report does not support.
 pub(in crate::operations) async fn uploaded_report(
     context: &Context,
     input: &Spreadsheet<'_>,
@@ -42,7 +43,7 @@ pub(in crate::operations) async fn uploaded_report(
     ledger.close().await;
     let Some(run) = found? else { return Ok(UploadedReport::No) };
     let (about, name) = (&run.about, file.name.display());
-    // A check needs no address; the report is then of the service of its run.
+    // A check needs no address; in this case the service of the run counts.
     let is_service = match context.base_url.as_deref() {
         Some(base_url) => about.base_url == client::normal_address(base_url)? && about.workspace == context.workspace(),
         None => true,
@@ -76,14 +77,14 @@ pub(in crate::operations) async fn uploaded_report(
     Ok(UploadedReport::OfRun)
 }
 
-/// Returns the run of which a file is a report, or `None` for other files, and reports of which the ledger knows no run.
+/// Returns the run of a report. Returns `None` for other files, and for reports of runs that are not in the ledger.
 pub(in crate::operations) async fn run_of_report(
     context: &Context,
     file: &InputFile,
     text: &Options,
 ) -> Result<Option<Run>, Error> {
     let Some(ledger) = context.existing_ledger().await? else { return Ok(None) };
-    // What keeps the file from being read is told when its rows are read.
+    // If the file is unreadable, reading the rows reports the error.
     let found = match Report::open(&file.path, &file.name, text) {
         Ok(report) if !report.sheets.is_empty() => run_of(&ledger, file, &report).await.ok(),
         _ => None,
@@ -92,11 +93,10 @@ pub(in crate::operations) async fn run_of_report(
     Ok(found)
 }
 
-/// Returns the run of a report that is uploaded instead of retried, or `None` for the report of a check, or of a run that
-/// the ledger does not know.
+/// Returns the run of an uploaded report. Returns `None` for the report of a check, or of a run that is not in the ledger.
 ///
 /// # Errors
-/// If the file has the status of records that must not be sent twice, but not the columns that name their rows.
+/// If the file contains the status of records that must not be sent twice, but lacks the columns for row numbers.
 async fn run_of_uploaded(
     ledger: &Ledger,
     file: &InputFile,

@@ -1,4 +1,4 @@
-//! Waiting for a run that others send.
+//! Waits for a run sent by other processes.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,7 +14,8 @@ use crate::upload::{Progress, StopReason};
 
 /// Interval of looking at the run.
 const POLL: Duration = Duration::from_millis(500);
-/// A run that is neither queued nor finished is stopped if nobody has it locked for this time: a process may be about to send it.
+/// Time without a lock after which a run that is neither queued nor finished counts as stopped. Before, a process may be about to
+/// send the run.
 const IDLE: Duration = Duration::from_secs(3);
 
 /// Waits until nobody sends a run any more: workers, or an upload on any machine. `stop` ends the waiting, and not the run.
@@ -46,7 +47,7 @@ pub async fn wait(
     Ok(Some(finished))
 }
 
-/// Shows the progress of a run until nobody sends it any more.
+/// Shows the progress of a run until no process sends it any more.
 async fn until_ended(ledger: &Ledger, run: &Run, observer: Observer<'_>) -> Result<Run, Error> {
     let mut accounting = ledger.accounting(run.id).await?;
     let before = accounting;
@@ -97,7 +98,7 @@ async fn until_ended(ledger: &Ledger, run: &Run, observer: Observer<'_>) -> Resu
     }
 }
 
-/// Takes a queued run away from the workers. Their requests in flight end as usual.
+/// Takes a queued run away from the workers. Requests in flight end as usual.
 ///
 /// # Errors
 /// If the run is not queued.

@@ -16,10 +16,10 @@ use crate::sheet::{self, Book, Cell, RESERVED_PREFIX, Row};
 
 /// Rows stored at a time.
 const BATCH: usize = 1000;
-/// Columns for identifying a record. A file needs at least one.
+/// Columns that can identify a record. A file needs at least one of these.
 const KEYS: [&str; 7] = ["id", "external_id", "externalId", "name", "order_id", "inventory_id", "transaction_id"];
 
-/// Transactions refer to inventories, which are loaded before them.
+/// Transactions refer to inventories, so inventories are loaded first.
 const TRANSACTIONS: &str = "transactions";
 
 /// A kind of loadable records.
@@ -31,7 +31,7 @@ pub struct LoadKind {
     more: &'static [(&'static str, JsonType)],
     /// Accepts any field, because the contract does not list the fields of these records.
     is_open: bool,
-    /// Records need no key: it follows from their content.
+    /// Whether records need no key, because the id is derived from the content.
     derives_ids: bool,
     pub(super) record: fn(Map<String, Value>) -> LoadRecord,
 }
@@ -74,7 +74,7 @@ pub struct LoadOutcome {
     /// Columns without a matching field.
     pub ignored: Vec<String>,
     pub problems: Vec<LoadProblem>,
-    /// Fields that were found, with a value or not.
+    /// Fields present in the file, with or without a value.
     #[serde(skip)]
     pub(super) fields: BTreeSet<String>,
 }
@@ -90,7 +90,7 @@ pub struct LoadProblem {
 pub(super) struct Loading<'a> {
     pub loader: &'a Loader,
     pub workspace: &'a str,
-    /// Loads a record with a faulty cell without it, and reports the cell.
+    /// Loads a record with a faulty cell without the value of this cell, and reports the cell.
     pub keeps_faulty: bool,
 }
 
@@ -116,7 +116,7 @@ pub async fn load(
     files
 }
 
-/// A file that can be read.
+/// An opened file.
 pub(super) enum LoadFile {
     Table { path: PathBuf, book: Box<Book> },
     Ndjson(NdjsonFile),
@@ -249,19 +249,20 @@ impl Loading<'_> {
 }
 
 impl LoadOutcome {
-    /// Adds the problems of a row, which is rejected unless it is loaded all the same.
+    /// Adds the problems of a row. The row counts as rejected unless it is loaded anyway.
     fn reject(&mut self, row: u64, problems: Vec<(String, String)>, is_loaded: bool) {
         self.rejected += u64::from(!problems.is_empty() && !is_loaded);
         self.problems.extend(problems.into_iter().map(|(field, message)| LoadProblem { row, field, message }));
     }
 }
 
-/// Records of a file that have no key. Their ids follow from their content, so that loading the file again changes nothing.
+/// Counts records without a key, by content. Their ids are derived from the content, so that loading a file again changes
+/// nothing.
 #[derive(Default)]
 struct Seen(BTreeMap<[u8; 32], u64>);
 
 impl Seen {
-    /// Returns an id that is the same for the same content, and another one for each further record with that content.
+    /// Returns an id derived from the content. Further records with the same content get further ids.
     fn id(&mut self, kind: &LoadKind, fields: &Map<String, Value>) -> String {
         let mut parts = vec![kind.name.to_owned()];
         let sorted: BTreeMap<&String, &Value> = fields.iter().filter(|(_, value)| !value.is_null()).collect();
@@ -278,7 +279,7 @@ impl Seen {
     }
 }
 
-/// Whether a record names one that may exist.
+/// Returns whether the record has a key.
 fn has_key(fields: &Map<String, Value>) -> bool {
     KEYS.iter().any(|key| *key != "name" && fields.get(*key).is_some_and(|value| !value.is_null()))
 }
@@ -348,7 +349,7 @@ fn columns(kind: &'static LoadKind, header: &Row, ignored: &mut Vec<String>) -> 
     }
 }
 
-/// Returns the fields of a row, null for blank cells and none for faulty ones, and every problem of the row as field and message.
+/// Returns the fields of a row, and all its problems as field and message. Blank cells are null; faulty cells are left out.
 fn record(columns: &[Column], row: &Row) -> (Map<String, Value>, Vec<(String, String)>) {
     let (mut fields, mut problems) = (Map::new(), Vec::new());
     for column in columns {
@@ -392,7 +393,7 @@ fn value(of: ColumnType, cell: Cell<'_>) -> Result<Option<Value>, String> {
             "false" => Value::Bool(false),
             _ => return Err(wrong("true or false")),
         },
-        // Exports join plain values, but not those with commas or brackets.
+        // An export joins plain values with commas, except values that contain commas or brackets.
         JsonType::Strings if !text.trim_start().starts_with('[') => {
             text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect()
         }

@@ -1,5 +1,5 @@
-//! A service in this process, for rehearsals and the demo. The home folder of a demo names its service, which commands with this
-//! home start again on the same data and at the same address.
+//! A service in this process, for rehearsals and the demo. The home folder of a demo refers to its service: a command with this
+//! home folder starts the service again with the same data and address.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -25,12 +25,12 @@ use crate::text_file::read_text;
 
 /// Name of the folder of the client's data.
 const HOME: &str = "home";
-/// Name of the file in the home folder that names the service.
+/// Name of the file in the home folder with the workspace and port of the service.
 const NAMED: &str = "embedded-service.toml";
 const ABOUT_NAMED: &str =
     "# The runs of this home are of a service that commands start themselves, on the data beside this folder.\n";
 
-/// The service that a home folder names.
+/// Content of [`NAMED`].
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Named {
@@ -41,7 +41,7 @@ struct Named {
 pub struct LocalService {
     /// Context for operations on this service.
     pub context: Context,
-    /// Access to its data.
+    /// Direct access to the data of the service.
     pub(in crate::operations) loader: Loader,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<Result<(), service::Error>>,
@@ -53,8 +53,8 @@ impl LocalService {
         LocalService::start_at(folder, workspace, listen(0).await.map_err(no_port)?, context).await
     }
 
-    /// Starts a service like [`LocalService::start`] that later commands with its home folder find again. It has the address of
-    /// the last time if that is free.
+    /// Starts a service like [`LocalService::start`], and stores a reference in its home folder, so that later commands find the
+    /// service again. Reuses the previous port if it is free.
     pub async fn start_named(folder: &Path, workspace: &str, context: &Context) -> Result<LocalService, Error> {
         let home = folder.join(HOME);
         create_private_folder(&home).map_err(|error| unwritable(&home, &error))?;
@@ -75,10 +75,10 @@ impl LocalService {
         LocalService::start_at(folder, workspace, listener, &context).await
     }
 
-    /// Starts the service that the home folder names, unless flags have chosen another one. Returns `None` for other folders.
+    /// Starts the service that the home folder refers to, unless flags select another service. Returns `None` for other folders.
     ///
     /// # Errors
-    /// If its address is in use, so that the runs of the folder can't be continued.
+    /// If the port is in use: the runs of the folder can't be continued at another address.
     pub async fn of_home(context: &Context) -> Result<Option<LocalService>, Error> {
         let has_chosen = context.given.base_url.is_some() || context.given.ledger.is_some();
         let Some(named) = read_named(&context.home)?.filter(|_| !has_chosen) else { return Ok(None) };
@@ -92,7 +92,7 @@ impl LocalService {
         let given = Given { home: context.given.home.clone(), ..Given::default() };
         let started =
             LocalService::start_at(folder, &named.workspace, listener, &Context { given, ..context.clone() }).await?;
-        // As the person has named it, in messages.
+        // Messages show the path of the home folder as given by the user.
         let context = Context { home: context.home.clone(), ..started.context };
         Ok(Some(LocalService { context, ..started }))
     }
@@ -129,7 +129,7 @@ impl LocalService {
             is_address_chosen: true,
             chosen_connection: connection.clone(),
             connection,
-            // What a profile says is true of its service.
+            // Settings from profiles belong to other services.
             rate: None,
             profiles: BTreeMap::new(),
             ..context.clone()
@@ -164,7 +164,7 @@ fn unwritable(path: &Path, error: &io::Error) -> Error {
     Error::Local { message, hint: "choose another folder".to_owned() }
 }
 
-/// Reads which service a home folder names, if any.
+/// Reads the reference to a service in a home folder. Returns `None` if there is none.
 fn read_named(home: &Path) -> Result<Option<Named>, Error> {
     let path = home.join(NAMED);
     let unreadable = |why: String| Error::Local {

@@ -36,15 +36,15 @@ pub async fn login(context: &Context, file: &TokenFile, profile: &str, unchecked
     Ok(StoredTokens { base_url: client.address().to_owned(), credentials })
 }
 
-/// Checks that the service accepts the credentials of the context, and returns the credentials, renewed if expired.
+/// Checks that the service accepts the credentials of the context. Returns the credentials, renewed if expired.
 pub async fn verify(context: &Context) -> Result<StoredTokens, Error> {
     let client = context.client(context.base_url()?, 1)?;
     fetch::check(&client).await?;
     Ok(StoredTokens { base_url: client.address().to_owned(), credentials: client.credentials().await })
 }
 
-/// Sends one request as [`verify`] does. Returns whether the service accepts the credentials, and how far its clock is ahead
-/// of ours, in seconds, if it told.
+/// Sends one request like [`verify`]. Returns whether the service accepts the credentials, and the lead of its clock over the
+/// local clock in seconds, if known.
 pub(in crate::operations) async fn probe(context: &Context) -> (Result<(), Error>, Option<i64>) {
     let client = match context.base_url().and_then(|base_url| context.client(base_url, 1)) {
         Ok(client) => client,

@@ -1,4 +1,4 @@
-//! The records that the requests of a run refer to, made up for a rehearsal.
+//! Makes up the records that the requests of a run refer to, for a rehearsal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +12,13 @@ const INVENTORY: &str = "sheetport-rehearsal";
 
 /// A kind of records that a rehearsal can make up.
 pub(super) struct MadeUpKind {
-    /// The name of the list that has them.
+    /// The name of the list of these records.
     pub list: &'static str,
     pub one: &'static str,
     record: fn(Map<String, Value>) -> LoadRecord,
 }
 
-/// In the order in which they are stored: transactions are part of an inventory.
+/// In storage order: transactions belong to an inventory.
 pub(super) static KINDS: [MadeUpKind; 6] = [
     MadeUpKind { list: "companies", one: "company", record: LoadRecord::Company },
     MadeUpKind { list: "contacts", one: "contact", record: LoadRecord::Contact },
@@ -28,7 +28,7 @@ pub(super) static KINDS: [MadeUpKind; 6] = [
     MadeUpKind { list: "transactions", one: "transaction", record: LoadRecord::Transaction },
 ];
 
-/// What a request says of a record: its id, its external identifier, or both.
+/// The id of a record in a request, its external identifier, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Names {
     id: Option<String>,
@@ -37,12 +37,12 @@ struct Names {
 
 /// The exports of a rehearsal.
 pub(super) trait Exported {
-    /// Whether an export of one of these lists has one of these members. The records of this value are in it then, or the
-    /// service would not find them either.
+    /// Returns whether an export of one of these lists includes one of these members. If so, the export decides which values
+    /// exist.
     fn has(&self, lists: &[&str], members: &[&str]) -> bool;
 }
 
-/// The records that requests refer to, without those of the exports.
+/// The records that requests refer to, except the records covered by exports.
 pub(super) struct Wanted<'a> {
     exported: &'a dyn Exported,
     by_list: BTreeMap<&'static str, BTreeSet<Names>>,
@@ -53,7 +53,7 @@ impl<'a> Wanted<'a> {
         Wanted { exported, by_list: BTreeMap::new() }
     }
 
-    /// Adds the records that a request refers to. `target` is the id in its path.
+    /// Adds the records that a request refers to. `target` is the id in the path of the request.
     pub(super) fn add(&mut self, kind: RecordKind, target: Option<&str>, body: &Value) {
         let input = kind.input();
         let record = input.member().map_or(body, |member| &body[member]);
@@ -68,7 +68,7 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// Adds the records that the fields of an object name. Fields that name the same record are taken together.
+    /// Adds the records referenced by the fields of an object. Combines fields that refer to the same record.
     fn add_references(&mut self, references: &'static [Reference], object: &Value, is_on: &dyn Fn(&str) -> bool) {
         let mut found: BTreeMap<&str, (Names, bool)> = BTreeMap::new();
         for reference in references {
@@ -76,7 +76,7 @@ impl<'a> Wanted<'a> {
             let lists: Vec<&'static str> = reference.found_by.lists().collect();
             let members = reference.found_by.members();
             let is_known = self.exported.has(&lists, members) || reference.created_with.is_some_and(is_on);
-            // Of several lists that could have the record, any will do.
+            // If several lists may contain the record, any list is fine.
             let Some(list) = lists.first() else { continue };
             let (names, is_wanted) = found.entry(*list).or_default();
             let name = if members.contains(&"external_id") { &mut names.external_id } else { &mut names.id };
@@ -90,7 +90,7 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// Adds the record that a request changes: an order or a transaction.
+    /// Adds the order or transaction changed by a request.
     fn add_target(&mut self, kind: RecordKind, target: &str, record: &Value) {
         let (list, members): (_, &[&str]) = match kind {
             RecordKind::Order => (order::SINGLE.name, order::SINGLE.id_fields),
@@ -126,7 +126,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Leaves out names that are part of a pair.
+/// Removes single names that also occur in a pair.
 fn without_parts(names: BTreeSet<Names>) -> Vec<Names> {
     let pairs = || names.iter().filter(|names| names.id.is_some() && names.external_id.is_some());
     let ids: BTreeSet<&str> = pairs().filter_map(|pair| pair.id.as_deref()).collect();
@@ -137,12 +137,13 @@ fn without_parts(names: BTreeSet<Names>) -> Vec<Names> {
         _ => false,
     };
     let mut left: Vec<Names> = names.iter().filter(|names| !is_part(names)).cloned().collect();
-    // An order without a number of its own gets the next free number, which must not be the name of another order.
+    // Orders with a number come first: the service assigns the next free number to the others, which must not be the name of
+    // another order.
     left.sort_by_key(|names| number(names).is_none());
     left
 }
 
-/// Returns the number that an order is called by.
+/// Returns the number in the name of an order.
 fn number(names: &Names) -> Option<i64> {
     let name = names.id.as_deref().or(names.external_id.as_deref())?;
     name.parse::<i64>().ok().filter(|number| *number > 0 && number.to_string() == name)

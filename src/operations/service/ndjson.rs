@@ -1,4 +1,4 @@
-//! Reading records from a file with a JSON object on each line, as an export writes it.
+//! Reads records from NDJSON, one JSON object per line, as written by an export.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -16,12 +16,12 @@ const MAX_LINE: u64 = 16 << 20;
 pub(super) struct NdjsonFile {
     path: PathBuf,
     reader: Box<dyn BufRead + Send>,
-    /// The number of the line that was read last, from 1.
+    /// The number of the last line read, from 1.
     number: u64,
     line: Vec<u8>,
 }
 
-/// A record and the number of its line, from 1.
+/// A record with its line number, from 1.
 pub(super) struct NdjsonRecord {
     pub line: u64,
     pub fields: Map<String, Value>,

@@ -21,7 +21,7 @@ const WORKSPACE: &str = "rehearsal";
 /// Records loaded or made up at a time.
 const BATCH: usize = 1_000;
 
-/// Problems of an export that are shown.
+/// Maximum number of problems shown per export.
 const SHOWN_PROBLEMS: usize = 3;
 
 /// How to rehearse.
@@ -29,11 +29,11 @@ const SHOWN_PROBLEMS: usize = 3;
 pub struct Rehearse<'a> {
     /// Exports, and folders with exports. Of the kinds without an export, records are made up.
     pub exports: &'a [PathBuf],
-    /// The rate for which the time of the upload is foretold; by default that of the profile, or as measured before.
+    /// The rate for the forecast. Defaults to the rate of the profile, or to the rate measured before.
     pub speed: Option<Speed>,
 }
 
-/// How long an upload takes that makes the requests of a rehearsal.
+/// Forecast for an upload with the requests of a rehearsal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecast {
     pub requests: u64,
@@ -49,7 +49,7 @@ impl Forecast {
     }
 }
 
-/// The records of one kind that a rehearsal had.
+/// The records of one kind in the service of a rehearsal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RehearsalRecords {
     /// The plural, such as `companies`.
@@ -59,7 +59,7 @@ pub struct RehearsalRecords {
     pub records: u64,
 }
 
-/// What a rehearsal had in its service before the first request.
+/// The content of the rehearsal service before the first request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rehearsed {
     pub made_up: Vec<RehearsalRecords>,
@@ -68,7 +68,7 @@ pub struct Rehearsed {
     pub forecast: Option<Forecast>,
 }
 
-/// A temporary service with a ledger of its own.
+/// A temporary service with a separate ledger.
 pub(in crate::operations) struct Rehearsal {
     pub service: LocalService,
     exports: Vec<LoadedFile>,
@@ -118,7 +118,7 @@ impl Rehearsal {
         Ok(rehearsal)
     }
 
-    /// Makes up the records that the pending requests of a run refer to, except those that the exports would have.
+    /// Makes up the records that the pending requests of a run refer to, except records covered by exports.
     pub(in crate::operations) async fn make_up(
         &self,
         ledger: &Ledger,
@@ -146,7 +146,7 @@ impl Rehearsal {
             let mut records = records.into_iter().peekable();
             while records.peek().is_some() {
                 let batch = records.by_ref().take(BATCH).collect();
-                // What can't be made up, such as an id of 300 characters, is refused when it is sent.
+                // Invalid records, such as ones with an id of 300 characters, are left out. The service then refuses the request.
                 let stored = self.service.loader.load(WORKSPACE, batch).await?;
                 let is_new = |outcome: WriteOutcome| matches!(outcome, WriteOutcome::Created);
                 created += stored.iter().flatten().filter(|stored| is_new(stored.outcome)).count() as u64;
@@ -158,7 +158,7 @@ impl Rehearsal {
         Ok(Rehearsed { made_up, from_exports: self.exported(), forecast: None })
     }
 
-    /// Foretells the time of an upload that makes so many requests.
+    /// Estimates the duration of an upload with this number of requests.
     pub(in crate::operations) fn forecast(&self, requests: u64) -> Option<Forecast> {
         let (per_second, rate) = match self.speed? {
             Speed::Fixed(rate) => (rate.per_second(), rate.to_string()),
@@ -179,7 +179,7 @@ impl Rehearsal {
         counted.filter(|counted| counted.records > 0).collect()
     }
 
-    /// Says which references can't be compared with the exports.
+    /// Warns about references that can't be compared with the exports.
     fn warn_of_missing(&self, kind: RecordKind, observer: Observer<'_>) {
         if self.exports.is_empty() {
             return;
@@ -209,13 +209,13 @@ impl Rehearsal {
         }
     }
 
-    /// Stops the service and removes its data. An error at the end does not matter.
+    /// Stops the service and removes its data, ignoring errors.
     pub(in crate::operations) async fn stop(self) {
         let _ = self.service.stop().await;
     }
 }
 
-/// Opens exports: files, and those in folders whose names say which records they have.
+/// Opens exports: files, and the files in folders whose names contain the kind of records.
 fn open_exports(places: &[PathBuf]) -> Result<Vec<(&'static LoadKind, LoadFile)>, Error> {
     let mut opened = Vec::new();
     for place in places {
@@ -261,7 +261,7 @@ fn open_folder(folder: &Path) -> Result<Vec<(&'static LoadKind, LoadFile)>, Erro
     Ok(opened)
 }
 
-/// Whether the file has an extension of exports. Manifests and reports that are pages have not.
+/// Returns whether the file has the extension of an export. Manifests and HTML reports do not.
 fn is_table(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);

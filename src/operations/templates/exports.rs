@@ -1,4 +1,4 @@
-//! Exports that are to be uploaded.
+//! Exports to be uploaded.
 
 use std::path::Path;
 
@@ -9,17 +9,17 @@ use crate::template::bind::Missing;
 use crate::template::{Template, builtin};
 use crate::upload::{self, Source};
 
-/// Returns the records that were exported to this file, as its manifest says, even if the file was edited since.
+/// Returns the records of an export according to the manifest next to the file. The file may have been edited since.
 pub(super) fn exported_to(file: &Path) -> Option<&'static Exported> {
     Exported::named(&Manifest::beside(file)?.records)
 }
 
-/// Returns whether the contract has no call that writes such records.
+/// Returns whether the API has no call that writes these records.
 pub(super) fn is_read_only(exported: &&'static Exported) -> bool {
     exported.record.is_none()
 }
 
-/// Returns the error of a file that can't be opened with a template: of a list of changes, what it is.
+/// Returns the error for a file that does not match a template. For a list of changes, explains the list instead.
 pub(in crate::operations) fn not_opened(error: upload::Error, name: &Path, template: &Template) -> Error {
     let is_list = |missing: &Missing| missing.header.as_ref().is_some_and(|header| is_list_of_changes(&header.names));
     match &error {
@@ -30,7 +30,7 @@ pub(in crate::operations) fn not_opened(error: upload::Error, name: &Path, templ
     }
 }
 
-/// Refuses an export of records that nothing can write, unless the user has a template of their own for it.
+/// Refuses an export of read-only records, unless the user has a suitable template.
 pub(in crate::operations) fn check_exported(
     file: &Path,
     name: &Path,
@@ -59,7 +59,7 @@ pub(super) fn changes_not_writable(name: &Path) -> Error {
     Error::invalid(message, hint)
 }
 
-/// Returns the error for an export of records that nothing can write.
+/// Returns the error for an export of read-only records.
 pub(super) fn not_writable(name: &Path, exported: &Exported) -> Error {
     let records = exported.name;
     let message = format!("{} is an export of {records}, which can't be uploaded", name.display());

@@ -1,4 +1,4 @@
-//! The templates that a user has: those in the folder of a file, and those of earlier runs.
+//! The templates of a user: templates in the folder of a file, and templates of earlier runs.
 
 use std::path::{Path, PathBuf};
 
@@ -11,21 +11,21 @@ use crate::template::{Template, builtin};
 
 /// Maximum number of templates considered in a folder.
 const MAX_TEMPLATES: usize = 100;
-/// Maximum bytes of the lookup tables of the templates in a folder, which are all in memory.
+/// Maximum total size of the lookup tables of the templates in a folder, in bytes, because all tables are in memory.
 const MAX_TABLES: usize = 64 << 20;
 /// Maximum number of earlier runs considered.
 const MAX_RUNS: u32 = 50;
 
-/// Returns the templates in a folder, by name. Other TOML files are ignored. Warns of those that are not considered because of
-/// their number or their lookup tables.
+/// Returns the templates in a folder by name, ignoring other TOML files. Warns about templates skipped because of their number or
+/// the size of their lookup tables.
 pub(in crate::operations) fn templates_in(folder: &Path, observer: Observer<'_>) -> Vec<(PathBuf, Template)> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    // A pipe or a device of that name may never end.
+    // A pipe or device of this name might never end.
     let is_toml = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "toml") && path.is_file();
     let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_toml).collect();
     paths.sort();
     let load = |path: PathBuf| {
-        // Named as a person would name it: t.toml, not ./t.toml.
+        // Named as a person would write it: t.toml, not ./t.toml.
         let path = path.strip_prefix(".").map(Path::to_owned).unwrap_or(path);
         let template = load_template(path.to_str()?, TemplateChanges::default()).ok()?;
         Some((path, template))

@@ -25,7 +25,7 @@ pub struct TemplateChanges<'a> {
     pub parameters: &'a [(String, String)],
     /// The locale of the sheet.
     pub locale: Option<&'a str>,
-    /// Folders whose files the template may use as lookup tables, besides those below its own.
+    /// Folders whose files the template may read as lookup tables, in addition to files below its own folder.
     pub lookup_folders: &'a [PathBuf],
 }
 
@@ -56,7 +56,7 @@ pub fn load_template(wanted: &str, changes: TemplateChanges<'_>) -> Result<Templ
     }
 }
 
-/// Loads a template from its text. Lookup tables and templates that it extends are found from the folder of `path`.
+/// Loads a template from text. Extended templates and lookup tables are relative to the folder of `path`.
 pub(in crate::operations) fn load_text(path: &Path, source: &str) -> Result<Template, Error> {
     Ok(load_beside(path, source, TemplateChanges::default())?)
 }
@@ -68,14 +68,14 @@ pub fn load_template_for(wanted: &str, changes: TemplateChanges<'_>, file: &Inpu
     Ok(template)
 }
 
-/// Loads the template of a run from the copy in the ledger, with the lookup tables that the run has read.
+/// Loads the template of a run from the copy in the ledger, with the same lookup tables.
 ///
 /// # Errors
-/// If a table is not as it was.
+/// If a table has changed.
 pub(in crate::operations) fn template_of_run(about: &NewRun) -> Result<Template, Error> {
     let path = Path::new(&about.template);
     let folder = about.lookups.as_ref().map_or_else(|| folder_of(path), |lookups| lookups.folder.clone());
-    // What the run was allowed to read, and is as it was, may be read again.
+    // Reading the files again is safe: the run was permitted to, and the hashes are compared below.
     let files = TemplateFolder { folder, permitted: Permitted::Everywhere };
     let template = load_in(path, &about.template_toml, &files, TemplateChanges::default())?;
     let (Some(now), Some(then)) = (&template.lookups, &about.lookups) else { return Ok(template) };
@@ -94,7 +94,7 @@ fn load_beside(path: &Path, source: &str, changes: TemplateChanges<'_>) -> Resul
     load_in(path, source, &files, changes)
 }
 
-/// Loads the template at `path`. Lookup tables and templates that it extends are found from its folder.
+/// Loads the template at `path`. Extended templates and lookup tables are relative to its folder.
 fn load_in(
     path: &Path,
     source: &str,
@@ -125,8 +125,8 @@ fn folder_of(template: &Path) -> PathBuf {
     std::path::absolute(Path::new(".").join(folder)).unwrap_or_else(|_| folder.to_owned())
 }
 
-/// Reads the lookup tables of a template from other sheets of `file`, if it has any. Sheets that `file` lacks are read
-/// from `original`, because a report does not have them.
+/// Reads the lookup tables of a template that are sheets of `file`. Sheets missing in `file` are read from `original`, because a
+/// report does not contain lookup sheets.
 pub(in crate::operations) fn read_sheet_lookups(
     template: &mut Template,
     file: &Path,
@@ -147,7 +147,7 @@ pub(in crate::operations) fn read_sheet_lookups(
     })
 }
 
-/// Formats a template file in place. Returns whether it was not formatted; with `only_checks`, nothing is written.
+/// Formats a template file in place. Returns whether the file needed formatting. With `only_checks`, writes nothing.
 pub fn format_template(path: &Path, only_checks: bool) -> Result<bool, Error> {
     let name = path.display().to_string();
     let failed = |what: &str, error: &io::Error| {

@@ -9,7 +9,7 @@ use crate::sheet::{self, Book};
 use crate::template::value::lookup::{Lookup, LookupReader, TableError};
 
 impl TemplateFolder<'_> {
-    /// Reads the first sheet of a lookup table. Returns its SHA-256 as well.
+    /// Reads the first sheet of a lookup table. Also returns the SHA-256 of the file.
     pub(super) fn read_table(&self, name: &str, reader: LookupReader) -> Result<(Lookup, String), TableError> {
         let path = self.find(Path::new(name)).map_err(TableError::Unreadable)?;
         let hash = File::open(&path).and_then(|mut file| digest::of_reader(&mut file));

@@ -1,4 +1,4 @@
-//! Templates: loading, proposing and choosing them.
+//! Loads, proposes and recognizes templates.
 
 pub(in crate::operations) mod exports;
 pub(in crate::operations) mod infer;

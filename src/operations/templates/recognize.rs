@@ -1,4 +1,4 @@
-//! Recognizing a spreadsheet: which template fits it.
+//! Finds the templates that fit a spreadsheet.
 
 use std::path::Path;
 
@@ -20,10 +20,10 @@ use crate::template::recognize::Fit;
 
 /// Maximum number of sheets considered.
 const MAX_SHEETS: usize = 20;
-/// The templates that exports are uploaded with begin with it.
+/// Prefix of the names of built-in templates for exports.
 const FOR_EXPORTS: &str = "exported-";
 
-/// A spreadsheet whose template is unknown.
+/// A spreadsheet without a known template.
 #[derive(Debug)]
 pub struct Unrecognized<'a> {
     pub file: &'a InputFile,
@@ -39,13 +39,12 @@ pub struct Candidate {
     pub name: String,
     pub template: Template,
     pub origin: TemplateOrigin,
-    /// Whether a person has trusted the template as it is now.
+    /// Whether a person trusts the template in its current form.
     pub is_trusted: bool,
     pub fit: Fit,
 }
 
-/// Where a template comes from. A template that somebody has written for such a file is better than a built-in one that
-/// fits as well.
+/// The origin of a template. For an equal fit, a template written by a person is preferred to a built-in template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TemplateOrigin {
     BuiltIn,
@@ -57,12 +56,12 @@ pub enum TemplateOrigin {
 #[derive(Debug)]
 pub struct Recognized {
     pub candidates: Vec<Candidate>,
-    /// Whether all columns of the file are in one, which no template fits.
+    /// Whether a wrong delimiter puts all columns of the file into one. No template fits such a file.
     pub is_unsplit: bool,
 }
 
 impl Recognized {
-    /// Returns whether the first template is the only one that fits so well, or the others make the same kind of record.
+    /// Returns whether the first template is a good fit, and all equally good templates make the same kind of record.
     pub fn is_clear(&self) -> bool {
         let Some(first) = self.candidates.first() else { return false };
         let equals = self.candidates.iter().filter(|other| other.fit.rank() == first.fit.rank());
@@ -70,8 +69,8 @@ impl Recognized {
     }
 }
 
-/// Finds the templates that fit a spreadsheet: built-in ones, those next to the file, and those of earlier runs that are
-/// still where they were.
+/// Finds the templates that fit a spreadsheet: built-in templates, templates next to the file, and templates of earlier runs that
+/// still exist.
 ///
 /// # Errors
 /// If the file can't be read.
@@ -85,7 +84,7 @@ pub async fn recognize(
     let mut consider = |name: &str, template: Template, origin: TemplateOrigin| {
         let is_known = candidates.iter().any(|known| known.template.source == template.source);
         let fits = sheets.iter().filter_map(|rows| {
-            // The texts of an export are sent to the letter, which other templates don't do.
+            // Of the built-in templates, only the one for this export sends all texts unchanged.
             let is_for_it = match exported(rows) {
                 Some(exported) if origin == TemplateOrigin::BuiltIn => {
                     name.strip_prefix(FOR_EXPORTS) == Some(exported.name)
@@ -100,7 +99,7 @@ pub async fn recognize(
         }
     };
     for (run, _) in templates_of_runs(context, observer).await {
-        // The template is used as it is now, so it must still be there.
+        // The current version of the template is used, so the file must still exist.
         let name = run.about.template;
         if Path::new(&name).is_file()
             && let Ok(template) = load_template(&name, TemplateChanges::default())
@@ -124,7 +123,7 @@ pub async fn recognize(
     {
         return Err(not_writable(&unknown.file.name, read_only));
     }
-    // Stable, so that of equal built-in templates the more general one comes first.
+    // A stable sort keeps the more general of equal built-in templates first.
     candidates.sort_by_key(|candidate| {
         std::cmp::Reverse((candidate.fit.rank(), candidate.origin != TemplateOrigin::BuiltIn))
     });
@@ -136,7 +135,7 @@ fn is_unsplit_row(row: &Row) -> bool {
     row.len() == 1 && row.cells().all(|cell| is_unsplit(&cell.shown(), 2))
 }
 
-/// Returns the records of which the rows are an export.
+/// Returns the exported records whose header these rows have.
 fn exported(rows: &[Row]) -> Option<&'static Exported> {
     Exported::with_header(&names(rows))
 }

@@ -1,5 +1,5 @@
-//! The folder of a template. A template may come from somebody else, so it reads only what is below its own folder, or what a
-//! flag permits.
+//! The folder of a template. A template may come from another person, so a template reads only files below its own folder, or
+//! below folders permitted by a flag.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -12,18 +12,18 @@ pub(super) struct TemplateFolder<'a> {
     pub permitted: Permitted<'a>,
 }
 
-/// What a template may read.
+/// The files that a template may read.
 pub(super) enum Permitted<'a> {
     Everywhere,
-    /// What is below its own folder or one of these.
+    /// Files below the own folder or below one of these.
     Below(&'a [PathBuf]),
 }
 
 impl TemplateFolder<'_> {
-    /// Returns the path of a file that the template names.
+    /// Returns the path of a file that the template refers to.
     ///
     /// # Errors
-    /// With the reason, if the template may not read it, or it is not a regular file: a device or a pipe may never end.
+    /// The reason, if the template may not read the file, or the file is not a regular file: a device or pipe may never end.
     pub(super) fn find(&self, name: &Path) -> Result<PathBuf, String> {
         let path = lexical(&self.folder.join(name));
         let folders: Vec<&Path> = match self.permitted {
@@ -32,7 +32,7 @@ impl TemplateFolder<'_> {
                 std::iter::once(self.folder.as_path()).chain(others.iter().map(PathBuf::as_path)).collect()
             }
         };
-        // The path alone is judged first: opening a network path would already tell others who opens it.
+        // Checks the path before any access: opening a network path would already disclose the user to others.
         let absolute = |folder: &&Path| std::path::absolute(folder).map(|folder| lexical(&folder)).ok();
         if !folders.iter().filter_map(absolute).any(|folder| path.starts_with(folder)) {
             return Err(OUTSIDE.to_owned());

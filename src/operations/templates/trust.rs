@@ -1,4 +1,4 @@
-//! The templates that a person trusts, by their content. A template that lies beside a supplier's file may be the supplier's.
+//! The templates that a person trusts, identified by content. A template next to a supplier's file may come from the supplier.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -11,21 +11,21 @@ use crate::digest;
 use crate::readers::create_private_folder;
 use crate::template::{Template, builtin};
 
-/// The file in the home folder: a line for each template, with its digest and where it was.
+/// Name of the file in the home folder. Each line has the digest of a template and its path at the time.
 const FILE: &str = "trusted-templates";
 
-/// A template that a person has looked at.
+/// A template reviewed by a person.
 #[derive(Debug)]
 pub struct TrustedTemplate {
     pub template: Template,
-    /// SHA-256 in hexadecimal of the template, those that it extends, and its lookup tables.
+    /// SHA-256 of the template, the templates it extends, and its lookup tables, in hexadecimal.
     pub digest: String,
 }
 
-/// Trusts the template file at `path` as it is now.
+/// Trusts the current content of the template file at `path`.
 ///
 /// # Errors
-/// If it can't be loaded, is built in, or can't be remembered.
+/// If the template can't be loaded, is built in, or the decision can't be stored.
 pub fn trust_template(context: &Context, path: &str) -> Result<TrustedTemplate, Error> {
     if builtin::find(path).is_some() {
         let message = format!("{path} is a built-in template, which needs no trust");
@@ -37,17 +37,17 @@ pub fn trust_template(context: &Context, path: &str) -> Result<TrustedTemplate, 
     Ok(TrustedTemplate { template, digest })
 }
 
-/// Trusts a template as it is now. Nothing happens if it is trusted or built in.
+/// Trusts the current content of a template. Does nothing if the template is trusted or built in.
 ///
 /// # Errors
-/// If it can't be remembered.
+/// If the decision can't be stored.
 pub fn trust(context: &Context, template: &Template) -> Result<(), Error> {
     if is_trusted(context, template) {
         return Ok(());
     }
     let path = context.home.join(FILE);
     let place = std::path::absolute(&template.name).unwrap_or_else(|_| PathBuf::from(&template.name));
-    // One line by one write, so that other processes can append at the same time. The path is for people.
+    // Appends a line with one write, because other processes may append at the same time. The path is only informative.
     let line = format!("{} {}\n", digest_of(template), place.display().to_string().replace(['\n', '\r'], " "));
     append(&path, &line).map_err(|error| {
         let message = format!("{} can't be written: {error}", path.display());
@@ -55,7 +55,7 @@ pub fn trust(context: &Context, template: &Template) -> Result<(), Error> {
     })
 }
 
-/// Returns whether a template is trusted as it is now. Built-in templates are.
+/// Returns whether the current content of a template is trusted. Built-in templates always are.
 pub fn is_trusted(context: &Context, template: &Template) -> bool {
     let is_built_in = builtin::find(&template.name).is_some();
     is_built_in || {

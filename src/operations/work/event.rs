@@ -6,7 +6,7 @@ use super::super::jobs::FileOutcome;
 use crate::ledger::{Part, Run, RunId};
 use crate::upload::Progress;
 
-/// What a worker does.
+/// The activity of a worker.
 #[derive(Clone, Copy, Debug)]
 pub enum WorkEvent<'a> {
     /// Connected to the ledger, for the first time or again.
@@ -17,7 +17,7 @@ pub enum WorkEvent<'a> {
     Sent { run: &'a Run, part: Part, progress: &'a Progress, millis: i64 },
     /// All records of a run have an outcome.
     Finished { run: RunId },
-    /// The run is not sent any more until somebody resumes it.
+    /// Workers no longer send the run until somebody resumes it.
     Stopped { run: RunId, why: &'a str },
     /// The run is left to other workers, or tried again later.
     SetAside { run: RunId, why: &'a str },

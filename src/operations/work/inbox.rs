@@ -1,4 +1,4 @@
-//! The inbox of a worker: files in a folder or below a prefix are uploaded as they come.
+//! The inbox of a worker: files in a folder or below a prefix are uploaded on arrival.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::stop::Stop;
 
 /// Interval of looking for files.
 const POLL: Duration = Duration::from_secs(5);
-/// Pauses after a file could not be sent for a reason that is not its own, such as a token that has ended.
+/// First and maximum pause after a failure that is not specific to the file, such as an expired token.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(300));
 
 /// Uploads the files of an inbox until the worker is stopped, or until there are none if `until_idle`.
@@ -57,7 +57,7 @@ pub(super) async fn run(
         };
         is_first = false;
         match wait {
-            // What holds the files up holds up all that waits for them, too.
+            // The same problem would stop all waiting files.
             Some(_) if until_idle => break,
             Some(wait) => {
                 stop.sleep(wait).await;
@@ -72,7 +72,7 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// Whether a file could not be sent for a reason that is not its own.
+/// Returns whether a file was not sent for a reason that is not specific to the file.
 fn is_kept(file: &FileOutcome) -> bool {
     file.place == Place::Kept
 }

@@ -1,4 +1,4 @@
-//! A worker: sends the parts of queued runs that other processes have planned, until it is stopped.
+//! A worker: sends parts of queued runs planned by other processes, until stopped.
 
 mod event;
 mod inbox;
@@ -26,7 +26,7 @@ use stop::Stop;
 const POLL: Duration = Duration::from_secs(1);
 /// Pauses after the ledger can't be used.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(30));
-/// A run that this worker can't send is looked at again after this time.
+/// Time after which a worker tries a set-aside run again.
 const SET_ASIDE: Duration = Duration::from_secs(30);
 
 /// How to work.
@@ -34,9 +34,9 @@ const SET_ASIDE: Duration = Duration::from_secs(30);
 pub struct Working {
     /// Parts sent at the same time.
     pub at_once: u16,
-    /// Ends when no queued run is left that this worker can send.
+    /// Whether to end when there is no queued run left that this worker can send.
     pub until_idle: bool,
-    /// Files to upload as they come.
+    /// Files to upload on arrival.
     pub inbox: Option<Box<UploadStep>>,
 }
 
@@ -65,7 +65,7 @@ pub async fn work(
         }
     };
     let work = async {
-        // Without its inbox, a worker does not do what it was told.
+        // A failing inbox ends the worker.
         let (_, received) = tokio::try_join!(async { Ok(slots.await) }, inbox)?;
         Ok(received)
     };
@@ -80,11 +80,11 @@ struct Worker<'a> {
     working: &'a Working,
     stop: &'a Stop,
     observer: WorkObserver<'a>,
-    /// Until when runs are left alone that this worker can't send now.
+    /// Runs that this worker can't send now, each with the time of the next attempt.
     set_aside: Mutex<HashMap<RunId, Instant>>,
 }
 
-/// Sends one part after the other, with a connection to the ledger and leases of its own.
+/// Sends parts one after another, with a separate connection to the ledger and separate leases.
 struct Slot {
     ledger: Ledger,
     /// The client for the run of the last part.
@@ -127,7 +127,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Sends a part of a queued run. Returns false if there was none.
+    /// Sends a part of a queued run. Returns false if there is no part to send.
     async fn send_a_part(&self, slot: &mut Slot) -> Result<bool, Error> {
         for id in slot.ledger.queued().await? {
             if self.is_set_aside(id) {
@@ -150,7 +150,7 @@ impl Worker<'_> {
                 Ended::Done => {}
                 Ended::Later(why) => {
                     self.set_aside(id, &why);
-                    // The token may be another one by then.
+                    // The next attempt may use a new token.
                     slot.client = None;
                 }
             }
@@ -159,7 +159,7 @@ impl Worker<'_> {
         Ok(false)
     }
 
-    /// Returns what sends a run.
+    /// Returns the context and the client for sending a run.
     ///
     /// # Errors
     /// If this worker has no token for the workspace of the run.

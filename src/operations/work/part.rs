@@ -13,7 +13,7 @@ use crate::upload::{StopReason, superseded};
 
 /// How a part ended.
 pub(super) enum Ended {
-    /// Done, given back, or stopped with its run.
+    /// Finished, released to other workers, or stopped together with its run.
     Done,
     /// Given back. The run is to be tried again later, for this reason.
     Later(String),

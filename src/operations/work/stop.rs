@@ -1,4 +1,4 @@
-//! Stopping a worker: one interrupt for all the parts that it sends.
+//! Stops a worker: one interrupt for all parts in progress.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::upload::Grace;
 
 /// Interval of looking whether a run is still queued.
 const LOOK: Duration = Duration::from_secs(1);
-/// Time for the requests in flight of a run that was stopped elsewhere.
+/// Time for requests in flight when another process stops a run.
 const GRACE: Duration = Duration::from_secs(30);
 
 /// Whether the worker is to stop.

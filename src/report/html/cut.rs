@@ -1,6 +1,6 @@
 //! Long texts cut for the page.
 
-/// Returns at most `limit` characters of `text`, and true if that is the whole text.
+/// Returns up to `limit` characters of `text`, and whether this is the whole text.
 pub(super) fn cut(text: &str, limit: usize) -> (&str, bool) {
     // Fast path: a text has at most as many characters as bytes.
     if text.len() <= limit {

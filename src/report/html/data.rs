@@ -8,7 +8,7 @@ use super::super::row::{Fault, ReportRow};
 use super::cut::cut;
 use crate::ledger::{Causes, Problem, Run};
 
-/// Maximum number of rows with a problem, and of rows without one. The limits are separate.
+/// Maximum number of rows with a problem, and separately of rows without a problem.
 const MAX_ROWS: u64 = 50_000;
 /// Maximum size of the rows of either kind, in bytes.
 const MAX_BYTES: u64 = 48 << 20;
@@ -16,7 +16,7 @@ const MAX_BYTES: u64 = 48 << 20;
 const MAX_CELL: usize = 10_000;
 /// Maximum length of a cause's value, in characters.
 const CAUSE_VALUE: usize = 1_000;
-/// The number of the first cause of warnings; those of problems are below.
+/// The number of the first cause of warnings. Lower numbers are causes of problems.
 pub(super) const FIRST_WARNING: usize = 5_000;
 /// Number of rows shown without scripts, and the maximum length of their messages.
 const PLAIN_ROWS: usize = 200;
@@ -49,7 +49,7 @@ pub(super) struct PageData<'a, W: Write> {
     others: Quota,
 }
 
-/// Number and size of rows that may still be written.
+/// Number and size of the rows that may still be written.
 struct Quota {
     rows: u64,
     bytes: u64,
@@ -62,14 +62,14 @@ struct RowData<'a> {
     state: &'static str,
     #[serde(skip_serializing_if = "str::is_empty")]
     sheet: &'a str,
-    /// Texts of the cells, without blank ones at the end.
+    /// Texts of the cells, without trailing blank cells.
     cells: Vec<String>,
     /// Indexes of cut cells, with their full length in characters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cut: Vec<(usize, usize)>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     faults: Vec<FaultData<'a>>,
-    /// The message of a row without problems of its own.
+    /// The message of a row without separate problems.
     #[serde(skip_serializing_if = "String::is_empty")]
     note: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,7 +90,7 @@ struct FaultData<'a> {
     column: Option<usize>,
     #[serde(skip_serializing_if = "str::is_empty")]
     field: &'a str,
-    /// Omitted if it equals the cell.
+    /// Omitted if equal to the cell.
     #[serde(skip_serializing_if = "str::is_empty")]
     value: &'a str,
     message: &'a str,
@@ -140,7 +140,7 @@ impl<'a, W: Write> PageData<'a, W> {
         Ok(self.shown)
     }
 
-    /// Adds the problem to its cause, with the title of the column. The service names only fields.
+    /// Adds the problem to its cause, with the title of the column. Problems from the service name only fields.
     fn add_cause(&mut self, row: &ReportRow<'_>, fault: &Fault<'_>, warns: bool) -> Option<usize> {
         let header = fault.column.and_then(|column| row.run.about.header.get(column));
         let value = cut(&fault.problem.value, CAUSE_VALUE).0.to_owned();
@@ -153,7 +153,7 @@ impl<'a, W: Write> PageData<'a, W> {
     }
 }
 
-/// Returns the problems, then the warnings of a row, each with whether it is a warning.
+/// Returns the problems and then the warnings of a row. The flag is true for warnings.
 fn faults<'a>(row: &'a ReportRow<'_>) -> impl Iterator<Item = (&'a Fault<'a>, bool)> {
     let problems = row.faults.iter().map(|fault| (fault, false));
     problems.chain(row.warnings.iter().map(|fault| (fault, true)))

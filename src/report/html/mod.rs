@@ -1,6 +1,6 @@
-//! Reports as a self-contained web page that loads nothing and shows cells only as text.
+//! Reports as a self-contained web page. The page loads nothing, and shows cells only as text.
 //!
-//! The rows come first in the file, as data for the page's script, so that they are streamed and the totals can follow.
+//! The rows come first in the file, as data for the script of the page, so that rows can be streamed before the totals are known.
 
 mod cut;
 mod data;

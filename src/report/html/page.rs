@@ -25,7 +25,7 @@ const SCRIPT: &str = include_str!("page/page.js");
 const CAUSES_OPEN: usize = 8;
 /// Maximum length of a cause's value, in characters.
 const MAX_VALUE: usize = 60;
-/// Minimum width of a part of the bar, in percent, so that a single failure among thousands is visible.
+/// Minimum width of a segment of the bar in percent, to keep a single failure among thousands visible.
 const MIN_WIDTH: f64 = 0.8;
 
 /// Renders the page before the rows.
@@ -99,7 +99,7 @@ fn render(name: &str, template: &str, values: Value) -> Result<String, Error> {
     Ok(environment.render_named_str(name, template, values)?)
 }
 
-/// Normalizes line endings, which Git may change, as browsers do before hashing.
+/// Normalizes line endings, which Git may change. Browsers do the same before hashing.
 fn normalize_line_endings(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
@@ -108,7 +108,7 @@ fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }
 
-/// A state with its number of records.
+/// A state and its number of records.
 struct State {
     count: u64,
     name: &'static str,
@@ -120,7 +120,7 @@ struct State {
 /// Symbols, in the order of [`Accounting::states`].
 const SIGNS: [&str; 7] = ["✓", "=", "–", "▲", "✕", "?", "…"];
 
-/// Returns the states that have records.
+/// Returns the states of at least one record.
 fn states(run: &Run, accounting: &Accounting) -> Vec<State> {
     // A check sends nothing, so pending records are not a problem.
     let is_check = run.about.command == RunCommand::Check;
@@ -242,7 +242,7 @@ fn causes(causes: &Causes, first: usize) -> Vec<Value> {
 fn cause(group: &Group, first: usize) -> Value {
     let problem = &group.problem;
     let (value, is_all) = cut(&problem.value, MAX_VALUE);
-    // The value is an example, unless it defines the cause.
+    // The value is only an example, unless the value defines the cause.
     let such_as = group.count > 1 && problem.code != "unknown-value";
     let rows: Vec<String> = group.rows.iter().map(|row| thousands(*row)).collect();
     let more = group.count.saturating_sub(group.rows.len() as u64);

@@ -8,7 +8,7 @@ use rust_xlsxwriter::{DataValidation, DataValidationErrorStyle, Formula, Workboo
 use crate::sheet::column_letters;
 use crate::sheet::write::xlsx::text::cut;
 
-/// Maximum length of a drop-down list. Columns with more values get none.
+/// Maximum length of a drop-down list. Columns with more values get no list.
 pub const MAX_CHOICES: usize = 10_000;
 
 /// The known values of a column.
@@ -57,7 +57,7 @@ pub(super) fn add_drop_downs(
     Ok(())
 }
 
-/// Adds the hidden sheet with one column of values per drop-down, unless there are none.
+/// Adds the hidden sheet with a column of values for each drop-down list, if there are any.
 pub(super) fn add_lists(
     workbook: &mut Workbook,
     choices: &[Choices],

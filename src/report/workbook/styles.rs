@@ -6,7 +6,7 @@ use crate::ledger::RecordState;
 use crate::sheet::write::xlsx::styles;
 use crate::sheet::write::xlsx::text::cut_to;
 
-/// Maximum length of a note. It is shown in a small window.
+/// Maximum length of a note, because the window for notes is small.
 const MAX_NOTE: usize = 2_000;
 
 /// Returns the background colour of a state, on all sheets.
@@ -30,7 +30,7 @@ pub(super) fn warned() -> Format {
     styles::base().set_background_color(Color::RGB(0xFF_EB_9C))
 }
 
-/// The header format of columns that the report adds.
+/// The header format of added columns.
 pub(super) fn added_header() -> Format {
     styles::header().set_background_color(Color::RGB(0xE7_E6_E6))
 }
@@ -47,7 +47,7 @@ pub(super) fn note(text: &str) -> Note {
     Note::new(text).set_author("sheetport").add_author_prefix(false).set_width(280).set_height(height)
 }
 
-/// Returns the height of a row with `text` wrapped to a column's width, or `None` if it fits on one line.
+/// Returns the height of a row with `text` wrapped to the width of a column, or `None` if the text fits on one line.
 pub(super) fn row_height(text: &str, width: f64) -> Option<f64> {
     const LINE: f64 = 15.0;
     const MAX_HEIGHT: f64 = 400.0;

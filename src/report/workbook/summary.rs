@@ -15,7 +15,7 @@ use crate::report::model::{ACCEPTED_IN_REHEARSAL, IN_REHEARSAL, READY_TO_SEND, R
 use crate::report::row::{COLUMNS_IN_FRONT, Fault, ReportRow, place_of, shortened, state_name};
 use crate::sheet::ReportWords;
 
-/// What a supplier is to do.
+/// The instruction for a supplier.
 const FOR_SUPPLIER: &str =
     "Fix the rows on the next sheet (faulty cells are red), save this file with all of its columns, and send it back.";
 
@@ -36,7 +36,7 @@ struct LinkedCauses {
 }
 
 impl LinkedCauses {
-    /// Adds a problem of the row `number` and a link to it, if it is among the first of its cause.
+    /// Adds a problem of the row `number`, with a link if the row is among the first of its cause.
     fn add(&mut self, number: u64, problem: &Problem, own: &[&str], link: Option<(u64, usize)>) {
         let Some(group) = self.causes.add_of(number, problem, own) else { return };
         if group == self.links.len() {
@@ -75,7 +75,7 @@ impl LinkedCauses {
 }
 
 impl Summary {
-    /// Returns the summary of a run without rows, with the warnings about its file.
+    /// Returns the summary of a run without rows: the warnings about its file.
     pub(super) fn of_file(run: &Run) -> Summary {
         let mut summary = Summary::default();
         for warning in &run.warnings {
@@ -88,7 +88,7 @@ impl Summary {
     pub(super) fn add(&mut self, row: &ReportRow<'_>) {
         let written = self.rows;
         self.rows += 1;
-        // A problem without a column links to the start of its row.
+        // Without a column, links to the start of the row.
         let column = |fault: &Fault<'_>| fault.column.map_or(0, |column| COLUMNS_IN_FRONT + column);
         let link = |fault: &Fault<'_>| Some((written, column(fault)));
         let counts = |fault: &&Fault<'_>| fault.problem.row.is_some() || row.is_first();
@@ -142,7 +142,7 @@ impl Summary {
         }
     }
 
-    /// Describes what the workbook lacks compared with the run.
+    /// Describes the data of the run that the workbook lacks.
     fn remarks(&self, run: &Run, accounting: &Accounting, request: &Request<'_>, omitted: Omissions) -> Vec<String> {
         let [errors, warnings] = ["sheetport_errors", "sheetport_warnings"].map(|name| request.words.title(name));
         let mut remarks = Vec::new();

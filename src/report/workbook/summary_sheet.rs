@@ -16,14 +16,14 @@ pub(super) struct SummarySheet {
     pub counts: Vec<Count>,
     /// Names and values.
     pub facts: Vec<(&'static str, String)>,
-    /// An instruction and the command to run, if there is one.
+    /// An instruction, and the command to run, if any.
     pub next: Option<(String, String)>,
     pub problems: Vec<ProblemLine>,
     pub warnings: Vec<ProblemLine>,
     pub remarks: Vec<String>,
 }
 
-/// A number with its name and meaning.
+/// A count with its name and meaning.
 #[derive(Clone, Debug)]
 pub(super) struct Count {
     pub number: u64,

@@ -19,16 +19,16 @@ use crate::sheet::{Cell, Error, ReportWords, SUMMARY_SHEETS};
 /// Maximum number of notes. Excel becomes slow with many, and each needs 10 KB of memory until the workbook is saved.
 /// Further cells are coloured only.
 const MAX_NOTES: usize = 4_000;
-/// Widths of the columns of problems and of warnings. With the states they leave half of a small screen to the sheet.
+/// Widths of the columns for problems and warnings. Together with the states, they leave half of a small screen to the sheet.
 const TEXT_WIDTHS: [f64; 2] = [44.0, 32.0];
-/// Width of columns for programs, which are folded.
+/// Width of the folded columns for programs.
 const FOLDED_WIDTH: f64 = 12.0;
 /// The name of the sheet, and the number of the page.
 const FOOTER: &str = "&L&8&A&R&8&P / &N";
 /// Margins of pages in inches.
 const MARGIN: f64 = 0.4;
 const FOOTER_MARGIN: f64 = 0.6;
-/// Names of the hidden sheet of choices: the second one if the rows have the first.
+/// Names for the hidden sheet of choices. The second is used if the sheet of rows has the first.
 const LIST_SHEETS: [&str; 2] = ["Lists", "Choices"];
 
 /// The columns of a report.
@@ -37,19 +37,19 @@ pub(super) struct Columns<'a> {
     /// Name of the worksheet of rows.
     pub sheet: &'a str,
     pub header: &'a [&'a str],
-    /// The columns of the sheet. The report's own are in front of them and, folded, behind them.
+    /// The columns of the sheet. Added columns are in front, and folded after.
     pub original: Range<usize>,
     /// Column of states.
     pub status: usize,
     /// Columns of problems and of warnings, with wrapped text.
     pub texts: [usize; 2],
-    /// Number of columns that stay in sight.
+    /// Number of frozen columns.
     pub in_sight: usize,
     pub choices: &'a [Choices],
     pub words: &'a ReportWords,
 }
 
-/// A cell with a problem or a warning, and its message.
+/// A cell with a problem or a warning, and the message.
 #[derive(Clone, Debug)]
 pub(super) struct Mark<'a> {
     /// Zero-based column.
@@ -61,7 +61,7 @@ pub(super) struct Mark<'a> {
 /// Content omitted from the workbook.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Omissions {
-    /// Texts that were cut to the limit of a cell.
+    /// Number of texts cut to the limit of a cell.
     pub cut_texts: u64,
     /// Notes beyond the limit.
     pub notes: u64,
@@ -116,7 +116,7 @@ impl ReportWorkbook {
             let mut of_cell = marks.iter().filter(|mark| mark.column == column).peekable();
             let format = if of_cell.peek().is_some() {
                 let styles = if of_cell.all(|mark| mark.is_warning) { &*warned } else { &*marked };
-                // A marked blank cell has the format of its column, or else text.
+                // A marked blank cell gets the format of its column, or text format.
                 let kind = cell.as_ref().map(|cell| cell.kind).or_else(|| table.column_kind(column));
                 Some(styles.format(kind.unwrap_or(CellKind::Text)))
             } else if let Some(width) = width_of_text(texts, column)
@@ -189,7 +189,8 @@ fn width_of_text(texts: &[usize; 2], column: usize) -> Option<f64> {
     texts.iter().position(|text| *text == column).map(|place| TEXT_WIDTHS[place])
 }
 
-/// Freezes the header and the columns in front, folds those for programs, and sets up the pages. Folded columns are not printed.
+/// Freezes the header and the front columns, folds the columns for programs, and sets up printing. Folded columns are not
+/// printed.
 fn arrange(sheet: &mut Worksheet, in_sight: u16, folded: &Range<u16>) -> Result<(), XlsxError> {
     sheet.set_freeze_panes(1, in_sight)?;
     if let Some(last) = folded.end.checked_sub(1).filter(|last| *last >= folded.start) {
@@ -220,13 +221,13 @@ fn color_states(
     Ok(())
 }
 
-/// Returns the first of the names that the sheets of rows do not use.
+/// Returns the first name that no sheet of rows uses.
 fn free_name(names: [&'static str; 2], rows: &str) -> &'static str {
     let is_taken = sheet_name(rows).to_lowercase().starts_with(&names[0].to_lowercase());
     if is_taken { names[1] } else { names[0] }
 }
 
-/// Joins the messages per cell: a cell has at most one note.
+/// Joins the messages of each cell, because a cell has at most one note.
 fn notes_by_cell(marks: &[Mark<'_>]) -> Vec<(u16, String)> {
     let mut notes: Vec<(u16, String)> = Vec::new();
     for mark in marks.iter().filter(|mark| !mark.note.is_empty()) {

@@ -1,4 +1,4 @@
-//! The rows of a cause, and fixes for all of them.
+//! The rows of a cause, and fixes for all these rows.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(in crate::review) async fn cause_rows(
     Ok(ok(&value.await?))
 }
 
-/// A fix as the page names it.
+/// A fix in the notation of the page.
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 enum NamedFix {
@@ -72,7 +72,7 @@ impl From<NamedFix> for Fix {
 #[derive(Deserialize)]
 pub(in crate::review) struct WantedFix {
     fix: NamedFix,
-    /// The check that has numbered the causes.
+    /// The revision whose check numbered the causes.
     revision: Option<u64>,
 }
 
@@ -120,7 +120,7 @@ pub(in crate::review) async fn fix(
     Posted(WantedFix { fix, revision }): Posted<WantedFix>,
 ) -> Answer {
     change(app, id, move |app, session| {
-        // What others have written meanwhile is checked first.
+        // Takes and checks the edits of other people first.
         session.take_edits_of_others(&app.context)?;
         let fix = fix.into();
         let (edits, made) = with_cause(session, cause, revision, |rows| Ok((rows.edits(&fix)?, rows.made(&fix)?)))?;
@@ -130,7 +130,7 @@ pub(in crate::review) async fn fix(
     .await
 }
 
-/// Tells whether the template can do what the last fix has done.
+/// Returns whether the template can express the last fix, and if not, why.
 pub(in crate::review) async fn can_remember(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
     let value = blocking(move || {
         let why_not = match app.session(id)?.remembering(&app.context)? {

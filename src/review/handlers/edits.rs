@@ -25,7 +25,7 @@ pub(in crate::review) struct NewEdit {
     row: u64,
     /// The whole row if missing.
     column: Option<usize>,
-    /// The new text; of a whole row, any text leaves it out. `None` takes it as it is in the file.
+    /// The new text of a cell. For a whole row, any text leaves the row out. `None` restores the original.
     text: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Runs of the history: what became of them, records with an unknown outcome, and what is left to send.
+//! Runs of the history: results, records with an unknown outcome, and records left to send.
 
 use std::sync::Arc;
 
@@ -38,14 +38,14 @@ pub(in crate::review) async fn runs(
     Ok(ok(&json!({"runs": runs.iter().map(run_view::listed).collect::<Vec<_>>()})))
 }
 
-/// Describes a run, with the progress of what is being sent of it.
+/// Describes a run, and the progress of sending its remaining or failed records.
 pub(in crate::review) async fn run(State(app): State<Arc<App>>, Path(run): Path<RunId>) -> Answer {
     let mut value = run_view::result(&run_result(&app.context, run).await?);
     value["status"] = app.run(run).status();
     Ok(ok(&value))
 }
 
-/// Opens the rows of a run that were not accepted for review.
+/// Opens the rows of a run that were not accepted, for review.
 pub(in crate::review) async fn open(State(app): State<Arc<App>>, Path(run): Path<RunId>) -> Answer {
     let number = blocking(move || {
         let report = Handle::current().block_on(report_to_review(&app.context, run))?;
@@ -54,7 +54,7 @@ pub(in crate::review) async fn open(State(app): State<Arc<App>>, Path(run): Path
     Ok(ok(&json!({"review": number.await?})))
 }
 
-/// Lists the records of a run of which nobody knows whether they were applied.
+/// Lists the records of a run with an unknown outcome.
 pub(in crate::review) async fn unknown(
     State(app): State<Arc<App>>,
     Path(run): Path<RunId>,
@@ -75,7 +75,7 @@ pub(in crate::review) async fn unknown(
 pub(in crate::review) struct Verdict {
     /// The records; all with an unknown outcome if missing.
     records: Option<Vec<Seq>>,
-    /// Whether they were applied.
+    /// Whether the service has applied the records.
     applied: bool,
 }
 
@@ -109,7 +109,7 @@ pub(in crate::review) struct WantedAgain {
     rate: Option<String>,
 }
 
-/// Sends what is left of a run.
+/// Sends the remaining or the failed records of a run.
 pub(in crate::review) async fn send(
     State(app): State<Arc<App>>,
     Path(run): Path<RunId>,
@@ -131,7 +131,7 @@ pub(in crate::review) async fn stop(State(app): State<Arc<App>>, Path(run): Path
 
 /// Tells of the progress of a run, until the page is closed.
 pub(in crate::review) async fn events(State(app): State<Arc<App>>, Path(run): Path<RunId>) -> Result<Events, Failure> {
-    // There is no progress of a run that does not exist.
+    // Fails for a run that does not exist, instead of creating a progress for it.
     show_run(&app.context, Some(run)).await?;
     Ok(events_of(app.run(run).live()))
 }

@@ -31,13 +31,13 @@ fn ok(value: &Value) -> Response {
     json_response(StatusCode::OK, value)
 }
 
-/// Runs what reads files or the ledger on a thread that may wait.
+/// Runs `work` on a blocking thread, because it reads files or the ledger.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Failure> + Send + 'static) -> Result<T, Failure> {
     let ended = tokio::task::spawn_blocking(work).await;
     ended.unwrap_or_else(|error| Err(Failure::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())))
 }
 
-/// Runs `work` on a file under review, and answers with its description.
+/// Runs `work` on a file under review, and returns a description of the file.
 async fn change(
     app: Arc<App>,
     id: u64,

@@ -14,12 +14,12 @@ use super::super::session::Session;
 use super::{Answer, blocking, ok};
 use crate::operations::{Nightly, Scheduler};
 
-/// An hour that no change of summer time skips or repeats.
+/// A time of day that no change to or from summer time skips or repeats.
 const AT: &str = "04:30";
 /// The folder of jobs of dropped files, below the home folder of the person.
 const FOLDER: &str = "Sheetport";
 
-/// Returns what would be set up.
+/// Returns the proposed job, without creating it.
 pub(in crate::review) async fn proposed(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
     let value = blocking(move || {
         let nightly = nightly(&*app.session(id)?);
@@ -78,7 +78,7 @@ pub(in crate::review) async fn set_up(
     Ok(ok(&value.await?))
 }
 
-/// Returns the usual choices for a file: an inbox beside it, or in the home folder for a dropped one.
+/// Returns the default choices for a file: an inbox beside the file, or in the home folder for a file dropped on the page.
 fn nightly(session: &Session) -> Nightly {
     let name = session.file.name.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let name = name.replace(|c: char| c.is_control() || "*?/\\:".contains(c), "-");

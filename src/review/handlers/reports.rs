@@ -16,7 +16,7 @@ use super::{Answer, blocking};
 use crate::ledger::RunId;
 use crate::operations::{self, ReportRequest, show_run};
 
-/// The formats of reports, with their types.
+/// The formats of reports, with their media types.
 const FORMATS: [(&str, &str); 3] = [
     ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
     ("csv", "text/csv; charset=utf-8"),

@@ -1,4 +1,4 @@
-//! Sending, comparing, and what pages are told meanwhile.
+//! Sending, comparing, and the stream of progress events.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use super::super::session::Session;
 use super::{Answer, ok};
 use crate::operations;
 
-/// Pause between messages that keep a connection alive.
+/// Interval of keep-alive messages.
 const ALIVE: Duration = Duration::from_secs(20);
 /// Messages about progress are not sent more often.
 const PROGRESS: Duration = Duration::from_millis(120);
@@ -43,7 +43,7 @@ pub(in crate::review) struct WantedRate {
     rate: Option<String>,
 }
 
-/// Begins to compare the file with the service. Returns the rate at which it would be sent.
+/// Starts the comparison of the file with the service. Returns the rate at which an upload would send.
 pub(in crate::review) async fn compare(
     State(app): State<Arc<App>>,
     Path(id): Path<u64>,
@@ -82,13 +82,13 @@ async fn watch_edits(app: Arc<App>, session: Arc<Session>) {
     while session.sending.has_pages() {
         tokio::time::sleep(OTHERS).await;
         let (app, own) = (Arc::clone(&app), Arc::clone(&session));
-        // A ledger that can't be read at the moment is reported when it is needed.
+        // An unreadable ledger is reported by the operation that needs it.
         let _ = tokio::task::spawn_blocking(move || own.take_edits_of_others(&app.context)).await;
     }
     session.end_watching();
 }
 
-/// Tells of each change, beginning with what is known now.
+/// Returns a stream of events: the current progress, then every change.
 pub(super) fn events_of(mut live: watch::Receiver<Live>) -> Events {
     live.mark_changed();
     let events = stream::unfold(live, |mut live| async move {

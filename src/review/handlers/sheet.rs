@@ -1,4 +1,4 @@
-//! How a file is read, its rows, and its check.
+//! The reading options of a file, its rows, and its check.
 
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ pub(in crate::review) async fn rows(
 
 #[derive(Deserialize)]
 pub(in crate::review) struct WantedCheck {
-    /// Reads all rows, even if those that were changed were checked alone.
+    /// Reads all rows, even if the changed rows were checked alone.
     #[serde(default)]
     full: bool,
 }

@@ -1,4 +1,4 @@
-//! Responses in place of the right ones, and responses that do not end well.
+//! Responses that replace the regular ones, and responses that end early.
 
 use std::time::{Duration, SystemTime};
 
@@ -12,7 +12,7 @@ use tokio::time::sleep;
 use super::plan::{Answer, Ending};
 use crate::service::response::{self, ErrorResponse};
 
-/// Pause between two bytes of a response that drips.
+/// Pause between two bytes of a dripping response.
 const DRIP: Duration = Duration::from_millis(20);
 
 impl Answer {
@@ -39,7 +39,7 @@ impl Answer {
         response
     }
 
-    /// Returns a response that refuses a record with `ok: false`. Contract: "Errors".
+    /// Returns a response with `ok: false`, which refuses a record. Contract: "Errors".
     fn refusal(&self, keys: &[String], ctx_id: &str) -> Response {
         let external_id = keys.last().map_or("", String::as_str);
         let result = json!({"external_id": external_id, "status": "failed", "errors": self.refused});
@@ -73,8 +73,8 @@ pub(super) fn with_ending(mut response: Response, ending: Ending) -> Response {
     response
 }
 
-/// Returns the response to send, or an error that closes the connection. To be called on complete responses, after error
-/// bodies were added.
+/// Returns the response to send, or an error that closes the connection. Call this on complete responses, after error bodies were
+/// added.
 pub(in crate::service) async fn deliver(mut response: Response) -> Result<Response, Closed> {
     let Some(ending) = response.extensions_mut().remove::<Ending>() else { return Ok(response) };
     if ending == Ending::Reset {

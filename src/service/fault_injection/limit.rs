@@ -7,8 +7,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Requests per time unit, written as `10/s` or `600/min`. After an idle time unit a workspace may send all of them at
-/// once.
+/// Requests per time unit, written as `10/s` or `600/min`. After an idle time unit, a workspace may send this number of requests
+/// at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     count: NonZeroU32,
@@ -73,10 +73,10 @@ pub(super) struct BucketState {
     pub(super) retry_after: Option<Duration>,
 }
 
-/// The buckets of all workspaces. Workspaces come from signed tokens, so their number is limited.
+/// The buckets of all workspaces. The number of workspaces is limited, because their names come from signed tokens.
 pub(super) struct Buckets {
     limit: Limit,
-    /// The time at which each bucket is full.
+    /// The time when each bucket will be full.
     full_at: HashMap<Arc<str>, Duration>,
 }
 
@@ -85,7 +85,7 @@ impl Buckets {
         Buckets { limit, full_at: HashMap::new() }
     }
 
-    /// Takes a request from the bucket of a workspace, unless it is empty. Times are relative to a fixed moment.
+    /// Takes a request from the bucket of a workspace, unless the bucket is empty. Times are relative to a fixed moment.
     pub(super) fn take(&mut self, workspace: &Arc<str>, now: Duration) -> BucketState {
         let count = self.limit.count.get();
         let interval = self.limit.interval();

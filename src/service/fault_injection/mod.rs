@@ -40,7 +40,7 @@ pub use self::plan::Plan;
 pub use self::plan_file::{EXAMPLES, delay};
 pub use self::short_form::Faults;
 
-/// The faults that a service injects.
+/// The faults injected by a service.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FaultInjection {
     pub plan: Plan,
@@ -53,10 +53,10 @@ pub(super) struct FaultInjector {
     settings: FaultInjection,
     started: Instant,
     buckets: Option<Mutex<Buckets>>,
-    /// Numbers of the requests that each rule has met.
+    /// Number of requests matched by each rule.
     calls: Vec<AtomicU64>,
     attempts: Mutex<Attempts>,
-    /// Hashes of the access tokens that are void.
+    /// Hashes of invalidated access tokens.
     void_tokens: Mutex<HashSet<u64>>,
     last_entries: Mutex<LastEntries>,
 }
@@ -103,7 +103,7 @@ async fn inject(State(injector): State<Arc<FaultInjector>>, request: Request, ne
     let bucket = injector.count(request.extensions().get());
     let mut response = if bucket.is_some_and(|bucket| bucket.retry_after.is_some()) {
         note_fault(request.extensions().get(), "limit");
-        // A client that is still sending would not see the response.
+        // The client must finish sending first, or it would miss the response.
         discard(request.into_body()).await;
         let message = "rate limit exceeded; retry after the time in Retry-After";
         ErrorResponse::new(StatusCode::TOO_MANY_REQUESTS, message).into_response()
@@ -194,7 +194,7 @@ async fn process(injector: &FaultInjector, mut request: Request, next: Next, eff
     let response = next.run(request).await;
     let Some(paging) = effect.paging.filter(|_| response.status().is_success()) else { return response };
     let (mut parts, body) = response.into_parts();
-    // Bodies of the service are complete in memory, so that reading them can't fail.
+    // Bodies of the service are complete in memory, so reading can't fail.
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
     let Ok(page) = serde_json::from_slice(&body) else { return Response::from_parts(parts, Body::from(body)) };
     let page = paging::mislead(&uri, paging, page, &mut lock(&injector.last_entries));

@@ -1,4 +1,4 @@
-//! Lists that mislead: changes of a request for a page, and of the page.
+//! Misleading lists: changes the requested page, or the returned one.
 
 use std::collections::HashMap;
 
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use super::plan::Paging;
 
-/// The last entry of the page that was listed last, by path.
+/// The last entry of the most recently listed page, by path.
 pub(super) type LastEntries = HashMap<String, Value>;
 
 /// The parameters of the page size.
 const SIZES: [&str; 2] = ["limit", "amount"];
 
-/// Changes the page that is requested.
+/// Changes the requested page.
 pub(super) fn redirect(uri: &Uri, paging: Option<Paging>, max_page: Option<u64>) -> Uri {
     let changed = |(name, value): (&str, &str)| match (paging, max_page) {
         (Some(Paging::PageIgnored), _) if name == "page" => "page=1".to_owned(),
@@ -34,11 +34,11 @@ pub(super) fn redirect(uri: &Uri, paging: Option<Paging>, max_page: Option<u64>)
         parts.extend(SIZES.map(|name| format!("{name}={most}")));
     }
     let target = format!("{}?{}", uri.path(), parts.join("&"));
-    // Without a valid address the request stays as it is.
+    // Falls back to the original address.
     target.parse().unwrap_or_else(|_| uri.clone())
 }
 
-/// Changes a page, or returns it as it is if it is no list.
+/// Changes a page. Returns `page` unchanged if it is not a list.
 pub(super) fn mislead(uri: &Uri, paging: Paging, page: Value, last: &mut LastEntries) -> Value {
     let number = uri.query().unwrap_or_default().split('&').find_map(|part| part.strip_prefix("page=")?.parse().ok());
     let is_first = number.unwrap_or(1_u64) <= 1;

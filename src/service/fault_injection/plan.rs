@@ -1,4 +1,4 @@
-//! Fault plans: which requests fail, and how. Pure: no waiting, no HTTP.
+//! Fault plans: decides the fault of a request. Pure: no waiting, no HTTP.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -11,10 +11,10 @@ use wildmatch::WildMatch;
 
 use super::limit::Limit;
 
-/// One share in millionths: every request.
+/// The share of all requests, in millionths.
 pub(super) const MILLION: u32 = 1_000_000;
 
-/// What a service does wrong on purpose.
+/// The intentional faults of a service.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// Rate limit per workspace. Further requests get a 429.
@@ -23,23 +23,23 @@ pub struct Plan {
     pub latency: Duration,
     /// How far the `Date` of responses is ahead of the clock, in seconds.
     pub clock: i64,
-    /// The first rule that applies to a request decides.
+    /// The first applicable rule decides.
     pub(super) rules: Vec<Rule>,
 }
 
-/// A kind of requests, and what happens to them.
+/// A kind of requests, and the effect on these requests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Rule {
     /// Name for the log.
     pub(super) name: String,
     pub(super) matcher: Matcher,
-    /// Share of the matching requests in millionths. The shares of rules that match the same request add up.
+    /// Share of the matching requests in millionths. The shares of rules for the same request add up.
     pub(super) share: Option<u32>,
     pub(super) moment: Moment,
     pub(super) effect: Effect,
 }
 
-/// Conditions on a request; those that are absent hold always.
+/// Conditions on a request; absent conditions always hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Matcher {
     pub(super) methods: Vec<Method>,
@@ -49,7 +49,7 @@ pub(super) struct Matcher {
     pub(super) key: Option<WildMatch>,
     /// How often the same request has come, counted from 1.
     pub(super) attempts: Option<RangeInclusive<u64>>,
-    /// Number among the requests that meet the other conditions, counted from 1.
+    /// Positions among the requests that meet the other conditions, counted from 1.
     pub(super) calls: Option<RangeInclusive<u64>>,
 }
 
@@ -64,7 +64,7 @@ pub(super) enum Moment {
     Either,
 }
 
-/// What happens to a request. All parts apply.
+/// The effect of a rule on a request. All parts apply.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Effect {
     pub(super) delay: Duration,
@@ -73,13 +73,13 @@ pub(super) struct Effect {
     pub(super) ending: Option<Ending>,
     /// Changes a page of a list.
     pub(super) paging: Option<Paging>,
-    /// Maximum number of entries of a page, whatever the request asks for.
+    /// Maximum number of entries per page, regardless of the request.
     pub(super) max_page: Option<u64>,
     /// The access token is void from now on.
     pub(super) ends_token: bool,
 }
 
-/// A response in place of the right one.
+/// A response that replaces the regular one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) status: StatusCode,
@@ -114,15 +114,15 @@ pub(super) enum Ending {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Paging {
-    /// `count` is the number of entries of the page, not its size.
+    /// `count` is the number of entries of the page, instead of the page size.
     CountLies,
     /// `total` is the number of entries of the page.
     TotalLies,
-    /// Each page is the first one.
+    /// Every page has the content of the first page.
     PageIgnored,
-    /// Each page begins with the last entry of the page before it.
+    /// Every page starts with the last entry of the previous page.
     Repeats,
-    /// Each page but the first lacks its first entry, as if a record had moved to the page before.
+    /// Every page except the first lacks its first entry, as if a record had moved to the previous page.
     Moves,
     /// There is neither a total nor a page size.
     NoTotal,
@@ -130,20 +130,20 @@ pub(super) enum Paging {
     BareArray,
 }
 
-/// A request as rules see it.
+/// A request, as matched by rules.
 #[derive(Clone, Debug)]
 pub(super) struct Seen<'a> {
     pub(super) method: &'a Method,
     pub(super) path: &'a str,
     /// The identifiers in the path and the body.
     pub(super) keys: &'a [String],
-    /// Distinguishes the request from all others but its repetitions.
+    /// Identifies the request and its repetitions.
     pub(super) identity: u64,
-    /// How often it has come, counted from 1.
+    /// The number of this repetition, counted from 1.
     pub(super) attempt: u64,
 }
 
-/// A rule that applies, and whether its fault occurs after the request was processed.
+/// An applicable rule, and whether its fault occurs after the request was processed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decision<'p> {
     pub(super) rule: &'p Rule,
@@ -156,10 +156,10 @@ impl Plan {
         !self.rules.is_empty()
     }
 
-    /// Returns the rule that applies to a request. `call` returns the number of a request among those that a rule, given by
-    /// its index, has met so far, counted from 1.
+    /// Returns the rule for a request, if any applies. `call` receives the index of a rule and returns the position of the
+    /// request among the requests matched by this rule so far, counted from 1.
     ///
-    /// Shares depend on the seed and the request alone, so that the same request fails in the same way at any concurrency.
+    /// Shares depend on nothing but the seed and the request, so a request fails in the same way at any concurrency.
     pub(super) fn decide(
         &self,
         seed: u64,

@@ -1,4 +1,4 @@
-//! Fault plans as TOML files, and the examples that come with the executable.
+//! Fault plans as TOML files, and the built-in examples.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -14,7 +14,7 @@ use super::plan::{Answer, Effect, Ending, Matcher, Moment, Paging, Plan, Rule};
 use super::short_form::{Faults, parse_share};
 use crate::diagnostics::{Mistake, TomlFile};
 
-/// The plans that come with the executable: names and texts. The first line of each says what it is for.
+/// The built-in plans: names and texts. The first line of each text describes its purpose.
 pub const EXAMPLES: [(&str, &str); 6] = [
     ("refusals", include_str!("plans/refusals.toml")),
     ("outage", include_str!("plans/outage.toml")),
@@ -138,13 +138,13 @@ impl Plan {
         EXAMPLES.iter().find(|(known, _)| *known == name).map(|(_, source)| Plan::parse(name, source))
     }
 
-    /// Adds the rules of the short form behind those of the plan.
+    /// Adds the rules of the short form after the rules of the plan.
     pub fn extend(&mut self, faults: Faults) {
         self.rules.extend(faults.0);
     }
 }
 
-/// Reads one `[[fault]]`.
+/// Reads one `[[fault]]` table.
 struct RuleReader<'a> {
     file: TomlFile<'a>,
     span: Range<usize>,
@@ -190,7 +190,7 @@ impl RuleReader<'_> {
         Ok(Rule { name, matcher, share: share.transpose()?, moment, effect })
     }
 
-    /// Returns when the fault occurs. What is refused has no effect, and only an existing response can be damaged.
+    /// Returns the moment of the fault. A refused request has no effect, and damaging a response requires a response.
     fn moment(&self, effect: &Effect, when: Option<Spanned<Moment>>) -> Result<Moment, Mistake> {
         let status = effect.answer.as_ref().map(|answer| answer.status);
         let is_refusal = status.is_some_and(|status| status.is_client_error())

@@ -1,4 +1,4 @@
-//! What identifies a request: the keys of its record, and its repetitions.
+//! Identifies requests: the keys of the record, and the repetitions of a request.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use axum::http::{Method, Uri};
 use serde_json::{Map, Value};
 use twox_hash::XxHash3_64;
 
-/// Maximum number of different requests whose repetitions are counted. Beyond it, counting begins anew.
+/// Maximum number of distinct requests to count repetitions for. Beyond this number, counting starts again.
 const MAX_COUNTED: usize = 1 << 20;
 
-/// The fields of bodies that name a record.
+/// The body fields with the names of a record.
 const KEYS: [&str; 5] = ["externalId", "inventoryExternalId", "inventoryId", "id", "cid"];
 
 /// Returns the identifiers in the path and the body of a request.
@@ -24,8 +24,8 @@ pub(super) fn keys(path: &str, body: &[u8]) -> Vec<String> {
     keys
 }
 
-/// Returns a hash that a request shares with its repetitions: of the method, the path with its query, and the record's own key,
-/// or else the body.
+/// Returns a hash that identifies a request and its repetitions. Covers the method, the path with the query, and the key of the
+/// record, or the body if there is no key.
 pub(super) fn identity(method: &Method, uri: &Uri, body: &[u8]) -> u64 {
     let own: Option<String> = serde_json::from_slice::<Map<String, Value>>(body).ok().and_then(|body| {
         let external_id = body.get("externalId").or_else(|| body.get("order")?.get("externalId"))?;
@@ -36,7 +36,7 @@ pub(super) fn identity(method: &Method, uri: &Uri, body: &[u8]) -> u64 {
     let mut bytes = Vec::with_capacity(target.len() + record.len() + 16);
     for part in [method.as_str().as_bytes(), target.as_bytes(), record] {
         bytes.extend_from_slice(part);
-        // Keeps the parts apart: NUL is in none of them.
+        // Separates the parts: none contains NUL.
         bytes.push(0);
     }
     XxHash3_64::oneshot(&bytes)

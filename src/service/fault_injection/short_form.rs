@@ -1,4 +1,4 @@
-//! The short form of fault plans, `500:0.02,reset:0.01`: kinds of faults with their shares of all requests.
+//! The short form of fault plans, `500:0.02,reset:0.01`: kinds of faults, each with a share of all requests.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::plan::{Answer, Effect, Ending, MILLION, Moment, Rule};
 /// Delay of a slow response.
 const SLOW: Duration = Duration::from_secs(5);
 
-/// Kinds of faults with their shares, each a rule of a plan.
+/// Kinds of faults with their shares, each as a rule of a plan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Faults(pub(super) Vec<Rule>);
 
@@ -48,7 +48,7 @@ fn rule(kind: &str, share: u32) -> Result<Rule, String> {
             let wrong = || format!("'{kind}' is not a kind of fault; use reset, slow, cut or a status from 400 to 599");
             let status = StatusCode::from_bytes(kind.as_bytes()).map_err(|_| wrong())?;
             let moment = match (status.is_client_error(), status.is_server_error()) {
-                // What is refused has no effect.
+                // A refused request has no effect.
                 (true, _) => Moment::Before,
                 (_, true) => Moment::Either,
                 _ => return Err(wrong()),

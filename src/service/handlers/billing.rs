@@ -17,9 +17,9 @@ use crate::service::response::{CtxId, ErrorResponse};
 use crate::service::store::{Key, Kind, Transaction, Work, to_json};
 use crate::service::timestamp;
 
-/// Status of a new subscription if the input has none.
+/// Default status of a new subscription.
 const SUBSCRIPTION_STATUS: &str = "active";
-/// Status of a new invoice if the input has none.
+/// Default status of a new invoice.
 const INVOICE_STATUS: &str = "draft";
 
 /// Creates a subscription.

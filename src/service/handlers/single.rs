@@ -37,7 +37,7 @@ pub(crate) async fn transaction(
     find(&app, &caller, Kind::Transaction, &[(Key::Id, &id)]).await
 }
 
-/// Returns the first record that matches one of the keys.
+/// Returns the first record that matches one of the keys. Fails with 404 if there is none.
 async fn find(app: &App, caller: &Caller, kind: Kind, keys: &[(Key, &str)]) -> Result<Response, ErrorResponse> {
     for (key, value) in keys {
         if let Some(record) = app.store.find(&caller.workspace, kind, *key, value).await? {

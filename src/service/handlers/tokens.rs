@@ -15,12 +15,12 @@ use crate::service::request::{self, Errors, JsonObject, UnknownFields};
 use crate::service::response::{self, ErrorResponse};
 use crate::service::store::ReplaceToken;
 
-/// How long a replaced refresh token may be used again, in milliseconds: the answer with the new one may have been lost. It
-/// ends early when the new one is used.
+/// Grace period in milliseconds during which a replaced refresh token is still valid, in case the response with the new token was
+/// lost. The period ends early when the new token is used.
 const GRACE: i64 = 60_000;
 
-/// Issues a new access token with the workspace and access level of the refresh token, and with rotation also a new
-/// refresh token, which replaces the old one.
+/// Issues a new access token with the workspace and access level of the refresh token. With rotation, also issues a new refresh
+/// token to replace the old one.
 pub(crate) async fn refresh(
     State(app): State<Arc<App>>,
     JsonObject { fields: body, unknown, .. }: JsonObject,

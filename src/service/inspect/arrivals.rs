@@ -1,4 +1,4 @@
-//! Finds records that arrived twice: made by different requests, with the same content or the same natural key. Pure.
+//! Finds duplicates: records created by different requests, with the same content or the same natural key. Pure.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,14 +8,14 @@ use serde_json::{Map, Value};
 use crate::decimal;
 use crate::service::store::{Kind, Record};
 
-/// Records that are one and the same to people.
+/// A group of duplicate records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Arrivals {
     pub records: &'static str,
     pub ids: Vec<String>,
-    /// The requests that created them; null for a record that the journal does not know.
+    /// The requests that created the records; null for a record without a request in the journal.
     pub requests: Vec<Option<i64>>,
-    /// What they have in common, such as `the same content`.
+    /// The reason for the match, such as `the same content`.
     pub same: String,
 }
 
@@ -23,7 +23,7 @@ pub struct Arrivals {
 pub(super) struct Finder {
     kind: Kind,
     name: &'static str,
-    /// The request that created a record, with the hash of its content.
+    /// The request that created a record, and the hash of the content.
     created: HashMap<String, (i64, Option<i64>)>,
     /// Ids and contents by natural key.
     found: BTreeMap<String, Vec<(String, String)>>,
@@ -34,7 +34,7 @@ impl Finder {
         Finder { kind, name, created, found: BTreeMap::new() }
     }
 
-    /// Whether records have to be compared: at least one was created by a request of the journal.
+    /// Returns whether a comparison is needed: the journal contains a request that created a record.
     pub(super) fn wants_records(&self) -> bool {
         !self.created.is_empty()
     }
@@ -60,7 +60,7 @@ impl Finder {
         Ok(())
     }
 
-    /// Returns the groups of records that arrived twice.
+    /// Returns the groups of duplicates.
     pub(super) fn arrivals(&self) -> Vec<Arrivals> {
         let groups = self.found.values().filter(|group| group.len() > 1);
         let groups = groups.filter(|group| group.iter().any(|(id, _)| self.created.contains_key(id)));
@@ -86,7 +86,7 @@ impl Finder {
         arrivals.collect()
     }
 
-    /// Returns the ids of the other records that are the same, by id.
+    /// Returns the ids of the duplicates of each record, by id.
     pub(super) fn twins(&self) -> HashMap<String, Vec<String>> {
         let mut twins = HashMap::new();
         for group in self.arrivals() {
@@ -99,7 +99,7 @@ impl Finder {
     }
 }
 
-/// Returns an identifier without what people get wrong: case, spaces, and the leading zeros of a number.
+/// Normalizes an identifier for typing errors: case, spaces, and leading zeros of a number.
 fn spelled_alike(id: &str) -> String {
     let id: String = id.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_lowercase).collect();
     match id.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -108,7 +108,7 @@ fn spelled_alike(id: &str) -> String {
     }
 }
 
-/// Returns what identifies a record to people.
+/// Returns the fields by which people identify a record.
 fn natural_key(kind: Kind, body: &Map<String, Value>) -> String {
     let names: &[&str] = match kind {
         Kind::Transaction => &["inventory_uuid", "transaction_type", "transaction_amount", "transaction_date"],
@@ -128,7 +128,7 @@ fn natural_key(kind: Kind, body: &Map<String, Value>) -> String {
     parts.join("\n")
 }
 
-/// Returns the fields of a record that its request has set, in one text.
+/// Returns the fields set by the request as a text.
 fn content(body: &Map<String, Value>) -> String {
     let own = ["id", "transaction_id", "created_at", "updated_at", "ctx_id"];
     let names: BTreeMap<&String, ()> =
@@ -136,7 +136,8 @@ fn content(body: &Map<String, Value>) -> String {
     names.keys().map(|name| format!("{name}={}\n", value_of(body, name))).collect()
 }
 
-/// Returns a value as text, equal for equal numbers. The date of a transaction that had none is the time of its creation.
+/// Returns a value as text, equal for equal numbers. Ignores the date of a transaction if it is the default, the time of
+/// creation.
 fn value_of(body: &Map<String, Value>, name: &str) -> String {
     match body.get(name) {
         Some(date) if name == "transaction_date" && body.get("created_at") == Some(date) => String::new(),

@@ -1,5 +1,5 @@
-//! What a service has stored, for people: every record with its lines, its jobs and the requests that made it, and the journal.
-//! Reads only, whether or not the service is running. `arrivals` finds what arrived twice.
+//! Shows the stored data of a service to people: every record with its lines, its jobs and the requests that changed it, and the
+//! journal. Read-only; works whether or not the service is running. `arrivals` finds duplicates.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,7 +21,7 @@ use self::arrivals::Finder;
 /// Records read at a time.
 const BATCH: i64 = 1000;
 
-/// A kind of records that a service has.
+/// A kind of records stored by a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownKind(Kind);
 
@@ -47,19 +47,19 @@ impl ShownKind {
     }
 }
 
-/// A workspace with the number of its records.
+/// A workspace with its record counts.
 #[derive(Clone, Debug, Serialize)]
 pub struct WorkspaceView {
     pub workspace: String,
-    /// By kind, with those that have any.
+    /// Counts by kind, for kinds with records.
     pub records: Map<String, Value>,
     /// Requests in the journal.
     pub requests: usize,
-    /// Those with a status of 400 or more.
+    /// Number of requests with a status of 400 or more.
     pub refused: usize,
-    /// Those without a response, because of a fault or because the client had gone.
+    /// Number of requests without a response, because of a fault or a disconnected client.
     pub unanswered: usize,
-    /// Those with an injected fault.
+    /// Number of requests with an injected fault.
     pub faults: usize,
 }
 
@@ -71,30 +71,31 @@ pub struct RecordView {
     pub id: String,
     pub number: Option<String>,
     pub external_id: Option<String>,
-    /// As clients read it.
+    /// The record as returned to clients.
     pub record: Box<RawValue>,
     /// The lines of an order.
     pub lines: Vec<Value>,
     /// The ids of the workflow jobs of an order.
     pub jobs: Vec<String>,
-    /// The requests that made it, the oldest first. Empty for loaded records, and if the journal no longer has them.
+    /// The requests that changed the record, oldest first. Empty for loaded records, and if the journal no longer has the
+    /// requests.
     pub requests: Vec<Touch>,
-    /// The ids of the records that are the same by their content or their natural key.
+    /// The ids of the duplicates, by content or natural key.
     pub arrived_twice: Vec<String>,
 }
 
-/// What a request did to a record.
+/// The effect of a request on a record.
 #[derive(Clone, Debug, Serialize)]
 pub struct Touch {
     pub request: i64,
     /// `created`, `updated` or `unchanged`.
     pub outcome: String,
-    /// The changed fields, each with its old and its new value; null if none.
+    /// The changed fields, each with its old and new value; null if no fields changed.
     pub fields: Option<Value>,
     pub at: Option<String>,
     pub method: Option<String>,
     pub path: Option<String>,
-    /// Null without a response, or if the service was killed before it knew.
+    /// Null without a response, or if the service was killed during the request.
     pub status: Option<i64>,
 }
 
@@ -114,15 +115,15 @@ pub struct RequestView {
     pub millis: f64,
     /// The injected fault.
     pub fault: Option<String>,
-    /// Why it was refused.
+    /// The reason for a refusal.
     pub reason: Option<String>,
     pub ctx_id: String,
-    /// The last request before it with the same method, path and body.
+    /// The last earlier request with the same method, path and body.
     pub repeats: Option<i64>,
     pub changes: Vec<ChangeView>,
 }
 
-/// A record that a request touched.
+/// A record affected by a request.
 #[derive(Clone, Debug, Serialize)]
 pub struct ChangeView {
     pub records: String,
@@ -131,7 +132,7 @@ pub struct ChangeView {
     pub fields: Option<Value>,
 }
 
-/// The data of a service at one moment.
+/// A snapshot of the data of a service.
 pub struct Inspector {
     overview: Overview,
     requests: Vec<StoredRequest>,
@@ -139,7 +140,7 @@ pub struct Inspector {
 }
 
 impl Inspector {
-    /// Opens the data of a service, also while it is running.
+    /// Opens the data of a service, which may be running.
     pub async fn open(storage: &Storage) -> Result<Inspector, Error> {
         let mut overview = match storage {
             Storage::Folder(folder) => {
@@ -156,7 +157,7 @@ impl Inspector {
         Ok(Inspector { overview, requests, changes })
     }
 
-    /// Returns the workspaces with the numbers of their records and requests.
+    /// Returns the workspaces with their record and request counts.
     pub async fn workspaces(&mut self) -> Result<Vec<WorkspaceView>, Error> {
         let mut found: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
         let counts = self.overview.counts().await.map_err(Error::NotRead)?;
@@ -184,7 +185,7 @@ impl Inspector {
         Ok(views.collect())
     }
 
-    /// Returns the last records of a kind in the order of creation, or all without a limit, and their total number.
+    /// Returns the last `limit` records of a kind, or all records, in the order of creation, and their total number.
     pub async fn records(
         &mut self,
         workspace: &str,
@@ -194,7 +195,7 @@ impl Inspector {
         self.read_records(workspace, kind.0, limit).await.map_err(Error::NotRead)
     }
 
-    /// Returns the record with this id, number or external id, if there is one.
+    /// Returns the record with this id, number or external id, if any.
     pub async fn record(&mut self, workspace: &str, kind: ShownKind, key: &str) -> Result<Option<RecordView>, Error> {
         let (records, _) = self.records(workspace, kind, None).await?;
         let is_it = |record: &RecordView| {
@@ -240,7 +241,7 @@ impl Inspector {
         Ok((views, total))
     }
 
-    /// Returns what arrived twice in a workspace.
+    /// Returns the duplicates in a workspace.
     pub async fn arrivals(&mut self, workspace: &str) -> Result<Vec<Arrivals>, Error> {
         let mut arrivals = Vec::new();
         for kind in Kind::ALL {
@@ -287,7 +288,7 @@ impl Inspector {
         }
     }
 
-    /// Returns what the requests did to the records of a kind, by id.
+    /// Returns the effects of requests on the records of a kind, by id.
     fn touches(&self, workspace: &str, kind: Kind) -> HashMap<String, Vec<Touch>> {
         let requests: HashMap<i64, &StoredRequest> =
             self.requests.iter().map(|request| (request.number, request)).collect();
@@ -308,7 +309,7 @@ impl Inspector {
         touches
     }
 
-    /// Returns the requests of a workspace, or of all and of unknown callers, in their order.
+    /// Returns the requests of a workspace in order. `None` returns all requests, including requests of unknown callers.
     pub fn requests(&self, workspace: Option<&str>) -> Vec<RequestView> {
         let mut changes: HashMap<i64, Vec<ChangeView>> = HashMap::new();
         for change in &self.changes {

@@ -9,7 +9,7 @@ use crate::service::timestamp;
 use super::model::{Entry, Keys, Nulls, Prepared};
 use super::prepare;
 
-/// Records to write. Entries with errors keep their place, so that results and records have the same order.
+/// Records to write. Entries with errors stay in place, so that results have the same order as the records.
 pub(super) struct Batch {
     pub(super) entries: Vec<Result<Prepared, Errors>>,
     pub(super) nulls: Nulls,
@@ -74,7 +74,7 @@ async fn find(
         Some(id) => tx.find(kind, Key::Id, id).await?,
         None => None,
     };
-    // An id that replaces a missing external id does not change the external id of an existing item.
+    // An id that replaces a missing external id must not change the external id of an existing item.
     if kind == Kind::Item && keys.external_id == keys.id && found.is_some() {
         keys.external_id = None;
     }
@@ -103,7 +103,7 @@ async fn find(
     Ok(if errors.is_empty() { Ok(found) } else { Err(errors) })
 }
 
-/// Returns a new record with the id of the keys, and with the position as the number if that is free.
+/// Returns a new record with the id of the keys. The number is the position, if this number is free.
 async fn new_record(tx: &mut Transaction<'_>, kind: Kind, keys: &Keys) -> Result<Record, sqlx::Error> {
     let mut record = tx.new_record(kind).await?;
     if let Some(id) = &keys.id {
@@ -117,7 +117,7 @@ async fn new_record(tx: &mut Transaction<'_>, kind: Kind, keys: &Keys) -> Result
     Ok(record)
 }
 
-/// Returns the keys of a record as its fields.
+/// Returns the keys of a record as fields.
 fn key_fields(kind: Kind, record: &Record) -> Map<String, Value> {
     let number = record.number.as_deref();
     let number = match kind {
@@ -129,7 +129,8 @@ fn key_fields(kind: Kind, record: &Record) -> Map<String, Value> {
     keys.into_iter().chain(number).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Sets the times of a record from its fields, and fields without times. `touches` advances the time of the last change.
+/// Sets the times of a record from its fields, and missing time fields from the record. `touches` advances the time of the last
+/// change.
 fn set_times(kind: Kind, record: &mut Record, fields: &mut Map<String, Value>, touches: bool, now: i64) {
     let time = |fields: &Map<String, Value>, name: &str| fields.get(name)?.as_str().and_then(timestamp::parse);
     let updated_at = time(fields, "updated_at");

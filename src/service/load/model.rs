@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::service::handlers::transactions::LoadTransaction;
 use crate::service::store::Kind;
 
-/// A record to load, with its fields as in an export.
+/// A record to load, with the fields of an export.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoadRecord {
     Item(Map<String, Value>),
@@ -13,17 +13,17 @@ pub enum LoadRecord {
     Contact(Map<String, Value>),
     Inventory(Map<String, Value>),
     Order(Map<String, Value>),
-    /// A transaction with its `id`, and `inventory_uuid` or `inventory_id`, which name an existing inventory. The figures of
-    /// the inventory contain its effect already.
+    /// A transaction with its `id`, and `inventory_uuid` or `inventory_id` of an existing inventory. The figures of the inventory
+    /// already contain the effect of the transaction.
     Transaction(Map<String, Value>),
 }
 
-/// What null means in a record that exists already.
+/// The meaning of null for an existing record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nulls {
     /// The field becomes empty.
     Clear,
-    /// The field stays as it is.
+    /// Null leaves the field unchanged.
     KeepStored,
 }
 
@@ -40,12 +40,12 @@ pub(super) struct Entry {
     pub(super) fields: Map<String, Value>,
 }
 
-/// The keys that identify an existing record.
+/// The keys for finding an existing record.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     pub(super) id: Option<String>,
     pub(super) number: Option<String>,
-    /// The record says that it has no number: a new one gets none.
+    /// Whether the record has a null number, so that a new record gets no number.
     pub(super) is_without_number: bool,
     pub(super) external_id: Option<String>,
 }

@@ -13,7 +13,7 @@ use crate::service::store::Kind;
 
 use super::model::{Entry, Keys, LoadRecord, Prepared};
 
-/// The times of an item, which lists show in part.
+/// The times of an item. Lists contain only some of these.
 const ITEM_TIMES: &[Field] = &[
     Field::optional("created_at", JsonType::String, "time of creation"),
     Field::optional("updated_at", JsonType::String, "time of the last change"),
@@ -130,7 +130,7 @@ fn prepare_record(kind: Kind, mut body: Map<String, Value>) -> Result<Entry, Err
     }
 }
 
-/// Writes the numbers of further fields in plain notation, as those of known fields: spreadsheets have no other one.
+/// Writes the numbers of other fields in plain notation, like the numbers of known fields: spreadsheets know no other notation.
 fn write_plainly(value: &mut Value) {
     match value {
         Value::Number(number) => {
@@ -143,7 +143,7 @@ fn write_plainly(value: &mut Value) {
     }
 }
 
-/// Removes a key from the body. Returns `None` if it is absent, null or invalid.
+/// Removes a key from the body. Returns `None` if absent, null or invalid.
 fn take_key(body: &mut Map<String, Value>, name: &str, errors: &mut Errors) -> Option<String> {
     let text = match body.shift_remove(name) {
         None | Some(Value::Null) => return None,
@@ -175,7 +175,7 @@ fn read_fields(kind: Kind) -> &'static [Field] {
     }
 }
 
-/// Whether records of this kind may have fields that the contract does not name.
+/// Returns whether records of this kind may have fields unknown to the contract.
 fn allows_other_fields(kind: Kind) -> bool {
     matches!(kind, Kind::Company | Kind::Contact)
 }

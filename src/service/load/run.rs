@@ -13,10 +13,10 @@ use super::batch::Batch;
 use super::model::{LoadRecord, Nulls};
 use super::prepare::prepare;
 
-/// Maximum number of records per transaction. Other writes wait for it.
+/// Maximum number of records per transaction. Other writes wait meanwhile.
 const BATCH: usize = 250;
 
-/// Access to the data of a service, also while it is running.
+/// Direct access to the data of a service, which may be running.
 #[derive(Clone)]
 pub struct Loader {
     app: Arc<App>,
@@ -35,7 +35,7 @@ impl Service {
 }
 
 impl Loader {
-    /// Returns the stored records of all kinds, each with the name of its kind, in the order of creation.
+    /// Returns the stored records of all kinds in the order of creation, each with the name of its kind.
     #[cfg(test)]
     pub(crate) async fn stored(&self, workspace: &str) -> Vec<(String, serde_json::Value)> {
         use crate::service::store::Kind::{

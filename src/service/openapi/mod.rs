@@ -1,5 +1,5 @@
-//! The OpenAPI 3.1 document of the service, and a page that displays it. Schemas come from the types in `records` and from
-//! the same fields and rules as the validation. `operations` lists the operations.
+//! The OpenAPI 3.1 document of the service, and a page to display the document. Schemas are generated from the types in
+//! `records`, and from the fields and rules used for validation. `operations` lists the operations.
 
 use std::sync::LazyLock;
 
@@ -27,7 +27,7 @@ mod operations;
 mod parameters;
 mod schema;
 
-/// Returns the routes of the document and the page, which need no token.
+/// Returns the routes for the document and the page. They need no token.
 pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new()
         .route("/openapi.json", get(async || json_text(DOCUMENT.clone())))
@@ -36,13 +36,13 @@ pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
         .route("/docs/page.css", get(async || page(include_str!("page/page.css"), "text/css; charset=utf-8")))
 }
 
-/// Returns the path that differs from `path` by the slash at the end alone.
+/// Returns the known path that differs from `path` only by a trailing slash.
 pub(super) fn similar_path(path: &str) -> Option<&'static str> {
     let without = |path: &str| path.strip_suffix('/').unwrap_or(path).to_owned();
     operations::ALL.iter().map(|operation| operation.path).find(|known| without(known) == without(path))
 }
 
-/// Returns the names of the query parameters of an operation. `path` is that of its route.
+/// Returns the names of the query parameters of an operation, by its method and the path of its route.
 pub(super) fn query_parameters(method: &Method, path: &str) -> Vec<String> {
     let method = if method == Method::HEAD { &Method::GET } else { method };
     let is_it = |operation: &&Operation| operation.path == path && operations::method(operation) == *method;
@@ -142,7 +142,7 @@ fn body(schema: RefOr<Schema>, example: &str) -> RequestBody {
     RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True)).build()
 }
 
-/// Returns the response of an operation that succeeds.
+/// Returns the response of a successful operation.
 fn success(operation: &Operation, schema: RefOr<Schema>) -> openapi::Response {
     let mut success = response("OK", schema, serde_json::from_str(operation.answer).ok());
     if operation.access == Access::Full {

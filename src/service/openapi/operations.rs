@@ -41,7 +41,7 @@ pub(super) struct Operation {
 /// The required authentication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// None, and no rate limit.
+    /// No token, and no rate limit.
     Open,
     /// A token in the body.
     TokenInBody,

@@ -1,4 +1,4 @@
-//! Schemas of types, and of fields with their rules.
+//! Schemas of types, and of fields with validation rules.
 
 use utoipa::openapi::schema::{AllOfBuilder, AnyOfBuilder, ArrayBuilder, SchemaType};
 use utoipa::openapi::{Components, KnownFormat, ObjectBuilder, Ref, RefOr, Schema, SchemaFormat, Type};
@@ -14,7 +14,7 @@ const NUMBER_BOUND: f64 = 79_228_162_514_264_337_593_543_950_336.0;
 
 /// Text without NUL.
 const TEXT: &str = r"^[^\u0000]*$";
-/// Text without NUL that is not blank.
+/// Non-blank text without NUL.
 const NOT_BLANK: &str = r"^[^\u0000]*[^\s\u0000][^\u0000]*$";
 const CODE: &str = "^[A-Z]{3}$";
 
@@ -31,7 +31,7 @@ pub(super) fn input(components: &mut Components, name: &str, fields: &[Field], r
     register(components, name, object(fields, Some(rules)))
 }
 
-/// Registers the schema of an input that needs at least one of these text fields. Returns a reference.
+/// Registers the schema of an input that requires one or more of these text fields. Returns a reference.
 pub(super) fn with_one_of(
     components: &mut Components,
     name: &str,
@@ -65,7 +65,7 @@ fn register(components: &mut Components, name: &str, schema: RefOr<Schema>) -> R
     RefOr::Ref(Ref::from_schema_name(name))
 }
 
-/// Returns the schema of the objects of `schema` in which one of these fields has a text.
+/// Returns the schema of the objects of `schema` with a text in one or more of these fields.
 fn needing_one_of(schema: RefOr<Schema>, fields: &[&str]) -> RefOr<Schema> {
     let choices = fields.iter().fold(AnyOfBuilder::new(), |choices, field| {
         let text = ObjectBuilder::new().schema_type(Type::String);
@@ -74,7 +74,7 @@ fn needing_one_of(schema: RefOr<Schema>, fields: &[&str]) -> RefOr<Schema> {
     Schema::from(AllOfBuilder::new().item(schema).item(Schema::from(choices.build())).build()).into()
 }
 
-/// Returns the schema of an object. Inputs have rules; responses have none.
+/// Returns the schema of an object. Only inputs have rules.
 fn object(fields: &[Field], rules: Option<&Rules>) -> RefOr<Schema> {
     let mut object = ObjectBuilder::new().schema_type(Type::Object);
     for field in fields {

@@ -130,7 +130,7 @@ fn parse(bytes: &[u8]) -> Result<Map<String, Value>, ErrorResponse> {
     }
 }
 
-/// Returns a key that occurs twice in one object of a valid JSON text. Programs differ in which of its values they take.
+/// Returns a key that occurs twice in an object of a valid JSON text. Programs disagree about the value of a duplicate key.
 fn repeated_key(json: &str) -> Option<String> {
     // The keys of the objects around the current place.
     let mut objects: Vec<HashSet<Cow<'_, str>>> = Vec::new();
@@ -161,7 +161,7 @@ fn repeated_key(json: &str) -> Option<String> {
     None
 }
 
-/// Returns the length of a JSON text up to the quotation mark at its end.
+/// Returns the length of a JSON string up to the closing quotation mark.
 fn text_length(rest: &str) -> usize {
     let mut is_escaped = false;
     let end = rest.bytes().position(|byte| {

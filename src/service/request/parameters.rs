@@ -8,7 +8,7 @@ use crate::service::response::ErrorResponse;
 
 use super::validation::{Errors, add_error};
 
-/// Page size if the query does not specify one.
+/// Default page size.
 pub(crate) const DEFAULT_LIMIT: u64 = 100;
 /// Maximum page size.
 pub(crate) const MAX_LIMIT: u64 = 1000;
@@ -20,7 +20,7 @@ pub(crate) struct PageQuery {
     pub(crate) limit: u64,
 }
 
-/// The query parameters in their order.
+/// The query parameters, in order.
 pub(crate) struct QueryParameters(Vec<(String, String)>);
 
 impl<S: Sync> FromRequestParts<S> for QueryParameters {
@@ -60,7 +60,7 @@ impl QueryParameters {
         }
     }
 
-    /// Returns the value of a parameter. Fails if the query contains it more than once.
+    /// Returns the value of a parameter. Fails if the query repeats the parameter.
     fn single(&self, name: &str) -> Result<Option<&str>, &'static str> {
         let mut values = self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str());
         let value = values.next();
@@ -68,7 +68,7 @@ impl QueryParameters {
     }
 }
 
-/// The query parameter `external_id`; `None` if it is absent or empty.
+/// The query parameter `external_id`; `None` if absent or empty.
 pub(crate) struct ExternalId(pub(crate) Option<String>);
 
 impl<S: Sync> FromRequestParts<S> for ExternalId {
@@ -83,7 +83,7 @@ impl<S: Sync> FromRequestParts<S> for ExternalId {
     }
 }
 
-/// The id in the path. An id that is not valid UTF-8 matches no record: 404.
+/// The id in the path. An id with invalid UTF-8 matches no record: 404.
 pub(crate) struct RecordId(pub(crate) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for RecordId {

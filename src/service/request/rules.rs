@@ -1,24 +1,24 @@
-//! Limits of input fields beyond their types. Not specified in the contract.
+//! Validation rules for input fields, in addition to their types. Not specified in the contract.
 
 use crate::records::order;
 
-/// Maximum number of characters of a text without a limit of its own.
+/// Default maximum length of a text, in characters.
 pub(crate) const DEFAULT_MAX_LENGTH: usize = 255;
 
 /// Maximum number of entries of an array.
 pub(crate) const MAX_ENTRIES: usize = 1000;
 
-/// The rules of one input. Nested fields have their names, not paths.
+/// The rules of an input. Nested fields are identified by name, not by path.
 #[derive(Debug)]
 pub(crate) struct Rules {
-    /// Maximum lengths in characters, where they differ from [`DEFAULT_MAX_LENGTH`].
+    /// Maximum lengths in characters that differ from [`DEFAULT_MAX_LENGTH`].
     max_lengths: &'static [(&'static str, usize)],
     /// Codes of three capital letters.
     pub(crate) codes: &'static [&'static str],
     pub(crate) not_blank: &'static [&'static str],
-    /// Arrays with at least one entry.
+    /// Arrays that must not be empty.
     pub(crate) not_empty: &'static [&'static str],
-    /// Fields of which each entry of an array of objects needs one.
+    /// For arrays of objects: every entry needs one of these fields.
     pub(crate) one_of: &'static [&'static str],
     /// ISO 8601 date-times.
     pub(crate) date_times: &'static [&'static str],
@@ -68,7 +68,7 @@ pub(crate) const BILLING_RULES: Rules = Rules {
     date_times: &[],
 };
 
-/// Loaded records, which have the fields of responses.
+/// Rules for loaded records. Their fields are the fields of responses.
 pub(crate) const READ_RULES: Rules = Rules {
     max_lengths: &[("name", 500), ("record_source_detail", 10_000)],
     codes: &[],

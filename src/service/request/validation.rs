@@ -16,7 +16,7 @@ use super::rules::{MAX_ENTRIES, Rules};
 /// The errors of an input by field.
 pub type Errors = BTreeMap<String, Vec<String>>;
 
-/// What to do with fields that the contract does not name.
+/// Treatment of fields unknown to the contract.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum UnknownFields {
     #[default]
@@ -24,8 +24,8 @@ pub(crate) enum UnknownFields {
     Refuse,
 }
 
-/// Validates a body. Returns the fields that the contract names, with numbers in plain notation and date-times in UTC;
-/// fails with all errors.
+/// Validates a body. Returns the fields of the contract, with numbers in plain notation and date-times in UTC. Fails with all
+/// errors.
 pub(crate) fn validate(
     fields: &'static [Field],
     rules: &Rules,
@@ -44,7 +44,7 @@ pub(crate) fn validate(
     if errors.is_empty() { Ok(known) } else { Err(errors) }
 }
 
-/// Adds an error for each field that is not among `fields`, also within objects.
+/// Adds an error for each field outside `fields`, also within objects.
 fn add_unknown(fields: &'static [Field], body: &Map<String, Value>, parent: &str, errors: &mut Errors) {
     for (name, value) in body {
         let path = format!("{parent}{name}");
@@ -66,7 +66,7 @@ fn add_unknown(fields: &'static [Field], body: &Map<String, Value>, parent: &str
     }
 }
 
-/// Returns the message about an unknown name, with the most similar known one.
+/// Returns the message about an unknown name, with the most similar known name.
 pub(crate) fn not_known<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
     match diagnostics::nearest(name, known) {
         Some(nearest) => format!("is not a {what} of this call; did you mean {nearest}?"),
@@ -88,7 +88,7 @@ pub(crate) fn add_error(errors: &mut Errors, field: &str, message: impl Into<Str
     errors.entry(field.to_owned()).or_default().push(message.into());
 }
 
-/// Removes a text from a validated body. Returns `None` if it is absent or null.
+/// Removes a text from a validated body. Returns `None` if absent or null.
 pub(crate) fn take_text(body: &mut Map<String, Value>, name: &str) -> Option<String> {
     match body.shift_remove(name) {
         Some(Value::String(text)) => Some(text),
@@ -96,7 +96,7 @@ pub(crate) fn take_text(body: &mut Map<String, Value>, name: &str) -> Option<Str
     }
 }
 
-/// Removes a number from a validated body. Returns `None` if it is absent or null.
+/// Removes a number from a validated body. Returns `None` if absent or null.
 pub(crate) fn take_number(body: &mut Map<String, Value>, name: &str) -> Option<Number> {
     match body.shift_remove(name) {
         Some(Value::Number(number)) => Some(number),
@@ -104,12 +104,12 @@ pub(crate) fn take_number(body: &mut Map<String, Value>, name: &str) -> Option<N
     }
 }
 
-/// Removes a boolean from a validated body. Returns false if it is absent or null.
+/// Removes a boolean from a validated body. Returns false if absent or null.
 pub(crate) fn take_flag(body: &mut Map<String, Value>, name: &str) -> bool {
     matches!(body.shift_remove(name), Some(Value::Bool(true)))
 }
 
-/// Removes an array of objects from a validated body. Returns `None` if it is absent or null.
+/// Removes an array of objects from a validated body. Returns `None` if absent or null.
 pub(crate) fn take_objects(body: &mut Map<String, Value>, name: &str) -> Option<Vec<Map<String, Value>>> {
     let Some(Value::Array(entries)) = body.shift_remove(name) else { return None };
     let objects = entries.into_iter().filter_map(|entry| match entry {
@@ -119,7 +119,7 @@ pub(crate) fn take_objects(body: &mut Map<String, Value>, name: &str) -> Option<
     Some(objects.collect())
 }
 
-/// Checks a text against a maximum length and for NUL characters. Returns its errors.
+/// Checks a text for its maximum length and for NUL characters. Returns the errors.
 pub(crate) fn check_text(text: &str, max_length: usize) -> impl Iterator<Item = String> {
     let too_long = text.chars().count() > max_length;
     let length = too_long.then(|| format!("must not be longer than {max_length} characters"));
@@ -141,7 +141,7 @@ fn apply_rules(
     if validator.errors.is_empty() { Ok(known) } else { Err(validator.errors) }
 }
 
-/// Returns the value of a whole number such as `5` or `5.0`, or `None` if it has a fraction or exceeds 64 bits.
+/// Returns the value of a whole number such as `5` or `5.0`. Returns `None` for fractions and beyond 64 bits.
 fn integer(number: &Number) -> Option<i64> {
     decimal::to_integer(decimal::parse(number.as_str()).ok()?)?.try_into().ok()
 }

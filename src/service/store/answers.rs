@@ -6,7 +6,7 @@ use crate::sql::{query, query_as, query_scalar};
 /// How long a response is kept, in milliseconds.
 const RETENTION: i64 = 24 * 60 * 60 * 1000;
 
-/// Maximum number of responses of a workspace; beyond it, the oldest are deleted.
+/// Maximum number of responses per workspace; beyond it, the oldest are deleted.
 const MAX_ANSWERS: i64 = 1_000_000;
 
 /// The response to an earlier request with the same key.
@@ -17,7 +17,7 @@ pub(crate) struct KeptAnswer {
 }
 
 impl Transaction<'_> {
-    /// Returns the response to the request with this key, unless it is too old.
+    /// Returns the response to the request with this key, unless the response has expired.
     pub(crate) async fn kept_answer(&mut self, key: &str) -> Result<Option<KeptAnswer>, sqlx::Error> {
         let select = "SELECT fingerprint, body FROM idempotency_keys \
                       WHERE workspace = $1 AND idempotency_key = $2 AND created_at > $3";
@@ -27,7 +27,7 @@ impl Transaction<'_> {
         Ok(found.map(|(fingerprint, body)| KeptAnswer { fingerprint, body }))
     }
 
-    /// Keeps the response to a request with a key that has none, and deletes the oldest responses.
+    /// Stores the response to a request with a new key, and deletes the oldest responses.
     pub(crate) async fn keep_answer(&mut self, key: &str, answer: &KeptAnswer) -> Result<(), sqlx::Error> {
         let last: i64 = query_scalar("SELECT coalesce(max(position), 0) FROM idempotency_keys WHERE workspace = $1")
             .bind(self.workspace)

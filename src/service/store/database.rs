@@ -18,7 +18,7 @@ use crate::sql::{Dialect, Pool};
 pub(crate) struct Store {
     /// The queues of the writers. All writes of a workspace go to the same.
     writers: Vec<mpsc::Sender<Write>>,
-    /// The queue of the writer of the journal, if that is its only task.
+    /// The queue of a separate writer for the journal, if there is one.
     journal_writer: Option<mpsc::Sender<Write>>,
     reader: Pool,
     journal: Arc<Journal>,
@@ -33,7 +33,7 @@ impl Store {
         journal: u64,
     ) -> Result<Store, sqlx::Error> {
         let journal = Arc::new(Journal::open(&reader, journal).await?);
-        // On a server, each workspace has transactions of its own, which the journal need not wait for.
+        // On a server, every workspace has separate transactions, and the journal need not wait for any of these.
         let has_own_writer = source.dialect() == Dialect::Postgres;
         let of_writers = || (!has_own_writer).then(|| journal.clone());
         Ok(Store {
@@ -61,7 +61,7 @@ impl Store {
         records::page(&self.reader, workspace, kind, page, limit).await
     }
 
-    /// Returns the record with this key, if it exists.
+    /// Returns the record with this key, if any.
     pub(crate) async fn find(
         &self,
         workspace: &str,
@@ -72,7 +72,7 @@ impl Store {
         records::find(&self.reader, workspace, kind, key, value).await
     }
 
-    /// Returns whether a refresh token was replaced by a new one, and its grace, in milliseconds, is over at `now`.
+    /// Returns whether a refresh token was replaced, and its grace period in milliseconds is over at `now`.
     pub(crate) async fn is_void_token(&self, id: &str, now: i64, grace: i64) -> Result<bool, sqlx::Error> {
         tokens::is_void(&self.reader, id, now, grace).await
     }
@@ -82,7 +82,7 @@ impl Store {
         self.journal.next_number(&self.reader).await
     }
 
-    /// Adds a request to the journal. It is written soon.
+    /// Adds a request to the journal, to be written soon.
     pub(crate) fn add_request(&self, entry: RequestEntry) {
         self.journal.add(entry);
     }
@@ -101,7 +101,7 @@ impl Store {
         self.write("", Check).await
     }
 
-    /// Runs a [`Work`]. Completes when its changes are on disk.
+    /// Runs a [`Work`]. Completes when the changes are on disk.
     pub(crate) async fn write<W: Work>(&self, origin: impl Into<Origin>, work: W) -> Result<W::Done, NotStored> {
         let (reply, done) = oneshot::channel();
         let origin = origin.into();

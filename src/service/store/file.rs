@@ -28,12 +28,12 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (9, "idempotency keys by workspace", include_str!("migrations/0009_idempotency_keys_by_workspace.sql")),
 ];
 
-/// The number of writers. SQLite has one.
+/// The number of writers. SQLite supports a single writer.
 const WRITERS: usize = 1;
 
 impl Store {
-    /// Opens the database, creating it if missing, and applies pending migrations. The journal keeps this number of requests
-    /// that write, and of others.
+    /// Opens the database, creates it if missing, and applies pending migrations. `journal`: the number of journal entries to
+    /// keep, both for requests that may write and for all others.
     pub(crate) async fn open(path: &Path, busy_timeout: Duration, journal: u64) -> Result<Store, Error> {
         let options = SqliteConnectOptions::new()
             .filename(path)
@@ -61,7 +61,7 @@ impl Store {
     }
 }
 
-/// Opens the database for reading alone, whether or not a service uses it. All reads are of the same moment.
+/// Opens the database read-only, whether or not a service uses it. All reads see the same snapshot.
 pub(super) async fn open_snapshot(path: &Path) -> Result<Transaction, Error> {
     let failed = |source| Error::Database { action: "open", path: path.into(), source };
     let options = SqliteConnectOptions::new().filename(path).read_only(true).disable_statement_logging();
@@ -72,7 +72,7 @@ pub(super) async fn open_snapshot(path: &Path) -> Result<Transaction, Error> {
         let version: i64 = version.fetch_one(&mut transaction).await?;
         Ok::<_, sqlx::Error>((transaction, version))
     };
-    // In a folder that can't be written, such as a backup, SQLite can't create the files beside the database.
+    // In a read-only folder, such as a backup, SQLite can't create its additional files.
     let (transaction, version) = match begin(options.clone()).await {
         Ok(opened) => opened,
         Err(_) => begin(options.immutable(true)).await.map_err(failed)?,

@@ -17,11 +17,11 @@ use crate::sql::Transaction;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ItemUpsert {
     pub(crate) external_id: String,
-    /// Fields by their names in lists. Null clears a field; absent fields stay as they are.
+    /// Fields by their names in lists. Null clears a field; absent fields stay unchanged.
     pub(crate) changes: Map<String, Value>,
 }
 
-/// An item while a batch is applied to it.
+/// An item while a batch is applied.
 struct Draft {
     record: Record,
     fields: Map<String, Value>,
@@ -29,7 +29,7 @@ struct Draft {
 }
 
 /// Applies the upserts in order, each with the number of its request in the journal, if any. Returns one result per upsert, and
-/// adds their changes.
+/// appends the changes of records to `changes`.
 pub(super) async fn upsert(
     sql: &mut Transaction,
     workspace: &str,
@@ -88,7 +88,7 @@ pub(super) async fn upsert(
     Ok(stored)
 }
 
-/// Returns the fields of a new item in their order: the ids, and null for everything else.
+/// Returns the fields of a new item in order: the ids, and null for all other fields.
 fn new_fields(record: &Record) -> Map<String, Value> {
     let fields = item::READ_FIELDS.iter().map(|field| {
         let value = match field.name {

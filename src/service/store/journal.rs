@@ -1,5 +1,5 @@
-//! The journal of requests: what came, how it ended and what it changed. Changes are written in the transaction of the change
-//! itself; requests shortly after their response, together with the next writes.
+//! The journal of requests: the request, its result and its changes. Changes are written in the same transaction as the changed
+//! record; requests shortly after their response, together with later writes.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -12,13 +12,13 @@ use tokio::sync::Notify;
 use super::model::{Kind, WriteOutcome};
 use crate::sql::{self, Builder, Dialect, Pool, Transaction, query, query_scalar};
 
-/// Maximum number of requests that wait for being written; beyond it, the oldest are dropped.
+/// Maximum number of requests waiting to be written; beyond it, the oldest are dropped.
 const MAX_WAITING: usize = 20_000;
 
-/// How many numbers a service takes at a time from those that it shares with others.
+/// Number of journal numbers that a service reserves at a time. All services on a database share the numbers.
 const BLOCK: i64 = 100;
 
-/// The number of the lock under which one service deletes the oldest requests.
+/// The number of the advisory lock for deleting the oldest requests, held by one service at a time.
 const PRUNING: i64 = 0x7368_7072;
 
 /// Maximum number of rows per statement. Databases limit the number of parameters.
@@ -27,12 +27,12 @@ const MAX_ROWS: usize = 1000;
 /// Maximum number of characters of a value in a change.
 const MAX_VALUE: usize = 200;
 
-/// A request and how it ended.
+/// A request and its result.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestEntry {
     pub(crate) number: i64,
     pub(crate) ctx_id: String,
-    /// When it came, in milliseconds since 1970.
+    /// The time of arrival, in milliseconds since 1970.
     pub(crate) at: i64,
     pub(crate) is_write: bool,
     pub(crate) workspace: Option<String>,
@@ -50,18 +50,18 @@ pub(crate) struct RequestEntry {
     pub(crate) reason: Option<String>,
 }
 
-/// What a request did to a record.
+/// The effect of a request on a record.
 #[derive(Clone, Debug)]
 pub(super) struct Change {
     pub(super) request: i64,
     pub(super) kind: Kind,
     pub(super) id: String,
     pub(super) outcome: WriteOutcome,
-    /// The changed fields, each with its old and its new value.
+    /// The changed fields, each with its old and new value.
     pub(super) fields: Option<Map<String, Value>>,
 }
 
-/// The requests that wait for being written.
+/// The requests waiting to be written.
 #[derive(Debug)]
 pub(super) struct Journal {
     /// Number of requests to keep, of writes and of others.
@@ -78,7 +78,7 @@ impl Journal {
     pub(super) async fn open(reader: &Pool, keeps: u64) -> Result<Journal, sqlx::Error> {
         let numbers = match reader.dialect() {
             Dialect::Sqlite => {
-                // A killed service may have changed records for a request that it had not written yet.
+                // A killed service may have stored changes for a request that was not written yet.
                 let last = "SELECT max(coalesce((SELECT max(number) FROM requests), 0), coalesce((SELECT max(request) FROM changes), 0))";
                 let last: i64 = query_scalar(last).fetch_one(reader).await?;
                 last + 1..i64::MAX
@@ -90,12 +90,12 @@ impl Journal {
             numbers: tokio::sync::Mutex::new(numbers),
             waiting: Mutex::default(),
             added: Notify::new(),
-            // Prunes soon, because the number to keep may be a smaller one now.
+            // Prunes soon after the start, because the number of entries to keep may have decreased.
             since_pruning: AtomicU64::new(u64::MAX / 2),
         })
     }
 
-    /// Returns the number of the next request, or `None` without a journal, or if the database has none.
+    /// Returns the number of the next request. Returns `None` without a journal, or if the database can't provide a number.
     pub(super) async fn next_number(&self, reader: &Pool) -> Option<i64> {
         if self.keeps == 0 {
             return None;
@@ -130,12 +130,12 @@ impl Journal {
         self.added.notified().await;
     }
 
-    /// Takes the waiting requests. They are to be put back if they can't be written.
+    /// Takes the waiting requests. The caller puts them back if writing fails.
     pub(super) fn take(&self) -> VecDeque<RequestEntry> {
         std::mem::take(&mut *self.waiting())
     }
 
-    /// Puts requests back that could not be written.
+    /// Puts back requests that could not be written.
     pub(super) fn put_back(&self, mut entries: VecDeque<RequestEntry>) {
         let mut waiting = self.waiting();
         entries.append(&mut waiting);
@@ -170,7 +170,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Deletes the oldest requests, with their changes.
+    /// Deletes the oldest requests and their changes.
     async fn prune(&self, sql: &mut Transaction) -> Result<(), sqlx::Error> {
         if sql.dialect() == Dialect::Postgres {
             // Two services would wait for each other's rows.
@@ -270,7 +270,7 @@ fn short(value: &Value) -> Value {
     }
 }
 
-/// Returns the fields of a record that differ, with their old and new values.
+/// Returns the changed fields of a record, with their old and new values.
 pub(super) fn differences(old: &Map<String, Value>, new: &Map<String, Value>) -> Map<String, Value> {
     let changed = new.iter().filter(|(name, value)| *name != "updated_at" && old.get(*name) != Some(value));
     changed.map(|(name, value)| (name.clone(), changed_value(old.get(name), value))).collect()

@@ -1,7 +1,7 @@
-//! The database of the service and all of its SQL, over SQLite and PostgreSQL. Independent of HTTP; does not validate input.
+//! The database of the service with all its SQL, over SQLite and PostgreSQL. Independent of HTTP; does not validate input.
 //!
-//! `database` opens it, in a file (`file`) or on a server (`server`). Writers commit in batches (`writer`), several connections
-//! read. A write completes when the data is on disk.
+//! `database` opens the database, in a file (`file`) or on a server (`server`). Writers commit in batches (`writer`), while
+//! several connections read. A write completes when the data is on disk.
 
 mod answers;
 mod database;

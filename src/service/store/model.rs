@@ -25,7 +25,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// All kinds, those that others refer to first.
+    /// All kinds, referenced kinds first.
     pub(crate) const ALL: [Kind; 9] = [
         Kind::Item,
         Kind::Company,
@@ -84,9 +84,9 @@ pub(crate) struct Record {
     pub(crate) external_id: Option<String>,
     pub(crate) created_at: i64,
     pub(crate) updated_at: i64,
-    /// The record as clients read it, in JSON.
+    /// The record as returned to clients, in JSON.
     pub(crate) body: String,
-    /// Internal state that clients do not see, in JSON.
+    /// Internal state hidden from clients, in JSON.
     pub(crate) state: Option<String>,
 }
 
@@ -110,7 +110,7 @@ impl Record {
         serde_json::from_str(&self.body).map_err(|error| self.corrupt(&error))
     }
 
-    /// Parses the internal state, or returns the default if the record has none yet.
+    /// Parses the internal state. Returns the default for a record without state.
     pub(crate) fn parse_state<T: DeserializeOwned + Default>(&self) -> Result<T, sqlx::Error> {
         let Some(state) = &self.state else { return Ok(T::default()) };
         serde_json::from_str(state).map_err(|error| self.corrupt(&error))

@@ -1,4 +1,4 @@
-//! Reads for people: what a database has, and its journal. Independent of a running service.
+//! Reads the contents of a database and its journal for people. Independent of a running service.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::sql::{Dialect, Row, ServerAddress, ServerError, Transaction, query, q
 const REQUEST: &str = "number, ctx_id, at, workspace, method, path, query, record_key, content, idempotency_key, status, \
 micros, fault, reason";
 
-/// A database at one moment.
+/// A snapshot of a database.
 pub(crate) struct Overview {
     sql: Transaction,
 }
@@ -36,7 +36,7 @@ pub(crate) struct StoredRequest {
     pub(crate) reason: Option<String>,
 }
 
-/// What a request did to a record.
+/// The effect of a request on a record.
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
     pub(crate) request: i64,
@@ -50,7 +50,7 @@ pub(crate) struct Change {
 }
 
 impl Overview {
-    /// Opens a file that exists.
+    /// Opens an existing file.
     pub(crate) async fn open(path: &Path) -> Result<Overview, Error> {
         Ok(Overview { sql: file::open_snapshot(path).await? })
     }
@@ -84,16 +84,16 @@ impl Overview {
         query.fetch_all(&mut self.sql).await?.iter().map(records::record).collect()
     }
 
-    /// Returns the requests in their order: the one with a number, or all.
+    /// Returns all requests in order, or the request with this number.
     pub(crate) async fn requests(&mut self, number: Option<i64>) -> Result<Vec<StoredRequest>, sqlx::Error> {
-        // Each service that shares a server has numbers of its own.
+        // On a server, each service has a separate range of numbers.
         let order = if self.sql.dialect() == Dialect::Postgres { "at, number" } else { "number" };
         let select = format!("SELECT {REQUEST} FROM requests WHERE $1 IS NULL OR number = $1 ORDER BY {order}");
         let rows = query(select).bind(number).fetch_all(&mut self.sql).await?;
         rows.iter().map(request).collect()
     }
 
-    /// Returns the changes of all requests in their order.
+    /// Returns the changes of all requests in order.
     pub(crate) async fn changes(&mut self) -> Result<Vec<Change>, sqlx::Error> {
         let select = "SELECT request, workspace, kind, record_id, outcome, fields FROM changes ORDER BY request";
         query(select).fetch_all(&mut self.sql).await?.iter().map(change).collect()

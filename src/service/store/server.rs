@@ -1,4 +1,4 @@
-//! The database on a PostgreSQL server, which any number of services share.
+//! The database on a PostgreSQL server, shared by any number of services.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ const WRITERS: usize = 4;
 const READERS: u32 = 4;
 
 impl Store {
-    /// Opens the database, and creates the tables if it is empty.
+    /// Opens the database, and creates the tables in an empty database.
     pub(crate) async fn connect(address: &ServerAddress, journal: u64) -> Result<Store, Error> {
         let source = connect(address).await?;
         let reader = source.pool(READERS);
@@ -25,7 +25,7 @@ impl Store {
     }
 }
 
-/// Checks that the database is ours, or empty, and creates the tables. Returns how to connect.
+/// Checks that the database is ours or empty, and creates the tables. Returns the connection options.
 pub(super) async fn connect(address: &ServerAddress) -> Result<Source, Error> {
     let tables = Migration::new(1, Cow::Borrowed("service"), MigrationType::Simple, SqlStr::from_static(TABLES), false);
     let migrator = Migrator { migrations: Cow::Owned(vec![tables]), ..Migrator::DEFAULT };

@@ -1,11 +1,10 @@
-//! The key that signs tokens, for services that share a database on a server.
+//! The key for signing tokens, for services that share a database on a server.
 
 use super::server;
 use crate::service::error::Error;
 use crate::sql::{self, ServerAddress, ServerError};
 
-/// Returns the key in the database, or stores `new` as the key if there is none yet. Concurrent first uses all return the same
-/// key.
+/// Returns the key in the database. If there is none, stores `new` and returns it. Concurrent first uses all return the same key.
 pub(crate) async fn shared_signing_key(address: &ServerAddress, new: &[u8]) -> Result<Vec<u8>, Error> {
     let pool = server::connect(address).await?.pool(1);
     let key = async {

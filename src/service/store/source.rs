@@ -10,7 +10,7 @@ use crate::sql::{Dialect, Pool};
 /// Maximum wait for a connection.
 const WAIT: Duration = Duration::from_secs(10);
 
-/// A database and how to connect to it.
+/// A database, with its connection options.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
     File(SqliteConnectOptions),
@@ -29,7 +29,7 @@ impl Source {
         }
     }
 
-    /// Returns at most this number of connections, which are opened when they are needed.
+    /// Returns a pool with at most this number of connections, opened on demand.
     pub(super) fn pool(&self, connections: u32) -> Pool {
         match self {
             Source::File(options) => Pool::Sqlite(

@@ -1,17 +1,17 @@
-//! Refresh tokens that were replaced by new ones. Tokens are not stored otherwise.
+//! Replaced refresh tokens. No other tokens are stored.
 
 use super::transaction::{Transaction, Work};
 use crate::sql::{Executor, query, query_as};
 
-/// A valid refresh token that is about to be replaced by a new one.
+/// A valid refresh token to be replaced.
 #[derive(Debug)]
 pub(crate) struct ReplaceToken {
     pub(crate) id: String,
-    /// The token that it has replaced itself. It is void from now on, because its successor has arrived.
+    /// The predecessor of the token. It becomes invalid now, because the client evidently has its successor.
     pub(crate) predecessor: Option<String>,
-    /// When it expires, in milliseconds since 1970.
+    /// The time of expiry, in milliseconds since 1970.
     pub(crate) expires_at: i64,
-    /// How long it may be used again after its first use, in milliseconds: the answer may have been lost.
+    /// Grace period for using the token again after its first use, in milliseconds: the response may have been lost.
     pub(crate) grace: i64,
 }
 
@@ -46,7 +46,7 @@ impl Work for ReplaceToken {
     }
 }
 
-/// Returns whether a refresh token was replaced, and its successor has arrived or its grace is over.
+/// Returns whether a refresh token was replaced, and its successor was used or its grace period is over.
 pub(super) async fn is_void(on: impl Executor, id: &str, now: i64, grace: i64) -> Result<bool, sqlx::Error> {
     let select = "SELECT replaced_at, CAST(is_void AS BIGINT) FROM replaced_tokens WHERE id = $1";
     let found: Option<(i64, i64)> = query_as(select).bind(id).fetch_optional(on).await?;

@@ -1,5 +1,5 @@
-//! Writes that depend on stored records, such as an update of an order. Run one after another within the writer's
-//! transaction and complete after the commit.
+//! Writes that depend on stored records, such as an update of an order. They run one after another within the transaction of the
+//! writer, and complete after the commit.
 
 use std::collections::HashMap;
 
@@ -18,16 +18,16 @@ pub(crate) trait Work: Send + 'static {
     fn run(self, tx: &mut Transaction<'_>) -> impl Future<Output = Result<Self::Done, sqlx::Error>> + Send;
 }
 
-/// A writer's transaction, restricted to one workspace.
+/// The transaction of a writer, restricted to a workspace.
 pub(crate) struct Transaction<'a> {
     pub(super) sql: &'a mut sql::Transaction,
     pub(super) workspace: &'a str,
     pub(super) now: i64,
     /// Number of the request in the journal, if any.
     pub(super) request: Option<i64>,
-    /// What the work has changed.
+    /// The changes made by the work.
     pub(super) changes: Vec<Change>,
-    /// Records as they were read, for a request in the journal.
+    /// Records as read, for the journal.
     pub(super) read: HashMap<(Kind, String), Record>,
 }
 
@@ -37,7 +37,7 @@ impl Transaction<'_> {
         self.now
     }
 
-    /// Returns the record with this key, if it exists.
+    /// Returns the record with this key, if any.
     pub(crate) async fn find(&mut self, kind: Kind, key: Key, value: &str) -> Result<Option<Record>, sqlx::Error> {
         let found = records::find(&mut *self.sql, self.workspace, kind, key, value).await?;
         if let (Some(_), Some(record)) = (self.request, &found) {
@@ -79,7 +79,7 @@ impl Transaction<'_> {
         Ok(Record::new(position, self.now))
     }
 
-    /// Inserts the record, or replaces it if its id exists.
+    /// Inserts the record, or replaces the record with the same id.
     pub(crate) async fn save(&mut self, kind: Kind, record: &Record) -> Result<(), sqlx::Error> {
         records::save(self.sql, self.workspace, kind, std::slice::from_ref(record)).await?;
         let before = self.read.remove(&(kind, record.id.clone()));
@@ -91,7 +91,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Notes for the journal that a request has left a record as it was.
+    /// Records in the journal that a request has left a record unchanged.
     pub(crate) fn note_unchanged(&mut self, kind: Kind, id: &str) {
         self.note(kind, id, WriteOutcome::Unchanged, None);
     }
@@ -109,7 +109,7 @@ impl Transaction<'_> {
     }
 }
 
-/// Returns the fields of a record that differ. The lines of an order count as a field.
+/// Returns the changed fields of a record. The lines of an order count as a field.
 fn changed_fields(before: &Record, after: &Record) -> Map<String, Value> {
     let fields = |record: &Record| {
         let mut fields: Map<String, Value> = serde_json::from_str(&record.body).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The tasks that write. Each commits the writes of its queue in batches: a file has one writer and one transaction for all
-//! workspaces; on a server, the writes of a workspace are one transaction, under a lock that makes services wait for each other.
+//! The writer tasks. Each commits the writes in its queue in batches. A file has one writer and one transaction for all
+//! workspaces. On a server, the writes of a workspace are one transaction, under a lock that serializes the services.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::source::Source;
 use super::transaction::{Transaction, Work};
 use crate::sql::{self, Dialect, Pool};
 
-/// Maximum number of waiting writes; further ones wait for a place in the queue.
+/// Maximum number of waiting writes; further writes wait for a place in the queue.
 const QUEUE: usize = 1024;
 
 /// Maximum number of writes per batch.
@@ -27,13 +27,13 @@ const BATCH: usize = 256;
 /// How long requests wait to be written to the journal together.
 const JOURNAL_DELAY: Duration = Duration::from_millis(50);
 
-/// After this time without an end, a batch is given up: the server, or the way to it, hangs.
+/// Time after which a batch is aborted, because the server or the connection hangs.
 const STALLED: Duration = Duration::from_secs(45);
 
 /// Time for closing connections after a failure.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// An entry of a writer's queue. If the write fails, its reply channel is dropped.
+/// An entry in the queue of a writer. If the write fails, its reply channel is dropped.
 pub(super) enum Write {
     Item {
         origin: Origin,
@@ -44,11 +44,11 @@ pub(super) enum Write {
         workspace: Arc<str>,
         work: BoxedWork,
     },
-    /// Closes the database after the writes before this one.
+    /// Closes the database after all earlier writes.
     Close(oneshot::Sender<()>),
 }
 
-/// Runs a [`Work`] and notes its changes. Returns the action that replies to its caller, to be called after the commit.
+/// Runs a [`Work`] and records its changes. Returns the reply to its caller, to be sent after the commit.
 pub(super) type BoxedWork =
     Box<dyn for<'a> FnOnce(&'a mut sql::Transaction, i64) -> BoxFuture<'a, Result<Reply, sqlx::Error>> + Send>;
 type Reply = Box<dyn FnOnce() + Send>;
@@ -70,13 +70,12 @@ impl Write {
     }
 }
 
-/// Returns the action that sends a result. The write stays committed even if the caller no longer waits.
+/// Returns the action that sends a result. The write stays committed even if the caller has stopped waiting.
 fn reply<T: Send + 'static>(sender: oneshot::Sender<T>, result: T) -> Reply {
     Box::new(move || drop(sender.send(result)))
 }
 
-/// Starts a writer, which ends after [`Write::Close`] or when the last sender is dropped. It writes the journal, too, if it has
-/// one.
+/// Starts a writer. It ends after [`Write::Close`] or when the last sender is dropped, and also writes the journal, if given.
 pub(super) fn start(source: Source, journal: Option<Arc<Journal>>) -> mpsc::Sender<Write> {
     let (sender, queue) = mpsc::channel(QUEUE);
     let pool = source.pool(1);
@@ -85,7 +84,7 @@ pub(super) fn start(source: Source, journal: Option<Arc<Journal>>) -> mpsc::Send
 }
 
 struct Writer {
-    /// One connection. Replaced after a failed batch, which leaves the connection in an unknown state.
+    /// A single connection. Replaced after a failed batch, because its state is then unknown.
     pool: Pool,
     source: Source,
     journal: Option<Arc<Journal>>,
@@ -106,7 +105,7 @@ struct Writes {
     work: Vec<BoxedWork>,
 }
 
-/// The writes of one transaction.
+/// The writes of a transaction.
 struct Unit {
     workspaces: Vec<(Arc<str>, Writes)>,
     requests: VecDeque<RequestEntry>,
@@ -175,7 +174,7 @@ impl Writer {
         units
     }
 
-    /// Commits the writes of a transaction and returns the replies to their callers. Logs a failure.
+    /// Commits the writes of a transaction and returns the replies to the callers. Logs failures.
     async fn commit(&mut self, mut unit: Unit) -> Result<Vec<Reply>, NotStored> {
         let requests = std::mem::take(&mut unit.requests);
         let committed = timeout(STALLED, unit.commit(&self.pool, self.journal.as_deref(), &requests)).await;
@@ -188,7 +187,7 @@ impl Writer {
         if let Some(journal) = &self.journal {
             journal.put_back(requests);
         }
-        // The connection may hold a lock until it is closed.
+        // The old connection may hold a lock until closed.
         let failed = std::mem::replace(&mut self.pool, self.source.pool(1));
         let _ = timeout(CLOSING, failed.close()).await;
         Err(NotStored)
@@ -242,8 +241,8 @@ impl Unit {
     }
 }
 
-/// Makes the services that share a server wait for each other, as long as they write to the same workspace. A service that is
-/// held up within a transaction loses it.
+/// Serializes writes to the same workspace by services on the same server. The server aborts the transaction of a service that
+/// hangs.
 async fn lock(transaction: &mut sql::Transaction, workspace: &str) -> Result<(), sqlx::Error> {
     let Some(one_at_a_time) = transaction.dialect().one_at_a_time() else { return Ok(()) };
     let limits = "SELECT set_config('lock_timeout', '20s', TRUE), set_config('statement_timeout', '30s', TRUE), \

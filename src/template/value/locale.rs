@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_region_has_an_order_and_plain_english_has_none() {
+    fn regions_define_the_date_order_but_plain_english_does_not() {
         for (locale, order) in [
             ("de", Some(Order::Day)),
             ("de-CH", Some(Order::Day)),

@@ -74,7 +74,7 @@ fn exposed_folders_and_damaged_ledgers_have_a_remedy() {
 }
 
 #[tokio::test]
-async fn refusals_and_clocks_of_the_service_are_told() {
+async fn refusals_and_clock_differences_are_reported() {
     let place = Place::new();
     let late = "date: Tue, 01 Jan 2030 00:00:00 GMT\r\n";
     let server = Server::with_probes(move |_| answer(403, late, r#"{"message": "not for you"}"#)).await;

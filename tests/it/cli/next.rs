@@ -86,7 +86,7 @@ impl Scene {
 }
 
 #[test]
-fn next_command_repeats_what_flags_have_chosen() {
+fn next_command_repeats_the_chosen_flags() {
     const PACE: &str = "--rate 50/s --concurrency 3 --max-errors 7";
     // What is run, its exit code, the next command without the flags of the scene, its exit code, and what it did.
     for (command, exit, next, then, did) in [

@@ -112,7 +112,7 @@ fn exports_are_stored_whole_with_their_manifests() {
 }
 
 #[test]
-fn what_could_not_be_stored_is_stored_by_the_next_export() {
+fn the_next_export_stores_unstored_files() {
     let Some(shop) = Shop::open() else { return };
     let (place, storage) = (&shop.place, &shop.storage);
     place.write("items.csv", "SKU,Name\nA1,Bolt\n");
@@ -136,7 +136,7 @@ fn what_could_not_be_stored_is_stored_by_the_next_export() {
 }
 
 #[test]
-fn what_stands_for_an_object_is_never_stored() {
+fn stand_ins_for_objects_are_never_stored() {
     let Some(shop) = Shop::open() else { return };
     let (place, storage) = (&shop.place, &shop.storage);
     place.write("items.csv", "SKU,Name\nA1,Bolt\n");

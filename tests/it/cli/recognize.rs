@@ -58,7 +58,7 @@ fn a_template_next_to_the_file_or_of_an_earlier_run_is_preferred() {
 }
 
 #[test]
-fn a_recognized_template_sends_only_what_somebody_agreed_to() {
+fn recognized_templates_send_only_after_confirmation() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("items.csv", ITEMS);

@@ -87,7 +87,7 @@ fn a_rehearsal_with_exports_ends_as_the_upload_does() {
 }
 
 #[test]
-fn what_the_exports_do_not_have_is_refused() {
+fn references_missing_in_the_exports_are_refused() {
     let place = Place::new();
     std::fs::create_dir(place.path("exports")).unwrap();
     place.write("exports/companies.csv", "id,external_id\nc1,42\nc2,43\n");
@@ -176,7 +176,7 @@ fn reports_of_rehearsals_say_so() {
 }
 
 #[test]
-fn the_time_of_the_upload_is_foretold_and_files_can_be_named() {
+fn the_upload_time_is_estimated_and_single_export_files_are_accepted() {
     let place = Place::new();
     std::fs::create_dir(place.path("exports")).unwrap();
     place.write("exports/companies.csv", "id,external_id\nc1,42\nc2,43\n");

@@ -361,7 +361,7 @@ fn workbooks_store_each_row_once_and_in_order() {
 }
 
 #[test]
-fn what_is_wrong_stays_in_sight_and_what_is_for_programs_is_folded() {
+fn problem_columns_are_frozen_and_technical_columns_are_folded() {
     let (place, served) = place_with(SHEET);
     served.sheetport(&place, ["upload", "prices.csv", "-t", "t.toml", "--report", "r.xlsx"]).exits(3);
     let sheet = part(&place.path("r.xlsx"), "xl/worksheets/sheet2.xml");

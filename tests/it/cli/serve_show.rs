@@ -180,7 +180,7 @@ fn faults_and_lost_responses_are_in_the_journal() {
 }
 
 #[test]
-fn what_can_not_be_shown_is_said() {
+fn missing_data_and_records_are_reported() {
     let place = Place::new();
     let refused = |args: &[&str], message: &str| {
         let ended = place.sheetport(args.iter().copied()).exits(2);

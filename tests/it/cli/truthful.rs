@@ -102,7 +102,7 @@ fn seeds() -> std::ops::Range<u64> {
 }
 
 #[test]
-fn what_is_said_of_items_is_what_the_service_holds() {
+fn reported_items_match_the_service() {
     let mut seen = BTreeMap::<String, u32>::new();
     for seed in seeds() {
         let place = Place::new();
@@ -129,7 +129,7 @@ fn what_is_said_of_items_is_what_the_service_holds() {
 }
 
 #[test]
-fn what_is_said_of_transactions_is_what_the_service_holds() {
+fn reported_transactions_match_the_service() {
     let mut seen = BTreeMap::<String, u32>::new();
     for seed in seeds() {
         let place = Place::new();

@@ -103,7 +103,7 @@ in_both_databases! {
     records_in_flight_become_unknown_unless_their_keys_are_remembered
     newer_uploads_are_waited_for_and_seen
     an_unchanged_file_leaves_only_its_counts
-    what_is_learned_of_a_service_is_kept
+    learned_rates_and_page_sizes_are_stored
     altered_rows_are_noticed
 }
 
@@ -443,7 +443,7 @@ async fn an_unchanged_file_leaves_only_its_counts(place: Place) {
     assert!(ledger.latest_profiles("none", about().record, 3).await.unwrap().is_empty());
 }
 
-async fn what_is_learned_of_a_service_is_kept(place: Place) {
+async fn learned_rates_and_page_sizes_are_stored(place: Place) {
     let ledger = place.open().await;
     let sizes = PageSizes { granted: Some(1_000), refused: None, at: 7 };
     for at in [3, 7] {

@@ -89,7 +89,7 @@ async fn injected_errors_have_error_bodies_and_half_of_the_writes_are_stored() {
 }
 
 #[tokio::test]
-async fn what_is_refused_has_no_effect() {
+async fn refused_requests_have_no_effect() {
     let data = folder();
     let service = start_with_faults(&data, failing("422:0.5,429:0.5", 1)).await;
     for n in 0..40 {

@@ -157,7 +157,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_befalls_a_workbook_there_is_an_answer(
+    fn any_damaged_workbook_is_read_or_refused(
         which in 0..9, inside: bool, part: prop::sample::Index, changes in changes(),
         keep in prop::option::weighted(0.1, any::<prop::sample::Index>())
     ) {
@@ -181,7 +181,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_a_text_holds_there_is_an_answer(
+    fn any_text_is_read_or_refused(
         text in prop_oneof![
             prop::collection::vec(any::<u8>(), 0..400),
             "[a-z0-9 ,;\t|:'\"\\\\.\n\r#^~é€-]{0,400}".prop_map(String::into_bytes),
@@ -194,7 +194,7 @@ proptest! {
     }
 
     #[test]
-    fn what_another_program_quoted_is_read_to_the_letter(
+    fn texts_quoted_by_other_programs_are_read_exactly(
         rows in prop::collection::vec(prop::collection::vec("[ -~éß€\n\r\t]{0,12}", 3), 1..30),
         delimiter in prop::sample::select(b",;\t|:^".to_vec()),
         quote in prop::sample::select(b"\"'".to_vec()),

@@ -19,7 +19,7 @@ mod update;
 
 use self::update::{Line, UpdateOrder, UpdatedOrder};
 
-/// Applies all changes in the body, or none of them and reports the errors.
+/// Applies all changes in the body, or reports the errors and changes nothing.
 pub(crate) async fn update(
     State(app): State<Arc<App>>,
     caller: Caller,

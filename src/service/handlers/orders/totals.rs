@@ -29,14 +29,14 @@ pub(super) fn line_amounts(
     Ok(LineAmounts { without_tax, tax: round(tax, DECIMALS) })
 }
 
-/// Adds up the lines. Returns the totals without and with tax, with two decimals, or fails if they have too many digits.
+/// Adds up the lines. Returns the totals without and with tax, with two decimals. Fails if a total has too many digits.
 pub(super) fn totals(lines: impl IntoIterator<Item = LineAmounts>) -> Result<(Decimal, Decimal), DecimalError> {
     let (mut without_tax, mut with_tax) = (Decimal::ZERO, Decimal::ZERO);
     for line in lines {
         without_tax = add(without_tax, line.without_tax)?;
         with_tax = add(add(with_tax, line.without_tax)?, line.tax)?;
     }
-    // Pads with zeros unless the number is too large for them.
+    // Pads with zeros, except for very large numbers.
     without_tax.rescale(DECIMALS);
     with_tax.rescale(DECIMALS);
     Ok((without_tax, with_tax))

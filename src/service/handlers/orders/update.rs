@@ -26,7 +26,7 @@ pub(crate) struct UpdateOrder {
     pub(super) trigger_workflows: bool,
 }
 
-/// A line of the input, with at least one of the two ids.
+/// A line of the input, with an item id, an external item id, or both.
 pub(super) struct Line {
     pub(super) item_id: Option<String>,
     pub(super) item_external_id: Option<String>,
@@ -59,7 +59,7 @@ struct StoredLine {
     tax_rate: Option<Number>,
 }
 
-/// A line with its item, or without an item that is yet to be created.
+/// A line with its item, or without an item if the item is yet to be created.
 struct ResolvedLine<'a> {
     /// Number of the line in the input, counted from 1.
     number: usize,

@@ -1,4 +1,5 @@
-//! Loading a transaction as a service shows it. Nothing moves: the figures of its inventory contain its effect already.
+//! Loads a transaction in the form returned by a service. Does not change the inventory, because its figures already contain the
+//! effect of the transaction.
 
 use serde_json::{Map, Value};
 
@@ -13,14 +14,14 @@ use super::write::{State, StoredInventory, body};
 /// A validated transaction to load.
 pub(crate) struct LoadTransaction {
     pub(crate) id: String,
-    /// The id or the short name of its inventory.
+    /// The id or the short name of the inventory.
     pub(crate) inventory: String,
-    /// Its other fields, as clients read them.
+    /// All other fields, as returned to clients.
     pub(crate) fields: Map<String, Value>,
 }
 
 impl LoadTransaction {
-    /// Creates the transaction with this id, or changes its fields; null clears one unless `keeps_stored`.
+    /// Creates the transaction with this id, or changes its fields. A null value clears a field, unless `keeps_stored`.
     pub(crate) async fn run(
         self,
         tx: &mut Transaction<'_>,
@@ -44,7 +45,7 @@ impl LoadTransaction {
             }
         };
         if is_new {
-            // Without fields, it is a transaction that moved nothing.
+            // Without fields, the transaction moved nothing.
             let input = Map::from_iter([("transactionType".to_owned(), Value::from("adjust"))]);
             let Ok(outcome) = effect::outcome(&input, None) else { return Ok(Err(too_large())) };
             fields = object(&body(&record, &inventory, &input, &outcome))?;
@@ -76,7 +77,7 @@ impl LoadTransaction {
     }
 }
 
-/// Returns the input that leads to the transaction, and its effect, so that an update can revert it.
+/// Returns the input that leads to the transaction, and its effect for a later update to revert.
 fn state(shown: &transaction::Transaction, inventory: &StoredInventory) -> Result<State, TooLarge> {
     let mut input = Map::new();
     let amount = (shown.amount != shown.transaction_amount).then_some(&shown.transaction_amount);
@@ -91,7 +92,7 @@ fn state(shown: &transaction::Transaction, inventory: &StoredInventory) -> Resul
         ("transactionDate", Some(Value::from(&*shown.transaction_date))),
     ];
     input.extend(fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
-    // The price of one unit that the inventory had then.
+    // The unit price of the inventory at that time.
     let then = shown.average_price.clone().filter(|_| shown.use_unit_value && shown.price.is_none());
     let unit_value = then.or_else(|| inventory.inventory.unit_price.clone());
     let outcome = effect::outcome(&input, unit_value.as_ref().map(effect::stored).transpose()?)?;

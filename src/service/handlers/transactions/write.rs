@@ -1,5 +1,5 @@
-//! Storing a transaction and its effect on the inventory within the writer's transaction. Nothing is written until all
-//! checks have passed.
+//! Stores a transaction and its effect on the inventory within the writer's transaction. Writes nothing until all checks have
+//! passed.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
@@ -15,7 +15,7 @@ use super::effect::{self, Effect, Outcome, TooLarge};
 
 /// A validated transaction to create or to change.
 pub(crate) struct WriteTransaction {
-    /// The transaction to change; `None` creates one.
+    /// The id of the transaction to change; `None` creates a transaction.
     pub(super) id: Option<String>,
     pub(super) inventory_id: Option<String>,
     pub(super) inventory_external_id: Option<String>,
@@ -34,7 +34,7 @@ pub(crate) enum WriteResult {
 pub(super) struct State {
     /// The fields of all inputs so far.
     pub(super) input: Map<String, Value>,
-    /// The inventory's unit price when the transaction was assigned to it.
+    /// The unit price of the inventory at the time of assigning the transaction.
     pub(super) unit_value: Option<Number>,
     /// The effect on the inventory.
     pub(super) effect: Option<Effect>,
@@ -70,7 +70,7 @@ impl Work for WriteTransaction {
 }
 
 impl WriteTransaction {
-    /// Returns the transaction to change, or a new one. Returns `None` if the transaction does not exist.
+    /// Returns the transaction to change, or a new transaction. Returns `None` if the transaction does not exist.
     async fn draft(&self, tx: &mut Transaction<'_>) -> Result<Option<Draft>, sqlx::Error> {
         let Some(id) = &self.id else {
             let record = tx.new_record(Kind::Transaction).await?;
@@ -162,7 +162,7 @@ impl StoredInventory {
         Ok(StoredInventory { record, inventory })
     }
 
-    /// Stores the inventory if it has changed.
+    /// Stores a changed inventory.
     async fn save(&mut self, tx: &mut Transaction<'_>) -> Result<(), sqlx::Error> {
         if self.record.parse_body::<Inventory>()? == self.inventory {
             return Ok(());

@@ -234,7 +234,7 @@ fn mistakes_point_at_the_column_or_the_operator() {
 }
 
 #[test]
-fn only_what_is_needed_is_evaluated() {
+fn expressions_evaluate_only_the_needed_operands() {
     check("{{ Name | default(Broken) }}{{ first_of(Size, Broken) }}", "Hex boltM8");
     check("{{ Size if Yes else Broken }}{{ Yes or Broken }}{{ Nothing and Broken }}", "M8TRUE");
 }

@@ -83,7 +83,7 @@ fn ledger_agrees_with_the_service_in_any_schedule_4() {
 }
 
 #[test]
-fn model_does_what_the_ledger_does() {
+fn the_model_behaves_like_the_ledger() {
     let shared = Arc::new(Shared::new());
     for seed in seeds(COUNT_WITH_LEDGER) {
         let example = example(&shared);

@@ -67,7 +67,7 @@ fn files_are_uploaded_and_moved_with_their_reports() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_written_of_a_file_has_no_more_readers_than_the_file() {
+fn reports_and_notes_have_no_more_readers_than_their_file() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = with_job(INBOX);
     let served = Served::start(&place);

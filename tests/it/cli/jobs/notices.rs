@@ -21,7 +21,7 @@ fn run<'a>(place: &Place, served: &Served, more: impl IntoIterator<Item = &'a st
 }
 
 #[test]
-fn a_command_is_told_of_what_it_wants_to_know() {
+fn a_notification_command_gets_only_its_events() {
     let tell = |on: &str| format!("[[notify]]\non = {on}\ncommand = [\"sh\", \"-c\", \"cat >> told; env > env\"]\n");
     let place = with_job(&format!("{INBOX}{}", tell("[\"failure\"]")));
     let served = Served::start(&place);

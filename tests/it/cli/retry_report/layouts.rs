@@ -63,7 +63,7 @@ fn columns_are_found_by_their_titles_wherever_they_are() {
 }
 
 #[test]
-fn columns_that_people_add_are_theirs() {
+fn added_columns_of_a_report_are_not_sent() {
     let (place, served) = uploaded_prices();
     let mut report = Sheet::open(&place, "prices.report.csv");
     report.replace("free", "9.00").replace("in stock from the beginning of the third quarter of 2027", "active");
@@ -79,7 +79,7 @@ fn columns_that_people_add_are_theirs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_typed_into_status_and_reason_changes_nothing() {
+async fn edits_of_status_and_reason_have_no_effect() {
     let place = Place::new();
     let server = Server::start(|_| Reply::Accept).await;
     place.write("items.csv", items(3).replace(",2.50,", ",two,"));
