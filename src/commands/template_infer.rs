@@ -13,12 +13,13 @@ use crate::operations::{self, CommandLine, Context, InferRequest};
 use crate::settings::Settings;
 use crate::sheet;
 use crate::sheet::write::{Existing, WholeFile};
-use crate::template::infer::{Proposal, ProposedSource};
+use crate::template::infer::{MissingField, Proposal, ProposedSource};
 use crate::ui;
 
 pub(super) async fn run(args: &Infer, settings: &Settings) -> Result<Exit, Failure> {
     // Refuses an existing file before the work.
-    let output = args.output.as_deref().map(|path| WholeFile::create(path, Existing::Keep)).transpose()?;
+    let output = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    let output = output.map(|path| WholeFile::create(path, Existing::Keep)).transpose()?;
     let file = open(&args.file, settings).await?;
     let request = InferRequest {
         file: &file,
@@ -43,9 +44,18 @@ pub(super) async fn run(args: &Infer, settings: &Settings) -> Result<Exit, Failu
     if proposal.missing.is_empty() {
         return Ok(Exit::Done);
     }
-    let missing: Vec<String> = proposal.missing.iter().map(|missing| missing.path()).collect();
+    let missing: Vec<String> = proposal.missing.iter().map(missing_field).collect();
     ui::remark(format_args!("no column was found for required fields: {}", missing.join(", ")));
     Ok(Exit::RowsFailed)
+}
+
+/// Returns a missing field with the columns that could be meant.
+fn missing_field(missing: &MissingField) -> String {
+    let candidates: Vec<String> = missing.candidates().map(|label| format!("'{label}'")).collect();
+    match candidates.as_slice() {
+        [] => missing.path(),
+        candidates => format!("{} (perhaps {})", missing.path(), candidates.join(" or ")),
+    }
 }
 
 fn write(mut output: WholeFile, toml: &str) -> Result<PathBuf, Failure> {

@@ -115,16 +115,14 @@ pub(super) fn guess(kind: ValueKind, profile: &ColumnProfile) -> Option<Guess> {
     let (numeric, distinct, length) = (profile.is_numeric(), share(profile.distinct), profile.average_chars());
     let several_words = share(profile.several_words);
     let dates = share(profile.dates);
-    let is_plain = dates < 0.2 && share(profile.booleans) < 0.8 && share(profile.addresses) < 0.2;
+    let is_plain = is_plain(profile);
     let has_money = !profile.currencies.is_empty();
     let (holds, score, reason) = match kind {
         ValueKind::Identifier => {
-            let is_unique = distinct >= 0.98 && profile.fill() >= 0.95;
-            let is_code = several_words < 0.1 && length <= 30.0 && share(profile.with_digits) > 0.8;
-            let is_whole = share(profile.decimals) < 0.05 && !has_money && profile.percents == 0;
             // Plain numbers can mean many things; letters and leading zeros are typical of identifiers.
             let score = if numeric && profile.leading_zeros == 0 { 0.5 } else { 0.6 };
-            (is_unique && is_code && is_whole && is_plain, score, "unique values that look like identifiers")
+            let holds = are_identifiers(profile) && profile.fill() >= 0.95;
+            (holds, score, "unique values that look like identifiers")
         }
         ValueKind::Title => {
             let is_short = distinct >= 0.7 && (3.0..=60.0).contains(&length);
@@ -161,6 +159,21 @@ pub(super) fn guess(kind: ValueKind, profile: &ColumnProfile) -> Option<Guess> {
         ValueKind::Reference | ValueKind::TaxAmount | ValueKind::Boolean => return None,
     };
     holds.then_some(Guess { score, reason })
+}
+
+/// Whether the filled cells have different values that look like identifiers.
+pub(super) fn are_identifiers(profile: &ColumnProfile) -> bool {
+    let share = |count| profile.share(count);
+    let is_code =
+        share(profile.several_words) < 0.1 && profile.average_chars() <= 30.0 && share(profile.with_digits) > 0.8;
+    let is_whole = share(profile.decimals) < 0.05 && profile.currencies.is_empty() && profile.percents == 0;
+    profile.filled >= 2 && share(profile.distinct) >= 0.98 && is_code && is_whole && is_plain(profile)
+}
+
+/// Whether few values are dates, words for yes and no, or addresses.
+fn is_plain(profile: &ColumnProfile) -> bool {
+    let share = |count| profile.share(count);
+    share(profile.dates) < 0.2 && share(profile.booleans) < 0.8 && share(profile.addresses) < 0.2
 }
 
 /// Guesses whether a column without a known header groups rows into records.

@@ -43,7 +43,7 @@ mod unused_amounts;
 pub use context::Context;
 pub use foreign_sheet::{ForeignSheet, foreign_sheet};
 pub use previous_templates::PreviousTemplate;
-pub use proposal::{Confidence, FieldProposal, Proposal, ProposedSource};
+pub use proposal::{Confidence, FieldProposal, MissingField, Proposal, ProposedSource};
 pub use propose::propose;
 pub use sample::Sample;
 pub use unused_amounts::unused_amounts;

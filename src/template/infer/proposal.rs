@@ -76,6 +76,16 @@ pub enum Confidence {
 pub struct MissingField {
     pub(super) field: &'static Field,
     pub(super) place: Place,
+    /// Unused columns that could be meant, for the user to choose from.
+    pub(super) candidates: Vec<CandidateColumn>,
+}
+
+/// A column that could belong to a missing field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CandidateColumn {
+    pub(super) label: String,
+    /// Name of the column in the template.
+    pub(super) name: ColumnName,
 }
 
 /// The grouping column.
@@ -180,6 +190,11 @@ impl MissingField {
     /// Returns the name in templates: `price`, or `lines.price`.
     pub fn path(&self) -> String {
         path(self.place, self.field.name)
+    }
+
+    /// Returns the headers of the unused columns that could be meant.
+    pub fn candidates(&self) -> impl Iterator<Item = &str> {
+        self.candidates.iter().map(|candidate| candidate.label.as_str())
     }
 }
 

@@ -5,18 +5,24 @@ use super::super::load::{load, no_tables};
 use super::super::model::Place;
 use super::super::words::ValueKind;
 use super::assign_columns::Assignments;
+use super::column_values::are_identifiers;
 use super::context::Context;
 use super::extra_rows::ExtraRows;
 use super::field_keys::Evidence;
 use super::fill_down::{self, FillDownProposal};
 use super::previous_templates::{PreviousTemplate, Step, WrittenRule};
-use super::proposal::{FieldProposal, GroupProposal, MissingField, Proposal, ProposedSource, SkipProposal};
+use super::proposal::{
+    CandidateColumn, FieldProposal, GroupProposal, MissingField, Proposal, ProposedSource, SkipProposal,
+};
 use super::sample::{Column, Sample};
 use super::slots::{Slot, Slots};
 use super::template_text::TemplateText;
 use super::trial::Trial;
 use super::unpivot;
 use crate::records::{Field, JsonType, RecordKind};
+
+/// Maximum number of columns suggested for a missing field.
+const MAX_CANDIDATES: usize = 3;
 
 /// Proposes a template for a sheet.
 pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal {
@@ -27,7 +33,7 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal
     let mut fields = evidence.fields(&mut warnings);
     let unpivot = unpivot::propose(kind, sample, &mut fields);
     warn_about_sheet(sample, &mut warnings);
-    let missing = missing_fields(kind, &fields);
+    let missing = missing_fields(kind, &fields, sample);
     let group = group(&assignments, &fields);
     let is_grouped_by = |index: usize| group.as_ref().is_some_and(|group| group.column.is_from_column(index));
     let without_field = sample.columns.iter().filter(|column| {
@@ -129,22 +135,33 @@ fn with_header_row(text: &TemplateText<'_>, sample: &Sample) -> String {
     if sample.has_header && finds_header { automatic } else { text.to_toml(sample.header_row) }
 }
 
-/// Returns the required fields without a source.
-fn missing_fields(kind: RecordKind, fields: &[FieldProposal]) -> Vec<MissingField> {
+/// Returns the required fields without a source, each with the unused columns whose values fit. Only identifiers can be
+/// recognized without a matching header.
+fn missing_fields(kind: RecordKind, fields: &[FieldProposal], sample: &Sample) -> Vec<MissingField> {
     let input = kind.input();
+    let is_used = |column: &Column| fields.iter().any(|field| field.is_from_column(column.index));
+    let identifiers = sample.columns.iter().filter(|column| !is_used(column) && are_identifiers(&column.profile));
+    let identifiers: Vec<CandidateColumn> = identifiers
+        .map(|column| CandidateColumn { label: column.label.clone(), name: column.name.clone() })
+        .take(MAX_CANDIDATES)
+        .collect();
+    let missing_field = |field: &'static Field, place: Place| {
+        let is_own_key = place == Place::Record && input.key.contains(&field.name);
+        MissingField { field, place, candidates: if is_own_key { identifiers.clone() } else { Vec::new() } }
+    };
     let has = |place: Place, name: &str| fields.iter().any(|field| field.is(place, name));
     let mut missing: Vec<MissingField> = Vec::new();
     let record = input.fields().filter(|field| field.required && !has(Place::Record, field.name));
-    missing.extend(record.map(|field| MissingField { field, place: Place::Record }));
+    missing.extend(record.map(|field| missing_field(field, Place::Record)));
     if input.create.is_none() && !input.key.iter().any(|key| has(Place::Record, key)) {
         let key = input.key.iter().rev().find_map(|key| input.field(key));
-        missing.extend(key.map(|field| MissingField { field, place: Place::Record }));
+        missing.extend(key.map(|field| missing_field(field, Place::Record)));
     }
     if let Some((list, lines)) = input.lines()
         && (list.required || fields.iter().any(|field| field.place == Place::Line))
     {
         let lines = lines.iter().filter(|field| field.required && !has(Place::Line, field.name));
-        missing.extend(lines.map(|field| MissingField { field, place: Place::Line }));
+        missing.extend(lines.map(|field| missing_field(field, Place::Line)));
     }
     missing
 }

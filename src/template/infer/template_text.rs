@@ -176,7 +176,12 @@ impl TemplateText<'_> {
             out.line("");
             out.comment("Required. Fill in the column's name, or write value = \"…\" for a constant:");
             out.comment(&format!("[{}.{}]", table(missing.place), missing.field.name));
-            out.comment("column = \"…\"");
+            for candidate in &missing.candidates {
+                out.comment(&format!("column = {}  # a different value in each row", column(&candidate.name)));
+            }
+            if missing.candidates.is_empty() {
+                out.comment("column = \"…\"");
+            }
         }
         self.fields.iter().filter(|field| (field.place == Place::Line) == of_lines).for_each(|it| out.field(it));
     }

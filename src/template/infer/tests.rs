@@ -347,6 +347,15 @@ fn missing_required_fields_are_listed() {
 }
 
 #[test]
+fn unused_columns_of_identifiers_are_suggested_for_a_missing_identifier() {
+    let sheet =
+        "Hersteller-Nr.|Warenbezeichnung|Preis|Regal\n00417-B|Kugelhahn|12,90|A\n00418-B|Klappe|7,40|B\n|Filter|1,50|A";
+    let found = check(Item, sheet, &["name=Warenbezeichnung", "price=Preis"]);
+    assert_eq!(found.missing[0].candidates().collect::<Vec<_>>(), ["Hersteller-Nr."]);
+    says(&found, &["# [fields.externalId]", "# column = \"Hersteller-Nr.\"  # a different value in each row"]);
+}
+
+#[test]
 fn columns_with_duplicate_names_get_letters_or_numbers() {
     let found =
         check(Item, "SKU|Name|name|\nA1|Bolt|x|1.50\nA2|Nut|y|2.50", &["externalId=SKU", "name=Name", "price=D"]);

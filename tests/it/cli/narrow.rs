@@ -2,27 +2,11 @@
 
 #![cfg(unix)]
 
-use std::path::PathBuf;
-use std::process::Command;
-
-use super::process::{Place, until};
+use super::process::Place;
 use super::service::Served;
-use crate::environment;
+use super::tmux::Terminal;
 
-const COLUMNS: usize = 60;
-const END: &str = "that-is-all";
-
-/// A terminal of this width. Ended on drop.
-struct Terminal {
-    socket: PathBuf,
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = Command::new("tmux").arg("-S").arg(&self.socket).arg("kill-server").output();
-    }
-}
+const COLUMNS: u16 = 60;
 
 /// Returns what a terminal shows after a command, with the lines as they were written; `None` with a message without tmux.
 fn shown(place: &Place, words: &str) -> Option<Vec<String>> {
@@ -30,24 +14,7 @@ fn shown(place: &Place, words: &str) -> Option<Vec<String>> {
 }
 
 fn shown_with(place: &Place, variables: &[(&str, &str)], words: &str) -> Option<Vec<String>> {
-    if Command::new("tmux").arg("-V").output().is_err() {
-        environment::report_missing("tmux");
-        return None;
-    }
-    let socket = place.path("terminal");
-    let line = format!("{} {words}; echo {END}; exec sleep 600", env!("CARGO_BIN_EXE_sheetport"));
-    let size = COLUMNS.to_string();
-    let new = ["-S", socket.to_str().unwrap(), "-f", "/dev/null", "new-session", "-d", "-x", &size, "-y", "200", &line];
-    let start = place.command("tmux", new);
-    variables.iter().fold(start, |start, (name, value)| start.env(name, value)).exits(0);
-    let terminal = Terminal { socket };
-    // -J joins what the terminal has wrapped.
-    let screen = until("the end of the command", || {
-        let capture = Command::new("tmux").arg("-S").arg(&terminal.socket).args(["capture-pane", "-p", "-J"]).output();
-        let screen = String::from_utf8(capture.unwrap().stdout).unwrap();
-        screen.lines().any(|line| line.trim() == END).then_some(screen)
-    });
-    Some(screen.lines().map(|line| line.trim_end().to_owned()).take_while(|line| line != END).collect())
+    Some(Terminal::open(place, COLUMNS, variables, words)?.lines_at_end())
 }
 
 /// Asserts that each line fits, except those with a command, which is to be copied.
@@ -55,7 +22,7 @@ fn shown_with(place: &Place, variables: &[(&str, &str)], words: &str) -> Option<
 fn fits(lines: &[String]) {
     for line in lines {
         let has_command = line.contains("Next") || line.starts_with("next") || line.starts_with("hint");
-        assert!(has_command || line.chars().count() <= COLUMNS, "{line:?} in\n{}", lines.join("\n"));
+        assert!(has_command || line.chars().count() <= usize::from(COLUMNS), "{line:?} in\n{}", lines.join("\n"));
     }
 }
 

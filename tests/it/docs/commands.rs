@@ -305,7 +305,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Replaces the text of cells in a workbook. Returns whether there was such a text.
-fn edit_workbook(path: &PathBuf, from: &str, to: &str) -> bool {
+pub fn edit_workbook(path: &Path, from: &str, to: &str) -> bool {
     let mut archive = ZipArchive::new(File::open(path).unwrap()).unwrap();
     let edited = path.with_extension("edited");
     let mut copy = ZipWriter::new(File::create(&edited).unwrap());

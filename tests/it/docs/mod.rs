@@ -12,3 +12,5 @@ mod pictures;
 mod shells;
 #[cfg(unix)]
 mod steps;
+
+pub use commands::edit_workbook;
