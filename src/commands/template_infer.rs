@@ -9,6 +9,7 @@ use super::shared::console::Console;
 use super::shared::input::open;
 use crate::cli::Infer;
 use crate::error::{Exit, Failure};
+use crate::language::say;
 use crate::operations::{self, CommandLine, Context, InferRequest};
 use crate::settings::Settings;
 use crate::sheet;
@@ -44,7 +45,7 @@ pub(super) async fn run(args: &Infer, settings: &Settings) -> Result<Exit, Failu
         return Ok(Exit::Done);
     }
     let missing: Vec<String> = proposal.missing.iter().map(|missing| missing.path()).collect();
-    ui::remark(format_args!("no column was found for required fields: {}", missing.join(", ")));
+    ui::remark(say!("no column was found for required fields: {}", missing.join(", ")));
     Ok(Exit::RowsFailed)
 }
 

@@ -38,6 +38,7 @@ mod export_several;
 mod export_way_back;
 mod export_workbook;
 mod extended_templates;
+mod german;
 mod help;
 mod hostile;
 mod infer;
