@@ -8,6 +8,7 @@ mod help;
 mod init;
 mod input;
 mod job;
+mod language;
 mod login;
 mod pacing;
 mod report;
@@ -34,6 +35,7 @@ pub use self::help::Help;
 pub use self::init::Init;
 pub use self::input::{Input, Mark, Reading};
 pub use self::job::{Job, JobFile, JobSchedule};
+pub use self::language::{language, texts};
 pub use self::login::{Doctor, Login, Whoami};
 pub use self::pacing::{Pacing, Sending};
 pub use self::report::Report;
@@ -66,8 +68,13 @@ pub struct Cli {
     pub global: Global,
 }
 
-/// Returns the definition of the command line.
+/// Returns the definition of the command line, in the language of the process.
 pub fn command() -> clap::Command {
+    language::translated(command_in_english())
+}
+
+/// Returns the definition of the command line, which has the texts that are to be translated.
+pub fn command_in_english() -> clap::Command {
     terminal::with_short_help(Cli::command())
 }
 

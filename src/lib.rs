@@ -21,6 +21,7 @@
 //! | [`currency`] | ISO 4217 codes, and currency signs next to amounts | nothing |
 //! | [`decimal`] | exact decimal numbers | nothing |
 //! | [`digest`] | SHA-256 | nothing |
+//! | [`language`] | translations of what people read | nothing |
 //! | [`diagnostics`] | errors with positions in TOML files, spelling suggestions | `visible` |
 //! | [`readers`] | permissions of files and folders | nothing |
 //! | [`text_file`] | reading of small text files | nothing |
@@ -40,6 +41,7 @@ pub mod diagnostics;
 mod digest;
 pub mod error;
 pub mod export;
+pub mod language;
 pub mod ledger;
 pub mod object_storage;
 pub mod operations;

@@ -5,12 +5,13 @@ use std::process::ExitCode;
 use sheetport::cli::{Cli, Command};
 use sheetport::error::{Exit, Failure};
 use sheetport::settings::Settings;
-use sheetport::{cli, commands, sheet, ui};
+use sheetport::{cli, commands, language, sheet, ui};
 
 fn main() -> ExitCode {
     if let Some(exit) = sheet::run_reader_if_asked() {
         return exit;
     }
+    language::choose(&cli::language());
     let mut cli = match Cli::read() {
         Ok(cli) => cli,
         // Without arguments, the short help is the expected output.

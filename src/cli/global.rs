@@ -59,6 +59,9 @@ pub struct Global {
     /// Refuse a refresh token from the environment, because the pair that replaces it would have to be stored
     #[arg(long, global = true)]
     pub no_store: bool,
+    /// Language of messages and help: en or de [default: that of LC_ALL, LC_MESSAGES or LANG, otherwise en]
+    #[arg(long, global = true, env = "SHEETPORT_LANG", value_name = "LANGUAGE")]
+    pub lang: Option<String>,
     /// Show words only: no colors, bars, drawings and tables; for screen readers and simple terminals (also with TERM=dumb)
     #[arg(long, global = true, env = "SHEETPORT_PLAIN", value_parser = FalseyValueParser::new())]
     pub plain: bool,

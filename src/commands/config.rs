@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::client::Speed;
 use crate::error::Exit;
+use crate::language::{say, word};
 use crate::operations::DEFAULT_PROFILE;
 use crate::settings::Settings;
 use crate::ui;
@@ -100,11 +101,11 @@ pub(super) fn config(settings: &Settings) -> Exit {
         return Exit::Done;
     }
     let (strong, faint) = (ui::style::STRONG, ui::style::FAINT);
-    let missing = if path.is_file() { "" } else { " (not there)" };
-    ui::line(format_args!("profile {strong}{}{strong:#}, settings file {}{missing}", context.profile, path.display()));
+    let missing = if path.is_file() { "" } else { word(" (not there)") };
+    ui::line(say!("profile {strong}{}{strong:#}, settings file {}{missing}", context.profile, path.display()));
     for InForce { name, value, from } in &rows {
         let value = value.as_deref().unwrap_or("-");
-        ui::line(format_args!("  {name:<18} {value}  {faint}({from}){faint:#}"));
+        ui::line(format_args!("  {name:<18} {value}  {faint}({}){faint:#}", word(from)));
     }
     Exit::Done
 }

@@ -10,6 +10,7 @@ use super::shared::console::Console;
 use super::{export, upload};
 use crate::cli;
 use crate::error::{Exit, Failure};
+use crate::language::{message, say};
 use crate::operations::{self, InputFile, LocalService, ReportRequest};
 use crate::report::{CsvForm, RowFilter};
 use crate::settings::Settings;
@@ -108,7 +109,7 @@ fn heading(number: u8, title: &str) {
     if number > 1 {
         ui::line("");
     }
-    ui::line(format_args!("{strong}{number}. {title}{strong:#}"));
+    ui::line(format_args!("{strong}{number}. {}{strong:#}", message(title)));
 }
 
 fn list_files(folder: &Path, next: Option<&str>) {
@@ -123,15 +124,15 @@ fn list_files(folder: &Path, next: Option<&str>) {
         ("items.xlsx", "the items as exported from the service (also as .csv)"),
         ("price-list.toml", "the template that maps columns to fields"),
     ] {
-        ui::line(format_args!("   {:<42} {faint}{what}{faint:#}", format!("{folder}/{name}")));
+        ui::line(format_args!("   {:<42} {faint}{}{faint:#}", format!("{folder}/{name}"), message(what)));
     }
     if let Some(next) = next {
         heading(4, &format!("Fix the red cells in {REPORT}, save it, and send it back"));
-        ui::line(format_args!("   {next}"));
+        ui::line(say!("   {next}"));
     }
     ui::line("");
-    ui::line("To check a file of your own without sending anything: sheetport check FILE -t items");
-    ui::line("To fix the rows of the demo in the browser: sheetport demo --review");
+    ui::line(say!("To check a file of your own without sending anything: sheetport check FILE -t items"));
+    ui::line(say!("To fix the rows of the demo in the browser: sheetport demo --review"));
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::cli::Doctor;
 use crate::error::{Exit, Failure};
+use crate::language::{message, say, word};
 use crate::operations::{self, Finding, Health};
 use crate::settings::Settings;
 use crate::ui;
@@ -26,13 +27,13 @@ pub(super) async fn run(args: &Doctor, settings: &Settings) -> Result<Exit, Fail
         }));
     } else {
         for Finding { name, health, text, remedy } in &findings {
-            ui::line(format_args!("  {:<8} {name:<11} {text}", health.name()));
+            ui::line(format_args!("  {:<8} {} {}", word(health.name()), ui::label(name, 11), message(text)));
             if let Some(remedy) = remedy {
-                ui::line(format_args!("{:<23} {remedy}", ""));
+                ui::line(format_args!("  {:<8} {} {}", "", ui::label("", 11), message(remedy)));
             }
         }
         let warnings = ui::counted(warnings as u64, "warning");
-        ui::line(format_args!("{}, {warnings}", ui::counted(problems as u64, "problem")));
+        ui::line(say!("{}, {warnings}", ui::counted(problems as u64, "problem")));
     }
     Ok(if problems > 0 { Exit::Fault } else { Exit::Done })
 }

@@ -6,6 +6,7 @@ use super::shared::input::{open, spreadsheet};
 use super::shared::recognize::Purpose;
 use crate::cli::Explain;
 use crate::error::{Exit, Failure};
+use crate::language::{message, say};
 use crate::ledger::Problem;
 use crate::operations::{self, ExplainedRecord, Explanation, PlannedOutcome, PreviewedRequest};
 use crate::settings::Settings;
@@ -31,15 +32,15 @@ pub(super) async fn run(args: &Explain, settings: &Settings) -> Result<Exit, Fai
 fn print(explanation: &Explanation, template: &str) {
     let strong = ui::style::STRONG;
     let (row, sheet) = (explanation.row, of_sheet(&explanation.sheet));
-    ui::line(format_args!("{strong}Row {row}{sheet}{strong:#}, mapped by the template {template}"));
+    ui::line(say!("{strong}Row {row}{sheet}{strong:#}, mapped by the template {template}"));
     if !explanation.group.is_empty() {
         let cells = with_cells(&explanation.group, &explanation.header);
-        ui::line(format_args!("  {strong}group{strong:#}  {cells}"));
+        ui::line(say!("  {strong}group{strong:#}  {cells}"));
     }
     for record in &explanation.records {
         if let Some(cell) = record.cell {
             let name = explanation.header.get(cell).map_or("", |name| name.trim());
-            ui::heading(&format!("{} {name}", column_letters(cell)));
+            ui::heading(&say!("{} {name}", column_letters(cell)));
         }
         record.fields.iter().for_each(|field| print_field(field, &explanation.header));
         print_outcome(&record.outcome);
@@ -49,22 +50,22 @@ fn print(explanation: &Explanation, template: &str) {
 fn print_outcome(outcome: &PlannedOutcome) {
     let strong = ui::style::STRONG;
     match outcome {
-        PlannedOutcome::Skipped(None) => ui::line("Nothing is sent for this row."),
+        PlannedOutcome::Skipped(None) => ui::line(say!("Nothing is sent for this row.")),
         PlannedOutcome::Skipped(Some(problem)) => {
-            ui::heading("The record would be skipped");
+            ui::heading(&say!("The record would be skipped"));
             print_problem(problem, ui::style::FAINT);
         }
         PlannedOutcome::Request { request, rows } => {
             let PreviewedRequest { method, path, body } = request;
             let rows: Vec<String> = rows.iter().map(ToString::to_string).collect();
-            let from = if rows.len() > 1 { format!(" (from rows {})", rows.join(", ")) } else { String::new() };
-            ui::heading(&format!("Request{from}"));
-            ui::line(format_args!("  {strong}{method} {path}{strong:#}"));
+            let from = if rows.len() > 1 { say!(" (from rows {})", rows.join(", ")) } else { String::new() };
+            ui::heading(&say!("Request{from}"));
+            ui::line(say!("  {strong}{method} {path}{strong:#}"));
             let body = format!("{:#}", parsed(body));
-            body.lines().for_each(|line| ui::line(format_args!("  {line}")));
+            body.lines().for_each(|line| ui::line(say!("  {line}")));
         }
         PlannedOutcome::Rejected(problems) => {
-            ui::heading("The record would not be sent");
+            ui::heading(&say!("The record would not be sent"));
             problems.iter().for_each(|problem| print_problem(problem, ui::style::BAD));
         }
     }
@@ -75,13 +76,13 @@ fn print_field(field: &Explained, header: &[String]) {
     let line = if field.place == Place::Line { "line: " } else { "" };
     let steps = field.steps.join(", ");
     let steps = if steps.is_empty() { String::new() } else { format!("  {faint}{steps}{faint:#}") };
-    ui::line(format_args!("  {strong}{line}{}{strong:#}  {}{steps}", field.field, with_cells(&field.cells, header)));
+    ui::line(say!("  {strong}{line}{}{strong:#}  {}{steps}", field.field, with_cells(&field.cells, header)));
     match &field.value {
-        Ok(Some(json)) => ui::line(format_args!("      → {json}")),
-        Ok(None) => ui::line(format_args!("      → {faint}omitted{faint:#}")),
+        Ok(Some(json)) => ui::line(say!("      → {json}")),
+        Ok(None) => ui::line(say!("      → {faint}omitted{faint:#}")),
         Err(problem) => {
-            ui::line(format_args!("      {bad}× {}{bad:#}", problem.cause.message()));
-            ui::line(format_args!("        {faint}{}{faint:#}", problem.cause.remedy()));
+            ui::line(say!("      {bad}× {}{bad:#}", message(&problem.cause.message())));
+            ui::line(say!("        {faint}{}{faint:#}", message(&problem.cause.remedy())));
         }
     }
 }
@@ -97,15 +98,15 @@ fn with_cells(cells: &[(usize, String)], header: &[String]) -> String {
 
 fn print_problem(problem: &Problem, style: Style) {
     let faint = ui::style::FAINT;
-    let row = problem.row.map_or(String::new(), |row| format!("row {row}{}: ", of_sheet(&problem.sheet)));
+    let row = problem.row.map_or(String::new(), |row| say!("row {row}{}: ", of_sheet(&problem.sheet)));
     let place = if problem.header.is_empty() { &problem.field } else { &problem.header };
     let value = if problem.value.is_empty() { String::new() } else { format!(" '{}'", shortened(&problem.value)) };
-    ui::line(format_args!("  {row}{style}{place}{value} {}{style:#}", problem.message));
-    ui::line(format_args!("    {faint}{}{faint:#}", problem.remedy));
+    ui::line(say!("  {row}{style}{place}{value} {}{style:#}", message(&problem.message)));
+    ui::line(say!("    {faint}{}{faint:#}", message(&problem.remedy)));
 }
 
 fn of_sheet(sheet: &str) -> String {
-    if sheet.is_empty() { String::new() } else { format!(" of '{sheet}'") }
+    if sheet.is_empty() { String::new() } else { say!(" of '{sheet}'") }
 }
 
 fn as_json(explanation: &Explanation) -> Value {

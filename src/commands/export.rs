@@ -10,6 +10,7 @@ use super::shared::signals::Interrupt;
 use crate::cli::Export;
 use crate::error::{Exit, Failure};
 use crate::export::{Exported, Manifest, Since};
+use crate::language::{counted_in_english, message, say};
 use crate::operations::{self, CommandLine, Context, ExportRequest, IdSource};
 use crate::records::Family;
 use crate::settings::{Output, Settings};
@@ -254,14 +255,14 @@ fn shortcoming(exported: &Exported) -> Option<String> {
         return Some(format!("{file} may be incomplete: {}", manifest.how));
     }
     let list = exported.not_found.as_ref().filter(|_| manifest.not_found > 0)?;
-    let missing = ui::counted(manifest.not_found, "ID");
+    let missing = counted_in_english(manifest.not_found, "ID");
     Some(format!("{file}: {missing} not found, listed in {}", list.display()))
 }
 
 /// Prints the counts and the check of completeness: on stderr if the records are on stdout.
 pub(super) fn print(exported: &Exported) {
     let manifest = &exported.manifest;
-    let say = |text: std::fmt::Arguments<'_>| match exported.path {
+    let show = |text: String| match exported.path {
         Some(_) => ui::line(text),
         None => ui::remark(text),
     };
@@ -271,18 +272,18 @@ pub(super) fn print(exported: &Exported) {
     match manifest.rows_before {
         Some(before) if before > 0 => {
             let before = ui::thousands(before);
-            say(format_args!("{count} {} appended to {}, after {before} rows", manifest.records, file.display()));
+            show(say!("{count} {} appended to {}, after {before} rows", manifest.records, file.display()));
         }
-        _ => say(format_args!("{count} {} in {}", manifest.records, file.display())),
+        _ => show(say!("{count} {} in {}", manifest.records, file.display())),
     }
     if manifest.complete {
-        say(format_args!("  {good}complete{good:#}: {faint}{}{faint:#}", manifest.how));
+        show(say!("  {good}complete{good:#}: {faint}{}{faint:#}", message(&manifest.how)));
     } else {
-        say(format_args!("  {bad}may be incomplete{bad:#}: {}", manifest.how));
+        show(say!("  {bad}may be incomplete{bad:#}: {}", message(&manifest.how)));
     }
     if manifest.resumed {
-        let note = "continued an interrupted export";
-        say(format_args!("  {faint}{note}{faint:#}"));
+        let note = say!("continued an interrupted export");
+        show(format!("  {faint}{note}{faint:#}"));
     }
     let counts = [
         (manifest.older, "unchanged since", manifest.since.as_deref()),
@@ -292,16 +293,16 @@ pub(super) fn print(exported: &Exported) {
     ];
     for (count, what, more) in counts.into_iter().filter(|(count, ..)| *count > 0) {
         let more = more.map(|more| format!(" {more}")).unwrap_or_default();
-        say(format_args!("  {} {what}{more}", ui::thousands(count)));
+        show(format!("  {} {}{more}", ui::thousands(count), message(what)));
     }
     if let Some(changes) = &manifest.changes {
         let [added, changed, removed] = [changes.added, changes.changed, changes.removed].map(ui::thousands);
         let file = exported.changes_file.as_deref();
-        let file = file.map(|file| format!(", listed in {}", file.display())).unwrap_or_default();
-        say(format_args!("  since the last export: {added} added, {changed} changed, {removed} removed{file}"));
+        let file = file.map(|file| say!(", listed in {}", file.display())).unwrap_or_default();
+        show(say!("  since the last export: {added} added, {changed} changed, {removed} removed{file}"));
     }
     for path in &exported.removed {
-        say(format_args!("  {faint}removed {}{faint:#}", path.display()));
+        show(say!("  {faint}removed {}{faint:#}", path.display()));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::cli::{Help, command};
 use crate::error::{Exit, Failure};
+use crate::language::{message, word};
 use crate::operations::{ExplainedCode, code_groups, codes, explain_code, nearest_topic};
 use crate::ui::{self, style};
 
@@ -29,7 +30,7 @@ fn list(as_json: bool) {
     for group in code_groups() {
         ui::heading(&group.title);
         for ExplainedCode { code, cause, .. } in &group.codes {
-            ui::line(format_args!("  {strong}{code:width$}{strong:#}  {}", first_sentence(&plain(cause))));
+            ui::line(format_args!("  {strong}{code:width$}{strong:#}  {}", first_sentence(&plain(&message(cause)))));
         }
     }
     ui::next(Some("sheetport help CODE"));
@@ -43,8 +44,8 @@ fn show(codes: &[&ExplainedCode], as_json: bool) {
     for ExplainedCode { code, cause, example, remedy } in codes {
         ui::line(format_args!("{strong}{code}{strong:#}"));
         for (name, text) in [("Cause", cause), ("Example", example), ("Remedy", remedy)] {
-            for (index, line) in wrapped(&plain(text)).into_iter().enumerate() {
-                let name = if index == 0 { name } else { "" };
+            for (index, line) in wrapped(&plain(&message(text))).into_iter().enumerate() {
+                let name = if index == 0 { word(name) } else { "" };
                 ui::line(format_args!("  {strong}{name:<9}{strong:#}{line}"));
             }
         }

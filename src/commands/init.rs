@@ -10,6 +10,7 @@ use crate::cli::Init;
 use crate::client::auth::{Credentials, TokenOrigin};
 use crate::client::normal_address;
 use crate::error::{Exit, Failure};
+use crate::language::say;
 use crate::operations::{self, CommandLine, Context, Given, SAMPLE_NAME, Sample, StoredTokens};
 use crate::settings::Settings;
 use crate::ui;
@@ -25,10 +26,10 @@ pub(super) async fn init(args: &Init, settings: &Settings) -> Result<Exit, Failu
     let StoredTokens { base_url, credentials } = &stored;
     let workspace = credentials.workspace();
     if talks {
-        let access = credentials.access_level().map(|access| format!(", access {access}")).unwrap_or_default();
-        let workspace = workspace.as_deref().map(|name| format!(", workspace {name}")).unwrap_or_default();
-        ui::line(format_args!("The service at {base_url} accepts the tokens{workspace}{access}."));
-        ui::line(format_args!("They are {}, in the profile {}.", tokens.described(), settings.context.profile));
+        let access = credentials.access_level().map(|access| say!(", access {access}")).unwrap_or_default();
+        let workspace = workspace.as_deref().map(|name| say!(", workspace {name}")).unwrap_or_default();
+        ui::line(say!("The service at {base_url} accepts the tokens{workspace}{access}."));
+        ui::line(say!("They are {}, in the profile {}.", tokens.described(), settings.context.profile));
     }
     // The stored tokens include the address, so suggested commands need no flag.
     let given = Given { base_url: None, ..settings.context.given.clone() };
@@ -43,7 +44,7 @@ pub(super) async fn init(args: &Init, settings: &Settings) -> Result<Exit, Failu
                 Failure::new(Exit::Fault, message, "name a folder of your own with --folder")
             })?;
             if talks {
-                ui::line(format_args!("There is no spreadsheet here yet, so {} is one to try.", path.display()));
+                ui::line(say!("There is no spreadsheet here yet, so {} is one to try.", path.display()));
             }
             Sample { path, template: Some("items".to_owned()) }
         }
@@ -71,10 +72,10 @@ pub(super) async fn init(args: &Init, settings: &Settings) -> Result<Exit, Failu
     }
     if talks {
         let fits = match &sample.template {
-            Some(template) => format!("fits the template {template}; this checks it and sends nothing:"),
+            Some(template) => say!("fits the template {template}; this checks it and sends nothing:"),
             None => "fits no template; this proposes one:".to_owned(),
         };
-        ui::line(format_args!("{} {fits}", sample.path.display()));
+        ui::line(say!("{} {fits}", sample.path.display()));
     }
     ui::next(Some(&next));
     Ok(Exit::Done)
@@ -127,7 +128,7 @@ async fn store(context: &Context, file: &crate::client::auth::TokenFile) -> Resu
 /// Asks for an address until the input is valid. Returns `None` at the end of the input.
 fn ask_for_address() -> Option<String> {
     loop {
-        let address = ui::ask_as_written("Address of the service, such as https://host.example:")?;
+        let address = ui::ask_as_written(&say!("Address of the service, such as https://host.example:"))?;
         match normal_address(&address) {
             Ok(_) => return Some(address),
             Err(error) => ui::failure(&Failure::from(error), false),

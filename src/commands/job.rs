@@ -10,6 +10,7 @@ use super::shared::job_summary::JobSummary;
 use super::shared::signals::Interrupt;
 use crate::cli::{self, JobFile, JobSchedule};
 use crate::error::{Exit, Failure};
+use crate::language::say;
 use crate::object_storage::ObjectAddress;
 use crate::operations::{
     self, CommandLine, Entry, Event, JobObserver, Scheduler, Stage, Stopping, Work, load_job, missing_secrets,
@@ -46,7 +47,7 @@ async fn run_job(args: &JobFile, settings: &Settings) -> Result<Exit, Failure> {
     };
     let takes = |path: &std::path::Path| {
         if talks && let Some(name) = path.file_name() {
-            ui::remark(format_args!("  {}", name.display()));
+            ui::remark(say!("  {}", name.display()));
         }
     };
     let ends = || {
@@ -120,12 +121,12 @@ fn check(args: &JobFile, settings: &Settings) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     if settings.output.talks() {
-        ui::line(format_args!("{}: no mistakes", job.path.display()));
+        ui::line(say!("{}: no mistakes", job.path.display()));
         for step in &job.steps {
-            ui::line(format_args!("  {}", step.name));
+            ui::line(say!("  {}", step.name));
         }
     }
-    missing.iter().for_each(|what| ui::remark(format_args!("missing: {what}")));
+    missing.iter().for_each(|what| ui::remark(say!("missing: {what}")));
     if settings.output.talks() {
         let next = CommandLine::new(context, "job run").file(&args.file).to_string();
         ui::next(Some(&next));
@@ -164,7 +165,7 @@ fn schedule(args: &JobSchedule, settings: &Settings) -> Result<Exit, Failure> {
     } else {
         for file in &files {
             if files.len() > 1 {
-                ui::line(format_args!("# {}", file.name));
+                ui::line(say!("# {}", file.name));
             }
             ui::text(&file.text);
         }

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::cli::{Login, Whoami};
 use crate::client::auth::{self, AddressOrigin, Credentials, TokenOrigin};
 use crate::error::{Exit, Failure};
+use crate::language::{message, say};
 use crate::operations::{self, Context, StoredTokens};
 use crate::settings::Settings;
 use crate::ui;
@@ -15,7 +16,7 @@ use crate::ui;
 /// Stores a token pair. The previous pair is kept until the service has accepted the new pair.
 pub(super) async fn login(args: &Login, settings: &Settings) -> Result<Exit, Failure> {
     let base_url = match &settings.context.base_url {
-        None if std::io::stdin().is_terminal() => ui::ask_as_written("Address of the service:"),
+        None if std::io::stdin().is_terminal() => ui::ask_as_written(&say!("Address of the service:")),
         base_url => base_url.clone(),
     };
     let (access, refresh) = read_tokens().map_err(|error| unusable("standard input", &error))?;
@@ -40,8 +41,8 @@ pub(super) async fn whoami(args: &Whoami, settings: &Settings) -> Result<Exit, F
         StoredTokens { base_url, credentials: context.credentials.clone() }
     } else {
         if settings.output.talks() {
-            let proxy = context.connection.proxy.as_ref().map_or(String::new(), |proxy| format!(", through {proxy}"));
-            ui::remark(format_args!("{token} goes to {base_url} ({}){proxy}", origin(context).1));
+            let proxy = context.connection.proxy.as_ref().map_or(String::new(), |proxy| say!(", through {proxy}"));
+            ui::remark(say!("{token} goes to {base_url} ({}){proxy}", origin(context).1));
         }
         operations::verify(context).await?
     };
@@ -72,10 +73,12 @@ pub(super) fn logout(settings: &Settings) -> Result<Exit, Failure> {
     if settings.output.json {
         ui::json(&json!({"command": "logout", "profile": profile, "removed": was_stored}));
     } else if was_stored {
-        ui::line(format_args!("Removed the tokens of the profile {profile} from this machine"));
-        ui::hint("they stay valid until they expire, unless you revoke them in the service's developer settings");
+        ui::line(say!("Removed the tokens of the profile {profile} from this machine"));
+        ui::hint(&say!(
+            "they stay valid until they expire, unless you revoke them in the service's developer settings"
+        ));
     } else {
-        ui::line(format_args!("The profile {profile} has no stored tokens"));
+        ui::line(say!("The profile {profile} has no stored tokens"));
     }
     Ok(Exit::Done)
 }
@@ -87,8 +90,8 @@ pub(super) fn read_tokens() -> std::io::Result<(Option<SecretString>, Option<Sec
         (!text.is_empty()).then(|| SecretString::from(text.to_owned()))
     };
     if std::io::stdin().is_terminal() {
-        let access = rpassword::prompt_password("Access token (hidden): ")?;
-        let refresh = rpassword::prompt_password("Refresh token (hidden): ")?;
+        let access = rpassword::prompt_password(say!("Access token (hidden): "))?;
+        let refresh = rpassword::prompt_password(say!("Refresh token (hidden): "))?;
         return Ok((token(access), token(refresh)));
     }
     let mut lines = std::io::stdin().lock().lines();
@@ -129,13 +132,13 @@ fn print(settings: &Settings, command: &str, tokens: &StoredTokens, from: TokenO
         ("expires", expires.unwrap_or_else(unnamed)),
         ("tokens", from.described().to_owned()),
     ] {
-        ui::line(format_args!("  {name:<10} {text}"));
+        ui::line(format_args!("  {} {}", ui::label(name, 10), message(&text)));
     }
     if let Some(proxy) = proxy {
-        ui::line(format_args!("  proxy      {proxy}"));
+        ui::line(format_args!("  {} {proxy}", ui::label("proxy", 10)));
     }
     if whoami.is_some_and(|whoami| !whoami.is_checked) {
-        ui::line("  checked    no: nothing was sent");
+        ui::line(format_args!("  {} {}", ui::label("checked", 10), message("no: nothing was sent")));
     }
 }
 

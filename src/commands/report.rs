@@ -5,6 +5,7 @@ use serde_json::json;
 use super::shared::console::Console;
 use crate::cli::Report;
 use crate::error::{Exit, Failure};
+use crate::language::say;
 use crate::operations::{self, ReportRequest};
 use crate::report::CsvForm;
 use crate::settings::Settings;
@@ -30,12 +31,12 @@ pub(super) async fn run(args: &Report, settings: &Settings) -> Result<Exit, Fail
         }));
     } else if !settings.output.quiet {
         let rows = ui::counted(written.rows, "row");
-        ui::line(format_args!("Wrote {rows} of run {} to {}", run.id, written.path.display()));
+        ui::line(say!("Wrote {rows} of run {} to {}", run.id, written.path.display()));
         ui::next(next.as_deref());
     }
     if written.left_out > 0 {
         let rows = ui::counted(written.left_out, "row");
-        ui::remark(format_args!("the page is full: {rows} left out; a .csv or .xlsx report has all of them"));
+        ui::remark(say!("the page is full: {rows} left out; a .csv or .xlsx report has all of them"));
     }
     Ok(Exit::Done)
 }

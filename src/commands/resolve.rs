@@ -6,6 +6,7 @@ use super::runs::time;
 use super::shared::person::login_name;
 use crate::cli::{Resolve, Rows};
 use crate::error::{Exit, Failure};
+use crate::language::say;
 use crate::ledger::{Resolution, Seq, UnknownRecord};
 use crate::operations::{Resolved, Resolving};
 use crate::settings::Settings;
@@ -44,12 +45,12 @@ pub(super) async fn run(args: &Resolve, settings: &Settings) -> Result<Exit, Fai
 fn print_result(resolved: &Resolved, listed: u64, by: Option<&str>) {
     let Resolved { run, sent, failed, unknown, next } = resolved;
     if listed > MAX_SHOWN {
-        ui::line(format_args!("  and {} more; --json lists all", ui::thousands(listed - MAX_SHOWN)));
+        ui::line(say!("  and {} more; --json lists all", ui::thousands(listed - MAX_SHOWN)));
     }
     if let Some(by) = by {
-        ui::line(format_args!("run {run}: {sent} recorded as sent, {failed} as failed, by {by}"));
+        ui::line(say!("run {run}: {sent} recorded as sent, {failed} as failed, by {by}"));
     }
-    ui::line(format_args!("{} with an unknown outcome", ui::counted(*unknown, "record")));
+    ui::line(say!("{} with an unknown outcome", ui::counted(*unknown, "record")));
     ui::next(next.as_deref());
 }
 
@@ -97,12 +98,12 @@ enum Answer {
 /// Asks until the answer is valid.
 fn ask() -> Answer {
     loop {
-        match ui::ask("Was it applied? [y]es, [n]o, [l]ater, [q]uit:").as_deref() {
+        match ui::ask(&say!("Was it applied? [y]es, [n]o, [l]ater, [q]uit:")).as_deref() {
             Some("y" | "yes") => return Answer::Verdict(Resolution::Sent),
             Some("n" | "no") => return Answer::Verdict(Resolution::Failed),
             Some("l" | "later") => return Answer::Later,
             Some("q" | "quit") | None => return Answer::Quit,
-            Some(_) => ui::remark("type y, n, l or q"),
+            Some(_) => ui::remark(say!("type y, n, l or q")),
         }
     }
 }
@@ -114,18 +115,18 @@ fn print(record: &UnknownRecord, position: Option<(usize, usize)>) {
         if position > 1 {
             ui::line("");
         }
-        ui::line(format_args!("{faint}{position} of {total}{faint:#}"));
+        ui::line(say!("{faint}{position} of {total}{faint:#}"));
     }
     let rows = record.record.rows.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
     let why = record.outcome.problems.first().map_or("", |problem| problem.message.as_str());
-    ui::line(format_args!("{strong}row {rows}{strong:#}  {}  {why}", time(record.outcome.at)));
+    ui::line(say!("{strong}row {rows}{strong:#}  {}  {why}", time(record.outcome.at)));
     let ids = [("key", &record.record.key), ("id", &record.record.target), ("ctx_id", &record.outcome.ctx_id)];
     for (name, id) in ids {
         if let Some(id) = id {
-            ui::line(format_args!("  {faint}{name}{faint:#} {id}"));
+            ui::line(say!("  {faint}{name}{faint:#} {id}"));
         }
     }
-    ui::line(format_args!("  {faint}{}{faint:#}", record.body));
+    ui::line(say!("  {faint}{}{faint:#}", record.body));
 }
 
 fn as_json(record: &UnknownRecord) -> serde_json::Value {

@@ -12,6 +12,7 @@ use super::shared::person::login_name;
 use super::shared::signals::Interrupt;
 use crate::cli::Review;
 use crate::error::{Exit, Failure};
+use crate::language::say;
 use crate::operations::{self, Context, InputFile};
 use crate::review;
 use crate::settings::{Output, Settings};
@@ -64,17 +65,17 @@ pub(super) async fn serve(
         ui::json(&json!({"listening": address}));
     } else {
         let strong = ui::style::STRONG;
-        ui::line(format_args!("{strong}{address}{strong:#}"));
-        ui::remark("This address works once, in one browser. Press Ctrl-C to stop.");
+        ui::line(say!("{strong}{address}{strong:#}"));
+        ui::remark(say!("This address works once, in one browser. Press Ctrl-C to stop."));
     }
     if !page.listen.ip().is_loopback() {
-        ui::remark(format_args!(
+        ui::remark(say!(
             "Warning: other machines can reach {}, and spreadsheets cross the network unencrypted.",
             page.listen
         ));
     }
     if !page.no_open && !open_browser(&address) {
-        ui::remark("No browser could be started. Open the address in a browser.");
+        ui::remark(say!("No browser could be started. Open the address in a browser."));
     }
     server.serve(stop).await;
     Ok(Exit::Done)

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::cli::{Runs, RunsAction};
 use crate::error::{Exit, Failure};
+use crate::language::{message, say, tenths, word};
 use crate::ledger::{Accounting, Run, RunId};
 use crate::operations::{self, ListedRun, RunDetails, RunFilter, RunStatus};
 use crate::settings::Settings;
@@ -33,9 +34,9 @@ async fn list(args: &Runs, settings: &Settings) -> Result<Exit, Failure> {
     } else if !runs.is_empty() {
         print(&runs);
     } else if is_filtered {
-        ui::line("no matching runs");
+        ui::line(say!("no matching runs"));
     } else {
-        ui::line("no runs yet; `sheetport upload FILE -t TEMPLATE` creates one");
+        ui::line(say!("no runs yet; `sheetport upload FILE -t TEMPLATE` creates one"));
     }
     Ok(Exit::Done)
 }
@@ -50,25 +51,26 @@ async fn show(run: Option<RunId>, settings: &Settings) -> Result<Exit, Failure> 
     }
     let strong = ui::style::STRONG;
     let (about, status) = (&run.about, RunStatus::of(&run, &accounting).name());
-    ui::line(format_args!("{strong}Run {}{strong:#}  {}  {status}", run.id, about.command.name()));
+    let status = word(status);
+    ui::line(say!("{strong}Run {}{strong:#}  {}  {status}", run.id, about.command.name()));
     let lines = [
         ("file", Some(about.file.clone())),
         ("rows", about.chosen.map(|(first, last)| format!("{first}-{last}"))),
-        ("records", Some(format!("{}, by the template {}", about.record, about.template))),
+        ("records", Some(say!("{}, by the template {}", about.record, about.template))),
         ("service", Some(about.base_url.clone())),
         ("workspace", Some(about.workspace.clone())),
         ("rate", about.settings.rate.map(|rate| rate.to_string())),
         ("started", Some(time(run.created_at))),
         ("finished", run.finished_at.map(time)),
-        ("sending", Some(format!("{:.1} s", run.millis as f64 / 1000.0))),
+        ("sending", Some(format!("{} s", tenths(run.millis as f64 / 1000.0)))),
         ("stopped", run.stopped_why.clone()),
         ("damaged", run.damage.clone()),
-        ("retry of", about.retry_of.map(|run| format!("run {run}"))),
-        ("retried by", retried_by.map(|run| format!("run {run}"))),
+        ("retry of", about.retry_of.map(|run| say!("run {run}"))),
+        ("retried by", retried_by.map(|run| say!("run {run}"))),
     ];
     for (name, text) in lines {
         if let Some(text) = text {
-            ui::line(format_args!("  {name:<10} {text}"));
+            ui::line(format_args!("  {} {}", ui::label(name, 10), message(&text)));
         }
     }
     ui::accounting::print(&accounting);
@@ -86,15 +88,16 @@ fn listed_as_json(run: &ListedRun) -> serde_json::Value {
 
 fn print(runs: &[ListedRun]) {
     let strong = ui::style::STRONG;
+    let titles = ["run", "started (UTC)", "state", "records", "sent", "problems", "pending", "file"].map(word);
+    let [number, started, state, records, sent, problems, pending, file] = titles;
     ui::line(format_args!(
-        "{strong}{:>5}  {:<20}  {:<9}  {:>9}  {:>9}  {:>9}  {:>9}  file{strong:#}",
-        "run", "started (UTC)", "state", "records", "sent", "problems", "pending"
+        "{strong}{number:>5}  {started:<20}  {state:<9}  {records:>9}  {sent:>9}  {problems:>9}  {pending:>9}  {file}{strong:#}"
     ));
     for run in runs {
         let (run, accounting) = match run {
             ListedRun::Known(run, accounting) => (run, accounting),
             ListedRun::Damaged { run, what } => {
-                ui::line(format_args!("{run:>5}  damaged: {what}; see `sheetport runs check {run}`"));
+                ui::line(say!("{run:>5}  damaged: {what}; see `sheetport runs check {run}`"));
                 continue;
             }
         };
@@ -104,13 +107,13 @@ fn print(runs: &[ListedRun]) {
             "{:>5}  {:<20}  {:<9}  {:>9}  {:>9}  {:>9}  {:>9}  {}{}",
             run.id,
             time(run.created_at),
-            RunStatus::of(run, accounting).name(),
+            word(RunStatus::of(run, accounting).name()),
             ui::thousands(accounting.total),
             ui::thousands(accounting.sent),
             ui::thousands(problems),
             ui::thousands(accounting.pending),
             file.as_deref().unwrap_or(&run.about.file),
-            run.about.retry_of.map(|run| format!(", retry of run {run}")).unwrap_or_default(),
+            run.about.retry_of.map(|run| say!(", retry of run {run}")).unwrap_or_default(),
         ));
     }
 }

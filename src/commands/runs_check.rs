@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::error::{Exit, Failure};
+use crate::language::say;
 use crate::ledger::RunId;
 use crate::operations;
 use crate::settings::Settings;
@@ -29,21 +30,21 @@ pub(super) async fn check(run: Option<RunId>, settings: &Settings) -> Result<Exi
         return Ok(exit);
     }
     for what in &checked.file {
-        ui::line(format_args!("the file is damaged: {what}"));
+        ui::line(say!("the file is damaged: {what}"));
     }
     for run in &damaged {
-        ui::line(format_args!("run {} is damaged:", run.run));
+        ui::line(say!("run {} is damaged:", run.run));
         for (part, what) in &run.damage {
-            ui::line(format_args!("  {what}; {}", part.remedy()));
+            ui::line(say!("  {what}; {}", part.remedy()));
         }
     }
     let runs = ui::counted(checked.runs.len() as u64, "run");
     match damaged.len() {
-        0 if checked.file.is_empty() => ui::line(format_args!("{runs} checked, no damage")),
-        count => ui::line(format_args!("{runs} checked, {count} damaged")),
+        0 if checked.file.is_empty() => ui::line(say!("{runs} checked, no damage")),
+        count => ui::line(say!("{runs} checked, {count} damaged")),
     }
     if let Some(next) = checked.next {
-        ui::line(format_args!("next: {next}"));
+        ui::line(say!("next: {next}"));
     }
     Ok(exit)
 }
@@ -73,26 +74,26 @@ pub(super) async fn repair(run: Option<RunId>, settings: &Settings) -> Result<Ex
         return Ok(exit);
     }
     let Some(copy) = &repaired.copy else {
-        ui::line("nothing is damaged");
+        ui::line(say!("nothing is damaged"));
         return Ok(exit);
     };
     for what in &repaired.file {
-        ui::line(format_args!("the file was damaged: {what}"));
+        ui::line(say!("the file was damaged: {what}"));
     }
     for (id, run) in &repaired.runs {
         if let Some(what) = &run.damage {
-            ui::line(format_args!("run {id} stays damaged and is not sent any more: {what}; upload its file again"));
+            ui::line(say!("run {id} stays damaged and is not sent any more: {what}; upload its file again"));
             continue;
         }
-        ui::line(format_args!("run {id}: rebuilt {}", run.rebuilt.join(", ")));
+        ui::line(say!("run {id}: rebuilt {}", run.rebuilt.join(", ")));
         if run.unknown > 0 {
             let records = ui::counted(run.unknown, "record");
-            ui::line(format_args!("  {records} may have been sent: look them up, then `sheetport resolve {id}`"));
+            ui::line(say!("  {records} may have been sent: look them up, then `sheetport resolve {id}`"));
         }
     }
     if !repaired.is_file_whole {
-        ui::line("the file is still damaged; restore the ledger's folder from a backup");
+        ui::line(say!("the file is still damaged; restore the ledger's folder from a backup"));
     }
-    ui::line(format_args!("the ledger as it was is in {}", copy.display()));
+    ui::line(say!("the ledger as it was is in {}", copy.display()));
     Ok(exit)
 }

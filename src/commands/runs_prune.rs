@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::cli::Prune;
 use crate::error::{Exit, Failure};
+use crate::language::say;
 use crate::operations;
 use crate::settings::Settings;
 use crate::ui;
@@ -17,9 +18,9 @@ pub(super) async fn run(args: &Prune, settings: &Settings) -> Result<Exit, Failu
     }
     let verb = if args.dry_run { "Would remove" } else { "Removed" };
     let (runs, records) = (ui::counted(pruned.removed.len() as u64, "run"), ui::counted(pruned.records, "record"));
-    ui::line(format_args!("{verb} {runs} with {records}"));
+    ui::line(say!("{verb} {runs} with {records}"));
     for (run, why) in pruned.kept {
-        ui::line(format_args!("  kept run {run}: {why}"));
+        ui::line(say!("  kept run {run}: {why}"));
     }
     Ok(Exit::Done)
 }

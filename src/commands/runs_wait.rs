@@ -9,6 +9,7 @@ use super::shared::finish::finish;
 use super::shared::person::login_name;
 use super::shared::signals::Interrupt;
 use crate::error::{Exit, Failure};
+use crate::language::say;
 use crate::ledger::RunId;
 use crate::operations::{self, Event};
 use crate::settings::Settings;
@@ -36,7 +37,7 @@ async fn until_ended(
     let stop = interrupt.signal();
     let ended = operations::wait(&settings.context, run, report, watches_only, stop, &observer).await?;
     let Some(finished) = ended else {
-        ui::remark("the run goes on; `sheetport runs watch` shows its progress");
+        ui::remark(say!("the run goes on; `sheetport runs watch` shows its progress"));
         return Ok(interrupt.exit());
     };
     let (exit, summary) = finish(command, finished, &interrupt, settings);
@@ -51,7 +52,7 @@ pub(super) async fn stop(run: RunId, by: Option<&str>, settings: &Settings) -> R
     if settings.output.json {
         ui::json(&json!({"run": run, "command": "runs stop", "by": by}));
     } else if settings.output.talks() {
-        ui::line(format_args!("run {run}: stopped; the requests in flight of its workers end as usual"));
+        ui::line(say!("run {run}: stopped; the requests in flight of its workers end as usual"));
     }
     Ok(Exit::Done)
 }

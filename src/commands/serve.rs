@@ -15,6 +15,7 @@ use super::{serve_load, serve_show};
 use crate::cli::{self, Lifetimes, Listen, Serve, ServeAction, Token, VariableShell};
 use crate::diagnostics::Mistakes;
 use crate::error::{Exit, Failure};
+use crate::language::say;
 use crate::service::{self, Config, EXAMPLES, FaultInjection, Plan, Service, Storage};
 use crate::settings::Settings;
 use crate::text_file::read_text;
@@ -67,7 +68,9 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
     let mut stop = Box::pin(async move {
         interrupt.signal().await;
-        ui::remark("Stopping after the requests in progress, within 5 seconds. Press Ctrl-C again to stop at once.");
+        ui::remark(say!(
+            "Stopping after the requests in progress, within 5 seconds. Press Ctrl-C again to stop at once."
+        ));
     });
     // The first poll installs the signal handler, before the address is printed and a caller may stop the service.
     if stop.as_mut().now_or_never().is_some() {
@@ -79,24 +82,24 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
         );
     } else {
         let strong = ui::style::STRONG;
-        ui::line(format_args!("{strong}Listening on http://{address}{strong:#}, data in {storage}"));
-        ui::remark("To use it, run in another terminal:");
+        ui::line(say!("{strong}Listening on http://{address}{strong:#}, data in {storage}"));
+        ui::remark(say!("To use it, run in another terminal:"));
         for line in variables(&address, &storage, cfg!(windows)) {
-            ui::remark(format_args!("  {line}"));
+            ui::remark(say!("  {line}"));
         }
-        ui::remark("Press Ctrl-C to stop.");
+        ui::remark(say!("Press Ctrl-C to stop."));
         if filled > 0 {
-            ui::remark(format_args!("Added {} to the workspace {DEMO}.", ui::counted(filled as u64, "record")));
+            ui::remark(say!("Added {} to the workspace {DEMO}.", ui::counted(filled as u64, "record")));
         }
         if let Some(seed) = seed {
-            ui::remark(format_args!("Some requests will fail on purpose; repeat the same faults with --seed {seed}."));
+            ui::remark(say!("Some requests will fail on purpose; repeat the same faults with --seed {seed}."));
         }
     }
     for path in tightened {
-        ui::remark(format_args!("Other users could read {}; now only you can.", path.display()));
+        ui::remark(say!("Other users could read {}; now only you can.", path.display()));
     }
     if addresses.iter().any(|address| !address.ip().is_loopback()) {
-        ui::remark(format_args!(
+        ui::remark(say!(
             "Warning: other machines can reach {address}, and tokens and records cross the network unencrypted. To be reached \
              from this machine only, use --listen 127.0.0.1:{port}."
         ));
@@ -213,9 +216,7 @@ async fn print_token(args: &Token, settings: &Settings) -> Result<Exit, Failure>
     let tokens = service::issue_tokens(&config, &args.workspace, args.access).await?;
     if let Some(folder) = new_folder {
         let data = folder.display();
-        ui::remark(format_args!(
-            "created the data folder {data}; start a service on it with `sheetport serve --data {data}`"
-        ));
+        ui::remark(say!("created the data folder {data}; start a service on it with `sheetport serve --data {data}`"));
     }
     let (access_token, refresh_token) = (tokens.access, tokens.refresh);
     if settings.output.json {
@@ -225,7 +226,7 @@ async fn print_token(args: &Token, settings: &Settings) -> Result<Exit, Failure>
         ui::text(&shell.set("SHEETPORT_ACCESS_TOKEN", &access_token));
         ui::text(&shell.set("SHEETPORT_REFRESH_TOKEN", &refresh_token));
         let (minutes, days) = (args.lifetimes.access_minutes, args.lifetimes.refresh_days);
-        ui::remark(format_args!(
+        ui::remark(say!(
             "The tokens are shown only once. The access token expires after {minutes} minutes and is renewed with the refresh token, which expires after {days} days."
         ));
     }

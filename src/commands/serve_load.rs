@@ -5,6 +5,7 @@ use serde_json::json;
 use super::shared::service_storage::storage;
 use crate::cli::Load;
 use crate::error::{Exit, Failure};
+use crate::language::say;
 use crate::operations::{self, LoadedFile};
 use crate::settings::Settings;
 use crate::ui;
@@ -29,7 +30,7 @@ pub(super) async fn run(args: &Load, settings: &Settings) -> Result<Exit, Failur
 
 fn print(LoadedFile { path, kind, outcome }: &LoadedFile) {
     let (strong, bad, faint) = (ui::style::STRONG, ui::style::BAD, ui::style::FAINT);
-    ui::line(format_args!(
+    ui::line(say!(
         "{strong}{}{strong:#}  {} {}: {} created, {} updated, {} unchanged, {} rejected",
         path.display(),
         ui::thousands(outcome.rows),
@@ -40,10 +41,10 @@ fn print(LoadedFile { path, kind, outcome }: &LoadedFile) {
         ui::thousands(outcome.rejected)
     ));
     if !outcome.ignored.is_empty() {
-        ui::line(format_args!("  {faint}not used: {}{faint:#}", outcome.ignored.join(", ")));
+        ui::line(say!("  {faint}not used: {}{faint:#}", outcome.ignored.join(", ")));
     }
     for problem in &outcome.problems {
         let (row, field, message) = (problem.row, &problem.field, &problem.message);
-        ui::line(format_args!("  {bad}row {row}{bad:#}  {strong}{field}{strong:#} {message}"));
+        ui::line(say!("  {bad}row {row}{bad:#}  {strong}{field}{strong:#} {message}"));
     }
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::shared::service_storage::storage;
 use crate::cli::{Show, Shown};
 use crate::error::{Exit, Failure};
+use crate::language::say;
 use crate::service::{Inspector, RecordView, RequestView, ShownKind, WorkspaceView};
 use crate::settings::Settings;
 use crate::ui;
@@ -48,15 +49,15 @@ async fn overview(inspector: &mut Inspector, args: &Show, as_json: bool) -> Resu
         return Ok(Exit::Done);
     }
     if shown.is_empty() {
-        ui::line("no records and no requests yet");
+        ui::line(say!("no records and no requests yet"));
     }
     let (strong, doubt) = (ui::style::STRONG, ui::style::DOUBT);
     for (view, arrived_twice) in shown {
-        ui::line(format_args!("{strong}Workspace {}{strong:#}", view.workspace));
+        ui::line(say!("{strong}Workspace {}{strong:#}", view.workspace));
         for (kind, count) in &view.records {
-            ui::line(format_args!("  {kind:<14} {:>9}", ui::thousands(count.as_u64().unwrap_or_default())));
+            ui::line(say!("  {kind:<14} {:>9}", ui::thousands(count.as_u64().unwrap_or_default())));
         }
-        ui::line(format_args!(
+        ui::line(say!(
             "  {:<14} {:>9}  {} refused, {} without a response, {} with a fault",
             "requests",
             ui::thousands(view.requests as u64),
@@ -66,8 +67,8 @@ async fn overview(inspector: &mut Inspector, args: &Show, as_json: bool) -> Resu
         ));
         for group in arrived_twice {
             let made_by = group.requests.iter().flatten().map(i64::to_string).collect::<Vec<_>>();
-            ui::line(format_args!("  {doubt}arrived twice{doubt:#}  {}: {}", group.records, group.same));
-            ui::line(format_args!("    {}  made by requests {}", group.ids.join("  "), made_by.join(", ")));
+            ui::line(say!("  {doubt}arrived twice{doubt:#}  {}: {}", group.records, group.same));
+            ui::line(say!("    {}  made by requests {}", group.ids.join("  "), made_by.join(", ")));
         }
     }
     Ok(Exit::Done)
@@ -102,7 +103,7 @@ async fn records(inspector: &mut Inspector, args: &Show, kind: ShownKind, as_jso
         print_record(record);
     }
     if shown.is_empty() {
-        ui::line(format_args!("no {}", kind.name()));
+        ui::line(say!("no {}", kind.name()));
     }
     remark_on_limit(shown.len(), total, kind.name());
     Ok(Exit::Done)
@@ -112,21 +113,21 @@ fn print_record(record: &RecordView) {
     let (strong, faint, doubt) = (ui::style::STRONG, ui::style::FAINT, ui::style::DOUBT);
     let name = record.external_id.as_ref().or(record.number.as_ref()).unwrap_or(&record.id);
     let workspace = &record.workspace;
-    ui::line(format_args!("{strong}{} {name}{strong:#}  {faint}workspace {workspace}{faint:#}", record.records));
-    ui::line(format_args!("  {}", record.record.get()));
+    ui::line(say!("{strong}{} {name}{strong:#}  {faint}workspace {workspace}{faint:#}", record.records));
+    ui::line(say!("  {}", record.record.get()));
     if !record.arrived_twice.is_empty() {
-        ui::line(format_args!("  {doubt}arrived twice{doubt:#}  also as {}", record.arrived_twice.join(", ")));
+        ui::line(say!("  {doubt}arrived twice{doubt:#}  also as {}", record.arrived_twice.join(", ")));
     }
     for (number, line) in (1..).zip(&record.lines) {
-        ui::line(format_args!("  line {number}  {line}"));
+        ui::line(say!("  line {number}  {line}"));
     }
     for job in &record.jobs {
-        ui::line(format_args!("  job {job}"));
+        ui::line(say!("  job {job}"));
     }
     for touch in &record.requests {
         let at = touch.at.as_deref().unwrap_or("(the service was killed before it answered)");
         let call = format!("{} {}", touch.method.as_deref().unwrap_or(""), touch.path.as_deref().unwrap_or(""));
-        ui::line(format_args!(
+        ui::line(say!(
             "  {faint}request{faint:#} {}  {at}  {}  {}  {}{}",
             touch.request,
             call.trim(),
@@ -136,7 +137,7 @@ fn print_record(record: &RecordView) {
         ));
     }
     if record.requests.is_empty() {
-        ui::line(format_args!("  {faint}loaded, or by a request that is no longer in the journal{faint:#}"));
+        ui::line(say!("  {faint}loaded, or by a request that is no longer in the journal{faint:#}"));
     }
 }
 
@@ -159,7 +160,7 @@ fn requests(inspector: &Inspector, args: &Show, as_json: bool) -> Result<Exit, F
         print_request(request);
     }
     if shown.is_empty() {
-        ui::line("no requests");
+        ui::line(say!("no requests"));
     }
     if args.id.is_none() {
         remark_on_limit(shown.len(), total, "requests");
@@ -188,23 +189,17 @@ fn print_request(request: &RequestView) {
         }
     }
     if let Some(fault) = &request.fault {
-        line = format!("{line}  {doubt}fault {fault}{doubt:#}");
+        line = say!("{line}  {doubt}fault {fault}{doubt:#}");
     }
     if let Some(earlier) = request.repeats {
-        line = format!("{line}  {doubt}repeats request {earlier}{doubt:#}");
+        line = say!("{line}  {doubt}repeats request {earlier}{doubt:#}");
     }
     ui::line(line);
     if let Some(reason) = &request.reason {
-        ui::line(format_args!("  {bad}{reason}{bad:#}"));
+        ui::line(say!("  {bad}{reason}{bad:#}"));
     }
     for change in &request.changes {
-        ui::line(format_args!(
-            "  {} {} {}{}",
-            change.records,
-            change.id,
-            change.outcome,
-            fields(change.fields.as_ref())
-        ));
+        ui::line(say!("  {} {} {}{}", change.records, change.id, change.outcome, fields(change.fields.as_ref())));
     }
 }
 
@@ -222,7 +217,7 @@ fn fields(fields: Option<&Value>) -> String {
 
 fn remark_on_limit(shown: usize, total: u64, what: &str) {
     if (shown as u64) < total {
-        ui::remark(format_args!(
+        ui::remark(say!(
             "These are the last {} of {} {what}; --limit all shows all of them.",
             ui::thousands(shown as u64),
             ui::thousands(total)

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::shared::about_template::AboutTemplate;
 use crate::cli;
 use crate::error::{Exit, Failure};
+use crate::language::say;
 use crate::operations::{TemplateChanges, format_template, load_template, trust_template, unknown_template};
 use crate::settings::Settings;
 use crate::template::schema::schema;
@@ -49,9 +50,9 @@ fn list(settings: &Settings) -> Result<Exit, Failure> {
     let widest = |text: fn(&Template) -> &str| templates.iter().map(|template| text(template).len()).max();
     let name = widest(|template| &template.name).unwrap_or_default();
     let kind = widest(|template| template.record.name()).unwrap_or_default();
-    ui::line(format_args!("{:<name$}  {:<kind$}  {}", "template", "for each", "what it reads"));
+    ui::line(say!("{:<name$}  {:<kind$}  {}", "template", "for each", "what it reads"));
     for template in &templates {
-        ui::line(format_args!("{:<name$}  {:<kind$}  {}", template.name, template.record.name(), template.description));
+        ui::line(say!("{:<name$}  {:<kind$}  {}", template.name, template.record.name(), template.description));
     }
     Ok(Exit::Done)
 }
@@ -77,12 +78,12 @@ fn check(wanted: &str, changes: TemplateChanges<'_>, settings: &Settings) -> Res
         );
     } else {
         for mismatch in &mismatches {
-            ui::line(format_args!("example {} does not match", mismatch.number));
-            ui::line(format_args!("  expected  {}", mismatch.expected));
-            ui::line(format_args!("  got       {}", mismatch.got));
+            ui::line(say!("example {} does not match", mismatch.number));
+            ui::line(say!("  expected  {}", mismatch.expected));
+            ui::line(say!("  got       {}", mismatch.got));
         }
         if mismatches.is_empty() {
-            ui::line(format_args!(
+            ui::line(say!(
                 "{}: valid; {} passed",
                 template.name,
                 ui::counted(template.examples.len() as u64, "example")
@@ -105,7 +106,7 @@ fn trust(templates: &[String], settings: &Settings) -> Result<Exit, Failure> {
             }));
         } else {
             let (name, plural) = (&one.template.name, one.template.record.input().plural);
-            ui::line(format_args!("{name}: trusted as it is now, for {plural}"));
+            ui::line(say!("{name}: trusted as it is now, for {plural}"));
             if settings.output.talks() {
                 about.print();
             }
@@ -128,7 +129,7 @@ fn fmt(templates: &[PathBuf], only_checks: bool, settings: &Settings) -> Result<
         ui::json(&json!({"templates": templates.len(), "changed": changed}));
     } else {
         let did = if only_checks { "not formatted" } else { "formatted" };
-        changed.iter().for_each(|path| ui::line(format_args!("{path}: {did}")));
+        changed.iter().for_each(|path| ui::line(say!("{path}: {did}")));
     }
     Ok(if only_checks && !changed.is_empty() { Exit::RowsFailed } else { Exit::Done })
 }

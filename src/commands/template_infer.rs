@@ -9,6 +9,7 @@ use super::shared::console::Console;
 use super::shared::input::open;
 use crate::cli::Infer;
 use crate::error::{Exit, Failure};
+use crate::language::say;
 use crate::operations::{self, CommandLine, Context, InferRequest};
 use crate::settings::Settings;
 use crate::sheet;
@@ -45,7 +46,7 @@ pub(super) async fn run(args: &Infer, settings: &Settings) -> Result<Exit, Failu
         return Ok(Exit::Done);
     }
     let missing: Vec<String> = proposal.missing.iter().map(missing_field).collect();
-    ui::remark(format_args!("no column was found for required fields: {}", missing.join(", ")));
+    ui::remark(say!("no column was found for required fields: {}", missing.join(", ")));
     Ok(Exit::RowsFailed)
 }
 
@@ -54,7 +55,7 @@ fn missing_field(missing: &MissingField) -> String {
     let candidates: Vec<String> = missing.candidates().map(|label| format!("'{label}'")).collect();
     match candidates.as_slice() {
         [] => missing.path(),
-        candidates => format!("{} (perhaps {})", missing.path(), candidates.join(" or ")),
+        candidates => format!("{} (perhaps {})", missing.path(), candidates.join(", ")),
     }
 }
 

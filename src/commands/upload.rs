@@ -9,6 +9,7 @@ use super::shared::signals::Interrupt;
 use super::shared::summary::Summary;
 use crate::cli::Upload;
 use crate::error::{Exit, Failure};
+use crate::language::say;
 use crate::operations::{self, AllowRepeat, PreviewedRequest, Questions, Rehearse, SendOptions};
 use crate::settings::{Output, Settings};
 use crate::ui;
@@ -66,7 +67,7 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
     }
     let interrupt = Interrupt::default();
     if args.rehearse && output.talks() {
-        ui::remark("This is a rehearsal with a temporary service on this machine. Nothing is sent elsewhere.");
+        ui::remark(say!("This is a rehearsal with a temporary service on this machine. Nothing is sent elsewhere."));
     }
     let asks = output.can_ask() && !args.yes && !args.rehearse;
     let questions = asks.then_some(Questions { sends_with_warnings: &agrees, restores_texts: &restores });
@@ -95,13 +96,13 @@ fn allow_repeat(names: Option<&[String]>) -> AllowRepeat {
 /// Asks whether to take changed texts back.
 fn restores(count: u64) -> bool {
     let texts = ui::counted(count, "text");
-    ui::remark(format_args!("a spreadsheet program changed {texts}, as 000042 to 42 or 3-5 to a date"));
-    matches!(ui::ask(&format!("Take {texts} back as the service has them? [y/N]")).as_deref(), Some("y" | "yes"))
+    ui::remark(say!("a spreadsheet program changed {texts}, as 000042 to 42 or 3-5 to a date"));
+    matches!(ui::ask(&say!("Take {texts} back as the service has them? [y/N]")).as_deref(), Some("y" | "yes"))
 }
 
 /// Asks whether to send a file with warnings.
 fn agrees(tally: &Tally) -> bool {
-    let question = format!("Send {} in spite of the warnings? [y/N]", ui::counted(tally.to_send, "record"));
+    let question = say!("Send {} in spite of the warnings? [y/N]", ui::counted(tally.to_send, "record"));
     matches!(ui::ask(&question).as_deref(), Some("y" | "yes"))
 }
 
@@ -110,10 +111,10 @@ pub(super) fn print_requests(requests: &[PreviewedRequest], output: Output) {
     if requests.is_empty() || !output.talks() {
         return;
     }
-    ui::heading("First requests");
+    ui::heading(&say!("First requests"));
     let (strong, faint) = (ui::style::STRONG, ui::style::FAINT);
     for PreviewedRequest { method, path, body } in requests {
-        ui::line(format_args!("  {strong}{method} {path}{strong:#}"));
-        ui::line(format_args!("  {faint}{body}{faint:#}"));
+        ui::line(say!("  {strong}{method} {path}{strong:#}"));
+        ui::line(say!("  {faint}{body}{faint:#}"));
     }
 }

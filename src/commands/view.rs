@@ -7,6 +7,7 @@ use serde_json::json;
 use super::shared::input;
 use crate::cli::View;
 use crate::error::{Exit, Failure};
+use crate::language::say;
 use crate::operations::InputFile;
 use crate::settings::Settings;
 use crate::sheet::json::JsonRow;
@@ -19,7 +20,7 @@ pub(super) async fn run(args: &View, settings: &Settings) -> Result<Exit, Failur
     let book = match open(&file.path, &args.reading.options()) {
         // The table of an empty file has no rows.
         Err(Error::Empty { .. }) if args.csv => {
-            ui::remark(format_args!("{} is empty", file.name.display()));
+            ui::remark(say!("{} is empty", file.name.display()));
             return Ok(Exit::Done);
         }
         book => book.map_err(named)?,
@@ -93,7 +94,7 @@ fn csv(args: &View, settings: &Settings, book: &Book, sheet: usize) -> Result<()
     }
     writer.flush()?;
     if let Some(row) = table.ended_at().filter(|_| !settings.output.quiet) {
-        ui::remark(format_args!("a second table begins at row {row} and was not printed; --every-row prints all rows"));
+        ui::remark(say!("a second table begins at row {row} and was not printed; --every-row prints all rows"));
     }
     Ok(())
 }

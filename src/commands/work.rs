@@ -8,6 +8,7 @@ use super::shared::signals::Interrupt;
 use super::work_metrics::{Counts, Monitor};
 use crate::cli::Work;
 use crate::error::{Exit, Failure};
+use crate::language::say;
 use crate::ledger::Part;
 use crate::operations::{self, FileOutcome, InboxRequest, Place, WorkEvent, Working};
 use crate::settings::{Output, Settings};
@@ -21,7 +22,7 @@ pub(super) async fn run(args: &Work, settings: &Settings) -> Result<Exit, Failur
         None => None,
     };
     if let Some(monitor) = monitor.as_ref().filter(|_| output.talks()) {
-        ui::remark(format_args!("metrics at http://{}/metrics", monitor.address()));
+        ui::remark(say!("metrics at http://{}/metrics", monitor.address()));
     }
     let observer = |event: WorkEvent<'_>| {
         counts.note(event);
@@ -60,9 +61,9 @@ fn show(event: WorkEvent<'_>, output: Output) {
         return;
     }
     match event {
-        WorkEvent::Ready => ui::remark("waiting for queued runs"),
+        WorkEvent::Ready => ui::remark(say!("waiting for queued runs")),
         WorkEvent::Taken { .. } => {}
-        WorkEvent::Sent { run, part, progress, millis } => ui::remark(format_args!(
+        WorkEvent::Sent { run, part, progress, millis } => ui::remark(say!(
             "run {}, {}: {} sent, {} refused, {} unknown in {:.1} s",
             run.id,
             records(part),
@@ -71,12 +72,12 @@ fn show(event: WorkEvent<'_>, output: Output) {
             ui::thousands(progress.unknown),
             millis as f64 / 1000.0
         )),
-        WorkEvent::Finished { run } => ui::remark(format_args!("run {run}: finished")),
-        WorkEvent::Stopped { run, why } => ui::remark(format_args!("run {run}: stopped: {why}")),
-        WorkEvent::SetAside { run, why } => ui::remark(format_args!("run {run}: left alone for now: {why}")),
+        WorkEvent::Finished { run } => ui::remark(say!("run {run}: finished")),
+        WorkEvent::Stopped { run, why } => ui::remark(say!("run {run}: stopped: {why}")),
+        WorkEvent::SetAside { run, why } => ui::remark(say!("run {run}: left alone for now: {why}")),
         WorkEvent::FileTaken { .. } => {}
-        WorkEvent::File(file) => ui::remark(format_args!("{}: {}", file.file.display(), file_result(file))),
-        WorkEvent::Lost { why } => ui::remark(format_args!("{why}; trying again")),
+        WorkEvent::File(file) => ui::remark(say!("{}: {}", file.file.display(), file_result(file))),
+        WorkEvent::Lost { why } => ui::remark(say!("{why}; trying again")),
     }
 }
 
@@ -92,13 +93,13 @@ fn is_problem(event: WorkEvent<'_>) -> bool {
 /// Says how the upload of a file ended, and where the file is now.
 fn file_result(file: &FileOutcome) -> String {
     let now = file.now.display();
-    let report = file.report.as_ref().map(|report| format!("; report: {}", report.display())).unwrap_or_default();
+    let report = file.report.as_ref().map(|report| say!("; report: {}", report.display())).unwrap_or_default();
     match (&file.result, file.place) {
-        (Err(error), Place::Kept) => format!("can't be sent now: {error}"),
-        (Err(error), _) => format!("{error}; moved to {now}{report}"),
-        (Ok(finished), Place::Kept) => format!("run {} is not finished; it is continued later", finished.run.id),
+        (Err(error), Place::Kept) => say!("can't be sent now: {error}"),
+        (Err(error), _) => say!("{error}; moved to {now}{report}"),
+        (Ok(finished), Place::Kept) => say!("run {} is not finished; it is continued later", finished.run.id),
         (Ok(finished), _) => {
-            format!("run {}: {} sent; moved to {now}{report}", finished.run.id, ui::thousands(finished.accounting.sent))
+            say!("run {}: {} sent; moved to {now}{report}", finished.run.id, ui::thousands(finished.accounting.sent))
         }
     }
 }
@@ -106,7 +107,7 @@ fn file_result(file: &FileOutcome) -> String {
 fn records(part: Part) -> String {
     match part.last {
         i64::MAX => "all records".to_owned(),
-        last => format!("records {} to {}", part.first + 1, last + 1),
+        last => say!("records {} to {}", part.first + 1, last + 1),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::style::{self, Style};
 use super::{counted, line, terminal, thousands};
+use crate::language::{say, word};
 use crate::ledger::{Accounting, RecordState, WARNED};
 
 /// Width of the bar.
@@ -51,20 +52,26 @@ fn print_states(
         false => ((state, count), symbol),
     };
     let states: Vec<Drawn> = accounting.states().into_iter().zip(SYMBOLS).map(symbol).collect();
-    line(format_args!("  {} from {}", counted(accounting.total, "record"), counted(accounting.rows, "row")));
+    line(say!("  {} from {}", counted(accounting.total, "record"), counted(accounting.rows, "row")));
     if !terminal::is_plain() {
         line(format_args!("  {}", bar(accounting.total, &states)));
     }
     let faint = style::FAINT;
-    let width = if always == RecordState::Pending { NEEDS_FIXING.0.len() + 1 } else { 10 };
+    let width = if always == RecordState::Pending {
+        word(NEEDS_FIXING.0).chars().count() + 1
+    } else {
+        word(RecordState::Skipped.name()).len().max(9) + 1
+    };
     for ((state, count), (_, style)) in states {
         if count > 0 || state == always {
             let (name, meaning) = words(state);
+            let (name, meaning) = (word(name), word(meaning));
             line(format_args!("  {style}{:>9}{style:#}  {name:<width$} {faint}{meaning}{faint:#}", thousands(count)));
         }
     }
     if accounting.warned > 0 {
         let ((name, meaning), doubt) = (WARNED, style::DOUBT);
+        let (name, meaning) = (word(name), word(meaning));
         let warned = thousands(accounting.warned);
         line(format_args!("  {doubt}{warned:>9}{doubt:#}  {name:<width$} {faint}{meaning}{faint:#}"));
     }

@@ -1,6 +1,7 @@
 //! The columns chosen by `template infer`, as a table on stderr, because the template may be on stdout.
 
 use super::{columns, list, remark, style, terminal};
+use crate::language::{message, say, word};
 use crate::template::infer::{Confidence, FieldProposal, Proposal, ProposedSource};
 
 /// Width at which headers are cut.
@@ -11,7 +12,7 @@ pub fn print(proposal: &Proposal) {
     let (strong, faint) = (style::STRONG, style::FAINT);
     let fields: Vec<&FieldProposal> = proposal.fields.iter().chain(&proposal.grouped_by).collect();
     let rows: Vec<[String; 4]> = fields.iter().map(|proposed| cells(proposed)).collect();
-    let heads = ["column", "field", "sureness", "why"].map(str::to_owned);
+    let heads = ["column", "field", "sureness", "why"].map(|title| word(title).to_owned());
     let width = |at: usize| rows.iter().chain([&heads]).map(|row| columns::width(&row[at])).max().unwrap_or(0);
     let widths = [width(0), width(1), width(2)];
     let widest = rows.iter().map(|row| columns::width(&row[3])).max().unwrap_or(0) + widths.iter().sum::<usize>() + 6;
@@ -26,7 +27,7 @@ pub fn print(proposal: &Proposal) {
         format!("{}  {field:<b$}  {sure:<c$}  {why}", columns::padded(column, a))
     };
     if rows.is_empty() {
-        remark(format_args!("no column looks like a field of {}", proposal.kind));
+        remark(say!("no column looks like a field of {}", proposal.kind));
     } else if is_table {
         remark(format_args!("{strong}{}{strong:#}", line(&heads)));
     }
@@ -43,7 +44,7 @@ pub fn print(proposal: &Proposal) {
         }
     }
     for words in &proposal.warnings {
-        remark(format_args!("{}note{:#}: {words}", style::DOUBT, style::DOUBT));
+        remark(say!("{}note{:#}: {}", style::DOUBT, style::DOUBT, message(words)));
     }
 }
 
@@ -54,5 +55,5 @@ fn cells(proposed: &FieldProposal) -> [String; 4] {
             format!("= {}", columns::cut(&proposed.source.label(), MAX_WIDTH))
         }
     };
-    [column, proposed.path(), proposed.confidence.to_string(), proposed.reason.clone()]
+    [column, proposed.path(), word(&proposed.confidence.to_string()).to_owned(), message(&proposed.reason).into_owned()]
 }

@@ -25,6 +25,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::cli::{Color, Global, LogFormat};
 use crate::error::{Exit, Failure};
+use crate::language::{self, message, say};
 use crate::visible::{escaped_json, one_line, visible};
 
 pub use self::data::{csv_data, data};
@@ -96,13 +97,13 @@ pub fn stdout_failure() -> Option<(Failure, bool)> {
 pub fn heading(text: &str) {
     let strong = style::STRONG;
     line("");
-    line(format_args!("{strong}{text}{strong:#}"));
+    line(format_args!("{strong}{}{strong:#}", message(text)));
 }
 
 /// Formats the next command.
 fn next_line(next: &str) -> String {
     let strong = style::STRONG;
-    format!("  {strong}Next{strong:#}    {next}")
+    say!("  {strong}Next{strong:#}    {next}")
 }
 
 /// Prints the next command to stdout, if any, on one line for copying.
@@ -121,7 +122,7 @@ pub fn next_remark(next: Option<&str>) {
 
 /// Prints a remark to stderr.
 pub fn remark(text: impl Display) {
-    let _ = writeln!(anstream::stderr(), "{}", terminal::for_stderr(&shown(text)));
+    let _ = writeln!(anstream::stderr(), "{}", terminal::for_stderr(&shown(message(&text.to_string()))));
 }
 
 /// Prints a remark to stderr on one line, for copying.
@@ -153,12 +154,12 @@ pub fn json(value: &impl Serialize) {
 
 /// Prints the help of a command to stdout.
 pub fn help(text: &clap::builder::StyledStr) {
-    print_to_stdout(text.ansi().to_string().trim_end());
+    print_to_stdout(language::help(&text.ansi().to_string()).trim_end());
 }
 
 /// Prints the short help. Returns whether writing succeeded.
 pub fn short_help(text: &clap::builder::StyledStr) -> bool {
-    writeln!(anstream::stdout(), "{}", text.ansi().to_string().trim_end()).is_ok()
+    writeln!(anstream::stdout(), "{}", language::help(&text.ansi().to_string()).trim_end()).is_ok()
 }
 
 /// Prints an error in the command line to stdout, in the format of command errors.
@@ -179,10 +180,14 @@ pub fn usage_as_json(error: &clap::Error) {
 pub fn usage(error: &clap::Error) -> std::io::Result<()> {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let hostile: Vec<String> = words.filter(|word| matches!(one_line(word), Cow::Owned(_))).collect();
-    if hostile.is_empty() {
+    let is_english = language::catalogue().is_none();
+    if hostile.is_empty() && !error.use_stderr() && !is_english {
+        return write!(anstream::stdout(), "{}", language::help(&error.render().ansi().to_string()));
+    }
+    if hostile.is_empty() && is_english {
         return error.print();
     }
-    let mut text = error.render().to_string();
+    let mut text = language::usage(&error.render().to_string());
     for word in &hostile {
         // The message may quote the value of a flag alone.
         let value = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
@@ -208,19 +213,20 @@ pub fn failure(failure: &Failure, as_json: bool) {
         json(&object);
     }
     let error = style::ERROR;
-    let mut lines = failure.message.lines();
-    remark(format_args!("{error}error{error:#}: {}", lines.next().unwrap_or_default()));
+    let text = language::lines(&failure.message);
+    let mut lines = text.lines();
+    remark(say!("{error}error{error:#}: {}", lines.next().unwrap_or_default()));
     lines.for_each(remark);
     if let Some(words) = &failure.hint {
         hint(words);
     }
     if let Some((run, Some(accounting))) = &failure.run {
         let counts = accounting.states().into_iter().filter(|(_, count)| *count > 0);
-        let counts = counts.map(|(state, count)| format!("{} {}", thousands(count), state.name()));
-        remark(format_args!("run {run}: {}", counts.collect::<Vec<_>>().join(", ")));
+        let counts = counts.map(|(state, count)| format!("{} {}", thousands(count), language::word(state.name())));
+        remark(say!("run {run}: {}", counts.collect::<Vec<_>>().join(", ")));
     }
     if let Some(next) = &failure.next {
-        remark_on_one_line(format_args!("next: {next}"));
+        remark_on_one_line(say!("next: {next}"));
     }
 }
 
@@ -228,17 +234,15 @@ pub fn failure(failure: &Failure, as_json: bool) {
 pub fn hint(words: &str) {
     let hint = style::HINT;
     // One line, because the hint may contain a command to copy.
-    remark_on_one_line(format_args!("{hint}hint{hint:#}: {words}"));
+    remark_on_one_line(say!("{hint}hint{hint:#}: {}", message(words)));
 }
 
-/// Formats a number with thousands separators: 12,345.
-pub fn thousands(number: u64) -> String {
-    indicatif::HumanCount(number).to_string()
-}
+pub use crate::language::{counted, thousands};
 
-/// Formats a count and a noun: `1 record`, `2 records`.
-pub fn counted(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
+/// Returns a label in the language of the process, padded to a width, which other languages than English exceed.
+pub fn label(english: &str, width: usize) -> String {
+    let width = if language::catalogue().is_some() { width + 5 } else { width };
+    format!("{:<width$}", language::word(english))
 }
 
 /// Formats a heading and a list as lines, wrapped with the same indent: `heading a, b, c`. A long list ends with the number
@@ -247,9 +251,9 @@ pub fn list(indent: &str, heading: &str, items: &[String]) -> Vec<String> {
     const MOST: usize = 60;
     let most_columns = terminal::table_width();
     let mut lines = Vec::new();
-    let mut line = format!("{indent}{heading}");
+    let mut line = format!("{indent}{}", language::word(heading));
     let further = items.len().saturating_sub(MOST);
-    let more = (further > 0).then(|| format!("and {} more", thousands(further as u64)));
+    let more = (further > 0).then(|| say!("and {} more", thousands(further as u64)));
     let shown = items.len().min(MOST);
     for (place, item) in items.iter().take(MOST).chain(&more).enumerate() {
         let item = columns::cut(item, most_columns);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{counted, line, style, thousands};
+use crate::language::{message, say, word};
 use crate::ledger::{Causes, Group};
 
 /// Maximum number of printed groups; further groups are counted.
@@ -17,23 +18,23 @@ pub fn print(causes: &Causes) {
         let place = if problem.header.is_empty() { problem.field.as_str() } else { problem.header.as_str() };
         line(format_args!(
             "  {bad}{:>7}{bad:#}  {strong}{place}{strong:#}{} {}  {faint}{}{faint:#}",
-            if group.rows.is_empty() { "file".to_owned() } else { counted(group.count, "row") },
+            if group.rows.is_empty() { word("file").to_owned() } else { counted(group.count, "row") },
             value(group),
-            problem.message,
+            message(&problem.message),
             rows(group),
         ));
         if !problem.remedy.is_empty() {
-            line(format_args!("           {faint}{}{faint:#}", problem.remedy));
+            line(format_args!("           {faint}{}{faint:#}", message(&problem.remedy)));
         }
     }
     let codes: BTreeSet<&str> = groups.iter().take(SHOWN).map(|group| group.problem.code.as_str()).collect();
     if !codes.is_empty() {
         let codes = codes.into_iter().collect::<Vec<_>>().join(" ");
-        line(format_args!("           {faint}explained by: sheetport help {codes}{faint:#}"));
+        line(say!("           {faint}explained by: sheetport help {codes}{faint:#}"));
     }
     let more = groups.len().saturating_sub(SHOWN) as u64;
     if more > 0 || causes.ungrouped > 0 {
-        line(format_args!("  … and {}; a report lists all of them", counted(more + causes.ungrouped, "further cause")));
+        line(say!("  … and {}; a report lists all of them", counted(more + causes.ungrouped, "further cause")));
     }
 }
 
@@ -44,8 +45,8 @@ fn value(group: &Group) -> String {
     }
     let shown: String = value.chars().take(40).collect();
     let cut = if shown.len() < value.len() { "…" } else { "" };
-    let such_as = if group.count > 1 && group.problem.code != "unknown-value" { " such as" } else { "" };
-    format!("{such_as} '{shown}{cut}'")
+    let such_as = if group.count > 1 && group.problem.code != "unknown-value" { word(" such as") } else { "" };
+    say!("{such_as} '{shown}{cut}'")
 }
 
 fn rows(group: &Group) -> String {
@@ -54,7 +55,8 @@ fn rows(group: &Group) -> String {
     }
     let rows: Vec<String> = group.rows.iter().map(ToString::to_string).collect();
     let more = group.count.saturating_sub(group.rows.len() as u64);
-    let more = if more > 0 { format!(" and {} more", thousands(more)) } else { String::new() };
-    let sheet = if group.problem.sheet.is_empty() { String::new() } else { format!(" of '{}'", group.problem.sheet) };
-    format!("row{} {}{more}{sheet}", if group.count == 1 { "" } else { "s" }, rows.join(", "))
+    let more = if more > 0 { say!(" and {} more", thousands(more)) } else { String::new() };
+    let sheet = if group.problem.sheet.is_empty() { String::new() } else { say!(" of '{}'", group.problem.sheet) };
+    let row = word(if group.count == 1 { "row" } else { "rows" });
+    format!("{row} {}{more}{sheet}", rows.join(", "))
 }

@@ -2,6 +2,7 @@
 
 use super::columns::{cut, padded, width};
 use super::{counted, line, style, terminal, thousands};
+use crate::language::{say, word};
 use crate::upload::profile::{Distinct, FieldProfile, Profile, Range};
 
 const HEADER: [&str; COLUMNS] = ["field", "filled", "different", "lowest", "median", "highest", "values"];
@@ -18,7 +19,7 @@ const GAP: &str = "  ";
 pub fn print(profile: &Profile) {
     let (blank, filled): (Vec<_>, Vec<_>) = profile.fields.iter().partition(|field| field.filled == 0);
     let rows: Vec<[String; COLUMNS]> = filled.into_iter().map(row).collect();
-    let header = HEADER.map(str::to_owned);
+    let header = HEADER.map(|title| word(title).to_owned());
     let widths: Vec<usize> = (0..COLUMNS)
         .map(|column| rows.iter().chain([&header]).map(|row| width(&row[column])).max().unwrap_or(0))
         .collect();
@@ -30,12 +31,12 @@ pub fn print(profile: &Profile) {
     }
     let faint = style::FAINT;
     if !profile.currencies.is_empty() {
-        let of = |(code, count): (&String, &u64)| format!("{code} in {}", counted(*count, "record"));
-        line(format_args!("  Currency: {}", profile.currencies.iter().map(of).collect::<Vec<_>>().join(", ")));
+        let of = |(code, count): (&String, &u64)| say!("{code} in {}", counted(*count, "record"));
+        line(say!("  Currency: {}", profile.currencies.iter().map(of).collect::<Vec<_>>().join(", ")));
     }
     if !blank.is_empty() {
         let names: Vec<&str> = blank.iter().map(|field| field.field.as_str()).collect();
-        line(format_args!("  {faint}Blank throughout: {}{faint:#}", names.join(", ")));
+        line(say!("  {faint}Blank throughout: {}{faint:#}", names.join(", ")));
     }
 }
 
@@ -57,14 +58,14 @@ fn print_table(header: &[String; COLUMNS], rows: &[[String; COLUMNS]], widths: &
 fn print_sentence(row: &[String; COLUMNS]) {
     let [field, filled, different, lowest, median, highest, values] = row;
     let strong = style::STRONG;
-    let range = if lowest.is_empty() { String::new() } else { format!(", {lowest} to {highest}, median {median}") };
+    let range = if lowest.is_empty() { String::new() } else { say!(", {lowest} to {highest}, median {median}") };
     let values = cut(values, MAX_LAST_WIDTH);
-    line(format_args!("{INDENT}{strong}{field}{strong:#}  {filled} filled, {different} different{range}: {values}"));
+    line(say!("{INDENT}{strong}{field}{strong:#}  {filled} filled, {different} different{range}: {values}"));
 }
 
 fn row(field: &FieldProfile) -> [String; COLUMNS] {
     let filled = match field.filled == field.of {
-        true => "all".to_owned(),
+        true => word("all").to_owned(),
         false => thousands(field.filled),
     };
     let (distinct, is_few) = match field.distinct {

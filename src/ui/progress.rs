@@ -1,13 +1,15 @@
 //! Progress: a bar if stderr is a terminal, otherwise a line now and then.
 
+use std::fmt;
 use std::io::IsTerminal;
 use std::ops::RangeInclusive;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::{counted, remark, terminal, thousands};
+use crate::language::{plural, say, tenths, word};
 
 /// Interval of the first lines, and maximum interval.
 const PLAIN_EVERY: Duration = Duration::from_secs(2);
@@ -101,9 +103,10 @@ impl Progress {
 
     fn say(&self, plain: &Plain, done: u64, more: &str) {
         let seconds = plain.began.elapsed().as_secs_f64();
-        let of = plain.total.map(|total| format!(" of {}", thousands(total))).unwrap_or_default();
+        let of = plain.total.map(|total| say!(" of {}", thousands(total))).unwrap_or_default();
         let more = if more.is_empty() { String::new() } else { format!(", {more}") };
-        remark(format_args!("{} {}{of} in {seconds:.1} s{more}", self.verb, counted(done, self.noun)));
+        let (verb, seconds) = (word(self.verb), tenths(seconds));
+        remark(say!("{verb} {}{of} in {seconds} s{more}", counted(done, self.noun)));
     }
 }
 
@@ -111,21 +114,29 @@ fn bar(verb: &'static str, noun: &'static str, total: Option<u64>) -> ProgressBa
     let bar = match total {
         Some(total) => ProgressBar::new(total).with_style(known_style(noun)),
         None => ProgressBar::new_spinner()
-            .with_style(style(&format!("{{prefix:>9}} {{spinner}} {{human_pos}} {noun}s  {{elapsed}}  {{msg}}"))),
+            .with_style(style(&format!("{{prefix:>9}} {{spinner}} {{done}} {}  {{elapsed}}  {{msg}}", plural(noun)))),
     };
     bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND));
-    bar.with_prefix(verb)
+    bar.with_prefix(word(verb))
 }
 
 fn known_style(noun: &str) -> ProgressStyle {
     let columns = terminal::stderr_width().unwrap_or(usize::MAX);
     let bar = columns.saturating_sub(BESIDE_BAR).clamp(*BAR.start(), *BAR.end());
-    style(&format!(
-        "{{prefix:>9}} {{bar:{bar}.cyan/dim}} {{human_pos}}/{{human_len}} {noun}s  {{per_sec}}  {{eta}} left  {{msg}}"
-    ))
-    .progress_chars("━╸─")
+    let (nouns, left) = (plural(noun), say!("{{eta}} left"));
+    style(&format!("{{prefix:>9}} {{bar:{bar}.cyan/dim}} {{done}}/{{all}} {nouns}  {{per_sec}}  {left}  {{msg}}"))
+        .progress_chars("━╸─")
 }
 
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    // An error of writing to a text can't happen.
+    let number = |output: &mut dyn fmt::Write, number: u64| {
+        let _ = output.write_str(&thousands(number));
+    };
+    style
+        .with_key("done", move |state: &ProgressState, output: &mut dyn fmt::Write| number(output, state.pos()))
+        .with_key("all", move |state: &ProgressState, output: &mut dyn fmt::Write| {
+            number(output, state.len().unwrap_or_default());
+        })
 }

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::columns::{cut, padded, width};
-use super::{counted, heading, line};
+use super::{counted, heading, label, line};
+use crate::language::{message, say, word};
 use crate::sheet::json::JsonRow;
 use crate::sheet::read::header::cell_type;
 use crate::sheet::read::value_type::ValueType;
@@ -81,41 +82,44 @@ impl FileView<'_> {
 
     /// Prints the view to stdout.
     pub fn print(&self) {
-        line(format_args!("{}: {}", self.file, self.book.description()));
+        line(format_args!("{}: {}", self.file, message(&self.book.description())));
         if let Some(dialect) = self.book.dialect() {
             for (what, value, sure) in dialect_lines(dialect) {
-                line(format_args!("  {what:<12} {value:<28} {}", sure.name()));
+                line(format_args!("  {} {:<28} {}", label(what, 12), word(&value), word(sure.name())));
             }
         } else {
-            line(format_args!("  {:<12} {}", "sheets", self.book.sheets().join(", ")));
-            line(format_args!("  {:<12} {}", "reading", self.sheet));
+            line(format_args!("  {} {}", label("sheets", 12), self.book.sheets().join(", ")));
+            line(format_args!("  {} {}", label("reading", 12), self.sheet));
         }
         let (table, found) = (&self.table, self.table.header());
         let header = match (table.header_row(), found.body - found.first) {
-            (None, _) => "none".to_owned(),
-            (Some(row), 1) => format!("row {row}"),
-            (Some(row), rows) => format!("row {row}, over {rows} rows"),
+            (None, _) => word("none").to_owned(),
+            (Some(row), 1) => say!("row {row}"),
+            (Some(row), rows) => say!("row {row}, over {rows} rows"),
         };
-        line(format_args!("  {:<12} {header:<28} {}", "header", found.confidence.name()));
+        line(format_args!("  {} {header:<28} {}", label("header", 12), word(found.confidence.name())));
         if !table.titles().is_empty() {
             let rows: Vec<String> = table.titles().iter().map(u64::to_string).collect();
-            line(format_args!("  {:<12} row {}", "titles", rows.join(", ")));
+            line(format_args!("  {} {} {}", label("titles", 12), word("row"), rows.join(", ")));
         }
         let mended = table.rows().rows_with_stray_quotes();
         if mended > 0 {
-            line(format_args!("  {:<12} in {}, read as text", "stray quotes", counted(mended, "row")));
+            let mended = say!("in {}, read as text", counted(mended, "row"));
+            line(format_args!("  {} {mended}", label("stray quotes", 12)));
         }
         if let Some(row) = table.ended_at() {
-            line(format_args!("  {:<12} begins at row {row}; --csv does not print it", "second table"));
+            let begins = say!("begins at row {row}; --csv does not print it");
+            line(format_args!("  {} {begins}", label("second table", 12)));
         }
-        heading("Columns");
+        heading(&say!("Columns"));
         for (index, column) in self.columns.iter().enumerate() {
             let (kind, sure) = column.kind();
             let name = cut(&column.name, 40);
             let name = padded(&name, 40);
-            line(format_args!("  {:<4} {name} {kind:<10} {}", column_letters(index), sure.name()));
+            let (kind, sure) = (word(kind), word(sure.name()));
+            line(format_args!("  {:<4} {name} {kind:<10} {sure}", column_letters(index)));
         }
-        heading("First rows");
+        heading(&say!("First rows"));
         self.print_rows();
     }
 
@@ -153,7 +157,7 @@ impl FileView<'_> {
             print(&row.number.to_string(), cells);
         }
         if widths.len() < names.len() {
-            line(format_args!("        and {} more", counted((names.len() - widths.len()) as u64, "column")));
+            line(say!("        and {} more", counted((names.len() - widths.len()) as u64, "column")));
         }
     }
 }
@@ -179,7 +183,7 @@ impl Column {
 
 fn dialect_lines(dialect: &Dialect) -> Vec<(&'static str, String, Confidence)> {
     let grammar = &dialect.grammar;
-    let mark = if dialect.encoding.bom > 0 { " with byte order mark" } else { "" };
+    let mark = if dialect.encoding.bom > 0 { word(" with byte order mark") } else { "" };
     let mut lines = Vec::new();
     if let Some((packing, _)) = dialect.compression.name() {
         lines.push(("compressed", packing.to_owned(), Confidence::Certain));
@@ -187,14 +191,14 @@ fn dialect_lines(dialect: &Dialect) -> Vec<(&'static str, String, Confidence)> {
     lines.push(("encoding", format!("{}{mark}", dialect.encoding.encoding.name()), dialect.confidence.encoding));
     let delimiter = match (grammar.runs, grammar.spaced) {
         (0, false) => named(grammar.delimiter),
-        (0, true) => format!("{} and a space", named(grammar.delimiter)),
-        (1, _) => format!("{}, repeated delimiters count as one", named(grammar.delimiter)),
-        (runs, _) => format!("{runs} or more of {}", named(grammar.delimiter)),
+        (0, true) => say!("{} and a space", named(grammar.delimiter)),
+        (1, _) => say!("{}, repeated delimiters count as one", named(grammar.delimiter)),
+        (runs, _) => say!("{runs} or more of {}", named(grammar.delimiter)),
     };
     lines.push(("delimiter", delimiter, dialect.confidence.delimiter));
     lines.push(("quote", grammar.quote.map_or("none".to_owned(), named), dialect.confidence.quote));
     let escape = match (grammar.quote, grammar.escape) {
-        (None, _) => "none".to_owned(),
+        (None, _) => word("none").to_owned(),
         (Some(_), Some(escape)) => named(escape),
         (Some(_), None) => "quotes are doubled".to_owned(),
     };
@@ -224,7 +228,7 @@ fn dialect_json(dialect: &Dialect) -> Value {
 fn named(byte: u8) -> String {
     match byte {
         b'\t' => "tab".to_owned(),
-        b' ' => "space".to_owned(),
+        b' ' => say!("space"),
         byte => char::from(byte).escape_default().to_string(),
     }
 }

@@ -20,6 +20,7 @@ impl Loading {
 
     fn run(&self, words: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sheetport"));
+        command.env("SHEETPORT_LANG", "en");
         command.current_dir(self.folder.path()).env("SHEETPORT_HOME", self.folder.path().join("home"));
         command.args(["serve", "load", "--workspace", "acme"]).args(words).output().unwrap()
     }

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 fn view(folder: &TempDir, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sheetport"));
+    command.env("SHEETPORT_LANG", "en");
     command.current_dir(folder.path()).env("SHEETPORT_HOME", folder.path().join("home")).arg("view").args(args);
     command
 }

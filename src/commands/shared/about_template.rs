@@ -1,5 +1,6 @@
 //! Describes a template, for a person who decides whether to trust it.
 
+use crate::language::say;
 use crate::template::Template;
 use crate::template::model::{Constant, FieldRule, Source, Translate};
 use crate::ui;
@@ -76,10 +77,10 @@ impl AboutTemplate {
         }
         for (heading, items) in [("steps:", &self.steps), ("other rules:", &self.rules)] {
             if !items.is_empty() {
-                ui::remark(format_args!("  {heading}"));
+                ui::remark(say!("  {heading}"));
             }
             for item in items {
-                ui::remark(format_args!("    {item}"));
+                ui::remark(say!("    {item}"));
             }
         }
     }
@@ -95,7 +96,7 @@ fn bounded(text: String) -> String {
     let more = text.chars().count().saturating_sub(LONGEST);
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => {
-            format!("{}… and {} more; read the file", &text[..end], ui::counted(more as u64, "character"))
+            say!("{}… and {} more; read the file", &text[..end], ui::counted(more as u64, "character"))
         }
         None => text,
     }

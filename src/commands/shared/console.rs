@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::opened;
 use crate::client::Speed;
+use crate::language::say;
 use crate::operations::Event;
 use crate::records::RecordKind;
 use crate::settings::Output;
@@ -50,20 +51,20 @@ impl Console {
             Event::Checked(tally) => {
                 self.finish(tally.rows);
                 if self.profile && tally.profile.records > 0 {
-                    ui::heading("What would be sent");
+                    ui::heading(&say!("What would be sent"));
                     ui::profile::print(&tally.profile);
                 }
                 if self.problems && tally.rejected > 0 {
-                    ui::heading("Rows that need fixing");
+                    ui::heading(&say!("Rows that need fixing"));
                     ui::problems::print(&tally.causes);
                 }
                 if self.problems && !tally.warnings.groups().is_empty() {
-                    ui::heading("Warnings");
+                    ui::heading(&say!("Warnings"));
                     ui::problems::print(&tally.warnings);
                 }
                 warn_edited_rows(tally);
                 if tally.respelled > 0 {
-                    ui::remark(format_args!(
+                    ui::remark(say!(
                         "{} changed by another program; the original texts are used",
                         ui::counted(tally.respelled, "cell")
                     ));
@@ -71,12 +72,12 @@ impl Console {
             }
             Event::Compared { compared, kind } => self.show_compared(compared, kind),
             Event::Superseded { by, kind, anyway } => show_superseded(by, kind, anyway),
-            Event::Resuming(run) if talks => ui::line(format_args!("run {}  {}", run.id, run.about.file)),
+            Event::Resuming(run) if talks => ui::line(say!("run {}  {}", run.id, run.about.file)),
             Event::Retrying { run, of, records } if talks => {
                 let records = ui::counted(records, "refused record");
-                ui::line(format_args!("run {}  {records} of run {}, {}", run.id, of.id, run.about.file));
+                ui::line(say!("run {}  {records} of run {}, {}", run.id, of.id, run.about.file));
             }
-            Event::ReportOf(run) if talks => ui::line(format_args!("A report of run {}, {}", run.id, run.about.file)),
+            Event::ReportOf(run) if talks => ui::line(say!("A report of run {}, {}", run.id, run.about.file)),
             Event::Sending { pending, rate } => {
                 if talks {
                     forecast(pending, rate);
@@ -107,20 +108,17 @@ impl Console {
         let is_one = |records: u64| if records == 1 { kind.name().replace('-', " ") } else { plural.to_owned() };
         for LeftOut { run, date, records, .. } in &compared.left_out {
             let what = is_one(*records);
-            ui::remark(format_args!(
-                "{} {what} left out: sent before, in run {run} on {date}",
-                ui::thousands(*records)
-            ));
+            ui::remark(say!("{} {what} left out: sent before, in run {run} on {date}", ui::thousands(*records)));
         }
         if !compared.left_out.is_empty() {
-            ui::hint(&format!("to create these {plural} a second time: --allow-repeat"));
+            ui::hint(&say!("to create these {plural} a second time: --allow-repeat"));
         }
         if compared.repeated > 0 {
             let what = is_one(compared.repeated);
-            ui::remark(format_args!("{} {what} sent again, as allowed", ui::thousands(compared.repeated)));
+            ui::remark(say!("{} {what} sent again, as allowed", ui::thousands(compared.repeated)));
         }
         if self.problems && compared.rejected > 0 {
-            ui::heading("Not sent, because of earlier runs");
+            ui::heading(&say!("Not sent, because of earlier runs"));
             ui::problems::print(&compared.causes);
         }
     }
@@ -143,12 +141,12 @@ fn show_superseded(by: &[LeftOut], kind: RecordKind, anyway: &str) {
     let input = kind.input();
     for LeftOut { run, date, records, .. } in by {
         let what = if *records == 1 { input.name.replace('-', " ") } else { input.plural.to_owned() };
-        ui::remark(format_args!(
+        ui::remark(say!(
             "{} {what} superseded: sent by the newer run {run} on {date}, so the older values are not sent",
             ui::thousands(*records)
         ));
     }
-    ui::hint(&format!("to send the older values: {anyway}"));
+    ui::hint(&say!("to send the older values: {anyway}"));
 }
 
 /// Warns that changes to rows of accepted records are not sent.
@@ -158,14 +156,12 @@ fn warn_edited_rows(tally: &Tally) {
     }
     let rows: Vec<String> = tally.first_edited.iter().map(u64::to_string).collect();
     let more = tally.edited.saturating_sub(rows.len() as u64);
-    let more = if more > 0 { format!(" and {} more", ui::thousands(more)) } else { String::new() };
+    let more = if more > 0 { say!(" and {} more", ui::thousands(more)) } else { String::new() };
     let (were, plural) = if tally.edited == 1 { ("was", "") } else { ("were", "s") };
     let edited = ui::counted(tally.edited, "row");
-    let rows = rows.join(", ");
-    ui::remark(format_args!(
-        "{edited} of accepted records {were} edited; the changes are not sent: row{plural} {rows}{more}"
-    ));
-    ui::hint("to change what the service has, upload these rows as a separate file");
+    let rows = format!("{}{more}", rows.join(", "));
+    ui::remark(say!("{edited} of accepted records {were} edited; the changes are not sent: row{plural} {rows}"));
+    ui::hint(&say!("to change what the service has, upload these rows as a separate file"));
 }
 
 /// Says how long sending will take, if the rate is known.
@@ -173,14 +169,14 @@ fn forecast(pending: u64, rate: Option<Speed>) {
     let (per_second, rate) = match rate {
         None => return,
         Some(Speed::Fixed(rate)) => (rate.per_second(), rate.to_string()),
-        Some(Speed::Auto(Some(known))) => (known, format!("{known:.1}/s, the service's limit as measured before")),
+        Some(Speed::Auto(Some(known))) => (known, say!("{known:.1}/s, the service's limit as measured before")),
         Some(Speed::Auto(None)) => {
-            ui::remark("The service's rate limit is measured while sending.");
+            ui::remark(say!("The service's rate limit is measured while sending."));
             return;
         }
     };
     let (records, time) = (ui::counted(pending, "record"), duration(pending, per_second));
-    ui::remark(format_args!("{records} at {rate}: about {time}"));
+    ui::remark(say!("{records} at {rate}: about {time}"));
 }
 
 /// Returns the duration of so many requests, in a readable unit.
@@ -197,7 +193,7 @@ pub(super) fn duration(requests: u64, per_second: f64) -> String {
 fn details(progress: &upload::Progress, left: u64) -> String {
     let mut parts = Vec::new();
     if let Some(rate) = progress.rate.filter(|_| left > 0) {
-        parts.push(format!("about {} left at {rate:.1}/s", duration(left, rate)));
+        parts.push(say!("about {} left at {rate:.1}/s", duration(left, rate)));
     }
     let counts = [
         (progress.failed, "refused"),
@@ -206,9 +202,9 @@ fn details(progress: &upload::Progress, left: u64) -> String {
         (progress.retrying, "to retry"),
     ];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
-    parts.extend(counts.map(|(count, state)| format!("{} {state}", ui::thousands(count))));
+    parts.extend(counts.map(|(count, state)| say!("{} {state}", ui::thousands(count))));
     if let Some(pause) = progress.pause {
-        parts.push(format!("paused for {} s at the service's request", pause.as_secs() + 1));
+        parts.push(say!("paused for {} s at the service's request", pause.as_secs() + 1));
     }
     parts.join(", ")
 }

@@ -4,6 +4,7 @@ use super::signals::Interrupt;
 use super::summary::Summary;
 use crate::client::Stop;
 use crate::error::{Exit, Failure};
+use crate::language::say;
 use crate::ledger::Accounting;
 use crate::operations::{self, Finished, Withheld};
 use crate::settings::Settings;
@@ -22,7 +23,7 @@ pub(crate) fn finish(
     let Finished { run, accounting, withheld, stopped, was_finished, refused, rehearsed, is_queued, .. } = &finished;
     let (withheld, stopped) = (*withheld, stopped.as_ref());
     if *was_finished {
-        ui::remark(format_args!("run {} was finished before and has no pending records", run.id));
+        ui::remark(say!("run {} was finished before and has no pending records", run.id));
     }
     if let Some(why) = withheld {
         ui::remark(match why {
@@ -32,12 +33,12 @@ pub(crate) fn finish(
         });
     }
     if talks && !refused.is_empty() {
-        ui::heading("Refused by the service");
+        ui::heading(&say!("Refused by the service"));
         ui::problems::print(refused);
     }
     let mut exit = exit_of(accounting, withheld, stopped, interrupt.exit());
     if *is_queued {
-        ui::remark(format_args!("run {} is queued for `sheetport work`", run.id));
+        ui::remark(say!("run {} is queued for `sheetport work`", run.id));
         exit = Exit::Done;
     }
     let report = report.unwrap_or_else(|error| {
@@ -52,7 +53,7 @@ pub(crate) fn finish(
         let doubt = ui::style::DOUBT;
         let saved =
             if rehearsed.is_some() { "nothing of a rehearsal is kept" } else { "all outcomes so far are saved" };
-        ui::remark(format_args!("{doubt}stopped{doubt:#}: {reason}; {saved}"));
+        ui::remark(say!("{doubt}stopped{doubt:#}: {reason}; {saved}"));
         if let Some(hint) = reason.hint(operations::has_sent(accounting)).filter(|_| rehearsed.is_none()) {
             ui::hint(&operations::with_login(&hint, &settings.context.given, &run.about.settings.profile));
         }

@@ -9,6 +9,7 @@ use super::summary::{SentBefore, Summary, causes};
 use crate::commands::export;
 use crate::error::{Exit, Failure};
 use crate::export::Exported;
+use crate::language::{counted_in_english, message, thousands_in_english};
 use crate::ledger::Accounting;
 use crate::operations::{
     ExportFailure, FileOutcome, Finished, Job, JobRun, News, Notified, Occasion, Place, Step, StepOutcome,
@@ -158,7 +159,7 @@ impl JobSummary {
             if output.talks() {
                 ui::line("");
             }
-            self.lines.iter().for_each(ui::line);
+            self.lines.iter().for_each(|line| ui::line(message_of_line(line)));
         }
     }
 }
@@ -226,11 +227,11 @@ impl Told {
             (true, 0) => Exit::Done,
         };
         let file = list.path.as_deref().map(|path| shown(job, path)).unwrap_or_default();
-        let count = ui::thousands(list.manifest.count);
+        let count = thousands_in_english(list.manifest.count);
         let how = if list.manifest.complete { "complete" } else { "may be incomplete" };
         self.lines.push(format!("  {file}: {count} {}, {how}: {}", list.manifest.records, list.manifest.how));
         if exit == Exit::RowsFailed {
-            let missing = ui::counted(list.manifest.not_found, "ID");
+            let missing = counted_in_english(list.manifest.not_found, "ID");
             self.lines.push(format!("    {missing} not found"));
         }
         let mut json = export::as_json(list);
@@ -286,7 +287,7 @@ impl Told {
             self.lines.push("    nothing was sent, as the step wants it".to_owned());
         }
         for cause in causes(&finished.refused).iter().take(3) {
-            self.lines.push(format!("    {} refused: {}", ui::thousands(cause.count), cause.message));
+            self.lines.push(format!("    {} refused: {}", thousands_in_english(cause.count), cause.message));
         }
         if let Some(report) = report {
             self.lines.push(format!("    Report  {}", shown(job, report)));
@@ -295,14 +296,14 @@ impl Told {
             self.lines.push(format!("    Next    {next}"));
         }
         for cause in causes(&finished.warnings) {
-            self.warnings.push(format!("{name}: {}: {}", ui::counted(cause.count, "row"), cause.message));
+            self.warnings.push(format!("{name}: {}: {}", counted_in_english(cause.count, "row"), cause.message));
         }
         for SentBefore { run, date, records, .. } in finished.left_out.iter().map(SentBefore::of) {
-            let records = ui::counted(records, "record");
+            let records = counted_in_english(records, "record");
             self.warnings.push(format!("{name}: {records} left out, sent before in run {run} on {date}"));
         }
         for SentBefore { run, records, .. } in finished.superseded.iter().map(SentBefore::of) {
-            let records = ui::counted(records, "record");
+            let records = counted_in_english(records, "record");
             self.warnings.push(format!("{name}: {records} left out, because the newer run {run} has sent them"));
         }
     }
@@ -323,7 +324,7 @@ fn worst(exits: &[Exit]) -> Exit {
 
 fn outcome(exit: Exit, warnings: &[String], found_nothing: bool) -> String {
     match exit {
-        Exit::Done if !warnings.is_empty() => ui::counted(warnings.len() as u64, "warning"),
+        Exit::Done if !warnings.is_empty() => counted_in_english(warnings.len() as u64, "warning"),
         Exit::Done if found_nothing => "nothing came".to_owned(),
         Exit::Done => "done".to_owned(),
         Exit::RowsFailed => "some rows need fixing or were refused".to_owned(),
@@ -340,7 +341,8 @@ fn outcome(exit: Exit, warnings: &[String], found_nothing: bool) -> String {
 /// Returns the counts other than zero.
 fn counts(accounting: &Accounting) -> String {
     let names = accounting.states().into_iter().filter(|(_, count)| *count > 0);
-    let names: Vec<String> = names.map(|(state, count)| format!("{} {}", ui::thousands(count), state.name())).collect();
+    let names: Vec<String> =
+        names.map(|(state, count)| format!("{} {}", thousands_in_english(count), state.name())).collect();
     if names.is_empty() { "no records".to_owned() } else { names.join(", ") }
 }
 
@@ -351,4 +353,10 @@ fn shown(job: &Job, path: &Path) -> String {
 
 fn rfc3339(millis: i64) -> String {
     jiff::Timestamp::from_millisecond(millis).unwrap_or_default().to_string()
+}
+
+/// Translates a line for the terminal, without its indent.
+fn message_of_line(line: &str) -> String {
+    let text = line.trim_start();
+    format!("{}{}", &line[..line.len() - text.len()], message(text))
 }

@@ -1,5 +1,6 @@
 //! Prints how a spreadsheet is read: sheets, header rows, and the field of each column.
 
+use crate::language::{message, say};
 use crate::settings::Output;
 use crate::template::bind::{Columns, Missing, own_column};
 use crate::template::model::FieldRule;
@@ -23,25 +24,26 @@ pub(crate) fn print(output: Output, source: &Source, template: &Template) {
         .iter()
         .map(|part| {
             let header = match part.layout.header.row {
-                0 => "no header".to_owned(),
-                row => format!("header in row {row}"),
+                0 => say!("no header"),
+                row => say!("header in row {row}"),
             };
             match source.book.has_named_sheets() {
-                true => format!("sheet '{}', {header}", source.name_of(part)),
+                true => say!("sheet '{}', {header}", source.name_of(part)),
                 false => header,
             }
         })
         .collect();
-    let (path, description, sheets) = (source.path.display(), source.book.description(), sheets.join("; "));
-    ui::line(format_args!("{strong}{path}{strong:#}  {description}, {sheets}"));
-    let heading = format!("{} by the template {}:", template.record.input().plural, template.name);
+    let description = source.book.description();
+    let (path, description, sheets) = (source.path.display(), message(&description), sheets.join("; "));
+    ui::line(say!("{strong}{path}{strong:#}  {description}, {sheets}"));
+    let heading = say!("{} by the template {}:", template.record.input().plural, template.name);
     let mapped = distinct(source.parts.iter().flat_map(|part| mapped(template, &part.layout)));
     print_list(&heading, &mapped);
     for layout in source.parts.iter().map(|part| &part.layout) {
         for drift in &layout.drifted {
             let Some(name) = layout.header.names.get(drift.column) else { continue };
             let (field, name) = (&drift.field, name.trim());
-            ui::remark(format_args!(
+            ui::remark(say!(
                 "no column was found for the optional field {field}; '{name}' has a similar name but is not used"
             ));
         }
@@ -64,17 +66,17 @@ pub(crate) fn print(output: Output, source: &Source, template: &Template) {
 fn print_list(heading: &str, items: &[String]) {
     let faint = ui::style::FAINT;
     for line in ui::list("  ", heading, items) {
-        ui::line(format_args!("{faint}{line}{faint:#}"));
+        ui::line(say!("{faint}{line}{faint:#}"));
     }
 }
 
 fn print_skipped_sheet(sheet: &str, missing: &Missing) {
     let columns: Vec<String> = missing.columns.iter().map(ToString::to_string).collect();
     let why = match (missing.found, columns.as_slice()) {
-        (0, _) | (_, []) => "it has none of the template's columns".to_owned(),
+        (0, _) | (_, []) => say!("it has none of the template's columns"),
         _ => columns.join("; "),
     };
-    ui::remark(format_args!("skipping the sheet '{sheet}': {why}"));
+    ui::remark(say!("skipping the sheet '{sheet}': {why}"));
 }
 
 /// Returns the mapped columns, as `column → field`.

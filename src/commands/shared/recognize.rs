@@ -7,6 +7,7 @@ use super::console::Console;
 use super::next;
 use crate::cli::{Input, Upload};
 use crate::error::{Exit, Failure};
+use crate::language::say;
 use crate::operations::{self, Candidate, CommandLine, InputFile, Recognized, TemplateOrigin, Unrecognized, quoted};
 use crate::records::RecordKind;
 use crate::settings::Settings;
@@ -50,12 +51,12 @@ pub(crate) async fn recognize(
         return Err(Failure::new(Exit::Usage, message, hint));
     };
     if settings.output.talks() {
-        ui::remark(format_args!("template {}", describe(best)));
+        ui::remark(say!("template {}", describe(best)));
         if let Some(others) = others(&recognized) {
-            ui::hint(&format!("{others}; choose with -t"));
+            ui::hint(&say!("{others}; choose with -t"));
         }
         if !best.is_trusted {
-            ui::remark(format_args!("  its content is not trusted yet; this is what it does:"));
+            ui::remark(say!("  its content is not trusted yet; this is what it does:"));
             AboutTemplate::of(&best.template).print();
         }
     }
@@ -63,12 +64,12 @@ pub(crate) async fn recognize(
     match purpose {
         Purpose::Looking => {
             if !best.is_trusted && settings.output.talks() {
-                ui::hint(&format!("an upload without -t uses it once it is trusted: {}", trust()));
+                ui::hint(&say!("an upload without -t uses it once it is trusted: {}", trust()));
             }
         }
         Purpose::Sending { is_agreed: true, .. } if recognized.is_clear() && best.is_trusted => {}
         Purpose::Sending { is_agreed: false, .. } if settings.output.can_ask() => {
-            let question = format!("Upload {name} with the template {}? [y/N]", best.name);
+            let question = say!("Upload {name} with the template {}? [y/N]", best.name);
             if !matches!(ui::ask(&question).as_deref(), Some("y" | "yes")) {
                 return Err(Failure::new(Exit::Usage, "nothing was sent", "name another template with -t"));
             }
@@ -124,7 +125,7 @@ fn describe(candidate: &Candidate) -> String {
     let origin = match origin {
         TemplateOrigin::BuiltIn => "built in".to_owned(),
         TemplateOrigin::Folder => "next to the file".to_owned(),
-        TemplateOrigin::Run(run) => format!("of run {run}"),
+        TemplateOrigin::Run(run) => say!("of run {run}"),
     };
     format!(
         "{name} ({origin}{trusted}, for {}): uses {} of {} columns; {} of the first {} rows are valid",

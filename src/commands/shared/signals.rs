@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use crate::error::Exit;
+use crate::language::say;
 use crate::ui;
 use crate::upload::Grace;
 
@@ -30,7 +31,7 @@ impl Interrupt {
             let exit = signals.next().await;
             std::process::exit(exit as i32);
         });
-        ui::remark("Stopping after the requests in flight. Press Ctrl-C again to stop immediately.");
+        ui::remark(say!("Stopping after the requests in flight. Press Ctrl-C again to stop immediately."));
         Grace { limit, at_once: Box::pin(async move { at_once.notified().await }) }
     }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::error::Exit;
+use crate::language::{message, say, tenths};
 use crate::ledger::{Accounting, Causes, Group, Run, RunId};
 use crate::operations::{Finished, Forecast, RehearsalRecords, Rehearsed};
 use crate::records::RecordKind;
@@ -101,13 +102,13 @@ impl Rehearsal {
                 .collect();
             let were = if matches!(records, [RehearsalRecords { records: 1, .. }]) { "was" } else { "were" };
             let (last, others) = counted.split_last()?;
-            let all = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
+            let all = if others.is_empty() { last.clone() } else { say!("{} and {last}", others.join(", ")) };
             Some(format!("{all} {were} {what}"))
         };
         let sentences = [sentence(from_exports, "taken from exports"), sentence(made_up, "made up for the rehearsal")];
         let forecast = forecast.as_ref().map(|Forecast { requests, per_second, rate }| {
             let time = duration(*requests, *per_second);
-            format!("the upload makes {}: about {time} at {rate}", ui::counted(*requests, "request"))
+            say!("the upload makes {}: about {time} at {rate}", ui::counted(*requests, "request"))
         });
         sentences.into_iter().flatten().chain(forecast)
     }
@@ -267,21 +268,22 @@ impl Summary {
             let requests = ui::counted(self.accounting.requests, "request");
             let retries = match self.accounting.retries {
                 0 => String::new(),
-                retries => format!(", {} retries", ui::thousands(retries)),
+                retries => say!(", {} retries", ui::thousands(retries)),
             };
             // A rate measured over less than a second is meaningless.
             let rate = if self.seconds >= 1.0 { format!(", {:.0}/s", self.rate) } else { String::new() };
-            ui::line(format_args!("  {faint}{requests}{retries} in {:.1} s{rate}{faint:#}", self.seconds));
+            let seconds = tenths(self.seconds);
+            ui::line(say!("  {faint}{requests}{retries} in {seconds} s{rate}{faint:#}"));
         }
         for sentence in self.rehearsal.iter().flat_map(Rehearsal::sentences) {
-            ui::line(format_args!("  {faint}{sentence}{faint:#}"));
+            ui::line(say!("  {faint}{sentence}{faint:#}"));
         }
         if let Some(report) = &self.report {
-            ui::line(format_args!("  {strong}Report{strong:#}  {}", report.display()));
+            ui::line(say!("  {strong}Report{strong:#}  {}", report.display()));
         }
         if let Some(next) = &self.next {
             let is_retry = self.report.is_some() && next.starts_with("sheetport retry ");
-            let fix = if is_retry { "fix the rows in the report, then: " } else { "" };
+            let fix = if is_retry { message("fix the rows in the report, then: ") } else { "".into() };
             ui::next(Some(&format!("{fix}{next}")));
         }
     }

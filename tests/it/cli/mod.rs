@@ -39,6 +39,7 @@ mod export_way_back;
 mod export_workbook;
 mod extended_templates;
 mod first_hour;
+mod german;
 mod help;
 mod hostile;
 mod infer;

@@ -56,8 +56,8 @@ impl Place {
                 command.env_remove(name);
             }
         }
-        // CSV reports follow the locale of the user.
-        command.env_remove("LC_ALL").env("LC_NUMERIC", "C");
+        // Messages and CSV reports follow the locale of the user.
+        command.env_remove("LC_ALL").env_remove("LC_MESSAGES").env("LANG", "C").env("LC_NUMERIC", "C");
         command.args(args).current_dir(self.0.path()).env("SHEETPORT_HOME", self.path("home"));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Sheetport { command, secrets: Vec::new(), input: Vec::new() }

@@ -103,6 +103,7 @@ fn nothing_is_left_of_standard_input_after_a_kill() {
         let folder = place.path("temporary");
         fs::create_dir(&folder).unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_sheetport"))
+            .env("SHEETPORT_LANG", "en")
             .args(["check", "-", "-t", "items", "--home", name(&place.path("home"))])
             .env("TMPDIR", &folder)
             .stdin(Stdio::piped())

@@ -320,6 +320,7 @@ async fn an_export_with_external_ids_uploads_unchanged() {
         job.output = Output::File { pattern: path.to_str().unwrap().to_owned(), shape: Shape::of(&path).unwrap() };
         export_as(client(&server, 4), &job).await.unwrap();
         let upload = std::process::Command::new(env!("CARGO_BIN_EXE_sheetport"))
+            .env("SHEETPORT_LANG", "en")
             .args(["upload", path.to_str().unwrap(), "-t", "items", "-q"])
             .env("SHEETPORT_BASE_URL", &server.address)
             .env("SHEETPORT_HOME", folder.path().join("home"))

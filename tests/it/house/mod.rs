@@ -3,7 +3,9 @@
 
 mod cycles;
 mod security;
+mod sentences;
 mod source;
+mod translations;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

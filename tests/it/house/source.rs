@@ -218,7 +218,7 @@ fn name(item: &syn::Item) -> Option<String> {
 }
 
 /// Whether the item is compiled for tests only.
-fn is_test(item: &syn::Item) -> bool {
+pub fn is_test(item: &syn::Item) -> bool {
     let attributes = match item {
         syn::Item::Const(item) => &item.attrs,
         syn::Item::Fn(item) => &item.attrs,
@@ -227,6 +227,10 @@ fn is_test(item: &syn::Item) -> bool {
         syn::Item::Use(item) => &item.attrs,
         _ => return false,
     };
+    has_test_attribute(attributes)
+}
+
+pub fn has_test_attribute(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         syn::Meta::List(list) => list.path.is_ident("cfg") && list.tokens.to_string() == "test",
         _ => false,

@@ -47,6 +47,7 @@ fn time(address: &str, folder: &Path, args: &[&str]) -> Duration {
     let run = |_| {
         let began = Instant::now();
         let mut command = Command::new(env!("CARGO_BIN_EXE_sheetport"));
+        command.env("SHEETPORT_LANG", "en");
         let command = command.args(args).current_dir(folder).env("SHEETPORT_HOME", folder);
         let done = command.env("SHEETPORT_LEDGER", address).output().unwrap();
         assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
