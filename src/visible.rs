@@ -11,10 +11,11 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
 
 /// Replaces invisible characters as [`visible`] does, line breaks by `⏎` and tabs by spaces.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    let text = if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) };
+    // A carriage return is invisible, too.
     if !text.contains(|c| is_invisible(c) || matches!(c, '\n' | '\t')) {
-        return text;
+        return Cow::Borrowed(text);
     }
+    let text = text.replace("\r\n", "\n");
     let replaced = shown(
         &text,
         |c| is_invisible(c) || matches!(c, '\n' | '\t'),

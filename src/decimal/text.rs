@@ -13,8 +13,7 @@ const MAX_EXPONENT: i64 = 1 << 40;
 /// and leading zeros are allowed.
 pub fn parse(text: &str) -> Result<Decimal, DecimalError> {
     let literal = Literal::parse(text).ok_or(DecimalError::NotANumber)?;
-    let mantissa = text.split(['e', 'E']).next().unwrap_or(text);
-    let mut number = Decimal::from_str_exact(mantissa).map_err(|_| DecimalError::TooManyDigits)?;
+    let mut number = literal.mantissa()?;
     let scale = i64::from(number.scale()) - literal.exponent;
     if number.is_zero() && literal.exponent != 0 {
         number = Decimal::ZERO;
@@ -120,17 +119,32 @@ struct Literal<'a> {
 
 impl<'a> Literal<'a> {
     fn parse(text: &'a str) -> Option<Literal<'a>> {
-        let (is_negative, unsigned) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-        let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
-        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
-        let exponent_digits = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
-        let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        if ![whole, fraction, exponent_digits].into_iter().all(is_digits) {
-            return None;
+        let unsigned = text.strip_prefix('-').unwrap_or(text);
+        let (whole, mut rest) = split_digits(unsigned)?;
+        let (mut fraction, mut exponent) = ("", 0);
+        if let Some(decimals) = rest.strip_prefix('.') {
+            (fraction, rest) = split_digits(decimals)?;
         }
-        let size = exponent_digits.parse().map_or(MAX_EXPONENT, |size: i64| size.min(MAX_EXPONENT));
-        let exponent = if exponent.starts_with('-') { -size } else { size };
-        Some(Literal { is_negative, whole, fraction, exponent })
+        if let Some(power) = rest.strip_prefix(['e', 'E']) {
+            let (digits, behind) = split_digits(power.strip_prefix(['-', '+']).unwrap_or(power))?;
+            let size = digits.parse().map_or(MAX_EXPONENT, |size: i64| size.min(MAX_EXPONENT));
+            (exponent, rest) = (if power.starts_with('-') { -size } else { size }, behind);
+        }
+        rest.is_empty().then_some(Literal { is_negative: unsigned.len() < text.len(), whole, fraction, exponent })
+    }
+
+    /// Returns the number without its exponent, with all decimals.
+    fn mantissa(&self) -> Result<Decimal, DecimalError> {
+        const MAX_DIGITS_OF_I128: usize = 38;
+        let whole = self.whole.trim_start_matches('0');
+        if whole.len() + self.fraction.len() > MAX_DIGITS_OF_I128 {
+            return Err(DecimalError::TooManyDigits);
+        }
+        let digits = whole.bytes().chain(self.fraction.bytes());
+        let size = digits.fold(0, |size: i128, digit| size * 10 + i128::from(digit - b'0'));
+        let scale = u32::try_from(self.fraction.len()).map_err(|_| DecimalError::TooManyDigits)?;
+        let mantissa = if self.is_negative { -size } else { size };
+        Decimal::try_from_i128_with_scale(mantissa, scale).map_err(|_| DecimalError::TooManyDigits)
     }
 
     fn is_zero(&self) -> bool {
@@ -146,6 +160,12 @@ impl<'a> Literal<'a> {
         };
         self.exponent + power as i64
     }
+}
+
+/// Splits a text behind its first digits. Returns `None` for a text that does not begin with a digit.
+fn split_digits(text: &str) -> Option<(&str, &str)> {
+    let len = text.bytes().take_while(u8::is_ascii_digit).count();
+    if len == 0 { None } else { Some(text.split_at(len)) }
 }
 
 #[cfg(test)]

@@ -28,14 +28,14 @@ impl Ledger {
             "SELECT {} FROM outcome \
              LEFT JOIN resolution ON resolution.run = outcome.run AND resolution.seq = outcome.seq \
              WHERE outcome.run = $1 AND outcome.seq BETWEEN $2 AND $3",
-            self.dialect().json_rows(columns, "outcome.seq")
+            self.dialect().json_rows(columns)
         ))
         .bind(run)
         .bind(range.start())
         .bind(range.end())
         .fetch_one(&self.reader)
         .await?;
-        let outcomes: Vec<StoredOutcome> = serde_json::from_str(&outcomes).map_err(corrupt)?;
+        let outcomes: Vec<StoredOutcome<'_>> = serde_json::from_str(&outcomes).map_err(corrupt)?;
         outcomes.into_iter().map(|stored| Ok((stored.0, stored.outcome(run)?))).collect()
     }
 
@@ -170,9 +170,9 @@ fn problems_json(outcome: &Outcome) -> Result<Option<String>, Error> {
 
 /// The values of an outcome in the order of the query.
 #[derive(Deserialize)]
-struct StoredOutcome(
+struct StoredOutcome<'j>(
     Seq,
-    String,
+    #[serde(borrow)] Cow<'j, str>,
     u32,
     i64,
     Option<u16>,
@@ -186,7 +186,7 @@ struct StoredOutcome(
     Option<String>,
 );
 
-impl StoredOutcome {
+impl StoredOutcome<'_> {
     /// Returns the outcome. A decision by a person replaces the state.
     ///
     /// # Errors

@@ -102,10 +102,11 @@ pub(super) async fn load(
         let blocks =
             u32::try_from((last - first) / BLOCK_LEN as Seq + 1).map_or(MAX_BLOCKS, |count| count.min(MAX_BLOCKS));
         let block = ledger.records_without_bodies(run, first, blocks).await?.ok_or_else(missing)?;
-        let mut outcomes = ledger.outcomes(run, first..=block.end() - 1).await?;
+        let mut outcomes = ledger.outcomes(run, first..=block.end() - 1).await?.into_iter().peekable();
         for (seq, record) in (block.first..).zip(block.records) {
+            let outcome = outcomes.next_if(|(settled, _)| *settled == seq).map(|(_, outcome)| outcome);
             if wanted.next_if_eq(&seq).is_some() {
-                found.insert(seq, RecordResult::new(seq, record, outcomes.remove(&seq)));
+                found.insert(seq, RecordResult::new(seq, record, outcome));
             }
         }
         if wanted.peek() == Some(&first) {

@@ -100,7 +100,7 @@ pub(super) struct Fault<'a> {
 }
 
 /// The texts of a row in the added columns.
-pub(super) struct Texts {
+pub(super) struct Texts<'a> {
     /// All problems.
     pub errors: String,
     /// All warnings.
@@ -108,7 +108,7 @@ pub(super) struct Texts {
     /// The fields with problems or warnings.
     pub fields: String,
     /// Ids given by the service.
-    ids: [String; 3],
+    ids: [Cow<'a, str>; 3],
 }
 
 /// Returns the English titles of the added columns.
@@ -175,7 +175,7 @@ impl ReportRow<'_> {
     }
 
     /// Returns the texts of the row for the added columns.
-    pub(super) fn texts(&self) -> Texts {
+    pub(super) fn texts(&self) -> Texts<'_> {
         let faults = || self.faults.iter().chain(&self.warnings);
         let mut fields: Vec<&str> =
             faults().map(|fault| fault.problem.field.as_str()).filter(|field| !field.is_empty()).collect();
@@ -184,12 +184,12 @@ impl ReportRow<'_> {
         let fields = one_line(&fields.join(", ")).into_owned();
         let outcome = &self.record.outcome;
         let ids = [&outcome.service_id, &outcome.ctx_id, &outcome.job_id];
-        let ids = ids.map(|id| one_line(id.as_deref().unwrap_or_default()).into_owned());
+        let ids = ids.map(|id| one_line(id.as_deref().unwrap_or_default()));
         Texts { errors: self.errors(), warnings: warnings.join("; "), fields, ids }
     }
 
     /// Returns the cells of all columns.
-    pub(super) fn report_cells<'b>(&'b self, texts: &'b Texts) -> impl Iterator<Item = Cell<'b>> {
+    pub(super) fn report_cells<'b>(&'b self, texts: &'b Texts<'_>) -> impl Iterator<Item = Cell<'b>> {
         let number = |number: Option<f64>| number.map_or(Cell::Blank, Cell::Number);
         let record = self.record;
         let [service_id, ctx_id, job_id] = &texts.ids;

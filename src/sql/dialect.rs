@@ -56,12 +56,12 @@ impl Dialect {
         }
     }
 
-    /// Returns the text of a JSON array with an array of these columns for each row.
-    pub(crate) fn json_rows(self, columns: &str, order: &str) -> String {
+    /// Returns the text of a JSON array with an array of these columns for each row, in any order.
+    pub(crate) fn json_rows(self, columns: &str) -> String {
         match self {
-            Dialect::Sqlite => format!("json_group_array(json_array({columns}) ORDER BY {order})"),
+            Dialect::Sqlite => format!("json_group_array(json_array({columns}))"),
             Dialect::Postgres => {
-                format!("COALESCE(CAST(json_agg(json_build_array({columns}) ORDER BY {order}) AS TEXT), '[]')")
+                format!("COALESCE(CAST(json_agg(json_build_array({columns})) AS TEXT), '[]')")
             }
         }
     }

@@ -318,22 +318,21 @@ fn has_similar_length(left: &str, right: &str) -> bool {
 
 /// Returns the first of the rows with the most columns of the template, or the first row that is not blank.
 fn best_header(template: &Template, top: &[Row]) -> Option<Header> {
+    let (unpivoted, pattern) = match template.unpivot.as_ref().map(|unpivot| &unpivot.columns) {
+        Some(UnpivotColumns::Named(columns)) => (columns.as_slice(), None),
+        Some(UnpivotColumns::Matching(pattern)) => (&[][..], Some(pattern)),
+        None => (&[][..], None),
+    };
+    let by = template.group.as_ref().map_or(&[][..], |group| &group.by);
+    let columns = template.rules().flat_map(|rule| rule.source.columns());
+    let columns = columns.chain(by.iter().chain(unpivoted).cloned());
+    // Folded once for all rows.
+    let wanted: Vec<Vec<String>> = columns.map(|names| names.iter().filter_map(folded_name).collect()).collect();
     let named = |row: &Row| {
         let names = folded(&header_of(row).names);
-        let has = |column: &ColumnName| has_name(column, &names);
-        let found = template.rules().map(|rule| match &rule.source {
-            Source::Column(wanted) => usize::from(wanted.iter().any(has)),
-            source => source.columns().iter().filter(|names| names.iter().any(has)).count(),
-        });
-        let by = template.group.as_ref().map_or(&[][..], |group| &group.by);
-        let unpivoted = match template.unpivot.as_ref().map(|unpivot| &unpivot.columns) {
-            Some(UnpivotColumns::Named(columns)) => columns.iter().filter(|names| names.iter().any(has)).count(),
-            Some(UnpivotColumns::Matching(pattern)) => {
-                row.cells().filter(|cell| pattern.is_match(cell.shown().trim())).count()
-            }
-            None => 0,
-        };
-        unpivoted + found.sum::<usize>() + by.iter().filter(|names| names.iter().any(has)).count()
+        let matching =
+            pattern.map_or(0, |pattern| row.cells().filter(|cell| pattern.is_match(cell.shown().trim())).count());
+        matching + wanted.iter().filter(|wanted| wanted.iter().any(|name| names.contains(name))).count()
     };
     let best = top.iter().rev().map(|row| (named(row), row)).max_by_key(|(found, _)| *found);
     let best = best.filter(|(found, _)| *found > 0).map(|(_, row)| row);
@@ -424,10 +423,10 @@ fn header_of(row: &Row) -> Header {
     Header { row: row.number, names: row.cells().map(|cell| without_mark(&cell.shown()).to_owned()).collect() }
 }
 
-/// Whether the column is among normalized names.
-fn has_name(column: &ColumnName, names: &[String]) -> bool {
+/// Returns the folded name of a column; that of the first line, if each line has its own.
+fn folded_name(column: &ColumnName) -> Option<String> {
     match column {
-        ColumnName::Named(wanted) => names.contains(&folded_header(&wanted.replace(LINE_NUMBER, "1"))),
-        ColumnName::Number(_) => false,
+        ColumnName::Named(name) => Some(folded_header(&name.replace(LINE_NUMBER, "1"))),
+        ColumnName::Number(_) => None,
     }
 }

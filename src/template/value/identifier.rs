@@ -127,8 +127,8 @@ const POSSIBLE_SEPARATORS: [char; 2] = ['.', ' '];
 /// contains them without separators.
 pub(crate) fn ungrouped(text: &str) -> Option<String> {
     let text = text.trim();
-    let is_number = !text.contains(char::is_alphabetic);
-    (is_number && is_grouped(text, &POSSIBLE_SEPARATORS)).then(|| text.replace(POSSIBLE_SEPARATORS, ""))
+    let is_number = is_grouped(text, &POSSIBLE_SEPARATORS) && !text.contains(char::is_alphabetic);
+    is_number.then(|| text.replace(POSSIBLE_SEPARATORS, ""))
 }
 
 /// A number within an identifier, such as `1.008` in `R-1.008`.

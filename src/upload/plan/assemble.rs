@@ -14,7 +14,7 @@ use super::checks::suspects::Suspects;
 use super::decision::Decision;
 use super::request::Request;
 use super::row::{Finished, MappedRow, RowMapper, ledger_problem};
-use super::waiting::{Incomplete, Record, Waiting};
+use super::waiting::{Incomplete, Record, Waiting, finish_all};
 use crate::ledger::{Disposition, Origin, PlannedRecord, Problem, Seq, SkipReason, SourceRow};
 use crate::template::map::{Parts, RowKind, SEPARATOR, SkipCause};
 use crate::template::model::{Duplicates as Policy, GroupRows};
@@ -29,6 +29,8 @@ use crate::upload::tally::Tally;
 const MAX_HELD: usize = 1 << 30;
 /// Number of records held back, because the rows below may identify them as copies. Other rows between copied rows are possible.
 const HELD_BACK: usize = 16;
+/// Records that are finished together at the end of the sheet.
+const AHEAD: usize = 4096;
 /// The memory for an incomplete record or a problem, in addition to the texts.
 const OVERHEAD: usize = 200;
 
@@ -166,7 +168,11 @@ impl<'t> Assembler<'t> {
     pub(super) fn finish(&mut self) {
         let copied = self.copied.as_mut().map_or_else(Vec::new, CopiedRows::end_sheet);
         self.reject_copies(copied);
-        self.emit_waiting(0);
+        while !self.waiting.is_empty() {
+            let next = (self.first_waiting..).zip(self.waiting.iter_mut().take(AHEAD));
+            finish_all(next, self.rows, |seq| self.parts.part_of(seq));
+            self.emit_waiting(self.waiting.len().saturating_sub(AHEAD));
+        }
     }
 
     /// Completes the waiting records except the last `except`.
@@ -249,7 +255,7 @@ impl<'t> Assembler<'t> {
     ) -> (Decision, Vec<Problem>) {
         let decision = self.review(decision, histories, &finished.request);
         if let Decision::Send = decision {
-            self.profile.add(&finished.observed);
+            self.profile.add(self.rows.template, parts, &finished.observed);
         }
         let mut warnings = std::mem::take(&mut parts.warnings);
         if let Some(name) = name {
@@ -334,7 +340,7 @@ impl<'t> Assembler<'t> {
         lines.add(parts.lines_json(), row.number);
         let copied = add_line(&mut self.copied, self.rows, parts.lines_json(), (next, row.number));
         let group = row.draft.group.as_str().into();
-        let record = Incomplete { group, parts, lines, problems, histories };
+        let record = Incomplete { group, parts, lines, problems, histories, finished: None };
         self.waiting.push_back(Waiting::Incomplete(record));
         self.reject_copies(copied);
         Ok(next)
@@ -377,15 +383,15 @@ impl<'t> Assembler<'t> {
         debug_assert_eq!(self.first_waiting, next, "all waiting records were emitted");
     }
 
-    fn complete(&mut self, seq: Seq, record: Incomplete) -> Record {
-        let Incomplete { group, mut parts, lines, mut problems, histories } = record;
-        self.held = self.held.saturating_sub(parts.len() + problem_bytes(&problems) + OVERHEAD);
-        let (part, row) = (self.parts.part_of(seq), parts.first_row());
+    fn complete(&mut self, seq: Seq, mut record: Incomplete) -> Record {
+        self.held = self.held.saturating_sub(record.parts.len() + problem_bytes(&record.problems) + OVERHEAD);
+        let part = self.parts.part_of(seq);
+        let finished = record.finish(self.rows, part);
+        let Incomplete { group, mut parts, lines, mut problems, histories, .. } = record;
+        let row = parts.first_row();
         if self.copied.is_some() && problems.iter().all(|problem| problem.code != COPIED) {
             problems.extend(lines.copied().map(|problem| Problem { sheet: self.parts.sheet_of(seq), ..problem }));
         }
-        let mut finished = Finished::default();
-        self.rows.finish((part, None), &mut parts, &mut finished);
         // In a row with a problem, the cells may be misplaced.
         let name = self.rows.name(&group).filter(|_| problems.is_empty());
         let decision = self.decide(&mut parts, problems);

@@ -4,7 +4,6 @@
 //! threads map a chunk, the main thread assembles the previous chunk and reads the next.
 
 use std::collections::BTreeSet;
-use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
@@ -12,7 +11,7 @@ use super::assemble::{Assembler, Batch};
 use super::checks::blank_columns::BlankColumns;
 use super::checks::grouped_identifiers::GroupedIdentifiers;
 use super::checks::twice_encoded::TwiceEncoded;
-use super::row::{MappedRow, ReadRow, RowMapper};
+use super::row::{MappedRow, ReadRow, RowMapper, mapping_threads};
 use super::source::{DataRows, Source};
 use crate::sheet::{Row, column_letters};
 use crate::template::Template;
@@ -29,8 +28,6 @@ const CHUNK_BYTES: usize = 4 << 20;
 /// Maximum size of the mapped values of a chunk and of a batch, in bytes. Threads stop mapping above this size, because a
 /// template can produce long values from few cells.
 const MAPPED_BYTES: usize = 8 << 20;
-/// Maximum number of mapping threads.
-const MAX_MAPPERS: usize = 4;
 
 /// The data produced by a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +96,7 @@ fn pass(
     let mapper = RowMapper::new(source, template, &surveys, mode == ReadMode::Records);
     let mut assembler = Assembler::new(&mapper);
     source.warnings.iter().for_each(|warning| assembler.warn_of_file(warning.clone()));
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).clamp(1, MAX_MAPPERS);
+    let threads = mapping_threads();
     while mapped.len + read.len > 0 {
         let (continues, read_next) = thread::scope(|scope| {
             let rows_per_thread = read.len.div_ceil(threads).max(1);

@@ -1,6 +1,8 @@
 //! Mapping rows to parts of records, and completing records, on any thread.
 
 use std::hash::{BuildHasher, RandomState};
+use std::num::NonZero;
+use std::thread;
 
 use super::checks::name::Name;
 use super::checks::row_problems::{beyond_header, doubtful, unsplit};
@@ -15,6 +17,14 @@ use crate::template::{self, Mapper, Template};
 use crate::upload::edits::Edits;
 use crate::upload::profile::Observed;
 use crate::upload::retry::RowHistory;
+
+/// Maximum number of mapping threads.
+const MAX_MAPPERS: usize = 4;
+
+/// Returns the number of threads that map rows and complete records.
+pub(super) fn mapping_threads() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get).clamp(1, MAX_MAPPERS)
+}
 
 /// A row as read.
 #[derive(Debug, Default)]
@@ -177,7 +187,7 @@ impl<'a> RowMapper<'a> {
         if !parts.problems.is_empty() {
             return;
         }
-        observed.observe(mapper, parts, &self.hasher);
+        observed.observe(mapper, parts);
         // Only non-idempotent records are compared by body.
         let must_not_repeat = self.template.record.input().must_not_repeat();
         if self.encodes || must_not_repeat {

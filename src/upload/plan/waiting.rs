@@ -1,9 +1,12 @@
 //! Records in the order of the sheet that wait for further rows, or for earlier records.
 
+use std::thread;
+
 use super::checks::repeated::RepeatedLines;
 use super::decision::Decision;
 use super::request::Request;
-use crate::ledger::Problem;
+use super::row::{Finished, RowMapper, mapping_threads};
+use crate::ledger::{Problem, Seq};
 use crate::template::map::Parts;
 use crate::upload::retry::RowHistory;
 
@@ -21,6 +24,44 @@ pub(super) struct Incomplete {
     pub problems: Vec<Problem>,
     /// The histories of the rows, if the file is a report.
     pub histories: Vec<RowHistory>,
+    /// The result of [`Incomplete::finish`].
+    pub finished: Option<Box<Finished>>,
+}
+
+impl Incomplete {
+    /// Checks the record and writes its request, unless this was done before: all its rows are known. `part` is that of its
+    /// first row.
+    pub(super) fn finish(&mut self, rows: &RowMapper<'_>, part: usize) -> Box<Finished> {
+        self.finished.take().unwrap_or_else(|| {
+            let mut finished = Box::default();
+            rows.finish((part, None), &mut self.parts, &mut finished);
+            finished
+        })
+    }
+}
+
+/// Finishes the incomplete ones of `records` on several threads: they have no further rows. `part_of` returns the part with
+/// the first row of a record.
+pub(super) fn finish_all<'w>(
+    records: impl Iterator<Item = (Seq, &'w mut Waiting)>,
+    rows: &RowMapper<'_>,
+    part_of: impl Fn(Seq) -> usize,
+) {
+    let incomplete = records.filter_map(|(seq, waiting)| match waiting {
+        Waiting::Incomplete(record) => Some((part_of(seq), record)),
+        Waiting::Complete(_) => None,
+    });
+    let mut incomplete: Vec<(usize, &mut Incomplete)> = incomplete.collect();
+    let per_thread = incomplete.len().div_ceil(mapping_threads()).max(1);
+    thread::scope(|scope| {
+        for records in incomplete.chunks_mut(per_thread) {
+            scope.spawn(move || {
+                for (part, record) in records {
+                    record.finished = Some(record.finish(rows, *part));
+                }
+            });
+        }
+    });
 }
 
 /// A record with all rows.

@@ -11,7 +11,7 @@ use super::{Distinct, FieldProfile, Profile, Sample};
 use crate::decimal::Decimal;
 use crate::records::JsonType;
 use crate::template::Template;
-use crate::template::map::unquoted;
+use crate::template::map::{Parts, unquoted};
 
 /// Maximum number of different values counted.
 const MAX_DISTINCT: usize = 10_000;
@@ -53,16 +53,16 @@ impl Collector {
         Collector { records: 0, lines: 0, fields: record.chain(lines).collect(), currencies: BTreeMap::new() }
     }
 
-    /// Adds a record without problems.
-    pub(in crate::upload) fn add(&mut self, record: &Observed) {
+    /// Adds a record without problems, by its values and what was observed about them.
+    pub(in crate::upload) fn add(&mut self, template: &Template, parts: &Parts, observed: &Observed) {
         self.records += 1;
-        self.lines += record.lines();
-        for value in record.values() {
-            if let Some(field) = self.fields.get_mut(value.rule) {
-                field.add(&value);
+        let mut values = observed.values();
+        self.lines += parts.visit_values(template, &mut |rule, json| {
+            if let (Some(field), Some(value)) = (self.fields.get_mut(rule), values.next()) {
+                field.add(json, value);
             }
-        }
-        if let Some(currency) = record.currency() {
+        });
+        if let Some(currency) = observed.currency() {
             match self.currencies.get_mut(currency.as_str()) {
                 Some(count) => *count += 1,
                 None => drop(self.currencies.insert(currency.to_string(), 1)),
@@ -88,31 +88,31 @@ impl Field {
         Field { name, is_of_lines, filled: 0, distinct: HashTable::new(), samples: Vec::new(), range }
     }
 
-    fn add(&mut self, value: &Value<'_>) {
+    fn add(&mut self, json: &str, value: Value) {
         self.filled += 1;
-        self.count(value);
+        self.count(json, value.hash);
         match (&mut self.range, value.number) {
             (FieldRange::Numbers(values), Some(number)) => values.add(&number),
-            (FieldRange::Dates(values), _) => values.add(unquoted(value.json).as_ref()),
+            (FieldRange::Dates(values), _) => values.add(unquoted(json).as_ref()),
             (FieldRange::Numbers(_) | FieldRange::None, _) => {}
         }
     }
 
     /// Counts different values, and the samples.
-    fn count(&mut self, value: &Value<'_>) {
+    fn count(&mut self, json: &str, hash: u64) {
         if self.distinct.len() > MAX_DISTINCT {
             return;
         }
-        match self.distinct.entry(value.hash, |hash| *hash == value.hash, |hash| *hash) {
+        match self.distinct.entry(hash, |known| *known == hash, |known| *known) {
             Entry::Vacant(entry) => {
-                entry.insert(value.hash);
+                entry.insert(hash);
                 if self.samples.len() < SAMPLES {
-                    let text = unquoted(value.json).chars().take(SAMPLE_LENGTH).collect();
-                    self.samples.push((value.hash, Sample { text, count: 1 }));
+                    let text = unquoted(json).chars().take(SAMPLE_LENGTH).collect();
+                    self.samples.push((hash, Sample { text, count: 1 }));
                 }
             }
             Entry::Occupied(_) => {
-                if let Some((_, sample)) = self.samples.iter_mut().find(|(hash, _)| *hash == value.hash) {
+                if let Some((_, sample)) = self.samples.iter_mut().find(|(known, _)| *known == hash) {
                     sample.count += 1;
                 }
             }

@@ -1,36 +1,23 @@
 //! The values of one record, prepared for the profile on any thread.
 
-use std::hash::{BuildHasher, RandomState};
+use twox_hash::XxHash3_64;
 
 use crate::currency::Currency;
 use crate::decimal::{self, Decimal};
 use crate::template::Mapper;
 use crate::template::map::Parts;
 
-/// The values of a record. Its buffers are reused.
+/// What is known about the values of a record. Its buffer is reused.
 #[derive(Debug, Default)]
 pub(in crate::upload) struct Observed {
-    values: Vec<Place>,
-    /// The values as JSON, concatenated.
-    json: String,
-    lines: u64,
+    /// In the order of [`Parts::visit_values`].
+    values: Vec<Value>,
     currency: Option<Currency>,
 }
 
-#[derive(Debug)]
-struct Place {
-    /// The index of the rule, as in [`crate::template::Template::rules`].
-    rule: usize,
-    /// The end of its JSON.
-    end: usize,
-    hash: u64,
-    number: Option<Decimal>,
-}
-
 /// A value of a rule, neither null nor empty.
-pub(super) struct Value<'a> {
-    pub(super) rule: usize,
-    pub(super) json: &'a str,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Value {
     pub(super) hash: u64,
     /// The value of a number.
     pub(super) number: Option<Decimal>,
@@ -39,39 +26,25 @@ pub(super) struct Value<'a> {
 impl Observed {
     pub(in crate::upload) fn clear(&mut self) {
         self.values.clear();
-        self.json.clear();
-        (self.lines, self.currency) = (0, None);
+        self.currency = None;
     }
 
     /// Adds the values of a record without problems.
-    pub(in crate::upload) fn observe(&mut self, mapper: &Mapper<'_>, parts: &Parts, hasher: &RandomState) {
+    pub(in crate::upload) fn observe(&mut self, mapper: &Mapper<'_>, parts: &Parts) {
         let template = mapper.template();
-        self.lines = parts.visit_values(template, &mut |rule, json| {
+        parts.visit_values(template, &mut |rule, json| {
             let is_number = template.rule(rule).is_some_and(|rule| rule.field.json.is_number());
-            self.push(rule, is_number, json, hasher);
+            let number = if is_number { decimal::parse(json).ok() } else { None };
+            self.values.push(Value { hash: XxHash3_64::oneshot(json.as_bytes()), number });
         });
         self.currency = mapper.currency(parts);
-    }
-
-    fn push(&mut self, rule: usize, is_number: bool, json: &str, hasher: &RandomState) {
-        let number = if is_number { decimal::parse(json).ok() } else { None };
-        self.json.push_str(json);
-        self.values.push(Place { rule, end: self.json.len(), hash: hasher.hash_one(json), number });
-    }
-
-    pub(super) fn lines(&self) -> u64 {
-        self.lines
     }
 
     pub(super) fn currency(&self) -> Option<Currency> {
         self.currency
     }
 
-    pub(super) fn values(&self) -> impl Iterator<Item = Value<'_>> {
-        let mut start = 0;
-        self.values.iter().map(move |place| {
-            let json = &self.json[std::mem::replace(&mut start, place.end)..place.end];
-            Value { rule: place.rule, json, hash: place.hash, number: place.number }
-        })
+    pub(super) fn values(&self) -> impl Iterator<Item = Value> {
+        self.values.iter().copied()
     }
 }

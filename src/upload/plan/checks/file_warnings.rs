@@ -159,8 +159,8 @@ pub(in crate::upload::plan) fn other_template(book: &Book, template: &Template, 
     let rows = book.first_rows(part.sheet, HEADER_SEARCH_ROWS).ok()?;
     let used = Fit::of(template, &rows)?.used;
     let fits = BUILT_IN.iter().filter_map(|(name, source)| {
-        let other = load(name, source, &no_tables).ok()?;
-        let fit = Fit::of(&other, &rows).filter(|_| other.record != template.record)?;
+        let other = load(name, source, &no_tables).ok().filter(|other| other.record != template.record)?;
+        let fit = Fit::of(&other, &rows)?;
         (fit.is_good() && fit.used > used).then(|| (fit, *name, other.record.input().plural))
     });
     let (fit, name, plural) = fits.max_by_key(|(fit, _, _)| fit.used)?;
