@@ -6,6 +6,7 @@
 
 mod cli;
 mod docs;
+mod earlier;
 mod environment;
 mod faults;
 mod hostile;
