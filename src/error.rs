@@ -170,7 +170,8 @@ fn exit_of_ledger(error: &ledger::Error) -> Exit {
         E::NoSuchRun(_) | E::NoRuns | E::OnlyForFiles(_) | E::OnlyForServers(_) => Exit::Usage,
         E::Open { .. }
         | E::Connect { .. }
-        | E::OtherVersion { .. }
+        | E::NewerVersion { .. }
+        | E::DevelopmentVersion { .. }
         | E::Database(_)
         | E::Corrupt(_)
         | E::Damaged { .. }

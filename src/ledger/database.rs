@@ -1,11 +1,6 @@
 //! The ledger over SQLite or PostgreSQL.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
-
-use sqlx::SqlStr;
-use sqlx::migrate::{Migration, MigrationType, Migrator};
-use sqlx::{AssertSqlSafe, SqlSafeStr};
 
 use super::error::{Error, corrupt};
 use super::lease::Leases;
@@ -27,10 +22,6 @@ pub struct Ledger {
 
 /// The name of the database.
 pub(super) const FILE: &str = "ledger.db";
-/// The `CREATE` statements for both databases.
-pub(super) const TABLES: &str = include_str!("migrations/0001_ledger.sql");
-/// Additional statements for PostgreSQL.
-const POSTGRES: &str = include_str!("migrations/0001_postgres.sql");
 
 impl Ledger {
     /// Begins a writing transaction.
@@ -63,20 +54,6 @@ impl Ledger {
         self.reader.close().await;
         self.writer.close().await;
     }
-}
-
-/// Returns the migrations of a database.
-pub(super) fn migrator(dialect: Dialect) -> Migrator {
-    let tables = match dialect {
-        Dialect::Sqlite => SqlStr::from_static(TABLES),
-        // PostgreSQL has no WITHOUT ROWID.
-        Dialect::Postgres => {
-            let tables = TABLES.replace(" BLOB", " BYTEA").replace(") WITHOUT ROWID;", ");");
-            AssertSqlSafe(format!("{tables}\n{POSTGRES}")).into_sql_str()
-        }
-    };
-    let ledger = Migration::new(1, Cow::Borrowed("ledger"), MigrationType::Simple, tables, false);
-    Migrator { migrations: Cow::Owned(vec![ledger]), ..Migrator::DEFAULT }
 }
 
 /// Returns the JSON of a value for a column or a list parameter.

@@ -13,8 +13,10 @@ pub enum Error {
     /// The server refused the connection, or can't be used.
     #[error("the ledger {ledger} can't be used: {reason}")]
     Connect { ledger: String, reason: String, remedy: String },
-    #[error("the ledger {ledger} was created by another version of sheetport (migration {step} is unknown here)")]
-    OtherVersion { ledger: String, step: i64 },
+    #[error("a newer version of sheetport has used the ledger {ledger}, and this version can't read it any more")]
+    NewerVersion { ledger: String },
+    #[error("the ledger {ledger} was created by a development version of sheetport that was never released")]
+    DevelopmentVersion { ledger: String },
     #[error("the ledger can't be read or written: {0}")]
     Database(#[source] sqlx::Error),
     #[error("the ledger contains data that this version can't read: {0}")]
@@ -83,9 +85,16 @@ impl Error {
             Error::Open { .. } => {
                 "set SHEETPORT_HOME to a folder where you may write; an existing ledger is never replaced".to_owned()
             }
-            Error::OtherVersion { .. } => "use the version that created it, or set SHEETPORT_HOME to a new folder; an \
-                                           existing ledger is never replaced"
-                .to_owned(),
+            Error::NewerVersion { .. } => {
+                "install the newest version, or set SHEETPORT_HOME to a new folder; an existing \
+                                           ledger is never replaced"
+                    .to_owned()
+            }
+            Error::DevelopmentVersion { .. } => {
+                "use the version that created it, or set SHEETPORT_HOME to a new folder; an \
+                                                 existing ledger is never replaced"
+                    .to_owned()
+            }
             error @ Error::Database(_) if error.is_damage() => FILE_REMEDY.to_owned(),
             Error::DamagedFile { .. } => FILE_REMEDY.to_owned(),
             Error::Damaged { run, .. } => format!(

@@ -38,6 +38,7 @@ mod run;
 mod settings;
 mod sqlite;
 mod state;
+mod tables;
 mod unsent;
 
 pub use accounting::Accounting;

@@ -4,25 +4,28 @@ use std::path::Path;
 
 use sqlx::postgres::PgPoolOptions;
 
-use super::database::{Ledger, migrator};
+use super::database::Ledger;
 use super::error::Error;
 use super::lease::Leases;
+use super::tables::{STEPS, migrator};
 use crate::readers::create_private_folder;
 use crate::sql::{Dialect, Pool, ServerAddress, ServerError, Tables};
 
 impl Ledger {
-    /// Opens the ledger at `address`, and creates the tables in an empty database. Files of this machine are in `folder`.
+    /// Opens the ledger at `address`. Creates its tables if the database is empty, and brings those of an earlier version up to
+    /// date. Files that belong to this machine are in `folder`.
     ///
     /// # Errors
-    /// [`Error::Connect`] if the database can't be used, [`Error::OtherVersion`] if another version created the tables.
+    /// [`Error::Connect`] if the database can't be used, [`Error::NewerVersion`] if a newer version has changed the tables.
     pub async fn connect(address: &ServerAddress, folder: &Path) -> Result<Ledger, Error> {
         create_private_folder(&folder.join("locks"))
             .map_err(|error| Error::Open { path: folder.join("locks"), reason: error.to_string() })?;
-        let tables = Tables { content: "ledger", mark: "record_block", migrator: migrator(Dialect::Postgres) };
+        let tables = Tables { content: "ledger", mark: "record_block", migrator: migrator(Dialect::Postgres, STEPS) };
         let ledger = address.to_string();
         let options = tables.prepare(address).await.map_err(|error| match error {
             ServerError::Unusable { reason, remedy } => Error::Connect { ledger, reason, remedy },
-            ServerError::OtherVersion { step } => Error::OtherVersion { ledger, step },
+            ServerError::NewerVersion => Error::NewerVersion { ledger },
+            ServerError::DevelopmentVersion => Error::DevelopmentVersion { ledger },
             ServerError::Database(error) => error.into(),
         })?;
         let keeps_statements = address.keeps_statements();

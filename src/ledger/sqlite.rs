@@ -8,10 +8,11 @@ use sqlx::migrate::MigrateError;
 use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection};
 
-use super::database::{FILE, Ledger, migrator};
+use super::database::{FILE, Ledger};
 use super::error::Error;
 use super::integrity::log::loses_commits;
 use super::lease::Leases;
+use super::tables::{ALTERED, STEPS, Step, are_as_defined, migrator};
 use crate::readers::create_private_folder;
 use crate::sql::{Dialect, Pool};
 
@@ -19,16 +20,21 @@ use crate::sql::{Dialect, Pool};
 const READONLY_ROLLBACK: &str = "776";
 
 impl Ledger {
-    /// Opens the ledger in `folder`. Creates both if necessary.
+    /// Opens the ledger in `folder`. Creates both if necessary, and brings the tables of an earlier version up to date.
     ///
     /// # Errors
-    /// [`Error::DamagedFile`] if the latest changes would be lost.
+    /// [`Error::DamagedFile`] if the latest changes would be lost or the tables were altered, and [`Error::NewerVersion`] if a newer
+    /// version has changed the tables.
     pub async fn open(folder: &Path) -> Result<Ledger, Error> {
-        Ledger::open_as_is(folder, false).await
+        Ledger::open_with(folder, false, STEPS).await
     }
 
     /// Opens the ledger in `folder`. `accepts_loss` drops the latest changes if they can't be read.
     pub(super) async fn open_as_is(folder: &Path, accepts_loss: bool) -> Result<Ledger, Error> {
+        Ledger::open_with(folder, accepts_loss, STEPS).await
+    }
+
+    async fn open_with(folder: &Path, accepts_loss: bool, steps: &[Step]) -> Result<Ledger, Error> {
         let path = folder.join(FILE);
         let failed = |reason: String| Error::Open { path: path.clone(), reason };
         create_private_folder(&folder.join("locks")).map_err(|error| failed(error.to_string()))?;
@@ -60,26 +66,25 @@ impl Ledger {
         let pool = SqlitePoolOptions::new().max_connections(1).connect_with(creating).await;
         let writer = pool.map_err(|error| opening_error(&path, error))?;
         make_private(&path).map_err(|error| failed(error.to_string()))?;
-        migrator(Dialect::Sqlite).run(&writer).await.map_err(|error| match error {
-            MigrateError::VersionMissing(step) | MigrateError::VersionMismatch(step) => {
-                Error::OtherVersion { ledger: path.display().to_string(), step }
-            }
+        let as_defined = are_as_defined(&writer, steps).await;
+        if !accepts_loss && !as_defined.map_err(|error| opening_error(&path, error))? {
+            return Err(Error::DamagedFile { path, what: ALTERED.to_owned() });
+        }
+        migrator(Dialect::Sqlite, steps).run(&writer).await.map_err(|error| match error {
+            MigrateError::VersionMissing(_) => Error::NewerVersion { ledger: path.display().to_string() },
+            MigrateError::VersionMismatch(_) => Error::DevelopmentVersion { ledger: path.display().to_string() },
             MigrateError::Execute(error) => opening_error(&path, error),
             error => failed(error.to_string()),
         })?;
         let reader = SqlitePoolOptions::new().max_connections(2).connect_with(options.read_only(true)).await;
         let reader = reader.map_err(|error| opening_error(&path, error))?;
-        let ledger = Ledger {
+        Ok(Ledger {
             writer: Pool::Sqlite(writer),
             reader: Pool::Sqlite(reader),
             folder: folder.to_owned(),
             file: Some(path),
             leases: Leases::default(),
-        };
-        if !accepts_loss {
-            ledger.verify_tables().await?;
-        }
-        Ok(ledger)
+        })
     }
 }
 
@@ -138,4 +143,55 @@ fn make_private(path: &Path) -> std::io::Result<()> {
     std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
     let _ = path;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sql;
+
+    /// The steps of a later version, whose second one changes and adds tables.
+    fn later() -> Vec<Step> {
+        let sql = "ALTER TABLE outcome ADD COLUMN noted TEXT; CREATE INDEX outcome_noted ON outcome (noted); \
+                   CREATE TABLE note (run BIGINT PRIMARY KEY); INSERT INTO note (run) SELECT run FROM total;";
+        [STEPS, &[Step { version: 1 + STEPS.len() as i64, name: "notes", sql, postgres: "" }]].concat()
+    }
+
+    async fn execute(ledger: &Ledger, statement: &'static str) {
+        sql::query(statement).execute(&ledger.writer).await.expect("a statement");
+    }
+
+    #[tokio::test]
+    async fn a_ledger_of_an_earlier_version_is_brought_up_to_date_and_newer_ones_are_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let ledger = Ledger::open(folder.path()).await.expect("a ledger");
+        execute(&ledger, "INSERT INTO total SELECT 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0").await;
+        ledger.close().await;
+
+        let later = later();
+        for _ in 0..2 {
+            let ledger =
+                Ledger::open_with(folder.path(), false, &later).await.expect("the ledger of the version before");
+            let notes: Vec<i64> =
+                sql::query_scalar("SELECT run FROM note").fetch_all(&ledger.reader).await.expect("notes");
+            assert_eq!(notes, [7]);
+            ledger.close().await;
+        }
+        let before = std::fs::read(folder.path().join(FILE)).expect("the file");
+        assert!(matches!(Ledger::open(folder.path()).await, Err(Error::NewerVersion { .. })));
+        assert!(std::fs::read(folder.path().join(FILE)).expect("the file") == before);
+    }
+
+    #[tokio::test]
+    async fn an_altered_table_is_noticed_before_a_step_changes_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let ledger = Ledger::open(folder.path()).await.expect("a ledger");
+        execute(&ledger, "CREATE INDEX other ON outcome (at)").await;
+        ledger.close().await;
+        for steps in [STEPS, &later()] {
+            assert!(matches!(Ledger::open_with(folder.path(), false, steps).await, Err(Error::DamagedFile { .. })));
+        }
+        let repaired = Ledger::open_as_is(folder.path(), true).await.expect("opened for a repair");
+        assert!(matches!(repaired.verify_tables().await, Err(Error::DamagedFile { .. })));
+    }
 }

@@ -34,9 +34,10 @@ pub(crate) struct Tables {
 pub(crate) enum ServerError {
     #[error("{reason}")]
     Unusable { reason: String, remedy: String },
-    /// The migration `step` is unknown here.
-    #[error("it was created by another version of sheetport (migration {step} is unknown here)")]
-    OtherVersion { step: i64 },
+    #[error("a newer version of sheetport has used it")]
+    NewerVersion,
+    #[error("it was created by a development version of sheetport that was never released")]
+    DevelopmentVersion,
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
@@ -100,9 +101,10 @@ impl Tables {
         let applied = connection.fetch_all(sqlx::raw_sql("SELECT version, checksum FROM _sqlx_migrations")).await?;
         for row in &applied {
             let (step, checksum): (i64, Vec<u8>) = (row.try_get(0)?, row.try_get(1)?);
-            let is_known = |migration: &Migration| migration.version == step && *migration.checksum == checksum;
-            if !self.migrator.iter().any(is_known) {
-                return Err(ServerError::OtherVersion { step });
+            match self.migrator.iter().find(|migration| migration.version == step) {
+                Some(migration) if *migration.checksum == checksum => {}
+                Some(_) => return Err(ServerError::DevelopmentVersion),
+                None => return Err(ServerError::NewerVersion),
             }
         }
         Ok(applied.len() == self.migrator.iter().count())

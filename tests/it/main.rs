@@ -6,11 +6,13 @@
 
 mod cli;
 mod docs;
+mod earlier;
 mod environment;
 mod faults;
 mod hostile;
 mod house;
 mod ledger;
+mod packaging;
 mod postgres;
 mod serve_load;
 mod service;

@@ -8,7 +8,6 @@ pub(super) mod inspect;
 pub(super) mod log;
 pub(super) mod part;
 pub(super) mod repair;
-mod schema;
 pub(super) mod seal;
 pub(super) mod totals;
 mod verify;

@@ -74,11 +74,11 @@ async fn sealed(transaction: &mut Transaction, run: RunId) -> Result<Option<(Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::database::TABLES;
+    use crate::ledger::tables::STEPS;
 
     #[test]
     fn every_column_of_a_run_is_sealed() {
-        let (_, table) = TABLES.split_once("CREATE TABLE run (\n").expect("the table of runs");
+        let (_, table) = STEPS[0].sql.split_once("CREATE TABLE run (\n").expect("the table of runs");
         let (table, _) = table.split_once(");").expect("an end of the table");
         let columns = table.lines().filter_map(|line| line.trim().split(' ').next()).filter(|name| *name != "--");
         let columns: Vec<&str> = columns.collect();

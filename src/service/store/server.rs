@@ -38,7 +38,7 @@ pub(super) fn failed(address: &ServerAddress, error: ServerError) -> Error {
     let storage = address.to_string();
     match error {
         ServerError::Unusable { reason, remedy } => Error::Server { storage, reason, remedy },
-        ServerError::OtherVersion { .. } => Error::OtherVersion { storage },
+        ServerError::NewerVersion | ServerError::DevelopmentVersion => Error::OtherVersion { storage },
         ServerError::Database(error) => Error::Server {
             storage,
             reason: error.to_string(),

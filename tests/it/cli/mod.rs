@@ -182,7 +182,7 @@ fn items(count: usize) -> String {
 
 /// A CSV file's rows, the header first. The fields of a report are separated by semicolons if those of its file were.
 #[track_caller]
-fn table(path: &Path) -> Vec<Vec<String>> {
+pub fn table(path: &Path) -> Vec<Vec<String>> {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
     let header = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -198,7 +198,7 @@ fn own_titles(table: &[Vec<String>]) -> Vec<&str> {
 
 /// The cells below one header of a table.
 #[track_caller]
-fn column<'a>(table: &'a [Vec<String>], header: &str) -> Vec<&'a str> {
+pub fn column<'a>(table: &'a [Vec<String>], header: &str) -> Vec<&'a str> {
     let place = table[0].iter().position(|name| name == header);
     let place = place.unwrap_or_else(|| panic!("no {header} in {:?}", table[0]));
     table[1..].iter().map(|row| row[place].as_str()).collect()

@@ -7,7 +7,7 @@ mod commands;
 mod inline;
 mod links;
 mod messages;
-mod pages;
+pub mod pages;
 mod pictures;
 mod shells;
 #[cfg(unix)]

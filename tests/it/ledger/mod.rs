@@ -53,7 +53,12 @@ async fn assert_refused(folder: &Path, words: &str) {
     let database = folder.join("ledger.db");
     let before = std::fs::read(&database).ok();
     match Ledger::open(folder).await {
-        Err(error @ (Error::Open { .. } | Error::OtherVersion { .. } | Error::DamagedFile { .. })) => {
+        Err(
+            error @ (Error::Open { .. }
+            | Error::NewerVersion { .. }
+            | Error::DevelopmentVersion { .. }
+            | Error::DamagedFile { .. }),
+        ) => {
             let said = error.to_string();
             assert!(said.contains(words) && said.contains(&database.display().to_string()), "{said}");
         }
@@ -133,7 +138,7 @@ async fn a_ledger_of_a_newer_version_is_refused_and_unchanged() {
     let insert = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
                   VALUES (99, 'later', TRUE, X'00', 1)";
     execute(folder.path(), insert).await;
-    assert_refused(folder.path(), "another version of sheetport (migration 99").await;
+    assert_refused(folder.path(), "a newer version of sheetport").await;
 }
 
 #[tokio::test]
@@ -141,7 +146,7 @@ async fn a_ledger_with_different_tables_is_refused_and_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path()).await.close().await;
     execute(folder.path(), "UPDATE _sqlx_migrations SET checksum = X'00'").await;
-    assert_refused(folder.path(), "another version of sheetport (migration 1").await;
+    assert_refused(folder.path(), "a development version of sheetport").await;
 }
 
 #[tokio::test]

@@ -224,9 +224,9 @@ async fn databases_that_cannot_be_used_are_refused_and_unchanged() {
     assert_refused(&empty, &["may not create tables", "grant"]).await;
 
     server.query("ledger", "UPDATE _sqlx_migrations SET version = 99");
-    assert_refused(&address, &["another version of sheetport (migration 99"]).await;
+    assert_refused(&address, &["a newer version of sheetport", "newest version"]).await;
     server.query("ledger", "UPDATE _sqlx_migrations SET version = 1, checksum = '\\x00'");
-    assert_refused(&address, &["another version of sheetport (migration 1"]).await;
+    assert_refused(&address, &["a development version of sheetport"]).await;
 
     server.crash();
     assert_refused(&address, &["can't be reached", "check the name and the port"]).await;

@@ -1,0 +1,92 @@
+//! The tables of the ledger, and the steps that lead to them from each released version. `migrations/README.md` has the rules for
+//! a new step.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, SqlSafeStr, SqlStr, SqliteConnection, SqlitePool};
+
+use super::database::Ledger;
+use super::error::Error;
+use crate::sql::{Dialect, Pool};
+
+/// A step from the tables of one version to those of the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub(super) version: i64,
+    pub(super) name: &'static str,
+    /// The statements for both databases.
+    pub(super) sql: &'static str,
+    /// The statements that follow in PostgreSQL.
+    pub(super) postgres: &'static str,
+}
+
+/// All steps, in order.
+pub(super) const STEPS: &[Step] = &[Step {
+    version: 1,
+    name: "ledger",
+    sql: include_str!("migrations/0001_ledger.sql"),
+    postgres: include_str!("migrations/0001_postgres.sql"),
+}];
+
+/// What is wrong with a file whose tables are not as they were created.
+pub(super) const ALTERED: &str = "the definition of a table was altered";
+
+/// Returns the migrations of a database.
+pub(super) fn migrator(dialect: Dialect, steps: &[Step]) -> Migrator {
+    let migrations = steps.iter().map(|step| {
+        let sql = match dialect {
+            Dialect::Sqlite => SqlStr::from_static(step.sql),
+            // PostgreSQL has no WITHOUT ROWID.
+            Dialect::Postgres => {
+                let tables = step.sql.replace(" BLOB", " BYTEA").replace(") WITHOUT ROWID;", ");");
+                AssertSqlSafe(format!("{tables}\n{}", step.postgres)).into_sql_str()
+            }
+        };
+        Migration::new(step.version, Cow::Borrowed(step.name), MigrationType::Simple, sql, false)
+    });
+    Migrator { migrations: Cow::Owned(migrations.collect()), ..Migrator::DEFAULT }
+}
+
+impl Ledger {
+    /// Checks that the tables of a file are defined as when they were created.
+    ///
+    /// # Errors
+    /// [`Error::DamagedFile`] if they are not.
+    pub(super) async fn verify_tables(&self) -> Result<(), Error> {
+        match (&self.reader, &self.file) {
+            (Pool::Sqlite(reader), Some(path)) if !are_as_defined(reader, STEPS).await? => {
+                Err(Error::DamagedFile { path: path.clone(), what: ALTERED.to_owned() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether the tables and indexes of a file are defined as the steps that were applied to it define them. A flipped bit in a
+/// definition could change what a statement means. Unknown steps are left to the migrator, which refuses them.
+pub(super) async fn are_as_defined(pool: &SqlitePool, steps: &[Step]) -> Result<bool, sqlx::Error> {
+    let is_new = "SELECT COUNT(*) = 0 FROM sqlite_master WHERE name = '_sqlx_migrations'";
+    if sqlx::query_scalar(is_new).fetch_one(pool).await? {
+        return Ok(true);
+    }
+    let applied: Vec<i64> = sqlx::query_scalar("SELECT version FROM _sqlx_migrations").fetch_all(pool).await?;
+    if applied.iter().any(|version| steps.iter().all(|step| step.version != *version)) {
+        return Ok(true);
+    }
+    let mut model = SqliteConnection::connect("sqlite::memory:").await?;
+    for step in steps.iter().filter(|step| applied.contains(&step.version)) {
+        model.execute(step.sql).await?;
+    }
+    let expected = definitions(&mut model).await?;
+    model.close().await?;
+    Ok(definitions(&mut *pool.acquire().await?).await? == expected)
+}
+
+/// Returns name, table and statement of each table and index. SQLite keeps the text of the statements.
+async fn definitions(connection: &mut SqliteConnection) -> Result<BTreeSet<(String, String, String)>, sqlx::Error> {
+    let query =
+        "SELECT name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL AND tbl_name <> '_sqlx_migrations'";
+    Ok(sqlx::query_as(query).fetch_all(connection).await?.into_iter().collect())
+}
