@@ -71,7 +71,9 @@ pub(super) fn migrator(dialect: Dialect) -> Migrator {
         Dialect::Sqlite => SqlStr::from_static(TABLES),
         // PostgreSQL has no WITHOUT ROWID.
         Dialect::Postgres => {
-            let tables = TABLES.replace(" BLOB", " BYTEA").replace(") WITHOUT ROWID;", ");");
+            let identity = " BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY";
+            let tables = TABLES.replace(" INTEGER PRIMARY KEY", identity);
+            let tables = tables.replace(" BLOB", " BYTEA").replace(") WITHOUT ROWID;", ");");
             AssertSqlSafe(format!("{tables}\n{POSTGRES}")).into_sql_str()
         }
     };

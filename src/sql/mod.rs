@@ -8,6 +8,7 @@
 mod address;
 mod dialect;
 mod pool;
+mod postgres_transaction;
 mod query;
 mod row;
 mod server;

@@ -11,6 +11,7 @@ mod faults;
 mod hostile;
 mod house;
 mod ledger;
+mod packaging;
 mod postgres;
 mod serve_load;
 mod service;
