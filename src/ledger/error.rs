@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use sqlx::postgres::PgDatabaseError;
 
 use super::ids::RunId;
+use crate::sql::message;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -15,7 +16,7 @@ pub enum Error {
     Connect { ledger: String, reason: String, remedy: String },
     #[error("the ledger {ledger} was created by another version of sheetport (migration {step} is unknown here)")]
     OtherVersion { ledger: String, step: i64 },
-    #[error("the ledger can't be read or written: {0}")]
+    #[error("the ledger can't be read or written: {}", message(.0))]
     Database(#[source] sqlx::Error),
     #[error("the ledger contains data that this version can't read: {0}")]
     Corrupt(String),
