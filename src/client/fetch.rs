@@ -109,12 +109,16 @@ async fn fetch_with<T>(
                     return Err(Stop::Throttled.into());
                 }
                 let pause = after.unwrap_or_else(|| backoff(throttled, true, fastrand::f64()));
-                pace.hold((Instant::now() + pause).into_std());
+                let until = (Instant::now() + pause).into_std();
+                pace.hold(until);
+                pace.share_pause(until);
                 continue;
             }
             NextStep::Retry { after, failure } | NextStep::Unknown { after, failure, .. } => {
                 if let Some(pause) = after {
-                    pace.hold((Instant::now() + pause).into_std());
+                    let until = (Instant::now() + pause).into_std();
+                    pace.hold(until);
+                    pace.share_pause(until);
                 }
                 failure
             }

@@ -17,6 +17,7 @@ mod retry;
 mod review;
 mod runs;
 mod runs_check;
+mod runs_history;
 mod runs_prune;
 mod runs_wait;
 mod serve;

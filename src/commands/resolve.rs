@@ -3,11 +3,10 @@
 use serde_json::json;
 
 use super::runs::time;
-use super::shared::person::login_name;
 use crate::cli::{Resolve, Rows};
 use crate::error::{Exit, Failure};
 use crate::language::say;
-use crate::ledger::{Resolution, Seq, UnknownRecord};
+use crate::ledger::{Resolution, Seq, UnknownRecord, user_name};
 use crate::operations::{Resolved, Resolving};
 use crate::settings::Settings;
 use crate::ui;
@@ -16,7 +15,7 @@ use crate::ui;
 const MAX_SHOWN: u64 = 50;
 
 pub(super) async fn run(args: &Resolve, settings: &Settings) -> Result<Exit, Failure> {
-    let by = args.by.clone().unwrap_or_else(login_name);
+    let by = args.by.clone().unwrap_or_else(user_name);
     let mut resolution = Resolving::begin(&settings.context, args.run, &by).await?;
     let has_verdicts = args.sent.is_some() || args.failed.is_some() || args.all_sent || args.all_failed;
     let asks = !has_verdicts && settings.output.can_ask();

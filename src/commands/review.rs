@@ -8,11 +8,11 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::shared::input::open;
-use super::shared::person::login_name;
 use super::shared::signals::Interrupt;
 use crate::cli::Review;
 use crate::error::{Exit, Failure};
 use crate::language::say;
+use crate::ledger::user_name;
 use crate::operations::{self, Context, InputFile};
 use crate::review;
 use crate::settings::{Output, Settings};
@@ -53,7 +53,7 @@ pub(super) async fn serve(
         Failure::new(Exit::Usage, message, "choose another address or port with --listen")
     };
     let listener = TcpListener::bind(page.listen).await.map_err(unusable)?;
-    let server = review::Server::new(context, login_name(), file, listener).map_err(unusable)?;
+    let server = review::Server::new(context, user_name(), file, listener).map_err(unusable)?;
     let address = server.address();
     let interrupt = Interrupt::default();
     let mut stop = Box::pin(async move { interrupt.signal().await });

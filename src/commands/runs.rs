@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
+use super::runs_history;
 use crate::cli::{Runs, RunsAction};
 use crate::error::{Exit, Failure};
 use crate::language::{message, say, tenths, word};
@@ -42,10 +43,11 @@ async fn list(args: &Runs, settings: &Settings) -> Result<Exit, Failure> {
 }
 
 async fn show(run: Option<RunId>, settings: &Settings) -> Result<Exit, Failure> {
-    let RunDetails { run, accounting, retried_by } = operations::show_run(&settings.context, run).await?;
+    let RunDetails { run, accounting, retried_by, history } = operations::show_run(&settings.context, run).await?;
     if settings.output.json {
         let mut json = as_json(&run, &accounting);
         json["retried_by"] = json!(retried_by);
+        json["history"] = runs_history::as_json(&history);
         ui::json(&json);
         return Ok(Exit::Done);
     }
@@ -73,6 +75,7 @@ async fn show(run: Option<RunId>, settings: &Settings) -> Result<Exit, Failure> 
             ui::line(format_args!("  {} {}", ui::label(name, 10), message(&text)));
         }
     }
+    runs_history::print(&history);
     ui::accounting::print(&accounting);
     Ok(Exit::Done)
 }

@@ -6,11 +6,10 @@ use serde_json::json;
 
 use super::shared::console::Console;
 use super::shared::finish::finish;
-use super::shared::person::login_name;
 use super::shared::signals::Interrupt;
 use crate::error::{Exit, Failure};
 use crate::language::say;
-use crate::ledger::RunId;
+use crate::ledger::{RunId, user_name};
 use crate::operations::{self, Event};
 use crate::settings::Settings;
 use crate::ui;
@@ -47,7 +46,7 @@ async fn until_ended(
 
 /// Stops a queued run.
 pub(super) async fn stop(run: RunId, by: Option<&str>, settings: &Settings) -> Result<Exit, Failure> {
-    let by = by.map_or_else(login_name, str::to_owned);
+    let by = by.map_or_else(user_name, str::to_owned);
     operations::stop_run(&settings.context, run, &by).await?;
     if settings.output.json {
         ui::json(&json!({"run": run, "command": "runs stop", "by": by}));

@@ -13,6 +13,8 @@ use crate::sql::Transaction;
 const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 /// Maximum total time of the attempts. A longer failure is not caused by the connection.
 const LONGEST: Duration = Duration::from_secs(120);
+/// Time for each statement of sending, after which it is tried over a new connection.
+const ANSWER: Duration = Duration::from_secs(20);
 
 /// Start and backoff of the attempts of one operation.
 #[derive(Debug)]
@@ -79,6 +81,7 @@ impl Ledger {
     /// [`Error::LockLost`] if another process has taken over a run that this process had locked.
     pub(super) async fn begin_write(&self, write: &Write) -> Result<Option<Transaction>, Error> {
         let mut transaction = self.writer.begin().await?;
+        transaction.set_patience(ANSWER);
         if self.leases.check_write(&mut transaction, write.number).await? {
             return Ok(Some(transaction));
         }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use sqlx::postgres::PgDatabaseError;
 
 use super::ids::RunId;
+use crate::sql::message;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -17,7 +18,7 @@ pub enum Error {
     NewerVersion { ledger: String },
     #[error("the ledger {ledger} was created by a development version of sheetport that was never released")]
     DevelopmentVersion { ledger: String },
-    #[error("the ledger can't be read or written: {0}")]
+    #[error("the ledger can't be read or written: {}", message(.0))]
     Database(#[source] sqlx::Error),
     #[error("the ledger contains data that this version can't read: {0}")]
     Corrupt(String),

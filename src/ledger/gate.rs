@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
+use sqlx::Row as _;
 use sqlx::postgres::PgRow;
-use sqlx::{AssertSqlSafe, Executor as _, Row as _};
 
 use super::database::Ledger;
 use super::error::Error;
@@ -19,6 +19,8 @@ const NOW: &str = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGIN
 const BATCH: i64 = 100_000;
 /// Maximum wait for a permit taken in advance, in microseconds: the gate may be closed in the meantime.
 const AHEAD: i64 = 1_000_000;
+/// Time for a statement. Without permits, nothing is sent.
+const ANSWER: Duration = Duration::from_secs(10);
 
 /// The row of a service and workspace. Times are relative to the time of the query.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,8 +131,10 @@ impl Ledger {
 
     /// Runs a statement without parameters, in a single message. Returns the row, if any.
     async fn gate_row(&self, statement: String) -> Result<Option<PgRow>, Error> {
-        let Pool::Postgres { pool, .. } = &self.reader else { return Err(Error::OnlyForServers("a shared rate")) };
-        Ok(pool.acquire().await?.fetch_optional(sqlx::raw_sql(AssertSqlSafe(statement))).await?)
+        if !self.has_gates() {
+            return Err(Error::OnlyForServers("a shared rate"));
+        }
+        Ok(self.reader.raw_row(ANSWER, statement).await?)
     }
 }
 

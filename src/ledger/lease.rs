@@ -20,8 +20,9 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Executor as _, Row as _};
 use tokio::sync::oneshot;
 
 use super::error::Error;
+use super::history::{Action, NewEvent, process_name};
 use super::ids::{Part, RunId, Seq};
-use crate::sql::{self, Pool, Transaction};
+use crate::sql::{self, Dialect, Pool, Transaction};
 
 /// Lifetime of a lease without renewal.
 const LEASE: Duration = Duration::from_secs(30);
@@ -168,7 +169,7 @@ impl Leases {
             until()
         );
         let mut transaction = pool.begin().await?;
-        let taken = sql::query_scalar(take).bind(identity).bind(holder());
+        let taken = sql::query_scalar(take).bind(identity).bind(process_name());
         let taken: Option<i64> = taken.fetch_optional(&mut transaction).await?;
         let Some(epoch) = taken else {
             transaction.rollback().await?;
@@ -188,6 +189,7 @@ impl Leases {
         pool: &Pool,
         identity: &str,
         run: RunId,
+        now: i64,
     ) -> Result<Option<(Part, Lease)>, Error> {
         let taken_at = Instant::now();
         let join = format!(
@@ -199,7 +201,7 @@ impl Leases {
             until()
         );
         let mut transaction = pool.begin().await?;
-        let joined = sql::query_scalar(join).bind(identity).bind(holder());
+        let joined = sql::query_scalar(join).bind(identity).bind(process_name());
         let joined: Option<i64> = joined.fetch_optional(&mut transaction).await?;
         let Some(epoch) = joined else {
             transaction.rollback().await?;
@@ -212,12 +214,13 @@ impl Leases {
              ORDER BY first LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING first, last",
             until()
         );
-        let taken = sql::query_as(take).bind(identity).bind(holder()).bind(epoch).bind(run);
+        let taken = sql::query_as(take).bind(identity).bind(process_name()).bind(epoch).bind(run);
         let taken: Option<(Seq, Seq)> = taken.fetch_optional(&mut transaction).await?;
         let Some((first, last)) = taken else {
             transaction.rollback().await?;
             return Ok(None);
         };
+        NewEvent::of(Action::Worked).counting(1).write(&mut transaction, run, now).await?;
         transaction.commit().await?;
         let lease = self.keep(Key::Part { identity: identity.to_owned(), run, first, epoch }, taken_at)?;
         Ok(Some((Part { run, first, last }, lease)))
@@ -372,10 +375,12 @@ async fn keep(options: &PgConnectOptions, held: &Held, mut stopping: oneshot::Re
 /// # Errors
 /// [`Error::LockLost`] if the statement finds no row.
 async fn look(transaction: &mut Transaction, statement: String) -> Result<Option<i64>, Error> {
-    let Transaction::Postgres { transaction, .. } = transaction else { return Ok(None) };
+    if transaction.dialect() == Dialect::Sqlite {
+        return Ok(None);
+    }
     let statement = format!("SET LOCAL idle_in_transaction_session_timeout = '{}s'; {statement}", IDLE.as_secs());
     // Without parameters, one message and one reply suffice.
-    match transaction.fetch_optional(sqlx::raw_sql(AssertSqlSafe(statement))).await? {
+    match transaction.raw_row(statement).await? {
         Some(row) => Ok(Some(row.try_get(0)?)),
         None => Err(Error::LockLost),
     }
@@ -383,8 +388,7 @@ async fn look(transaction: &mut Transaction, statement: String) -> Result<Option
 
 /// Executes statements without parameters.
 async fn execute_in(transaction: &mut Transaction, statements: String) -> Result<(), Error> {
-    let Transaction::Postgres { transaction, .. } = transaction else { return Ok(()) };
-    transaction.execute(sqlx::raw_sql(AssertSqlSafe(statements))).await?;
+    transaction.raw_row(statements).await?;
     Ok(())
 }
 
@@ -405,15 +409,6 @@ async fn execute(
 /// Returns the expiry of a lease taken or renewed now, in SQL. Equal for all rows changed by a transaction.
 fn until() -> String {
     format!("now() + INTERVAL '{} seconds'", LEASE.as_secs())
-}
-
-/// Returns the machine and the number of this process.
-fn holder() -> String {
-    #[cfg(unix)]
-    let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    #[cfg(not(unix))]
-    let machine = std::env::var("COMPUTERNAME").unwrap_or_default();
-    format!("{machine}:{}", std::process::id())
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -7,6 +7,7 @@ use super::block::{
 };
 use super::database::Ledger;
 use super::error::Error;
+use super::history::{Action, NewEvent, write_edits};
 use super::ids::{RunId, Seq};
 use super::model::{Outcome, PlannedRecord, Problem, SourceRow};
 use super::outcomes::insert_outcomes;
@@ -36,6 +37,10 @@ pub struct Plan {
     warnings: Vec<Problem>,
     /// JSON.
     profile: Option<String>,
+    /// Whether the file is read with the edits of a review.
+    is_edited: bool,
+    /// The time of the plan.
+    now: i64,
     /// The counts written so far.
     written: PlannedCounts,
 }
@@ -60,6 +65,8 @@ impl Ledger {
             withdrawn: HashSet::new(),
             warnings: Vec::new(),
             profile: None,
+            is_edited: false,
+            now,
             written: PlannedCounts::default(),
         })
     }
@@ -103,6 +110,11 @@ impl Plan {
         self.profile = Some(profile);
     }
 
+    /// Notes that the file is read with the edits of a review.
+    pub fn set_edited(&mut self) {
+        self.is_edited = true;
+    }
+
     /// Completes the plan, ready to be sent, and returns the run. `width` is the number of cells in the longest row.
     pub async fn finish(mut self, width: usize) -> Result<RunId, Error> {
         self.header.resize(width.max(self.header.len()), String::new());
@@ -110,8 +122,13 @@ impl Plan {
         self.write_records().await?;
         let mut transaction = self.ledger.begin().await?;
         insert_outcomes(&mut transaction, self.run, &self.withdrawals).await?;
+        if self.is_edited {
+            write_edits(&mut transaction, self.run).await?;
+        }
         let (warnings, profile) = (&self.warnings, self.profile.as_deref());
         run::mark_planned(&mut transaction, self.run, &self.header, warnings, profile, &self.written).await?;
+        let planned = NewEvent::of(Action::Planned).counting(self.written.records);
+        planned.write(&mut transaction, self.run, self.now).await?;
         transaction.commit().await?;
         Ok(self.run)
     }
@@ -132,7 +149,7 @@ impl Plan {
 
     /// Deletes the plan with the run, because the file can't be read to the end.
     pub async fn abandon(self) -> Result<(), Error> {
-        self.ledger.remove(self.run).await
+        self.ledger.remove(self.run, None).await
     }
 
     async fn write_rows(&mut self) -> Result<(), Error> {

@@ -3,6 +3,7 @@
 use super::claims::keep_claims;
 use super::database::Ledger;
 use super::error::Error;
+use super::history::{Action, NewEvent};
 use super::ids::{RunId, Seq};
 use super::integrity::totals::{self, States, Sum};
 use crate::sql::{self, Dialect, Transaction};
@@ -26,9 +27,14 @@ const SMALL: [&str; 3] = ["intent", "sender", "yielded"];
 
 impl Ledger {
     /// Deletes a run with its plan and outcomes. Requires the lock of the run. The first transaction deletes the run, short
-    /// further transactions delete the rest, so that uploads do not wait. [`Ledger::remove_rest`] finishes after a kill.
-    pub async fn remove(&self, run: RunId) -> Result<(), Error> {
+    /// further transactions delete the rest, so that uploads do not wait. [`Ledger::remove_rest`] finishes after a kill. With
+    /// `noted_at`, an event with the removal stays.
+    pub async fn remove(&self, run: RunId, noted_at: Option<i64>) -> Result<(), Error> {
         let mut transaction = self.begin().await?;
+        sql::query("DELETE FROM event WHERE run = $1").bind(run).execute(&mut transaction).await?;
+        if let Some(now) = noted_at {
+            NewEvent::of(Action::Removed).write(&mut transaction, run, now).await?;
+        }
         sql::query("DELETE FROM run WHERE id = $1").bind(run).execute(&mut transaction).await?;
         transaction.commit().await?;
         self.remove_rows(run).await

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use super::accepted::hash;
 use super::database::{Ledger, to_json};
 use super::error::Error;
+use super::history::{Action, NewEvent};
 use super::ids::{Part, RunId, Seq};
 use super::integrity::seal;
 use super::lease::Lease;
@@ -68,6 +69,7 @@ impl Ledger {
             }
         }
         seal::change(&mut transaction, run.id, update).await?;
+        NewEvent::of(Action::Queued).write(&mut transaction, run.id, now).await?;
         transaction.commit().await?;
         Ok(())
     }
@@ -88,7 +90,7 @@ impl Ledger {
     }
 
     /// Takes a part of a queued run. Returns `None` if no part is left, or if another process works on the upload.
-    pub async fn take_part(&self, run: RunId) -> Result<Option<TakenPart>, Error> {
+    pub async fn take_part(&self, run: RunId, now: i64) -> Result<Option<TakenPart>, Error> {
         if self.dialect() == Dialect::Sqlite {
             let locked = match self.lock_checked_run(run).await {
                 Ok(locked) => locked,
@@ -96,12 +98,19 @@ impl Ledger {
                 Err(error) => return Err(error),
             };
             let run = locked.run().clone();
+            if run.state != RunState::Queued {
+                return Ok(None);
+            }
+            let mut transaction = self.begin().await?;
+            NewEvent::of(Action::Worked).counting(1).write(&mut transaction, run.id, now).await?;
+            transaction.commit().await?;
             let part = Part::whole(run.id);
-            let taken = TakenPart { run, part, lock: Lock::Run { _run: Box::new(locked) } };
-            return Ok((taken.run.state == RunState::Queued).then_some(taken));
+            return Ok(Some(TakenPart { run, part, lock: Lock::Run { _run: Box::new(locked) } }));
         }
         let identity = self.family_identity(run).await?;
-        let Some((part, lease)) = self.leases.take_part(&self.writer, &identity, run).await? else { return Ok(None) };
+        let Some((part, lease)) = self.leases.take_part(&self.writer, &identity, run, now).await? else {
+            return Ok(None);
+        };
         // The first run of the family may have been removed before the lease was taken.
         if self.family_identity(run).await? != identity {
             return Ok(None);
@@ -130,28 +139,38 @@ impl Ledger {
         let open: i64 = sql::query_scalar(open).bind(run).fetch_one(&mut transaction).await?;
         let pending = if open == 0 { self.accounting(run).await?.pending } else { 0 };
         let is_finished = open == 0 && pending == 0;
-        let update = match (open, pending) {
+        let (update, ended) = match (open, pending) {
             (0, 0) => {
                 let finish = "UPDATE run SET millis = millis + $2, state = $3, finished_at = $4, stopped_why = NULL WHERE id = $1";
-                sql::query(finish).bind(run).bind(millis).bind(RunState::Finished.name()).bind(now)
+                let finish = sql::query(finish).bind(run).bind(millis).bind(RunState::Finished.name()).bind(now);
+                (finish, Some((Action::Finished, None)))
             }
             (0, _) => {
                 let stop = "UPDATE run SET millis = millis + $2, state = $3, stopped_why = $4 WHERE id = $1";
                 let why = format!("{pending} of its records are pending in parts that were done");
-                sql::query(stop).bind(run).bind(millis).bind(RunState::Planned.name()).bind(why)
+                let stop = sql::query(stop).bind(run).bind(millis).bind(RunState::Planned.name()).bind(why.clone());
+                (stop, Some((Action::Stopped, Some(why))))
             }
-            _ => sql::query("UPDATE run SET millis = millis + $2 WHERE id = $1").bind(run).bind(millis),
+            _ => (sql::query("UPDATE run SET millis = millis + $2 WHERE id = $1").bind(run).bind(millis), None),
         };
         seal::change(&mut transaction, run, update).await?;
+        if let Some((action, why)) = ended {
+            NewEvent::of(action).because(why.as_deref()).write(&mut transaction, run, now).await?;
+        }
         transaction.commit().await?;
         lease.forget();
         Ok(is_finished)
     }
 
-    /// Takes a run out of the queue. Workers stop sending within seconds. Returns false if the run was not queued.
-    pub async fn stop_queued(&self, run: RunId, why: &str) -> Result<bool, Error> {
+    /// Takes a run out of the queue. Workers stop sending within seconds. Returns false if the run was not queued. `by`: the person
+    /// who stops the run, `None` for this process.
+    pub async fn stop_queued(&self, run: RunId, by: Option<&str>, why: &str, now: i64) -> Result<bool, Error> {
         let update = "UPDATE run SET state = 'planned', stopped_why = $2 WHERE id = $1 AND state = 'queued'";
-        self.change_run(run, sql::query(update).bind(run).bind(why.to_owned())).await
+        let event = match by {
+            Some(who) => NewEvent::of(Action::Stopped).by(who),
+            None => NewEvent::of(Action::Stopped).because(Some(why)),
+        };
+        self.change_run_with(run, sql::query(update).bind(run).bind(why.to_owned()), event, now).await
     }
 
     /// Whether workers may send a run.

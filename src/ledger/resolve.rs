@@ -2,6 +2,7 @@
 
 use super::database::{Ledger, to_json};
 use super::error::{Error, corrupt};
+use super::history::{Action, NewEvent};
 use super::ids::{RunId, Seq};
 use super::integrity::checksum::Checksum;
 use super::integrity::totals::{self, Totals};
@@ -36,6 +37,13 @@ impl Resolution {
         match self {
             Resolution::Sent => RecordState::Sent,
             Resolution::Failed => RecordState::Failed,
+        }
+    }
+
+    fn action(self) -> Action {
+        match self {
+            Resolution::Sent => Action::ResolvedSent,
+            Resolution::Failed => Action::ResolvedFailed,
         }
     }
 }
@@ -94,6 +102,10 @@ impl Ledger {
             totals.states.add(resolution.state(), unknown.len() as i64);
         };
         totals::change(&mut transaction, run, add).await?;
+        if !unknown.is_empty() {
+            let event = NewEvent::of(resolution.action()).by(who).counting(unknown.len() as i64);
+            event.write(&mut transaction, run, now).await?;
+        }
         transaction.commit().await?;
         Ok(unknown.len() as u64)
     }

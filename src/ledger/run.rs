@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::block::RecordCounts;
 use super::database::{Ledger, to_json};
 use super::error::{Error, corrupt};
+use super::history::{Action, NewEvent};
 use super::ids::RunId;
 use super::integrity::totals::{self, Totals};
 use super::integrity::{seal, seal::SEALED};
@@ -303,9 +304,9 @@ impl Ledger {
     }
 
     /// Marks a planned run as not to be sent.
-    pub async fn withhold(&self, run: RunId) -> Result<(), Error> {
+    pub async fn withhold(&self, run: RunId, now: i64) -> Result<(), Error> {
         let update = sql::query("UPDATE run SET state = $2 WHERE id = $1").bind(run).bind(RunState::Withheld.name());
-        self.change_run(run, update).await?;
+        self.change_run_with(run, update, NewEvent::of(Action::Withheld), now).await?;
         Ok(())
     }
 
@@ -322,7 +323,9 @@ impl Ledger {
         let update =
             "UPDATE run SET state = $2, stopped_why = $3, millis = millis + $4, finished_at = $5 WHERE id = $1";
         let update = sql::query(update).bind(run).bind(state.name()).bind(why.map(str::to_owned)).bind(millis);
-        self.change_run(run, update.bind((pending == 0).then_some(now))).await?;
+        let action = if pending == 0 { Action::Finished } else { Action::Stopped };
+        let update = update.bind((pending == 0).then_some(now));
+        self.change_run_with(run, update, NewEvent::of(action).because(why), now).await?;
         Ok(())
     }
 }
@@ -372,6 +375,10 @@ pub(super) async fn insert(ledger: &Ledger, new: &NewRun, now: i64) -> Result<Ru
     seal::seal(&mut transaction, id).await?;
     settings::store(&mut transaction, id, &new.settings).await?;
     totals::store(&mut transaction, id, &Totals::default()).await?;
+    NewEvent::of(Action::Planned).write(&mut transaction, id, now).await?;
+    if let Some(earlier) = new.retry_of {
+        NewEvent::of(Action::Retried).into_run(id).write(&mut transaction, earlier, now).await?;
+    }
     transaction.commit().await?;
     Ok(id)
 }

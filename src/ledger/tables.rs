@@ -40,7 +40,9 @@ pub(super) fn migrator(dialect: Dialect, steps: &[Step]) -> Migrator {
             Dialect::Sqlite => SqlStr::from_static(step.sql),
             // PostgreSQL has no WITHOUT ROWID.
             Dialect::Postgres => {
-                let tables = step.sql.replace(" BLOB", " BYTEA").replace(") WITHOUT ROWID;", ");");
+                let identity = " BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY";
+                let tables = step.sql.replace(" INTEGER PRIMARY KEY", identity);
+                let tables = tables.replace(" BLOB", " BYTEA").replace(") WITHOUT ROWID;", ");");
                 AssertSqlSafe(format!("{tables}\n{}", step.postgres)).into_sql_str()
             }
         };

@@ -11,12 +11,14 @@ use super::event::{Event, Observer};
 use super::export_staging::Staging;
 use super::learned::Learned;
 use super::lists::LISTS;
+use super::shared_rate::SharedRate;
 use crate::client::{self, KnownSizes, Pace, PageSize, Speed};
 use crate::export::{self, ChangesFile, Clock, Exported, IdFile, Job, Output, Since, Source, Template, template};
 use crate::object_storage::ObjectAddress;
 use crate::records::{Family, Single, inventory, order, transaction};
 use crate::sheet::write::{Shape, Style, TextKind};
 use crate::text_file::read_text;
+use crate::upload::send::while_supplied;
 
 /// Placeholder for the name of the list.
 const KIND: &str = "{kind}";
@@ -195,8 +197,13 @@ async fn export_to_files(
         staging.prepare(&paths, &extended).await?;
     }
     let known = before.first().copied().unwrap_or_default();
-    let pace = Arc::new(match known.speed(context.speed(request.rate, base_url)) {
-        Some(speed) => Pace::new(Some(speed), Instant::now()),
+    let speed = known.speed(context.speed(request.rate, base_url));
+    let shared = match speed {
+        Some(speed) => SharedRate::of(context, base_url, speed).await,
+        None => None,
+    };
+    let pace = Arc::new(match speed {
+        Some(speed) => shared.iter().fold(Pace::new(Some(speed), Instant::now()), |pace, shared| shared.of_pace(pace)),
         None => Pace::free_until_refused(Instant::now()),
     });
     let has_records = AtomicBool::new(false);
@@ -204,7 +211,12 @@ async fn export_to_files(
         has_records.fetch_or(records > 0, Ordering::Relaxed);
         observer(Event::Exported { records, total });
     };
-    let exported = export::export_together(Arc::new(client), Arc::clone(&pace), &jobs, &show).await;
+    let exporting = export::export_together(Arc::new(client), Arc::clone(&pace), &jobs, &show);
+    let supply = shared.as_ref().and_then(|shared| shared.supply(request.concurrency));
+    let exported = while_supplied(supply, exporting).await;
+    if let Some(shared) = shared {
+        shared.close().await;
+    }
     for (index, (job, before)) in jobs.iter().zip(before).enumerate() {
         let exported = exported.as_ref().ok().and_then(|exported| exported.get(index));
         let sizes = exported.and_then(|exported| exported.known_sizes).unwrap_or(before.sizes);

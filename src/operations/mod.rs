@@ -28,6 +28,7 @@ mod runs;
 mod schemas;
 mod send;
 mod service;
+mod shared_rate;
 mod stored_files;
 mod templates;
 mod temporary_folder;

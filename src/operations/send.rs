@@ -247,7 +247,7 @@ impl Sending<'_> {
             ledger.leave_sender(Part::whole(id)).await?;
         }
         if withheld.is_some() {
-            ledger.withhold(id).await?;
+            ledger.withhold(id, now()).await?;
         } else if is_queued {
             ledger.enqueue(&self.run, now()).await?;
         } else if before.pending > 0 {
@@ -306,6 +306,7 @@ impl Sending<'_> {
         let run = self.run.run();
         let records = Records { context: self.context, ledger: self.ledger, client: &self.client, run };
         let rate = records.rate().await?;
+        self.ledger.note_sending(run.id, now()).await?;
         (self.observer)(Event::Sending { pending, rate });
         let show = |progress: &upload::Progress| (self.observer)(Event::Sent { progress, pending });
         let ended = records.send(Part::whole(run.id), 0, rate, interrupt, &show).await?;

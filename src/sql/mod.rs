@@ -8,6 +8,7 @@
 mod address;
 mod dialect;
 mod pool;
+mod postgres_transaction;
 mod query;
 mod row;
 mod server;
@@ -19,5 +20,5 @@ pub(crate) use dialect::Dialect;
 pub(crate) use pool::{Executor, Pool, Transaction};
 pub(crate) use query::{Builder, Query, query, query_as, query_scalar};
 pub(crate) use row::Row;
-pub(crate) use server::{ServerError, Tables};
+pub(crate) use server::{ServerError, Tables, message};
 pub(crate) use value::{Value, storable};

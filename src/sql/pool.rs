@@ -1,13 +1,20 @@
 //! Connections and transactions.
 
+use std::time::Duration;
+
 use futures_util::TryStreamExt;
-use sqlx::postgres::{PgConnection, PgPool};
+use sqlx::postgres::{PgConnection, PgPool, PgRow};
 use sqlx::sqlite::{SqliteConnection, SqlitePool};
-use sqlx::{Error, Executor as _, Postgres, Sqlite};
+use sqlx::{Error, Executor as _, Sqlite};
+use tokio::time::timeout;
 
 use super::dialect::Dialect;
+use super::postgres_transaction::{Borrowed, PostgresTransaction, QUERY};
 use super::row::Row;
 use super::statement::Statement;
+
+/// Time for closing connections, whose server may not answer.
+const CLOSING: Duration = Duration::from_secs(10);
 
 /// Connections to the database.
 #[derive(Clone, Debug)]
@@ -24,7 +31,7 @@ pub(crate) enum Pool {
 /// A transaction. Rolled back on drop.
 pub(crate) enum Transaction {
     Sqlite(sqlx::Transaction<'static, Sqlite>),
-    Postgres { transaction: sqlx::Transaction<'static, Postgres>, keeps_statements: bool },
+    Postgres { transaction: PostgresTransaction, keeps_statements: bool },
 }
 
 /// A pool or transaction to run statements on.
@@ -50,7 +57,7 @@ impl Pool {
         Ok(match self {
             Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin_with("BEGIN IMMEDIATE").await?),
             Pool::Postgres { pool, keeps_statements } => {
-                let transaction = pool.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await?;
+                let transaction = PostgresTransaction::begin(pool, "BEGIN ISOLATION LEVEL READ COMMITTED").await?;
                 Transaction::Postgres { transaction, keeps_statements: *keeps_statements }
             }
         })
@@ -61,16 +68,26 @@ impl Pool {
         Ok(match self {
             Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin().await?),
             Pool::Postgres { pool, keeps_statements } => {
-                let transaction = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+                let reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+                let transaction = PostgresTransaction::begin(pool, reading).await?;
                 Transaction::Postgres { transaction, keeps_statements: *keeps_statements }
             }
         })
     }
 
+    /// Runs a statement without parameters by one message, on a server, in a short time. Returns its row.
+    pub(crate) async fn raw_row(&self, patience: Duration, statement: String) -> Result<Option<PgRow>, Error> {
+        match self {
+            Pool::Sqlite(_) => Ok(None),
+            Pool::Postgres { pool, .. } => Borrowed::from(pool).await?.raw_row(patience, statement).await,
+        }
+    }
+
     pub(crate) async fn close(&self) {
         match self {
             Pool::Sqlite(pool) => pool.close().await,
-            Pool::Postgres { pool, .. } => pool.close().await,
+            // The server closes what is left.
+            Pool::Postgres { pool, .. } => drop(timeout(CLOSING, pool.close()).await),
         }
     }
 }
@@ -92,6 +109,23 @@ impl Transaction {
         }
     }
 
+    /// Runs statements without parameters by one message, on a server. Returns the first row.
+    pub(crate) async fn raw_row(&mut self, statements: String) -> Result<Option<PgRow>, Error> {
+        match self {
+            Transaction::Sqlite(_) => Ok(None),
+            Transaction::Postgres { transaction, .. } => {
+                transaction.borrowed.raw_row(transaction.patience, statements).await
+            }
+        }
+    }
+
+    /// Gives each further statement this time. One that takes longer fails, and its connection is closed.
+    pub(crate) fn set_patience(&mut self, patience: Duration) {
+        if let Transaction::Postgres { transaction, .. } = self {
+            transaction.patience = patience;
+        }
+    }
+
     pub(crate) async fn commit(self) -> Result<(), Error> {
         match self {
             Transaction::Sqlite(transaction) => transaction.commit().await,
@@ -109,11 +143,15 @@ impl Executor for &Pool {
         match self {
             Pool::Sqlite(pool) => sqlite_rows(&mut *pool.acquire().await?, statement).await,
             Pool::Postgres { pool, keeps_statements: true } => {
-                postgres_rows(&mut *pool.acquire().await?, statement, true).await
+                let mut borrowed = Borrowed::from(pool).await?;
+                let (connection, is_stalled) = borrowed.parts()?;
+                Borrowed::in_time(QUERY, is_stalled, postgres_rows(connection, statement, true)).await
             }
             Pool::Postgres { pool, keeps_statements: false } => {
-                let mut transaction = pool.begin().await?;
-                let rows = postgres_rows(&mut transaction, statement, false).await?;
+                let mut transaction = PostgresTransaction::begin(pool, "BEGIN").await?;
+                let (connection, is_stalled) = transaction.borrowed.parts()?;
+                let statement = postgres_rows(connection, statement, false);
+                let rows = Borrowed::in_time(QUERY, is_stalled, statement).await?;
                 transaction.commit().await?;
                 Ok(rows)
             }
@@ -124,13 +162,17 @@ impl Executor for &Pool {
         match self {
             Pool::Sqlite(pool) => sqlite_execute(&mut *pool.acquire().await?, statement).await,
             Pool::Postgres { pool, keeps_statements: true } => {
-                postgres_execute(&mut *pool.acquire().await?, statement, true).await
+                let mut borrowed = Borrowed::from(pool).await?;
+                let (connection, is_stalled) = borrowed.parts()?;
+                Borrowed::in_time(QUERY, is_stalled, postgres_execute(connection, statement, true)).await
             }
             Pool::Postgres { pool, keeps_statements: false } => {
-                let mut transaction = pool.begin().await?;
-                let rows = postgres_execute(&mut transaction, statement, false).await?;
+                let mut transaction = PostgresTransaction::begin(pool, "BEGIN").await?;
+                let (connection, is_stalled) = transaction.borrowed.parts()?;
+                let statement = postgres_execute(connection, statement, false);
+                let changed = Borrowed::in_time(QUERY, is_stalled, statement).await?;
                 transaction.commit().await?;
-                Ok(rows)
+                Ok(changed)
             }
         }
     }
@@ -145,7 +187,9 @@ impl Executor for &mut Transaction {
         match self {
             Transaction::Sqlite(transaction) => sqlite_rows(transaction, statement).await,
             Transaction::Postgres { transaction, keeps_statements } => {
-                postgres_rows(transaction, statement, *keeps_statements).await
+                let (connection, is_stalled) = transaction.borrowed.parts()?;
+                let statement = postgres_rows(connection, statement, *keeps_statements);
+                Borrowed::in_time(transaction.patience, is_stalled, statement).await
             }
         }
     }
@@ -154,7 +198,9 @@ impl Executor for &mut Transaction {
         match self {
             Transaction::Sqlite(transaction) => sqlite_execute(transaction, statement).await,
             Transaction::Postgres { transaction, keeps_statements } => {
-                postgres_execute(transaction, statement, *keeps_statements).await
+                let (connection, is_stalled) = transaction.borrowed.parts()?;
+                let statement = postgres_execute(connection, statement, *keeps_statements);
+                Borrowed::in_time(transaction.patience, is_stalled, statement).await
             }
         }
     }

@@ -90,7 +90,7 @@ impl Tables {
             Some("42501") => {
                 let remedy =
                     "let its owner run a command first, or grant the user the right to create tables in the schema";
-                unusable(format!("its user may not create tables: {error}"), remedy)
+                unusable(format!("its user may not create tables: {}", message(&error)), remedy)
             }
             _ => ServerError::Database(error),
         })
@@ -140,13 +140,13 @@ fn connecting_error(options: &PgConnectOptions, error: &sqlx::Error) -> ServerEr
     let user = options.get_username();
     match (error, code(error).as_deref()) {
         (_, Some("28P01" | "28000")) => unusable(
-            format!("the server refuses the user {user} or the password: {error}"),
+            format!("the server refuses the user {user} or the password: {}", message(error)),
             "set PGPASSWORD, or enter the password in the file .pgpass",
         ),
         (_, Some("3D000")) => {
-            unusable(error.to_string(), "create the database, such as with createdb, or correct its name")
+            unusable(message(error), "create the database, such as with createdb, or correct its name")
         }
-        (_, Some("53300" | "57P03")) => unusable(error.to_string(), "try again later"),
+        (_, Some("53300" | "57P03")) => unusable(message(error), "try again later"),
         (sqlx::Error::Tls(_), _) => unusable(
             format!("the connection can't be encrypted: {error}"),
             "name the certificate of its authority with sslrootcert=FILE in the address; without encryption, sslmode=disable",
@@ -156,9 +156,18 @@ fn connecting_error(options: &PgConnectOptions, error: &sqlx::Error) -> ServerEr
                 Some(socket) => socket.display().to_string(),
                 None => format!("{}:{}", options.get_host(), options.get_port()),
             };
-            unusable(format!("{at} can't be reached: {error}"), REACH)
+            unusable(format!("{at} can't be reached: {}", message(error)), REACH)
         }
-        _ => unusable(error.to_string(), "check the address and the server"),
+        _ => unusable(message(error), "check the address and the server"),
+    }
+}
+
+/// Returns the message of a database without the driver's own words, such as the line in the server's source code.
+pub(crate) fn message(error: &sqlx::Error) -> String {
+    match error {
+        sqlx::Error::Database(error) => error.message().to_owned(),
+        sqlx::Error::Io(error) => error.to_string(),
+        error => error.to_string(),
     }
 }
 

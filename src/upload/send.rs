@@ -38,7 +38,7 @@ use chain::Chained;
 use exchange::{outcome, request};
 use load::{HeldBack, load_blocks};
 use ports::{Begun, Journal, Service};
-use supply::Supply;
+pub use supply::{Supply, while_supplied};
 pub use work::{Progress, SendResult, Work};
 
 /// Minimum number of waiting records; below, the next block is loaded.
@@ -81,17 +81,11 @@ pub async fn send(
         progress_interval: PROGRESS_INTERVAL,
     };
     let sending = send_task(&task, interrupt, progress);
-    let ended = match gate.zip(permits.as_deref()) {
-        Some((((base_url, workspace), speed), permits)) => {
-            let most = u32::try_from(work.concurrency).unwrap_or(u32::MAX);
-            let supply = Supply { ledger: work.ledger, base_url, workspace, speed, permits, most };
-            tokio::select! {
-                ended = sending => ended,
-                never = supply.run() => match never {},
-            }
-        }
-        None => sending.await,
-    };
+    let supply = gate.zip(permits.as_deref()).map(|(((base_url, workspace), speed), permits)| {
+        let most = u32::try_from(work.concurrency).unwrap_or(u32::MAX);
+        Supply { ledger: work.ledger, base_url, workspace, speed, permits, most }
+    });
+    let ended = while_supplied(supply, sending).await;
     match ended {
         Ok(ended) => Ok(ended),
         Err(error) => Err(work.ledger.cause_of(error).await),

@@ -12,6 +12,7 @@ mod faults;
 mod hostile;
 mod house;
 mod ledger;
+mod manifests;
 mod packaging;
 mod postgres;
 mod serve_load;

@@ -7,7 +7,6 @@ pub(super) mod input;
 pub(super) mod job_summary;
 pub(super) mod next;
 pub(super) mod opened;
-pub(super) mod person;
 pub(super) mod recognize;
 pub(super) mod service_storage;
 pub(super) mod signals;

@@ -10,6 +10,7 @@ use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 use super::super::claims::{Claim, insert_claims};
 use super::super::database::{FILE, Ledger};
 use super::super::error::Error;
+use super::super::history::{Action, NewEvent};
 use super::super::ids::{RunId, Seq};
 use super::super::model::{Disposition, Outcome, Problem};
 use super::super::outcomes::insert_outcomes;
@@ -100,6 +101,7 @@ impl Ledger {
         let ids = readable_runs(&mut connection).await?;
         copy_rows(&mut connection, "rate", "true").await?;
         copy_rows(&mut connection, "accepted", "true").await?;
+        copy_rows(&mut connection, "event", "true").await?;
         for id in &ids {
             copy_rows(&mut connection, "run", &format!("id = {id}")).await?;
             for table in TABLES_OF_RUNS {
@@ -180,6 +182,7 @@ impl Ledger {
         }
         let outside = "DELETE FROM intent WHERE run = $1 AND (first < 0 OR last < first OR last >= $2)";
         sql::query(outside).bind(id).bind(run.planned.records).execute(&mut transaction).await?;
+        NewEvent::of(Action::Repaired).write(&mut transaction, id, now).await?;
         transaction.commit().await?;
         repaired.unknown = lost_answers.len() as u64;
         self.rebuild_totals(id, stored).await?;

@@ -2,6 +2,7 @@
 
 use super::super::database::Ledger;
 use super::super::error::{Error, damaged};
+use super::super::history::NewEvent;
 use super::super::ids::RunId;
 use super::checksum::Checksum;
 use crate::sql::{self, Query, Row, Transaction};
@@ -58,6 +59,23 @@ impl Ledger {
     pub(in crate::ledger) async fn change_run(&self, run: RunId, update: Query<Row>) -> Result<bool, Error> {
         let mut transaction = self.begin().await?;
         let changed = change(&mut transaction, run, update).await?;
+        transaction.commit().await?;
+        Ok(changed)
+    }
+
+    /// Does the same as [`Ledger::change_run`], and writes an event if the row was changed.
+    pub(in crate::ledger) async fn change_run_with(
+        &self,
+        run: RunId,
+        update: Query<Row>,
+        event: NewEvent<'_>,
+        now: i64,
+    ) -> Result<bool, Error> {
+        let mut transaction = self.begin().await?;
+        let changed = change(&mut transaction, run, update).await?;
+        if changed {
+            event.write(&mut transaction, run, now).await?;
+        }
         transaction.commit().await?;
         Ok(changed)
     }

@@ -303,3 +303,27 @@ CREATE TABLE edit (
     at           BIGINT NOT NULL,
     PRIMARY KEY (file_hash, seq)
 ) WITHOUT ROWID;
+
+-- What was done to runs, by whom and from where. Written in the transaction that does it; what a process does again extends its event.
+-- Of a run that was removed, the event of that stays.
+CREATE TABLE event (
+    id            INTEGER PRIMARY KEY,
+    run           BIGINT NOT NULL,
+    -- planned, edited, queued, sent, resumed, worked, finished, stopped, withheld, resolved-sent, resolved-failed, retried, repaired, removed
+    action        TEXT   NOT NULL,
+    who           TEXT   NOT NULL,
+    -- The machine and the number of the process, and a number that tells processes of the same name apart
+    process       TEXT   NOT NULL,
+    process_start BIGINT NOT NULL,
+    -- The first time, and the last one
+    at            BIGINT NOT NULL,
+    last_at       BIGINT NOT NULL,
+    -- Records, edits or parts, depending on the action
+    count         BIGINT NOT NULL,
+    -- The reason of a stop
+    note          TEXT,
+    -- The run that was planned from this one
+    other_run     BIGINT
+);
+
+CREATE INDEX event_run ON event (run, id);

@@ -2,7 +2,7 @@
 
 use super::super::context::Context;
 use super::super::error::Error;
-use crate::ledger::{self, Accounting, Ledger, Run, RunId, RunState};
+use crate::ledger::{self, Accounting, Action, Ledger, Run, RunEvent, RunId, RunState};
 
 /// Runs loaded at a time.
 const PAGE: u32 = 100;
@@ -41,6 +41,8 @@ pub struct RunDetails {
     pub accounting: Accounting,
     /// The run that retried this run.
     pub retried_by: Option<RunId>,
+    /// Who has done what, in order.
+    pub history: Vec<RunEvent>,
 }
 
 impl RunStatus {
@@ -163,9 +165,29 @@ pub(in crate::operations) fn damage(error: ledger::Error) -> String {
 /// Returns a run, the newest if `None`.
 pub async fn show_run(context: &Context, run: Option<RunId>) -> Result<RunDetails, Error> {
     let ledger = context.ledger().await?;
-    let run = ledger.run_or_newest(run).await?;
+    let run = match ledger.run_or_newest(run).await {
+        Err(ledger::Error::NoSuchRun(id)) => return Err(gone(&ledger, id).await?),
+        run => run?,
+    };
     let accounting = ledger.accounting(run.id).await?;
     let retried_by = ledger.retried_by(run.id).await?;
+    let history = ledger.history(run.id).await?;
     ledger.close().await;
-    Ok(RunDetails { run, accounting, retried_by })
+    Ok(RunDetails { run, accounting, retried_by, history })
+}
+
+/// Returns the error for a run that does not exist, which says who has removed it.
+async fn gone(ledger: &Ledger, run: RunId) -> Result<Error, Error> {
+    let history = ledger.history(run).await?;
+    let removed = history.into_iter().find(|event| event.action == Action::Removed);
+    Ok(match removed {
+        Some(RunEvent { who, at, .. }) => {
+            let at = jiff::Timestamp::from_millisecond(at / 1000 * 1000).map(|at| at.to_string()).unwrap_or_default();
+            Error::invalid(
+                format!("there is no run {run} any more: {who} removed it, {at}"),
+                "`sheetport runs` lists the runs",
+            )
+        }
+        None => ledger::Error::NoSuchRun(run).into(),
+    })
 }

@@ -67,7 +67,7 @@ pub async fn prune(context: &Context, age: Duration, force: bool, dry_run: bool)
             if !dry_run {
                 // Keeps the accepted payloads for --changed-only.
                 ledger.update_accepted(&run, RunId::MIN).await?;
-                ledger.remove(run.id).await?;
+                ledger.remove(run.id, Some(now())).await?;
             }
             pruned.removed.push(run.id);
             pruned.records += accounting.total;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::super::context::Context;
+use super::super::context::{Context, now};
 use super::super::ending::{Ending, Finished, How};
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
@@ -105,7 +105,7 @@ async fn until_ended(ledger: &Ledger, run: &Run, observer: Observer<'_>) -> Resu
 pub async fn stop_run(context: &Context, run: RunId, who: &str) -> Result<(), Error> {
     let ledger = context.ledger().await?;
     let state = ledger.run(run).await?.state;
-    if !ledger.stop_queued(run, &format!("{who} stopped it")).await? {
+    if !ledger.stop_queued(run, Some(who), &format!("{who} stopped it"), now()).await? {
         let hint = match state {
             RunState::Planned => "a command that sends it is stopped by Ctrl-C",
             _ => "`sheetport runs` shows the queued ones",

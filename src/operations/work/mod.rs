@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 
-use super::context::Context;
+use super::context::{Context, now};
 use super::error::Error;
 use super::jobs::UploadStep;
 use crate::client::Client;
@@ -144,7 +144,7 @@ impl Worker<'_> {
                 }
             }
             let Some((_, context, client)) = &slot.client else { continue };
-            let Some(taken) = slot.ledger.take_part(id).await? else { continue };
+            let Some(taken) = slot.ledger.take_part(id, now()).await? else { continue };
             (self.observer)(WorkEvent::Taken { run: &taken.run, part: taken.part });
             match part::send(context, &slot.ledger, client, taken, self.stop, self.observer).await? {
                 Ended::Done => {}

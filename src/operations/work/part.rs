@@ -55,7 +55,7 @@ pub(super) async fn send(
         Some(reason) if reason.is_temporary() => Ok(Ended::Later(reason.to_string())),
         Some(reason) => {
             let why = reason.to_string();
-            if ledger.stop_queued(id, &why).await? {
+            if ledger.stop_queued(id, None, &why, now()).await? {
                 observer(WorkEvent::Stopped { run: id, why: &why });
             }
             Ok(Ended::Done)

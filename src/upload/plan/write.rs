@@ -33,6 +33,9 @@ pub async fn plan(
     let mut plan = ledger.begin_plan(new, now).await?;
     let (sender, mut batches) = mpsc::channel::<Batch>(READ_AHEAD);
     let path = source.path.clone();
+    if source.edits.is_some() {
+        plan.set_edited();
+    }
     let reading = tokio::task::spawn_blocking(move || {
         read(&source, &template, ReadMode::Records, |batch| sender.blocking_send(batch).is_ok())
     });

@@ -10,7 +10,7 @@ use crate::ledger::{self, Gate, Ledger};
 const RETRY: Duration = Duration::from_millis(500);
 
 /// The shared rate of a service and workspace.
-pub(super) struct Supply<'a> {
+pub struct Supply<'a> {
     pub ledger: &'a Ledger,
     pub base_url: &'a str,
     pub workspace: &'a str,
@@ -20,9 +20,20 @@ pub(super) struct Supply<'a> {
     pub most: u32,
 }
 
+/// Waits for the end of `work`, and supplies permits meanwhile.
+pub async fn while_supplied<T>(supply: Option<Supply<'_>>, work: impl Future<Output = T>) -> T {
+    match supply {
+        Some(supply) => tokio::select! {
+            ended = work => ended,
+            never = supply.run() => match never {},
+        },
+        None => work.await,
+    }
+}
+
 impl Supply<'_> {
     /// Supplies permits on demand.
-    pub(super) async fn run(&self) -> Infallible {
+    async fn run(&self) -> Infallible {
         let mut kept: Option<Wanted> = None;
         loop {
             let wanted = match kept.take() {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::jobs::arrived;
 use super::process::{Place, Sheetport};
 use super::service::Served;
+use crate::faults::server::{Reply, Server, answer};
 use crate::storage::Storage;
 
 struct Shop {
@@ -201,6 +202,10 @@ fn workers_take_each_file_of_a_prefix_once() {
     shop.command(&work).exits(0);
     assert_eq!(arrived(&shop.served).last().unwrap(), "G9");
     assert!(storage.get("done/good-0-2.csv").is_some());
+    // Of a file that was taken, no lock is left: these are the locks of the uploads.
+    let locks = fs::read_dir(shop.place.path("home").join("locks")).unwrap();
+    let locks = locks.filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|it| it == "lock")).count();
+    assert!(locks <= 9, "{locks} files of locks");
 }
 
 #[test]
@@ -242,4 +247,41 @@ fn wrong_addresses_and_storages_are_explained() {
         shop.command(&["check", "s3://shop/a.csv", "-t", "items"]).env("AWS_ENDPOINT_URL", "http://10.255.0.1:9");
     nobody.exits(1).says(&["the endpoint is http://", "--insecure-http"]);
     assert_eq!(arrived(&shop.served), Vec::<String>::new());
+}
+
+/// Runs `check` on an object of a scripted storage.
+async fn check_object(storage: &Server, exit: i32, words: &[&str]) {
+    let place = Place::new();
+    let command =
+        place.sheetport(["check", "s3://shop/a.csv", "-t", "items"]).env("AWS_ENDPOINT_URL", &storage.address);
+    let command = command.env("AWS_REGION", "us-east-1").secret("AWS_ACCESS_KEY_ID", "key-1");
+    let command = command.secret("AWS_SECRET_ACCESS_KEY", "secret-1");
+    let ended = tokio::task::spawn_blocking(move || command.exits(exit)).await.unwrap();
+    let ended = ended.says(words);
+    assert_eq!(ended.stderr.matches("error:").count(), 1, "{}", ended.stderr);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bucket_without_rights_is_explained() {
+    let denied = "<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>";
+    let storage = Server::start(move |_| answer(403, "content-type: application/xml\r\n", denied)).await;
+    check_object(&storage, 5, &["s3://shop/a.csv can't be", "access denied", "check the credentials"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_object_that_is_replaced_while_it_is_read_is_refused() {
+    const BYTES: usize = 9 << 20;
+    const PART: usize = 8 << 20;
+    let about = "etag: \"one\"\r\nlast-modified: Tue, 24 Nov 2026 10:00:00 GMT\r\n";
+    let storage = Server::start(move |seen| match seen.number {
+        0 => Reply::Bytes(format!("HTTP/1.1 200 OK\r\n{about}content-length: {BYTES}\r\n\r\n")),
+        1 => {
+            let range = format!("{about}content-range: bytes 0-{}/{BYTES}\r\n", PART - 1);
+            answer(206, &range, &"SKU,Name\n".repeat(PART / 9 + 1)[..PART])
+        }
+        _ => answer(412, "", "<Error><Code>PreconditionFailed</Code></Error>"),
+    })
+    .await;
+    check_object(&storage, 7, &["s3://shop/a.csv changed while it was read", "nothing was sent"]).await;
+    assert_eq!(storage.log().len(), 3);
 }

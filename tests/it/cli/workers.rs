@@ -107,6 +107,16 @@ async fn a_queued_run_can_be_stopped_and_taken_over() {
     assert_eq!(accounting(&ended), "1000: sent 1000");
     worker.kill();
     assert!(desk.service.bodies().values().all(|times| *times == 1));
+    let shown = desk.run("three", &["runs", "show", "1", "--json"], 0).await.json();
+    let history = shown["history"].as_array().unwrap();
+    let actions: Vec<_> = history.iter().map(|event| event["action"].as_str().unwrap()).collect();
+    assert_eq!(actions, ["planned", "queued", "worked", "stopped", "queued", "finished"], "{shown}");
+    assert_eq!((&history[3]["by"], &history[0]["count"]), (&"Ann".into(), &1_000.into()));
+    // All parts were taken by one process, and one of them twice.
+    assert_eq!(history[2]["process"], history[5]["process"]);
+    assert!(history[2]["count"].as_i64().unwrap() > 16 && history[0]["process"] != history[2]["process"], "{shown}");
+    let shown = desk.run("three", &["runs", "show", "1"], 0).await.stdout;
+    assert!(["planned 1,000 records", "Ann (", "as a worker"].iter().all(|words| shown.contains(words)), "{shown}");
 }
 
 /// Requests that the service receives within any second, at most.
@@ -135,6 +145,45 @@ async fn workers_share_one_rate() {
     let times: Vec<_> = desk.service.log().iter().map(|seen| seen.came).collect();
     let took = *times.iter().max().unwrap() - *times.iter().min().unwrap();
     assert!(took >= Duration::from_secs(6), "{took:?}");
+}
+
+/// Two exports on different machines, and a pause that one of them is asked for.
+#[tokio::test(flavor = "multi_thread")]
+async fn exports_share_the_rate() {
+    let asked = std::sync::Mutex::new(None);
+    let Some(desk) = Desk::new(move |seen| {
+        let mut asked = asked.lock().unwrap();
+        if asked.is_none() && seen.number >= 20 {
+            *asked = Some(seen.came);
+            return answer(429, "Retry-After: 3\r\n", "{\"message\":\"slowly\"}");
+        }
+        let page = seen.path.split(['?', '&']).find_map(|part| part.strip_prefix("page=")).unwrap_or("1");
+        let page: usize = page.parse().unwrap();
+        let ids: Vec<String> = (0..10).map(|nth| format!("{{\"id\":\"i-{page}-{nth}\"}}")).collect();
+        answer(200, "", &format!("{{\"data\":[{}],\"total\":600}}", ids.join(",")))
+    })
+    .await
+    else {
+        return;
+    };
+    // The tables of the ledger.
+    desk.run("one", &["runs"], 0).await;
+    let exports = ["one", "two"].map(|machine| {
+        let out = format!("{machine}.csv");
+        desk.on(machine, &["export", "items", "-o", &out, "--page-size", "10", "--rate", "40/s", "-q"]).start()
+    });
+    for export in exports {
+        tokio::task::spawn_blocking(move || export.wait().exits(0)).await.unwrap();
+    }
+    let log = desk.service.log();
+    assert!(log.len() >= 120, "{}", log.len());
+    let most = most_in_a_second(&desk);
+    assert!(most <= 46, "{most} requests in a second");
+    // Nobody asks within the pause, but for requests that were on their way.
+    let asked = log.iter().find(|seen| seen.number == 20).unwrap().came;
+    let pause = asked + Duration::from_millis(700)..asked + Duration::from_millis(2_900);
+    let within = log.iter().filter(|seen| pause.contains(&seen.came)).count();
+    assert_eq!(within, 0, "requests within the pause");
 }
 
 #[tokio::test(flavor = "multi_thread")]

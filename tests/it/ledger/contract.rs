@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use sheetport::ledger::{
-    AcceptedEarlier, Accounting, AllowRepeat, Claim, Disposition, Error, Ledger, NewRun, NewerKeys, Outcome, PageSizes,
-    Part, PlannedRecord, Problem, RecordState, Resolution, RunId, RunSettings, SendingChanges, Seq, SkipReason,
+    AcceptedEarlier, Accounting, Action, AllowRepeat, Claim, Disposition, Error, Ledger, NewRun, NewerKeys, Outcome,
+    PageSizes, Part, PlannedRecord, Problem, RecordState, Resolution, RunId, RunSettings, SendingChanges, Seq,
+    SkipReason,
 };
 use sheetport::records::RecordKind;
 use tempfile::TempDir;
@@ -105,6 +106,7 @@ in_both_databases! {
     an_unchanged_file_leaves_only_its_counts
     learned_rates_and_page_sizes_are_stored
     altered_rows_are_noticed
+    who_did_what_is_kept_and_bounded
 }
 
 pub fn problem() -> Problem {
@@ -363,7 +365,7 @@ async fn unknown_records_are_resolved_and_refused_ones_retried(place: Place) {
     for run in [run, again] {
         assert!(ledger.inspect(run).await.unwrap().damage.is_empty());
     }
-    ledger.remove(again).await.unwrap();
+    ledger.remove(again, None).await.unwrap();
     ledger.shrink().await.unwrap();
     assert!(matches!(ledger.run(again).await, Err(Error::NoSuchRun(_))));
 }
@@ -423,7 +425,7 @@ async fn newer_uploads_are_waited_for_and_seen(place: Place) {
     ledger.update_accepted(&new, 0).await.unwrap();
     let last = NewRun { file_hash: "last".into(), ..about() };
     ledger.begin_plan(&last, 1).await.unwrap().finish(1).await.unwrap();
-    ledger.remove(new.id).await.unwrap();
+    ledger.remove(new.id, None).await.unwrap();
     ledger.begin_plan(&last, 1).await.unwrap().abandon().await.unwrap();
     let requests = ledger.newer_requests(&old, Part::whole(old.id)).await.unwrap();
     assert_eq!(requests.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), [2, 3, 4, 6]);
@@ -457,7 +459,7 @@ async fn learned_rates_and_page_sizes_are_stored(place: Place) {
     let run = ledger.begin_plan(&unnamed, 1).await.unwrap().finish(1).await.unwrap();
     assert!(ledger.bind_workspace(run, "w").await.unwrap());
     assert!(!ledger.bind_workspace(run, "v").await.unwrap());
-    ledger.withhold(run).await.unwrap();
+    ledger.withhold(run, 1).await.unwrap();
     assert_eq!(ledger.warned(run, 5).await.unwrap().len(), 0);
 }
 
@@ -482,4 +484,53 @@ async fn altered_rows_are_noticed(place: Place) {
         }
         ledger.close().await;
     }
+}
+
+async fn who_did_what_is_kept_and_bounded(place: Place) {
+    let (ledger, run) = planned(&place, 30).await;
+    let deeds = async |run| -> Vec<(Action, i64)> {
+        ledger.history(run).await.unwrap().iter().map(|event| (event.action, event.count)).collect()
+    };
+    ledger.note_sending(run, 2_000).await.unwrap();
+    ledger.settle(run, &outcomes([2, 3, 4], RecordState::Unknown)).await.unwrap();
+    ledger.end_sending(run, 21, Some("the service is gone"), 5, 3_000).await.unwrap();
+    ledger.note_sending(run, 4_000).await.unwrap();
+    // One by one, and nothing that was decided before.
+    for seq in [2, 3, 3] {
+        ledger.resolve(run, &[seq], Resolution::Sent, "anna", 5_000 + seq).await.unwrap();
+    }
+    ledger.resolve(run, &[4], Resolution::Failed, "ben", 6_000).await.unwrap();
+    let expected = [
+        (Action::Planned, 30),
+        (Action::Sent, 0),
+        (Action::Stopped, 0),
+        (Action::Resumed, 0),
+        (Action::ResolvedSent, 2),
+        (Action::ResolvedFailed, 1),
+    ];
+    assert_eq!(deeds(run).await, expected);
+    let history = ledger.history(run).await.unwrap();
+    assert_eq!(history[2].note.as_deref(), Some("the service is gone"));
+    assert_eq!((history[4].who.as_str(), history[4].at, history[4].until), ("anna", 5_002, 5_003));
+    let machine = history[0].process.clone();
+    assert!(machine.ends_with(&format!(":{}", std::process::id())) && history.iter().all(|it| it.process == machine));
+
+    // A retry is in the history of the run that it retries.
+    let again = NewRun { retry_of: Some(run), ..about() };
+    let again = ledger.begin_plan(&again, 7_000).await.unwrap().finish(1).await.unwrap();
+    let last = ledger.history(run).await.unwrap().pop().unwrap();
+    assert_eq!((last.action, last.other_run), (Action::Retried, Some(again)));
+
+    // A process that stops again and again, for other reasons each time, leaves a bounded history, with what people did.
+    for nth in 0..600 {
+        ledger.end_sending(run, 1, Some(&format!("reason {nth}")), 1, 8_000).await.unwrap();
+    }
+    let history = deeds(run).await;
+    assert!((400..=520).contains(&history.len()), "{}", history.len());
+    assert!(history.starts_with(&[(Action::Planned, 30)]) && history.contains(&(Action::ResolvedSent, 2)));
+
+    // Of a removed run, the removal is kept.
+    ledger.remove(run, Some(9_000)).await.unwrap();
+    assert_eq!(deeds(run).await, [(Action::Removed, 0)]);
+    assert_eq!(deeds(again).await, [(Action::Planned, 0)]);
 }

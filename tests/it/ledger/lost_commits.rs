@@ -1,4 +1,4 @@
-//! Commits whose answer is lost: they are applied once.
+//! Commits whose answer is lost, or never comes: they are applied once.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use sheetport::ledger::{Claim, Ledger, Outcome, Part, RecordState, SendingChanges};
 
@@ -17,6 +18,8 @@ use crate::postgres::Cluster;
 struct Cutter {
     port: u16,
     is_armed: Arc<AtomicBool>,
+    /// Whether connections are kept open without an answer, instead of being cut.
+    swallows: Arc<AtomicBool>,
     cuts: Arc<AtomicUsize>,
 }
 
@@ -24,12 +27,14 @@ impl Cutter {
     fn before(socket: PathBuf) -> Cutter {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (is_armed, cuts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
-        let cutter = Cutter { port, is_armed: Arc::clone(&is_armed), cuts: Arc::clone(&cuts) };
+        let (is_armed, swallows) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let cuts = Arc::new(AtomicUsize::new(0));
+        let (armed, swallow) = (Arc::clone(&is_armed), Arc::clone(&swallows));
+        let cutter = Cutter { port, is_armed, swallows, cuts: Arc::clone(&cuts) };
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let Ok(server) = UnixStream::connect(&socket) else { continue };
-                pass_on(client, server, &is_armed, &cuts);
+                pass_on(client, server, &armed, &swallow, &cuts);
             }
         });
         cutter
@@ -44,10 +49,17 @@ impl Cutter {
     }
 }
 
-fn pass_on(client: TcpStream, server: UnixStream, is_armed: &Arc<AtomicBool>, cuts: &Arc<AtomicUsize>) {
+fn pass_on(
+    client: TcpStream,
+    server: UnixStream,
+    is_armed: &Arc<AtomicBool>,
+    swallows: &Arc<AtomicBool>,
+    cuts: &Arc<AtomicUsize>,
+) {
     let is_cut = Arc::new(AtomicBool::new(false));
     let (mut from_client, mut to_server) = (client.try_clone().unwrap(), server.try_clone().unwrap());
     let (armed, cut, cuts) = (Arc::clone(is_armed), Arc::clone(&is_cut), Arc::clone(cuts));
+    let swallows = Arc::clone(swallows);
     thread::spawn(move || {
         let mut buffer = [0; 65_536];
         while let Ok(length @ 1..) = from_client.read(&mut buffer) {
@@ -67,6 +79,9 @@ fn pass_on(client: TcpStream, server: UnixStream, is_armed: &Arc<AtomicBool>, cu
     thread::spawn(move || {
         let mut buffer = [0; 65_536];
         while let Ok(length @ 1..) = from_server.read(&mut buffer) {
+            if is_cut.load(Ordering::SeqCst) && swallows.load(Ordering::SeqCst) {
+                continue;
+            }
             if is_cut.load(Ordering::SeqCst) || to_client.write_all(&buffer[..length]).is_err() {
                 break;
             }
@@ -91,7 +106,7 @@ async fn sent_once(server: &Cluster, folder: &Path, cutter: &Cutter, is_queued: 
     if is_queued {
         ledger.enqueue(locks.0.as_ref().unwrap(), 1).await.unwrap();
         locks.0 = None;
-        locks.1 = ledger.take_part(run).await.unwrap();
+        locks.1 = ledger.take_part(run, 1).await.unwrap();
     }
 
     let before = cutter.cuts();
@@ -124,6 +139,18 @@ async fn sent_once(server: &Cluster, folder: &Path, cutter: &Cutter, is_queued: 
     let unknown = ledger.settle_in_flight(Part::whole(run), None).await.unwrap().unknown;
     assert_eq!(unknown, 1);
     ledger.close().await;
+}
+
+/// Nothing says that the connection is gone.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_swallowed_connection_holds_up_nobody() {
+    let Some(server) = Cluster::start() else { return };
+    server.database("ledger");
+    let folder = tempfile::tempdir().unwrap();
+    let cutter = Cutter::before(server.socket());
+    cutter.swallows.store(true, Ordering::SeqCst);
+    let ends = sent_once(&server, folder.path(), &cutter, true);
+    tokio::time::timeout(Duration::from_secs(600), ends).await.expect("an end");
 }
 
 #[tokio::test(flavor = "multi_thread")]

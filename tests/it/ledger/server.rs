@@ -75,12 +75,12 @@ async fn workers_share_the_lock_of_an_upload() {
     let run = plan.finish(1).await.unwrap();
     let locked = desk.lock_run(run).await.unwrap();
     desk.enqueue(&locked, 5).await.unwrap();
-    assert!(one.take_part(run).await.unwrap().is_none(), "the upload is locked");
+    assert!(one.take_part(run, 1).await.unwrap().is_none(), "the upload is locked");
     drop(locked);
     assert_eq!(one.queued().await.unwrap(), [run]);
 
-    let first = one.take_part(run).await.unwrap().unwrap();
-    let second = other.take_part(run).await.unwrap().unwrap();
+    let first = one.take_part(run, 1).await.unwrap().unwrap();
+    let second = other.take_part(run, 1).await.unwrap().unwrap();
     assert_eq!((first.part.records(), second.part.records()), (0..=63, 64..=127));
     assert!(matches!(desk.lock_run(run).await, Err(Error::Busy { .. })));
     let third = Part { run, first: 128, last: 191 };
@@ -92,7 +92,7 @@ async fn workers_share_the_lock_of_an_upload() {
     let lost = one.settle(run, &[Outcome::new(1, RecordState::Sent, 1)]).await;
     assert!(matches!(lost, Err(Error::LockLost)), "{lost:?}");
     let third_worker = connect().await.unwrap();
-    let again = third_worker.take_part(run).await.unwrap().unwrap();
+    let again = third_worker.take_part(run, 1).await.unwrap().unwrap();
     assert_eq!(again.part.first, 0);
     drop(first);
     third_worker.settle(run, &[Outcome::new(1, RecordState::Sent, 1)]).await.unwrap();
@@ -103,16 +103,16 @@ async fn workers_share_the_lock_of_an_upload() {
     assert_eq!(server.query("ledger", "SELECT COUNT(*) FROM lease"), "0");
 
     // A command takes the run over from workers that are all dead.
-    let abandoned = one.take_part(run).await.unwrap().unwrap();
+    let abandoned = one.take_part(run, 1).await.unwrap().unwrap();
     assert_eq!(abandoned.part.first, 64);
     server.end_leases("ledger");
     let taken_over = desk.lock_run(run).await.unwrap();
     assert!(matches!(one.store_intent(run, 64, 70, 1).await, Err(Error::LockLost)));
-    assert!(other.take_part(run).await.unwrap().is_none());
+    assert!(other.take_part(run, 1).await.unwrap().is_none());
     drop((abandoned, taken_over));
-    assert!(other.take_part(run).await.unwrap().is_some());
-    assert!(desk.stop_queued(run, "Ann stopped it").await.unwrap());
-    assert!(one.take_part(run).await.unwrap().is_none() && one.queued().await.unwrap().is_empty());
+    assert!(other.take_part(run, 1).await.unwrap().is_some());
+    assert!(desk.stop_queued(run, Some("Ann"), "Ann stopped it", 1).await.unwrap());
+    assert!(one.take_part(run, 1).await.unwrap().is_none() && one.queued().await.unwrap().is_empty());
 }
 
 /// Each permit is granted once, and a pause holds all.

@@ -1,0 +1,81 @@
+//! The history of a run, as `runs show` prints it.
+
+use serde_json::{Value, json};
+
+use super::runs::time;
+use crate::ledger::{Action, RunEvent};
+use crate::ui;
+
+/// Events shown from the beginning and from the end of a long history.
+const FIRST: usize = 10;
+const LAST: usize = 20;
+
+/// Prints who has done what, one event a line.
+pub(super) fn print(history: &[RunEvent]) {
+    if history.is_empty() {
+        return;
+    }
+    ui::line("  history");
+    let left_out = history.len().saturating_sub(FIRST + LAST);
+    for (nth, event) in history.iter().enumerate() {
+        if left_out > 0 && nth == FIRST {
+            ui::line(format_args!("    … {} more; --json has all of them", ui::counted(left_out as u64, "event")));
+        }
+        if left_out > 0 && (FIRST..FIRST + left_out).contains(&nth) {
+            continue;
+        }
+        let until = match event.until - event.at {
+            ..1_000 => String::new(),
+            _ => format!(", until {}", time(event.until)),
+        };
+        let process = match event.process.as_str() {
+            "" => String::new(),
+            process => format!(" ({process})"),
+        };
+        ui::line(format_args!("    {}  {}{process} {}{until}", time(event.at), event.who, deed(event)));
+    }
+}
+
+/// Returns the history for `--json`.
+pub(super) fn as_json(history: &[RunEvent]) -> Value {
+    let event = |event: &RunEvent| {
+        json!({
+            "action": event.action.name(),
+            "by": event.who,
+            "process": event.process,
+            "at": time(event.at),
+            "until": time(event.until),
+            "count": event.count,
+            "why": event.note,
+            "other_run": event.other_run,
+        })
+    };
+    history.iter().map(event).collect()
+}
+
+/// Returns what somebody has done.
+fn deed(event: &RunEvent) -> String {
+    let counted = |what| ui::counted(event.count.unsigned_abs(), what);
+    match event.action {
+        Action::Planned => format!("planned {}", counted("record")),
+        Action::Edited => format!("made {} in a review", counted("edit")),
+        Action::Queued => "handed it to the workers".to_owned(),
+        Action::Sent => "began to send it".to_owned(),
+        Action::Resumed => "resumed it".to_owned(),
+        Action::Worked => format!("took {} as a worker", counted("part")),
+        Action::Finished => "finished it".to_owned(),
+        Action::Stopped => match &event.note {
+            Some(why) => format!("stopped: {why}"),
+            None => "stopped it".to_owned(),
+        },
+        Action::Withheld => "withheld it".to_owned(),
+        Action::ResolvedSent => format!("decided about {}: applied", counted("unknown record")),
+        Action::ResolvedFailed => format!("decided about {}: not applied", counted("unknown record")),
+        Action::Retried => match event.other_run {
+            Some(run) => format!("retried it as run {run}"),
+            None => "retried it".to_owned(),
+        },
+        Action::Repaired => "repaired it".to_owned(),
+        Action::Removed => "removed it".to_owned(),
+    }
+}
