@@ -157,7 +157,10 @@ async fn unknown_records_are_resolved_and_sent() {
         place.sheetport(["resolve", "2", "--all-failed"]).exits(0);
         let retry = asking(&place, &server, &["retry", "2", "--json", "--report", "second.csv"]).run();
         assert_eq!(retry.json()["sent"], 1, "{retry:?}");
-        let sent: Vec<String> = server.log().iter().map(|seen| field(seen, "inventoryExternalId")).collect();
+        let sent = server.log();
+        let sent: Vec<String> = sent.iter().map(|seen| field(seen, "inventoryExternalId")).collect();
+        // Requests that only read have no body.
+        let sent: Vec<&String> = sent.iter().filter(|name| !name.is_empty()).collect();
         assert_eq!(sent, ["A-L"]);
     }
 }
