@@ -27,21 +27,7 @@ pub struct UploadLock {
 /// Exclusive access to something with a name. Released on drop.
 #[derive(Debug)]
 pub struct NamedLock {
-    /// The file of the lock, unless it is a row.
-    path: Option<PathBuf>,
     _lock: UploadLock,
-}
-
-impl Drop for NamedLock {
-    fn drop(&mut self) {
-        // A name is used once, such as that of an object in an inbox. The lock is still held here; see `try_lock`.
-        if cfg!(unix)
-            && let Some(path) = &self.path
-            && let Err(error) = std::fs::remove_file(path)
-        {
-            tracing::debug!(%error, "the file of a lock stays");
-        }
-    }
 }
 
 /// The lock as other processes see it.
@@ -90,10 +76,8 @@ impl Ledger {
 
     /// Locks a resource by name, such as a file. Returns `None` if another process has locked the resource.
     pub async fn try_lock_name(&self, name: &str) -> Result<Option<NamedLock>, Error> {
-        let identity = file_name(&["name", name]);
-        let path = (self.dialect() == Dialect::Sqlite).then(|| self.lock_path(&identity));
-        match self.lock(identity).await {
-            Ok(lock) => Ok(Some(NamedLock { path, _lock: lock })),
+        match self.lock(file_name(&["name", name])).await {
+            Ok(lock) => Ok(Some(NamedLock { _lock: lock })),
             Err(Error::Busy { .. }) => Ok(None),
             Err(error) => Err(error),
         }
@@ -230,11 +214,6 @@ impl Ledger {
 fn try_lock(path: &Path) -> Result<File, TryLockError> {
     let file = open(path)?;
     file.try_lock()?;
-    // The holder before may have removed it, and another process may have locked a new one.
-    #[cfg(unix)]
-    if std::os::unix::fs::MetadataExt::nlink(&file.metadata().map_err(TryLockError::Error)?) == 0 {
-        return Err(TryLockError::WouldBlock);
-    }
     Ok(file)
 }
 
