@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::runs::time;
+use super::shared::time::time;
 use crate::cli::{Resolve, Rows};
 use crate::error::{Exit, Failure};
 use crate::language::say;

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::runs_history;
+use super::shared::time::time;
 use crate::cli::{Runs, RunsAction};
 use crate::error::{Exit, Failure};
 use crate::language::{message, say, tenths, word};
@@ -155,10 +156,4 @@ fn as_json(run: &Run, accounting: &Accounting) -> serde_json::Value {
         "unknown": accounting.unknown,
         "pending": accounting.pending,
     })
-}
-
-/// Returns a time of the ledger in RFC 3339, to the second.
-pub(super) fn time(millis: i64) -> String {
-    let time = jiff::Timestamp::from_millisecond(millis / 1000 * 1000);
-    time.map_or_else(|_| "unknown".to_owned(), |time| time.to_string())
 }

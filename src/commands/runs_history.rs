@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::runs::time;
+use super::shared::time::time;
+use crate::language::{message, say, word};
 use crate::ledger::{Action, RunEvent};
 use crate::ui;
 
@@ -15,18 +16,18 @@ pub(super) fn print(history: &[RunEvent]) {
     if history.is_empty() {
         return;
     }
-    ui::line("  history");
+    ui::line(format_args!("  {}", word("history")));
     let left_out = history.len().saturating_sub(FIRST + LAST);
     for (nth, event) in history.iter().enumerate() {
         if left_out > 0 && nth == FIRST {
-            ui::line(format_args!("    … {} more; --json has all of them", ui::counted(left_out as u64, "event")));
+            ui::line(say!("    … {} more; --json has all of them", ui::counted(left_out as u64, "event")));
         }
         if left_out > 0 && (FIRST..FIRST + left_out).contains(&nth) {
             continue;
         }
         let until = match event.until - event.at {
             ..1_000 => String::new(),
-            _ => format!(", until {}", time(event.until)),
+            _ => say!(", until {}", time(event.until)),
         };
         let process = match event.process.as_str() {
             "" => String::new(),
@@ -57,25 +58,25 @@ pub(super) fn as_json(history: &[RunEvent]) -> Value {
 fn deed(event: &RunEvent) -> String {
     let counted = |what| ui::counted(event.count.unsigned_abs(), what);
     match event.action {
-        Action::Planned => format!("planned {}", counted("record")),
-        Action::Edited => format!("made {} in a review", counted("edit")),
-        Action::Queued => "handed it to the workers".to_owned(),
-        Action::Sent => "began to send it".to_owned(),
-        Action::Resumed => "resumed it".to_owned(),
-        Action::Worked => format!("took {} as a worker", counted("part")),
-        Action::Finished => "finished it".to_owned(),
+        Action::Planned => say!("planned {}", counted("record")),
+        Action::Edited => say!("made {} in a review", counted("edit")),
+        Action::Queued => say!("handed it to the workers"),
+        Action::Sent => say!("began to send it"),
+        Action::Resumed => say!("resumed it"),
+        Action::Worked => say!("took {} as a worker", counted("part")),
+        Action::Finished => say!("finished it"),
         Action::Stopped => match &event.note {
-            Some(why) => format!("stopped: {why}"),
-            None => "stopped it".to_owned(),
+            Some(why) => say!("stopped: {}", message(why)),
+            None => say!("stopped it"),
         },
-        Action::Withheld => "withheld it".to_owned(),
-        Action::ResolvedSent => format!("decided about {}: applied", counted("unknown record")),
-        Action::ResolvedFailed => format!("decided about {}: not applied", counted("unknown record")),
+        Action::Withheld => say!("withheld it"),
+        Action::ResolvedSent => say!("decided about {}: applied", counted("unknown record")),
+        Action::ResolvedFailed => say!("decided about {}: not applied", counted("unknown record")),
         Action::Retried => match event.other_run {
-            Some(run) => format!("retried it as run {run}"),
-            None => "retried it".to_owned(),
+            Some(run) => say!("retried it as run {run}"),
+            None => say!("retried it"),
         },
-        Action::Repaired => "repaired it".to_owned(),
-        Action::Removed => "removed it".to_owned(),
+        Action::Repaired => say!("repaired it"),
+        Action::Removed => say!("removed it"),
     }
 }

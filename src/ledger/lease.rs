@@ -20,7 +20,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Executor as _, Row as _};
 use tokio::sync::oneshot;
 
 use super::error::Error;
-use super::history::{Action, NewEvent, process_name};
+use super::event::{Action, NewEvent, process_name};
 use super::ids::{Part, RunId, Seq};
 use crate::sql::{self, Dialect, Pool, Transaction};
 

@@ -7,7 +7,7 @@ use super::block::{
 };
 use super::database::Ledger;
 use super::error::Error;
-use super::history::{Action, NewEvent, write_edits};
+use super::event::{Action, NewEvent, write_edits};
 use super::ids::{RunId, Seq};
 use super::model::{Outcome, PlannedRecord, Problem, SourceRow};
 use super::outcomes::insert_outcomes;

@@ -3,7 +3,7 @@
 use super::claims::keep_claims;
 use super::database::Ledger;
 use super::error::Error;
-use super::history::{Action, NewEvent};
+use super::event::{Action, NewEvent};
 use super::ids::{RunId, Seq};
 use super::integrity::totals::{self, States, Sum};
 use crate::sql::{self, Dialect, Transaction};

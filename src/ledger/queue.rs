@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::accepted::hash;
 use super::database::{Ledger, to_json};
 use super::error::Error;
-use super::history::{Action, NewEvent};
+use super::event::{Action, NewEvent};
 use super::ids::{Part, RunId, Seq};
 use super::integrity::seal;
 use super::lease::Lease;

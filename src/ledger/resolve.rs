@@ -2,7 +2,7 @@
 
 use super::database::{Ledger, to_json};
 use super::error::{Error, corrupt};
-use super::history::{Action, NewEvent};
+use super::event::{Action, NewEvent};
 use super::ids::{RunId, Seq};
 use super::integrity::checksum::Checksum;
 use super::integrity::totals::{self, Totals};

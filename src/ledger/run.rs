@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::block::RecordCounts;
 use super::database::{Ledger, to_json};
 use super::error::{Error, corrupt};
-use super::history::{Action, NewEvent};
+use super::event::{Action, NewEvent};
 use super::ids::RunId;
 use super::integrity::totals::{self, Totals};
 use super::integrity::{seal, seal::SEALED};

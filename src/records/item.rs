@@ -12,7 +12,7 @@ pub const OLDER_PATH: &str = "/v1/items";
 
 /// Body of `POST /v1/public/items`, an upsert by `externalId`. Absent fields stay unchanged; null clears a field.
 pub const INPUT_FIELDS: &[Field] = &[
-    Field::required("externalId", JsonType::String, "your own identifier, such as a SKU; the service matches by it"),
+    Field::required("externalId", JsonType::String, "your own identifier, such as a SKU, by which the service matches"),
     Field::nullable("name", JsonType::String, "what the item is called"),
     Field::nullable("description", JsonType::String, "longer text"),
     Field::nullable("currency", JsonType::String, "currency code of the prices, such as EUR"),

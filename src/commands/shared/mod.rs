@@ -11,3 +11,4 @@ pub(super) mod recognize;
 pub(super) mod service_storage;
 pub(super) mod signals;
 pub(super) mod summary;
+pub(super) mod time;

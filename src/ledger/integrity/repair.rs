@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 use super::super::claims::{Claim, insert_claims};
 use super::super::database::{FILE, Ledger};
 use super::super::error::Error;
-use super::super::history::{Action, NewEvent};
+use super::super::event::{Action, NewEvent};
 use super::super::ids::{RunId, Seq};
 use super::super::model::{Disposition, Outcome, Problem};
 use super::super::outcomes::insert_outcomes;

@@ -2,7 +2,7 @@
 
 use super::super::database::Ledger;
 use super::super::error::{Error, damaged};
-use super::super::history::NewEvent;
+use super::super::event::NewEvent;
 use super::super::ids::RunId;
 use super::checksum::Checksum;
 use crate::sql::{self, Query, Row, Transaction};

@@ -11,13 +11,14 @@ const ENGLISH: [&str; 22] = [
     "or", "without", "there", "row", "rows", "sent",
 ];
 
-/// Returns the English words of an output, without commands, quoted texts and names of files.
+/// Returns the English words of an output, without commands, flags, quoted texts and names of files.
 fn english(output: &str) -> BTreeSet<String> {
     let is_command = |line: &&str| line.contains("sheetport ") || line.contains("http");
     let lines = output.lines().filter(|line| !is_command(line));
     let words =
         lines.flat_map(|line| line.split(['\'', '"', '„', '“', '`']).step_by(2)).flat_map(str::split_whitespace);
-    let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    let words =
+        words.filter(|word| !word.starts_with('-')).map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
     words.filter(|word| ENGLISH.contains(word)).map(str::to_owned).collect()
 }
 

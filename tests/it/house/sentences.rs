@@ -104,7 +104,11 @@ impl<'ast> Visit<'ast> for Collector {
             && let syn::Meta::List(list) = &attribute.meta
         {
             let parser = Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated;
-            let arguments = parser.parse2(list.tokens.clone()).unwrap_or_default();
+            // Arguments such as `.0` are no expressions; the sentence comes first in any case.
+            let arguments = parser.parse2(list.tokens.clone()).unwrap_or_else(|_| {
+                let first = list.tokens.clone().into_iter().take(1).collect();
+                parser.parse2(first).unwrap_or_default()
+            });
             for (place, argument) in arguments.iter().enumerate() {
                 match string(argument) {
                     Some(text) if place == 0 => self.add_format(&text, true),
