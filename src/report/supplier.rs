@@ -13,7 +13,7 @@ pub(super) const INTERNAL_COLUMNS: [&str; 5] = ["service_id", "ctx_id", "job_id"
 const ASK: &str = "correct it, or ask whoever sent you this file";
 
 /// The codes of problems whose messages reveal nothing but the sheet and the template's rules for its columns.
-const OF_SHEET: [&str; 61] = [
+const OF_SHEET: [&str; 62] = [
     "already-sent",
     "ambiguous-date",
     "ambiguous-number",
@@ -39,6 +39,7 @@ const OF_SHEET: [&str; 61] = [
     "hidden-sheet",
     "incomplete",
     "keep-where",
+    "lacks-zeros",
     "looks-like-a-date",
     "lost-letters",
     "may-lack-zero",

@@ -234,6 +234,10 @@ pub enum Cause {
     LooksLikeADate,
     /// An identifier is a number with decimals, so trailing zeros may be lost.
     MayLackZero,
+    /// An identifier of digits is shorter than the others of its column, which begin with zeros and have this many digits.
+    LacksZeros {
+        usual: usize,
+    },
     /// A number in a text has other decimals than displayed. The argument is the number of displayed decimals.
     OtherDecimals(u8),
     /// The displayed text depends on the computer. The text is sent in English if known, otherwise the value is sent.
@@ -306,6 +310,7 @@ impl Cause {
             Cause::NearlyTheSame { .. } | Cause::OnlySpacesDiffer { .. } => "nearly-the-same",
             Cause::LooksLikeADate => "looks-like-a-date",
             Cause::MayLackZero => "may-lack-zero",
+            Cause::LacksZeros { .. } => "lacks-zeros",
             Cause::MayBeGrouped { .. } => "may-be-grouped",
             Cause::OtherDecimals(_) | Cause::HiddenDigits => "other-decimals",
             Cause::ShownByComputer { .. } => "shown-by-computer",
@@ -400,6 +405,9 @@ impl Cause {
             Cause::LooksLikeADate => "has the form of a date",
             Cause::MayLackZero => {
                 "is a number with decimals, and would be the same if it was typed with zeros at its end"
+            }
+            Cause::LacksZeros { usual } => {
+                return format!("may lack zeros: others of the column begin with zeros and have {usual} digits");
             }
             Cause::MayBeGrouped { plain } => {
                 return format!("may be {plain}, shown with group separators, and is sent with them");
@@ -499,6 +507,10 @@ impl Cause {
             Cause::Continues => "fill it in, or add fill_down with this column to [sheet] of the template",
             Cause::MayLackZero => {
                 "compare it with its source: spreadsheet programs store 1.10 as 1.1; format the column as text before typing"
+            }
+            Cause::LacksZeros { .. } => {
+                "put the zeros back: spreadsheet programs take them away; format the column as text before typing, or set \
+                 damaged = \"accept\" in the template"
             }
             Cause::MayBeGrouped { .. } => {
                 "if it is a number, format the column in the spreadsheet program without separators and save the file again; \

@@ -452,12 +452,15 @@ impl<'t> Mapper<'t> {
         row: &Row,
     ) {
         let cause = match doubt {
-            None if rule.is_name => columns.first().and_then(|column| match self.cell(row, column) {
-                Cell::Text(text) if rule.damaged != Damaged::Accept && !self.reads_an_export() => {
-                    identifier::ungrouped(text).map(|plain| Cause::MayBeGrouped { plain })
-                }
-                cell => may_lack_zero(cell),
-            }),
+            None if rule.is_name => columns
+                .first()
+                .and_then(|column| match self.cell(row, column) {
+                    Cell::Text(text) if rule.damaged != Damaged::Accept && !self.reads_an_export() => {
+                        identifier::ungrouped(text).map(|plain| Cause::MayBeGrouped { plain })
+                    }
+                    cell => may_lack_zero(cell),
+                })
+                .or_else(|| self.missing_zeros(rule, columns, row)),
             None if rule.is_plain_text() && rule.translate.is_none() => {
                 columns.iter().find_map(|column| self.doubt_of_shown(row, column))
             }
@@ -466,6 +469,14 @@ impl<'t> Mapper<'t> {
             Some(Doubt::Word) => columns.first().and_then(|column| word_beside(self.cell(row, column))),
         };
         parts.warnings.extend(cause.map(|cause| self.problem(rule, columns, row, cause)));
+    }
+
+    /// Returns the warning about an identifier of digits that is shorter than the others of its column, which begin with zeros.
+    fn missing_zeros(&self, rule: &FieldRule, columns: &Columns, row: &Row) -> Option<Cause> {
+        let column = columns.first().filter(|_| !rule.changes_text() && rule.damaged != Damaged::Accept)?;
+        let shown = self.cell(row, column).shown();
+        let usual = self.row_survey().missing_zeros(column, shown.trim())?;
+        Some(Cause::LacksZeros { usual })
     }
 
     /// Returns the warning about a cell in a text that other programs display differently, or with hidden digits.

@@ -1,5 +1,7 @@
 //! Evidence from all rows of a sheet: the form of identifiers, further tables, and rows broken by a line ending.
 
+use std::collections::BTreeMap;
+
 use super::super::bind::{Columns, Layout};
 use super::super::model::{FieldRule, HeaderRow, Place, Source, Template, folded_header};
 use crate::sheet::{Cell, Row};
@@ -8,6 +10,8 @@ use crate::sheet::{Cell, Row};
 const EVIDENCE_ROWS: u64 = 2000;
 /// Maximum number of broken rows to remember.
 const MAX_BROKEN: usize = 1000;
+/// Longest identifier of digits that can lack zeros: programs keep 15 digits of a number.
+const MAX_DIGITS: usize = 15;
 /// Maximum length of a heading or remark to examine, in bytes.
 pub(super) const MAX_BYTES: usize = 200;
 
@@ -20,6 +24,8 @@ pub(super) struct RowSurvey {
     has_no_spaces: bool,
     /// Whether most records have a name beside their identifier.
     has_names: bool,
+    /// The usual length of identifiers of digits, by column, if some begin with zeros.
+    lengths: Vec<(usize, usize)>,
     /// The row with the names of a further table's columns.
     second_table: Option<u64>,
     /// The first and last row of records broken by a line ending.
@@ -46,6 +52,8 @@ pub(super) struct RowSurveyor {
     with_digits: u64,
     with_spaces: u64,
     with_names: u64,
+    /// The identifiers of digits in each of the columns of `keys`.
+    digits: Vec<DigitLengths>,
     last: u64,
     second_table: Option<u64>,
     /// Rows with as many cells as the header.
@@ -55,6 +63,15 @@ pub(super) struct RowSurveyor {
     /// The current run of short rows.
     run: Option<ShortRows>,
     broken: Vec<ShortRows>,
+}
+
+/// How long the identifiers of a column are that consist of digits.
+#[derive(Clone, Debug, Default)]
+struct DigitLengths {
+    /// By length, up to [`MAX_DIGITS`].
+    all: BTreeMap<usize, u64>,
+    /// Those that begin with a zero, by length.
+    with_zeros: BTreeMap<usize, u64>,
 }
 
 /// Consecutive rows with fewer cells than the header.
@@ -80,6 +97,14 @@ impl RowSurvey {
         self.broken.iter().copied().find(|(first, last)| (*first..=*last).contains(&row))
     }
 
+    /// Returns the usual length of the identifiers of a column, if this one of digits is shorter. Programs take zeros at the
+    /// beginning away, and other cells of the column have theirs.
+    pub(super) fn missing_zeros(&self, column: usize, text: &str) -> Option<usize> {
+        let (_, usual) = self.lengths.iter().find(|(known, _)| *known == column)?;
+        let is_number = is_digits(text) && !text.starts_with('0');
+        (is_number && text.len() < *usual).then_some(*usual)
+    }
+
     /// Whether most records have a name beside their identifier.
     pub(super) fn has_names(&self) -> bool {
         self.has_names
@@ -91,6 +116,32 @@ impl RowSurvey {
         let has_space = text.trim().contains(char::is_whitespace);
         self.has_digits && !has_digit || self.has_no_spaces && has_space
     }
+}
+
+impl DigitLengths {
+    fn add(&mut self, cell: Cell<'_>) {
+        let text = cell.shown();
+        let text = text.trim();
+        if text.len() <= MAX_DIGITS && is_digits(text) {
+            *self.all.entry(text.len()).or_default() += 1;
+            if text.starts_with('0') {
+                *self.with_zeros.entry(text.len()).or_default() += 1;
+            }
+        }
+    }
+
+    /// Returns the length of most of these identifiers. All with zeros at the beginning have it, and none is longer.
+    fn usual(&self) -> Option<usize> {
+        let mut with_zeros = self.with_zeros.iter();
+        let (Some((length, zeros)), None) = (with_zeros.next(), with_zeros.next()) else { return None };
+        let (longest, count) = self.all.last_key_value()?;
+        let is_most = count * 2 >= self.all.values().sum();
+        (*zeros > 1 && length == longest && is_most).then_some(*length)
+    }
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 impl RowSurveyor {
@@ -111,11 +162,13 @@ impl RowSurveyor {
             .collect();
         initials.sort_unstable();
         initials.dedup();
+        let keys = of(&|rule| rule.is_name);
         RowSurveyor {
+            digits: vec![DigitLengths::default(); keys.len()],
             is_needed: !layout.is_report
                 && !layout.is_defused
                 && layout.columns.iter().flat_map(Columns::iter).nth(1).is_some(),
-            keys: of(&|rule| rule.is_name),
+            keys,
             name: of(&is_name_of_record).first().copied().filter(|_| template.group.is_none()),
             numbers: of(&|rule| rule.field.json.is_number()),
             header: if matches!(template.sheet.header, HeaderRow::None) { Vec::new() } else { header },
@@ -152,6 +205,9 @@ impl RowSurveyor {
         }
         let is_short = self.is_text && row.len() < self.header.len();
         if self.rows < EVIDENCE_ROWS && !is_short && filled(row).nth(1).is_some() {
+            for (column, digits) in self.keys.iter().zip(&mut self.digits) {
+                digits.add(row.get(*column));
+            }
             let key = self.keys.iter().map(|column| row.get(*column)).find(|cell| !cell.is_blank());
             let Some(key) = key.map(|key| key.shown()) else { return };
             self.rows += 1;
@@ -168,6 +224,12 @@ impl RowSurveyor {
             has_digits: self.identifiers_have_digits(),
             has_no_spaces: self.identifiers_have_no_spaces(),
             has_names: self.rows > 2 && self.with_names * 10 >= self.rows * 7,
+            lengths: self
+                .keys
+                .iter()
+                .zip(&self.digits)
+                .filter_map(|(column, of)| Some((*column, of.usual()?)))
+                .collect(),
             second_table: self.second_table,
             broken: ended.broken(),
         }
