@@ -18,7 +18,7 @@ use crate::upload::StopReason;
 use crate::upload::sent_before::LeftOut;
 
 /// Maximum number of refused records grouped by cause in the result. A report has all refused records.
-pub(super) const MAX_REFUSED: u32 = 2_000;
+pub(super) const MAX_REFUSED: u32 = 100_000;
 /// Maximum number of records whose warnings are grouped by cause.
 const MAX_WARNED: usize = 2_000;
 

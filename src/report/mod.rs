@@ -29,6 +29,9 @@ use self::row::Subject;
 pub use self::row::{COLUMNS, COLUMNS_IN_FRONT};
 pub use self::workbook::choices::{Choices, MAX_CHOICES};
 
+/// Refused records in memory at a time.
+const REFUSALS: usize = 2_000;
+
 /// Writes the report of `run`.
 ///
 /// # Errors
@@ -76,15 +79,10 @@ pub async fn warned(ledger: &Ledger, run: &Run, limit: usize) -> Result<Causes, 
 /// Returns the problems of the first `limit` refused records, each with the number of the record's first row.
 pub async fn refused_rows(ledger: &Ledger, run: &Run, limit: u32) -> Result<Vec<(u64, Problem)>, Error> {
     let mut rows = Vec::new();
-    let seqs = BTreeSet::from_iter(ledger.failed(run.id, limit).await?);
-    for record in records::load(ledger, run.id, &seqs).await?.into_values() {
-        let number = record.rows.first().copied().unwrap_or(0);
-        for problem in record.outcome.problems {
-            let column = row::column_of(&problem, run);
-            let header = column.and_then(|column| run.about.header.get(column)).cloned().unwrap_or_default();
-            rows.push((number, Problem { column, header, sheet: record.sheet.clone(), ..problem }));
-        }
-    }
+    each_refusal(ledger, run, limit, |number, problem, _| {
+        rows.push((number, Problem { column: row::column_of(&problem, run), ..problem }));
+    })
+    .await?;
     rows.sort_by_key(|(number, _)| *number);
     Ok(rows)
 }
@@ -92,16 +90,33 @@ pub async fn refused_rows(ledger: &Ledger, run: &Run, limit: u32) -> Result<Vec<
 /// Groups the problems of the first `limit` refused records by cause. Each problem has the title of its source column.
 pub async fn refused(ledger: &Ledger, run: &Run, limit: u32) -> Result<Causes, Error> {
     let mut causes = Causes::default();
-    let seqs = BTreeSet::from_iter(ledger.failed(run.id, limit).await?);
-    for record in records::load(ledger, run.id, &seqs).await?.into_values() {
-        // Problems of records without rows count as row 0.
-        let number = record.rows.first().copied().unwrap_or(0);
-        for problem in &record.outcome.problems {
-            let column = row::column_of(problem, run);
-            let header = column.and_then(|column| run.about.header.get(column)).cloned().unwrap_or_default();
-            let problem = Problem { header, sheet: record.sheet.clone(), ..problem.clone() };
-            causes.add_of(number, &problem, &record.names());
+    each_refusal(ledger, run, limit, |number, problem, names| {
+        causes.add_of(number, &problem, names);
+    })
+    .await?;
+    Ok(causes)
+}
+
+/// Calls `each` with every problem of the first `limit` refused records: the number of the record's first row, or 0 if it has
+/// none, the problem with the title of its source column, and the names of the record.
+async fn each_refusal(
+    ledger: &Ledger,
+    run: &Run,
+    limit: u32,
+    mut each: impl FnMut(u64, Problem, &[&str]),
+) -> Result<(), Error> {
+    let seqs = ledger.failed(run.id, limit).await?;
+    for chunk in seqs.chunks(REFUSALS) {
+        let seqs = BTreeSet::from_iter(chunk.iter().copied());
+        for record in records::load(ledger, run.id, &seqs).await?.into_values() {
+            let number = record.rows.first().copied().unwrap_or(0);
+            for problem in &record.outcome.problems {
+                let column = row::column_of(problem, run);
+                let header = column.and_then(|column| run.about.header.get(column)).cloned().unwrap_or_default();
+                let problem = Problem { header, sheet: record.sheet.clone(), ..problem.clone() };
+                each(number, problem, &record.names());
+            }
         }
     }
-    Ok(causes)
+    Ok(())
 }
