@@ -24,6 +24,7 @@ assets! {
     "style.css" STYLE;
     "app.js" SCRIPT;
     "api.js" SCRIPT;
+    "cells.js" SCRIPT;
     "dom.js" SCRIPT;
     "words.js" SCRIPT;
     "grid.js" SCRIPT;

@@ -7,6 +7,7 @@
 //! | `access` | access control: hosts, origins, the token and the cookie |
 //! | `assets` | the files of the page, and its translations |
 //! | `session` | a file under review: reading, template, edits, problems |
+//! | `remembering`, `memory` | fixes of many rows that the template does from now on, and taking that back |
 //! | `comparing` | comparing a file with the service before sending |
 //! | `sending`, `progress` | sending a file or the rest of a run, and the progress shown on the page |
 //! | `handlers` | one function for each request, in a file for each part of the page |
@@ -19,8 +20,10 @@ mod comparing;
 mod failure;
 mod handlers;
 mod json;
+mod memory;
 mod posted;
 mod progress;
+mod remembering;
 mod run_view;
 mod sending;
 mod server;

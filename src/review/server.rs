@@ -69,6 +69,7 @@ fn router(app: Arc<App>) -> Router {
         .route("/api/reviews/{id}", get(handlers::sheet::review))
         .route("/api/reviews/{id}/reading", post(handlers::sheet::change_reading))
         .route("/api/reviews/{id}/rows", get(handlers::sheet::rows))
+        .route("/api/reviews/{id}/cell", get(handlers::sheet::cell))
         .route("/api/reviews/{id}/template", post(handlers::template::set_template))
         .route("/api/reviews/{id}/template/change", post(handlers::template::change_template))
         .route("/api/reviews/{id}/template/kind", post(handlers::template::change_kind))

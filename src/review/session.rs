@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use axum::http::StatusCode;
 use tokio::runtime::Handle;
 
 use super::failure::Failure;
+use super::memory::{Made, Remembered};
 use super::progress::{Comparing, Sending};
 use crate::ledger::{Edit, RunId};
 use crate::operations::review::TemplateMistake;
 use crate::operations::review::{
-    CheckedSheet, Draft, EditLog, EditStore, MadeFix, Mapping, NotRemembered, OpenSheet, Reading, RowVerdict,
-    TemplateEdit, examine, last_run, mapping, mistakes, open_sheet, propose, sendable,
+    CheckedSheet, Draft, EditLog, EditStore, Mapping, OpenSheet, Reading, RowVerdict, TemplateEdit, examine, last_run,
+    mapping, mistakes, open_sheet, propose,
 };
 use crate::operations::{self, Context, Event, InputFile, Spreadsheet};
 use crate::records::RecordKind;
@@ -50,15 +50,19 @@ pub(super) struct State {
     pub sheet: Arc<OpenSheet>,
     pub draft: Draft,
     /// Whether the saved template is identical to the draft.
-    is_saved: bool,
+    pub is_saved: bool,
     /// Where the template was saved for this file, to be written again after further changes.
-    saved_at: Option<PathBuf>,
+    pub saved_at: Option<PathBuf>,
     /// The last fix of many rows, as a candidate for the template.
-    made: Option<Made>,
+    pub made: Option<Made>,
+    /// A fix that the template has learned, until it is undone.
+    pub remembered: Option<Remembered>,
+    /// A fix that was taken out of the template again, until it is redone.
+    pub forgotten: Option<Remembered>,
     /// Shared with responses under way, like all large values.
     pub log: Arc<EditLog>,
     /// The column of each field; dropped when the template changes.
-    columns: Option<Arc<Columns>>,
+    pub columns: Option<Arc<Columns>>,
     pub checked: Option<Arc<CheckedSheet>>,
     /// Why the sheet can't be checked with the template.
     pub unchecked: Vec<TemplateMistake>,
@@ -74,14 +78,6 @@ pub(super) struct State {
     pub report_of: Option<RunId>,
     /// Whether the file is a report. Of a report, all sheets are read.
     is_report: bool,
-}
-
-/// A fix of many rows.
-#[derive(Clone)]
-struct Made {
-    fix: MadeFix,
-    /// The template with the same effect, or the reason why there is none, and the revision for which this was found.
-    found: Option<(u64, Result<Draft, NotRemembered>)>,
 }
 
 /// The result of reading the header with the template.
@@ -165,7 +161,10 @@ impl Session {
         })
     }
 
-    fn change_draft(&self, change: impl FnOnce(&mut Draft) -> Result<(), operations::Error>) -> Result<(), Failure> {
+    pub(super) fn change_draft(
+        &self,
+        change: impl FnOnce(&mut Draft) -> Result<(), operations::Error>,
+    ) -> Result<(), Failure> {
         let mut state = self.state();
         let mut draft = state.draft.clone();
         change(&mut draft)?;
@@ -272,88 +271,7 @@ impl Session {
         self.take_edits(stored)
     }
 
-    /// Stores the edits of a fix of many rows.
-    pub(super) fn make_fix(&self, context: &Context, edits: Vec<Edit>, fix: MadeFix) -> Result<(), Failure> {
-        let count = edits.len();
-        self.change_edits(context, |_| edits)?;
-        let mut state = self.state();
-        let step = state.log.last_step();
-        state.made = step.map(|step| Made { fix: MadeFix { step, count, ..fix }, found: None });
-        Ok(())
-    }
-
-    /// Returns the template that applies the last fix of many rows to every file, or the reason why there is none.
-    pub(super) fn remembering(&self, context: &Context) -> Result<Result<Draft, NotRemembered>, Failure> {
-        let state = self.state().clone();
-        let none = || Failure::new(StatusCode::CONFLICT, "nothing was fixed last");
-        let made = state.whole_fix().ok_or_else(none)?;
-        if let Some((_, found)) = made.found.as_ref().filter(|(revision, _)| *revision == state.revision) {
-            return Ok(found.clone());
-        }
-        let found = self.template_of_fix(context, &state, &made.fix)?;
-        let mut current = self.state();
-        if let Some(made) = current.made.as_mut().filter(|known| known.fix.step == made.fix.step) {
-            made.found = Some((state.revision, found.clone()));
-        }
-        Ok(found)
-    }
-
-    /// Tries each template rule for a fix. A rule is suitable if the file without the fix then sends the same records as with the
-    /// fix.
-    fn template_of_fix(
-        &self,
-        context: &Context,
-        state: &State,
-        fix: &MadeFix,
-    ) -> Result<Result<Draft, NotRemembered>, Failure> {
-        let candidates = fix.candidates(&self.columns().mapping);
-        if candidates.is_empty() {
-            return Ok(Err(NotRemembered::NoSuchRule));
-        }
-        let handle = Handle::current();
-        let with_fix = handle.block_on(sendable(context, state.spreadsheet(&self.file)?))?;
-        let mut without = Edits::clone(state.log.current());
-        state.log.opposite(fix.step).iter().for_each(|edit| without.add(edit));
-        let without = Arc::new(without);
-        let input = Spreadsheet { edits: Some(Arc::clone(&without)), ..state.spreadsheet(&self.file)? };
-        if handle.block_on(sendable(context, input)).is_ok_and(|sent| sent == with_fix) {
-            return Ok(Err(NotRemembered::NoEffect));
-        }
-        for changes in candidates {
-            let mut draft = state.draft.clone();
-            // Not each change suits each template.
-            if changes.iter().any(|change| draft.edit(change).is_err()) {
-                continue;
-            }
-            let Ok(template) = draft.load(&self.file) else { continue };
-            let input = Spreadsheet { template, edits: Some(Arc::clone(&without)), ..state.spreadsheet(&self.file)? };
-            if handle.block_on(sendable(context, input)).is_ok_and(|sent| sent == with_fix) {
-                return Ok(Ok(draft));
-            }
-        }
-        Ok(Err(NotRemembered::OtherRows))
-    }
-
-    /// Adds the last fix of many rows to the template, and saves the template.
-    pub(super) fn remember(&self, context: &Context) -> Result<(), Failure> {
-        let revision = self.state().revision;
-        let overtaken = || Failure::new(StatusCode::CONFLICT, "the rows were changed meanwhile");
-        let draft = self.remembering(context)?.map_err(|_| Failure::bad_request("the template can't do this"))?;
-        let made = self.state().made.take().ok_or_else(overtaken)?;
-        if self.state().revision != revision {
-            return Err(overtaken());
-        }
-        if made.fix.applies_twice() {
-            self.change_edits(context, |log| log.opposite(made.fix.step))?;
-        }
-        self.change_draft(|known| {
-            *known = draft;
-            Ok(())
-        })?;
-        self.save_template(context).map(drop)
-    }
-
-    /// Takes new edits by other people, and updates the pages.
+    /// Takes what other people have edited meanwhile, and tells the pages.
     pub(super) fn take_edits_of_others(&self, context: &Context) -> Result<(), Failure> {
         // The thread that holds the lock stores an edit, and takes the edits of others too.
         let Ok(mut store) = self.store.try_lock() else { return Ok(()) };
@@ -427,16 +345,6 @@ impl State {
         Ok(verdicts)
     }
 
-    /// Returns the last fix of many rows, if all its edits are still in place.
-    fn whole_fix(&self) -> Option<&Made> {
-        self.made.as_ref().filter(|made| self.log.opposite(made.fix.step).len() == made.fix.count)
-    }
-
-    /// Returns the step of the last fix of many rows, and the number of changed cells or rows.
-    pub(super) fn last_fix(&self) -> Option<(i64, usize)> {
-        self.whole_fix().map(|made| (made.fix.step, made.fix.count))
-    }
-
     /// Returns the file with the template and the edits, as the input of an upload.
     pub(super) fn spreadsheet<'a>(&'a self, file: &'a InputFile) -> Result<Spreadsheet<'a>, operations::Error> {
         Ok(Spreadsheet {
@@ -467,6 +375,8 @@ fn open_state(
         is_saved: false,
         saved_at: None,
         made: None,
+        remembered: None,
+        forgotten: None,
         log,
         columns: None,
         checked: None,

@@ -1,7 +1,10 @@
 //! Files under review, as JSON for the page.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
+use super::memory::TemplateUndo;
 use super::session::{Columns, Session, State};
 use crate::client::Speed;
 use crate::ledger::{Accounting, Group, Problem};
@@ -12,7 +15,7 @@ use crate::operations::{Context, Event, Finished};
 use crate::sheet::{Row, column_letters};
 use crate::template::infer::Confidence;
 use crate::upload::compare::{Difference, WhyNot};
-use crate::upload::{Edits, StopReason};
+use crate::upload::{EditedRow, Edits, StopReason};
 
 /// Maximum characters of a cell on the page.
 const MAX_CELL: usize = 2_000;
@@ -134,8 +137,13 @@ fn field(field: &MappedField, state: &State) -> Value {
 pub(super) fn edits(state: &State) -> Value {
     let (cells, rows) = state.log.current().counts();
     let (of_others, last_other) = state.log.of_others();
-    let last_fix = state.last_fix().map(|(step, count)| json!({"step": step, "count": count}));
-    json!({"cells": cells, "left_out": rows, "last_fix": last_fix, "can_undo": state.log.can_undo(), "can_redo": state.log.can_redo(),
+    let (can_undo, template) = state.can_undo();
+    let template = template.map(|template| match template {
+        TemplateUndo::Forgets => "forgets",
+        TemplateUndo::Keeps => "keeps",
+    });
+    let last_fix = state.last_fix().map(|(step, count, rows)| json!({"step": step, "count": count, "rows": rows}));
+    json!({"cells": cells, "left_out": rows, "last_fix": last_fix, "can_undo": can_undo, "undo_template": template, "can_redo": state.can_redo(),
         "of_others": of_others, "last_other": last_other})
 }
 
@@ -179,16 +187,28 @@ fn cause(number: usize, cause: &CauseOfRows, checked: &CheckedSheet) -> Value {
     })
 }
 
+/// Returns the text of a cell as it is now.
+pub(super) fn text_of<'a>(row: &'a Row, edited: Option<&'a EditedRow>, column: usize) -> Cow<'a, str> {
+    let edited = edited.and_then(|edited| edited.cells.get(&column));
+    edited.map_or_else(|| row.get(column).shown(), |text| Cow::Borrowed(text))
+}
+
+fn is_cut(text: &str) -> bool {
+    text.len() > MAX_CELL && text.char_indices().nth(MAX_CELL).is_some()
+}
+
 /// Describes a row: its current cells, their original texts, and the problems.
 pub(super) fn row(row: &Row, sheet: usize, edits: &Edits, checked: Option<&CheckedSheet>, with_values: bool) -> Value {
     let edited = edits.of_row(sheet, row.number);
     let width = row.len().max(edited.and_then(|row| row.cells.keys().next_back()).map_or(0, |last| last + 1));
     let original = |column: usize| cut(&row.get(column).shown());
-    let cells = (0..width.min(MAX_COLUMNS)).map(|column| match edited.and_then(|row| row.cells.get(&column)) {
-        Some(text) => cut(text),
-        None => original(column),
-    });
+    let cells = (0..width.min(MAX_COLUMNS)).map(|column| cut(&text_of(row, edited, column)));
     let mut value = json!({"n": row.number, "c": cells.collect::<Vec<_>>()});
+    let long: Vec<usize> =
+        (0..width.min(MAX_COLUMNS)).filter(|column| is_cut(&text_of(row, edited, *column))).collect();
+    if !long.is_empty() {
+        value["l"] = long.into();
+    }
     if let Some(edited) = edited {
         let before = edited.cells.keys().map(|column| (column.to_string(), Value::from(original(*column))));
         value["e"] = Value::Object(before.collect());
@@ -246,7 +266,7 @@ pub(super) fn fix_choice(choice: &FixChoice) -> Value {
 
 pub(super) fn preview(preview: &FixPreview) -> Value {
     let samples = preview.samples.iter().map(|(row, before, after)| json!([row, cut(before), cut(after)]));
-    json!({"count": preview.count, "samples": samples.collect::<Vec<_>>()})
+    json!({"count": preview.count, "about": preview.is_estimate, "samples": samples.collect::<Vec<_>>()})
 }
 
 /// Describes the progress of sending, if the event tells something new.

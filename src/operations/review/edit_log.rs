@@ -165,6 +165,16 @@ impl EditLog {
         Vec::new()
     }
 
+    /// Returns the number of the last own step that has undone another and can be undone itself.
+    pub fn last_undone(&self) -> Option<i64> {
+        self.undone.last().copied()
+    }
+
+    /// Forgets which steps could be made again.
+    pub fn forget_undone(&mut self) {
+        self.undone.clear();
+    }
+
     /// Returns the number of the last own step that can be undone.
     pub fn last_step(&self) -> Option<i64> {
         self.done.last().copied()

@@ -25,6 +25,8 @@ const SURVEYED: usize = 1_000;
 
 /// Maximum number of distinct texts that a template lists one by one.
 pub(super) const MAX_TEXTS: usize = 20;
+/// Codes of problems of identifiers that have lost their zeros.
+const ZEROS: [&str; 3] = ["lacks-zeros", "nearly-the-same", "unknown-reference"];
 /// Codes of problems between two or more rows.
 const BETWEEN_ROWS: [&str; 3] = ["duplicate", "repeated", "copied-rows"];
 
@@ -79,6 +81,8 @@ pub struct FixChoice {
 pub struct FixPreview {
     /// Cells, or rows left out.
     pub count: usize,
+    /// Whether the count follows from the first cells of very many.
+    pub is_estimate: bool,
     /// Rows with the text before and after.
     pub samples: Vec<(u64, String, String)>,
 }
@@ -106,27 +110,57 @@ impl CauseRows<'_> {
             ),
             code if BETWEEN_ROWS.contains(&code) => fixes.extend([Fix::KeepLast, Fix::KeepFirst]),
             "not-a-number" => fixes.push(Fix::NumberOnly),
-            "may-lack-zero" => fixes.extend(self.usual_length()?.map(Fix::PadZeros)),
-            "blank" => fixes.push(Fix::FillFromAbove),
+            "blank" | "no-name" | "no-group" | "continues" => fixes.push(Fix::FillFromAbove),
             _ => {}
+        }
+        if ZEROS.contains(&problem.code.as_str()) {
+            fixes.extend(self.usual_length()?.map(Fix::PadZeros));
         }
         if self.column().is_some() {
             fixes.push(Fix::Tidy);
         }
         fixes.push(Fix::LeaveOut);
         let is_small = self.sheet.of_cause(self.cause).len() <= MAX_TRIED;
+        let mut of_cells = self.previews_of_cells(&fixes)?.into_iter();
         let mut choices = Vec::new();
         for fix in fixes {
-            let preview = if is_small {
-                self.preview(&fix)?
-            } else {
-                FixPreview { count: cause.count as usize, samples: Vec::new() }
+            let preview = match of_cells.next().flatten() {
+                Some(preview) => preview,
+                None if is_small => self.preview(&fix)?,
+                None => FixPreview { count: cause.count as usize, ..FixPreview::default() },
             };
             if preview.count > 0 {
                 choices.push(FixChoice { fix, preview });
             }
         }
         Ok(choices)
+    }
+
+    /// Returns what each fix of cells would change, from reading the rows once; `None` for fixes that leave rows out.
+    fn previews_of_cells(&self, fixes: &[Fix]) -> Result<Vec<Option<FixPreview>>, Error> {
+        let is_of_cells = |fix: &Fix| !matches!(fix, Fix::LeaveOut | Fix::KeepFirst | Fix::KeepLast);
+        let mut previews: Vec<Option<FixPreview>> =
+            fixes.iter().map(|fix| is_of_cells(fix).then(FixPreview::default)).collect();
+        let mut fills = vec![Filling::default(); fixes.len()];
+        let problems = self.sheet.of_cause(self.cause);
+        let tried = &problems[..problems.len().min(MAX_TRIED)];
+        if previews.iter().any(Option::is_some) {
+            self.each_cell(tried, self.column(), |row, _, text, above| {
+                for ((fix, filling), preview) in fixes.iter().zip(&mut fills).zip(&mut previews) {
+                    let Some(preview) = preview else { continue };
+                    if let Some(new) = filling.changed(fix, row, &text, above.as_deref()) {
+                        preview.add(row, text.clone(), new);
+                    }
+                }
+            })?;
+        }
+        // Of very many cells, the first ones tell how many are concerned.
+        let (all, tried) = (problems.len() as u64, tried.len().max(1) as u64);
+        for preview in previews.iter_mut().flatten().filter(|_| all > tried) {
+            preview.count = usize::try_from(preview.count as u64 * all / tried).unwrap_or(usize::MAX);
+            preview.is_estimate = true;
+        }
+        Ok(previews)
     }
 
     /// Returns the allowed texts of the cells, if the template lists them.
@@ -139,12 +173,7 @@ impl CauseRows<'_> {
     /// Returns a preview of the changes of a fix.
     pub fn preview(&self, fix: &Fix) -> Result<FixPreview, Error> {
         let mut preview = FixPreview::default();
-        self.each_change(fix, |(row, _, before, after)| {
-            preview.count += 1;
-            if preview.samples.len() < SAMPLES {
-                preview.samples.push((row, before, after));
-            }
-        })?;
+        self.each_change(fix, |(row, _, before, after)| preview.add(row, before, after))?;
         Ok(preview)
     }
 
@@ -212,14 +241,9 @@ impl CauseRows<'_> {
                 rows.into_iter().for_each(|row| change((row, None, String::new(), LEFT_OUT.to_owned())));
             }
             fix => {
-                // This fix may just have filled the cell above.
-                let mut filled: Option<(u64, String)> = None;
+                let mut filling = Filling::default();
                 self.each_cell(problems, column, |row, column, text, above| {
-                    let just_filled = filled.take().filter(|(last, _)| *fix == Fix::FillFromAbove && last + 1 == row);
-                    let above = just_filled.map(|(_, text)| text).or(above);
-                    let new = changed(fix, &text, above.as_deref());
-                    if let Some(new) = new.filter(|new| *new != text) {
-                        filled = Some((row, new.clone()));
+                    if let Some(new) = filling.changed(fix, row, &text, above.as_deref()) {
                         change((row, Some(column), text, new));
                     }
                 })?;
@@ -280,17 +304,41 @@ impl CauseRows<'_> {
         edited.map_or_else(|| row.get(column).shown().into_owned(), str::to_owned)
     }
 
-    /// Returns the most frequent length of digit-only texts in the column, ignoring single digits.
+    /// Returns the most frequent length of texts of digits in the column that begin with a zero.
     fn usual_length(&self) -> Result<Option<usize>, Error> {
         let Some(column) = self.column() else { return Ok(None) };
         let mut lengths: HashMap<usize, usize> = HashMap::new();
         for row in self.rows.window(0, SURVEYED)? {
             let text = self.text(&row, column);
-            if text.len() > 1 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            if text.len() > 1 && text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit()) {
                 *lengths.entry(text.len()).or_default() += 1;
             }
         }
         Ok(lengths.into_iter().max_by_key(|(length, count)| (*count, *length)).map(|(length, _)| length))
+    }
+}
+
+impl FixPreview {
+    fn add(&mut self, row: u64, before: String, after: String) {
+        self.count += 1;
+        if self.samples.len() < SAMPLES {
+            self.samples.push((row, before, after));
+        }
+    }
+}
+
+/// The last row that a fix has changed, with its new text: the cell above may be one that the fix has just filled.
+#[derive(Clone, Debug, Default)]
+struct Filling(Option<(u64, String)>);
+
+impl Filling {
+    /// Returns the new text of a cell if the fix changes it.
+    fn changed(&mut self, fix: &Fix, row: u64, text: &str, above: Option<&str>) -> Option<String> {
+        let filled = self.0.take().filter(|(last, _)| *fix == Fix::FillFromAbove && last + 1 == row);
+        let above = filled.as_ref().map(|(_, text)| text.as_str()).or(above);
+        let new = changed(fix, text, above).filter(|new| new != text)?;
+        self.0 = Some((row, new.clone()));
+        Some(new)
     }
 }
 
@@ -299,7 +347,8 @@ fn changed(fix: &Fix, text: &str, above: Option<&str>) -> Option<String> {
     match fix {
         Fix::Set(to) => Some(to.clone()),
         Fix::ReplacePart { find, with } => (!find.is_empty()).then(|| text.replace(find.as_str(), with)),
-        Fix::Tidy => Some(tidied(text)),
+        // A blank cell needs a value, and not fewer spaces.
+        Fix::Tidy => Some(tidied(text)).filter(|tidy| !tidy.is_empty()),
         Fix::NumberOnly => only_number(text),
         Fix::FillFromAbove => {
             above.filter(|above| text.trim().is_empty() && !above.trim().is_empty()).map(str::to_owned)

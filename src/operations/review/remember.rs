@@ -79,6 +79,11 @@ impl MadeFix {
         }
     }
 
+    /// Whether the fix has left rows out, and changed no cells.
+    pub fn leaves_rows_out(&self) -> bool {
+        matches!(self.fix, Fix::LeaveOut | Fix::KeepFirst | Fix::KeepLast)
+    }
+
     /// Whether the edits of the fix and the changed template together would change cells twice, such as `DE` to `DE-`.
     pub fn applies_twice(&self) -> bool {
         matches!(&self.fix, Fix::ReplacePart { find, with } if with.contains(find.as_str()))

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::super::error::Error;
@@ -109,13 +110,12 @@ impl RowStore {
 
     /// Returns up to `count` rows from the position `from`, counted from 0.
     pub fn window(&self, from: u64, count: usize) -> Result<Vec<Row>, Error> {
-        let mut state = self.state();
-        let end = from.saturating_add(count as u64).min(state.rows);
+        let end = from.saturating_add(count as u64).min(self.state().rows);
         let mut rows = Vec::new();
         let mut at = from;
         while at < end {
             let nth = (at / BLOCK as u64) as usize;
-            let block = state.block(nth).map_err(|error| Error::no_temporary_files(&error))?;
+            let block = self.block(nth)?;
             let start = nth as u64 * BLOCK as u64;
             let wanted = (at - start) as usize..((end - start) as usize).min(block.len());
             if wanted.is_empty() {
@@ -129,13 +129,12 @@ impl RowStore {
 
     /// Returns the existing rows with these numbers. The numbers must be ascending.
     pub fn numbered(&self, numbers: &[u64]) -> Result<Vec<Row>, Error> {
-        let mut state = self.state();
         let mut rows = Vec::new();
         let mut loaded: Option<(usize, Vec<Row>)> = None;
         for number in numbers {
-            let nth = state.block_of(*number);
+            let nth = self.state().block_of(*number);
             if loaded.as_ref().is_none_or(|(known, _)| *known != nth) {
-                loaded = Some((nth, state.block(nth).map_err(|error| Error::no_temporary_files(&error))?));
+                loaded = Some((nth, self.block(nth)?));
             }
             let block = loaded.as_ref().map_or(&[][..], |(_, rows)| rows.as_slice());
             let found = block.binary_search_by_key(number, |row| row.number);
@@ -146,11 +145,16 @@ impl RowStore {
 
     /// Returns the position of the first row whose number is at least `number`.
     pub fn position(&self, number: u64) -> Result<u64, Error> {
-        let mut state = self.state();
-        let nth = state.block_of(number);
-        let block = state.block(nth).map_err(|error| Error::no_temporary_files(&error))?;
+        let nth = self.state().block_of(number);
+        let block = self.block(nth)?;
         let within = block.iter().take_while(|row| row.number < number).count();
         Ok(nth as u64 * BLOCK as u64 + within as u64)
+    }
+
+    /// Returns the rows of a block; the last one is the tail. Nothing waits while they are read.
+    fn block(&self, nth: usize) -> Result<Vec<Row>, Error> {
+        let stored = self.state().stored(nth);
+        stored.rows().map_err(|error| Error::no_temporary_files(&error))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -188,18 +192,35 @@ impl State {
         self.blocks.partition_point(|block| block.first_number <= number).saturating_sub(1)
     }
 
-    /// Returns the rows of a block. The index after the last block stands for the tail.
-    fn block(&mut self, nth: usize) -> io::Result<Vec<Row>> {
+    /// Returns where the rows of a block are.
+    fn stored(&self, nth: usize) -> Stored {
+        match (self.blocks.get(nth), &self.file) {
+            (Some(block), Some(file)) => Stored::File(file.path().to_owned(), *block),
+            _ => Stored::Memory(self.tail.iter().map(|(_, bytes)| bytes.clone()).collect()),
+        }
+    }
+}
+
+/// The rows of a block, not read yet.
+enum Stored {
+    File(PathBuf, Block),
+    /// Of the tail.
+    Memory(Vec<Vec<u8>>),
+}
+
+impl Stored {
+    fn rows(self) -> io::Result<Vec<Row>> {
         let damaged = || io::Error::new(io::ErrorKind::InvalidData, "a stored row is damaged");
         let decode = |bytes: &[u8]| {
             let mut row = Row::default();
             row.decode_one(bytes).map(|()| row).ok_or_else(damaged)
         };
-        let (Some(block), Some(file)) = (self.blocks.get(nth), &self.file) else {
-            return self.tail.iter().map(|(_, bytes)| decode(bytes)).collect();
+        let (path, block) = match self {
+            Stored::File(path, block) => (path, block),
+            Stored::Memory(rows) => return rows.iter().map(|bytes| decode(bytes)).collect(),
         };
         // A second descriptor, because reading would move the position of the writer.
-        let mut reader = File::open(file.path())?;
+        let mut reader = File::open(path)?;
         reader.seek(SeekFrom::Start(block.offset))?;
         let mut packed = vec![0; block.len];
         reader.read_exact(&mut packed)?;

@@ -11,7 +11,6 @@ use super::super::failure::Failure;
 use super::super::posted::Posted;
 use super::super::view;
 use super::{Answer, blocking, change, ok};
-use crate::operations::review::EditLog;
 use crate::sheet::Row;
 use crate::upload::Edits;
 
@@ -74,7 +73,7 @@ fn edited(row: &Row, sheet: usize, edits: &Edits) -> Row {
 
 pub(in crate::review) async fn undo(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
     change(app, id, |app, session| {
-        session.change_edits(&app.context, EditLog::undo)?;
+        session.undo(&app.context)?;
         session.check(&app.context, false)
     })
     .await
@@ -82,7 +81,7 @@ pub(in crate::review) async fn undo(State(app): State<Arc<App>>, Path(id): Path<
 
 pub(in crate::review) async fn redo(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
     change(app, id, |app, session| {
-        session.change_edits(&app.context, EditLog::redo)?;
+        session.redo(&app.context)?;
         session.check(&app.context, false)
     })
     .await

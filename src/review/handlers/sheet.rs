@@ -77,6 +77,28 @@ pub(in crate::review) async fn rows(
 }
 
 #[derive(Deserialize)]
+pub(in crate::review) struct Place {
+    row: u64,
+    column: usize,
+}
+
+/// Returns the whole text of a cell, of which the grid has only the beginning.
+pub(in crate::review) async fn cell(
+    State(app): State<Arc<App>>,
+    Path(id): Path<u64>,
+    Query(Place { row, column }): Query<Place>,
+) -> Answer {
+    let value = blocking(move || {
+        let state = app.session(id)?.state().clone();
+        let rows = state.sheet.rows.numbered(&[row])?;
+        let row = rows.first().ok_or_else(|| Failure::not_found("there is no such row"))?;
+        let edited = state.log.current().of_row(state.sheet.sheet, row.number);
+        Ok(json!({"text": view::text_of(row, edited, column)}))
+    });
+    Ok(ok(&value.await?))
+}
+
+#[derive(Deserialize)]
 pub(in crate::review) struct WantedCheck {
     /// Reads all rows, even if the changed rows were checked alone.
     #[serde(default)]

@@ -1,7 +1,7 @@
 // The page: its steps, and what they share.
 
 import {get, post, Refused} from "./api.js";
-import {closeMenu, el, replace, say, toast} from "./dom.js";
+import {closeMenu, closeToasts, el, replace, say, toast} from "./dom.js";
 import {runPage} from "./history.js";
 import {columnsStep} from "./step_columns.js";
 import {fileStep} from "./step_file.js";
@@ -11,6 +11,8 @@ import {load as loadWords, said, t} from "./words.js";
 
 const STEPS = {file: fileStep, columns: columnsStep, problems: problemsStep, send: sendStep};
 const ORDER = Object.keys(STEPS);
+/** Milliseconds after which a hidden tab is not told of changes any more. */
+const HIDDEN = 60_000;
 
 export const app = {
   /** What the program has said at the start. */
@@ -105,6 +107,7 @@ export const app = {
 
   show(place, step, draw) {
     closeMenu();
+    closeToasts();
     this.step = step;
     if (location.hash !== place) history.pushState(null, "", place);
     this.view?.close?.();
@@ -182,14 +185,36 @@ function drawService() {
   }
 }
 
-addEventListener("popstate", () => {
+addEventListener("popstate", async () => {
   const [, id, step] = location.hash.split("/");
-  if (id === "runs") app.openRun(Number(step));
-  else if (id && Number(id) === app.id && STEPS[step]) app.go(step);
-  else if (!id) app.go("file");
+  if (id === "runs") return app.openRun(Number(step));
+  if (!id) return app.go("file");
+  const known = STEPS[step] ? step : "columns";
+  if (Number(id) === app.id && app.review) return app.go(known);
+  // The file before another one was opened.
+  try {
+    await app.open(Number(id), known);
+  } catch (error) {
+    app.fail(error);
+    app.go("file");
+  }
 });
-// A file dropped beside the field must not replace the page.
-for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
+// A file dropped beside the field, or at another step, must not replace the page.
+addEventListener("dragover", (event) => event.preventDefault());
+addEventListener("drop", (event) => {
+  if (event.defaultPrevented) return;
+  event.preventDefault();
+  if (!app.start || !event.dataTransfer.files.length) return;
+  app.go("file");
+  app.view.take(event.dataTransfer.files);
+});
+// Browsers open few connections to a place at a time, so tabs that nobody looks at for long keep none.
+let hidden = null;
+document.addEventListener("visibilitychange", () => {
+  clearTimeout(hidden);
+  if (document.hidden) hidden = setTimeout(() => app.events?.close(), HIDDEN);
+  else if (app.review && app.events?.readyState === EventSource.CLOSED && !location.hash.startsWith("#/runs/")) app.listen();
+});
 
 async function begin() {
   await loadWords();

@@ -59,6 +59,11 @@ export function toast(text, action) {
   setTimeout(remove, action ? 9000 : 6000);
 }
 
+/** Removes messages with an action of a step that is left. */
+export function closeToasts() {
+  for (const box of document.querySelectorAll(".toast")) if (box.querySelector("button")) box.remove();
+}
+
 let open = null;
 
 /** Opens a menu below a button. Arrow keys move, Escape closes. */

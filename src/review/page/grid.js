@@ -12,7 +12,8 @@ const MAX_HEIGHT = 8_000_000;
 export class Grid {
   /**
    * options: label; columns: [{label, width}]; total; load(from, count) → Promise<[row]>; cell(row, column) → Node or text;
-   * head(column) → Node; classOf(row) → text; onEdit(row, column); numberOf(row) → text; onNumber(row, button)
+   * head(column) → Node; classOf(row) → text; onEdit(row, column, node, key); number(row) → Node or text; textOf(row, column) → what is
+   * copied; onPaste(text)
    */
   constructor(options) {
     this.options = options;
@@ -26,6 +27,18 @@ export class Grid {
     this.node = el("div.grid", {role: "grid", "aria-label": options.label, tabindex: "0"}, this.inner);
     this.node.addEventListener("scroll", () => this.schedule(), {passive: true});
     this.node.addEventListener("keydown", (event) => this.key(event));
+    this.node.addEventListener("paste", (event) => {
+      const text = event.clipboardData.getData("text/plain");
+      if (event.target !== this.node || !options.onPaste || !text) return;
+      event.preventDefault();
+      options.onPaste(text);
+    });
+    this.node.addEventListener("copy", (event) => {
+      const row = this.get(this.focus.row);
+      if (event.target.closest?.(".editor") || !options.textOf || !row || !getSelection().isCollapsed) return;
+      event.preventDefault();
+      event.clipboardData.setData("text/plain", options.textOf(row, this.focus.column));
+    });
     this.node.addEventListener("dblclick", (event) => this.open(event.target.closest("[data-column]")));
     this.node.addEventListener("click", (event) => {
       const cell = event.target.closest("[data-column]");
@@ -49,7 +62,8 @@ export class Grid {
     this.forget();
     const {columns} = this.options;
     const widths = columns.map((column) => column.width ?? 150);
-    this.template = `64px ${widths.map((width) => `${width}px`).join(" ")}`;
+    // Columns share what is left of a wide screen.
+    this.template = `64px ${widths.map((width) => `minmax(${width}px, ${width}fr)`).join(" ")}`;
     this.inner.style.width = `${64 + widths.reduce((sum, width) => sum + width, 0)}px`;
     this.head.style.gridTemplateColumns = this.template;
     this.node.setAttribute("aria-colcount", columns.length + 1);

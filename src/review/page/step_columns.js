@@ -202,7 +202,7 @@ export function columnsStep(app, main, bar) {
     }
     for (const cause of questions()) all.push(question(cause));
     for (const warning of it.warnings) all.push(el("div.notice.warn", el("span.grow", said(warning))));
-    if (review.failed) all.push(el("div.notice.bad", review.failed));
+    if (review.failed) all.push(el("div.notice.bad", said(review.failed)));
     replace(notices, all);
     replace(mistakes, it.mistakes.map((mistake) => el("li", mistake.line ? el("strong", t("columns.line", {n: mistake.line}), " ") : null,
       said(mistake.message), mistake.hint ? ` – ${said(mistake.hint)}` : "",

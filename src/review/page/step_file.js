@@ -59,5 +59,5 @@ export function fileStep(app, main) {
   });
   idle();
   replace(main, el("div.page.start", zone, earlierUploads(app)));
-  return {};
+  return {take};
 }

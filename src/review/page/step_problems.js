@@ -1,9 +1,13 @@
 // The third step: problems by cause, and the rows of each, edited in place.
 
 import {get, post} from "./api.js";
+import {blockOf, openEditor} from "./cells.js";
 import {el, replace, say, toast} from "./dom.js";
 import {Grid} from "./grid.js";
-import {causeTitle, has, number, problemText, said, t} from "./words.js";
+import {causeTitle, fieldName, has, number, problemText, said, t} from "./words.js";
+
+/** Rows of a block that is pasted. */
+const MAX_PASTED = 500;
 
 export function problemsStep(app, main, bar) {
   const counts = el("ul.counts", {"aria-label": t("problems.counts")});
@@ -38,11 +42,12 @@ export function problemsStep(app, main, bar) {
     const all = causes();
     const {check, edits} = app.review;
     drawCounts();
-    replace(tools, el("button", {disabled: !edits.can_undo, onclick: () => app.change("/undo")}, `↶ ${t("undo")}`),
+    replace(tools, el("button", {disabled: !edits.can_undo, onclick: undo}, `↶ ${t("undo")}`),
       el("button", {disabled: !edits.can_redo, onclick: () => app.change("/redo")}, `↷ ${t("redo")}`));
     drawBar();
     drawMemory();
-    const next = all.find((it) => same(it, cause)) ?? all[0];
+    // What the list shows first.
+    const next = all.find((it) => same(it, cause)) ?? all.find((it) => it.refusal) ?? all[0];
     drawList(all, next);
     if (!all.length) {
       cause = null;
@@ -61,6 +66,14 @@ export function problemsStep(app, main, bar) {
       grid.refresh();
       drawAbout();
     }
+  }
+
+  /** Takes the last step back, and says if that concerns the template. */
+  async function undo() {
+    const {undo_template} = app.review.edits;
+    if (!await app.change("/undo") || !undo_template) return;
+    toast(t(`remember.${undo_template}`));
+    say(t(`remember.${undo_template}`));
   }
 
   function mistakes() {
@@ -82,7 +95,7 @@ export function problemsStep(app, main, bar) {
   }
 
   function entry(it, current) {
-    const place = it.header || it.field;
+    const place = it.header || (it.field ? fieldName({name: it.field}) : "");
     const value = it.value && ["unknown-value", "duplicate"].includes(it.code) ? ` ${t("quoted", {value: it.value})}` : "";
     return el("li", {class: it.warning ? "warning" : null}, el("button", {
       "aria-current": it === current ? "true" : null,
@@ -115,6 +128,9 @@ export function problemsStep(app, main, bar) {
       label: t("problems.rows_of", {cause: causeTitle(it)}),
       columns: order.map((index) => ({label: columns[index]?.name || columns[index]?.letter || "", width: index === it.column ? 230 : 150})),
       total: rowsOf(it),
+      order,
+      onPaste: paste,
+      textOf: (row, place) => row.c[order[place]] ?? "",
       load: async (from, count) => (await get(app.path(`/causes/${cause.number}/rows?from=${from}&count=${count}`))).rows,
       classOf: (row) => `${row.x ? "out" : ""} ${fixed.get(row.n) === true ? "fixed" : ""}`,
       number: (row) => rowButton(row),
@@ -169,39 +185,56 @@ export function problemsStep(app, main, bar) {
     }
   }
 
-  /** Edits a cell in place. */
-  function edit(row, column, node, key) {
-    const field = app.review.template.columns[column]?.fields.map((at) => app.review.template.fields[at])[0];
-    const input = el("input.editor", {type: "text", value: key ?? row.c[column] ?? "", "aria-label": app.review.template.columns[column]?.name ?? ""});
-    if (field?.allowed.length) {
-      const id = "allowed";
-      input.setAttribute("list", id);
-      input.append(el("datalist", {id}, field.allowed.map((value) => el("option", {value}))));
-      node.append(el("datalist", {id}, field.allowed.map((value) => el("option", {value}))));
+  /** Edits a cell in place. `key` replaces its text. */
+  async function edit(row, column, node, key) {
+    let text = row.c[column] ?? "";
+    // Of very long texts, the grid has only the beginning.
+    if (row.l?.includes(column) && key === undefined) {
+      try {
+        ({text} = await get(app.path(`/cell?row=${row.n}&column=${column}`)));
+      } catch (error) {
+        return app.fail(error);
+      }
+      // The rows may have been drawn again meanwhile.
+      const {focus} = grid ?? {};
+      node = grid?.body.querySelector(".cell.current");
+      if (!node || grid.get(focus.row)?.n !== row.n || grid.options.order[focus.column] !== column) return;
     }
-    let done = false;
-    const finish = (keeps, move) => {
-      if (done) return;
-      done = true;
-      node.classList.remove("editing");
-      const {value} = input;
-      input.remove();
-      grid?.node.focus({preventScroll: true});
-      if (keeps && value !== (row.c[column] ?? "")) send([{row: row.n, column, text: value}]);
-      if (move && grid) grid.move(grid.focus.row + move[0], grid.focus.column + move[1]);
-      grid?.schedule();
-    };
-    input.addEventListener("keydown", (event) => {
-      event.stopPropagation();
-      if (event.key === "Enter") { event.preventDefault(); finish(true, [1, 0]); }
-      else if (event.key === "Tab") { event.preventDefault(); finish(true, [0, event.shiftKey ? -1 : 1]); }
-      else if (event.key === "Escape") finish(false);
+    const field = app.review.template.columns[column]?.fields.map((at) => app.review.template.fields[at])[0];
+    openEditor(node, {
+      text: key ?? text,
+      label: app.review.template.columns[column]?.name ?? "",
+      allowed: field?.allowed ?? [],
+      selects: key === undefined,
+      done: (value, move) => {
+        grid?.node.focus({preventScroll: true});
+        if (value !== null && value !== text) send([{row: row.n, column, text: value}]);
+        if (move && grid) grid.move(grid.focus.row + move[0], grid.focus.column + move[1]);
+        grid?.schedule();
+      },
+      pasted: (block) => { grid?.node.focus({preventScroll: true}); paste(block); },
     });
-    input.addEventListener("blur", () => finish(true));
-    node.classList.add("editing");
-    node.replaceChildren(input, ...node.querySelectorAll("datalist"));
-    input.focus();
-    if (key === undefined) input.select();
+  }
+
+  /** Writes a block of cells, beginning with the current one. */
+  async function paste(text) {
+    const cells = blockOf(text);
+    const {row: first, column: from} = grid.focus;
+    const {order} = grid.options;
+    const edits = [];
+    try {
+      const rows = await grid.options.load(first, Math.min(cells.length, grid.options.total - first, MAX_PASTED));
+      rows.forEach((row, at) => cells[at]?.forEach((text, nth) => {
+        const column = order[from + nth];
+        if (column !== undefined && text !== (row.c[column] ?? "")) edits.push({row: row.n, column, text});
+      }));
+    } catch (error) {
+      return app.fail(error);
+    }
+    if (!edits.length || !await send(edits)) return;
+    const done = t("problems.pasted", {n: edits.length});
+    toast(done, {label: t("undo"), run: undo});
+    say(done);
   }
 
   async function send(edits) {
@@ -224,8 +257,10 @@ export function problemsStep(app, main, bar) {
         drawBar();
       }
       app.checkSoon(900);
+      return true;
     } catch (error) {
       app.fail(error);
+      return false;
     }
   }
 
@@ -240,9 +275,10 @@ export function problemsStep(app, main, bar) {
     const where = it.header ? t("problems.in_column", {column: it.header}) : "";
     const sample = it.value ? t("problems.for_example", {value: it.value}) : "";
     const own = !it.refusal && has(`text.${it.code}`) ? t(`text.${it.code}`) : null;
-    const message = own ?? `${it.message}${/[.!?]$/.test(it.message) ? "" : "."}`;
-    replace(about, el("h2", causeTitle(it)), el("p", {title: own ? `${it.message}; ${it.remedy}` : null}, [where, message, sample].filter(Boolean).join(" ")),
-      it.remedy && !own ? el("p.soft", it.remedy) : null,
+    const words = said(it.message);
+    const message = own ?? `${words}${/[.!?]$/.test(words) ? "" : "."}`;
+    replace(about, el("h2", causeTitle(it)), el("p.sentence", {title: own ? `${it.message}; ${it.remedy}` : null}, [where, message, sample].filter(Boolean).join(" ")),
+      it.remedy && !own ? el("p.soft.sentence", `${said(it.remedy)}.`) : null,
       it.of_file || it.code === "guess" ? el("p", el("button", {onclick: () => app.go("columns")}, t("problems.to_columns"))) : null);
     // What somebody is typing stays.
     if (fixes.contains(document.activeElement) && document.activeElement.value) return;
@@ -259,7 +295,7 @@ export function problemsStep(app, main, bar) {
     }
     if (it !== cause) return;
     const buttons = answer.choices.map((choice) => el("button", {onclick: () => apply(choice)},
-      el("span", t(`fix.${choice.kind}`, {to: choice.to ?? "", n: choice.count})), sampleOf(choice)));
+      el("span", t(`fix.${choice.kind}`, {to: choice.to ?? "", n: choice.about ? t("about", {n: choice.count}) : choice.count})), sampleOf(choice)));
     const forms = it.column === null || it.column === undefined ? [] : [setForm(it, answer.allowed), partForm()];
     replace(fixes, buttons, forms);
   }
@@ -267,7 +303,7 @@ export function problemsStep(app, main, bar) {
   function sampleOf(choice) {
     if (!choice.samples.length || ["leave-out", "keep-first", "keep-last"].includes(choice.kind)) {
       const rows = choice.samples.map(([row]) => row).join(", ");
-      return rows ? el("small", t("problems.row_numbers", {rows}) + (choice.count > choice.samples.length ? " …" : "")) : null;
+      return rows ? el("small", t("problems.row_numbers", {rows, n: choice.count}) + (choice.count > choice.samples.length ? " …" : "")) : null;
     }
     const [, before, after] = choice.samples[0];
     return el("small", `${t("quoted", {value: before})} → ${t("quoted", {value: after})}`);
@@ -299,7 +335,7 @@ export function problemsStep(app, main, bar) {
     }
     if (asked !== last.step) return;
     const {why_not} = answer;
-    replace(memory, el("p.grow", t("remember.fixed", {n: last.count}), " ", t(why_not ? `remember.${why_not}` : "remember.possible")),
+    replace(memory, el("p.grow", t(last.rows ? "remember.fixed_rows" : "remember.fixed", {n: last.count}), " ", t(why_not ? `remember.${why_not}` : "remember.possible")),
       why_not ? null : el("button", {onclick: keep}, t("remember.do")));
   }
 
@@ -308,7 +344,7 @@ export function problemsStep(app, main, bar) {
     asked = null;
     replace(memory);
     const done = t("remember.done", {name: app.review.template.name.split(/[\\/]/).pop()});
-    toast(done);
+    toast(done, {label: t("undo"), run: undo});
     say(done);
   }
 
@@ -350,7 +386,7 @@ export function problemsStep(app, main, bar) {
       return apply(choice, true);
     }
     if (done) {
-      toast(t("fix.done"), {label: t("undo"), run: () => app.change("/undo")});
+      toast(t("fix.done"), {label: t("undo"), run: undo});
       say(t("fix.done"));
     }
   }
@@ -363,6 +399,18 @@ export function problemsStep(app, main, bar) {
       el("button", {onclick: () => app.go("columns")}, t("back")),
       el("button.primary", {disabled: !check?.to_send, onclick: () => app.go("send")}, t("problems.next", {n: check?.to_send ?? 0})));
   }
+
+  /** The keys for undo and redo, as in a spreadsheet program. */
+  function onKey(event) {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || event.target.closest("input, textarea")) return;
+    const key = event.key.toLowerCase();
+    const isRedo = key === "y" || key === "z" && event.shiftKey;
+    const {edits} = app.review;
+    if (isRedo ? !edits.can_redo : key !== "z" || !edits.can_undo) return;
+    event.preventDefault();
+    if (isRedo) app.change("/redo"); else undo();
+  }
+  body.addEventListener("keydown", onKey);
 
   replace(main, body);
   update();

@@ -120,7 +120,7 @@ export function sendStep(app, main, bar) {
     }
     const kinds = [["good", "new"], ["", "changed"], ["", "unchanged"], ["", "unclear"], ["bad", "missing"]].filter(([, name]) => found[name]);
     const looked = found.new + found.changed + found.unchanged + found.unclear + found.missing;
-    const rest = found.not_compared ? el("p.soft", found.is_sample ? t("compare.sample", {n: looked, all: looked + found.not_compared}) : t("compare.not_compared", {n: found.not_compared, why: found.why_not ?? ""})) : null;
+    const rest = found.not_compared ? el("p.soft", found.is_sample ? t("compare.sample", {n: looked, all: looked + found.not_compared}) : t("compare.not_compared", {n: found.not_compared, why: said(found.why_not) ?? ""})) : null;
     const changes = found.fields.map((change) => el("li", el("strong", fieldName({name: change.field})), ` · ${t("compare.records", {n: change.count})}`,
       change.samples.map(([name, before, after]) => el("div.soft", `${name}: `, el("del", before || t("problems.blank")), " → ", el("ins", after || t("problems.blank"))))));
     // Nothing invites to send what would all be refused.
@@ -131,9 +131,9 @@ export function sendStep(app, main, bar) {
       rest,
       changes.length ? el("ul.changes", changes) : null,
       found.unknown.length ? el("div.notice.bad", el("div.grow", el("strong", t("compare.unknown")), el("ul", found.unknown.map((cause) =>
-        el("li", `${number(cause.count)} × ${[cause.header, cause.value ? t("compare.such_as", {value: cause.value}) : "", cause.message].filter(Boolean).join(" ")}`))))) : null,
+        el("li", `${number(cause.count)} × ${[cause.header, cause.value ? t("compare.such_as", {value: cause.value}) : "", said(cause.message)].filter(Boolean).join(" ")}`))))) : null,
       canLeaveOut() ? el("label.check", el("input", {type: "checkbox", checked: leavesOut, onchange: (event) => { leavesOut = event.target.checked; drawComparison(); }}), ` ${t("compare.leave_out", {n: found.unchanged})}`) : null,
-      found.notes.map((note) => el("p.soft", note)));
+      found.notes.map((note) => el("p.soft", said(note))));
   }
 
   async function start(request) {

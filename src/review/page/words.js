@@ -43,7 +43,7 @@ export function said(message) {
 
 /** Returns what is wrong with a cell or a row. */
 export function problemText(problem) {
-  return !problem.refusal && has(`text.${problem.code}`) ? t(`text.${problem.code}`) : problem.message;
+  return !problem.refusal && has(`text.${problem.code}`) ? t(`text.${problem.code}`) : said(problem.message);
 }
 
 export function has(key) {
@@ -62,7 +62,7 @@ export function fieldName(field) {
 /** Returns a short title for the code of a problem. */
 export function causeTitle(cause) {
   if (cause.refusal) return t("cause.refusal");
-  return has(`cause.${cause.code}`) ? t(`cause.${cause.code}`) : cause.message;
+  return has(`cause.${cause.code}`) ? t(`cause.${cause.code}`) : said(cause.message);
 }
 
 export function duration(seconds) {
