@@ -83,7 +83,7 @@ fn rows_of_an_earlier_upload_are_fixed_from_the_list() {
     let listed = browser.text("document.querySelector('.history tbody').innerText");
     assert!(listed.contains("prices.csv") && listed.contains("1 accepted · 1 to fix"), "{listed}");
     click(&mut browser, ".history button", "prices.csv");
-    click(&mut browser, ".card .primary", "Fix the other 1");
+    click(&mut browser, ".card .primary", "Fix the rest (1)");
     // One row alone would not tell that its third column has prices.
     wait(&mut browser, "document.querySelector('.grid .cell.wrong')");
     write_into_cell(&mut browser, "2.50");

@@ -4,12 +4,14 @@ mod accessible;
 mod before;
 mod edits;
 mod files;
+mod habits;
 mod history;
 mod in_browser;
 mod nightly;
 mod page;
 mod people;
 mod remember;
+mod remember_kinds;
 mod trouble;
 mod words;
 

@@ -10,7 +10,7 @@ use super::{click, has_no_errors, start, stored, wait};
 
 /// Opens a file with the number, the name and the price of articles.
 #[track_caller]
-fn open(place: &Place, served: &Served, file: &str) -> ReviewPage {
+pub(super) fn open(place: &Place, served: &Served, file: &str) -> ReviewPage {
     let page = ReviewPage::open(place, served, file);
     // With so many wrong cells, nothing is certain before a person has said so.
     page.post("/template/change", &json!({"kind": "column", "field": "price", "column": 2}));
@@ -20,7 +20,7 @@ fn open(place: &Place, served: &Served, file: &str) -> ReviewPage {
 
 /// Applies a fix to all rows of the first cause with a code.
 #[track_caller]
-fn apply(page: &ReviewPage, code: &str, fix: &Value) {
+pub(super) fn apply(page: &ReviewPage, code: &str, fix: &Value) {
     let review = page.post("/check", &json!({"full": true}));
     let causes = review["check"]["causes"].as_array().unwrap();
     let cause = causes.iter().find(|cause| cause["code"] == code).unwrap_or_else(|| panic!("{causes:?}"));
@@ -30,7 +30,7 @@ fn apply(page: &ReviewPage, code: &str, fix: &Value) {
 }
 
 /// Returns the records that have arrived, each as its number and another field.
-fn arrived(served: &Served, field: &str) -> Vec<String> {
+pub(super) fn arrived(served: &Served, field: &str) -> Vec<String> {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let mut all: Vec<String> =
         stored(served).iter().map(|item| format!("{} {}", text(&item["external_id"]), text(&item[field]))).collect();
@@ -40,7 +40,7 @@ fn arrived(served: &Served, field: &str) -> Vec<String> {
 
 /// Fixes a file on the page and lets the template remember how. Then uploads the next file by the command line, and compares what arrives.
 #[track_caller]
-fn check(code: &str, fix: &Value, (file, next): (&str, &str), field: &str, expected: &[&str]) {
+pub(super) fn check(code: &str, fix: &Value, (file, next): (&str, &str), field: &str, expected: &[&str]) {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("items.csv", file);
