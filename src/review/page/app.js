@@ -11,6 +11,11 @@ import {load as loadWords, said, t} from "./words.js";
 
 const STEPS = {file: fileStep, columns: columnsStep, problems: problemsStep, send: sendStep};
 const ORDER = Object.keys(STEPS);
+<<<<<<< HEAD
+=======
+/** Milliseconds without an answer after which a person is told. */
+const LOST = 4_000;
+>>>>>>> main
 /** Milliseconds after which a hidden tab is not told of changes any more. */
 const HIDDEN = 60_000;
 
@@ -140,10 +145,27 @@ export const app = {
     if (!(error instanceof Refused)) throw error;
   },
 
+  /** Says if the program does not answer for a while, until it does. */
+  watch(events) {
+    let timer = null;
+    let found = () => {};
+    events.addEventListener("error", () => {
+      timer ??= setTimeout(() => {
+        if (events.readyState !== EventSource.OPEN && this.events === events) found = toast(t("gone"), null, true);
+      }, LOST);
+    });
+    events.addEventListener("open", () => {
+      clearTimeout(timer);
+      timer = null;
+      found();
+    });
+  },
+
   /** Follows what happens in the program, also through other tabs. */
   listen() {
     this.events?.close();
     const events = new EventSource(this.path("/events"));
+    this.watch(events);
     const id = this.id;
     events.addEventListener("message", async (event) => {
       const {revision, status, comparison} = JSON.parse(event.data);

@@ -50,13 +50,19 @@ export function say(text) {
   document.getElementById("said").textContent = text;
 }
 
-/** Shows a message that goes away by itself, or with an action. */
-export function toast(text, action) {
+/** Shows a message that goes away by itself, or with an action. One that `stays` is removed by calling what is returned. */
+export function toast(text, action, stays = false) {
   const box = el("div.toast", el("span", text));
   const remove = () => box.remove();
   if (action) box.append(el("button.link", {onclick: () => { remove(); action.run(); }}, action.label));
   document.getElementById("toasts").append(box);
-  setTimeout(remove, action ? 9000 : 6000);
+  if (!stays) setTimeout(remove, action ? 9000 : 6000);
+  return remove;
+}
+
+/** Removes messages with an action of a step that is left. */
+export function closeToasts() {
+  for (const box of document.querySelectorAll(".toast")) if (box.querySelector("button")) box.remove();
 }
 
 /** Removes messages with an action of a step that is left. */

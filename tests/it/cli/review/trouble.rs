@@ -192,3 +192,31 @@ fn another_row_of_names_is_chosen() {
     let names: Vec<&Value> = review["template"]["columns"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
     assert_eq!(names, ["Art", "Text", "Amount"]);
 }
+
+#[test]
+fn a_page_that_was_killed_goes_on_with_what_it_was_sending() {
+    let Some(mut browser) = Browser::start() else { return };
+    let place = Place::new();
+    let served = Served::start_with(&place, 0, &["--limit", "20/s"]);
+    place.write("items.csv", items(60));
+    let (process, address) = start(&place, &served, &["items.csv"]);
+    browser.visit(&address);
+    click(&mut browser, ".bar .primary", "Continue");
+    click(&mut browser, ".bar .primary", "Send 60 now");
+    wait(&mut browser, "Number(document.querySelector('.sum strong')?.textContent) > 5");
+    process.kill();
+    // The open page says so, and does not only stand still.
+    wait(&mut browser, "/does not answer/.test(document.querySelector('.toasts').innerText)");
+    let before = served.total();
+    assert!(before < 60, "{before}");
+
+    let (_process, address) = start(&place, &served, &["items.csv"]);
+    browser.visit(&address);
+    click(&mut browser, "#steps button", "File");
+    click(&mut browser, ".history button", "items.csv");
+    click(&mut browser, ".bar .primary", "Continue with");
+    wait(&mut browser, "/Everything is sent/.test(document.querySelector('main').innerText)");
+    assert_eq!(served.total(), 60);
+    let runs = served.sheetport(&place, ["runs", "--json"]).exits(0).json();
+    assert_eq!((runs["runs"].as_array().unwrap().len(), &runs["runs"][0]["sent"]), (1, &60.into()), "{runs}");
+}
