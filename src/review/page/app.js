@@ -11,11 +11,8 @@ import {load as loadWords, said, t} from "./words.js";
 
 const STEPS = {file: fileStep, columns: columnsStep, problems: problemsStep, send: sendStep};
 const ORDER = Object.keys(STEPS);
-<<<<<<< HEAD
-=======
 /** Milliseconds without an answer after which a person is told. */
 const LOST = 4_000;
->>>>>>> main
 /** Milliseconds after which a hidden tab is not told of changes any more. */
 const HIDDEN = 60_000;
 

@@ -65,11 +65,6 @@ export function closeToasts() {
   for (const box of document.querySelectorAll(".toast")) if (box.querySelector("button")) box.remove();
 }
 
-/** Removes messages with an action of a step that is left. */
-export function closeToasts() {
-  for (const box of document.querySelectorAll(".toast")) if (box.querySelector("button")) box.remove();
-}
-
 let open = null;
 
 /** Opens a menu below a button. Arrow keys move, Escape closes. */

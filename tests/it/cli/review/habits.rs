@@ -20,17 +20,6 @@ fn cells_are_pasted_and_undone_and_files_are_dropped_anywhere() {
     let Some(mut browser) = Browser::start() else { return };
     let place = Place::new();
     let served = Served::start(&place);
-<<<<<<< HEAD
-    place.write("items.csv", "SKU,Name,Price\nA-1,Bolt,x\nA-2,Screw,y\nA-3,Pin,z\nA-4,Hook,4.50\nA-5,Nut,5.50\n");
-    place.write(
-        "items.toml",
-        "sheetport = 1\nrecord = \"item\"\n[sheet]\nheader = 1\n[fields.externalId]\ncolumn = \"SKU\"\n\
-        [fields.name]\ncolumn = \"Name\"\n[fields.price]\ncolumn = \"Price\"\n",
-    );
-    served.sheetport(&place, ["template", "trust", "items.toml"]).exits(0);
-    let (_process, address) = start(&place, &served, &["items.csv"]);
-    browser.visit(&address);
-=======
     place.write(
         "items.csv",
         "SKU,Name,Price\nA-1,Bolt,x\nA-2,Screw,y\nA-3,Pin,z\nA-4,Hook,4.50\nA-5,Nut,5.50\nA-6,Nail,6.50\n\
@@ -42,20 +31,10 @@ fn cells_are_pasted_and_undone_and_files_are_dropped_anywhere() {
     if browser.eval("Boolean(document.querySelector('.notice.guess button'))") == true {
         click(&mut browser, ".notice.guess button", "All are right");
     }
->>>>>>> main
     click(&mut browser, ".bar .primary", "Fix 3 rows");
     wait(&mut browser, "document.querySelector('.grid .cell.wrong')");
     // The column of the problem is the first one, that of the number the second.
     paste(&mut browser, "1.50\tB-1\r\n2.50\tB-2\r\n3.50\tB-3\r\n");
-<<<<<<< HEAD
-    wait(&mut browser, "/^5.ready/s.test(document.querySelector('.counts').innerText)");
-    browser.eval(
-        "document.querySelector('.buttons button').dispatchEvent(new KeyboardEvent('keydown', {key: 'z', ctrlKey: true, bubbles: true}))",
-    );
-    wait(&mut browser, "/^2.ready.*3.to fix/s.test(document.querySelector('.counts').innerText)");
-    paste(&mut browser, "1.50\n2.50\n3.50\n");
-    wait(&mut browser, "/^5.ready/s.test(document.querySelector('.counts').innerText)");
-=======
     wait(&mut browser, "/^12.ready/s.test(document.querySelector('.counts').innerText)");
     browser.eval(
         "document.querySelector('.buttons button').dispatchEvent(new KeyboardEvent('keydown', {key: 'z', ctrlKey: true, bubbles: true}))",
@@ -63,7 +42,6 @@ fn cells_are_pasted_and_undone_and_files_are_dropped_anywhere() {
     wait(&mut browser, "/^9.ready.*3.to fix/s.test(document.querySelector('.counts').innerText)");
     paste(&mut browser, "1.50\n2.50\n3.50\n");
     wait(&mut browser, "/^12.ready/s.test(document.querySelector('.counts').innerText)");
->>>>>>> main
     wait(&mut browser, "document.querySelector('.empty')");
     // Another file is dropped here, and the back button leads to the first one.
     browser.eval(
@@ -77,27 +55,16 @@ fn cells_are_pasted_and_undone_and_files_are_dropped_anywhere() {
     wait(&mut browser, "/^items.csv/.test(document.title)");
     wait(&mut browser, "document.querySelector('.empty')");
     // The button is pressed twice.
-<<<<<<< HEAD
-    click(&mut browser, ".bar .primary", "Continue with 5");
-    wait(
-        &mut browser,
-        "/Send 5 now/.test(document.querySelector('.bar .primary')?.textContent) && !document.querySelector('.bar .primary').disabled",
-=======
     click(&mut browser, ".bar .primary", "Continue with 12");
     wait(
         &mut browser,
         "/Send 12 now/.test(document.querySelector('.bar .primary')?.textContent) && !document.querySelector('.bar .primary').disabled",
->>>>>>> main
     );
     browser.eval("(() => { const send = document.querySelector('.bar .primary'); send.click(); send.click(); })()");
     wait(&mut browser, "/Everything is sent/.test(document.querySelector('main').innerText)");
     let mut prices: Vec<String> = stored(&served).iter().map(|item| item["price"].to_string()).collect();
     prices.sort();
-<<<<<<< HEAD
-    assert_eq!(prices, ["1.50", "2.50", "3.50", "4.50", "5.50"]);
-=======
     assert_eq!((prices.len(), &prices[..4]), (12, &["1.50", "2.50", "3.50", "4.50"].map(str::to_owned)[..]));
->>>>>>> main
     has_no_errors(&browser);
 }
 

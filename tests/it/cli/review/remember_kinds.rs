@@ -51,11 +51,7 @@ fn numbers_of_different_lengths_lack_nothing() {
 
 #[test]
 fn blank_cells_are_filled_in_the_next_file_too() {
-<<<<<<< HEAD
-    let file = "SKU,Name,Price\nA-1,Bolt,1\nA-2,,2\nA-3,,3\nA-4,Nut,4\n";
-=======
     let file = "SKU,Name,Price\nA-1,Bolt,1\nA-2,,2\nA-3,,3\nA-4,Nut,4\nA-5,Pin,5\nA-6,Hook,6\nA-7,Rivet,7\n";
->>>>>>> main
     let next = "SKU,Name,Price\nB-1,Hook,1\nB-2,,2\n";
     check("no-name", &json!({"kind": "fill-from-above"}), (file, next), "name", &["B-1 Hook", "B-2 Hook"]);
     check("no-name", &json!({"kind": "set", "to": "unnamed"}), (file, next), "name", &["B-1 Hook", "B-2 unnamed"]);
@@ -119,11 +115,7 @@ fn fixes_of_a_workbook_are_remembered() {
     of(
         "no-name",
         &json!({"kind": "fill-from-above"}),
-<<<<<<< HEAD
-        &[["A-1", "Bolt", "1.5"], ["A-2", "", "2"], ["A-3", "Pin", "3"]],
-=======
         &[["A-1", "Bolt", "1.5"], ["A-2", "", "2"], ["A-3", "Pin", "3"], ["A-4", "Nut", "4"], ["A-5", "Rivet", "5"]],
->>>>>>> main
         &[["B-1", "Hook", "7.25"], ["B-2", "", "8"]],
         "name",
         &["B-1 Hook", "B-2 Hook"],
@@ -172,16 +164,6 @@ async fn fixes_of_orders_in_rows_are_remembered() {
             &["P-1: A 5, B 4"],
         );
         of(
-<<<<<<< HEAD
-            "blank",
-            &json!({"kind": "set", "to": "1"}),
-            "O-1,A,2\nO-1,B,\nO-2,A,3\n",
-            "P-1,A,5\nP-1,B,\n",
-            &["P-1: A 5, B 1"],
-        );
-        of(
-=======
->>>>>>> main
             "no-group",
             &json!({"kind": "fill-from-above"}),
             "O-1,A,2\n,B,1\nO-2,A,3\n,C,4\n",
