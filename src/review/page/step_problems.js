@@ -377,7 +377,10 @@ export function problemsStep(app, main, bar) {
     fixed.clear();
     // The rows may have been checked again meanwhile, and the causes have other numbers then.
     const isOverdue = (error) => error.status === 409 && !isAgain;
+    // Nobody goes on with the rows as they were.
+    bar.querySelector(".primary").disabled = true;
     const done = await app.change(`/causes/${wanted.number}/fix`, {fix, revision}, isOverdue);
+    if (app.step === "problems") drawBar();
     if (done === null) {
       await app.check();
       const now = causes().find((it) => same(it, wanted) && it.count === wanted.count);
