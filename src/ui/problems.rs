@@ -9,28 +9,38 @@ use crate::ledger::{Causes, Group};
 /// Maximum number of printed groups; further groups are counted.
 const SHOWN: usize = 20;
 
+/// Minimum width of the number of rows, such as `10 rows`.
+const MIN_WIDTH: usize = 7;
+
 /// Prints one line per cause, with the first rows and the fix.
 pub fn print(causes: &Causes) {
     let groups = causes.groups();
     let (faint, bad, strong) = (style::FAINT, style::BAD, style::STRONG);
+    let how_many = |group: &Group| match group.rows.is_empty() {
+        true => word("file").to_owned(),
+        false => counted(group.count, "row"),
+    };
+    let width =
+        groups.iter().take(SHOWN).map(|group| how_many(group).chars().count()).max().unwrap_or(0).max(MIN_WIDTH);
+    let indent = width + 4;
     for group in groups.iter().take(SHOWN) {
         let problem = &group.problem;
         let place = if problem.header.is_empty() { problem.field.as_str() } else { problem.header.as_str() };
         line(format_args!(
-            "  {bad}{:>7}{bad:#}  {strong}{place}{strong:#}{} {}  {faint}{}{faint:#}",
-            if group.rows.is_empty() { word("file").to_owned() } else { counted(group.count, "row") },
+            "  {bad}{:>width$}{bad:#}  {strong}{place}{strong:#}{} {}  {faint}{}{faint:#}",
+            how_many(group),
             value(group),
             message(&problem.message),
             rows(group),
         ));
         if !problem.remedy.is_empty() {
-            line(format_args!("           {faint}{}{faint:#}", message(&problem.remedy)));
+            line(format_args!("{:indent$}{faint}{}{faint:#}", "", message(&problem.remedy)));
         }
     }
     let codes: BTreeSet<&str> = groups.iter().take(SHOWN).map(|group| group.problem.code.as_str()).collect();
     if !codes.is_empty() {
         let codes = codes.into_iter().collect::<Vec<_>>().join(" ");
-        line(say!("           {faint}explained by: sheetport help {codes}{faint:#}"));
+        line(format_args!("{:indent$}{}", "", say!("{faint}explained by: sheetport help {codes}{faint:#}")));
     }
     let more = groups.len().saturating_sub(SHOWN) as u64;
     if more > 0 || causes.ungrouped > 0 {
