@@ -175,9 +175,12 @@ impl TemplateText<'_> {
         for missing in self.missing.iter().filter(|missing| (missing.place == Place::Line) == of_lines) {
             out.line("");
             out.comment("Required. Fill in the column's name, or write value = \"…\" for a constant:");
+            if !missing.candidates.is_empty() {
+                out.comment("The values of this column differ in each row:");
+            }
             out.comment(&format!("[{}.{}]", table(missing.place), missing.field.name));
             for candidate in &missing.candidates {
-                out.comment(&format!("column = {}  # a different value in each row", column(&candidate.name)));
+                out.comment(&format!("column = {}", column(&candidate.name)));
             }
             if missing.candidates.is_empty() {
                 out.comment("column = \"…\"");

@@ -352,7 +352,10 @@ fn unused_columns_of_identifiers_are_suggested_for_a_missing_identifier() {
         "Hersteller-Nr.|Warenbezeichnung|Preis|Regal\n00417-B|Kugelhahn|12,90|A\n00418-B|Klappe|7,40|B\n|Filter|1,50|A";
     let found = check(Item, sheet, &["name=Warenbezeichnung", "price=Preis"]);
     assert_eq!(found.missing[0].candidates().collect::<Vec<_>>(), ["Hersteller-Nr."]);
-    says(&found, &["# [fields.externalId]", "# column = \"Hersteller-Nr.\"  # a different value in each row"]);
+    says(
+        &found,
+        &["# [fields.externalId]", "# The values of this column differ in each row:", "# column = \"Hersteller-Nr.\""],
+    );
 }
 
 #[test]
