@@ -40,6 +40,14 @@ pub(crate) trait Executor: Send {
 
     fn rows(self, statement: Statement) -> impl Future<Output = Result<Vec<Row>, Error>> + Send;
 
+    /// Returns the first row, if any.
+    fn first_row(self, statement: Statement) -> impl Future<Output = Result<Option<Row>, Error>> + Send
+    where
+        Self: Sized,
+    {
+        async { Ok(self.rows(statement).await?.into_iter().next()) }
+    }
+
     /// Returns the number of rows affected.
     fn execute(self, statement: Statement) -> impl Future<Output = Result<u64, Error>> + Send;
 }
@@ -206,7 +214,7 @@ impl Executor for &mut Transaction {
     }
 }
 
-async fn sqlite_rows(connection: &mut SqliteConnection, statement: Statement) -> Result<Vec<Row>, Error> {
+pub(super) async fn sqlite_rows(connection: &mut SqliteConnection, statement: Statement) -> Result<Vec<Row>, Error> {
     let (sql, arguments, is_kept) = statement.into_sqlite()?;
     let query = sqlx::query_with(sql, arguments).persistent(is_kept);
     let mut results = connection.fetch_many(query);

@@ -51,9 +51,9 @@ impl<T> Query<T> {
         on.rows(self.statement).await?.into_iter().map(self.read).collect()
     }
 
-    /// Returns the first row, if any. All rows are read.
+    /// Returns the first row, if any.
     pub(crate) async fn fetch_optional(self, on: impl Executor) -> Result<Option<T>, Error> {
-        on.rows(self.statement).await?.into_iter().next().map(self.read).transpose()
+        on.first_row(self.statement).await?.map(self.read).transpose()
     }
 
     pub(crate) async fn fetch_one(self, on: impl Executor) -> Result<T, Error> {

@@ -19,11 +19,10 @@ pub(crate) fn list(kind: Kind, size: &'static str) -> MethodRouter<Arc<App>> {
     get(async move |State(app): State<Arc<App>>, caller: Caller, ctx_id: CtxId, query: QueryParameters| {
         let PageQuery { page: number, limit } = query.page(size, DEFAULT_LIMIT).map_err(ErrorResponse::invalid)?;
         let page = app.store.page(&caller.workspace, kind, number, limit).await?;
-        let (entries, total, ctx_id) = (page.entries, page.total, ctx_id.as_str());
-        // Formatting the envelope around JSON entries avoids parsing the entries.
-        Ok::<_, ErrorResponse>(response::json_text(format!(
-            r#"{{"data":[{entries}],"page":{number},"count":{limit},"total":{total},"message":"OK","ctx_id":"{ctx_id}"}}"#
-        )))
+        let (total, ctx_id) = (page.total, ctx_id.as_str());
+        // The entries are JSON already, and copied once.
+        let end = format!(r#"],"page":{number},"count":{limit},"total":{total},"message":"OK","ctx_id":"{ctx_id}"}}"#);
+        Ok::<_, ErrorResponse>(response::json_text([r#"{"data":["#, &page.entries, &end].concat()))
     })
 }
 
@@ -36,7 +35,7 @@ pub(crate) async fn inventories(
 ) -> Result<Response, ErrorResponse> {
     let PageQuery { page, limit } = query.page("limit", MAX_LIMIT).map_err(ErrorResponse::invalid)?;
     let page = app.store.page(&caller.workspace, Kind::Inventory, page, limit).await?;
-    let mut response = response::json_text(format!("[{}]", page.entries));
+    let mut response = response::json_text(["[", &page.entries, "]"].concat());
     response.headers_mut().insert(response::TOTAL_HEADER, HeaderValue::from(page.total));
     Ok(response)
 }

@@ -12,7 +12,7 @@ use super::source::Source;
 use super::transaction::{Transaction, Work};
 use super::writer::{self, Write};
 use super::{records, tokens};
-use crate::sql::{Dialect, Pool};
+use crate::sql::{Dialect, Readers};
 
 /// An open database.
 pub(crate) struct Store {
@@ -20,7 +20,7 @@ pub(crate) struct Store {
     writers: Vec<mpsc::Sender<Write>>,
     /// The queue of a separate writer for the journal, if there is one.
     journal_writer: Option<mpsc::Sender<Write>>,
-    reader: Pool,
+    readers: Readers,
     journal: Arc<Journal>,
 }
 
@@ -28,26 +28,26 @@ impl Store {
     /// Starts the writers of an open database.
     pub(super) async fn start(
         source: Source,
-        reader: Pool,
+        readers: Readers,
         writers: usize,
         journal: u64,
     ) -> Result<Store, sqlx::Error> {
-        let journal = Arc::new(Journal::open(&reader, journal).await?);
+        let journal = Arc::new(Journal::open(&readers, journal).await?);
         // On a server, every workspace has separate transactions, and the journal need not wait for any of these.
         let has_own_writer = source.dialect() == Dialect::Postgres;
         let of_writers = || (!has_own_writer).then(|| journal.clone());
         Ok(Store {
             writers: (0..writers).map(|_| writer::start(source.clone(), of_writers())).collect(),
             journal_writer: has_own_writer.then(|| writer::start(source.clone(), Some(journal.clone()))),
-            reader,
+            readers,
             journal,
         })
     }
 
-    /// Waits for the reads and writes in progress, then closes the database. A writer is closed last: only a connection that
-    /// may write removes the write-ahead log of SQLite.
+    /// Waits for the reads and writes in progress, then closes the database. Writers close last: only a connection that may
+    /// write removes the write-ahead log of SQLite.
     pub(crate) async fn close(&self) {
-        self.reader.close().await;
+        self.readers.close().await;
         for writer in self.writers.iter().chain(&self.journal_writer) {
             let (closed, wait) = oneshot::channel();
             if writer.send(Write::Close(closed)).await.is_ok() {
@@ -58,7 +58,7 @@ impl Store {
 
     /// Returns a page of a list and the total number of records, both of the same moment.
     pub(crate) async fn page(&self, workspace: &str, kind: Kind, page: u64, limit: u64) -> Result<Page, sqlx::Error> {
-        records::page(&self.reader, workspace, kind, page, limit).await
+        records::page(&self.readers, workspace, kind, page, limit).await
     }
 
     /// Returns the record with this key, if any.
@@ -69,17 +69,17 @@ impl Store {
         key: Key,
         value: &str,
     ) -> Result<Option<Record>, sqlx::Error> {
-        records::find(&self.reader, workspace, kind, key, value).await
+        records::find(&self.readers, workspace, kind, key, value).await
     }
 
     /// Returns whether a refresh token was replaced, and its grace period in milliseconds is over at `now`.
     pub(crate) async fn is_void_token(&self, id: &str, now: i64, grace: i64) -> Result<bool, sqlx::Error> {
-        tokens::is_void(&self.reader, id, now, grace).await
+        tokens::is_void(&self.readers, id, now, grace).await
     }
 
     /// Returns the number of the next request in the journal, or `None` without a journal.
     pub(crate) async fn next_request(&self) -> Option<i64> {
-        self.journal.next_number(&self.reader).await
+        self.journal.next_number(&self.readers).await
     }
 
     /// Adds a request to the journal, to be written soon.
@@ -97,7 +97,7 @@ impl Store {
 
     /// Fails unless the database can be read and written.
     pub(crate) async fn check(&self) -> Result<(), NotStored> {
-        records::last_position(&self.reader, "", Kind::Item).await.map_err(|_| NotStored)?;
+        records::page(&self.readers, "", Kind::Item, 1, 1).await.map_err(|_| NotStored)?;
         self.write("", Check).await
     }
 
@@ -117,8 +117,8 @@ impl Store {
     }
 
     #[cfg(test)]
-    pub(super) fn reader(&self) -> &Pool {
-        &self.reader
+    pub(super) fn readers(&self) -> &Readers {
+        &self.readers
     }
 }
 

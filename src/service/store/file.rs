@@ -26,6 +26,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (7, "journal", include_str!("migrations/0007_journal.sql")),
     (8, "idempotency keys", include_str!("migrations/0008_idempotency_keys.sql")),
     (9, "idempotency keys by workspace", include_str!("migrations/0009_idempotency_keys_by_workspace.sql")),
+    (10, "lists", include_str!("migrations/0010_lists.sql")),
 ];
 
 /// The number of writers. SQLite supports a single writer.
@@ -55,7 +56,7 @@ impl Store {
 
         let readers = available_parallelism().map_or(2, usize::from).clamp(2, 8);
         let readers = u32::try_from(readers).expect("at most 8");
-        Store::start(Source::File(for_writing), Source::File(for_reading).pool(readers), WRITERS, journal)
+        Store::start(Source::File(for_writing), Source::File(for_reading).readers(readers), WRITERS, journal)
             .await
             .map_err(failed)
     }
@@ -106,7 +107,8 @@ mod tests {
         let first = Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false);
         Migrator::with_migrations(vec![first]).run(&mut connection).await.expect("migrated");
         let insert = "INSERT INTO items (id, workspace, position, external_id, price, created_at, updated_at, listed) \
-                      VALUES ('1', 'w', 1, 'A', '1.50', 0, 1767225600042, '{\"id\":\"1\"}')";
+                      VALUES ('1', 'w', 1, 'A', '1.50', 0, 1767225600042, '{\"id\":\"1\"}'), \
+                      ('2', 'other', 1, 'A', '2', 0, 0, '{}'), ('3', 'other', 2, 'B', '3', 0, 0, '{}')";
         raw_sql(insert).execute(&mut connection).await.expect("inserted");
         drop(connection);
 
@@ -116,6 +118,8 @@ mod tests {
         assert_eq!((page.total, page.entries.as_str()), (1, body));
         let found = store.find("w", Kind::Item, Key::ExternalId, "A").await.expect("read");
         assert_eq!(found.map(|record| record.id).as_deref(), Some("1"));
+        let page = store.page("other", Kind::Item, 2, 1).await.expect("read");
+        assert!(page.total == 2 && page.entries.starts_with(r#"{"id":"3","#), "{}", page.entries);
         store.close().await;
     }
 }

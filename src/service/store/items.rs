@@ -1,4 +1,4 @@
-//! Upserts of items. A batch of any size takes three statements: existing items, the last position, the write.
+//! Upserts of items. A batch takes three statements: the existing items, the newest position, the write.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -43,7 +43,7 @@ pub(super) async fn upsert(
         let draft = Draft { fields: record.parse_body()?, record, is_changed: false };
         drafts.insert(draft.record.external_id.clone(), draft);
     }
-    let mut position = records::last_position(&mut *sql, workspace, Kind::Item).await?;
+    let (list, mut position) = records::newest(sql, workspace, Kind::Item).await?;
 
     let mut stored = Vec::with_capacity(upserts.len());
     for (request, ItemUpsert { external_id, changes }) in upserts {
@@ -51,7 +51,7 @@ pub(super) async fn upsert(
             Entry::Occupied(entry) => (entry.into_mut(), false),
             Entry::Vacant(entry) => {
                 position += 1;
-                let record = Record { external_id: entry.key().clone(), ..Record::new(position, now) };
+                let record = Record { external_id: entry.key().clone(), ..Record::new(list, position, now) };
                 (entry.insert(Draft { fields: new_fields(&record), record, is_changed: true }), true)
             }
         };
@@ -84,7 +84,7 @@ pub(super) async fn upsert(
         changed.push(record);
     }
     changed.sort_unstable_by_key(|record| record.position);
-    records::save(sql, workspace, Kind::Item, &changed).await?;
+    records::save(sql, &changed).await?;
     Ok(stored)
 }
 

@@ -1,5 +1,5 @@
-//! The journal of requests: the request, its result and its changes. Changes are written in the same transaction as the changed
-//! record; requests shortly after their response, together with later writes.
+//! The journal: each request, its outcome and its changes. A change is written in the transaction that makes it; a request shortly
+//! after its response, with the next writes.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
 use super::model::{Kind, WriteOutcome};
-use crate::sql::{self, Builder, Dialect, Pool, Transaction, query, query_scalar};
+use crate::sql::{self, Builder, Dialect, Executor, Readers, Transaction, query, query_scalar};
 
 /// Maximum number of requests waiting to be written; beyond it, the oldest are dropped.
 const MAX_WAITING: usize = 20_000;
@@ -75,7 +75,7 @@ pub(super) struct Journal {
 
 impl Journal {
     /// Continues the journal of a database.
-    pub(super) async fn open(reader: &Pool, keeps: u64) -> Result<Journal, sqlx::Error> {
+    pub(super) async fn open(reader: &Readers, keeps: u64) -> Result<Journal, sqlx::Error> {
         let numbers = match reader.dialect() {
             Dialect::Sqlite => {
                 // A killed service may have stored changes for a request that was not written yet.
@@ -95,8 +95,8 @@ impl Journal {
         })
     }
 
-    /// Returns the number of the next request. Returns `None` without a journal, or if the database can't provide a number.
-    pub(super) async fn next_number(&self, reader: &Pool) -> Option<i64> {
+    /// Returns the number of the next request, or `None` without a journal, or if the database has none.
+    pub(super) async fn next_number(&self, reader: &Readers) -> Option<i64> {
         if self.keeps == 0 {
             return None;
         }
@@ -130,7 +130,7 @@ impl Journal {
         self.added.notified().await;
     }
 
-    /// Takes the waiting requests. The caller puts them back if writing fails.
+    /// Takes the waiting requests. The caller puts them back if it can't write them.
     pub(super) fn take(&self) -> VecDeque<RequestEntry> {
         std::mem::take(&mut *self.waiting())
     }

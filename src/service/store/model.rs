@@ -77,7 +77,9 @@ impl Key {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) id: String,
-    /// Place in the list of its workspace and kind: 1, 2, 3, … in the order of creation.
+    /// The list of its workspace and kind.
+    pub(super) list: i64,
+    /// Position in the list: 1, 2, 3, … in the order of creation.
     pub(crate) position: i64,
     /// The number or short name for people, such as the number of an order.
     pub(crate) number: Option<String>,
@@ -92,9 +94,10 @@ pub(crate) struct Record {
 
 impl Record {
     /// Returns a record with a new id, without other keys or content.
-    pub(super) fn new(position: i64, now: i64) -> Record {
+    pub(super) fn new(list: i64, position: i64, now: i64) -> Record {
         Record {
             id: Uuid::now_v7().to_string(),
+            list,
             position,
             number: None,
             external_id: None,
@@ -244,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_change_advances_the_time_even_if_the_clock_goes_back() {
-        let mut record = Record::new(1, 100);
+        let mut record = Record::new(1, 1, 100);
         for (now, updated_at) in [(200, 200), (200, 201), (50, 202)] {
             record.touch(now);
             assert_eq!(record.updated_at, updated_at);

@@ -1,4 +1,4 @@
-//! Reads the contents of a database and its journal for people. Independent of a running service.
+//! Reads for `serve show`: records, requests and their changes. Independent of a running service.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::model::{Kind, Record};
 use super::{file, records, server};
 use crate::service::error::Error;
-use crate::sql::{Dialect, Row, ServerAddress, ServerError, Transaction, query, query_as};
+use crate::sql::{Dialect, Row, ServerAddress, ServerError, Transaction, query};
 
 const REQUEST: &str = "number, ctx_id, at, workspace, method, path, query, record_key, content, idempotency_key, status, \
 micros, fault, reason";
@@ -63,9 +63,7 @@ impl Overview {
 
     /// Returns the number of records by workspace and kind.
     pub(crate) async fn counts(&mut self) -> Result<Vec<(String, String, i64)>, sqlx::Error> {
-        query_as("SELECT workspace, kind, max(position) FROM records GROUP BY workspace, kind ORDER BY workspace")
-            .fetch_all(&mut self.sql)
-            .await
+        records::counts(&mut self.sql).await
     }
 
     /// Returns the records after a position, in the order of creation.
@@ -76,12 +74,7 @@ impl Overview {
         after: i64,
         limit: i64,
     ) -> Result<Vec<Record>, sqlx::Error> {
-        let select = format!(
-            "{} WHERE workspace = $1 AND kind = $2 AND position > $3 ORDER BY position LIMIT $4",
-            records::SELECT
-        );
-        let query = query(select).bind(workspace).bind(kind.name()).bind(after).bind(limit);
-        query.fetch_all(&mut self.sql).await?.iter().map(records::record).collect()
+        records::after(&mut self.sql, workspace, kind, after, limit).await
     }
 
     /// Returns all requests in order, or the request with this number.

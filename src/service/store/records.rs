@@ -1,27 +1,52 @@
-//! SQL of the records table.
+//! SQL of the tables `lists` and `records`. The place of a record is made of its list and its position in it, so that a page is
+//! one range of places.
 
 use jiff::Timestamp;
 
 use super::model::{Key, Kind, Page, Record};
-use crate::sql::{Builder, Dialect, Executor, Row, Transaction, Value, query_as, query_scalar};
+use crate::sql::{Builder, Dialect, Executor, Row, Transaction, Value, query, query_as, query_scalar};
 
-/// $1 workspace, $2 kind, $3 position before the page, $4 last position of the page. The entries are in the order of
-/// the inner SELECT, from the index; an ORDER BY in the aggregate would sort them again and take a third of the time.
-const PAGE: &str = "\
-SELECT (SELECT coalesce(max(position), 0) FROM records WHERE workspace = $1 AND kind = $2), \
- (SELECT string_agg(body, ',') FROM (SELECT body FROM records \
-  WHERE workspace = $1 AND kind = $2 AND position > $3 AND position <= $4 ORDER BY position) AS page)";
+/// Number of the lower bits of a place, which are the position.
+const POSITION_BITS: u32 = 40;
+const MAX_POSITION: i64 = (1 << POSITION_BITS) - 1;
 
-/// $1 workspace, $2 kind.
-const LAST_POSITION: &str = "SELECT coalesce(max(position), 0) FROM records WHERE workspace = $1 AND kind = $2";
+/// $1 workspace, $2 kind. Has one row if the list exists.
+macro_rules! bounds {
+    () => {
+        "(SELECT id << 40 AS start, (id + 1) << 40 AS beyond FROM lists WHERE workspace = $1 AND kind = $2) AS bounds"
+    };
+}
 
-pub(super) const SELECT: &str =
-    "SELECT id, position, number, external_id, created_at, updated_at, body, state FROM records";
+/// $3 position before the page, $4 last position of the page. The entries are in the order of the inner SELECT; an ORDER BY in the
+/// aggregate would sort them again and double the time.
+const PAGE: &str = concat!(
+    "SELECT (SELECT coalesce(max(place), start) - start FROM records WHERE place > start AND place < beyond), \
+     (SELECT string_agg(body, ',') FROM (SELECT body FROM records \
+     WHERE place > start + $3 AND place <= start + $4 ORDER BY place) AS page) FROM ",
+    bounds!()
+);
 
-const INSERT: &str = "INSERT INTO records \
-(workspace, kind, id, position, number, external_id, created_at, updated_at, body, state) ";
+const NEWEST: &str = concat!(
+    "SELECT start >> 40, (SELECT coalesce(max(place), start) - start FROM records WHERE place > start AND place < beyond) FROM ",
+    bounds!()
+);
 
-const ON_CONFLICT: &str = " ON CONFLICT (workspace, kind, id) DO UPDATE SET number = excluded.number, \
+/// $3 position before the first record, $4 number of records.
+const AFTER: &str = concat!(
+    "SELECT place, id, number, external_id, created_at, updated_at, body, state FROM records, ",
+    bounds!(),
+    " WHERE place > start + $3 AND place < beyond ORDER BY place LIMIT $4"
+);
+
+const COUNTS: &str = "SELECT workspace, kind, max(place) - (lists.id << 40) FROM lists JOIN records ON list = lists.id \
+GROUP BY lists.id, workspace, kind ORDER BY workspace, lists.id";
+
+const SELECT: &str = "SELECT place, id, number, external_id, created_at, updated_at, body, state FROM records \
+WHERE list = (SELECT id FROM lists WHERE workspace = ";
+
+const INSERT: &str = "INSERT INTO records (place, list, id, number, external_id, created_at, updated_at, body, state) ";
+
+const ON_CONFLICT: &str = " ON CONFLICT (list, id) DO UPDATE SET number = excluded.number, \
 external_id = excluded.external_id, created_at = excluded.created_at, updated_at = excluded.updated_at, \
 body = excluded.body, state = excluded.state";
 
@@ -36,17 +61,35 @@ pub(super) async fn page(
     page: u64,
     limit: u64,
 ) -> Result<Page, sqlx::Error> {
-    // Positions beyond `i64::MAX` are past the end of every list.
-    let position = |pages: u64| i64::try_from(pages.saturating_mul(limit)).unwrap_or(i64::MAX);
-    let (total, entries): (i64, Option<String>) = query_as(PAGE)
+    // Later positions are past the end of every list.
+    let position = |pages: u64| i64::try_from(pages.saturating_mul(limit)).unwrap_or(MAX_POSITION).min(MAX_POSITION);
+    let found: Option<(i64, Option<String>)> = query_as(PAGE)
         .bind(workspace)
         .bind(kind.name())
         .bind(position(page.saturating_sub(1)))
         .bind(position(page))
-        .fetch_one(on)
+        .fetch_optional(on)
         .await?;
+    let (total, entries) = found.unwrap_or_default();
     // The aggregate of an empty page is NULL.
     Ok(Page { entries: entries.unwrap_or_default(), total })
+}
+
+/// Returns records in the order of their positions, at most `limit` of those after a position.
+pub(super) async fn after(
+    on: impl Executor,
+    workspace: &str,
+    kind: Kind,
+    position: i64,
+    limit: i64,
+) -> Result<Vec<Record>, sqlx::Error> {
+    let query = query(AFTER).bind(workspace).bind(kind.name()).bind(position.min(MAX_POSITION)).bind(limit);
+    query.fetch_all(on).await?.iter().map(record).collect()
+}
+
+/// Returns the number of records by workspace and kind.
+pub(super) async fn counts(on: impl Executor) -> Result<Vec<(String, String, i64)>, sqlx::Error> {
+    query_as(COUNTS).fetch_all(on).await
 }
 
 /// Returns the record with this key, if it exists.
@@ -81,31 +124,31 @@ pub(super) async fn find_all(
 
 fn select(dialect: Dialect, workspace: &str, kind: Kind, key: Key, values: &[&str]) -> Builder {
     let mut select = Builder::new(dialect, SELECT);
-    select.push(" WHERE workspace = ").push_bind(workspace).push(" AND kind = ").push_bind(kind.name());
-    select.push(" AND ").push(key.column()).push(" IN (").push_list(values.iter().copied());
+    select.push_bind(workspace).push(" AND kind = ").push_bind(kind.name());
+    select.push(") AND ").push(key.column()).push(" IN (").push_list(values.iter().copied());
     select
 }
 
-/// Returns the position of the newest record, or 0 if the list is empty.
-pub(super) async fn last_position(on: impl Executor, workspace: &str, kind: Kind) -> Result<i64, sqlx::Error> {
-    query_scalar(LAST_POSITION).bind(workspace).bind(kind.name()).fetch_one(on).await
+/// Returns the list of a workspace and kind, and the position of its newest record, or 0 if it is empty. Creates the list if it does
+/// not exist.
+pub(super) async fn newest(sql: &mut Transaction, workspace: &str, kind: Kind) -> Result<(i64, i64), sqlx::Error> {
+    let newest = query_as(NEWEST).bind(workspace).bind(kind.name());
+    if let Some(newest) = newest.fetch_optional(&mut *sql).await? {
+        return Ok(newest);
+    }
+    let create = query_scalar("INSERT INTO lists (workspace, kind) VALUES ($1, $2) RETURNING id");
+    Ok((create.bind(workspace).bind(kind.name()).fetch_one(sql).await?, 0))
 }
 
-/// Inserts new records and replaces existing ones, matched by id. A record keeps its position.
-pub(super) async fn save(
-    sql: &mut Transaction,
-    workspace: &str,
-    kind: Kind,
-    records: &[Record],
-) -> Result<(), sqlx::Error> {
+/// Inserts new records and replaces existing ones, matched by id. A record keeps its place.
+pub(super) async fn save(sql: &mut Transaction, records: &[Record]) -> Result<(), sqlx::Error> {
     for records in records.chunks(MAX_ROWS) {
         let mut insert = Builder::new(sql.dialect(), INSERT);
-        insert.push_rows(records.iter().map(|record| -> [Value; 10] {
+        insert.push_rows(records.iter().map(|record| -> [Value; 9] {
             [
-                workspace.into(),
-                kind.name().into(),
+                ((record.list << POSITION_BITS) + record.position).into(),
+                record.list.into(),
                 (&record.id).into(),
-                record.position.into(),
                 (&record.number).into(),
                 (&record.external_id).into(),
                 record.created_at.into(),
@@ -120,10 +163,12 @@ pub(super) async fn save(
     Ok(())
 }
 
-pub(super) fn record(row: &Row) -> Result<Record, sqlx::Error> {
+fn record(row: &Row) -> Result<Record, sqlx::Error> {
+    let place: i64 = row.try_get(0)?;
     Ok(Record {
-        id: row.try_get(0)?,
-        position: row.try_get(1)?,
+        list: place >> POSITION_BITS,
+        position: place & MAX_POSITION,
+        id: row.try_get(1)?,
         number: row.try_get(2)?,
         external_id: row.try_get(3)?,
         created_at: millisecond(row, 4)?,
@@ -149,16 +194,17 @@ mod tests {
     async fn no_statement_scans_the_table() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::open(&folder.path().join("plan.db"), std::time::Duration::ZERO, 0).await.expect("opened");
-        let mut statements = vec![PAGE.to_owned(), LAST_POSITION.to_owned()];
+        let mut statements = vec![PAGE.to_owned(), NEWEST.to_owned(), AFTER.to_owned()];
         for key in [Key::Id, Key::Number, Key::ExternalId] {
             statements.push(select(Dialect::Sqlite, "w", Kind::Item, key, &["A", "B"]).sql().to_owned());
         }
         for sql in statements {
             let explain = format!("EXPLAIN QUERY PLAN {sql}");
-            let plan = crate::sql::query(explain).fetch_all(store.reader()).await.expect("a plan");
+            let plan = crate::sql::query(explain).fetch_all(store.readers()).await.expect("a plan");
             let plan: Vec<String> = plan.iter().map(|row| row.try_get("detail").expect("a text")).collect();
             assert!(plan.iter().any(|step| step.starts_with("SEARCH")), "{sql}: {plan:?}");
             assert!(!plan.iter().any(|step| step.starts_with("SCAN records")), "{sql}: {plan:?}");
+            assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{sql}: {plan:?}");
         }
         store.close().await;
     }

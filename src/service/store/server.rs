@@ -10,8 +10,11 @@ use super::source::Source;
 use crate::service::error::Error;
 use crate::sql::{ServerAddress, ServerError, Tables};
 
-/// The tables as all migrations of SQLite leave them.
-pub(super) const TABLES: &str = include_str!("migrations/server_tables.sql");
+/// Together, they create the tables that the migrations of SQLite end with.
+const MIGRATIONS: [(i64, &str, &str); 2] = [
+    (1, "service", include_str!("migrations/server_tables.sql")),
+    (2, "lists", include_str!("migrations/server_lists.sql")),
+];
 /// The number of writers of a service. The writes of a workspace go to the same.
 const WRITERS: usize = 4;
 const READERS: u32 = 4;
@@ -20,15 +23,17 @@ impl Store {
     /// Opens the database, and creates the tables in an empty database.
     pub(crate) async fn connect(address: &ServerAddress, journal: u64) -> Result<Store, Error> {
         let source = connect(address).await?;
-        let reader = source.pool(READERS);
-        Store::start(source, reader, WRITERS, journal).await.map_err(|error| failed(address, error.into()))
+        let readers = source.readers(READERS);
+        Store::start(source, readers, WRITERS, journal).await.map_err(|error| failed(address, error.into()))
     }
 }
 
 /// Checks that the database is ours or empty, and creates the tables. Returns the connection options.
 pub(super) async fn connect(address: &ServerAddress) -> Result<Source, Error> {
-    let tables = Migration::new(1, Cow::Borrowed("service"), MigrationType::Simple, SqlStr::from_static(TABLES), false);
-    let migrator = Migrator { migrations: Cow::Owned(vec![tables]), ..Migrator::DEFAULT };
+    let migrations = MIGRATIONS.map(|(version, name, sql)| {
+        Migration::new(version, name.into(), MigrationType::Simple, SqlStr::from_static(sql), false)
+    });
+    let migrator = Migrator { migrations: Cow::Owned(migrations.into()), ..Migrator::DEFAULT };
     let tables = Tables { content: "service", mark: "idempotency_keys", migrator };
     let options = tables.prepare(address).await.map_err(|error| failed(address, error))?;
     Ok(Source::Server { options, keeps_statements: address.keeps_statements() })
@@ -52,13 +57,13 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::sql::{self, Pool};
+    use crate::sql::{self, Executor};
 
     /// Returns the tables with their columns.
-    async fn columns(pool: &Pool) -> BTreeSet<(String, String)> {
+    async fn columns(on: impl Executor) -> BTreeSet<(String, String)> {
         let columns = "SELECT tables.name, columns.name FROM sqlite_schema AS tables \
                        JOIN pragma_table_info(tables.name) AS columns WHERE tables.name NOT LIKE '\\_%' ESCAPE '\\'";
-        sql::query_as(columns).fetch_all(pool).await.expect("columns").into_iter().collect()
+        sql::query_as(columns).fetch_all(on).await.expect("columns").into_iter().collect()
     }
 
     #[tokio::test]
@@ -70,13 +75,15 @@ mod tests {
         let pool = other.pool(1);
         // What only a server has.
         let only_servers = |name: &str| name == "signing_key";
-        for statement in TABLES.split(";\n").filter(|statement| statement.contains("CREATE TABLE")) {
-            let table = &statement[statement.find("CREATE TABLE").expect("found")..];
-            sql::query(table.to_owned()).execute(&pool).await.expect(statement);
+        for (.., migration) in MIGRATIONS {
+            for statement in migration.split(";\n").filter(|statement| statement.contains(" TABLE ")) {
+                let statement = statement.replace("GENERATED ALWAYS AS IDENTITY", "");
+                sql::query(statement).execute(&pool).await.expect("executed");
+            }
         }
         let mut on_server = columns(&pool).await;
         on_server.retain(|(table, _)| !only_servers(table));
-        assert_eq!(columns(store.reader()).await, on_server);
+        assert_eq!(columns(store.readers()).await, on_server);
         store.close().await;
     }
 }

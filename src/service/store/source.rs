@@ -5,7 +5,7 @@ use std::time::Duration;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 
-use crate::sql::{Dialect, Pool};
+use crate::sql::{Dialect, Pool, Readers};
 
 /// Maximum wait for a connection.
 const WAIT: Duration = Duration::from_secs(10);
@@ -29,7 +29,12 @@ impl Source {
         }
     }
 
-    /// Returns a pool with at most this number of connections, opened on demand.
+    /// Returns this number of connections for reading.
+    pub(super) fn readers(&self, connections: u32) -> Readers {
+        Readers::new(self.pool(connections), connections)
+    }
+
+    /// Returns at most this number of connections, which are opened when they are needed.
     pub(super) fn pool(&self, connections: u32) -> Pool {
         match self {
             Source::File(options) => Pool::Sqlite(

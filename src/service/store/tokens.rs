@@ -7,7 +7,7 @@ use crate::sql::{Executor, query, query_as};
 #[derive(Debug)]
 pub(crate) struct ReplaceToken {
     pub(crate) id: String,
-    /// The predecessor of the token. It becomes invalid now, because the client evidently has its successor.
+    /// The token that this one replaced. Void from now on: the use of this one shows that it has arrived.
     pub(crate) predecessor: Option<String>,
     /// The time of expiry, in milliseconds since 1970.
     pub(crate) expires_at: i64,

@@ -75,13 +75,13 @@ impl Transaction<'_> {
 
     /// Returns a record with a new id and the next position, without other keys or content. [`Self::save`] stores it.
     pub(crate) async fn new_record(&mut self, kind: Kind) -> Result<Record, sqlx::Error> {
-        let position = records::last_position(&mut *self.sql, self.workspace, kind).await? + 1;
-        Ok(Record::new(position, self.now))
+        let (list, newest) = records::newest(self.sql, self.workspace, kind).await?;
+        Ok(Record::new(list, newest + 1, self.now))
     }
 
     /// Inserts the record, or replaces the record with the same id.
     pub(crate) async fn save(&mut self, kind: Kind, record: &Record) -> Result<(), sqlx::Error> {
-        records::save(self.sql, self.workspace, kind, std::slice::from_ref(record)).await?;
+        records::save(self.sql, std::slice::from_ref(record)).await?;
         let before = self.read.remove(&(kind, record.id.clone()));
         let (outcome, fields) = match before {
             Some(before) => (WriteOutcome::Updated, Some(changed_fields(&before, record))),

@@ -257,6 +257,39 @@ fn records_are_loaded_while_services_are_running() {
     assert_eq!(replicas.stored("items").len(), before + 2);
 }
 
+/// The tables of the first version on a server.
+const FIRST_TABLES: &str = include_str!("../../../src/service/store/migrations/server_tables.sql");
+
+#[test]
+fn records_of_the_first_version_are_migrated() {
+    let Some(server) = Cluster::start() else { return };
+    let place = Place::new();
+    let store = server.database("service");
+    let load = |file: &str| {
+        let words = ["serve", "load", file, "--workspace", "demo", "--json"];
+        place.sheetport(words).env("SHEETPORT_STORE", &store).exits(0).json()["files"][0]["outcome"].clone()
+    };
+    place.write("items.csv", "external_id,name,price\nL-1,Bolt,1.50\nL-2,Nut,0.10\n");
+    assert_eq!(count(&load("items.csv"), "created"), 2);
+
+    let old = FIRST_TABLES.split(";\n").find(|statement| statement.contains("CREATE TABLE records (")).unwrap();
+    let copy = "INSERT INTO records SELECT workspace, kind, records.id, place - (list << 40), number, external_id, \
+                created_at, updated_at, body, state FROM newer AS records JOIN lists ON list = lists.id";
+    let undo = format!(
+        "ALTER TABLE records RENAME TO newer; {old}; {copy}; DROP TABLE newer; DROP TABLE lists; \
+         DELETE FROM _sqlx_migrations WHERE version = 2"
+    );
+    server.query("service", &undo);
+
+    let unchanged = load("items.csv");
+    assert_eq!((count(&unchanged, "created"), count(&unchanged, "unchanged")), (0, 2), "{unchanged}");
+    place.write("items.csv", "external_id,name,price\nL-3,Screw,2\n");
+    assert_eq!(count(&load("items.csv"), "created"), 1);
+    let places =
+        server.query("service", "SELECT string_agg((place - (list << 40))::TEXT, ' ' ORDER BY place) FROM records");
+    assert_eq!(places, "1 2 3");
+}
+
 #[test]
 fn databases_that_can_t_be_used_are_one_paragraph() {
     let place = Place::new();
