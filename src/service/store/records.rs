@@ -200,7 +200,7 @@ mod tests {
         }
         for sql in statements {
             let explain = format!("EXPLAIN QUERY PLAN {sql}");
-            let plan = crate::sql::query(explain).fetch_all(store.readers()).await.expect("a plan");
+            let plan = query(explain).fetch_all(store.readers()).await.expect("a plan");
             let plan: Vec<String> = plan.iter().map(|row| row.try_get("detail").expect("a text")).collect();
             assert!(plan.iter().any(|step| step.starts_with("SEARCH")), "{sql}: {plan:?}");
             assert!(!plan.iter().any(|step| step.starts_with("SCAN records")), "{sql}: {plan:?}");
