@@ -1,9 +1,11 @@
 //! The ledger over SQLite or PostgreSQL.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::error::{Error, corrupt};
 use super::lease::Leases;
+use super::open_files::OpenFile;
 use crate::sql::{Dialect, Pool, Transaction};
 
 /// The ledger of a user on a machine, or of several machines. Clones share the same connections.
@@ -18,6 +20,8 @@ pub struct Ledger {
     pub(super) file: Option<PathBuf>,
     /// The locks held by this process as rows.
     pub(super) leases: Leases,
+    /// Marks the file as open. `None` on a server.
+    pub(super) _open: Option<Arc<OpenFile>>,
 }
 
 /// The name of the database.

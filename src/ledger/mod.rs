@@ -25,6 +25,7 @@ mod lease;
 mod lock;
 mod model;
 mod newer;
+mod open_files;
 mod outcomes;
 mod page_size;
 mod plan;

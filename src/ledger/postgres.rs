@@ -38,6 +38,7 @@ impl Ledger {
             reader: pool(2),
             folder: folder.to_owned(),
             file: None,
+            _open: None,
             leases: Leases::on(options.clone()),
         })
     }

@@ -2,6 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::migrate::MigrateError;
@@ -12,6 +13,7 @@ use super::database::{FILE, Ledger};
 use super::error::Error;
 use super::integrity::log::loses_commits;
 use super::lease::Leases;
+use super::open_files::{OpenFile, is_open};
 use super::tables::{ALTERED, STEPS, Step, are_as_defined, migrator};
 use crate::readers::create_private_folder;
 use crate::sql::{Dialect, Pool};
@@ -47,10 +49,12 @@ impl Ledger {
         .await
         .unwrap_or_else(|error| Err(std::io::Error::other(error)))
         .map_err(|error| failed(error.to_string()))?;
-        if !accepts_loss && loses_commits(&path).map_err(|error| failed(error.to_string()))? {
+        // The log was checked when this process opened the file first.
+        if !accepts_loss && !is_open(&path) && loses_commits(&path).map_err(|error| failed(error.to_string()))? {
             let what = "its latest changes can't be read".to_owned();
             return Err(Error::DamagedFile { path, what });
         }
+        let open = Arc::new(OpenFile::new(&path));
         refuse_foreign(&path).await?;
         let options = SqliteConnectOptions::new()
             .filename(&path)
@@ -82,6 +86,7 @@ impl Ledger {
             writer: Pool::Sqlite(writer),
             reader: Pool::Sqlite(reader),
             folder: folder.to_owned(),
+            _open: Some(open),
             file: Some(path),
             leases: Leases::default(),
         })

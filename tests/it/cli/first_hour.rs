@@ -16,9 +16,11 @@ fn messages(ended: &Ended) -> String {
     let text =
         format!("exit code {}\n--- stdout\n{}--- stderr\n{}", ended.code.unwrap_or(-1), ended.stdout, ended.stderr);
     let varying = [
-        (r"/[^ ]*/sheetport-demo/", "FOLDER/sheetport-demo/"),
+        (r"/[^ ]*/(sheetport-demo|samples)/", "FOLDER/$1/"),
+        // The rate is shown only after some time, and each state of progress on a line only if it is slow.
+        (r"(?m)^(reading|checking|sending) .*\n", ""),
+        (r", \d[\d,.]*/s\b", ""),
         (r"\d+(\.\d+)? s\b", "N s"),
-        (r"\b\d[\d,.]*/s\b", "N/s"),
     ];
     varying
         .iter()

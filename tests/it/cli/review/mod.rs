@@ -72,9 +72,21 @@ fn click(browser: &mut Browser, selector: &str, text: &str) {
 /// Writes a text into the current cell of the grid, by keyboard.
 #[track_caller]
 fn write_into_cell(browser: &mut Browser, text: &str) {
-    browser.eval("document.querySelector('.grid').focus()");
-    browser.press("Enter");
-    wait(browser, "document.querySelector('.editor')");
+    let end = Instant::now() + DEADLINE;
+    // A key that is pressed while the rows are drawn again may be lost.
+    loop {
+        browser.eval("document.querySelector('.grid').focus()");
+        browser.press("Enter");
+        let soon = Instant::now() + Duration::from_secs(5);
+        let mut is_open = false;
+        while !is_open && Instant::now() < soon {
+            is_open = browser.eval("Boolean(document.querySelector('.editor'))") == true;
+        }
+        if is_open {
+            break;
+        }
+        assert!(Instant::now() < end, "no cell can be edited");
+    }
     browser.write(text);
     browser.press("Enter");
 }
