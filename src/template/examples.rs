@@ -89,9 +89,9 @@ fn record(mapper: &Mapper<'_>, rows: &[Row]) -> Result<Value, String> {
         let problems = parts.problems.iter().map(|p| format!("{} '{}' {}", p.field, p.value, p.cause.message()));
         return Err(problems.collect::<Vec<_>>().join("; "));
     }
-    let mut body = Vec::new();
+    let mut body = String::new();
     mapper.body(&parts, &mut body);
-    let body: Map<String, Value> = serde_json::from_slice(&body).map_err(|error| error.to_string())?;
+    let body: Map<String, Value> = serde_json::from_str(&body).map_err(|error| error.to_string())?;
     Ok(Value::Object(side_by_side(template, body, id)))
 }
 

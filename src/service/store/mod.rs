@@ -10,6 +10,7 @@ mod items;
 mod journal;
 mod model;
 mod overview;
+mod pages;
 mod records;
 mod server;
 mod signing_key;

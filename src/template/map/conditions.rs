@@ -106,9 +106,9 @@ impl Mapper<'_> {
         if rules.peek().is_none() || !parts.problems.is_empty() {
             return;
         }
-        let line = [parts.line(), b"}"].concat();
+        let line = [parts.line(), "}"].concat();
         let line: serde_json::Map<String, serde_json::Value> =
-            serde_json::from_slice(&line).expect("a line is a JSON object");
+            serde_json::from_str(&line).expect("a line is a JSON object");
         let all_columns = [&self.layout().columns[..self.template().fields.len()], columns].concat();
         let mut found = Vec::new();
         for rule in rules {

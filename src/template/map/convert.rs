@@ -1,7 +1,7 @@
 //! Conversion of a value to JSON of the field's type.
 
 use std::borrow::Cow;
-use std::io::Write;
+use std::fmt::Write as _;
 
 use super::super::model::{Checks, Damaged, FieldRule, Otherwise, Split, Translate};
 use super::super::problem::{Cause, excerpt};
@@ -74,7 +74,7 @@ impl Written {
 
 impl Conversion<'_> {
     /// Applies the steps of the rule and appends the value to `out`.
-    pub(super) fn write(&self, input: Input<'_>, out: &mut Vec<u8>) -> Result<Written, Cause> {
+    pub(super) fn write(&self, input: Input<'_>, out: &mut String) -> Result<Written, Cause> {
         let Input { value, notation, step, shown } = input;
         if value.is_blank() {
             return Ok(Written::Blank);
@@ -95,13 +95,13 @@ impl Conversion<'_> {
         (value, original, shown): (&Value<'_>, &'v str, Option<&str>),
         notation: Notation<'_>,
         changed: &mut Changed<'v>,
-        out: &mut Vec<u8>,
+        out: &mut String,
     ) -> Result<Written, Cause> {
         if self.rule.trim || self.rule.translate.is_some() {
             changed.text = Cow::Borrowed(original.trim());
         }
         if self.rule.clear.as_deref().is_some_and(|clear| clear == changed.text.trim()) {
-            out.extend_from_slice(b"null");
+            out.push_str("null");
             return Ok(Written::PLAIN);
         }
         for replace in &self.rule.replace {
@@ -120,7 +120,7 @@ impl Conversion<'_> {
         if text.trim().is_empty() {
             return Ok(Written::Blank);
         }
-        let unchanged = |out: &mut Vec<u8>| match value {
+        let unchanged = |out: &mut String| match value {
             Value::Text(_) => self.convert(&Value::Text(Cow::Borrowed(text)), notation, out),
             // An unchanged number or date keeps its type. The text of a changed value has a decimal point.
             value if text == original.trim() => self.convert(value, notation, out),
@@ -186,7 +186,7 @@ impl Conversion<'_> {
         self.budget.step(read).and_then(|()| self.budget.text(made)).map_err(Cause::TooMuch)
     }
 
-    fn convert(&self, value: &Value<'_>, notation: Notation<'_>, out: &mut Vec<u8>) -> Result<Written, Cause> {
+    fn convert(&self, value: &Value<'_>, notation: Notation<'_>, out: &mut String) -> Result<Written, Cause> {
         match self.rule.field.json {
             JsonType::Number | JsonType::Integer => return self.number(value, notation, out),
             JsonType::Boolean => {
@@ -194,7 +194,7 @@ impl Conversion<'_> {
                     Value::Boolean(value) => Some(*value),
                     value => boolean::parse(&value.text()),
                 };
-                out.extend_from_slice(if value.ok_or(Cause::NotABoolean)? { b"true" } else { b"false" });
+                out.push_str(if value.ok_or(Cause::NotABoolean)? { "true" } else { "false" });
             }
             JsonType::DateTime => self.date(value, out)?,
             JsonType::String if self.rule.field.is_currency() => self.currency(&value.text(), out)?,
@@ -206,7 +206,7 @@ impl Conversion<'_> {
         Ok(Written::PLAIN)
     }
 
-    fn text(&self, value: &Value<'_>, out: &mut Vec<u8>) -> Result<(), Cause> {
+    fn text(&self, value: &Value<'_>, out: &mut String) -> Result<(), Cause> {
         let accepts = self.rule.damaged == Damaged::Accept;
         if self.rule.is_name && !accepts && matches!(value, Value::Date(_) | Value::DateTime(_)) {
             return Err(Cause::Damaged(identifier::Damage::Date));
@@ -225,7 +225,7 @@ impl Conversion<'_> {
     }
 
     /// Writes the ISO 4217 code of a currency.
-    fn currency(&self, text: &str, out: &mut Vec<u8>) -> Result<(), Cause> {
+    fn currency(&self, text: &str, out: &mut String) -> Result<(), Cause> {
         let mark = CurrencyMark::parse(text).ok_or(Cause::NotACurrency)?;
         let currency = mark.currency(self.locale).ok_or(Cause::NotACurrency)?;
         check_text(&self.rule.checks, currency.as_str())?;
@@ -233,7 +233,7 @@ impl Conversion<'_> {
         Ok(())
     }
 
-    fn number(&self, value: &Value<'_>, notation: Notation<'_>, out: &mut Vec<u8>) -> Result<Written, Cause> {
+    fn number(&self, value: &Value<'_>, notation: Notation<'_>, out: &mut String) -> Result<Written, Cause> {
         let rule = &self.rule.number;
         let Amount { mut number, currency, has_percent_sign, has_word } =
             self.parse_number(value, notation).map_err(Cause::NotANumber)?;
@@ -263,7 +263,7 @@ impl Conversion<'_> {
     }
 
     /// Checks a number and appends it to `out`.
-    fn checked_number(&self, mut number: Decimal, out: &mut Vec<u8>) -> Result<(), Cause> {
+    fn checked_number(&self, mut number: Decimal, out: &mut String) -> Result<(), Cause> {
         if self.rule.field.json == JsonType::Integer {
             number = decimal::to_integer(number).ok_or(Cause::NotANumber(NumberError::NotWhole))?;
         }
@@ -276,7 +276,7 @@ impl Conversion<'_> {
         }
         let start = out.len();
         write!(out, "{number}").expect("writing to memory succeeds");
-        check_text(checks, std::str::from_utf8(&out[start..]).expect("digits are UTF-8"))
+        check_text(checks, &out[start..])
     }
 
     fn parse_number(&self, value: &Value<'_>, notation: Notation<'_>) -> Result<Amount, NumberError> {
@@ -315,7 +315,7 @@ impl Conversion<'_> {
         Ok(Amount { number, currency, has_percent_sign, has_word })
     }
 
-    fn date(&self, value: &Value<'_>, out: &mut Vec<u8>) -> Result<(), Cause> {
+    fn date(&self, value: &Value<'_>, out: &mut String) -> Result<(), Cause> {
         let date = match value {
             Value::Text(text) => parse_date(text.trim(), &self.rule.date.formats, self.date)?,
             // A number can be a date, such as 20251231.

@@ -85,9 +85,7 @@ impl Mapper<'_> {
             CurrencyRule::Mapped(index) => index,
         };
         CurrencyField::Mapped(match (parts.value(index), &self.rule(index).0.on_blank) {
-            (FieldValue::Present(json), _) => {
-                std::str::from_utf8(json).ok().and_then(|json| Currency::parse(&unquoted(json)))
-            }
+            (FieldValue::Present(json), _) => Currency::parse(&unquoted(json)),
             (FieldValue::Absent, OnBlank::Omit) => return CurrencyField::FromAmounts,
             (FieldValue::Absent, OnBlank::Default(Constant::Text(code))) => Currency::parse(code),
             (FieldValue::Absent | FieldValue::Invalid, _) => None,

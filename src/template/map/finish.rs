@@ -65,12 +65,12 @@ impl Mapper<'_> {
     }
 
     /// Appends the request body of a finished record without problems.
-    pub fn body(&self, parts: &Parts, body: &mut Vec<u8>) {
+    pub fn body(&self, parts: &Parts, body: &mut String) {
         let input = self.template().record.input();
-        body.push(b'{');
+        body.push('{');
         if let Some(member) = input.member() {
             json::key(body, member);
-            body.push(b'{');
+            body.push('{');
         }
         self.members(body, Place::Record, parts);
         if let Some(currency) = self.currency_of_amounts(parts) {
@@ -78,24 +78,24 @@ impl Mapper<'_> {
         }
         if let Some((list, _)) = input.lines().filter(|_| !parts.lines.is_empty()) {
             json::member(body, list.name, |body| {
-                body.push(b'[');
-                body.extend_from_slice(&parts.lines);
-                body.push(b']');
+                body.push('[');
+                body.push_str(&parts.lines);
+                body.push(']');
             });
         }
         if input.member().is_some() {
-            body.push(b'}');
+            body.push('}');
             self.members(body, Place::Option, parts);
         }
-        body.push(b'}');
+        body.push('}');
     }
 
     /// Appends all values of a place to an unclosed object.
-    fn members(&self, body: &mut Vec<u8>, place: Place, parts: &Parts) {
+    fn members(&self, body: &mut String, place: Place, parts: &Parts) {
         for (index, rule) in self.template().fields.iter().enumerate().filter(|(_, rule)| rule.place == place) {
             match (parts.value(index), self.replacement(rule)) {
                 (FieldValue::Present(value), _) => {
-                    json::member(body, rule.field.name, |body| body.extend_from_slice(value));
+                    json::member(body, rule.field.name, |body| body.push_str(value));
                 }
                 (FieldValue::Absent, Ok(Some(constant))) => {
                     json::member(body, rule.field.name, |body| json::constant(body, constant));

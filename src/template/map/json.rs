@@ -1,42 +1,42 @@
 //! Writing JSON, and reading JSON strings.
 
 use std::borrow::Cow;
-use std::io::Write;
+use std::fmt::Write as _;
 
 use super::super::model::Constant;
 
 /// Appends a member to an unclosed object, after a comma unless it is the first.
-pub(super) fn member(body: &mut Vec<u8>, name: &str, value: impl FnOnce(&mut Vec<u8>)) {
+pub(super) fn member(body: &mut String, name: &str, value: impl FnOnce(&mut String)) {
     key(body, name);
     value(body);
 }
 
 /// Appends a member's name and colon.
-pub(super) fn key(body: &mut Vec<u8>, name: &str) {
-    if !matches!(body.last(), None | Some(b'{')) {
-        body.push(b',');
+pub(super) fn key(body: &mut String, name: &str) {
+    if !matches!(body.as_bytes().last(), None | Some(b'{')) {
+        body.push(',');
     }
     text(body, name);
-    body.push(b':');
+    body.push(':');
 }
 
-pub(super) fn constant(out: &mut Vec<u8>, constant: &Constant) {
+pub(super) fn constant(out: &mut String, constant: &Constant) {
     match constant {
         Constant::Text(value) => text(out, value),
         Constant::Number(number) => write!(out, "{number}").expect("memory can be written"),
-        Constant::Boolean(true) => out.extend_from_slice(b"true"),
-        Constant::Boolean(false) => out.extend_from_slice(b"false"),
-        Constant::Null => out.extend_from_slice(b"null"),
+        Constant::Boolean(true) => out.push_str("true"),
+        Constant::Boolean(false) => out.push_str("false"),
+        Constant::Null => out.push_str("null"),
     }
 }
 
-pub(super) fn text(out: &mut Vec<u8>, text: &str) {
+pub(super) fn text(out: &mut String, text: &str) {
     if text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
-        serde_json::to_writer(out, text).expect("memory can be written");
+        out.push_str(&serde_json::to_string(text).expect("a text is JSON"));
     } else {
-        out.push(b'"');
-        out.extend_from_slice(text.as_bytes());
-        out.push(b'"');
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
     }
 }
 

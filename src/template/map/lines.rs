@@ -152,7 +152,6 @@ impl Mapper<'_> {
 }
 
 /// Returns the JSON of a value as text, or `None` for null and empty values.
-fn text_of(json: &[u8]) -> Option<String> {
-    let text = std::str::from_utf8(json).ok().filter(|json| !json::is_empty(json))?;
-    Some(unquoted(text).into_owned())
+fn text_of(json: &str) -> Option<String> {
+    (!json::is_empty(json)).then(|| unquoted(json).into_owned())
 }

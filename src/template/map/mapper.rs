@@ -227,14 +227,14 @@ impl<'t> Mapper<'t> {
     /// Applies one rule to columns of a row. Returns the JSON value, or `None` for an omitted field.
     pub(super) fn try_rule(&self, index: usize, columns: &Columns, row: &Row) -> Result<Option<String>, Box<Problem>> {
         let (rule, _) = self.rule(index);
-        let mut json = Vec::new();
+        let mut json = String::new();
         let budget = Budget::of_row(row.text_len());
         let written = self.write_value(index, columns, (row, &budget), &mut json).and_then(|written| match written {
             Written::Value { .. } => Ok(true),
             Written::Blank => self.write_replacement(rule, &mut json),
         });
         match written {
-            Ok(has_value) => Ok(has_value.then(|| String::from_utf8(json).expect("JSON is UTF-8"))),
+            Ok(has_value) => Ok(has_value.then_some(json)),
             Err(cause) => Err(Box::new(self.problem(rule, columns, row, cause))),
         }
     }
@@ -340,7 +340,7 @@ impl<'t> Mapper<'t> {
         index: usize,
         columns: &Columns,
         (row, budget): (&Row, &Budget),
-        out: &mut Vec<u8>,
+        out: &mut String,
     ) -> Result<Written, Cause> {
         let start = out.len();
         let written = self.convert(index, columns, (row, budget), out)?;
@@ -353,7 +353,7 @@ impl<'t> Mapper<'t> {
         index: usize,
         columns: &Columns,
         (row, budget): (&Row, &Budget),
-        out: &mut Vec<u8>,
+        out: &mut String,
     ) -> Result<Written, Cause> {
         let (rule, _) = self.rule(index);
         let conversion = Conversion { rule, date: self.survey.dates(index), locale: self.locale(), budget };
@@ -505,7 +505,7 @@ impl<'t> Mapper<'t> {
     }
 
     /// Appends the replacement for blank cells. Returns `false` for an omitted field.
-    pub(super) fn write_replacement(&self, rule: &FieldRule, out: &mut Vec<u8>) -> Result<bool, Cause> {
+    pub(super) fn write_replacement(&self, rule: &FieldRule, out: &mut String) -> Result<bool, Cause> {
         Ok(self.replacement(rule)?.inspect(|constant| json::constant(out, constant)).is_some())
     }
 }

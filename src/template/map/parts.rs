@@ -20,13 +20,13 @@ pub struct Parts {
     /// Warnings about the record. They do not hold the record back.
     pub warnings: Vec<Problem>,
     /// The values, concatenated.
-    pub(super) values: Vec<u8>,
+    pub(super) values: String,
     /// Places of the values, ordered by rule.
     fields: Vec<Piece>,
     /// The lines as JSON objects, separated by commas.
-    pub(super) lines: Vec<u8>,
+    pub(super) lines: String,
     /// The current line, without its closing brace.
-    line: Vec<u8>,
+    line: String,
     /// The currencies beside amounts, each once.
     pub(super) money: Vec<Money>,
     /// Values that must be unique among the lines of the record.
@@ -64,7 +64,7 @@ struct Piece {
 
 /// The value of a rule, as JSON.
 pub(super) enum FieldValue<'a> {
-    Present(&'a [u8]),
+    Present(&'a str),
     Invalid,
     Absent,
 }
@@ -116,7 +116,7 @@ impl Parts {
     }
 
     /// Returns the lines as JSON, separated by commas.
-    pub fn lines_json(&self) -> &[u8] {
+    pub fn lines_json(&self) -> &str {
         &self.lines
     }
 
@@ -132,10 +132,10 @@ impl Parts {
     /// Moves the values from `start` into the current line.
     pub(super) fn push_line_value(&mut self, name: &str, start: usize) {
         if self.line.is_empty() {
-            self.line.push(b'{');
+            self.line.push('{');
         }
         json::key(&mut self.line, name);
-        self.line.extend_from_slice(&self.values[start..]);
+        self.line.push_str(&self.values[start..]);
         self.values.truncate(start);
     }
 
@@ -150,10 +150,10 @@ impl Parts {
     pub(super) fn end_line(&mut self, has_values: bool) {
         if has_values && !self.line.is_empty() {
             if !self.lines.is_empty() {
-                self.lines.push(b',');
+                self.lines.push(',');
             }
-            self.lines.extend_from_slice(&self.line);
-            self.lines.push(b'}');
+            self.lines.push_str(&self.line);
+            self.lines.push('}');
         }
         self.line.clear();
     }
@@ -174,21 +174,20 @@ impl Parts {
     }
 
     /// Returns the current line without its closing brace.
-    pub(super) fn line(&self) -> &[u8] {
+    pub(super) fn line(&self) -> &str {
         &self.line
     }
 
     pub(super) fn value(&self, rule: usize) -> FieldValue<'_> {
         match self.fields.iter().find(|piece| piece.rule == narrow(rule)) {
             None => FieldValue::Absent,
-            Some(piece) => self.bytes(piece).map_or(FieldValue::Invalid, FieldValue::Present),
+            Some(piece) => self.json(piece).map_or(FieldValue::Invalid, FieldValue::Present),
         }
     }
 
     /// Returns the valid values of record fields as JSON, each with the index of its rule.
     fn values(&self) -> impl Iterator<Item = (usize, &str)> {
-        let values = self.fields.iter().filter_map(|piece| Some((piece.rule as usize, self.bytes(piece)?)));
-        values.map(|(rule, json)| (rule, std::str::from_utf8(json).expect("JSON is UTF-8")))
+        self.fields.iter().filter_map(|piece| Some((piece.rule as usize, self.json(piece)?)))
     }
 
     /// Passes each valid value to `visit`, except null and empty texts, with the index of its rule as in [`Template::rules`].
@@ -212,7 +211,7 @@ impl Parts {
         let (mut count, mut start) = (0, 0);
         while start < self.lines.len() {
             // The comma after a line would make its JSON invalid.
-            let mut line = serde_json::Deserializer::from_slice(&self.lines[start..]);
+            let mut line = serde_json::Deserializer::from_str(&self.lines[start..]);
             let end =
                 LineValues(&mut *visit).deserialize(&mut line).map(|()| line.into_iter::<IgnoredAny>().byte_offset());
             start += end.expect("lines are JSON objects") + 1;
@@ -224,7 +223,7 @@ impl Parts {
     /// Returns the JSON of a rule's value, or `None` for an invalid, absent, null or empty value.
     pub(super) fn text(&self, rule: usize) -> Option<&str> {
         match self.value(rule) {
-            FieldValue::Present(bytes) => std::str::from_utf8(bytes).ok().filter(|json| !json::is_empty(json)),
+            FieldValue::Present(json) => Some(json).filter(|json| !json::is_empty(json)),
             FieldValue::Invalid | FieldValue::Absent => None,
         }
     }
@@ -235,16 +234,16 @@ impl Parts {
         for piece in &from.fields {
             match self.fields.binary_search_by_key(&piece.rule, |piece| piece.rule) {
                 Err(index) => {
-                    let place = from.bytes(piece).map(|bytes| {
+                    let place = from.json(piece).map(|json| {
                         let start = narrow(self.values.len());
-                        self.values.extend_from_slice(bytes);
+                        self.values.push_str(json);
                         (start, narrow(self.values.len()))
                     });
                     self.fields.insert(index, Piece { place, ..*piece });
                 }
                 Ok(index) => {
                     let other = self.fields[index];
-                    if let (Some(ours), Some(theirs)) = (self.bytes(&other), from.bytes(piece))
+                    if let (Some(ours), Some(theirs)) = (self.json(&other), from.json(piece))
                         && ours != theirs
                     {
                         conflicts.push(Conflict {
@@ -260,9 +259,9 @@ impl Parts {
         }
         if !from.lines.is_empty() {
             if !self.lines.is_empty() {
-                self.lines.push(b',');
+                self.lines.push(',');
             }
-            self.lines.extend_from_slice(&from.lines);
+            self.lines.push_str(&from.lines);
         }
         self.rows.extend_from_slice(&from.rows);
         from.money.iter().for_each(|money| self.push_money(*money));
@@ -274,10 +273,10 @@ impl Parts {
 
     /// Returns a copy without spare capacity.
     pub fn kept(&self) -> Parts {
-        Parts { line: Vec::new(), ..self.clone() }
+        Parts { line: String::new(), ..self.clone() }
     }
 
-    fn bytes(&self, piece: &Piece) -> Option<&[u8]> {
+    fn json(&self, piece: &Piece) -> Option<&str> {
         piece.place.map(|(start, end)| &self.values[start as usize..end as usize])
     }
 }
@@ -313,9 +312,9 @@ fn narrow(number: usize) -> u32 {
 }
 
 /// Returns a JSON value in readable form.
-fn display(json: &[u8]) -> String {
-    match std::str::from_utf8(json) {
-        Ok("null") | Err(_) => String::new(),
-        Ok(text) => excerpt(&unquoted(text)),
+fn display(json: &str) -> String {
+    match json {
+        "null" => String::new(),
+        text => excerpt(&unquoted(text)),
     }
 }

@@ -487,7 +487,7 @@ impl<'t> Assembler<'t> {
 fn add_line(
     copied: &mut Option<CopiedRows>,
     rows: &RowMapper<'_>,
-    line: &[u8],
+    line: &str,
     (seq, row): (Seq, u64),
 ) -> Vec<CopiedRow> {
     match copied {
@@ -512,14 +512,9 @@ fn problem_bytes(problems: &[Problem]) -> usize {
 }
 
 /// Returns the disposition of a record to be sent, after checking the body for valid JSON.
-fn to_send(body: Vec<u8>) -> Disposition {
-    let json = String::from_utf8(body).map_err(|error| error.to_string());
-    let checked = json.and_then(|json| match serde_json::from_str::<IgnoredAny>(&json) {
-        Ok(_) => Ok(json.into_boxed_str()),
-        Err(error) => Err(error.to_string()),
-    });
-    match checked {
-        Ok(body) => Disposition::Send(body),
+fn to_send(body: String) -> Disposition {
+    match serde_json::from_str::<IgnoredAny>(&body) {
+        Ok(_) => Disposition::Send(body.into_boxed_str()),
         Err(error) => Disposition::Rejected(vec![Problem {
             remedy: "this is a bug in sheetport; please report it".to_owned(),
             ..Problem::of_record("unsendable", format!("can't be written as JSON: {error}"))

@@ -1,10 +1,12 @@
 //! The pass over a sheet: maps all rows, and assembles records with rows and problems.
 //!
-//! `check`, `--dry-run` and the plan of an upload all use this pass, and therefore agree. Rows are read in chunks. While several
-//! threads map a chunk, the main thread assembles the previous chunk and reads the next.
+//! `check`, `--dry-run` and the plan of an upload all use this pass, and therefore agree. Rows are read in chunks. While other
+//! threads map a chunk, the main thread assembles the previous chunk, reads the next, and then helps with the mapping.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice::ChunksMut;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::assemble::{Assembler, Batch};
@@ -25,6 +27,8 @@ use crate::upload::tally::Tally;
 const CHUNK_ROWS: usize = 2048;
 /// Chunks end early above this number of bytes of text.
 const CHUNK_BYTES: usize = 4 << 20;
+/// Number of rows that a thread takes from a chunk at once, so that all threads end at about the same time.
+const PIECE_ROWS: usize = 64;
 /// Maximum size of the mapped values of a chunk and of a batch, in bytes. Threads stop mapping above this size, because a
 /// template can produce long values from few cells.
 const MAPPED_BYTES: usize = 8 << 20;
@@ -96,15 +100,16 @@ fn pass(
     let mapper = RowMapper::new(source, template, &surveys, mode == ReadMode::Records);
     let mut assembler = Assembler::new(&mapper);
     source.warnings.iter().for_each(|warning| assembler.warn_of_file(warning.clone()));
-    let threads = mapping_threads();
+    let other_threads = mapping_threads() - 1;
     while mapped.len + read.len > 0 {
+        let pieces = Pieces(Mutex::new(read.rows_mut().chunks_mut(PIECE_ROWS)));
         let (continues, read_next) = thread::scope(|scope| {
-            let rows_per_thread = read.len.div_ceil(threads).max(1);
-            for rows in read.rows_mut().chunks_mut(rows_per_thread) {
-                let mapper = &mapper;
-                scope.spawn(move || map_first(mapper, rows));
+            for _ in 0..other_threads {
+                scope.spawn(|| pieces.map(&mapper));
             }
-            (assemble(&mapper, &mut assembler, &mut mapped, handle), reader.next(&mut next))
+            let results = (assemble(&mapper, &mut assembler, &mut mapped, handle), reader.next(&mut next));
+            pieces.map(&mapper);
+            results
         });
         if !continues? {
             let tally = Box::new(assembler.into_tally());
@@ -184,14 +189,22 @@ pub fn values_of_rules(source: &Source, template: &Template, rules: &[usize]) ->
     Ok(values)
 }
 
-/// Maps rows until their values use too much memory.
-fn map_first(mapper: &RowMapper<'_>, rows: &mut [(ReadRow, MappedRow)]) {
-    let mut bytes = 0;
-    for (row, mapped) in rows {
-        mapped.is_mapped = bytes <= MAPPED_BYTES;
-        if mapped.is_mapped {
-            mapper.map(row, mapped);
-            bytes += mapped.size();
+/// The rows of a chunk, divided among threads.
+struct Pieces<'a>(Mutex<ChunksMut<'a, (ReadRow, MappedRow)>>);
+
+impl Pieces<'_> {
+    /// Maps rows that no other thread has taken, until their values use too much memory.
+    fn map(&self, mapper: &RowMapper<'_>) {
+        let mut bytes = 0;
+        let next = || self.0.lock().unwrap_or_else(PoisonError::into_inner).next();
+        while let Some(rows) = next() {
+            for (row, mapped) in rows {
+                mapped.is_mapped = bytes <= MAPPED_BYTES;
+                if mapped.is_mapped {
+                    mapper.map(row, mapped);
+                    bytes += mapped.size();
+                }
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ pub(in crate::upload) struct Request {
     /// The identifier in the path, or empty.
     pub target: String,
     /// Empty for an invalid record, and if the body is not needed.
-    pub body: Vec<u8>,
+    pub body: String,
     /// Values that must be unique among the records.
     pub unique: Vec<UniqueValue>,
     /// The name of the record for comparison, if any.

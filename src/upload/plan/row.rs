@@ -199,7 +199,7 @@ impl<'a> RowMapper<'a> {
     }
 
     /// Returns the hash of a line of a record, as JSON.
-    pub(super) fn line_hash(&self, seq: Seq, line: &[u8]) -> u64 {
+    pub(super) fn line_hash(&self, seq: Seq, line: &str) -> u64 {
         self.hasher.hash_one((seq, line))
     }
 

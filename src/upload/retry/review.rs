@@ -94,14 +94,16 @@ impl<'a> Reviewer<'a> {
     /// Returns the accepted record with the same request, for a record added to a report. Calls with an id in the path
     /// are sent again, without effect.
     fn accepted_as(&self, request: &Request) -> Option<AcceptedEarlier> {
-        let body = std::str::from_utf8(&request.body).ok().filter(|_| request.target.is_empty())?;
-        let (run, seq) = self.history.states.accepted_as(&request.key, body)?;
+        if !request.target.is_empty() {
+            return None;
+        }
+        let (run, seq) = self.history.states.accepted_as(&request.key, &request.body)?;
         Some(AcceptedEarlier { run, seq, service_id: None })
     }
 
     /// Returns the problem of an added record with the same request body as a record sent before.
-    fn sent_before(&self, rows: &[RowHistory], body: &[u8]) -> Option<Problem> {
-        let (run, row) = self.history.states.sent_with_body(std::str::from_utf8(body).ok()?)?;
+    fn sent_before(&self, rows: &[RowHistory], body: &str) -> Option<Problem> {
+        let (run, row) = self.history.states.sent_with_body(body)?;
         let message = format!("is the same as row {row} of run {run}, which was or may have been sent");
         let remedy = "delete the row; if you want a second record, upload it in a separate file".to_owned();
         Some(self.located(rows.first()?, Problem { remedy, ..Problem::of_record("sent-before", message) }))

@@ -21,9 +21,9 @@ pub(in crate::upload::plan) struct RepeatedLines {
 
 impl RepeatedLines {
     /// Adds the lines of a row, as JSON.
-    pub(in crate::upload::plan) fn add(&mut self, lines: &[u8], row: u64) {
+    pub(in crate::upload::plan) fn add(&mut self, lines: &str, row: u64) {
         if !lines.is_empty() {
-            self.lines.push((XxHash3_64::oneshot(lines), row));
+            self.lines.push((XxHash3_64::oneshot(lines.as_bytes()), row));
         }
     }
 
@@ -83,7 +83,7 @@ mod tests {
     /// Returns the row of the warning for lines in the rows 2, 3, ….
     fn warned(lines: &[&str]) -> Option<u64> {
         let mut repeated = RepeatedLines::default();
-        (2..).zip(lines).for_each(|(row, line)| repeated.add(line.as_bytes(), row));
+        (2..).zip(lines).for_each(|(row, line)| repeated.add(line, row));
         repeated.problem().and_then(|problem| problem.row)
     }
 
@@ -101,7 +101,7 @@ mod tests {
     fn all_lines_twice_in_the_same_order_are_a_problem() {
         let copied = |lines: &[&str]| {
             let mut repeated = RepeatedLines::default();
-            (2..).zip(lines).for_each(|(row, line)| repeated.add(line.as_bytes(), row));
+            (2..).zip(lines).for_each(|(row, line)| repeated.add(line, row));
             repeated.copied().and_then(|problem| problem.row)
         };
         assert_eq!(copied(&["a", "b", "a", "b"]), Some(4));
