@@ -27,6 +27,8 @@ pub struct Catalogue {
 struct Entry {
     english: Vec<Part>,
     translated: Vec<Part>,
+    /// The translation as written, with `{0}` for a value.
+    pattern: String,
     /// The number of letters that are not values: the entry with most of them fits best.
     weight: usize,
 }
@@ -39,26 +41,31 @@ impl Entry {
 }
 
 impl Catalogue {
-    /// Reads files of sentences, and one with the tables `words` and `nouns`.
-    pub(super) fn new(sentences: &[&str], words: &str) -> Catalogue {
+    /// Reads files of sentences, and one with the tables `words` and `nouns`. The sentences of `formats` are found by their
+    /// format only: they are never parts of finished sentences.
+    pub(super) fn new(sentences: &[&str], formats: &[&str], words: &str) -> Catalogue {
         let mut entries = Vec::new();
         let mut by_key = HashMap::new();
-        for file in sentences {
+        let mut found_by_words = 0;
+        for (number, file) in sentences.iter().chain(formats).enumerate() {
             for (english, translated) in texts(toml::from_str(file).expect("a file of sentences is TOML")) {
-                let (english, translated) = (parts(&english), parts(&translated));
+                let (english, translated, pattern) = (parts(&english), parts(&translated), translated);
                 let weight = english.iter().map(|part| if let Part::Text(text) = part { text.len() } else { 0 }).sum();
                 by_key.insert(key(&english), entries.len());
-                entries.push(Entry { english, translated, weight });
+                entries.push(Entry { english, translated, pattern, weight });
+            }
+            if number < sentences.len() {
+                found_by_words = entries.len();
             }
         }
         let mut frequencies: HashMap<String, usize> = HashMap::new();
-        for entry in &entries {
+        for entry in &entries[..found_by_words] {
             for word in certain_words(&entry.english) {
                 *frequencies.entry(word.to_owned()).or_default() += 1;
             }
         }
         let mut by_word: HashMap<String, Vec<usize>> = HashMap::new();
-        for (place, entry) in entries.iter().enumerate() {
+        for (place, entry) in entries[..found_by_words].iter().enumerate() {
             // `{0} of {1}` would be found in any text.
             let letters: usize = certain_words(&entry.english).map(str::len).sum();
             if letters < MIN_LETTERS {
@@ -128,6 +135,12 @@ impl Catalogue {
     pub fn said(&self, format: &str, english: &str) -> Option<String> {
         let entry = &self.entries[*self.by_key.get(&key(&parts(format)))?];
         self.filled(entry, &values(&entry.english, english)?, 1)
+    }
+
+    /// Returns the translation of a sentence with `{0}` for a value, or of a word, as it is in the catalogue.
+    pub fn pattern(&self, english: &str) -> Option<&str> {
+        let sentence = self.by_key.get(&key(&parts(english))).map(|place| self.entries[*place].pattern.as_str());
+        sentence.or_else(|| self.word(english))
     }
 
     /// Translates a finished sentence.
@@ -295,7 +308,7 @@ mod tests {
 
     #[test]
     fn sentences_are_translated_with_the_sentences_in_them() {
-        let catalogue = Catalogue::new(&[SENTENCES], WORDS);
+        let catalogue = Catalogue::new(&[SENTENCES], &["\"written as {0}\" = \"geschrieben als {0}\""], WORDS);
         for (english, expected) in [
             ("a.csv can't be read: it is empty", "a.csv ist nicht lesbar: sie ist leer"),
             ("'it is empty' is not a number", "„it is empty“ ist keine Zahl"),
@@ -304,6 +317,7 @@ mod tests {
             ("write a number; it is empty", "eine Zahl schreiben; sie ist leer"),
             ("row 3 has x: y", "x in Zeile 3: y"),
             ("it is empty; row 3 has x: y; write a number", "sie ist leer; x in Zeile 3: y; eine Zahl schreiben"),
+            ("written as 3 rows", "written as 3 rows"),
             ("salt of the sea", "salt of the sea"),
             ("something else", "something else"),
         ] {
@@ -314,6 +328,9 @@ mod tests {
             Some("x in Zeile 3: 4.000")
         );
         assert_eq!(catalogue.said("row {row}", "row 3"), None);
+        assert_eq!(catalogue.said("written as {0}", "written as 3 rows").as_deref(), Some("geschrieben als 3 Zeilen"));
         assert_eq!(catalogue.word("sent"), Some("gesendet"));
+        assert_eq!(catalogue.pattern("{0} can't be read: {1}"), Some("{0} ist nicht lesbar: {1}"));
+        assert_eq!((catalogue.pattern("sent"), catalogue.pattern("{0} sent")), (Some("gesendet"), None));
     }
 }

@@ -12,7 +12,7 @@ const ENGLISH: [&str; 22] = [
 ];
 
 /// Returns the English words of an output, without commands, flags, quoted texts and names of files.
-fn english(output: &str) -> BTreeSet<String> {
+pub fn english(output: &str) -> BTreeSet<String> {
     let is_command = |line: &&str| line.contains("sheetport ") || line.contains("http");
     let lines = output.lines().filter(|line| !is_command(line));
     let words =
