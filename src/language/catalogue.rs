@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::lists;
 use super::sentence::{Part, key, parts, values};
 
 /// Sentences within sentences, such as the cause of an error, are translated to this depth.
@@ -126,9 +127,9 @@ impl Catalogue {
         Some(if is_one { one } else { many })
     }
 
-    /// Returns the plural of a noun by its English plural.
-    fn plural(&self, english: &str) -> Option<&str> {
-        self.noun(self.singulars.get(english)?, false)
+    /// Returns a noun by its English singular or plural.
+    fn kind(&self, english: &str) -> Option<&str> {
+        self.noun(english, true).or_else(|| self.noun(self.singulars.get(english)?, false))
     }
 
     /// Translates a text that was made by `format`.
@@ -233,7 +234,7 @@ impl Catalogue {
                 Part::Values(names) => text.push_str(&self.value(value_of(names)?, depth)),
                 Part::Word(value) => {
                     let value = value_of(&vec![value.clone()])?;
-                    text.push_str(self.word(value).or_else(|| self.plural(value)).unwrap_or(value));
+                    text.push_str(self.word(value).or_else(|| self.kind(value)).unwrap_or(value));
                 }
                 Part::Form { value, one, many } => {
                     let value = value_of(&vec![value.clone()])?.trim();
@@ -244,7 +245,7 @@ impl Catalogue {
         Some(text)
     }
 
-    /// Translates a value: a number, a number of things, or a sentence.
+    /// Translates a value: a number, a number of things, a sentence, or a list.
     fn value<'t>(&self, value: &'t str, depth: usize) -> Cow<'t, str> {
         if is_grouped(value) {
             return Cow::Owned(value.replace(',', "."));
@@ -257,7 +258,27 @@ impl Catalogue {
             let number = if is_grouped(number) { number.replace(',', ".") } else { number.to_owned() };
             return Cow::Owned(format!("{number} {}", if number == "1" { one } else { many }));
         }
-        self.translated(value, depth).map_or(Cow::Borrowed(value), Cow::Owned)
+        let list = || {
+            let quote =
+                |item: &str| self.pattern("'{0}'").map_or(format!("'{item}'"), |quotes| quotes.replace("{0}", item));
+            lists::translated(value, |separator| self.word(separator), quote, |tail| self.tail(tail, depth))
+        };
+        self.translated(value, depth).or_else(list).map_or(Cow::Borrowed(value), Cow::Owned)
+    }
+
+    /// Translates what follows a list: parts of sentences that begin with a space or a comma.
+    fn tail(&self, text: &str, depth: usize) -> Option<String> {
+        if text.is_empty() {
+            return Some(String::new());
+        }
+        let ends = text.match_indices([' ', ',']).map(|(at, _)| at).filter(|at| *at > 0);
+        let ends = ends.chain(std::iter::once(text.len())).collect::<Vec<_>>().into_iter().rev();
+        ends.map(|end| text.split_at(end)).find_map(|(part, rest)| {
+            let (entry, values) = self.best(part)?;
+            let is_tail = matches!(entry.english.first(), Some(Part::Text(text)) if text.starts_with([' ', ',']));
+            let translated = if is_tail { self.filled(entry, &values, depth + 1)? } else { return None };
+            Some(translated + &self.tail(rest, depth)?)
+        })
     }
 }
 
@@ -303,8 +324,12 @@ mod tests {
 "{0} of {1} left out" = "{0} von {1} {1|ausgelassen|weggelassen}"
 "write a number" = "eine Zahl schreiben"
 "row {0} has {1}: {2}" = "{1} in Zeile {0}: {2}"
+"a column called {0} is needed" = "eine Spalte namens {0} ist nötig"
+" or one of {0} more" = " oder eine von {0} weiteren"
+" (the nearest is {0})" = " (am nächsten kommt {0})"
+"'{0}'" = "„{0}“"
 "#;
-    const WORDS: &str = "[words]\nsent = \"gesendet\"\n[nouns]\nrow = \"Zeile|Zeilen\"\nentry = \"Eintrag|Einträge\"\n";
+    const WORDS: &str = "[words]\nsent = \"gesendet\"\n\" or \" = \" oder \"\n[nouns]\nrow = \"Zeile|Zeilen\"\nentry = \"Eintrag|Einträge\"\n";
 
     #[test]
     fn sentences_are_translated_with_the_sentences_in_them() {
@@ -318,6 +343,12 @@ mod tests {
             ("row 3 has x: y", "x in Zeile 3: y"),
             ("it is empty; row 3 has x: y; write a number", "sie ist leer; x in Zeile 3: y; eine Zahl schreiben"),
             ("written as 3 rows", "written as 3 rows"),
+            ("a column called 'a' or 'b' is needed", "eine Spalte namens „a“ oder „b“ ist nötig"),
+            (
+                "a column called 'a or b' or one of 4 more (the nearest is c) is needed",
+                "eine Spalte namens „a or b“ oder eine von 4 weiteren (am nächsten kommt c) ist nötig",
+            ),
+            ("a column called 'a' or none is needed", "eine Spalte namens 'a' or none ist nötig"),
             ("salt of the sea", "salt of the sea"),
             ("something else", "something else"),
         ] {

@@ -6,6 +6,7 @@
 //! sentence, `{0|row|rows}` for a form that depends on it.
 
 mod catalogue;
+mod lists;
 mod sentence;
 
 use std::borrow::Cow;

@@ -27,7 +27,8 @@ impl Translator {
 
     /// Returns whether a record has texts to translate.
     pub(super) fn concerns(&self, record: &RecordResult) -> bool {
-        !self.language.is_english() && !(record.outcome.problems.is_empty() && record.warnings.is_empty())
+        let has_texts = !record.outcome.problems.is_empty() || !record.warnings.is_empty();
+        has_texts && !self.language.is_english()
     }
 
     /// Translates the problems and warnings of a record.
