@@ -10,10 +10,11 @@ use super::shared::console::Console;
 use super::{export, upload};
 use crate::cli;
 use crate::error::{Exit, Failure};
-use crate::language::{message, say};
+use crate::language::{self, message, say};
 use crate::operations::{self, InputFile, LocalService, ReportRequest};
 use crate::report::{CsvForm, RowFilter};
 use crate::settings::Settings;
+use crate::sheet::ReportWords;
 use crate::sheet::write::Existing;
 use crate::ui;
 
@@ -28,7 +29,9 @@ pub(super) async fn run(demo: &cli::Demo, settings: &Settings) -> Result<Exit, F
     let price_list = write(folder, PRICE_LIST)?;
     let template = write(folder, TEMPLATE)?;
 
-    let service = LocalService::start_named(folder, WORKSPACE, &settings.context).await?;
+    let mut service = LocalService::start_named(folder, WORKSPACE, &settings.context).await?;
+    // The price list is German, but its reports are for the person who tries the demo.
+    service.context.report_words = Some(ReportWords::of(Some(language::chosen().tag())));
     if output.talks() {
         heading(1, "Upload a price list through a mapping template to a service on this machine");
     }

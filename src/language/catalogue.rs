@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::lists;
 use super::sentence::{Part, key, parts, values};
 
 /// Sentences within sentences, such as the cause of an error, are translated to this depth.
@@ -27,6 +28,8 @@ pub struct Catalogue {
 struct Entry {
     english: Vec<Part>,
     translated: Vec<Part>,
+    /// The translation as written, with `{0}` for a value.
+    pattern: String,
     /// The number of letters that are not values: the entry with most of them fits best.
     weight: usize,
 }
@@ -39,26 +42,31 @@ impl Entry {
 }
 
 impl Catalogue {
-    /// Reads files of sentences, and one with the tables `words` and `nouns`.
-    pub(super) fn new(sentences: &[&str], words: &str) -> Catalogue {
+    /// Reads files of sentences, and one with the tables `words` and `nouns`. The sentences of `formats` are found by their
+    /// format only: they are never parts of finished sentences.
+    pub(super) fn new(sentences: &[&str], formats: &[&str], words: &str) -> Catalogue {
         let mut entries = Vec::new();
         let mut by_key = HashMap::new();
-        for file in sentences {
+        let mut found_by_words = 0;
+        for (number, file) in sentences.iter().chain(formats).enumerate() {
             for (english, translated) in texts(toml::from_str(file).expect("a file of sentences is TOML")) {
-                let (english, translated) = (parts(&english), parts(&translated));
+                let (english, translated, pattern) = (parts(&english), parts(&translated), translated);
                 let weight = english.iter().map(|part| if let Part::Text(text) = part { text.len() } else { 0 }).sum();
                 by_key.insert(key(&english), entries.len());
-                entries.push(Entry { english, translated, weight });
+                entries.push(Entry { english, translated, pattern, weight });
+            }
+            if number < sentences.len() {
+                found_by_words = entries.len();
             }
         }
         let mut frequencies: HashMap<String, usize> = HashMap::new();
-        for entry in &entries {
+        for entry in &entries[..found_by_words] {
             for word in certain_words(&entry.english) {
                 *frequencies.entry(word.to_owned()).or_default() += 1;
             }
         }
         let mut by_word: HashMap<String, Vec<usize>> = HashMap::new();
-        for (place, entry) in entries.iter().enumerate() {
+        for (place, entry) in entries[..found_by_words].iter().enumerate() {
             // `{0} of {1}` would be found in any text.
             let letters: usize = certain_words(&entry.english).map(str::len).sum();
             if letters < MIN_LETTERS {
@@ -119,15 +127,21 @@ impl Catalogue {
         Some(if is_one { one } else { many })
     }
 
-    /// Returns the plural of a noun by its English plural.
-    fn plural(&self, english: &str) -> Option<&str> {
-        self.noun(self.singulars.get(english)?, false)
+    /// Returns a noun by its English singular or plural.
+    fn kind(&self, english: &str) -> Option<&str> {
+        self.noun(english, true).or_else(|| self.noun(self.singulars.get(english)?, false))
     }
 
     /// Translates a text that was made by `format`.
     pub fn said(&self, format: &str, english: &str) -> Option<String> {
         let entry = &self.entries[*self.by_key.get(&key(&parts(format)))?];
         self.filled(entry, &values(&entry.english, english)?, 1)
+    }
+
+    /// Returns the translation of a sentence with `{0}` for a value, or of a word, as it is in the catalogue.
+    pub fn pattern(&self, english: &str) -> Option<&str> {
+        let sentence = self.by_key.get(&key(&parts(english))).map(|place| self.entries[*place].pattern.as_str());
+        sentence.or_else(|| self.word(english))
     }
 
     /// Translates a finished sentence.
@@ -220,7 +234,7 @@ impl Catalogue {
                 Part::Values(names) => text.push_str(&self.value(value_of(names)?, depth)),
                 Part::Word(value) => {
                     let value = value_of(&vec![value.clone()])?;
-                    text.push_str(self.word(value).or_else(|| self.plural(value)).unwrap_or(value));
+                    text.push_str(self.word(value).or_else(|| self.kind(value)).unwrap_or(value));
                 }
                 Part::Form { value, one, many } => {
                     let value = value_of(&vec![value.clone()])?.trim();
@@ -231,7 +245,7 @@ impl Catalogue {
         Some(text)
     }
 
-    /// Translates a value: a number, a number of things, or a sentence.
+    /// Translates a value: a number, a number of things, a sentence, or a list.
     fn value<'t>(&self, value: &'t str, depth: usize) -> Cow<'t, str> {
         if is_grouped(value) {
             return Cow::Owned(value.replace(',', "."));
@@ -244,7 +258,27 @@ impl Catalogue {
             let number = if is_grouped(number) { number.replace(',', ".") } else { number.to_owned() };
             return Cow::Owned(format!("{number} {}", if number == "1" { one } else { many }));
         }
-        self.translated(value, depth).map_or(Cow::Borrowed(value), Cow::Owned)
+        let list = || {
+            let quote =
+                |item: &str| self.pattern("'{0}'").map_or(format!("'{item}'"), |quotes| quotes.replace("{0}", item));
+            lists::translated(value, |separator| self.word(separator), quote, |tail| self.tail(tail, depth))
+        };
+        self.translated(value, depth).or_else(list).map_or(Cow::Borrowed(value), Cow::Owned)
+    }
+
+    /// Translates what follows a list: parts of sentences that begin with a space or a comma.
+    fn tail(&self, text: &str, depth: usize) -> Option<String> {
+        if text.is_empty() {
+            return Some(String::new());
+        }
+        let ends = text.match_indices([' ', ',']).map(|(at, _)| at).filter(|at| *at > 0);
+        let ends = ends.chain(std::iter::once(text.len())).collect::<Vec<_>>().into_iter().rev();
+        ends.map(|end| text.split_at(end)).find_map(|(part, rest)| {
+            let (entry, values) = self.best(part)?;
+            let is_tail = matches!(entry.english.first(), Some(Part::Text(text)) if text.starts_with([' ', ',']));
+            let translated = if is_tail { self.filled(entry, &values, depth + 1)? } else { return None };
+            Some(translated + &self.tail(rest, depth)?)
+        })
     }
 }
 
@@ -290,12 +324,16 @@ mod tests {
 "{0} of {1} left out" = "{0} von {1} {1|ausgelassen|weggelassen}"
 "write a number" = "eine Zahl schreiben"
 "row {0} has {1}: {2}" = "{1} in Zeile {0}: {2}"
+"a column called {0} is needed" = "eine Spalte namens {0} ist nötig"
+" or one of {0} more" = " oder eine von {0} weiteren"
+" (the nearest is {0})" = " (am nächsten kommt {0})"
+"'{0}'" = "„{0}“"
 "#;
-    const WORDS: &str = "[words]\nsent = \"gesendet\"\n[nouns]\nrow = \"Zeile|Zeilen\"\nentry = \"Eintrag|Einträge\"\n";
+    const WORDS: &str = "[words]\nsent = \"gesendet\"\n\" or \" = \" oder \"\n[nouns]\nrow = \"Zeile|Zeilen\"\nentry = \"Eintrag|Einträge\"\n";
 
     #[test]
     fn sentences_are_translated_with_the_sentences_in_them() {
-        let catalogue = Catalogue::new(&[SENTENCES], WORDS);
+        let catalogue = Catalogue::new(&[SENTENCES], &["\"written as {0}\" = \"geschrieben als {0}\""], WORDS);
         for (english, expected) in [
             ("a.csv can't be read: it is empty", "a.csv ist nicht lesbar: sie ist leer"),
             ("'it is empty' is not a number", "„it is empty“ ist keine Zahl"),
@@ -304,6 +342,13 @@ mod tests {
             ("write a number; it is empty", "eine Zahl schreiben; sie ist leer"),
             ("row 3 has x: y", "x in Zeile 3: y"),
             ("it is empty; row 3 has x: y; write a number", "sie ist leer; x in Zeile 3: y; eine Zahl schreiben"),
+            ("written as 3 rows", "written as 3 rows"),
+            ("a column called 'a' or 'b' is needed", "eine Spalte namens „a“ oder „b“ ist nötig"),
+            (
+                "a column called 'a or b' or one of 4 more (the nearest is c) is needed",
+                "eine Spalte namens „a or b“ oder eine von 4 weiteren (am nächsten kommt c) ist nötig",
+            ),
+            ("a column called 'a' or none is needed", "eine Spalte namens 'a' or none ist nötig"),
             ("salt of the sea", "salt of the sea"),
             ("something else", "something else"),
         ] {
@@ -314,6 +359,9 @@ mod tests {
             Some("x in Zeile 3: 4.000")
         );
         assert_eq!(catalogue.said("row {row}", "row 3"), None);
+        assert_eq!(catalogue.said("written as {0}", "written as 3 rows").as_deref(), Some("geschrieben als 3 Zeilen"));
         assert_eq!(catalogue.word("sent"), Some("gesendet"));
+        assert_eq!(catalogue.pattern("{0} can't be read: {1}"), Some("{0} ist nicht lesbar: {1}"));
+        assert_eq!((catalogue.pattern("sent"), catalogue.pattern("{0} sent")), (Some("gesendet"), None));
     }
 }

@@ -1,11 +1,12 @@
 //! The language of the text that people read.
 //!
 //! English is the language of the sources, of what is stored, and of JSON. Text for people is translated where it is shown:
-//! [`say!`] formats a sentence in the language of the process, and [`message`] translates a finished one, such as an error. A
-//! catalogue is a folder of TOML files with English sentences and their translations; `{0}` stands for the first value of a
+//! [`say!`] formats a sentence in the language of the process, and [`message`] translates a finished one, such as an error. Files
+//! have a [`Language`] of their own: a report has that of its sheet. A catalogue is a folder of TOML files with English sentences and their translations; `{0}` stands for the first value of a
 //! sentence, `{0|row|rows}` for a form that depends on it.
 
 mod catalogue;
+mod lists;
 mod sentence;
 
 use std::borrow::Cow;
@@ -17,6 +18,8 @@ pub use catalogue::Catalogue;
 struct Source {
     name: &'static str,
     sentences: &'static [&'static str],
+    /// Sentences that are found by their format only.
+    formats: &'static [&'static str],
     words: &'static str,
 }
 
@@ -32,27 +35,103 @@ const GERMAN: Source = Source {
         include_str!("de/short.toml"),
         include_str!("de/foreign.toml"),
     ],
+    formats: &[include_str!("de/reports.toml")],
     words: include_str!("de/words.toml"),
 };
 
-static GERMAN_CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::new(GERMAN.sentences, GERMAN.words));
+static GERMAN_CATALOGUE: LazyLock<Catalogue> =
+    LazyLock::new(|| Catalogue::new(GERMAN.sentences, GERMAN.formats, GERMAN.words));
 
-/// The language of the process; `None` is English.
-static CHOSEN: OnceLock<Option<&'static LazyLock<Catalogue>>> = OnceLock::new();
+/// The language of the process.
+static CHOSEN: OnceLock<Language> = OnceLock::new();
 
-/// Chooses the language of the process, by a name such as `de` or `de_DE.UTF-8`. Other languages than those of the catalogues
-/// are English.
-pub fn choose(name: &str) {
-    let _ = CHOSEN.set(is_german(name).then_some(&GERMAN_CATALOGUE));
+/// English, or the language of a catalogue.
+#[derive(Clone, Copy, Default)]
+pub struct Language(Option<&'static LazyLock<Catalogue>>);
+
+impl std::fmt::Debug for Language {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.tag())
+    }
 }
 
-fn is_german(name: &str) -> bool {
-    name.split(['_', '-', '.', '@']).next().is_some_and(|language| language.eq_ignore_ascii_case(GERMAN.name))
+impl Language {
+    /// Returns the language of a name such as `de` or `de_DE.UTF-8`: English for languages without a catalogue.
+    pub fn of(name: &str) -> Language {
+        let is_german =
+            name.split(['_', '-', '.', '@']).next().is_some_and(|language| language.eq_ignore_ascii_case(GERMAN.name));
+        Language(is_german.then_some(&GERMAN_CATALOGUE))
+    }
+
+    /// Returns the tag of the language, such as `de`.
+    pub fn tag(self) -> &'static str {
+        if self.is_english() { "en" } else { GERMAN.name }
+    }
+
+    pub fn is_english(self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Returns the catalogue, or `None` for English.
+    pub fn catalogue(self) -> Option<&'static Catalogue> {
+        self.0.map(|catalogue| &**catalogue)
+    }
+
+    /// Translates `english`, which `format` has made. For [`say!`] and [`say_in!`].
+    pub fn said(self, format: &str, english: String) -> String {
+        match self.catalogue() {
+            Some(catalogue) => catalogue.said(format, &english).unwrap_or(english),
+            None => english,
+        }
+    }
+
+    /// Translates a finished sentence, or several that `; ` or `. ` separates. Unknown ones stay as they are.
+    pub fn message(self, english: &str) -> Cow<'_, str> {
+        self.catalogue().map_or(Cow::Borrowed(english), |catalogue| catalogue.message(english))
+    }
+
+    /// Translates a word that stands alone, such as the name of a state.
+    pub fn word(self, english: &str) -> &str {
+        self.catalogue().and_then(|catalogue| catalogue.word(english)).unwrap_or(english)
+    }
+
+    /// Translates a word or a sentence without values.
+    pub fn label(self, english: &str) -> &str {
+        self.catalogue().and_then(|catalogue| catalogue.pattern(english)).unwrap_or(english)
+    }
+
+    /// Returns a number with the separators of the language between thousands.
+    pub fn thousands(self, number: u64) -> String {
+        grouped(number, if self.is_english() { ',' } else { '.' })
+    }
+
+    /// Translates a noun for one thing, such as a kind of record.
+    pub fn noun(self, english: &str) -> &str {
+        self.catalogue().and_then(|catalogue| catalogue.noun(english, true)).unwrap_or(english)
+    }
+
+    /// Returns a count and a noun, such as `2 records`.
+    pub fn counted(self, number: u64, noun: &str) -> String {
+        match self.catalogue().and_then(|catalogue| catalogue.noun(noun, number == 1)) {
+            Some(noun) => format!("{} {noun}", self.thousands(number)),
+            None => counted_in_english(number, noun),
+        }
+    }
+}
+
+/// Chooses the language of the process, by a name such as `de` or `de_DE.UTF-8`.
+pub fn choose(name: &str) {
+    let _ = CHOSEN.set(Language::of(name));
+}
+
+/// Returns the language of the process.
+pub fn chosen() -> Language {
+    CHOSEN.get().copied().unwrap_or_default()
 }
 
 /// Returns the catalogue of the process, or `None` for English.
 pub fn catalogue() -> Option<&'static Catalogue> {
-    CHOSEN.get().copied().flatten().map(|catalogue| &**catalogue)
+    chosen().catalogue()
 }
 
 /// Formats a sentence in the language of the process. Takes the arguments of `format!`.
@@ -63,20 +142,22 @@ macro_rules! say {
 }
 pub(crate) use say;
 
-/// Translates `english`, which `format` has made. For [`say!`].
+/// Formats a sentence in a [`Language`]. Takes the language, and the arguments of `format!`.
+macro_rules! say_in {
+    ($language:expr, $format:literal $($arguments:tt)*) => {
+        $language.said($format, format!($format $($arguments)*))
+    };
+}
+pub(crate) use say_in;
+
+/// Translates `english`, which `format` has made, to the language of the process. For [`say!`].
 pub fn said(format: &str, english: String) -> String {
-    match catalogue() {
-        Some(catalogue) => catalogue.said(format, &english).unwrap_or(english),
-        None => english,
-    }
+    chosen().said(format, english)
 }
 
-/// Translates a finished sentence, or several that `; ` or `. ` separates. Unknown ones stay as they are.
+/// Translates a finished sentence to the language of the process.
 pub fn message(english: &str) -> Cow<'_, str> {
-    match catalogue() {
-        Some(catalogue) => catalogue.message(english),
-        None => Cow::Borrowed(english),
-    }
+    chosen().message(english)
 }
 
 /// Translates what the help has besides the texts of commands, such as `Usage:`.
@@ -101,14 +182,14 @@ pub fn lines(english: &str) -> String {
     english.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Translates a word that stands alone, such as the name of a state.
+/// Translates a word that stands alone to the language of the process.
 pub fn word(english: &str) -> &str {
-    catalogue().and_then(|catalogue| catalogue.word(english)).unwrap_or(english)
+    chosen().word(english)
 }
 
-/// Returns a number with the separators of the language between thousands.
+/// Returns a number with the separators of the language of the process.
 pub fn thousands(number: u64) -> String {
-    grouped(number, if catalogue().is_some() { '.' } else { ',' })
+    chosen().thousands(number)
 }
 
 /// Returns a number with the separators of English, for JSON and for sentences that are translated where they are shown.
@@ -134,13 +215,9 @@ pub fn tenths(number: f64) -> String {
     if catalogue().is_some() { text.replace('.', ",") } else { text }
 }
 
-/// Returns a count and a noun, such as `2 records`.
+/// Returns a count and a noun, such as `2 records`, in the language of the process.
 pub fn counted(number: u64, noun: &str) -> String {
-    let counted = thousands(number);
-    match catalogue().and_then(|catalogue| catalogue.noun(noun, number == 1)) {
-        Some(noun) => format!("{counted} {noun}"),
-        None => counted_in_english(number, noun),
-    }
+    chosen().counted(number, noun)
 }
 
 /// Returns a noun for several.

@@ -10,6 +10,7 @@ mod records;
 mod row;
 mod service_words;
 mod supplier;
+mod translator;
 mod windows;
 mod workbook;
 

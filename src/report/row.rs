@@ -6,7 +6,9 @@ use super::error::Error;
 use super::model::RowFilter;
 use super::records::RecordResult;
 use super::supplier::{INTERNAL_COLUMNS, Supplier};
+use super::translator::Translator;
 use super::windows;
+use crate::language::{Language, say_in};
 use crate::ledger::{self, Ledger, Problem, REHEARSAL, RecordState, Run, RunCommand, SourceRow};
 use crate::sheet::{Cell, RESERVED_PREFIX, ReportWords, Row, column_letters};
 use crate::visible::one_line;
@@ -47,6 +49,8 @@ pub(super) struct Subject<'a> {
     token: String,
     supplier: Option<Supplier>,
     words: &'a ReportWords,
+    /// The language of sentences: that of the words, or English.
+    pub language: Language,
 }
 
 impl<'a> Subject<'a> {
@@ -58,8 +62,15 @@ impl<'a> Subject<'a> {
             RunCommand::Upload | RunCommand::Retry => run.token(),
         };
         let supplier = is_for_supplier.then(|| Supplier::of(run));
-        let run = supplier.as_ref().map_or(Cow::Borrowed(run), |supplier| Cow::Owned(supplier.run(run)));
-        Subject { run, token, supplier, words }
+        let mut run = supplier.as_ref().map_or(Cow::Borrowed(run), |supplier| Cow::Owned(supplier.run(run)));
+        let language = Language::of(words.language());
+        if !language.is_english() {
+            let run = run.to_mut();
+            let mut translator = Translator::new(language);
+            run.warnings.iter_mut().for_each(|warning| translator.problem(warning));
+            run.stopped_why = run.stopped_why.as_deref().map(|why| language.message(why).into_owned());
+        }
+        Subject { run, token, supplier, words, language }
     }
 
     /// Returns the titles of all columns.
@@ -84,6 +95,7 @@ pub(super) struct ReportRow<'a> {
     pub token: &'a str,
     pub is_for_supplier: bool,
     pub words: &'a ReportWords,
+    pub language: Language,
     /// Problems of this row. Problems of the record's other rows are reported there.
     pub faults: Vec<Fault<'a>>,
     /// Warnings of this row.
@@ -128,6 +140,8 @@ pub(super) async fn each_row(
     let run = &*subject.run;
     let is_check = run.about.command == RunCommand::Check;
     let is_for_supplier = subject.supplier.is_some();
+    let language = subject.language;
+    let mut translator = Translator::new(language);
     let (mut windows, reader) = windows::read(ledger, run.id);
     let mut cells = Row::default();
     let mut taken = 0;
@@ -138,15 +152,19 @@ pub(super) async fn each_row(
                 cells.decode_one(&source.cells).ok_or(Error::Corrupt(source.number))?;
                 record = Cow::Owned(supplier.record(&record, &cells));
             }
-            let warnings = faults(run, source, &record.warnings);
-            if !filter.includes(record.outcome.state, is_check, !warnings.is_empty()) {
+            let is_warned = record.warnings.iter().any(|warning| is_of_row(warning, source));
+            if !filter.includes(record.outcome.state, is_check, is_warned) {
                 continue;
+            }
+            if translator.concerns(&record) {
+                translator.record(record.to_mut());
             }
             cells.decode_one(&source.cells).ok_or(Error::Corrupt(source.number))?;
             cells.pad(run.about.header.len());
-            let (token, faults) = (&subject.token, faults(run, source, &record.outcome.problems));
-            let (cells, record, words) = (&cells, &record, subject.words);
-            take(&ReportRow { run, source, cells, record, token, is_for_supplier, words, faults, warnings })?;
+            let faults = |problems| faults(run, source, problems, language);
+            let (faults, warnings) = (faults(&record.outcome.problems), faults(&record.warnings));
+            let (cells, record, words, token) = (&cells, &record, subject.words, &subject.token);
+            take(&ReportRow { run, source, cells, record, token, is_for_supplier, words, language, faults, warnings })?;
             taken += 1;
         }
     }
@@ -169,7 +187,7 @@ impl ReportRow<'_> {
         }
         let texts: Vec<&str> = self.faults.iter().map(|fault| fault.words.as_str()).collect();
         match self.record.outcome.problems.first().and_then(|problem| problem.row) {
-            Some(row) if texts.is_empty() => format!("row {row} of the same record has a problem"),
+            Some(row) if texts.is_empty() => say_in!(self.language, "row {row} of the same record has a problem"),
             _ => texts.join("; "),
         }
     }
@@ -221,19 +239,14 @@ pub(super) fn state_name(run: &Run, state: RecordState) -> &'static str {
     }
 }
 
-fn faults<'a>(run: &Run, source: &SourceRow, problems: &'a [Problem]) -> Vec<Fault<'a>> {
-    if problems.is_empty() {
-        return Vec::new();
-    }
-    let is_of_row =
-        |problem: &&Problem| problem.row.is_none_or(|row| row == source.number && problem.sheet == source.sheet);
-    let of_row = problems.iter().filter(is_of_row);
-    of_row
-        .map(|problem| {
-            let column = column_of(problem, run);
-            Fault { problem, column, words: in_words(problem, run) }
-        })
-        .collect()
+fn faults<'a>(run: &Run, source: &SourceRow, problems: &'a [Problem], language: Language) -> Vec<Fault<'a>> {
+    let of_row = problems.iter().filter(|problem| is_of_row(problem, source));
+    let fault = |problem| Fault { problem, column: column_of(problem, run), words: in_words(problem, run, language) };
+    of_row.map(fault).collect()
+}
+
+fn is_of_row(problem: &Problem, source: &SourceRow) -> bool {
+    problem.row.is_none_or(|row| row == source.number && problem.sheet == source.sheet)
 }
 
 /// Returns the column of a problem, or else the source column of its field.
@@ -243,12 +256,12 @@ pub(super) fn column_of(problem: &Problem, run: &Run) -> Option<usize> {
 }
 
 /// Names the place of a problem: the title or letters of its column, or else its field.
-pub(super) fn place_of(problem: &Problem, run: &Run) -> String {
+pub(super) fn place_of(problem: &Problem, run: &Run, language: Language) -> String {
     let column = column_of(problem, run);
     let header = column.and_then(|column| run.about.header.get(column)).filter(|header| !header.is_empty());
     match (header, column) {
         (Some(header), _) => header.clone(),
-        (None, Some(column)) => format!("column {}", column_letters(column)),
+        (None, Some(column)) => say_in!(language, "column {}", column_letters(column)),
         (None, None) => problem.field.clone(),
     }
 }
@@ -262,10 +275,10 @@ pub(super) fn shortened(value: &str) -> Cow<'_, str> {
 }
 
 /// Formats a problem as one sentence: the place, the problem and the remedy.
-fn in_words(problem: &Problem, run: &Run) -> String {
-    let mut words = place_of(problem, run);
+fn in_words(problem: &Problem, run: &Run, language: Language) -> String {
+    let mut words = place_of(problem, run, language);
     if !problem.value.is_empty() {
-        words.push_str(&format!(" '{}'", shortened(&problem.value)));
+        words.push_str(&say_in!(language, " '{}'", shortened(&problem.value)));
     }
     if !words.is_empty() {
         words.push(' ');

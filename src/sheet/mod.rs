@@ -31,6 +31,3 @@ pub use unsplit::{UNSPLIT_HINT, is_unsplit};
 
 /// Prefix of column titles reserved for Sheetport's reports. Templates ignore such columns.
 pub const RESERVED_PREFIX: &str = "sheetport_";
-
-/// Names of a report's summary sheet. The second is used if a sheet of rows has the first. Uploads skip this sheet.
-pub const SUMMARY_SHEETS: [&str; 2] = ["Summary", "Report"];

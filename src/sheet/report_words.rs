@@ -1,4 +1,4 @@
-//! The words of reports by language, in `report_words.toml`: titles of columns and states of rows.
+//! The words of reports by language, in `report_words.toml`: titles of columns, states of rows and names of sheets.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,15 +8,22 @@ use serde::Deserialize;
 const ENGLISH: &str = "en";
 
 static WORDS: LazyLock<BTreeMap<String, ReportWords>> = LazyLock::new(|| {
-    toml::from_str(include_str!("report_words.toml")).expect("the file is compiled in, and tests parse it")
+    let mut words: BTreeMap<String, ReportWords> =
+        toml::from_str(include_str!("report_words.toml")).expect("the file is compiled in, and tests parse it");
+    words.iter_mut().for_each(|(language, words)| words.language.clone_from(language));
+    words
 });
 
 /// The words of a report.
 #[derive(Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct ReportWords {
+    #[serde(skip)]
+    language: String,
     columns: BTreeMap<String, String>,
     states: BTreeMap<String, String>,
+    /// Names of the summary sheet if its content is in this language, too.
+    summary: Option<[String; 2]>,
 }
 
 impl ReportWords {
@@ -29,6 +36,22 @@ impl ReportWords {
     /// Returns the languages with translated words.
     pub fn languages() -> impl Iterator<Item = &'static str> {
         WORDS.keys().map(String::as_str)
+    }
+
+    /// Returns the language of the words, such as `de`.
+    pub fn language(&self) -> &str {
+        &self.language
+    }
+
+    /// Returns the names of a workbook's summary sheet. The second is used if a sheet of rows has the first.
+    pub fn summary_sheets(&self) -> [&str; 2] {
+        let summary = self.summary.as_ref().or(ReportWords::of(None).summary.as_ref());
+        summary.expect("the file has English names").each_ref().map(String::as_str)
+    }
+
+    /// Returns whether a sheet has a name of a summary sheet in any language. Uploads skip this sheet of a report.
+    pub fn is_summary_sheet(name: &str) -> bool {
+        WORDS.values().any(|words| words.summary_sheets().contains(&name))
     }
 
     /// Returns the title of a column by its English title.
@@ -87,6 +110,10 @@ mod tests {
         assert_eq!(ReportWords::of(Some("de")).title("sheetport_errors"), "sheetport_fehler");
         assert_eq!(ReportWords::of(Some("de")).title("sheetport_run"), "sheetport_run");
         assert_eq!(ReportWords::of(Some("xx")), ReportWords::of(None));
+        assert_eq!(ReportWords::of(Some("de")).language(), "de");
+        assert_eq!(ReportWords::of(Some("de")).summary_sheets(), ["Übersicht", "Bericht"]);
+        assert_eq!(ReportWords::of(Some("fr")).summary_sheets(), ["Summary", "Report"]);
+        assert!(ReportWords::is_summary_sheet("Bericht") && !ReportWords::is_summary_sheet("Artikel"));
         assert_eq!(english_state("anything"), None);
     }
 }

@@ -1,12 +1,13 @@
 //! The rows of the page as JSON for its script, limited to what a browser can handle. Omitted rows are counted.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
 
 use super::super::row::{Fault, ReportRow};
 use super::cut::cut;
-use crate::ledger::{Causes, Problem, Run};
+use crate::ledger::{Causes, Problem, RecordState, Run};
 
 /// Maximum number of rows with a problem, and separately of rows without a problem.
 const MAX_ROWS: u64 = 50_000;
@@ -37,7 +38,7 @@ pub(super) struct PageTotals {
 pub(super) struct PlainRow {
     pub number: u64,
     pub sheet: String,
-    pub state: &'static str,
+    pub state: RecordState,
     pub words: String,
 }
 
@@ -103,8 +104,15 @@ struct FaultData<'a> {
 }
 
 impl<'a, W: Write> PageData<'a, W> {
-    pub(super) fn begin(to: &'a mut W, run: &Run) -> io::Result<PageData<'a, W>> {
-        to.write_all(b"<script type=\"application/json\" id=\"data\">{\"header\":")?;
+    /// Begins the data with the texts of the script, if they are not in English.
+    pub(super) fn begin(to: &'a mut W, run: &Run, texts: &BTreeMap<&str, &str>) -> io::Result<PageData<'a, W>> {
+        to.write_all(b"<script type=\"application/json\" id=\"data\">{")?;
+        if !texts.is_empty() {
+            to.write_all(b"\"texts\":")?;
+            write_json(to, texts)?;
+            to.write_all(b",")?;
+        }
+        to.write_all(b"\"header\":")?;
         write_json(to, &run.about.header)?;
         write!(to, ",\"sheets\":{},\"rows\":[", run.about.reads_several_sheets())?;
         let quota = || Quota { rows: MAX_ROWS, bytes: MAX_BYTES };
@@ -209,7 +217,7 @@ fn plain(row: &ReportRow<'_>) -> PlainRow {
     PlainRow {
         number: row.source.number,
         sheet: row.source.sheet.clone(),
-        state: row.record.outcome.state.name(),
+        state: row.record.outcome.state,
         words: if is_all { words } else { format!("{shown}…") },
     }
 }

@@ -5,6 +5,7 @@
 mod cut;
 mod data;
 mod page;
+mod texts;
 
 use std::io::Write;
 
@@ -23,13 +24,13 @@ pub(super) async fn write(
     request: &Request<'_>,
     mut file: WholeFile,
 ) -> Result<Written, Error> {
-    let run = &*subject.run;
+    let (run, language) = (&*subject.run, subject.language);
     let accounting = ledger.accounting(run.id).await?;
     let failed = |source| sheet::Error::Write { path: request.path.to_owned(), source };
-    file.write_all(page::head(run, &accounting)?.as_bytes()).map_err(failed)?;
-    let mut data = PageData::begin(&mut file, run).map_err(failed)?;
+    file.write_all(page::head(run, &accounting, language)?.as_bytes()).map_err(failed)?;
+    let mut data = PageData::begin(&mut file, run, &page::script_texts(language)).map_err(failed)?;
     row::each_row(ledger, subject, request.rows, |row| Ok(data.row(row).map_err(failed)?)).await?;
     let shown = data.finish().map_err(failed)?;
-    file.write_all(page::body(run, &accounting, request, &shown)?.as_bytes()).map_err(failed)?;
+    file.write_all(page::body(run, &accounting, request, &shown, language)?.as_bytes()).map_err(failed)?;
     Ok(Written { path: file.finish()?, rows: shown.rows, left_out: shown.left_out })
 }

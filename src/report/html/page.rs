@@ -1,15 +1,18 @@
 //! The page around the rows: the head with the security policy, and the body with the summary of the run. The templates
 //! escape all inserted text.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use minijinja::{AutoEscape, Environment, Value, context};
+use minijinja::{Value, context};
 use sha2::{Digest, Sha256};
 
 use super::cut::cut;
 use super::data::{FIRST_WARNING, PageTotals, PlainRow};
+use super::texts;
+use crate::language::{Language, say_in};
 use crate::ledger::{Accounting, Causes, Group, RecordState, Run, RunCommand, WARNED};
 use crate::report::error::Error;
 use crate::report::model::{ACCEPTED_IN_REHEARSAL, IN_REHEARSAL, READY_TO_SEND, Request, RowFilter};
@@ -29,7 +32,7 @@ const MAX_VALUE: usize = 60;
 const MIN_WIDTH: f64 = 0.8;
 
 /// Renders the page before the rows.
-pub(super) fn head(run: &Run, accounting: &Accounting) -> Result<String, Error> {
+pub(super) fn head(run: &Run, accounting: &Accounting, language: Language) -> Result<String, Error> {
     let (style, script) = (normalize_line_endings(STYLE), normalize_line_endings(SCRIPT));
     // Load nothing, and run only this script.
     let policy = format!(
@@ -38,14 +41,20 @@ pub(super) fn head(run: &Run, accounting: &Accounting) -> Result<String, Error> 
         hash(&script)
     );
     let problems = states(run, accounting).into_iter().filter(|state| state.is_problem);
-    let problems: Vec<String> = problems.map(|state| format!("{} {}", thousands(state.count), state.name)).collect();
+    let problems: Vec<String> = problems.map(|state| state.in_words(language)).collect();
     let values = context! {
+        language => language.tag(),
         policy => policy,
         style => Value::from_safe_string(style),
         title => visible(&file_name(run)),
         problems => problems.join(", "),
     };
-    render("head.html", HEAD, values)
+    Ok(texts::render("head.html", HEAD, values, language)?)
+}
+
+/// Returns the texts of the script, in English and in another language.
+pub(super) fn script_texts(language: Language) -> BTreeMap<&'static str, &'static str> {
+    texts::of_script(SCRIPT, language)
 }
 
 /// Renders the page after the rows.
@@ -54,7 +63,9 @@ pub(super) fn body(
     accounting: &Accounting,
     request: &Request<'_>,
     totals: &PageTotals,
+    language: Language,
 ) -> Result<String, Error> {
+    let (thousands, counted) = (|number| language.thousands(number), |number, noun| language.counted(number, noun));
     let states = states(run, accounting);
     let problems: u64 = states.iter().filter(|state| state.is_problem).map(|state| state.count).sum();
     let of_run = request.is_kept.then_some(run.id);
@@ -65,38 +76,32 @@ pub(super) fn body(
         is_check => run.about.command == RunCommand::Check,
         is_rehearsal => run.about.command == RunCommand::Rehearse,
         title => visible(&file_name(run)),
-        facts => facts(run, accounting, of_run.is_some()),
+        facts => facts(run, accounting, of_run.is_some(), language),
         stopped => run.stopped_why.as_deref().map(visible),
         total => counted(accounting.total, "record"),
         source_rows => counted(accounting.rows, "row"),
         problems => (problems > 0).then(|| thousands(problems)),
         problems_are_many => problems != 1,
-        states => states.iter().map(|state| state.value(request.rows)).collect::<Vec<_>>(),
+        states => states.iter().map(|state| state.value(request.rows, language)).collect::<Vec<_>>(),
         bar => bar(&states),
-        in_words => in_words(&states),
+        in_words => in_words(&states, language),
         next => request.next.map(visible),
-        sections => sections(run, totals),
+        sections => sections(run, totals, language),
         warned => (accounting.warned > 0).then(|| thousands(accounting.warned)),
-        warned_name => WARNED.0,
-        warned_meaning => WARNED.1,
-        heading => heading(request.rows),
+        warned_name => language.word(WARNED.0),
+        warned_meaning => language.label(WARNED.1),
+        heading => heading(request.rows, language),
         rows => totals.rows,
         rows_shown => counted(totals.rows, "row"),
         rows_number => thousands(totals.rows),
         rows_in_all => (totals.left_out > 0).then(|| counted(totals.rows + totals.left_out, "row")),
         all => all,
-        plain => totals.plain.iter().map(plain).collect::<Vec<_>>(),
+        plain => totals.plain.iter().map(|row| plain(row, language)).collect::<Vec<_>>(),
         plain_is_all => totals.plain.len() as u64 == totals.rows,
         plain_rows => counted(totals.plain.len() as u64, "row"),
         version => env!("CARGO_PKG_VERSION"),
     };
-    render("body.html", BODY, values)
-}
-
-fn render(name: &str, template: &str, values: Value) -> Result<String, Error> {
-    let mut environment = Environment::empty();
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    Ok(environment.render_named_str(name, template, values)?)
+    Ok(texts::render("body.html", BODY, values, language)?)
 }
 
 /// Normalizes line endings, which Git may change. Browsers do the same before hashing.
@@ -137,7 +142,11 @@ fn states(run: &Run, accounting: &Accounting) -> Vec<State> {
 }
 
 impl State {
-    fn value(&self, only: RowFilter) -> Value {
+    fn in_words(&self, language: Language) -> String {
+        format!("{} {}", language.thousands(self.count), language.word(self.name))
+    }
+
+    fn value(&self, only: RowFilter, language: Language) -> Value {
         let is_here = match only {
             RowFilter::All => true,
             RowFilter::Problems => self.is_problem,
@@ -145,10 +154,11 @@ impl State {
             RowFilter::State(state) => state.name() == self.name,
         };
         context! {
-            count => thousands(self.count),
+            count => language.thousands(self.count),
             name => self.name,
+            word => language.word(self.name),
             sign => self.sign,
-            meaning => self.meaning,
+            meaning => language.label(self.meaning),
             is_here => is_here,
         }
     }
@@ -172,49 +182,51 @@ fn bar(states: &[State]) -> Vec<Value> {
     parts.collect()
 }
 
-fn in_words(states: &[State]) -> String {
-    let words: Vec<String> = states.iter().map(|state| format!("{} {}", thousands(state.count), state.name)).collect();
+fn in_words(states: &[State], language: Language) -> String {
+    let words: Vec<String> = states.iter().map(|state| state.in_words(language)).collect();
     words.join(", ")
 }
 
 /// Returns facts about the run: names and values.
-fn facts(run: &Run, accounting: &Accounting, is_kept: bool) -> Vec<Value> {
+fn facts(run: &Run, accounting: &Accounting, is_kept: bool, language: Language) -> Vec<Value> {
     let about = &run.about;
-    let sheet = about.sheet.name().unwrap_or("several");
+    let sheet = about.sheet.name().unwrap_or(language.label("several"));
+    let requests = language.thousands(accounting.requests);
     let requests = match accounting.retries {
-        0 => thousands(accounting.requests),
-        retries => format!("{}, {} of them repeated", thousands(accounting.requests), thousands(retries)),
+        0 => requests,
+        retries => say_in!(language, "{requests}, {} of them repeated", language.thousands(retries)),
     };
     let service = match about.command {
         RunCommand::Check => String::new(),
-        RunCommand::Rehearse => IN_REHEARSAL.to_owned(),
+        RunCommand::Rehearse => language.label(IN_REHEARSAL).to_owned(),
         RunCommand::Upload | RunCommand::Retry => about.base_url.clone(),
     };
     let facts = [
         ("File", about.file.clone()),
         ("Sheet", sheet.to_owned()),
-        ("Rows", about.chosen.map(|(first, last)| format!("{first} to {last}")).unwrap_or_default()),
-        ("Record", about.record.to_string()),
+        ("Rows", about.chosen.map(|(first, last)| say_in!(language, "{first} to {last}")).unwrap_or_default()),
+        ("Record", language.noun(about.record.name()).to_owned()),
         ("Template", about.template.clone()),
         ("Service", service),
         ("Workspace", about.workspace.clone()),
         ("Run", if is_kept { run.id.to_string() } else { String::new() }),
-        ("Retry of", about.retry_of.map(|run| format!("run {run}")).unwrap_or_default()),
+        ("Retry of", about.retry_of.map(|run| say_in!(language, "run {run}")).unwrap_or_default()),
         ("Requests", if accounting.requests > 0 { requests } else { String::new() }),
     ];
-    let text = |(name, value): &(&str, String)| context! { name => *name, value => visible(value) };
+    let text = |(name, value): &(&str, String)| context! { name => language.label(name), value => visible(value) };
     let mut facts: Vec<Value> = facts.iter().filter(|(_, value)| !value.is_empty()).map(text).collect();
     let times = [("Started", Some(run.created_at)), ("Ended", run.finished_at)];
     facts.extend(times.iter().filter_map(|(name, millis)| {
         let time = jiff::Timestamp::from_millisecond((*millis)? / 1000 * 1000).ok()?;
-        let value = time.strftime("%-d %b %Y, %H:%M UTC").to_string();
-        Some(context! { name => *name, value => value, time => time.to_string() })
+        let form = if language.is_english() { "%-d %b %Y, %H:%M UTC" } else { "%Y-%m-%d, %H:%M UTC" };
+        let value = time.strftime(form).to_string();
+        Some(context! { name => language.label(name), value => value, time => time.to_string() })
     }));
     facts
 }
 
 /// Returns the lists of causes: problems, then warnings.
-fn sections(run: &Run, totals: &PageTotals) -> Vec<Value> {
+fn sections(run: &Run, totals: &PageTotals, language: Language) -> Vec<Value> {
     let mut warnings = totals.warnings.clone();
     run.warnings.iter().for_each(|warning| {
         warnings.add(warning.row.unwrap_or_default(), warning);
@@ -222,82 +234,75 @@ fn sections(run: &Run, totals: &PageTotals) -> Vec<Value> {
     let lists =
         [("causes", "Problems by cause", &totals.causes, 0), ("warnings", "Warnings", &warnings, FIRST_WARNING)];
     let section = |(id, heading, list, first): (&str, &str, &Causes, usize)| {
-        context! { id => id, heading => heading, parts => causes(list, first), ungrouped => ungrouped(list) }
+        let (parts, ungrouped) = (causes(list, first, language), ungrouped(list, language));
+        context! { id => id, heading => language.label(heading), parts => parts, ungrouped => ungrouped }
     };
     lists.into_iter().filter(|(_, _, list, _)| !list.is_empty()).map(section).collect()
 }
 
 /// Returns the largest causes, and the others as a second part.
-fn causes(causes: &Causes, first: usize) -> Vec<Value> {
-    let causes: Vec<Value> = causes.groups().into_iter().map(|group| cause(group, first)).collect();
+fn causes(causes: &Causes, first: usize, language: Language) -> Vec<Value> {
+    let causes: Vec<Value> = causes.groups().into_iter().map(|group| cause(group, first, language)).collect();
     let (open, more) = causes.split_at(causes.len().min(CAUSES_OPEN));
     let part = |causes: &[Value], is_more| {
-        let in_words = counted(causes.len() as u64, "further cause");
+        let in_words = language.counted(causes.len() as u64, "further cause");
         context! { entries => causes, is_more => is_more, entries_in_words => in_words }
     };
     let parts = [part(open, false), part(more, true)];
     parts.into_iter().zip([open, more]).filter(|(_, causes)| !causes.is_empty()).map(|(part, _)| part).collect()
 }
 
-fn cause(group: &Group, first: usize) -> Value {
+fn cause(group: &Group, first: usize, language: Language) -> Value {
     let problem = &group.problem;
     let (value, is_all) = cut(&problem.value, MAX_VALUE);
     // The value is only an example, unless the value defines the cause.
     let such_as = group.count > 1 && problem.code != "unknown-value";
-    let rows: Vec<String> = group.rows.iter().map(|row| thousands(*row)).collect();
+    let rows: Vec<String> = group.rows.iter().map(|row| language.thousands(*row)).collect();
     let more = group.count.saturating_sub(group.rows.len() as u64);
     context! {
         place => first + group.place,
-        count => if group.rows.is_empty() { "file".to_owned() } else { counted(group.count, "row") },
+        count => match group.rows.is_empty() {
+            true => language.word("file").to_owned(),
+            false => language.counted(group.count, "row"),
+        },
         column => problem.column.map(column_letters),
         header => visible(if problem.header.is_empty() { &problem.field } else { &problem.header }),
-        value => visible(value),
-        is_cut => !is_all,
+        value => (!value.is_empty()).then(|| format!("{}{}", visible(value), if is_all { "" } else { "…" })),
         such_as => such_as,
         message => visible(&problem.message),
         remedy => visible(&problem.remedy),
         rows => rows.join(", "),
         is_one => group.count == 1,
-        more => (more > 0).then(|| thousands(more)),
+        more => (more > 0).then(|| language.thousands(more)),
         sheet => visible(&problem.sheet),
     }
 }
 
-fn ungrouped(causes: &Causes) -> Option<String> {
-    (causes.ungrouped > 0).then(|| counted(causes.ungrouped, "further problem"))
+fn ungrouped(causes: &Causes, language: Language) -> Option<String> {
+    (causes.ungrouped > 0).then(|| language.counted(causes.ungrouped, "further problem"))
 }
 
-fn plain(row: &PlainRow) -> Value {
+fn plain(row: &PlainRow, language: Language) -> Value {
     context! {
         number => row.number,
         sheet => visible(&row.sheet),
-        state => row.state,
+        state => language.word(row.state.name()),
         words => visible(&row.words),
     }
 }
 
-fn heading(only: RowFilter) -> String {
+fn heading(only: RowFilter, language: Language) -> String {
     match only {
-        RowFilter::All => "All rows".to_owned(),
-        RowFilter::Problems => "Rows with a problem".to_owned(),
-        RowFilter::Warned => "Rows with a warning".to_owned(),
-        RowFilter::State(state) => format!("Rows that are {}", state.name()),
+        RowFilter::All => say_in!(language, "All rows"),
+        RowFilter::Problems => say_in!(language, "Rows with a problem"),
+        RowFilter::Warned => say_in!(language, "Rows with a warning"),
+        RowFilter::State(state) => say_in!(language, "Rows that are {}", language.word(state.name())),
     }
 }
 
 fn file_name(run: &Run) -> String {
     let file = &run.about.file;
     Path::new(file).file_name().map_or_else(|| file.clone(), |name| name.to_string_lossy().into_owned())
-}
-
-fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
-    groups.join(",")
-}
-
-fn counted(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]
@@ -332,10 +337,5 @@ mod tests {
         assert!(number(&parts[0], "width") > 0.7);
         assert!((number(&parts[1], "at") + number(&parts[1], "width") - 100.0).abs() < 0.01);
         assert!(bar(&[]).is_empty());
-    }
-
-    #[test]
-    fn thousands_are_separated() {
-        assert_eq!([0, 999, 1_000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
     }
 }

@@ -5,11 +5,15 @@
 
 use rust_xlsxwriter::{DataValidation, DataValidationErrorStyle, Formula, Workbook, Worksheet, XlsxError};
 
+use crate::language::Language;
 use crate::sheet::column_letters;
 use crate::sheet::write::xlsx::text::cut;
 
 /// Maximum length of a drop-down list. Columns with more values get no list.
 pub const MAX_CHOICES: usize = 10_000;
+/// The question about a typed value.
+const NOT_LISTED: &str = "Not in the list";
+const KEEP_IT: &str = "The template does not list this value, so the row may be refused. Keep it?";
 
 /// The known values of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +41,7 @@ pub(super) fn add_drop_downs(
     columns: usize,
     last_row: u32,
     lists: &str,
+    language: Language,
 ) -> Result<(), XlsxError> {
     for (place, choices) in choices.iter().filter(|choices| choices.is_shown(columns)).enumerate() {
         let Ok(column) = u16::try_from(choices.column) else { continue };
@@ -50,8 +55,8 @@ pub(super) fn add_drop_downs(
             .allow_list_formula(Formula::new(range))
             .show_error_message(asks)
             .set_error_style(DataValidationErrorStyle::Warning)
-            .set_error_title("Not in the list")?
-            .set_error_message("The template does not list this value, so the row may be refused. Keep it?")?;
+            .set_error_title(language.label(NOT_LISTED))?
+            .set_error_message(language.label(KEEP_IT))?;
         sheet.add_data_validation(1, column, last_row.max(1), column, &rule)?;
     }
     Ok(())

@@ -30,7 +30,7 @@ pub(super) async fn write(
     let choices: Vec<Choices> = request.choices.iter().map(in_report).collect();
     let has_warnings = ledger.accounting(run.id).await?.warned > 0;
     let columns = Columns {
-        sheet: run.about.sheet.name().unwrap_or(ALL_ROWS),
+        sheet: run.about.sheet.name().unwrap_or(subject.language.label(ALL_ROWS)),
         header: &header,
         original: COLUMNS_IN_FRONT..COLUMNS_IN_FRONT + run.about.header.len(),
         status: STATUS,
@@ -38,9 +38,10 @@ pub(super) async fn write(
         in_sight: if has_warnings { WARNINGS + 1 } else { ERRORS + 1 },
         choices: &choices,
         words: request.words,
+        language: subject.language,
     };
     let mut workbook = ReportWorkbook::create(file, &columns)?;
-    let mut summary = Summary::of_file(run);
+    let mut summary = Summary::of_file(run, subject.language);
     let rows = each_row(ledger, subject, request.rows, |row| {
         summary.add(row);
         write_row(&mut workbook, row)

@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 use super::choices::MAX_CHOICES;
 use super::summary_sheet::{CellLink, Count, ProblemLine, SummarySheet};
 use super::writer::Omissions;
+use crate::language::{Language, say_in};
 use crate::ledger::{
     Accounting, Causes, FIRST_ROWS, FROM_SERVICE, Group, Problem, RecordState, Run, RunCommand, RunState, WARNED,
 };
@@ -20,8 +21,8 @@ const FOR_SUPPLIER: &str =
     "Fix the rows on the next sheet (faulty cells are red), save this file with all of its columns, and send it back.";
 
 /// Problems and warnings by cause, collected while the rows are written.
-#[derive(Default)]
 pub(super) struct Summary {
+    language: Language,
     problems: LinkedCauses,
     warnings: LinkedCauses,
     /// Number of rows written.
@@ -37,29 +38,29 @@ struct LinkedCauses {
 
 impl LinkedCauses {
     /// Adds a problem of the row `number`, with a link if the row is among the first of its cause.
-    fn add(&mut self, number: u64, problem: &Problem, own: &[&str], link: Option<(u64, usize)>) {
+    fn add(&mut self, number: u64, problem: &Problem, own: &[&str], link: Option<CellLink>) {
         let Some(group) = self.causes.add_of(number, problem, own) else { return };
         if group == self.links.len() {
             self.links.push(Vec::new());
         }
         if let Some(links) = self.links.get_mut(group).filter(|links| links.len() < FIRST_ROWS) {
-            links.extend(link.map(|(row, column)| CellLink { label: format!("row {number}"), row, column }));
+            links.extend(link);
         }
     }
 
-    fn lines(&self, run: &Run) -> Vec<ProblemLine> {
-        self.causes.groups().into_iter().map(|group| self.line(run, group)).collect()
+    fn lines(&self, run: &Run, language: Language) -> Vec<ProblemLine> {
+        self.causes.groups().into_iter().map(|group| self.line(run, group, language)).collect()
     }
 
-    fn line(&self, run: &Run, group: &Group) -> ProblemLine {
+    fn line(&self, run: &Run, group: &Group, language: Language) -> ProblemLine {
         let problem = &group.problem;
         let is_one_value = group.count == 1 || problem.code == "unknown-value";
         let value = match problem.value.as_str() {
             "" => String::new(),
-            value if is_one_value => format!("'{}' ", shortened(value)),
-            value => format!("such as '{}': ", shortened(value)),
+            value if is_one_value => say_in!(language, "'{}' ", shortened(value)),
+            value => say_in!(language, "such as '{}': ", shortened(value)),
         };
-        let mut place = place_of(problem, run);
+        let mut place = place_of(problem, run, language);
         if !problem.sheet.is_empty() {
             place = format!("{place} ({})", problem.sheet);
         }
@@ -76,8 +77,9 @@ impl LinkedCauses {
 
 impl Summary {
     /// Returns the summary of a run without rows: the warnings about its file.
-    pub(super) fn of_file(run: &Run) -> Summary {
-        let mut summary = Summary::default();
+    pub(super) fn of_file(run: &Run, language: Language) -> Summary {
+        let (problems, warnings) = (LinkedCauses::default(), LinkedCauses::default());
+        let mut summary = Summary { language, problems, warnings, rows: 0 };
         for warning in &run.warnings {
             summary.warnings.add(warning.row.unwrap_or_default(), warning, &[], None);
         }
@@ -90,7 +92,8 @@ impl Summary {
         self.rows += 1;
         // Without a column, links to the start of the row.
         let column = |fault: &Fault<'_>| fault.column.map_or(0, |column| COLUMNS_IN_FRONT + column);
-        let link = |fault: &Fault<'_>| Some((written, column(fault)));
+        let label = say_in!(self.language, "row {}", row.source.number);
+        let link = |fault: &Fault<'_>| Some(CellLink { label: label.clone(), row: written, column: column(fault) });
         let counts = |fault: &&Fault<'_>| fault.problem.row.is_some() || row.is_first();
         for fault in row.warnings.iter().filter(counts) {
             self.warnings.add(row.source.number, fault.problem, &[], link(fault));
@@ -120,24 +123,31 @@ impl Summary {
         request: &Request<'_>,
         omitted: Omissions,
     ) -> SummarySheet {
-        let is_check = run.about.command == RunCommand::Check;
+        let language = self.language;
         let file = run.about.file.rsplit(['/', '\\']).next().expect("splitting yields a part");
         let (title, number) = match run.about.command {
-            RunCommand::Check => (format!("Check of {file}"), String::new()),
-            RunCommand::Rehearse => (format!("Rehearsal of {file}: nothing was sent to a service"), String::new()),
-            RunCommand::Upload | RunCommand::Retry => (format!("Upload of {file}"), format!("Run {} · ", run.id)),
+            RunCommand::Check => (say_in!(language, "Check of {file}"), String::new()),
+            RunCommand::Rehearse => {
+                (say_in!(language, "Rehearsal of {file}: nothing was sent to a service"), String::new())
+            }
+            RunCommand::Upload | RunCommand::Retry => {
+                (say_in!(language, "Upload of {file}"), say_in!(language, "Run {} · ", run.id))
+            }
         };
+        let next = match request.for_supplier {
+            true => Some((FOR_SUPPLIER, String::new())),
+            false => request.next.map(|next| (instruction(run, accounting), next.to_owned())),
+        };
+        let time = local_time(run.created_at);
         SummarySheet {
+            language,
             title,
-            subtitle: format!("{number}{} · written by sheetport", local_time(run.created_at)),
-            counts: counts(run, accounting, request.words),
-            facts: facts(run),
-            next: match request.for_supplier {
-                true => Some((FOR_SUPPLIER.to_owned(), String::new())),
-                false => request.next.map(|next| (instruction(run, accounting, is_check), next.to_owned())),
-            },
-            problems: self.problems.lines(run),
-            warnings: self.warnings.lines(run),
+            subtitle: format!("{number}{}", say_in!(language, "{time} · written by sheetport")),
+            counts: counts(run, accounting, request.words, language),
+            facts: facts(run, language),
+            next: next.map(|(instruction, command)| (language.label(instruction).to_owned(), command)),
+            problems: self.problems.lines(run, language),
+            warnings: self.warnings.lines(run, language),
             remarks: self.remarks(run, accounting, request, omitted),
         }
     }
@@ -145,74 +155,89 @@ impl Summary {
     /// Describes the data of the run that the workbook lacks.
     fn remarks(&self, run: &Run, accounting: &Accounting, request: &Request<'_>, omitted: Omissions) -> Vec<String> {
         let [errors, warnings] = ["sheetport_errors", "sheetport_warnings"].map(|name| request.words.title(name));
+        let language = self.language;
+        let number = |number| language.thousands(number);
+        let ungrouped = self.problems.causes.ungrouped + self.warnings.causes.ungrouped;
         let mut remarks = Vec::new();
-        let mut remark = |number: u64, before: &str, after: &str| {
-            if number > 0 {
-                remarks.push(format!("{before}: {number}. {after}"));
-            }
-        };
-        remark(
-            self.problems.causes.ungrouped + self.warnings.causes.ungrouped,
-            "Further problems with other causes",
-            &format!("See the columns {errors} and {warnings}."),
-        );
-        remark(
-            omitted.cut_texts,
-            "Cells longer than 32,767 characters, the limit of a workbook",
-            "They are cut and marked; a report as .csv has the complete text.",
-        );
-        remark(
-            omitted.notes,
-            "Faulty cells without a note, because more notes would slow down the workbook",
-            &format!("See the column {errors}."),
-        );
+        if ungrouped > 0 {
+            remarks.push(say_in!(
+                language,
+                "Further problems with other causes: {}. See the columns {errors} and {warnings}.",
+                number(ungrouped)
+            ));
+        }
+        if omitted.cut_texts > 0 {
+            remarks.push(say_in!(
+                language,
+                "Cells longer than 32,767 characters, the limit of a workbook: {}. They are cut and marked; a report as .csv \
+                 has the complete text.",
+                number(omitted.cut_texts)
+            ));
+        }
+        if omitted.notes > 0 {
+            remarks.push(say_in!(
+                language,
+                "Faulty cells without a note, because more notes would slow down the workbook: {}. See the column {errors}.",
+                number(omitted.notes)
+            ));
+        }
         if request.rows != RowFilter::All {
-            remarks.push(format!("This report has {} of {} rows (--only).", self.rows, accounting.rows));
+            let (rows, all) = (number(self.rows), number(accounting.rows));
+            remarks.push(say_in!(language, "This report has {rows} of {all} rows (--only)."));
         }
         for choices in request.choices.iter().filter(|choices| choices.count > MAX_CHOICES) {
             let header = run.about.header.get(choices.column).map_or("", String::as_str);
-            remarks.push(format!("{header} has no drop-down list: {} values are too many.", choices.count));
+            let count = number(choices.count as u64);
+            remarks.push(say_in!(language, "{header} has no drop-down list: {count} values are too many."));
         }
         remarks
     }
 }
 
-fn counts(run: &Run, accounting: &Accounting, words: &ReportWords) -> Vec<Count> {
-    let rows = match accounting.rows {
-        1 => "records from 1 row".to_owned(),
-        rows => format!("records from {rows} rows"),
-    };
+fn counts(run: &Run, accounting: &Accounting, words: &ReportWords, language: Language) -> Vec<Count> {
+    let rows = say_in!(language, "records from {}", language.counted(accounting.rows, "row"));
     let meaning = |state: RecordState| match (run.about.command, state) {
         (RunCommand::Check, RecordState::Pending) => READY_TO_SEND,
         (RunCommand::Rehearse, RecordState::Sent) => ACCEPTED_IN_REHEARSAL,
         _ => state.meaning(),
     };
+    let count = |number, name: &str, meaning: &str, state| Count {
+        number,
+        name: name.to_owned(),
+        meaning: language.label(meaning).to_owned(),
+        state,
+    };
     let states = accounting.states().into_iter().filter(|(_, number)| *number > 0);
-    let (name, meaning_of_warned) = WARNED;
+    let (warned, meaning_of_warned) = WARNED;
     let warned =
-        Count { number: accounting.warned, name: name.to_owned(), meaning: meaning_of_warned.to_owned(), state: None };
-    let warned = Some(warned).filter(|warned| warned.number > 0);
-    std::iter::once(Count { number: accounting.total, name: "total".to_owned(), meaning: rows, state: None })
-        .chain(states.map(|(state, number)| Count {
-            number,
-            name: words.state(state_name(run, state)).to_owned(),
-            meaning: meaning(state).to_owned(),
-            state: Some(state),
-        }))
-        .chain(warned)
-        .collect()
+        (accounting.warned > 0).then(|| count(accounting.warned, language.word(warned), meaning_of_warned, None));
+    std::iter::once(Count {
+        number: accounting.total,
+        name: language.label("total").to_owned(),
+        meaning: rows,
+        state: None,
+    })
+    .chain(
+        states.map(|(state, number)| count(number, words.state(state_name(run, state)), meaning(state), Some(state))),
+    )
+    .chain(warned)
+    .collect()
 }
 
-fn facts(run: &Run) -> Vec<(&'static str, String)> {
+/// Returns facts about the run, with English names.
+fn facts(run: &Run, language: Language) -> Vec<(&'static str, String)> {
     let about = &run.about;
     let sheet = about.sheet.name().unwrap_or_default().to_owned();
     let is_kept = matches!(about.command, RunCommand::Upload | RunCommand::Retry);
     let number = if is_kept { run.id.to_string() } else { String::new() };
     let template = match about.template.as_str() {
         "" => String::new(),
-        template => format!("{template}, for each {}", about.record),
+        template => say_in!(language, "{template}, for each {}", language.noun(about.record.name())),
     };
-    let service = if about.command == RunCommand::Rehearse { IN_REHEARSAL.to_owned() } else { about.base_url.clone() };
+    let service = match about.command {
+        RunCommand::Rehearse => language.label(IN_REHEARSAL).to_owned(),
+        RunCommand::Check | RunCommand::Upload | RunCommand::Retry => about.base_url.clone(),
+    };
     vec![
         ("File", about.file.clone()),
         ("Sheet", sheet),
@@ -231,8 +256,9 @@ fn local_time(millis: i64) -> String {
     zoned.map_or_else(|_| String::new(), |time| time.strftime("%Y-%m-%d %H:%M UTC%:z").to_string())
 }
 
-/// Introduces the next command.
-fn instruction(run: &Run, accounting: &Accounting, is_check: bool) -> String {
+/// Introduces the next command, in English.
+fn instruction(run: &Run, accounting: &Accounting) -> &'static str {
+    let is_check = run.about.command == RunCommand::Check;
     if run.about.command == RunCommand::Rehearse {
         "This was a rehearsal, and nothing was sent. Fix the rows on the next sheet (faulty cells are red), save this file, then run:"
     } else if run.state == RunState::Withheld || is_check && accounting.rejected > 0 {
@@ -246,5 +272,4 @@ fn instruction(run: &Run, accounting: &Accounting, is_check: bool) -> String {
     } else {
         "Fix the rows on the next sheet (faulty cells are red), save this file, then run:"
     }
-    .to_owned()
 }

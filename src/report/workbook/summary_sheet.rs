@@ -3,6 +3,7 @@
 use rust_xlsxwriter::{Color, Format, FormatAlign, FormatBorder, FormatUnderline, Url, Worksheet, XlsxError};
 
 use super::styles::{row_height, state_color};
+use crate::language::Language;
 use crate::ledger::RecordState;
 use crate::sheet::write::xlsx::styles;
 use crate::sheet::write::xlsx::table::Locations;
@@ -11,10 +12,11 @@ use crate::sheet::write::xlsx::text::cut;
 /// The content of the sheet, from top to bottom. Empty parts are left out.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SummarySheet {
+    pub language: Language,
     pub title: String,
     pub subtitle: String,
     pub counts: Vec<Count>,
-    /// Names and values.
+    /// Names in English, and values.
     pub facts: Vec<(&'static str, String)>,
     /// An instruction, and the command to run, if any.
     pub next: Option<(String, String)>,
@@ -59,19 +61,21 @@ const WARNING_TITLES: [&str; 4] = ["Rows", "Column", "Warnings: what may be wron
 const WIDTHS: [f64; 4] = [12.0, 24.0, 52.0, 58.0];
 /// First column of links.
 const LINKS: u16 = TITLES.len() as u16;
-/// Width for a row number of seven digits.
+/// Width for a row number of seven digits, after the word *row*.
 const LINK_WIDTH: f64 = 10.0;
+const WORD: f64 = 3.0;
 
 /// Writes `summary` to an empty worksheet.
 pub(super) fn draw(sheet: &mut Worksheet, summary: &SummarySheet, cells: &Locations) -> Result<(), XlsxError> {
-    let formats = Formats::new();
+    let (formats, language) = (Formats::new(), summary.language);
     let lines = summary.problems.iter().chain(&summary.warnings);
     let link_columns = lines.map(|line| line.links.len()).max().unwrap_or(0) as u16;
     for (column, width) in (0..).zip(WIDTHS) {
         sheet.set_column_width(column, width)?;
     }
     for column in LINKS..=LINKS + link_columns {
-        sheet.set_column_width(column, LINK_WIDTH)?;
+        let word = language.word("row").chars().count() as f64;
+        sheet.set_column_width(column, LINK_WIDTH - WORD + word)?;
     }
     sheet.set_screen_gridlines(false);
     sheet.set_landscape();
@@ -90,7 +94,7 @@ pub(super) fn draw(sheet: &mut Worksheet, summary: &SummarySheet, cells: &Locati
     }
     row += 1;
     if let Some((words, command)) = &summary.next {
-        sheet.write_string_with_format(row, 0, "Next", &formats.label)?;
+        sheet.write_string_with_format(row, 0, language.label("Next"), &formats.label)?;
         sheet.write_string(row, 1, cut(words))?;
         if !command.is_empty() {
             for column in 1..LINKS {
@@ -103,7 +107,10 @@ pub(super) fn draw(sheet: &mut Worksheet, summary: &SummarySheet, cells: &Locati
     }
     for (titles, lines) in [(TITLES, &summary.problems), (WARNING_TITLES, &summary.warnings)] {
         if !lines.is_empty() {
-            row = draw_problems(sheet, row, titles, lines, link_columns.max(1), &formats, cells)? + 1;
+            let top = row;
+            let (titles, link_columns) = (titles.map(|title| language.label(title)), link_columns.max(1));
+            row = draw_problems(sheet, row, titles, lines, link_columns, &formats, cells)? + 1;
+            sheet.write_string_with_format(top, LINKS, language.label("First rows"), &formats.header)?;
         }
     }
     for remark in &summary.remarks {
@@ -112,7 +119,7 @@ pub(super) fn draw(sheet: &mut Worksheet, summary: &SummarySheet, cells: &Locati
     }
     row += u32::from(!summary.remarks.is_empty());
     for (name, fact) in summary.facts.iter().filter(|(_, fact)| !fact.is_empty()) {
-        sheet.write_string_with_format(row, 0, *name, &formats.faint)?;
+        sheet.write_string_with_format(row, 0, language.label(name), &formats.faint)?;
         sheet.write_string(row, 1, cut(fact))?;
         row += 1;
     }
@@ -135,7 +142,6 @@ fn draw_problems(
     for column in LINKS..LINKS + link_columns {
         sheet.write_blank(top, column, &formats.header)?;
     }
-    sheet.write_string_with_format(top, LINKS, "First rows", &formats.header)?;
     let mut row = top;
     for line in lines {
         row += 1;

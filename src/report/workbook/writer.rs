@@ -8,13 +8,14 @@ use rust_xlsxwriter::{ConditionalFormatCell, ConditionalFormatCellRule, Format, 
 use super::choices::{Choices, add_drop_downs, add_lists};
 use super::styles::{added_header, marked, note, row_height, state_color, warned, wrapped_text};
 use super::summary_sheet::{self, SummarySheet};
+use crate::language::Language;
 use crate::ledger::RecordState;
 use crate::sheet::write::WholeFile;
 use crate::sheet::write::xlsx::cell::{CellKind, XlsxCell};
 use crate::sheet::write::xlsx::styles::{self, CellStyles};
 use crate::sheet::write::xlsx::table::{Layout, StyledCell, Title, XlsxTable};
 use crate::sheet::write::xlsx::text::sheet_name;
-use crate::sheet::{Cell, Error, ReportWords, SUMMARY_SHEETS};
+use crate::sheet::{Cell, Error, ReportWords};
 
 /// Maximum number of notes. Excel becomes slow with many, and each needs 10 KB of memory until the workbook is saved.
 /// Further cells are coloured only.
@@ -47,6 +48,7 @@ pub(super) struct Columns<'a> {
     pub in_sight: usize,
     pub choices: &'a [Choices],
     pub words: &'a ReportWords,
+    pub language: Language,
 }
 
 /// A cell with a problem or a warning, and the message.
@@ -171,15 +173,16 @@ fn layout(columns: &Columns<'_>, lists: &'static str) -> Layout {
     let (choices, width, status) = (columns.choices.to_vec(), columns.header.len(), columns.status);
     let state = |state: RecordState| (state, columns.words.state(state.name()).to_owned());
     let states = RecordState::ALL.map(state);
+    let language = columns.language;
     let (in_sight, folded) = (columns.in_sight as u16, columns.original.end as u16..width as u16);
     Layout {
         name: columns.sheet.to_owned(),
         header: columns.header.iter().enumerate().map(title).collect(),
-        first_sheet: Some(free_name(SUMMARY_SHEETS, columns.sheet).to_owned()),
+        first_sheet: Some(free_name(columns.words.summary_sheets(), columns.sheet).to_owned()),
         finish_sheet: Box::new(move |sheet, last_row| {
             arrange(sheet, in_sight, &folded)?;
             color_states(sheet, status, last_row, &states)?;
-            add_drop_downs(sheet, &choices, width, last_row, lists)
+            add_drop_downs(sheet, &choices, width, last_row, lists, language)
         }),
     }
 }
@@ -222,7 +225,7 @@ fn color_states(
 }
 
 /// Returns the first name that no sheet of rows uses.
-fn free_name(names: [&'static str; 2], rows: &str) -> &'static str {
+fn free_name<'n>(names: [&'n str; 2], rows: &str) -> &'n str {
     let is_taken = sheet_name(rows).to_lowercase().starts_with(&names[0].to_lowercase());
     if is_taken { names[1] } else { names[0] }
 }

@@ -15,7 +15,7 @@ use super::columns::merge_columns;
 use super::part::Part;
 use crate::digest;
 use crate::ledger::{Problem, TextForm};
-use crate::sheet::{self, Book, Cell, Doubt, Row, Rows, SUMMARY_SHEETS, column_letters, write};
+use crate::sheet::{self, Book, Cell, Doubt, ReportWords, Row, Rows, column_letters, write};
 use crate::template::bind::{HEADER_SEARCH_ROWS, Missing, bind};
 use crate::template::map::fill_down::Filler;
 use crate::template::model::SheetSelect;
@@ -350,7 +350,7 @@ fn lacks_columns(path: &Path, template: &Template, missing: Missing) -> Error {
 
 /// Returns the sheets with rows, if the book is a report with a summary sheet. A large report has several.
 fn report_sheets(book: &Book, template: &Template) -> Vec<(usize, Layout)> {
-    let has_summary = book.sheets().first().is_some_and(|first| SUMMARY_SHEETS.contains(&first.as_str()));
+    let has_summary = book.sheets().first().is_some_and(|first| ReportWords::is_summary_sheet(first));
     if !has_summary || book.sheets().len() < 2 {
         return Vec::new();
     }

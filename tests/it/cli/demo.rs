@@ -67,10 +67,10 @@ fn report_opens_in_libreoffice_with_what_is_wrong_before_the_original_columns() 
     let original = ["Artikelnummer", "Bezeichnung", "Größe", "Warengruppe", "EK netto", "VK brutto", "MwSt"];
     let own = own_titles(&rows);
     assert_eq!((own.len(), &own[..7]), (10, &original[..]));
-    assert_eq!(rows[0][..3], ["sheetport_status", "sheetport_fehler", "sheetport_warnungen"]);
+    assert_eq!(rows[0][..3], ["sheetport_status", "sheetport_errors", "sheetport_warnings"]);
     assert!(rows[0][13..].iter().all(|header| header.starts_with("sheetport_")), "{:?}", rows[0]);
     let status = super::column(&rows, "sheetport_status");
     let with = |wanted| status.iter().filter(|status| **status == wanted).count();
-    assert_eq!((status.len(), with("gesendet"), with("fehlerhaft"), with("abgelehnt")), (642, 628, 11, 1));
+    assert_eq!((status.len(), with("sent"), with("rejected"), with("failed")), (642, 628, 11, 1));
     assert_eq!(super::column(&rows, original[0])[0], "004654", "zeros at the front stay");
 }

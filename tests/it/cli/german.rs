@@ -12,7 +12,7 @@ const ENGLISH: [&str; 22] = [
 ];
 
 /// Returns the English words of an output, without commands, flags, quoted texts and names of files.
-fn english(output: &str) -> BTreeSet<String> {
+pub fn english(output: &str) -> BTreeSet<String> {
     let is_command = |line: &&str| line.contains("sheetport ") || line.contains("http");
     let lines = output.lines().filter(|line| !is_command(line));
     let words =
@@ -86,6 +86,19 @@ fn errors_hints_and_the_command_line_are_german() {
     ]);
     place.write("t.toml", "record = \"item\"\n[fields.prise]\ncolumn = \"Preis\"\n");
     german(&place, &["template", "check", "t.toml"], 2).says(&["Fehler"]);
+}
+
+#[test]
+fn lists_and_kinds_of_records_in_sentences_are_german() {
+    let place = Place::new();
+    place.write("liste.csv", "Nummer;Was;Betrag\nA;B;1\n");
+    let names =
+        ["die Spalte „externalId“ oder „external_id“ oder", "oder eine mit einem von", "„Nummer“, „Was“, „Betrag“"];
+    german(&place, &["check", "liste.csv", "-t", "items"], 2).says(&names);
+    place.write("preise.csv", "SKU;Name;Preis\nA;B;1.299\nC;D;12.5\nE;F;3,5\n");
+    let readings = "diese Spalte hat „12.5“ in Zeile 3 und „3,5“ in Zeile 4; alle Zahlen der Spalte gleich schreiben";
+    let ended = german(&place, &["check", "preise.csv", "-t", "items"], 3);
+    ended.shows(&["Artikel mit der Vorlage items:", readings]);
 }
 
 #[test]

@@ -40,6 +40,7 @@ mod export_workbook;
 mod extended_templates;
 mod first_hour;
 mod german;
+mod german_reports;
 mod help;
 mod hostile;
 mod infer;

@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+use super::german::english;
 use super::process::Place;
 use super::service::Served;
 use super::tmux::Terminal;
@@ -22,6 +23,7 @@ fn shown_with(place: &Place, variables: &[(&str, &str)], words: &str) -> Option<
 fn fits(lines: &[String]) {
     for line in lines {
         let has_command = line.contains("Next") || line.starts_with("next") || line.starts_with("hint");
+        let has_command = has_command || line.contains("Weiter") || line.starts_with("Tipp");
         assert!(has_command || line.chars().count() <= usize::from(COLUMNS), "{line:?} in\n{}", lines.join("\n"));
     }
 }
@@ -44,6 +46,29 @@ fn lines_fit_into_sixty_columns() {
     place.write("p.csv", "Bestell-Nr;Was;VK netto\nA-1;Schraube;1,50\nA-2;Mutter;2,50\n");
     fits(&shown(&place, "template infer p.csv --record item -o p.toml").unwrap());
     fits(&shown(&place, "view p.csv").unwrap());
+}
+
+const PREISE: &str = "\
+Artikelnummer;Bezeichnung;Beschreibung;Preis;Währung;Status
+A-1;Sechskantschraube M8 x 40 verzinkt;Für Holz, Metall und alles andere, was zusammenhalten muss;12,90;EUR;active
+A-2;Sechskantmutter M8 verzinkt;Passt zur Schraube gleicher Größe und zu mehreren anderen;auf Anfrage;EUR;active
+A-2;Scheibe M8;Rund;0,10;Taler;active
+";
+
+#[test]
+fn german_lines_fit_into_sixty_columns_without_color_or_english() {
+    let place = Place::new();
+    place.write("preise.csv", PREISE);
+    let german = |words: &str| shown_with(&place, &[("LANG", "de_DE.UTF-8"), ("NO_COLOR", "1")], words);
+    let Some(lines) = german("check preise.csv -t items") else { return };
+    fits(&lines);
+    let text = lines.join("\n");
+    assert!(text.contains("zu korrigieren") && text.contains("„auf Anfrage“"), "{text}");
+    for words in ["view preise.csv", "template infer preise.csv --record item -o p.toml", "runs", "help not-a-number"] {
+        let lines = german(words).unwrap();
+        fits(&lines);
+        assert!(english(&lines.join("\n")).is_empty(), "{words}: {:?} in {lines:#?}", english(&lines.join("\n")));
+    }
 }
 
 #[test]

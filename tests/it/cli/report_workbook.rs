@@ -167,7 +167,7 @@ fn drop_downs_offer_the_words_of_the_sheet() {
         attributes(&part(&place.path("again.xlsx"), "xl/worksheets/sheet2.xml"), "dataValidation", "sqref").len(),
         2
     );
-    let remark = json!("Unit has no drop-down list: 20001 values are too many.");
+    let remark = json!("Unit has no drop-down list: 20,001 values are too many.");
     assert!(front(&place, "again.xlsx").contains(&vec![remark]));
     fs::remove_file(place.path("units.csv")).unwrap();
     place.sheetport(["report", "-o", "without.xlsx"]).exits(0).says(&["no drop-down lists", "units.csv"]);

@@ -2,6 +2,7 @@
 //! `src/lib.rs`), no cycles between files, where SQL may stand, and the length of files.
 
 mod cycles;
+mod pages;
 mod security;
 mod sentences;
 mod source;

@@ -11,7 +11,7 @@ use syn::visit::{self, Visit};
 use super::source;
 
 /// Macros whose first string is a format.
-const FORMATS: [&str; 7] = ["format", "format_args", "write", "writeln", "say", "print", "println"];
+const FORMATS: [&str; 8] = ["format", "format_args", "write", "writeln", "say", "say_in", "print", "println"];
 /// Macros for programmers and for the log, which is in English.
 const NOT_READ: [&str; 14] = [
     "assert",
@@ -89,7 +89,7 @@ impl Collector {
         for argument in &arguments {
             match string(argument) {
                 Some(text) if is_format => {
-                    self.add_format(&text, name == "say");
+                    self.add_format(&text, name.starts_with("say"));
                     is_format = false;
                 }
                 _ => self.visit_expr(argument),
@@ -179,7 +179,7 @@ fn has_letters(text: &str) -> bool {
 }
 
 /// Returns whether a text has two words in a row, as sentences have, and is no SQL, no code and no address.
-fn is_prose(text: &str) -> bool {
+pub fn is_prose(text: &str) -> bool {
     const SQL: [&str; 18] = [
         "ATTACH ", "DETACH ", "SELECT ", "INSERT ", "UPDATE ", "DELETE ", "CREATE ", "PRAGMA ", "WITH ", "BEGIN",
         "DROP ", "ALTER ", "LOCK ", "VACUUM", "ANALYZE", "SET ", "FROM ", "WHERE ",

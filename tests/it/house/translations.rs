@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::pages;
 use super::sentences::{self, normal};
 
 /// The sentences that wait for their translation, one per line. Set the variable to write the list again.
@@ -57,9 +58,13 @@ fn plain(text: &str) -> String {
     text.replace('{', "{{").replace('}', "}}")
 }
 
-/// Returns all sentences: of the sources, of the help and of the explanations of codes.
+/// Returns all sentences: of the sources, of the help, of the explanations of codes and of the page of reports.
 fn sources() -> BTreeSet<sentences::Sentence> {
     let mut found = sentences::all(&root("src"));
+    for name in pages::FILES {
+        let sentence = |text: &&str| sentences::Sentence { file: name.to_owned(), text: normal(text), is_prose: true };
+        found.extend(pages::texts(&pages::read(name)).iter().map(sentence));
+    }
     let mut add = |file: &str, text: &str| {
         found.insert(sentences::Sentence { file: file.to_owned(), text: plain(text), is_prose: true });
     };

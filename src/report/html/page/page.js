@@ -4,10 +4,6 @@
 
 const SIGNS = { sent: "✓", unchanged: "=", skipped: "–", rejected: "▲", failed: "✕", unknown: "?", pending: "…" };
 const STATES = Object.keys(SIGNS);
-const MEANINGS = {
-  sent: "accepted by the service", unchanged: "already in the service, not sent", skipped: "left out on purpose",
-  unknown: "may or may not have been applied", pending: "not sent yet",
-};
 // Number of rows added to the page at once. More are added while scrolling.
 const CHUNK = 100;
 // Maximum number of problems shown for a closed row, and maximum length of a value.
@@ -20,9 +16,9 @@ const INVISIBLE =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
 
 const at = (id) => document.getElementById(id);
-const counted = new Intl.NumberFormat("en");
-const words = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
-const rowsInWords = (count) => `${counted.format(count)} row${count === 1 ? "" : "s"}`;
+const language = document.documentElement.lang;
+const counted = new Intl.NumberFormat(language);
+const collator = new Intl.Collator(language, { numeric: true, sensitivity: "base" });
 
 // Creates an element with properties and children. Strings become text nodes. `set` contains ARIA and data attributes.
 function make(tag, { set = {}, ...properties } = {}, ...children) {
@@ -42,7 +38,7 @@ function visible(text) {
   return text.split(new RegExp(`(${INVISIBLE.source})`)).filter(Boolean).map((part) => {
     if (!INVISIBLE.test(part)) return part;
     const code = part.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-    return mark(`U+${code}`, "invisible character");
+    return mark(`U+${code}`, say("invisible character"));
   });
 }
 
@@ -52,7 +48,7 @@ function brief(text) {
   const begin = middle ? text.indexOf(middle[0]) : text.length;
   const [before, after] = [text.slice(0, begin), text.slice(begin + middle.length)];
   const space = (c) => (INVISIBLE.test(c) && c !== "\r" ? visible(c)[0]
-    : mark({ "\n": "↵", "\r": "↵", "\t": "⇥", "\u00a0": "NBSP" }[c] || "␣", "space"));
+    : mark({ "\n": "↵", "\r": "↵", "\t": "⇥", "\u00a0": "NBSP" }[c] || "␣", say("space")));
   const ends = (spaces) => [...spaces.slice(0, CHARACTERS)].map(space);
   const lines = cut(middle).split("\n").flatMap((line, index) => [...(index ? [space("\n")] : []), ...visible(line)]);
   return make("bdi", {}, ends(before), lines, middle.length > CHARACTERS ? "…" : null, ends(after));
@@ -76,12 +72,33 @@ function letters(column) {
 // ---- The data
 
 const source = at("data");
-const { header, sheets: severalSheets, rows } = JSON.parse(source.textContent);
+const { header, sheets: severalSheets, rows, texts = {} } = JSON.parse(source.textContent);
 source.remove();
 rows.forEach((row, place) => {
   row.place = place;
   row.faults ||= [];
 });
+
+// ---- Texts
+
+// Returns a text in the language of the page. {0} stands for the first value. The page has the translations of all texts that
+// are said here.
+function say(english, ...values) {
+  return (texts[english] || english).replace(/\{(\d)\}/g, (_, place) => values[place]);
+}
+
+function rowsInWords(count) {
+  return count === 1 ? say("{0} row", counted.format(count)) : say("{0} rows", counted.format(count));
+}
+
+const STATE_NAMES = {
+  sent: say("sent"), unchanged: say("unchanged"), skipped: say("skipped"), rejected: say("rejected"), failed: say("failed"),
+  unknown: say("unknown"), pending: say("pending"),
+};
+const MEANINGS = {
+  sent: say("accepted by the service"), unchanged: say("already in the service, not sent"), skipped: say("left out on purpose"),
+  unknown: say("may or may not have been applied"), pending: say("not sent yet"),
+};
 
 function valueOf(row, fault) {
   return fault.value || row.cells[fault.column] || "";
@@ -90,7 +107,7 @@ function valueOf(row, fault) {
 // Returns the searchable text of a row, created on first use.
 function haystack(row) {
   row.haystack ||= [
-    row.row, row.sheet, row.state, ...row.cells,
+    row.row, row.sheet, STATE_NAMES[row.state], ...row.cells,
     ...row.faults.flatMap((fault) => [header[fault.column], fault.field, fault.value, fault.message, fault.remedy]),
     row.note, row.service_id, row.ctx_id, row.job_id, row.http_status,
   ].filter((text) => text !== undefined && text !== "").join("\n").normalize("NFC").toLowerCase();
@@ -100,13 +117,13 @@ function haystack(row) {
 // ---- The view
 
 const COLUMNS = [
-  { name: "row", title: "Row", key: (row) => row.place },
-  { name: "sheet", title: "Sheet", key: (row) => row.sheet || "" },
-  { name: "status", title: "Status", key: (row) => STATES.indexOf(row.state) },
-  { name: "cell", title: "Cell", key: (row, fault) => (fault && fault.column !== undefined ? fault.column : "") },
-  { name: "value", title: "Value", key: (row, fault) => (fault ? numberOrText(valueOf(row, fault)) : "") },
-  { name: "field", title: "Field", key: (row, fault) => (fault && fault.field) || "" },
-  { name: "problem", title: "What is wrong", key: (row, fault) => (fault ? fault.message : noteOf(row)) },
+  { name: "row", title: say("Row"), key: (row) => row.place },
+  { name: "sheet", title: say("Sheet"), key: (row) => row.sheet || "" },
+  { name: "status", title: say("Status"), key: (row) => STATES.indexOf(row.state) },
+  { name: "cell", title: say("Cell"), key: (row, fault) => (fault && fault.column !== undefined ? fault.column : "") },
+  { name: "value", title: say("Value"), key: (row, fault) => (fault ? numberOrText(valueOf(row, fault)) : "") },
+  { name: "field", title: say("Field"), key: (row, fault) => (fault && fault.field) || "" },
+  { name: "problem", title: say("What is wrong"), key: (row, fault) => (fault ? fault.message : noteOf(row)) },
 ].filter(({ name }) => name !== "sheet" || severalSheets);
 
 function noteOf(row) {
@@ -140,7 +157,7 @@ function compare(a, b, direction) {
   if (a === "" || b === "") return (a === "") - (b === "");
   const [first, second] = [typeof a === "number", typeof b === "number"];
   if (first && second) return (a - b) * direction;
-  return (first !== second ? second - first : words.compare(a, b)) * direction;
+  return (first !== second ? second - first : collator.compare(a, b)) * direction;
 }
 
 const view = { state: "", cause: null, search: "", sort: "row", descending: false };
@@ -199,7 +216,7 @@ function show() {
   showMore(CHUNK);
   const count = matching.length;
   at("shown").replaceChildren(
-    count === rows.length ? `${rowsInWords(count)} shown` : `${counted.format(count)} of ${rowsInWords(rows.length)} shown`,
+    count === rows.length ? say("{0} shown", rowsInWords(count)) : say("{0} of {1} shown", counted.format(count), rowsInWords(rows.length)),
     make("span", { className: "printed" }, inWords()));
   at("none").hidden = count > 0;
   list.hidden = count === 0;
@@ -210,9 +227,11 @@ function show() {
 
 // Describes the current filters for printing.
 function inWords() {
-  const parts = [view.state, causeInWords(), view.search && `“${view.search}”`].filter(Boolean);
+  const parts = [STATE_NAMES[view.state], causeInWords(), view.search && say("“{0}”", view.search)].filter(Boolean);
   const { title } = COLUMNS.find(({ name }) => name === view.sort);
-  if (view.sort !== "row" || view.descending) parts.push(`by ${title.toLowerCase()}${view.descending ? ", last first" : ""}`);
+  // German nouns begin with a capital.
+  const sorted = say("by {0}", language === "en" ? title.toLowerCase() : title);
+  if (view.sort !== "row" || view.descending) parts.push(sorted + (view.descending ? say(", last first") : ""));
   return parts.length ? `: ${parts.join("; ")}` : "";
 }
 
@@ -235,8 +254,8 @@ function showControls() {
   }
   const cause = at("cause");
   cause.hidden = view.cause === null;
-  cause.replaceChildren(make("span", { className: "label" }, causeInWords() || "Unknown cause"),
-    make("span", { set: { "aria-hidden": "true" } }, "✕"), make("span", { className: "unseen" }, ", show all causes"));
+  cause.replaceChildren(make("span", { className: "label" }, causeInWords() || say("Unknown cause")),
+    make("span", { set: { "aria-hidden": "true" } }, "✕"), make("span", { className: "unseen" }, say(", show all causes")));
 }
 
 // ---- The table
@@ -258,7 +277,7 @@ function showMore(count) {
   inPage += next.length;
   const left = matching.length - inPage;
   at("more").hidden = left === 0;
-  at("all").textContent = `Show ${left === 1 ? "the last row" : `the other ${rowsInWords(left)}`}`;
+  at("all").textContent = left === 1 ? say("Show the last row") : say("Show the other {0}", rowsInWords(left));
 }
 
 // Adds all rows to the page, some per frame, so that it stays responsive.
@@ -283,7 +302,7 @@ function body(row) {
     group.append(make("tr", { set: { role: "row" } }, line === 0 ? rowCells(row, lines) : null, cells));
   }
   const more = row.faults.length - faults.length;
-  if (more > 0) group.lastChild.lastChild.append(make("p", { className: "hint" }, `and ${counted.format(more)} more: open the row`));
+  if (more > 0) group.lastChild.lastChild.append(make("p", { className: "hint" }, say("and {0} more: open the row", counted.format(more))));
   if (open.has(row)) group.append(detail(row));
   return group;
 }
@@ -297,7 +316,7 @@ function rowCells(row, lines) {
   const isOpen = open.has(row);
   const button = make("button", { type: "button", className: "toggle", set: { "aria-expanded": isOpen } },
     make("span", { className: "chevron", set: { "aria-hidden": "true" } }),
-    make("span", { className: "unseen" }, "Row "), String(row.row));
+    make("span", { className: "unseen" }, `${say("Row")} `), String(row.row));
   const number = make("th", { scope: "row", className: "row", set: { role: "rowheader" } }, button);
   const cells = [number, severalSheets ? cell("sheet", whole(row.sheet || "")) : null, cell("status", badge(row.state))];
   if (lines > 1) cells.forEach((one) => one && Object.assign(one, { rowSpan: lines }));
@@ -305,7 +324,7 @@ function rowCells(row, lines) {
 }
 
 function badge(state) {
-  return make("span", { className: `badge ${state}` }, make("span", { set: { "aria-hidden": "true" } }, SIGNS[state]), state);
+  return make("span", { className: `badge ${state}` }, make("span", { set: { "aria-hidden": "true" } }, SIGNS[state]), STATE_NAMES[state]);
 }
 
 function faultCells(row, fault) {
@@ -314,14 +333,14 @@ function faultCells(row, fault) {
   const column = fault.column === undefined ? null : make("span", { className: "letters" }, letters(fault.column));
   return [
     cell("cell", column, column && name ? " " : null, name ? brief(name) : null),
-    cell("value", value ? brief(value) : column ? make("span", { className: "blank" }, "blank") : null),
+    cell("value", value ? brief(value) : column ? make("span", { className: "blank" }, say("blank")) : null),
     cell("field", whole(fault.field || "")),
     cell("problem", warning(fault), whole(fault.message), remedy(fault)),
   ];
 }
 
 function warning(fault) {
-  return fault.warns ? make("b", {}, "Warning: ") : null;
+  return fault.warns ? make("b", {}, `${say("Warning:")} `) : null;
 }
 
 function remedy(fault) {
@@ -338,9 +357,9 @@ function detail(row) {
   const width = Math.max(header.length, row.cells.length);
   const long = new Map(row.cut);
   const cells = Array.from({ length: width }, (_, column) => original(row, column, long.get(column)));
-  const button = make("button", { type: "button", className: "copy-row" }, "Copy this row");
+  const button = make("button", { type: "button", className: "copy-row" }, say("Copy this row"));
   const inside = make("div", { className: "detail" },
-    make("div", { className: "detail-head" }, make("h3", {}, `Original row ${row.row}`), button),
+    make("div", { className: "detail-head" }, make("h3", {}, say("Original row {0}", row.row)), button),
     make("dl", { className: "cells" }, cells),
     known(row));
   return make("tr", { className: "open", set: { role: "row" } },
@@ -352,11 +371,11 @@ function original(row, column, length) {
   const faults = row.faults.filter((fault) => fault.column === column);
   const state = faults.every((fault) => fault.warns) ? "unknown" : row.state;
   const cutAt = length === undefined ? null : make("p", { className: "hint" },
-    `The first ${counted.format(row.cells[column].length)} of ${counted.format(length)} characters; a .csv report has the complete text.`);
+    say("The first {0} of {1} characters; a .csv report has the complete text.", counted.format(row.cells[column].length), counted.format(length)));
   return make("div", { className: faults.length ? `at-fault ${state}` : "" },
     make("dt", {}, make("span", { className: "letters" }, letters(column)), " ", whole(header[column] || "")),
     make("dd", {},
-      text ? make("div", { className: "text", tabIndex: text.length > 600 ? 0 : -1 }, whole(text)) : make("span", { className: "blank" }, "blank"),
+      text ? make("div", { className: "text", tabIndex: text.length > 600 ? 0 : -1 }, whole(text)) : make("span", { className: "blank" }, say("blank")),
       cutAt,
       faults.map((fault) => make("p", { className: "fault" },
         make("span", { className: "sign", set: { "aria-hidden": "true" } }, `${fault.warns ? "!" : SIGNS[row.state]} `), warning(fault), whole(fault.message), remedy(fault)))));
@@ -364,8 +383,8 @@ function original(row, column, length) {
 
 function known(row) {
   const facts = [
-    ["Status", row.state], ["HTTP status", row.http_status], ["Attempts", row.attempts],
-    ["Service id", row.service_id], ["Context id", row.ctx_id], ["Job id", row.job_id],
+    [say("Status"), STATE_NAMES[row.state]], [say("HTTP status"), row.http_status], [say("Attempts"), row.attempts],
+    [say("Service id"), row.service_id], [say("Context id"), row.ctx_id], [say("Job id"), row.job_id],
   ];
   const elsewhere = row.faults.filter((fault) => fault.column === undefined);
   return make("div", { className: "known" },
@@ -409,35 +428,37 @@ function line(cells) {
 function copyRows(some, withHeader, button) {
   const lines = some.map((row) => line(row.cells));
   const long = some.reduce((count, row) => count + (row.cut ? row.cut.length : 0), 0);
-  const warning = long ? ` ${counted.format(long)} cell${long === 1 ? " is" : "s are"} cut; a .csv report has the complete text.` : "";
-  copy((withHeader ? [line(header), ...lines] : lines).join("\n"), `${rowsInWords(some.length)} copied.${warning}`, button);
+  const notes = [say("{0} copied.", rowsInWords(some.length))];
+  if (long === 1) notes.push(say("1 cell is cut; a .csv report has the complete text."));
+  if (long > 1) notes.push(say("{0} cells are cut; a .csv report has the complete text.", counted.format(long)));
+  copy((withHeader ? [line(header), ...lines] : lines).join("\n"), notes.join(" "), button);
 }
 
 async function copy(text, done, button) {
   try {
     await navigator.clipboard.writeText(text);
-    say(done);
+    announce(done);
   } catch {
     // Some browsers block the clipboard for local files. Fall back to the old API, or to manual copying.
-    const field = make("textarea", { className: "copied", value: text, readOnly: true, set: { "aria-label": "Text to be copied" } });
+    const field = make("textarea", { className: "copied", value: text, readOnly: true, set: { "aria-label": say("Text to be copied") } });
     button.after(field);
     field.select();
     if (document.execCommand("copy")) {
       field.remove();
       button.focus();
-      say(done);
+      announce(done);
     } else {
       field.addEventListener("blur", () => field.remove());
-      say("The browser blocked copying. The text is selected: press Ctrl+C or ⌘C.");
+      announce(say("The browser blocked copying. The text is selected: press Ctrl+C or ⌘C."));
     }
   }
 }
 
-let saying;
-function say(text) {
+let announcing;
+function announce(text) {
   said.textContent = text;
-  clearTimeout(saying);
-  saying = setTimeout(() => { said.textContent = ""; }, 6000);
+  clearTimeout(announcing);
+  announcing = setTimeout(() => { said.textContent = ""; }, 6000);
 }
 
 // ---- Events
@@ -500,7 +521,7 @@ function listen() {
     inPage = 0;
     showMore(PRINTED);
     at("unprinted").hidden = inPage === matching.length;
-    at("unprinted").firstChild.textContent = `The first ${counted.format(inPage)} of ${rowsInWords(matching.length)} are printed.`;
+    at("unprinted").firstChild.textContent = say("The first {0} of {1} are printed.", counted.format(inPage), rowsInWords(matching.length));
     for (const details of document.querySelectorAll("details")) details.open = true;
   });
   window.addEventListener("afterprint", () => {
@@ -546,7 +567,7 @@ function choices() {
   const choice = (value, name, count) =>
     make("button", { type: "button", value }, `${name} `, make("span", { className: "number" }, counted.format(count)));
   if (used.length < 2) at("choices").hidden = true;
-  else at("choices").append(choice("", "All", rows.length), ...used.map((state) => choice(state, state, counts.get(state))));
+  else at("choices").append(choice("", say("All"), rows.length), ...used.map((state) => choice(state, STATE_NAMES[state], counts.get(state))));
 }
 
 const list = at("list");
@@ -554,13 +575,13 @@ const said = make("p", { id: "said", set: { role: "status" } });
 document.body.append(said);
 
 for (const time of document.querySelectorAll("time")) {
-  const here = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
+  const here = new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
   time.title = time.textContent;
   time.textContent = here.format(new Date(time.dateTime));
 }
 for (const button of document.querySelectorAll("[data-copies]")) {
   button.hidden = false;
-  button.addEventListener("click", () => copy(at(button.dataset.copies).textContent, "Copied.", button));
+  button.addEventListener("click", () => copy(at(button.dataset.copies).textContent, say("Copied."), button));
 }
 if (list) {
   at("table").hidden = false;

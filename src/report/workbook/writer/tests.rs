@@ -12,8 +12,8 @@ const HEADER: [&str; 2] = ["SKU", "Name"];
 
 /// The columns of a sheet without those of a report.
 fn columns<'a>(header: &'a [&'a str]) -> Columns<'a> {
-    let (original, words) = (0..header.len(), ReportWords::of(None));
-    Columns { sheet: "Items", header, original, status: 9, texts: [9, 9], in_sight: 0, choices: &[], words }
+    let (original, words, language) = (0..header.len(), ReportWords::of(None), Language::default());
+    Columns { sheet: "Items", header, original, status: 9, texts: [9, 9], in_sight: 0, choices: &[], words, language }
 }
 
 fn create(folder: &Path, columns: &Columns<'_>, max_rows: u32) -> ReportWorkbook {

@@ -91,19 +91,21 @@ impl AmbiguousNumber {
     /// Returns both readings, and instructions for choosing between them.
     pub(in crate::template) fn remedy(&self) -> String {
         let AmbiguousNumber { example, readings: [grouped, fraction], locales: [one, other], evidence } = self;
-        let mut remedy = format!("'{example}' is {grouped} or {fraction}");
-        for (index, Example { row, text }) in evidence.iter().enumerate() {
-            remedy.push_str(if index == 0 { ": this column has " } else { " and " });
-            remedy.push_str(&format!("'{text}' in row {row}"));
-        }
-        remedy.push_str(&match evidence.as_slice() {
+        match evidence.as_slice() {
             [] => format!(
-                "; say which with --locale, or by a line under [sheet] or the field in the template: locale = \"{one}\" \
-                 for {grouped}, \"{other}\" for {fraction}"
+                "'{example}' is {grouped} or {fraction}; say which with --locale, or by a line under [sheet] or the field in \
+                 the template: locale = \"{one}\" for {grouped}, \"{other}\" for {fraction}"
             ),
-            _ => "; write all numbers of the column in the same way".to_owned(),
-        });
-        remedy
+            [Example { row, text }] => format!(
+                "'{example}' is {grouped} or {fraction}: this column has '{text}' in row {row}; write all numbers of the \
+                 column in the same way"
+            ),
+            [first, second, ..] => format!(
+                "'{example}' is {grouped} or {fraction}: this column has '{}' in row {} and '{}' in row {}; write all numbers \
+                 of the column in the same way",
+                first.text, first.row, second.text, second.row
+            ),
+        }
     }
 }
 
