@@ -180,9 +180,12 @@ impl Catalogue {
             let most = if at == 0 { pieces.len() - 1 } else { pieces.len() - at };
             let longest = (1..=most).rev().find_map(|count| {
                 let sentence = pieces[at..at + count].join(separator);
-                let (entry, values) = self.best(&sentence)?;
-                let fits = count == 1 || entry.english_has(separator);
-                let text = if fits { self.filled(entry, &values, depth + 1)? } else { return None };
+                let own = self.best(&sentence).filter(|(entry, _)| count == 1 || entry.english_has(separator));
+                let text = match own {
+                    Some((entry, values)) => self.filled(entry, &values, depth + 1)?,
+                    None if at > 0 && count == 1 => self.behind(separator, &sentence, depth)?,
+                    None => return None,
+                };
                 Some((count, text))
             });
             let (count, text) = match longest {
@@ -197,6 +200,15 @@ impl Catalogue {
             at += count;
         }
         (found > 0).then(|| translated.join(separator))
+    }
+
+    /// Translates a sentence whose entry begins with the separator in front of it.
+    fn behind(&self, separator: &str, sentence: &str, depth: usize) -> Option<String> {
+        let text = format!("{separator}{sentence}");
+        let (entry, values) = self.best(&text)?;
+        let is_behind = matches!(entry.english.first(), Some(Part::Text(text)) if text.starts_with(separator));
+        let translated = if is_behind { self.filled(entry, &values, depth + 1)? } else { return None };
+        translated.strip_prefix(separator).map(str::to_owned)
     }
 
     /// Returns the entry that fits a text best, and the values of the text.
@@ -321,6 +333,7 @@ mod tests {
 "{0} can't be read: {1}" = "{0} ist nicht lesbar: {1}"
 "it is empty" = "sie ist leer"
 "'{0}' is not a number" = "„{0}“ ist keine Zahl"
+"; did you mean {0}?" = "; war {0} gemeint?"
 "{0} of {1} left out" = "{0} von {1} {1|ausgelassen|weggelassen}"
 "write a number" = "eine Zahl schreiben"
 "row {0} has {1}: {2}" = "{1} in Zeile {0}: {2}"
@@ -341,6 +354,7 @@ mod tests {
             ("3 of 1 entry left out", "3 von 1 Eintrag ausgelassen"),
             ("write a number; it is empty", "eine Zahl schreiben; sie ist leer"),
             ("row 3 has x: y", "x in Zeile 3: y"),
+            ("it is empty; did you mean x?; something else", "sie ist leer; war x gemeint?; something else"),
             ("it is empty; row 3 has x: y; write a number", "sie ist leer; x in Zeile 3: y; eine Zahl schreiben"),
             ("written as 3 rows", "written as 3 rows"),
             ("a column called 'a' or 'b' is needed", "eine Spalte namens „a“ oder „b“ ist nötig"),

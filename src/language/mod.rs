@@ -30,6 +30,7 @@ const GERMAN: Source = Source {
         include_str!("de/problems.toml"),
         include_str!("de/errors.toml"),
         include_str!("de/templates.toml"),
+        include_str!("de/review.toml"),
         include_str!("de/help.toml"),
         include_str!("de/codes.toml"),
         include_str!("de/short.toml"),
@@ -88,6 +89,18 @@ impl Language {
     /// Translates a finished sentence, or several that `; ` or `. ` separates. Unknown ones stay as they are.
     pub fn message(self, english: &str) -> Cow<'_, str> {
         self.catalogue().map_or(Cow::Borrowed(english), |catalogue| catalogue.message(english))
+    }
+
+    /// Translates a text line by line, such as an error that shows lines of a file.
+    pub fn lines(self, english: &str) -> String {
+        /// What advice below a line of a file begins with.
+        const HELP: &str = "= help: ";
+        let line = |line: &str| {
+            let text = line.trim_start();
+            let text = text.strip_prefix(HELP).unwrap_or(text);
+            format!("{}{}", &line[..line.len() - text.len()], self.message(text))
+        };
+        english.split('\n').map(line).collect::<Vec<_>>().join("\n")
     }
 
     /// Translates a word that stands alone, such as the name of a state.
@@ -170,16 +183,9 @@ pub fn usage(english: &str) -> String {
     help(&lines(english)).into_owned()
 }
 
-/// Translates a text line by line, such as an error that shows lines of a file.
+/// Translates a text line by line to the language of the process.
 pub fn lines(english: &str) -> String {
-    /// What advice below a line of a file begins with.
-    const HELP: &str = "= help: ";
-    let line = |line: &str| {
-        let text = line.trim_start();
-        let text = text.strip_prefix(HELP).unwrap_or(text);
-        format!("{}{}", &line[..line.len() - text.len()], message(text))
-    };
-    english.split('\n').map(line).collect::<Vec<_>>().join("\n")
+    chosen().lines(english)
 }
 
 /// Translates a word that stands alone to the language of the process.

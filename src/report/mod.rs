@@ -28,6 +28,7 @@ pub use self::model::{Format, Request, RowFilter, Written};
 use self::row::Subject;
 
 pub use self::row::{COLUMNS, COLUMNS_IN_FRONT};
+pub(crate) use self::translator::Translator;
 pub use self::workbook::choices::{Choices, MAX_CHOICES};
 
 /// Refused records in memory at a time.

@@ -1,4 +1,4 @@
-//! Problems in the language of a report.
+//! Problems in the language of a report, or of a browser.
 
 use std::collections::HashMap;
 
@@ -15,13 +15,13 @@ const ABOUT_ANSWERS: [&str; 5] =
     ["the service ", "the answer ", "an earlier request ", "no request for this record ", "… and "];
 
 /// Translates problems, and remembers the translations.
-pub(super) struct Translator {
+pub(crate) struct Translator {
     language: Language,
     known: HashMap<String, String>,
 }
 
 impl Translator {
-    pub(super) fn new(language: Language) -> Translator {
+    pub(crate) fn new(language: Language) -> Translator {
         Translator { language, known: HashMap::new() }
     }
 
@@ -37,7 +37,8 @@ impl Translator {
         let is_answered = record.outcome.state != RecordState::Unknown || record.outcome.http_status.is_some();
         for problem in record.outcome.problems.iter_mut().chain(&mut record.warnings) {
             if problem.code == FROM_SERVICE && is_answered {
-                self.answer(problem);
+                problem.message = self.answer(&problem.message);
+                problem.remedy = self.text(&problem.remedy);
             } else {
                 self.problem(problem);
             }
@@ -50,18 +51,18 @@ impl Translator {
         problem.remedy = self.text(&problem.remedy);
     }
 
-    /// Translates what Sheetport says about an answer, and the remedy. Messages of the service stay as they are.
-    fn answer(&mut self, problem: &mut Problem) {
-        let message = &problem.message;
-        if ABOUT_ANSWERS.iter().any(|start| message.starts_with(start)) {
-            // The service's message is after the colon.
-            let (own, of_service) = message.split_at(message.find(": ").unwrap_or(message.len()));
-            problem.message = format!("{}{of_service}", self.text(own));
+    /// Translates what Sheetport says about an answer. Messages of the service stay as they are.
+    pub(crate) fn answer(&mut self, message: &str) -> String {
+        if !ABOUT_ANSWERS.iter().any(|start| message.starts_with(start)) {
+            return message.to_owned();
         }
-        problem.remedy = self.text(&problem.remedy);
+        // The service's message is after the colon.
+        let (own, of_service) = message.split_at(message.find(": ").unwrap_or(message.len()));
+        format!("{}{of_service}", self.text(own))
     }
 
-    fn text(&mut self, english: &str) -> String {
+    /// Translates sentences.
+    pub(crate) fn text(&mut self, english: &str) -> String {
         if let Some(known) = self.known.get(english) {
             return known.clone();
         }
@@ -92,10 +93,7 @@ mod tests {
                 "der Dienst hat den Datensatz ohne Begründung abgelehnt",
             ),
         ] {
-            let remedy = "fill in the cell".to_owned();
-            let mut problem = Problem { remedy, ..Problem::of_record(FROM_SERVICE, message) };
-            Translator::new(Language::of("de")).answer(&mut problem);
-            assert_eq!((problem.message.as_str(), problem.remedy.as_str()), (expected, "die Zelle ausfüllen"));
+            assert_eq!(Translator::new(Language::of("de")).answer(message), expected);
         }
         let mut problem = Problem { value: "is blank".to_owned(), ..Problem::of_record("blank", "is blank") };
         Translator::new(Language::of("de")).problem(&mut problem);

@@ -5,6 +5,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::failure::Failure;
+use crate::language::Language;
 use crate::web_server::page;
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -62,13 +63,21 @@ fn file(name: &str) -> Response {
 
 /// Returns the words in the language of the browser.
 pub(super) async fn words(headers: HeaderMap) -> Response {
-    let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let (language, text) = language_of(accepted);
+    let (language, text) = language_of(accepted(&headers));
     let mut response = page(changed(&format!("words/{language}.json")).unwrap_or(text), WORDS);
     if let Ok(language) = language.parse() {
         response.headers_mut().insert(header::CONTENT_LANGUAGE, language);
     }
     response
+}
+
+/// Returns the language of the browser, for what the program says.
+pub(super) fn language(headers: &HeaderMap) -> Language {
+    Language::of(language_of(accepted(headers)).0)
+}
+
+fn accepted(headers: &HeaderMap) -> &str {
+    headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
 /// Returns the first available language of an `Accept-Language` list such as `de-AT,de;q=0.9,en;q=0.8`.
@@ -133,8 +142,7 @@ mod tests {
         let keys = |text: &str| -> BTreeSet<String> {
             let words: Map<String, Value> = serde_json::from_str(text).expect("JSON");
             // In English, the words of the program itself are shown.
-            let is_of_program = |key: &str| ["text.", "say."].iter().any(|start| key.starts_with(start));
-            words.into_iter().map(|(key, _)| key).filter(|key| !is_of_program(key)).collect()
+            words.into_iter().map(|(key, _)| key).filter(|key| !key.starts_with("text.")).collect()
         };
         let (_, english) = LANGUAGES[0];
         for (language, text) in LANGUAGES {

@@ -46,6 +46,6 @@ impl From<operations::Error> for Failure {
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        json_response(self.status, &json!({"message": self.message, "hint": self.hint}))
+        json_response(self.status, json!({"message": self.message, "hint": self.hint}))
     }
 }

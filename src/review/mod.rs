@@ -12,6 +12,7 @@
 //! | `sending`, `progress` | sending a file or the rest of a run, and the progress shown on the page |
 //! | `handlers` | one function for each request, in a file for each part of the page |
 //! | `view`, `run_view`, `json`, `failure` | the responses, as JSON |
+//! | `translation` | the responses in the language of the browser |
 
 mod access;
 mod app;
@@ -28,6 +29,7 @@ mod run_view;
 mod sending;
 mod server;
 mod session;
+mod translation;
 mod view;
 
 pub use server::Server;

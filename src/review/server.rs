@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
 use tower::ServiceExt;
 
 use super::access::{self, Access};
 use super::app::App;
-use super::{assets, handlers};
+use super::{assets, handlers, translation};
 use crate::operations::{Context, InputFile};
 use crate::web_server;
 
@@ -107,5 +107,6 @@ fn router(app: Arc<App>) -> Router {
         .fallback(assets::not_found)
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(from_fn_with_state(Arc::clone(&app.access), access::require_own_page))
+        .layer(from_fn(translation::in_language_of_browser))
         .with_state(app)
 }

@@ -33,7 +33,7 @@ pub(in crate::review) async fn cause_rows(
         let rows = rows.iter().map(|row| view::row(row, state.sheet.sheet, state.log.current(), Some(checked), false));
         Ok(json!({"from": from, "rows": rows.collect::<Vec<_>>(), "total": problems.len()}))
     });
-    Ok(ok(&value.await?))
+    Ok(ok(value.await?))
 }
 
 /// A fix in the notation of the page.
@@ -99,7 +99,7 @@ pub(in crate::review) async fn fixes(State(app): State<Arc<App>>, Path((id, caus
             Ok(json!({"choices": choices, "allowed": rows.allowed()}))
         })
     });
-    Ok(ok(&value.await?))
+    Ok(ok(value.await?))
 }
 
 pub(in crate::review) async fn preview_fix(
@@ -111,7 +111,7 @@ pub(in crate::review) async fn preview_fix(
         let session = app.session(id)?;
         with_cause(&session, cause, revision, |rows| Ok(view::preview(&rows.preview(&fix.into())?)))
     });
-    Ok(ok(&value.await?))
+    Ok(ok(value.await?))
 }
 
 pub(in crate::review) async fn fix(
@@ -141,7 +141,7 @@ pub(in crate::review) async fn can_remember(State(app): State<Arc<App>>, Path(id
         };
         Ok(json!({"why_not": why_not}))
     });
-    Ok(ok(&value.await?))
+    Ok(ok(value.await?))
 }
 
 pub(in crate::review) async fn remember(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {

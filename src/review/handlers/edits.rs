@@ -62,7 +62,7 @@ pub(in crate::review) async fn edit(
         let check = known.is_some().then(|| view::check(&state));
         Ok(json!({"rows": verdicts, "edits": view::edits(&state), "revision": state.revision, "check": check}))
     });
-    Ok(ok(&value.await?))
+    Ok(ok(value.await?))
 }
 
 fn edited(row: &Row, sheet: usize, edits: &Edits) -> Row {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
@@ -11,7 +12,7 @@ use super::super::app::App;
 use super::super::failure::Failure;
 use super::super::posted::Posted;
 use super::super::sending::{self, Again};
-use super::super::{run_view, view};
+use super::super::{assets, run_view, view};
 use super::sending::{Events, events_of};
 use super::sheet::Window;
 use super::{Answer, MAX_ROWS, blocking, ok};
@@ -35,14 +36,14 @@ pub(in crate::review) async fn runs(
 ) -> Answer {
     let filter = RunFilter { file: Some(file.as_str()).filter(|file| !file.is_empty()), ..RunFilter::default() };
     let runs = list_existing_runs(&app.context, filter, MAX_RUNS).await?;
-    Ok(ok(&json!({"runs": runs.iter().map(run_view::listed).collect::<Vec<_>>()})))
+    Ok(ok(json!({"runs": runs.iter().map(run_view::listed).collect::<Vec<_>>()})))
 }
 
 /// Describes a run, and the progress of sending its remaining or failed records.
 pub(in crate::review) async fn run(State(app): State<Arc<App>>, Path(run): Path<RunId>) -> Answer {
     let mut value = run_view::result(&run_result(&app.context, run).await?);
     value["status"] = app.run(run).status();
-    Ok(ok(&value))
+    Ok(ok(value))
 }
 
 /// Opens the rows of a run that were not accepted, for review.
@@ -51,7 +52,7 @@ pub(in crate::review) async fn open(State(app): State<Arc<App>>, Path(run): Path
         let report = Handle::current().block_on(report_to_review(&app.context, run))?;
         app.open(InputFile::at(&report))
     });
-    Ok(ok(&json!({"review": number.await?})))
+    Ok(ok(json!({"review": number.await?})))
 }
 
 /// Lists the records of a run with an unknown outcome.
@@ -67,7 +68,7 @@ pub(in crate::review) async fn unknown(
     let from = usize::try_from(window.from).unwrap_or(usize::MAX);
     let shown = records.iter().skip(from).take(window.count.clamp(1, MAX_ROWS));
     let shown: Vec<Value> = shown.map(run_view::unknown).collect();
-    Ok(ok(&json!({"records": shown, "total": records.len()})))
+    Ok(ok(json!({"records": shown, "total": records.len()})))
 }
 
 /// A person's verdict on records of a run.
@@ -100,7 +101,7 @@ pub(in crate::review) async fn resolve(
         let revision = session.expire();
         session.sending.set_counts(run, &counts, Some(revision));
     }
-    Ok(ok(&run_view::result(&result)))
+    Ok(ok(run_view::result(&result)))
 }
 
 #[derive(Deserialize)]
@@ -120,18 +121,22 @@ pub(in crate::review) async fn send(
         return Err(Failure::bad_request(message));
     }
     sending::start_again(&app, run, again, rate.as_deref())?;
-    Ok(ok(&app.run(run).status()))
+    Ok(ok(app.run(run).status()))
 }
 
 pub(in crate::review) async fn stop(State(app): State<Arc<App>>, Path(run): Path<RunId>) -> Answer {
     let progress = app.run(run);
     progress.stop();
-    Ok(ok(&progress.status()))
+    Ok(ok(progress.status()))
 }
 
 /// Tells of the progress of a run, until the page is closed.
-pub(in crate::review) async fn events(State(app): State<Arc<App>>, Path(run): Path<RunId>) -> Result<Events, Failure> {
+pub(in crate::review) async fn events(
+    State(app): State<Arc<App>>,
+    Path(run): Path<RunId>,
+    headers: HeaderMap,
+) -> Result<Events, Failure> {
     // Fails for a run that does not exist, instead of creating a progress for it.
     show_run(&app.context, Some(run)).await?;
-    Ok(events_of(app.run(run).live()))
+    Ok(events_of(app.run(run).live(), assets::language(&headers)))
 }

@@ -27,7 +27,7 @@ const MAX_ROWS: usize = 500;
 
 type Answer = Result<Response, Failure>;
 
-fn ok(value: &Value) -> Response {
+fn ok(value: Value) -> Response {
     json_response(StatusCode::OK, value)
 }
 
@@ -48,5 +48,5 @@ async fn change(
         work(&app, &session)?;
         Ok(view::review(&session))
     });
-    Ok(ok(&value.await?))
+    Ok(ok(value.await?))
 }

@@ -32,7 +32,7 @@ pub(in crate::review) async fn proposed(State(app): State<Arc<App>>, Path(id): P
             "scheduler": Scheduler::usual().name(),
         }))
     });
-    Ok(ok(&value.await?))
+    Ok(ok(value.await?))
 }
 
 #[derive(Deserialize)]
@@ -75,7 +75,7 @@ pub(in crate::review) async fn set_up(
             "remove": job.remove,
         }))
     });
-    Ok(ok(&value.await?))
+    Ok(ok(value.await?))
 }
 
 /// Returns the default choices for a file: an inbox beside the file, or in the home folder for a file dropped on the page.

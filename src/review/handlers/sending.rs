@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Path, State};
+use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, KeepAliveStream, Sse};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use serde::Deserialize;
@@ -12,13 +13,14 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use super::super::app::App;
-use super::super::comparing;
 use super::super::failure::Failure;
 use super::super::posted::Posted;
 use super::super::progress::Live;
 use super::super::sending::{self, SendRequest};
 use super::super::session::Session;
+use super::super::{assets, comparing, translation};
 use super::{Answer, ok};
+use crate::language::Language;
 use crate::operations;
 
 /// Interval of keep-alive messages.
@@ -35,7 +37,7 @@ pub(in crate::review) async fn send(
 ) -> Answer {
     let session = app.session(id)?;
     sending::start(&app, &session, request)?;
-    Ok(ok(&session.sending.status()))
+    Ok(ok(session.sending.status()))
 }
 
 #[derive(Deserialize)]
@@ -55,26 +57,30 @@ pub(in crate::review) async fn compare(
         comparing::start(&app, &session, rate);
     }
     let (words, per_second) = operations::review::pace(&app.context, rate).await?;
-    Ok(ok(&json!({"rate": words, "per_second": per_second, "comparison": session.sending.comparison()})))
+    Ok(ok(json!({"rate": words, "per_second": per_second, "comparison": session.sending.comparison()})))
 }
 
 pub(in crate::review) async fn stop(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
     let session = app.session(id)?;
     session.sending.stop();
-    Ok(ok(&session.sending.status()))
+    Ok(ok(session.sending.status()))
 }
 
 /// Messages of the server to a page.
 pub(in crate::review) type Events = Sse<KeepAliveStream<BoxStream<'static, Result<Event, Infallible>>>>;
 
 /// Tells of progress and of changes by other tabs and other people, until the page is closed.
-pub(in crate::review) async fn events(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Result<Events, Failure> {
+pub(in crate::review) async fn events(
+    State(app): State<Arc<App>>,
+    Path(id): Path<u64>,
+    headers: HeaderMap,
+) -> Result<Events, Failure> {
     let session = app.session(id)?;
     let live = session.sending.live();
     if session.begin_watching() {
         tokio::spawn(watch_edits(app, session));
     }
-    Ok(events_of(live))
+    Ok(events_of(live, assets::language(&headers)))
 }
 
 /// Looks for edits of other people while a page is open.
@@ -89,13 +95,13 @@ async fn watch_edits(app: Arc<App>, session: Arc<Session>) {
 }
 
 /// Returns a stream of events: the current progress, then every change.
-pub(super) fn events_of(mut live: watch::Receiver<Live>) -> Events {
+pub(super) fn events_of(mut live: watch::Receiver<Live>, language: Language) -> Events {
     live.mark_changed();
-    let events = stream::unfold(live, |mut live| async move {
+    let events = stream::unfold(live, move |mut live| async move {
         live.changed().await.ok()?;
         let now = live.borrow_and_update().clone();
-        let event = Event::default()
-            .data(json!({"revision": now.revision, "status": now.status, "comparison": now.comparison}).to_string());
+        let told = json!({"revision": now.revision, "status": now.status, "comparison": now.comparison});
+        let event = Event::default().data(translation::translated(told, language).to_string());
         tokio::time::sleep(PROGRESS).await;
         Some((Ok(event), live))
     });

@@ -73,7 +73,7 @@ pub(in crate::review) async fn rows(
             json!({"from": from, "rows": rows, "total": extent.rows, "is_complete": extent.is_complete, "revision": state.revision}),
         )
     });
-    Ok(ok(&value.await?))
+    Ok(ok(value.await?))
 }
 
 #[derive(Deserialize)]
@@ -95,7 +95,7 @@ pub(in crate::review) async fn cell(
         let edited = state.log.current().of_row(state.sheet.sheet, row.number);
         Ok(json!({"text": view::text_of(row, edited, column)}))
     });
-    Ok(ok(&value.await?))
+    Ok(ok(value.await?))
 }
 
 #[derive(Deserialize)]

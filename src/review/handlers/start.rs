@@ -31,7 +31,7 @@ pub(in crate::review) async fn session(State(app): State<Arc<App>>, Posted(Token
         let message = "this address was used before; start sheetport review again for a new one";
         return Err(Failure::new(StatusCode::UNAUTHORIZED, message));
     };
-    let mut response = ok(&json!({}));
+    let mut response = ok(json!({}));
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
@@ -47,7 +47,7 @@ pub(in crate::review) async fn start(State(app): State<Arc<App>>) -> Answer {
         let service = view::service(&app.context);
         Ok(json!({"service": service, "review": review, "failure": failure, "version": env!("CARGO_PKG_VERSION")}))
     });
-    Ok(ok(&value.await?))
+    Ok(ok(value.await?))
 }
 
 #[derive(Deserialize)]
@@ -77,5 +77,5 @@ pub(in crate::review) async fn drop_file(
     }
     file.flush().map_err(failed)?;
     let number = blocking(move || app.open(InputFile::of_copy(file, &name))).await?;
-    Ok(ok(&json!({"review": number})))
+    Ok(ok(json!({"review": number})))
 }

@@ -7,7 +7,7 @@ import {columnsStep} from "./step_columns.js";
 import {fileStep} from "./step_file.js";
 import {problemsStep} from "./step_problems.js";
 import {sendStep} from "./step_send.js";
-import {load as loadWords, said, t} from "./words.js";
+import {load as loadWords, t} from "./words.js";
 
 const STEPS = {file: fileStep, columns: columnsStep, problems: problemsStep, send: sendStep};
 const ORDER = Object.keys(STEPS);
@@ -138,7 +138,7 @@ export const app = {
     if (error instanceof Refused && error.status === 401) return locked();
     if (error instanceof Refused && error.status === 0) return toast(t("gone"));
     if (error instanceof Refused && error.status === 409) return this.check();
-    toast([error.message, error.hint].filter(Boolean).map(said).join(" – "));
+    toast([error.message, error.hint].filter(Boolean).join(" – "));
     if (!(error instanceof Refused)) throw error;
   },
 
@@ -263,7 +263,7 @@ async function begin() {
   }
   app.go("file");
   const {failure} = app.start;
-  if (failure) toast([failure.message, failure.hint].filter(Boolean).map(said).join(" – "));
+  if (failure) toast([failure.message, failure.hint].filter(Boolean).join(" – "));
 }
 
 begin();

@@ -3,7 +3,7 @@
 import {begin, get, post} from "./api.js";
 import {el, replace} from "./dom.js";
 import {drawEnded, drawFailed, drawSending, isUnderWay} from "./outcome.js";
-import {has, number, said, t, time} from "./words.js";
+import {has, number, t, time} from "./words.js";
 
 /** Runs shown before a person asks for more. */
 const SHOWN = 6;
@@ -34,7 +34,7 @@ export function earlierUploads(app) {
   }
 
   function row(run) {
-    if (run.damage) return el("tr", el("td", t("history.run", {n: run.run})), el("td", {colspan: 3}, el("span.bad", said(run.damage))));
+    if (run.damage) return el("tr", el("td", t("history.run", {n: run.run})), el("td", {colspan: 3}, el("span.bad", run.damage)));
     return el("tr", el("td", time(run.at)), el("td", el("button.link", {onclick: () => app.openRun(run.run)}, run.name)),
       el("td", t(`kind.${run.record}`)), el("td", outcome(run)));
   }

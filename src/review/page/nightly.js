@@ -3,7 +3,7 @@
 import {get, post} from "./api.js";
 import {el, replace} from "./dom.js";
 import {command} from "./outcome.js";
-import {said, t} from "./words.js";
+import {t} from "./words.js";
 
 /** Returns a button that shows what would be set up, and sets it up. */
 export function nightly(app) {
@@ -40,8 +40,8 @@ export function nightly(app) {
     const isGood = !refused && !obstacles.length;
     const title = el("strong", {tabindex: "-1"}, refused ? t("nightly.not_entered") : t("nightly.done"));
     replace(node,
-      el("div", {class: `notice ${isGood ? "good" : "warn"}`}, el("div.grow", title, refused ? el("p", said(refused.message)) : null,
-        obstacles.length || remaining.length ? el("ul", [...obstacles, ...remaining].map((text) => el("li", said(text)))) : null)),
+      el("div", {class: `notice ${isGood ? "good" : "warn"}`}, el("div.grow", title, refused ? el("p", refused.message) : null,
+        obstacles.length || remaining.length ? el("ul", [...obstacles, ...remaining].map((text) => el("li", text))) : null)),
       el("dl", el("dt", t("nightly.inbox")), el("dd", el("code", result.inbox)), el("dt", t("nightly.file")), el("dd", el("code", result.file))),
       el("p.soft", t("nightly.now")), command(result.run), refused ? null : [el("p.soft", t("nightly.remove")), command(result.remove)]);
     title.focus();

@@ -2,7 +2,7 @@
 
 import {get, post} from "./api.js";
 import {el, replace, say, toast} from "./dom.js";
-import {duration, number, said, t} from "./words.js";
+import {duration, number, t} from "./words.js";
 
 /** Records of which nobody knows the outcome that are shown at a time. */
 const UNKNOWN = 50;
@@ -54,7 +54,7 @@ export function refused(status) {
   const shown = status.refused.filter((cause) => cause.code !== DECIDED).slice(0, 5);
   const rest = failed > counted ? el("p.soft", t("send.refused_first", {n: counted, all: status.counts.failed})) : null;
   return el("div.notice.bad", el("div.grow", el("strong", t("send.refused_because")), el("ul", shown.map((cause) =>
-    el("li", `${number(cause.count)} × ${[cause.header, said(cause.message)].filter(Boolean).join(": ")}`, cause.remedy ? el("div.soft", said(cause.remedy)) : null))), rest));
+    el("li", `${number(cause.count)} × ${[cause.header, cause.message].filter(Boolean).join(": ")}`, cause.remedy ? el("div.soft", cause.remedy) : null))), rest));
 }
 
 export function command(text) {
@@ -87,13 +87,13 @@ export function drawEnded(app, {body, bar}, status, of) {
   const lines = ["sent", "unchanged", "failed", "unknown", "rejected", "skipped", "pending"].map((name) => [name, name === "failed" ? counts.failed - lost : counts[name]]);
   replace(body, el("div.cards",
     el("section.card", el("h1", {class: isGood ? "good" : null}, `${isGood ? "✓ " : ""}${of.title ? `${of.title}: ` : ""}${title}`), of.about ?? null,
-      status.stopped && counts.pending ? el("div.notice.warn", el("span", el("strong", said(status.stopped)), status.stopped_hint ? ` – ${said(status.stopped_hint)}` : "")) : null,
+      status.stopped && counts.pending ? el("div.notice.warn", el("span", el("strong", status.stopped), status.stopped_hint ? ` – ${status.stopped_hint}` : "")) : null,
       el("ul.sum", lines.filter(([name, n]) => n || name === "sent").map(([name, n]) =>
         line({sent: "good", failed: "bad", rejected: "bad", unknown: "warn"}[name] ?? "", n, t(`state.${name}`, {n}))),
       lost ? line("bad", lost, t("state.lost")) : null),
       canGoOn ? [el("div.buttons", fix, again), again && !isOnlyLost ? el("p.soft", t("send.as_it_was_hint")) : null] : null,
       refused(status),
-      status.notes?.map((note) => el("p.soft", said(note)))),
+      status.notes?.map((note) => el("p.soft", note))),
     el("section.card", el("h2", t("send.report")), el("p.soft", t("send.report_hint")),
       el("div.buttons", ["xlsx", "csv", "html"].map((format) => el("a.button", {href: of.report(format), download: ""}, t(`send.as_${format}`)))),
       status.report ? el("p.soft", t("send.report_at", {path: status.report})) : null),
@@ -132,12 +132,12 @@ function unknownRecords(app, run, decided) {
       answer = await get(`api/runs/${run}/unknown?count=${UNKNOWN}`);
     } catch (error) {
       if (error.status === 0 || error.status === 401) return app.fail(error);
-      return replace(list, el("li", el("span.grow", [error.message, error.hint].filter(Boolean).map(said).join(" – ")), el("button", {onclick: load}, t("send.again"))));
+      return replace(list, el("li", el("span.grow", [error.message, error.hint].filter(Boolean).join(" – ")), el("button", {onclick: load}, t("send.again"))));
     }
     const {records, total} = answer;
     replace(all, total > 1 ? verdicts(null, true) : []);
     replace(list, records.map((record) => el("li",
-      el("div.grow", el("strong", `${t("row")} ${record.rows.join(", ")}`), record.key ? ` · ${record.key}` : "", record.why ? el("div.soft", said(record.why)) : null,
+      el("div.grow", el("strong", `${t("row")} ${record.rows.join(", ")}`), record.key ? ` · ${record.key}` : "", record.why ? el("div.soft", record.why) : null,
         el("code", bodyOf(record.body))),
       el("div.buttons", verdicts([record.seq], false, record.rows[0])))),
     total > records.length ? el("li.soft", t("unknown.more", {n: total - records.length})) : null);
@@ -158,7 +158,7 @@ function bodyOf(text) {
 
 /** Draws why nothing could be sent. */
 export function drawFailed({body, bar}, status, {back, again}) {
-  replace(body, el("div.cards", el("section.card", el("h1", t("send.failed")), el("div.notice.bad", el("span", el("strong", said(status.message)), " ", said(status.hint) ?? "")))));
+  replace(body, el("div.cards", el("section.card", el("h1", t("send.failed")), el("div.notice.bad", el("span", el("strong", status.message), " ", status.hint ?? "")))));
   bar.hidden = false;
   replace(bar, el("p.grow"), back ? el("button", {onclick: back}, t("back")) : null, el("button.primary", {onclick: again}, t("send.again")));
 }

@@ -3,7 +3,7 @@
 import {get} from "./api.js";
 import {closeMenu, el, menu, replace} from "./dom.js";
 import {Grid} from "./grid.js";
-import {fieldName, has, number, said, t} from "./words.js";
+import {fieldName, has, number, t} from "./words.js";
 
 const KINDS = ["item", "order", "inventory-transaction", "subscription", "invoice"];
 const ENCODINGS = ["UTF-8", "windows-1252", "ISO-8859-2", "windows-1251", "Shift_JIS", "GBK", "cp437", "cp850", "UTF-16LE"];
@@ -73,7 +73,7 @@ export function columnsStep(app, main, bar) {
     const kind = field.confidence === "guess" ? "guess" : field.confidence === "likely" ? "likely" : "sure";
     const sign = kind === "guess" ? "?" : kind === "likely" ? "~" : "✓";
     const label = fieldName(field) + (count > 1 ? ` +${count - 1}` : "");
-    return el(`button.chip.button.${kind}`, {title: [t(`confidence.${field.confidence}`), said(field.reason)].filter(Boolean).join(": ")},
+    return el(`button.chip.button.${kind}`, {title: [t(`confidence.${field.confidence}`), field.reason].filter(Boolean).join(": ")},
       el("span", {"aria-hidden": "true"}, sign), el("span.label", label));
   }
 
@@ -84,7 +84,7 @@ export function columnsStep(app, main, bar) {
     const items = [];
     const guess = used.find((field) => field.guess);
     if (guess) {
-      items.push({heading: said(guess.reason) ?? t("confidence.guess")});
+      items.push({heading: guess.reason ?? t("confidence.guess")});
       items.push({label: t("columns.confirm", {field: fieldName(guess)}), run: () => template_({kind: "confirm", field: guess.path})});
     }
     items.push({heading: t("columns.field_for", {column: columns[index]?.name || columns[index]?.letter})});
@@ -198,14 +198,14 @@ export function columnsStep(app, main, bar) {
     const unread = it.mistakes.length ? [] : review.check?.mistakes ?? [];
     const others = missing.length ? [] : [...it.mistakes, ...unread];
     for (const mistake of others) {
-      all.push(el("div.notice.bad", el("span.grow", el("strong", said(mistake.message)), " ", said(mistake.hint) ?? "")));
+      all.push(el("div.notice.bad", el("span.grow", el("strong", mistake.message), " ", mistake.hint ?? "")));
     }
     for (const cause of questions()) all.push(question(cause));
-    for (const warning of it.warnings) all.push(el("div.notice.warn", el("span.grow", said(warning))));
-    if (review.failed) all.push(el("div.notice.bad", said(review.failed)));
+    for (const warning of it.warnings) all.push(el("div.notice.warn", el("span.grow", warning)));
+    if (review.failed) all.push(el("div.notice.bad", review.failed));
     replace(notices, all);
     replace(mistakes, it.mistakes.map((mistake) => el("li", mistake.line ? el("strong", t("columns.line", {n: mistake.line}), " ") : null,
-      said(mistake.message), mistake.hint ? ` – ${said(mistake.hint)}` : "",
+      mistake.message, mistake.hint ? ` – ${mistake.hint}` : "",
       mistake.line ? el("button.link", {onclick: () => goToLine(mistake.line)}, ` ${t("columns.show")}`) : null)));
     if (document.activeElement !== text) text.value = it.text;
   }

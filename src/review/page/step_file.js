@@ -3,7 +3,7 @@
 import {upload} from "./api.js";
 import {el, replace} from "./dom.js";
 import {earlierUploads} from "./history.js";
-import {said, t} from "./words.js";
+import {t} from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -46,7 +46,7 @@ export function fileStep(app, main) {
       await app.open(review);
     } catch (error) {
       if (error.status === 401 || error.status === 0) app.fail(error);
-      idle([error.message, error.hint].filter(Boolean).map(said).join(" – "));
+      idle([error.message, error.hint].filter(Boolean).join(" – "));
     }
   }
 

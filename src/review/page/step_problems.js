@@ -4,7 +4,7 @@ import {get, post} from "./api.js";
 import {blockOf, openEditor} from "./cells.js";
 import {el, replace, say, toast} from "./dom.js";
 import {Grid} from "./grid.js";
-import {causeTitle, fieldName, has, number, problemText, said, t} from "./words.js";
+import {causeTitle, fieldName, has, number, problemText, t} from "./words.js";
 
 /** Rows of a block that is pasted. */
 const MAX_PASTED = 500;
@@ -77,7 +77,7 @@ export function problemsStep(app, main, bar) {
   }
 
   function mistakes() {
-    return el("ul.mistakes", (app.review.check?.mistakes ?? []).map((it) => el("li", said(it.message), it.hint ? ` – ${said(it.hint)}` : "")));
+    return el("ul.mistakes", (app.review.check?.mistakes ?? []).map((it) => el("li", it.message, it.hint ? ` – ${it.hint}` : "")));
   }
 
   const refusals = (all) => all.filter((it) => it.refusal).reduce((sum, it) => sum + it.count, 0);
@@ -275,10 +275,10 @@ export function problemsStep(app, main, bar) {
     const where = it.header ? t("problems.in_column", {column: it.header}) : "";
     const sample = it.value ? t("problems.for_example", {value: it.value}) : "";
     const own = !it.refusal && has(`text.${it.code}`) ? t(`text.${it.code}`) : null;
-    const words = said(it.message);
+    const words = it.message;
     const message = own ?? `${words}${/[.!?]$/.test(words) ? "" : "."}`;
     replace(about, el("h2", causeTitle(it)), el("p.sentence", {title: own ? `${it.message}; ${it.remedy}` : null}, [where, message, sample].filter(Boolean).join(" ")),
-      it.remedy && !own ? el("p.soft.sentence", `${said(it.remedy)}.`) : null,
+      it.remedy && !own ? el("p.soft.sentence", `${it.remedy}.`) : null,
       it.of_file || it.code === "guess" ? el("p", el("button", {onclick: () => app.go("columns")}, t("problems.to_columns"))) : null);
     // What somebody is typing stays.
     if (fixes.contains(document.activeElement) && document.activeElement.value) return;

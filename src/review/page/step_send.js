@@ -4,7 +4,7 @@ import {begin, post} from "./api.js";
 import {el, replace, say} from "./dom.js";
 import {nightly} from "./nightly.js";
 import {command, drawEnded, drawFailed, drawSending, isUnderWay, line, refused} from "./outcome.js";
-import {duration, fieldName, number, problemText, said, t} from "./words.js";
+import {duration, fieldName, number, problemText, t} from "./words.js";
 
 /** The rates that can be chosen; the first one is the usual one. */
 const RATES = ["", "1/s", "2/s", "5/s", "10/s", "20/s", "50/s"];
@@ -116,11 +116,11 @@ export function sendStep(app, main, bar) {
       return replace(differs, el("h2", t("compare.title")), bar_, el("p.soft", t("compare.running")));
     }
     if (found.phase === "failed") {
-      return replace(differs, el("h2", t("compare.title")), el("div.notice.warn", el("span", t("compare.failed"), " ", said(found.message), found.hint ? ` – ${said(found.hint)}` : "")));
+      return replace(differs, el("h2", t("compare.title")), el("div.notice.warn", el("span", t("compare.failed"), " ", found.message, found.hint ? ` – ${found.hint}` : "")));
     }
     const kinds = [["good", "new"], ["", "changed"], ["", "unchanged"], ["", "unclear"], ["bad", "missing"]].filter(([, name]) => found[name]);
     const looked = found.new + found.changed + found.unchanged + found.unclear + found.missing;
-    const rest = found.not_compared ? el("p.soft", found.is_sample ? t("compare.sample", {n: looked, all: looked + found.not_compared}) : t("compare.not_compared", {n: found.not_compared, why: said(found.why_not) ?? ""})) : null;
+    const rest = found.not_compared ? el("p.soft", found.is_sample ? t("compare.sample", {n: looked, all: looked + found.not_compared}) : t("compare.not_compared", {n: found.not_compared, why: found.why_not ?? ""})) : null;
     const changes = found.fields.map((change) => el("li", el("strong", fieldName({name: change.field})), ` · ${t("compare.records", {n: change.count})}`,
       change.samples.map(([name, before, after]) => el("div.soft", `${name}: `, el("del", before || t("problems.blank")), " → ", el("ins", after || t("problems.blank"))))));
     // Nothing invites to send what would all be refused.
@@ -131,9 +131,9 @@ export function sendStep(app, main, bar) {
       rest,
       changes.length ? el("ul.changes", changes) : null,
       found.unknown.length ? el("div.notice.bad", el("div.grow", el("strong", t("compare.unknown")), el("ul", found.unknown.map((cause) =>
-        el("li", `${number(cause.count)} × ${[cause.header, cause.value ? t("compare.such_as", {value: cause.value}) : "", said(cause.message)].filter(Boolean).join(" ")}`))))) : null,
+        el("li", `${number(cause.count)} × ${[cause.header, cause.value ? t("compare.such_as", {value: cause.value}) : "", cause.message].filter(Boolean).join(" ")}`))))) : null,
       canLeaveOut() ? el("label.check", el("input", {type: "checkbox", checked: leavesOut, onchange: (event) => { leavesOut = event.target.checked; drawComparison(); }}), ` ${t("compare.leave_out", {n: found.unchanged})}`) : null,
-      found.notes.map((note) => el("p.soft", said(note))));
+      found.notes.map((note) => el("p.soft", note)));
   }
 
   async function start(request) {

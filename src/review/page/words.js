@@ -2,14 +2,11 @@
 
 let words = {};
 let language = "en";
-/** Sentences of the program in English, as patterns, with the same in the language of the browser. */
-let sentences = [];
 
 export async function load() {
   const answer = await fetch("words.json");
   language = answer.headers.get("content-language") ?? "en";
   words = await answer.json();
-  sentences = Object.entries(words).filter(([key]) => key.startsWith("say.")).map(([key, text]) => [pattern(key.slice(4)), text]);
   document.documentElement.lang = language;
   for (const node of document.querySelectorAll("[data-word]")) node.textContent = t(node.dataset.word);
 }
@@ -25,25 +22,9 @@ export function t(key, values = {}) {
   });
 }
 
-/** Returns the pattern of a sentence: `{name}` stands for any text. */
-function pattern(sentence) {
-  const escaped = sentence.replace(/[.*+?^$()|[\]\\]/g, "\\$&");
-  return new RegExp(`^${escaped.replace(/\{(\w+)\}/g, "(?<$1>.+?)")}$`, "s");
-}
-
-/** Returns a sentence of the program in the language of the browser, if it is known there. */
-export function said(message) {
-  if (!message || !sentences.length) return message;
-  for (const [sentence, text] of sentences) {
-    const found = sentence.exec(message);
-    if (found) return text.replace(/\{(\w+)\}/g, (_, name) => found.groups?.[name] ?? "");
-  }
-  return message.includes("; ") ? message.split("; ").map(said).join("; ") : message;
-}
-
 /** Returns what is wrong with a cell or a row. */
 export function problemText(problem) {
-  return !problem.refusal && has(`text.${problem.code}`) ? t(`text.${problem.code}`) : said(problem.message);
+  return !problem.refusal && has(`text.${problem.code}`) ? t(`text.${problem.code}`) : problem.message;
 }
 
 export function has(key) {
@@ -62,7 +43,7 @@ export function fieldName(field) {
 /** Returns a short title for the code of a problem. */
 export function causeTitle(cause) {
   if (cause.refusal) return t("cause.refusal");
-  return has(`cause.${cause.code}`) ? t(`cause.${cause.code}`) : said(cause.message);
+  return has(`cause.${cause.code}`) ? t(`cause.${cause.code}`) : cause.message;
 }
 
 export function duration(seconds) {

@@ -14,6 +14,8 @@ pub struct ReviewPage {
     host: String,
     cookie: String,
     id: u64,
+    /// What the browser accepts.
+    language: &'static str,
 }
 
 impl ReviewPage {
@@ -30,7 +32,8 @@ impl ReviewPage {
         let line: Value = serde_json::from_str(&process.line()).unwrap();
         let address = line["listening"].as_str().unwrap().strip_prefix("http://").unwrap();
         let (host, token) = address.split_once("/#").unwrap();
-        let mut page = ReviewPage { _process: process, host: host.to_owned(), cookie: String::new(), id: 0 };
+        let mut page =
+            ReviewPage { _process: process, host: host.to_owned(), cookie: String::new(), id: 0, language: "en" };
         let body = json!({"token": token}).to_string();
         let answer = page.ask("POST", "/api/session", &body);
         let cookie = answer.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
@@ -38,6 +41,11 @@ impl ReviewPage {
         let start = page.json("GET", "/api/start", "");
         page.id = start["review"].as_u64().unwrap_or_else(|| panic!("{start}"));
         page
+    }
+
+    /// Chooses the language of the browser.
+    pub fn speak(&mut self, language: &'static str) {
+        self.language = language;
     }
 
     /// Returns the description of the file.
@@ -66,9 +74,12 @@ impl ReviewPage {
 
     /// Listens to the events of the file, as an open page does.
     pub fn listen(&self) -> TcpStream {
-        let (host, cookie) = (&self.host, &self.cookie);
+        let (host, cookie, language) = (&self.host, &self.cookie, self.language);
         let mut stream = TcpStream::connect(host).unwrap();
-        let head = format!("GET /api/reviews/{}/events HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n", self.id);
+        let head = format!(
+            "GET /api/reviews/{}/events HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\nAccept-Language: {language}\r\n\r\n",
+            self.id
+        );
         stream.write_all(head.as_bytes()).unwrap();
         stream
     }
@@ -86,11 +97,11 @@ impl ReviewPage {
     }
 
     fn begin(&self, method: &str, path: &str, body: &str) -> TcpStream {
-        let (host, cookie, len) = (&self.host, &self.cookie, body.len());
+        let (host, cookie, language, len) = (&self.host, &self.cookie, self.language, body.len());
         let mut stream = TcpStream::connect(host).unwrap();
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nCookie: {cookie}\r\nConnection: close\r\n\
-             Content-Type: application/json\r\nContent-Length: {len}\r\n\r\n"
+             Accept-Language: {language}\r\nContent-Type: application/json\r\nContent-Length: {len}\r\n\r\n"
         );
         stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
         stream
