@@ -32,6 +32,8 @@ const SENTENCES: [&str; 15] = [
     "remaining",
     "obstacles",
 ];
+/// The field with a description of a field of the service.
+const DESCRIPTION: &str = "doc";
 /// The fields that may have a message of the service, if the code beside them says so.
 const OF_SERVICE: [&str; 2] = ["message", "why"];
 /// The field of a row with its values as they are read: the column, the value or what is wrong with it, and whether it is wrong.
@@ -72,6 +74,7 @@ impl Translation {
                         (name, Value::String(text)) if is_of_service && OF_SERVICE.contains(&name) => {
                             *text = self.translator.answer(text);
                         }
+                        (DESCRIPTION, Value::String(text)) => *text = self.language.label(text).to_owned(),
                         (AS_READ, Value::Array(values)) => values.iter_mut().for_each(|value| self.as_read(value)),
                         (name, value) if SENTENCES.contains(&name) => self.sentences(value),
                         (_, value) => self.value(value),
@@ -118,6 +121,7 @@ mod tests {
                 {"code": "service", "message": "the service answered 500: is blank", "remedy": null},
             ],
             "counts": {"failed": 3},
+            "fields": [{"name": "price", "doc": "selling price"}],
             "notes": ["is blank", "unheard of"],
             "rows": [{"n": 1, "c": ["is blank"], "v": [[0, "is blank", true], [1, "is blank", false]]}],
         });
@@ -128,6 +132,7 @@ mod tests {
                 {"code": "service", "message": "der Dienst hat mit 500 geantwortet: is blank", "remedy": null},
             ],
             "counts": {"failed": 3},
+            "fields": [{"name": "price", "doc": "Verkaufspreis"}],
             "notes": ["ist leer", "unheard of"],
             "rows": [{"n": 1, "c": ["is blank"], "v": [[0, "ist leer", true], [1, "is blank", false]]}],
         });

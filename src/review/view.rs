@@ -151,7 +151,10 @@ pub(super) fn edits(state: &State) -> Value {
 pub(super) fn check(state: &State) -> Value {
     let mistakes: Vec<Value> =
         state.unchecked.iter().map(|it| json!({"line": it.line, "message": it.message, "hint": it.hint})).collect();
-    let Some(checked) = &state.checked else { return json!({"mistakes": mistakes}) };
+    let Some(checked) = &state.checked else {
+        // Without its revision, the page would take it for an older check.
+        return json!({"revision": state.checked_revision, "mistakes": mistakes});
+    };
     let tally = &checked.tally;
     let causes = checked.causes.iter().enumerate().filter(|(_, cause)| cause.count > 0);
     let causes = causes.map(|(number, cause)| self::cause(number, cause, checked));

@@ -59,6 +59,8 @@ fn the_program_speaks_the_language_of_the_browser() {
         let broken = page.post("/template", &json!({"text": wrong}));
         let mistakes = broken["template"]["mistakes"].as_array().unwrap();
         let mistake = mistakes.iter().find(|mistake| mistake["line"] == 5).unwrap_or_else(|| panic!("{broken}"));
+        let unchecked = page.post("/check", &json!({"full": false}));
+        assert_eq!(unchecked["check"]["revision"], unchecked["revision"], "{unchecked}");
         let edits = json!({"edits": [{"row": 2, "column": 9999, "text": "x"}]}).to_string();
         let no_column = page.ask("POST", "/api/reviews/1/edits", &edits);
         let fix = json!({"fix": {"kind": "tidy"}, "revision": 0}).to_string();
