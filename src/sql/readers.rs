@@ -26,11 +26,6 @@ impl Readers {
         Readers { pool, connections, permits: Semaphore::new(connections as usize), idle: Mutex::default() }
     }
 
-    /// Returns the number of connections.
-    pub(crate) fn connections(&self) -> u32 {
-        self.connections
-    }
-
     /// Waits for the reads in progress, then closes the connections.
     pub(crate) async fn close(&self) {
         // Fails if they are closed already.

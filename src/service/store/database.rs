@@ -7,8 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::items::ItemUpsert;
 use super::journal::{Journal, RequestEntry};
-use super::model::{Key, Kind, NotStored, Origin, Page, PageRange, Record, Stored};
-use super::pages::Pages;
+use super::model::{Key, Kind, NotStored, Origin, Page, Record, Stored};
 use super::source::Source;
 use super::transaction::{Transaction, Work};
 use super::writer::{self, Write};
@@ -21,8 +20,7 @@ pub(crate) struct Store {
     writers: Vec<mpsc::Sender<Write>>,
     /// The queue of a separate writer for the journal, if there is one.
     journal_writer: Option<mpsc::Sender<Write>>,
-    readers: Arc<Readers>,
-    pages: Pages,
+    readers: Readers,
     journal: Arc<Journal>,
 }
 
@@ -34,7 +32,6 @@ impl Store {
         writers: usize,
         journal: u64,
     ) -> Result<Store, sqlx::Error> {
-        let readers = Arc::new(readers);
         let journal = Arc::new(Journal::open(&readers, journal).await?);
         // On a server, every workspace has separate transactions, and the journal need not wait for any of these.
         let has_own_writer = source.dialect() == Dialect::Postgres;
@@ -42,7 +39,6 @@ impl Store {
         Ok(Store {
             writers: (0..writers).map(|_| writer::start(source.clone(), of_writers())).collect(),
             journal_writer: has_own_writer.then(|| writer::start(source.clone(), Some(journal.clone()))),
-            pages: Pages::start(&readers),
             readers,
             journal,
         })
@@ -62,7 +58,7 @@ impl Store {
 
     /// Returns a page of a list and the total number of records, both of the same moment.
     pub(crate) async fn page(&self, workspace: &str, kind: Kind, page: u64, limit: u64) -> Result<Page, sqlx::Error> {
-        self.pages.read(PageRange { workspace: workspace.to_owned(), kind, page, limit }).await
+        records::page(&self.readers, workspace, kind, page, limit).await
     }
 
     /// Returns the record with this key, if any.
@@ -73,12 +69,12 @@ impl Store {
         key: Key,
         value: &str,
     ) -> Result<Option<Record>, sqlx::Error> {
-        records::find(&*self.readers, workspace, kind, key, value).await
+        records::find(&self.readers, workspace, kind, key, value).await
     }
 
     /// Returns whether a refresh token was replaced, and its grace period in milliseconds is over at `now`.
     pub(crate) async fn is_void_token(&self, id: &str, now: i64, grace: i64) -> Result<bool, sqlx::Error> {
-        tokens::is_void(&*self.readers, id, now, grace).await
+        tokens::is_void(&self.readers, id, now, grace).await
     }
 
     /// Returns the number of the next request in the journal, or `None` without a journal.
@@ -101,7 +97,7 @@ impl Store {
 
     /// Fails unless the database can be read and written.
     pub(crate) async fn check(&self) -> Result<(), NotStored> {
-        self.page("", Kind::Item, 1, 1).await.map_err(|_| NotStored)?;
+        records::page(&self.readers, "", Kind::Item, 1, 1).await.map_err(|_| NotStored)?;
         self.write("", Check).await
     }
 

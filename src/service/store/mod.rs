@@ -10,7 +10,6 @@ mod items;
 mod journal;
 mod model;
 mod overview;
-mod pages;
 mod records;
 mod server;
 mod signing_key;

@@ -135,17 +135,7 @@ pub(crate) fn to_json(value: &impl Serialize) -> Result<String, sqlx::Error> {
     serde_json::to_string(value).map_err(|error| sqlx::Error::Encode(error.into()))
 }
 
-/// A page of a list, by its number from 1.
-pub(super) struct PageRange {
-    pub(super) workspace: String,
-    pub(super) kind: Kind,
-    pub(super) page: u64,
-    /// Maximum number of records on a page.
-    pub(super) limit: u64,
-}
-
 /// A page of a list. Entries are JSON objects separated by commas.
-#[derive(Default)]
 pub(crate) struct Page {
     pub(crate) entries: String,
     pub(crate) total: i64,

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use super::model::{Key, Kind, Page, PageRange, Record};
+use super::model::{Key, Kind, Page, Record};
 use crate::sql::{Builder, Dialect, Executor, Row, Transaction, Value, query, query_as, query_scalar};
 
 /// Number of the lower bits of a place, which are the position.
@@ -17,16 +17,14 @@ macro_rules! bounds {
     };
 }
 
-/// The parts of [`select_pages`], between the number of the page in the statement, its position before the first record, its last
-/// position, the workspace and the kind. The entries are in the order of the inner SELECT; an ORDER BY in the aggregate would sort
-/// them again and double the time.
-const PAGE: [&str; 4] = [
-    " AS BIGINT), (SELECT coalesce(max(place), start) - start FROM records WHERE place > start AND place < beyond), \
-     (SELECT string_agg(body, ',') FROM (SELECT body FROM records WHERE place > start + ",
-    " AND place <= start + ",
-    " ORDER BY place) AS page) FROM (SELECT id << 40 AS start, (id + 1) << 40 AS beyond FROM lists WHERE workspace = ",
-    " AND kind = ",
-];
+/// $3 position before the page, $4 last position of the page. The entries are in the order of the inner SELECT; an ORDER BY in the
+/// aggregate would sort them again and double the time.
+const PAGE: &str = concat!(
+    "SELECT (SELECT coalesce(max(place), start) - start FROM records WHERE place > start AND place < beyond), \
+     (SELECT string_agg(body, ',') FROM (SELECT body FROM records \
+     WHERE place > start + $3 AND place <= start + $4 ORDER BY place) AS page) FROM ",
+    bounds!()
+);
 
 const NEWEST: &str = concat!(
     "SELECT start >> 40, (SELECT coalesce(max(place), start) - start FROM records WHERE place > start AND place < beyond) FROM ",
@@ -56,39 +54,25 @@ body = excluded.body, state = excluded.state";
 const MAX_ROWS: usize = 1000;
 
 /// Returns a page of a list and the total number of records.
-pub(super) async fn page(on: impl Executor, range: &PageRange) -> Result<Page, sqlx::Error> {
-    Ok(pages(on, &[range]).await?.pop().unwrap_or_default())
-}
-
-/// Returns pages of lists with the total numbers of their records, in the order of `ranges`.
-pub(super) async fn pages(on: impl Executor, ranges: &[&PageRange]) -> Result<Vec<Page>, sqlx::Error> {
-    let mut pages: Vec<Page> = ranges.iter().map(|_| Page::default()).collect();
-    if ranges.is_empty() {
-        return Ok(pages);
-    }
-    for row in select_pages(on.dialect(), ranges).build().fetch_all(on).await? {
-        let nth: i64 = row.try_get(0)?;
-        let page = usize::try_from(nth).ok().and_then(|nth| pages.get_mut(nth)).ok_or(sqlx::Error::RowNotFound)?;
-        // The aggregate of an empty page is NULL.
-        *page = Page { total: row.try_get(1)?, entries: row.try_get::<Option<String>, _>(2)?.unwrap_or_default() };
-    }
-    Ok(pages)
-}
-
-/// Selects pages, each with its number in the statement. A list that does not exist has no row.
-fn select_pages(dialect: Dialect, ranges: &[&PageRange]) -> Builder {
+pub(super) async fn page(
+    on: impl Executor,
+    workspace: &str,
+    kind: Kind,
+    page: u64,
+    limit: u64,
+) -> Result<Page, sqlx::Error> {
     // Later positions are past the end of every list.
-    let position = |pages: u64, limit| i64::try_from(pages.saturating_mul(limit)).unwrap_or(i64::MAX).min(MAX_POSITION);
-    let [before, last, workspace, kind] = PAGE;
-    let mut select = Builder::new(dialect, "");
-    for (nth, range) in ranges.iter().enumerate() {
-        select.push(if nth > 0 { " UNION ALL SELECT CAST(" } else { "SELECT CAST(" }).push(&nth.to_string());
-        select.push(before).push_bind(position(range.page.saturating_sub(1), range.limit));
-        select.push(last).push_bind(position(range.page, range.limit));
-        select.push(workspace).push_bind(&range.workspace).push(kind).push_bind(range.kind.name());
-        select.push(") AS bounds");
-    }
-    select
+    let position = |pages: u64| i64::try_from(pages.saturating_mul(limit)).unwrap_or(MAX_POSITION).min(MAX_POSITION);
+    let found: Option<(i64, Option<String>)> = query_as(PAGE)
+        .bind(workspace)
+        .bind(kind.name())
+        .bind(position(page.saturating_sub(1)))
+        .bind(position(page))
+        .fetch_optional(on)
+        .await?;
+    let (total, entries) = found.unwrap_or_default();
+    // The aggregate of an empty page is NULL.
+    Ok(Page { entries: entries.unwrap_or_default(), total })
 }
 
 /// Returns records in the order of their positions, at most `limit` of those after a position.
@@ -210,9 +194,7 @@ mod tests {
     async fn no_statement_scans_the_table() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::open(&folder.path().join("plan.db"), std::time::Duration::ZERO, 0).await.expect("opened");
-        let range = PageRange { workspace: "w".to_owned(), kind: Kind::Item, page: 2, limit: 10 };
-        let pages = select_pages(Dialect::Sqlite, &[&range, &range]).sql().to_owned();
-        let mut statements = vec![pages, NEWEST.to_owned(), AFTER.to_owned()];
+        let mut statements = vec![PAGE.to_owned(), NEWEST.to_owned(), AFTER.to_owned()];
         for key in [Key::Id, Key::Number, Key::ExternalId] {
             statements.push(select(Dialect::Sqlite, "w", Kind::Item, key, &["A", "B"]).sql().to_owned());
         }
