@@ -8,7 +8,7 @@ use super::sentence::{Part, key, parts, values};
 
 /// Sentences within sentences, such as the cause of an error, are translated to this depth.
 const MAX_DEPTH: usize = 6;
-/// Entries with fewer letters besides their values are found by their format only.
+/// Minimum number of letters outside the values for finding an entry by its words. Shorter entries are found by their format only.
 const MIN_LETTERS: usize = 5;
 
 pub struct Catalogue {
@@ -30,7 +30,7 @@ struct Entry {
     translated: Vec<Part>,
     /// The translation as written, with `{0}` for a value.
     pattern: String,
-    /// The number of letters that are not values: the entry with most of them fits best.
+    /// The number of letters outside the values. The entry with the highest number fits best.
     weight: usize,
 }
 
@@ -43,7 +43,7 @@ impl Entry {
 
 impl Catalogue {
     /// Reads files of sentences, and one with the tables `words` and `nouns`. The sentences of `formats` are found by their
-    /// format only: they are never parts of finished sentences.
+    /// format only, because finished sentences never contain them.
     pub(super) fn new(sentences: &[&str], formats: &[&str], words: &str) -> Catalogue {
         let mut entries = Vec::new();
         let mut by_key = HashMap::new();
@@ -154,7 +154,7 @@ impl Catalogue {
             return None;
         }
         let whole = self.best(english);
-        // An entry with little text of its own may have taken several sentences for its values.
+        // Several sentences may match the values of an entry with little text.
         if let Some((entry, values)) = &whole
             && (2 * entry.weight > english.len() || !english.contains("; ") && !english.contains(". "))
         {
@@ -168,7 +168,8 @@ impl Catalogue {
         whole.and_then(|(entry, values)| self.filled(entry, &values, depth + 1))
     }
 
-    /// Translates sentences with a separator, which may be in some of them, too; all of them if they are items of a list.
+    /// Translates sentences joined by a separator. Sentences may contain the separator themselves. Items of a list are translated all or
+    /// not at all.
     fn several(&self, english: &str, separator: &str, is_list: bool, depth: usize) -> Option<String> {
         let pieces: Vec<&str> = english.split(separator).collect();
         if pieces.len() < 2 {
@@ -202,7 +203,7 @@ impl Catalogue {
         (found > 0).then(|| translated.join(separator))
     }
 
-    /// Translates a sentence whose entry begins with the separator in front of it.
+    /// Translates a sentence with an entry that begins with the separator, such as `; did you mean {0}?`.
     fn behind(&self, separator: &str, sentence: &str, depth: usize) -> Option<String> {
         let text = format!("{separator}{sentence}");
         let (entry, values) = self.best(&text)?;
@@ -211,7 +212,7 @@ impl Catalogue {
         translated.strip_prefix(separator).map(str::to_owned)
     }
 
-    /// Returns the entry that fits a text best, and the values of the text.
+    /// Returns the best entry for a text, and the values.
     fn best<'t>(&self, english: &'t str) -> Option<(&Entry, Vec<&'t str>)> {
         let mut best: Option<(&Entry, Vec<&'t str>)> = None;
         let mut seen: Vec<usize> = Vec::new();
@@ -278,7 +279,7 @@ impl Catalogue {
         self.translated(value, depth).or_else(list).map_or(Cow::Borrowed(value), Cow::Owned)
     }
 
-    /// Translates what follows a list: parts of sentences that begin with a space or a comma.
+    /// Translates the text after a list, whose entries begin with a space or a comma.
     fn tail(&self, text: &str, depth: usize) -> Option<String> {
         if text.is_empty() {
             return Some(String::new());
@@ -314,7 +315,7 @@ fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// Returns the words that a text of the sentence always has: not those beside a value, which may be parts of longer words.
+/// Returns the words present in every text made from the sentence. Words next to a value may be parts of longer words, and are left out.
 fn certain_words(sentence: &[Part]) -> impl Iterator<Item = &str> {
     let last = sentence.len().saturating_sub(1);
     sentence.iter().enumerate().flat_map(move |(place, part)| {

@@ -42,7 +42,7 @@ fn plain(text: &str, word: impl Fn(&'static str) -> String) -> Option<String> {
         let is_start = |c: char| c.is_ascii_digit() || c.is_ascii_lowercase();
         !is_word(word) && word.starts_with(is_start) && word.chars().all(is_part)
     };
-    // Each name but the last has a comma or a word behind it.
+    // A comma or a word follows each name except the last.
     let is_in_list = |pair: &[&str]| match is_word(pair[0]) {
         true => !is_word(pair[1]),
         false => is_name(pair[0]) && is_word(pair[1]) || pair[0].strip_suffix(',').is_some_and(is_name),

@@ -1,9 +1,9 @@
-//! The language of the text that people read.
+//! The language of text for people.
 //!
-//! English is the language of the sources, of what is stored, and of JSON. Text for people is translated where it is shown:
-//! [`say!`] formats a sentence in the language of the process, and [`message`] translates a finished one, such as an error. Files
-//! have a [`Language`] of their own: a report has that of its sheet. A catalogue is a folder of TOML files with English sentences and their translations; `{0}` stands for the first value of a
-//! sentence, `{0|row|rows}` for a form that depends on it.
+//! Sources, stored data and JSON are in English. Text is translated on output: [`say!`] formats a sentence in the language of the
+//! process, and [`message`] translates a finished sentence, such as an error. Files can have a different [`Language`]: a report
+//! follows its sheet. A catalogue is a folder of TOML files with English sentences and translations. `{0}` stands for the first
+//! value of a sentence, and `{0|row|rows}` chooses between singular and plural.
 
 mod catalogue;
 mod lists;
@@ -14,7 +14,7 @@ use std::sync::{LazyLock, OnceLock};
 
 pub use catalogue::Catalogue;
 
-/// A language with its files: sentences, and the words that stand alone.
+/// A language and the files of its catalogue.
 struct Source {
     name: &'static str,
     sentences: &'static [&'static str],
@@ -86,7 +86,7 @@ impl Language {
         }
     }
 
-    /// Translates a finished sentence, or several that `; ` or `. ` separates. Unknown ones stay as they are.
+    /// Translates finished sentences, separated by `; ` or `. `. Unknown sentences stay English.
     pub fn message(self, english: &str) -> Cow<'_, str> {
         self.catalogue().map_or(Cow::Borrowed(english), |catalogue| catalogue.message(english))
     }
@@ -103,7 +103,7 @@ impl Language {
         english.split('\n').map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// Translates a word that stands alone, such as the name of a state.
+    /// Translates a single word, such as the name of a state.
     pub fn word(self, english: &str) -> &str {
         self.catalogue().and_then(|catalogue| catalogue.word(english)).unwrap_or(english)
     }
@@ -173,7 +173,7 @@ pub fn message(english: &str) -> Cow<'_, str> {
     chosen().message(english)
 }
 
-/// Translates what the help has besides the texts of commands, such as `Usage:`.
+/// Translates the generated parts of help, such as `Usage:`.
 pub fn help(english: &str) -> Cow<'_, str> {
     catalogue().map_or(Cow::Borrowed(english), |catalogue| catalogue.help(english))
 }
@@ -188,7 +188,7 @@ pub fn lines(english: &str) -> String {
     chosen().lines(english)
 }
 
-/// Translates a word that stands alone to the language of the process.
+/// Translates a single word to the language of the process.
 pub fn word(english: &str) -> &str {
     chosen().word(english)
 }
@@ -198,7 +198,7 @@ pub fn thousands(number: u64) -> String {
     chosen().thousands(number)
 }
 
-/// Returns a number with the separators of English, for JSON and for sentences that are translated where they are shown.
+/// Returns a number with English separators, for JSON and for sentences to be translated later.
 pub fn thousands_in_english(number: u64) -> String {
     grouped(number, ',')
 }
@@ -234,7 +234,7 @@ pub fn plural(noun: &str) -> String {
     }
 }
 
-/// Returns a count and a noun in English, for JSON and for sentences that are translated where they are shown.
+/// Returns a count and a noun in English, for JSON and for sentences to be translated later.
 pub fn counted_in_english(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands_in_english(number), if number == 1 { "" } else { "s" })
 }

@@ -8,7 +8,7 @@ pub(super) enum Part {
     Values(Vec<String>),
     /// A value that is a word of the catalogue: `{0!}`.
     Word(String),
-    /// A form by the number that a value is or begins with: `{0|row|rows}`.
+    /// Singular or plural, by the number at the start of a value: `{0|row|rows}`.
     Form {
         value: String,
         one: String,
@@ -84,7 +84,7 @@ pub(super) fn key(parts: &[Part]) -> String {
     key
 }
 
-/// Returns the values of a text that the sentence has made, or `None` if it has not. A value is as short as the text permits.
+/// Returns the values of a text made from the sentence, or `None` for other texts. Values are as short as possible.
 pub(super) fn values<'t>(parts: &[Part], text: &'t str) -> Option<Vec<&'t str>> {
     let mut found = Vec::new();
     matches(parts, text, &mut found).then_some(found)

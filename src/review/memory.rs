@@ -1,4 +1,4 @@
-//! What is known of fixes that the template may learn or has learned.
+//! Fixes that can be remembered, or are remembered, in the template.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,8 @@ use crate::operations::review::{Draft, MadeFix, NotRemembered};
 #[derive(Clone)]
 pub(super) struct Made {
     pub fix: MadeFix,
-    /// The template that does the same, or why there is none, for a number of edits and a template: looking for it takes long.
+    /// The template with the same effect, or the reason why there is none, for a number of edits and a template. Cached, because the
+    /// search is slow.
     pub found: Option<((usize, String), Result<Draft, NotRemembered>)>,
 }
 
@@ -17,7 +18,7 @@ pub(super) struct Made {
 pub(super) struct Remembered {
     /// The own step after which undoing or redoing concerns it.
     pub step: Option<i64>,
-    /// Whether its edits are undone and redone, too. Those that the template would repeat are gone already.
+    /// Whether undo and redo also concern the edits. Edits repeated by the template were removed.
     pub has_edits: bool,
     pub before: Version,
     pub after: Version,

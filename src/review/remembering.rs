@@ -25,7 +25,7 @@ impl Session {
         Ok(())
     }
 
-    /// Returns the template that does in every file what the last fix of many rows has done here, or why there is none.
+    /// Returns a template that repeats the last fix of many rows in every file, or the reason why there is none.
     pub(super) fn remembering(&self, context: &Context) -> Result<Result<Draft, NotRemembered>, Failure> {
         let state = self.state().clone();
         let none = || Failure::new(StatusCode::CONFLICT, "nothing was fixed last");
@@ -124,7 +124,7 @@ impl Session {
         Ok(())
     }
 
-    /// Makes the last own step that was taken back again, and puts its fix into the template again if it was there.
+    /// Repeats the last undone step of this person, and restores the remembered fix in the template.
     pub(super) fn redo(&self, context: &Context) -> Result<(), Failure> {
         let forgotten = {
             let mut state = self.state();
@@ -144,7 +144,7 @@ impl Session {
         Ok(())
     }
 
-    /// Replaces the template, unless it is not `old` any more, and the file in which it was saved. Returns whether that was done.
+    /// Replaces the template and its saved file if the current template is `old`. Returns whether the template was replaced.
     fn replace_template(&self, context: &Context, old: &Version, new: &Version) -> Result<bool, Failure> {
         {
             let mut state = self.state();
@@ -158,7 +158,7 @@ impl Session {
         }
         match (&new.saved_at, &old.saved_at) {
             (Some(_), _) => drop(self.save_template(context)?),
-            // It was made for the fix, and is as it was made.
+            // The file was created for the fix, and is unchanged.
             (None, Some(path)) if has_text(path, &old.draft.toml) => {
                 std::fs::remove_file(path)
                     .map_err(|error| Failure::bad_request(format!("{} can't be removed: {error}", path.display())))?;
@@ -184,7 +184,7 @@ impl State {
         self.whole_fix().map(|made| (made.fix.step, made.fix.count, made.fix.leaves_rows_out()))
     }
 
-    /// Whether there is anything to undo, and what that does to the template.
+    /// Whether a step can be undone, and the effect on the template.
     pub(super) fn can_undo(&self) -> (bool, Option<TemplateUndo>) {
         let last = self.log.last_step();
         let of_template =

@@ -57,7 +57,7 @@ pub(super) struct State {
     pub made: Option<Made>,
     /// A fix that the template has learned, until it is undone.
     pub remembered: Option<Remembered>,
-    /// A fix that was taken out of the template again, until it is redone.
+    /// A remembered fix removed from the template by undo, for redo.
     pub forgotten: Option<Remembered>,
     /// Shared with responses under way, like all large values.
     pub log: Arc<EditLog>,
@@ -87,7 +87,7 @@ pub(super) struct Columns {
 }
 
 impl Session {
-    /// Opens a file, and finds or proposes its template. `who` is the person who edits here.
+    /// Opens a file, and finds or proposes a template. `who` names the person editing.
     pub(super) fn open(context: &Context, file: InputFile, who: &str) -> Result<Session, Failure> {
         let file = Arc::new(file);
         let save_as = save_as(context, &file);

@@ -36,7 +36,7 @@ const SENTENCES: [&str; 15] = [
 const DESCRIPTION: &str = "doc";
 /// The fields that may have a message of the service, if the code beside them says so.
 const OF_SERVICE: [&str; 2] = ["message", "why"];
-/// The field of a row with its values as they are read: the column, the value or what is wrong with it, and whether it is wrong.
+/// The field with the converted values of a row: the column, the value or the error, and whether the conversion failed.
 const AS_READ: &str = "v";
 
 /// Writes the JSON of a response in the language of the browser.

@@ -152,7 +152,7 @@ pub(super) fn check(state: &State) -> Value {
     let mistakes: Vec<Value> =
         state.unchecked.iter().map(|it| json!({"line": it.line, "message": it.message, "hint": it.hint})).collect();
     let Some(checked) = &state.checked else {
-        // Without its revision, the page would take it for an older check.
+        // Without a revision, the page would ignore the answer as outdated.
         return json!({"revision": state.checked_revision, "mistakes": mistakes});
     };
     let tally = &checked.tally;
@@ -200,7 +200,7 @@ fn is_cut(text: &str) -> bool {
     text.len() > MAX_CELL && text.char_indices().nth(MAX_CELL).is_some()
 }
 
-/// Describes a row: its current cells, their original texts, and the problems.
+/// Describes a row with current cells, original texts and problems.
 pub(super) fn row(row: &Row, sheet: usize, edits: &Edits, checked: Option<&CheckedSheet>, with_values: bool) -> Value {
     let edited = edits.of_row(sheet, row.number);
     let width = row.len().max(edited.and_then(|row| row.cells.keys().next_back()).map_or(0, |last| last + 1));

@@ -99,7 +99,7 @@ impl Dialect {
         }
     }
 
-    /// Returns the statement that returns some of this space, in a short transaction.
+    /// Returns a statement that frees some of this space in a short transaction.
     pub(crate) fn release_some_space(self) -> Option<&'static str> {
         match self {
             Dialect::Sqlite => Some("PRAGMA incremental_vacuum(4096)"),

@@ -83,7 +83,7 @@ impl Pool {
         })
     }
 
-    /// Runs a statement without parameters by one message, on a server, in a short time. Returns its row.
+    /// Runs a statement without parameters by one message on a server, with a short time limit. Returns the row.
     pub(crate) async fn raw_row(&self, patience: Duration, statement: String) -> Result<Option<PgRow>, Error> {
         match self {
             Pool::Sqlite(_) => Ok(None),
@@ -127,7 +127,7 @@ impl Transaction {
         }
     }
 
-    /// Gives each further statement this time. One that takes longer fails, and its connection is closed.
+    /// Sets the time limit of further statements. After a timeout, the statement fails and the connection is closed.
     pub(crate) fn set_patience(&mut self, patience: Duration) {
         if let Transaction::Postgres { transaction, .. } = self {
             transaction.patience = patience;

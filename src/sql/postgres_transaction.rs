@@ -13,14 +13,14 @@ use sqlx::{AssertSqlSafe, Error, Executor as _, Postgres};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-/// Time for a statement that is a transaction of its own, and for a commit.
+/// Time limit of a statement outside a transaction, and of a commit.
 pub(super) const QUERY: Duration = Duration::from_secs(120);
 /// Time for a statement of another transaction, such as the removal of many rows.
 const WRITE: Duration = Duration::from_secs(600);
 /// Time for a statement that does next to nothing, and for giving a connection back.
 const SHORT: Duration = Duration::from_secs(10);
 
-/// A connection, given back to its pool on drop, or closed if it is stalled.
+/// A connection that returns to its pool on drop, or is closed if stalled.
 pub(super) struct Borrowed {
     /// `None` at the end.
     connection: Option<PoolConnection<Postgres>>,
@@ -56,7 +56,7 @@ impl Borrowed {
         Ok((connection.as_deref_mut().ok_or(Error::PoolClosed)?, is_stalled))
     }
 
-    /// Runs statements without parameters, which need one message. Returns the first row.
+    /// Runs statements without parameters in one message. Returns the first row.
     pub(super) async fn raw_row(&mut self, patience: Duration, statements: String) -> Result<Option<PgRow>, Error> {
         let (connection, is_stalled) = self.parts()?;
         Borrowed::in_time(patience, is_stalled, async {
@@ -76,7 +76,7 @@ impl Drop for Borrowed {
     }
 }
 
-/// Gives a connection back to its pool, or closes it if it does not answer. `is_open`: with a transaction to be rolled back.
+/// Returns a connection to the pool, or closes it after a timeout. `is_open`: whether a transaction must be rolled back.
 async fn give_back(mut connection: PoolConnection<Postgres>, is_open: bool) {
     if is_open && !matches!(timeout(SHORT, connection.execute(sqlx::raw_sql("ROLLBACK"))).await, Ok(Ok(_))) {
         drop(connection.detach());

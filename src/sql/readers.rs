@@ -11,8 +11,8 @@ use super::pool::{Executor, Pool, sqlite_rows};
 use super::row::Row;
 use super::statement::Statement;
 
-/// Connections that only read. Those of SQLite are kept between statements: the pool of sqlx tests each connection that it gets back,
-/// with as many switches between threads as a statement takes.
+/// Read-only connections. SQLite connections are kept between statements, because the pool of sqlx tests each returned connection, with
+/// as many switches between threads as for a statement.
 pub(crate) struct Readers {
     pool: Pool,
     connections: u32,
@@ -36,7 +36,7 @@ impl Readers {
         self.pool.close().await;
     }
 
-    /// Takes a connection of SQLite. [`Self::keep`] gives it back; if that does not happen, the pool tests it.
+    /// Takes a SQLite connection, to be returned by [`Self::keep`]. A dropped connection is tested by the pool.
     async fn take(&self, pool: &sqlx::SqlitePool) -> Result<PoolConnection<Sqlite>, Error> {
         let idle = self.idle().pop();
         match idle {

@@ -47,7 +47,7 @@ fn unusable(reason: impl Into<String>, remedy: impl Into<String>) -> ServerError
 }
 
 impl Tables {
-    /// Connects to the database, checks that it is ours or empty, and creates the tables. Returns the options for further
+    /// Connects to the database, fails if it belongs to another program, and creates the tables. Returns the options for further
     /// connections.
     pub(crate) async fn prepare(&self, address: &ServerAddress) -> Result<PgConnectOptions, ServerError> {
         let options = address.options().map_err(|why| unusable(why, "correct the address"))?;
@@ -110,8 +110,8 @@ impl Tables {
         Ok(applied.len() == self.migrator.iter().count())
     }
 
-    /// Creates the tables in one transaction, under a lock. Uses no parameters: the statements that sqlx prepares for parameters
-    /// could remain in a session of a pooler.
+    /// Creates the tables in one transaction, under a lock. Uses no parameters, because prepared statements could
+    /// remain in a session of a pooler.
     async fn create(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
         let mut transaction = connection.begin().await?;
         let lock = format!("SELECT pg_advisory_xact_lock({CREATING})");

@@ -33,7 +33,7 @@ impl Statement {
         for value in self.values {
             value.add_to_postgres(&mut arguments).map_err(Error::Encode)?;
         }
-        // Otherwise the driver names the statement, even if it forgets the name at once.
+        // Otherwise the driver creates a named statement, even for a single use.
         Ok((text(self.sql), arguments, self.is_kept && keeps_statements))
     }
 }

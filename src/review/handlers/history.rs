@@ -136,7 +136,7 @@ pub(in crate::review) async fn events(
     Path(run): Path<RunId>,
     headers: HeaderMap,
 ) -> Result<Events, Failure> {
-    // Fails for a run that does not exist, instead of creating a progress for it.
+    // Fails for an unknown run, before creating a progress.
     show_run(&app.context, Some(run)).await?;
     Ok(events_of(app.run(run).live(), assets::language(&headers)))
 }
