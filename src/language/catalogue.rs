@@ -205,11 +205,16 @@ impl Catalogue {
 
     /// Translates a sentence with an entry that begins with the separator, such as `; did you mean {0}?`.
     fn behind(&self, separator: &str, sentence: &str, depth: usize) -> Option<String> {
-        let text = format!("{separator}{sentence}");
-        let (entry, values) = self.best(&text)?;
-        let is_behind = matches!(entry.english.first(), Some(Part::Text(text)) if text.starts_with(separator));
-        let translated = if is_behind { self.filled(entry, &values, depth + 1)? } else { return None };
+        let translated = self.beginning_with(&[separator], &format!("{separator}{sentence}"), depth)?;
         translated.strip_prefix(separator).map(str::to_owned)
+    }
+
+    /// Translates a text with an entry that begins with one of `starts`.
+    fn beginning_with(&self, starts: &[&str], text: &str, depth: usize) -> Option<String> {
+        let (entry, values) = self.best(text)?;
+        let Some(Part::Text(first)) = entry.english.first() else { return None };
+        let begins = starts.iter().any(|start| first.starts_with(start));
+        if begins { self.filled(entry, &values, depth + 1) } else { None }
     }
 
     /// Returns the best entry for a text, and the values.
@@ -284,13 +289,11 @@ impl Catalogue {
         if text.is_empty() {
             return Some(String::new());
         }
-        let ends = text.match_indices([' ', ',']).map(|(at, _)| at).filter(|at| *at > 0);
-        let ends = ends.chain(std::iter::once(text.len())).collect::<Vec<_>>().into_iter().rev();
-        ends.map(|end| text.split_at(end)).find_map(|(part, rest)| {
-            let (entry, values) = self.best(part)?;
-            let is_tail = matches!(entry.english.first(), Some(Part::Text(text)) if text.starts_with([' ', ',']));
-            let translated = if is_tail { self.filled(entry, &values, depth + 1)? } else { return None };
-            Some(translated + &self.tail(rest, depth)?)
+        let earlier = text.rmatch_indices([' ', ',']).map(|(at, _)| at).filter(|at| *at > 0);
+        let mut ends = std::iter::once(text.len()).chain(earlier);
+        ends.find_map(|end| {
+            let (part, rest) = text.split_at(end);
+            Some(self.beginning_with(&[" ", ","], part, depth)? + &self.tail(rest, depth)?)
         })
     }
 }

@@ -108,7 +108,7 @@ impl Language {
         self.catalogue().and_then(|catalogue| catalogue.word(english)).unwrap_or(english)
     }
 
-    /// Translates a word or a sentence without values.
+    /// Translates a word or a sentence, with `{0}` in place of its first value.
     pub fn label(self, english: &str) -> &str {
         self.catalogue().and_then(|catalogue| catalogue.pattern(english)).unwrap_or(english)
     }

@@ -215,6 +215,11 @@ impl Problem {
 }
 
 impl Outcome {
+    /// Whether the service answered, so that a problem of the service is in its own words.
+    pub fn is_answered(&self) -> bool {
+        self.state != RecordState::Unknown || self.http_status.is_some()
+    }
+
     pub fn new(seq: Seq, state: RecordState, at: i64) -> Outcome {
         Outcome {
             seq,

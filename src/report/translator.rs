@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::records::RecordResult;
 use crate::language::Language;
-use crate::ledger::{FROM_SERVICE, Problem, RecordState};
+use crate::ledger::{FROM_SERVICE, Problem};
 
 /// Maximum number of remembered texts. Most problems of a sheet have the same few messages.
 const MAX_KNOWN: usize = 4_000;
@@ -33,8 +33,7 @@ impl Translator {
 
     /// Translates the problems and warnings of a record.
     pub(super) fn record(&mut self, record: &mut RecordResult) {
-        // Without an answer, the reason is not in the service's words.
-        let is_answered = record.outcome.state != RecordState::Unknown || record.outcome.http_status.is_some();
+        let is_answered = record.outcome.is_answered();
         for problem in record.outcome.problems.iter_mut().chain(&mut record.warnings) {
             if problem.code == FROM_SERVICE && is_answered {
                 problem.message = self.answer(&problem.message);

@@ -57,14 +57,12 @@ pub(super) fn result(result: &RunResult) -> Value {
 /// Describes a record with an unknown outcome.
 pub(super) fn unknown(record: &UnknownRecord) -> Value {
     let problem = record.outcome.problems.first();
-    // Without an answer, the reason is not in the service's words.
-    let is_answered = record.outcome.http_status.is_some();
     json!({
         "seq": record.seq,
         "rows": record.record.rows,
         "key": record.record.key.as_deref().or(record.record.target.as_deref()).map(cut),
         "at": record.outcome.at,
-        "code": problem.filter(|_| is_answered).map(|problem| &problem.code),
+        "code": problem.filter(|_| record.outcome.is_answered()).map(|problem| &problem.code),
         "why": problem.map(|problem| &problem.message),
         "body": cut(&record.body),
     })

@@ -44,6 +44,7 @@ pub(super) async fn in_language_of_browser(request: Request, next: Next) -> Resp
     let language = assets::language(request.headers());
     let mut response = next.run(request).await;
     if let Some(Content(value)) = response.extensions_mut().remove() {
+        // The length is that of the empty body.
         response.headers_mut().remove(header::CONTENT_LENGTH);
         *response.body_mut() = Body::from(translated(value, language).to_string());
     }

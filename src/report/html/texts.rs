@@ -27,8 +27,7 @@ pub(super) fn render(
     let mut environment = Environment::empty();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.add_function("say", move |english: String, values: Rest<Value>| {
-        let pattern = language.catalogue().and_then(|catalogue| catalogue.pattern(&english)).unwrap_or(&english);
-        Value::from_safe_string(filled(pattern, &values))
+        Value::from_safe_string(filled(language.label(&english), &values))
     });
     environment.add_function("strong", |text: Value| element("strong", &text));
     environment.add_function("bdi", |text: Value| element("bdi", &text));

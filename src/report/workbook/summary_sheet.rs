@@ -56,11 +56,11 @@ pub(super) struct CellLink {
     pub column: usize,
 }
 
-const TITLES: [&str; 4] = ["Rows", "Column", "What is wrong", "What to do"];
-const WARNING_TITLES: [&str; 4] = ["Rows", "Column", "Warnings: what may be wrong", "What to do"];
+const TITLES: [&str; 5] = ["Rows", "Column", "What is wrong", "What to do", "First rows"];
+const WARNING_TITLES: [&str; 5] = ["Rows", "Column", "Warnings: what may be wrong", "What to do", "First rows"];
 const WIDTHS: [f64; 4] = [12.0, 24.0, 52.0, 58.0];
 /// First column of links.
-const LINKS: u16 = TITLES.len() as u16;
+const LINKS: u16 = WIDTHS.len() as u16;
 /// Width for a row number of seven digits, after the word *row*.
 const LINK_WIDTH: f64 = 10.0;
 const WORD: f64 = 3.0;
@@ -107,10 +107,8 @@ pub(super) fn draw(sheet: &mut Worksheet, summary: &SummarySheet, cells: &Locati
     }
     for (titles, lines) in [(TITLES, &summary.problems), (WARNING_TITLES, &summary.warnings)] {
         if !lines.is_empty() {
-            let top = row;
-            let (titles, link_columns) = (titles.map(|title| language.label(title)), link_columns.max(1));
-            row = draw_problems(sheet, row, titles, lines, link_columns, &formats, cells)? + 1;
-            sheet.write_string_with_format(top, LINKS, language.label("First rows"), &formats.header)?;
+            let titles = titles.map(|title| language.label(title));
+            row = draw_problems(sheet, row, titles, lines, link_columns.max(1), &formats, cells)? + 1;
         }
     }
     for remark in &summary.remarks {
@@ -130,17 +128,17 @@ pub(super) fn draw(sheet: &mut Worksheet, summary: &SummarySheet, cells: &Locati
 fn draw_problems(
     sheet: &mut Worksheet,
     top: u32,
-    titles: [&str; 4],
+    titles: [&str; 5],
     lines: &[ProblemLine],
     link_columns: u16,
     formats: &Formats,
     cells: &Locations,
 ) -> Result<u32, XlsxError> {
-    for (column, title) in (0..).zip(titles) {
-        sheet.write_string_with_format(top, column, title, &formats.header)?;
-    }
     for column in LINKS..LINKS + link_columns {
         sheet.write_blank(top, column, &formats.header)?;
+    }
+    for (column, title) in (0..).zip(titles) {
+        sheet.write_string_with_format(top, column, title, &formats.header)?;
     }
     let mut row = top;
     for line in lines {
