@@ -102,6 +102,8 @@ mod upload;
 mod warnings;
 mod workbooks;
 mod workers;
+#[cfg(unix)]
+mod workers_proof;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -126,6 +126,16 @@ impl Server {
         self.log.lock().unwrap().clone()
     }
 
+    /// Returns the number of requests.
+    pub fn received(&self) -> usize {
+        self.log.lock().unwrap().len()
+    }
+
+    /// Returns the number of requests of a kind without an answer yet.
+    pub fn in_flight(&self, is_meant: fn(&Seen) -> bool) -> usize {
+        self.log.lock().unwrap().iter().filter(|seen| seen.left.is_none() && is_meant(seen)).count()
+    }
+
     /// Returns the requests from the index `first` on.
     pub fn log_from(&self, first: usize) -> Vec<Seen> {
         self.log.lock().unwrap()[first..].to_vec()
