@@ -122,6 +122,26 @@ fn every_translation_is_of_a_sentence() {
 }
 
 #[test]
+fn every_word_is_in_the_sources() {
+    let mut texts = Vec::new();
+    add_texts(&root("src"), &mut texts);
+    let dead: Vec<String> = words().into_iter().filter(|word| !texts.iter().any(|text| text.contains(word))).collect();
+    assert!(dead.is_empty(), "in no source, so remove or correct it: {dead:?}");
+}
+
+/// Adds the texts of all files below a folder, except for the catalogues.
+fn add_texts(folder: &Path, texts: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.ends_with("language/de") {
+            add_texts(&path, texts);
+        } else if let Ok(text) = fs::read_to_string(&path) {
+            texts.push(text);
+        }
+    }
+}
+
+#[test]
 fn translations_have_the_values_of_their_sentences() {
     let mut seen = BTreeSet::new();
     for (english, german) in entries().values().flatten() {
