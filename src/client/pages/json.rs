@@ -11,9 +11,14 @@ pub(crate) fn object_fields(json: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
     serde_json::from_str(json).ok().map(|Fields(fields)| fields)
 }
 
-/// Returns the JSON of the first field with this name, or `None` for a missing field and for JSON other than objects.
+/// Returns the JSON of the first field with this name, or `None` for a missing field and for JSON other than objects. Does not
+/// read on after the field.
 pub(super) fn object_field<'a>(json: &'a str, name: &str) -> Option<&'a str> {
-    serde_json::Deserializer::from_str(json).deserialize_map(FieldVisitor { name }).ok().flatten()
+    let mut found = None;
+    let visitor = FieldVisitor { name, found: &mut found };
+    // A found field ends the reading with an error.
+    let _ = serde_json::Deserializer::from_str(json).deserialize_map(visitor);
+    found
 }
 
 /// Returns the JSON of an array's elements, or `None` for other JSON.
@@ -60,27 +65,28 @@ impl<'de> Visitor<'de> for FieldsVisitor {
 }
 
 /// Finds the first field with this name.
-struct FieldVisitor<'n> {
-    name: &'n str,
+struct FieldVisitor<'f, 'de> {
+    name: &'f str,
+    found: &'f mut Option<&'de str>,
 }
 
-impl<'de> Visitor<'de> for FieldVisitor<'_> {
-    type Value = Option<&'de str>;
+impl<'de> Visitor<'de> for FieldVisitor<'_, 'de> {
+    type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<&'de str>, A::Error> {
-        let mut found = None;
+    /// Ends with an error once the field is found.
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(name) = map.next_key::<&RawValue>()? {
-            if found.is_none() && unescaped(name.get()) == self.name {
-                found = Some(map.next_value::<&RawValue>()?.get());
-            } else {
-                map.next_value::<IgnoredAny>()?;
+            if unescaped(name.get()) == self.name {
+                *self.found = Some(map.next_value::<&RawValue>()?.get());
+                return Err(A::Error::custom("found"));
             }
+            map.next_value::<IgnoredAny>()?;
         }
-        Ok(found)
+        Ok(())
     }
 }
 

@@ -107,7 +107,11 @@ impl<'a> Entry<'a> {
 
     /// Returns the service's ID of the record, or `None` if missing or null.
     pub(crate) fn id(&self) -> Option<Cow<'a, str>> {
-        object_field(self.json, "id").filter(|json| *json != "null").map(unescaped)
+        let id = match self.fields.get() {
+            Some(_) => self.field("id"),
+            None => object_field(self.json, "id"),
+        };
+        id.filter(|json| *json != "null").map(unescaped)
     }
 }
 
