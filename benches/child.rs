@@ -27,6 +27,10 @@ pub struct Sample {
     pub peak_bytes: Option<u64>,
     /// Requests for a thousand records, all repetitions included; `None` for comparisons that count them otherwise.
     pub requests_per_thousand: Option<f64>,
+    /// Transactions of a database on a server for a thousand records; `None` without a server.
+    pub transactions_per_thousand: Option<f64>,
+    /// Bytes that this database writes ahead to its log for a thousand records; `None` without a server.
+    pub log_bytes_per_thousand: Option<f64>,
 }
 
 /// The amount of data that a side processed, which must be the same on both sides.
@@ -72,6 +76,8 @@ pub fn timed<T>(work: impl FnOnce() -> Outcome<T>, seen: impl FnOnce(T) -> Outco
         cpu_seconds: after.as_ref().zip(cpu).map(|(after, before)| after.cpu_seconds - before),
         peak_bytes: after.map(|after| after.peak_bytes),
         requests_per_thousand: None,
+        transactions_per_thousand: None,
+        log_bytes_per_thousand: None,
     })
 }
 
@@ -83,9 +89,9 @@ pub fn prepare(row: &Row, folder: &Path, scale: f64) -> Outcome<()> {
 }
 
 /// Runs one side once.
-pub fn measure(row: &Row, who: Who, folder: &Path, server: Option<&Server>) -> Outcome<Sample> {
+pub fn measure(row: &Row, who: Who, job: &Job) -> Outcome<Sample> {
     let mut command = command()?;
-    command.args([who.word(), row.name]).arg(folder).args(server.map(|server| &server.address));
+    command.args([who.word(), row.name]).arg(&job.folder).args(job.server.iter().chain(&job.database));
     Ok(serde_json::from_slice(&output(command)?)?)
 }
 
@@ -128,10 +134,11 @@ pub fn run(words: &[String]) -> Outcome<()> {
             sending::serve(page.first().map(Path::new))
         }
         ["prepare", name, folder, scale] => (row(name)?.prepare)(Path::new(folder), scale.parse()?),
-        [who @ ("ours" | "bare"), name, folder, server @ ..] => {
+        [who @ ("ours" | "bare"), name, folder, addresses @ ..] => {
             let row = row(name)?;
             let side = if *who == "ours" { row.ours } else { row.bare };
-            let job = Job { folder: folder.into(), server: server.first().map(|address| (*address).to_owned()) };
+            let mut addresses = addresses.iter().map(|address| (*address).to_owned());
+            let job = Job { folder: folder.into(), server: addresses.next(), database: addresses.next() };
             println!("{}", serde_json::to_string(&side(&job)?)?);
             Ok(())
         }

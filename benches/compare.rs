@@ -1,12 +1,13 @@
 //! Runs one comparison: writes the workload, runs the sides in turn, and computes the figures.
 
-use std::path::Path;
+use std::env;
 
 use serde::Serialize;
 
 use crate::args::Args;
 use crate::child::{self, Sample, Seen, Server, Who};
-use crate::{Outcome, Row};
+use crate::server_ledger::Database;
+use crate::{Job, Needs, Outcome, Row};
 
 /// The result of a comparison. The ratio is that of the median wall times; its range is that of pairs of neighbouring
 /// runs.
@@ -33,26 +34,50 @@ pub struct Figures {
     pub cpu_seconds: Option<f64>,
     pub peak_bytes: Option<u64>,
     pub requests_per_thousand: Option<f64>,
+    pub transactions_per_thousand: Option<f64>,
+    pub log_bytes_per_thousand: Option<f64>,
 }
 
-pub fn compare(row: &'static Row, args: &Args) -> Outcome<Comparison> {
+/// Returns `None`, with a message, if a program that the comparison needs is not installed.
+///
+/// # Errors
+/// The same if `SHEETPORT_REQUIRE_TOOLS` is set, as by `tests/run`.
+pub fn compare(row: &'static Row, args: &Args) -> Outcome<Option<Comparison>> {
+    let database = match row.needs {
+        Needs::ServerAndPostgres => match Database::start()? {
+            Some(database) => Some(database),
+            None => {
+                let message = format!("{}: left out: PostgreSQL is not installed", row.name);
+                if env::var_os("SHEETPORT_REQUIRE_TOOLS").is_some() {
+                    return Err(message.into());
+                }
+                eprintln!("{message}");
+                return Ok(None);
+            }
+        },
+        Needs::Nothing | Needs::Server => None,
+    };
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     eprintln!("{}: writing the workload", row.name);
     child::prepare(row, folder.path(), args.scale).map_err(|error| named(row, "the workload", &error.to_string()))?;
-    let server = if row.needs_server { Some(Server::start(&[])?) } else { None };
+    let server = if row.needs == Needs::Nothing { None } else { Some(Server::start(&[])?) };
     let mut ours = Vec::new();
     let mut bare = Vec::new();
     for run in 1..=args.runs {
-        ours.push(measured(row, Who::Ours, folder.path(), server.as_ref(), run)?);
-        bare.push(measured(row, Who::Bare, folder.path(), server.as_ref(), run)?);
+        let job = Job {
+            folder: folder.path().to_owned(),
+            server: server.as_ref().map(|server| server.address.clone()),
+            database: database.as_ref().map(|database| database.create(run)).transpose()?,
+        };
+        ours.push(measured(row, Who::Ours, &job, run)?);
+        bare.push(measured(row, Who::Bare, &job, run)?);
     }
     let seen = same(row, ours.iter().chain(&bare).map(|sample| sample.seen))?;
-    Ok(conclude(row, seen, &ours, &bare))
+    Ok(Some(conclude(row, seen, &ours, &bare)))
 }
 
-fn measured(row: &Row, who: Who, folder: &Path, server: Option<&Server>, run: u32) -> Outcome<Sample> {
-    let sample =
-        child::measure(row, who, folder, server).map_err(|error| named(row, who.word(), &error.to_string()))?;
+fn measured(row: &Row, who: Who, job: &Job, run: u32) -> Outcome<Sample> {
+    let sample = child::measure(row, who, job).map_err(|error| named(row, who.word(), &error.to_string()))?;
     eprintln!("{}: run {run}, {}: {:.3} s", row.name, who.word(), sample.wall_seconds);
     Ok(sample)
 }
@@ -104,6 +129,8 @@ fn figures(samples: &[Sample]) -> Figures {
         peak_bytes: median(samples.iter().filter_map(|sample| sample.peak_bytes).map(|bytes| bytes as f64))
             .map(|bytes| bytes as u64),
         requests_per_thousand: median(samples.iter().filter_map(|sample| sample.requests_per_thousand)),
+        transactions_per_thousand: median(samples.iter().filter_map(|sample| sample.transactions_per_thousand)),
+        log_bytes_per_thousand: median(samples.iter().filter_map(|sample| sample.log_bytes_per_thousand)),
     }
 }
 

@@ -21,7 +21,7 @@ use crate::child::{Sample, Seen, Server, timed};
 use crate::client::{self, Calls, Each};
 use crate::sending::{ITEMS, TOKEN, seen_by};
 use crate::serving::{self, Service};
-use crate::{BARE, Job, Outcome, Row, items};
+use crate::{BARE, Job, Needs, Outcome, Row, items};
 
 pub const EXPORT_CSV: Row = Row {
     name: "export-csv",
@@ -30,7 +30,7 @@ pub const EXPORT_CSV: Row = Row {
     target: 1.5,
     beside: BARE,
     prepare: |folder, scale| write_pages(&folder.join(PAGES), items::count(FULL, scale)),
-    needs_server: false,
+    needs: Needs::Nothing,
     ours: |job| ours(job, "items.csv"),
     bare: fetching,
 };

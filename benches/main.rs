@@ -11,9 +11,11 @@ mod compare;
 mod exporting;
 mod items;
 mod mapping;
+mod postgres;
 mod reading;
 mod reporting;
 mod sending;
+mod server_ledger;
 mod serving;
 mod summary;
 
@@ -33,6 +35,7 @@ const ROWS: &[Row] = &[
     mapping::CHECK_ORDERS,
     mapping::CHECK_SCATTERED_ORDERS,
     sending::SEND_ITEMS,
+    server_ledger::SEND_SERVER,
     exporting::EXPORT_CSV,
     exporting::EXPORT_XLSX,
     exporting::EXPORT_SERVED,
@@ -62,10 +65,19 @@ struct Row {
     beside: &'static str,
     /// Writes the workload into a folder, for a fraction of the full size. Not measured.
     prepare: fn(&Path, f64) -> Outcome<()>,
-    /// Whether both sides need a server, which runs in its own process.
-    needs_server: bool,
+    needs: Needs,
     ours: Side,
     bare: Side,
+}
+
+/// The servers that both sides need, each in processes of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Needs {
+    Nothing,
+    /// The service.
+    Server,
+    /// The service and PostgreSQL.
+    ServerAndPostgres,
 }
 
 /// Does the work once and returns its measurements.
@@ -77,6 +89,8 @@ struct Job {
     folder: PathBuf,
     /// `http://127.0.0.1:PORT`, if the comparison needs a server.
     server: Option<String>,
+    /// The address of an empty database, if the comparison needs PostgreSQL.
+    database: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -101,13 +115,16 @@ fn compare_all(args: &Args) -> Outcome<()> {
     if let Some(path) = &args.check {
         return summary::check(path);
     }
-    let mut results = Vec::new();
+    let (mut results, mut left_out) = (Vec::new(), Vec::new());
     for row in args.rows()? {
-        results.push(compare::compare(row, args)?);
+        match compare::compare(row, args)? {
+            Some(comparison) => results.push(comparison),
+            None => left_out.push(row.name),
+        }
     }
     print!("{}", summary::table(&results));
     if let Some(path) = &args.json {
-        summary::write_json(path, args, &results)?;
+        summary::write_json(path, args, &results, &left_out)?;
         eprintln!("written: {}", path.display());
     }
     Ok(())

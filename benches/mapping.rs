@@ -12,7 +12,7 @@ use sheetport::upload::plan::{ReadMode, read};
 
 use crate::child::{Sample, Seen, timed};
 use crate::items;
-use crate::{BARE, Outcome, Row};
+use crate::{BARE, Needs, Outcome, Row};
 
 pub const CHECK_ITEMS: Row = Row {
     name: "check-items",
@@ -21,7 +21,7 @@ pub const CHECK_ITEMS: Row = Row {
     target: 4.0,
     beside: BARE,
     prepare: |folder, scale| items::write_csv(&folder.join(ITEMS), items::count(FULL, scale)),
-    needs_server: false,
+    needs: Needs::Nothing,
     ours: |job| {
         let source = builtin::find("items").ok_or("the template items is not built in")?;
         ours(&job.folder.join(ITEMS), source)

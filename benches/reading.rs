@@ -11,7 +11,7 @@ use sheetport::sheet::{self, Cell};
 
 use crate::child::{Sample, Seen, timed};
 use crate::items::{self, Texts};
-use crate::{BARE, Job, Outcome, Row};
+use crate::{BARE, Job, Needs, Outcome, Row};
 
 pub const READ_CSV: Row = Row {
     name: "read-csv",
@@ -20,7 +20,7 @@ pub const READ_CSV: Row = Row {
     target: 1.5,
     beside: BARE,
     prepare: |folder, scale| items::write_csv(&folder.join(CSV), items::count(FULL, scale)),
-    needs_server: false,
+    needs: Needs::Nothing,
     ours: |job| ours(&job.folder.join(CSV)),
     bare: bare_csv,
 };
@@ -32,7 +32,7 @@ pub const READ_XLSX: Row = Row {
     target: 1.2,
     beside: BARE,
     prepare: |folder, scale| items::write_xlsx(&folder.join(XLSX), items::count(FULL, scale), Texts::Shared),
-    needs_server: false,
+    needs: Needs::Nothing,
     ours: |job| ours(&job.folder.join(XLSX)),
     bare: bare_xlsx,
 };

@@ -19,7 +19,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::child::{Sample, Seen, timed};
 use crate::items::{CURRENCY, HEADER, Item};
-use crate::{BARE, Job, Outcome as Ended, Row, items};
+use crate::{BARE, Job, Needs, Outcome as Ended, Row, items};
 
 /// A run name of the usual length.
 const RUN: &str = "1-bcdfgh";
@@ -31,7 +31,7 @@ pub const REPORT_CSV: Row = Row {
     target: 2.0,
     beside: BARE,
     prepare: |folder, scale| prepare(folder, scale, false),
-    needs_server: false,
+    needs: Needs::Nothing,
     ours: |job| ours(job, "report.csv", Format::Csv),
     bare: bare_csv,
 };

@@ -28,7 +28,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::child::{Sample, Seen, timed};
 use crate::client::{self, Calls, Each};
-use crate::{BARE, Job, Outcome, Row, items};
+use crate::{BARE, Job, Needs, Outcome, Row, items};
 
 pub const SEND_ITEMS: Row = Row {
     name: "send-items",
@@ -37,7 +37,7 @@ pub const SEND_ITEMS: Row = Row {
     target: 2.0,
     beside: BARE,
     prepare,
-    needs_server: true,
+    needs: Needs::Server,
     ours,
     bare,
 };
@@ -61,16 +61,22 @@ fn prepare(folder: &Path, scale: f64) -> Outcome<()> {
     items::write_bodies(&folder.join(BODIES), count)
 }
 
-/// The uploader: what is planned into the ledger beforehand is not timed, the sending is.
-fn ours(job: &Job) -> Outcome<Sample> {
-    let server = job.server.as_deref().ok_or("no server")?.to_owned();
+/// The uploader with its ledger in a file.
+pub fn ours(job: &Job) -> Outcome<Sample> {
     let runtime = Builder::new_multi_thread().enable_all().build()?;
     let home = tempfile::tempdir_in(&job.folder)?;
-    let (ledger, run) = runtime.block_on(plan(&job.folder.join(SHEET), home.path(), &server))?;
+    let ledger = runtime.block_on(Ledger::open(home.path()))?;
+    let run = runtime.block_on(plan(job, &ledger))?;
+    send(job, &runtime, &ledger, run)
+}
+
+/// Measures the sending of a planned run.
+pub fn send(job: &Job, runtime: &Runtime, ledger: &Ledger, run: RunId) -> Outcome<Sample> {
+    let server = job.server.as_deref().ok_or("no server")?.to_owned();
     let locked = runtime.block_on(ledger.lock_run(run))?;
     let credentials = Credentials { access: Some(TOKEN.to_owned().into()), refresh: None, file: None };
     let work = upload::Work {
-        ledger: &ledger,
+        ledger,
         client: Arc::new(Client::new(&server, credentials, &ConnectOptions::default(), CONNECTIONS)?),
         part: Part::whole(locked.id()),
         kind: RecordKind::Item,
@@ -95,15 +101,16 @@ fn ours(job: &Job) -> Outcome<Sample> {
         if accounting.sent != accounting.total {
             return Err(format!("{} of {} were sent", accounting.sent, accounting.total).into());
         }
-        seen_by(&runtime, &server)
+        seen_by(runtime, &server)
     })
 }
 
-async fn plan(sheet: &Path, home: &Path, server: &str) -> Outcome<(Ledger, RunId)> {
+/// Plans the sending of all items.
+pub async fn plan(job: &Job, ledger: &Ledger) -> Outcome<RunId> {
+    let sheet = job.folder.join(SHEET);
     let source = builtin::find("items").ok_or("no template")?;
     let template = Arc::new(load("items", source, &no_tables)?);
-    let source = Arc::new(Source::open(sheet, &template, None, &Options::default())?);
-    let ledger = Ledger::open(home).await?;
+    let source = Arc::new(Source::open(&sheet, &template, None, &Options::default())?);
     let about = NewRun {
         command: RunCommand::Upload,
         record: RecordKind::Item,
@@ -114,7 +121,7 @@ async fn plan(sheet: &Path, home: &Path, server: &str) -> Outcome<(Ledger, RunId
         file_hash: source.hash()?,
         readers: sheetport::readers::Readers::Everyone,
         text_form: None,
-        base_url: server.to_owned(),
+        base_url: job.server.clone().ok_or("no server")?,
         workspace: String::new(),
         sheet: SheetSelection::One(source.name_of(&source.parts[0]).to_owned()),
         header: source.header.clone(),
@@ -126,8 +133,8 @@ async fn plan(sheet: &Path, home: &Path, server: &str) -> Outcome<(Ledger, RunId
         options: Vec::new(),
         settings: RunSettings::default(),
     };
-    let (run, _) = upload::plan::plan(&ledger, None, &about, source, template, 0, &|_| {}).await?;
-    Ok((ledger, run))
+    let (run, _) = upload::plan::plan(ledger, None, &about, source, template, 0, &|_| {}).await?;
+    Ok(run)
 }
 
 /// A hyper client that sends ready-made bodies: each connection takes the next body when it has its answer.

@@ -16,7 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::child::{Sample, Seen, Server, children_usage, timed};
 use crate::client::{self, Calls, Each};
 use crate::sending::{BODIES, ITEMS, TOKEN};
-use crate::{BARE, Job, Outcome, Row, items};
+use crate::{BARE, Job, Needs, Outcome, Row, items};
 
 pub const SERVE_UPSERTS: Row = Row {
     name: "serve-upserts",
@@ -25,7 +25,7 @@ pub const SERVE_UPSERTS: Row = Row {
     target: 6.0,
     beside: BARE,
     prepare: |folder, scale| items::write_bodies(&folder.join(BODIES), items::count(FULL, scale)),
-    needs_server: false,
+    needs: Needs::Nothing,
     ours: |job| {
         let data = tempfile::tempdir_in(&job.folder)?;
         let runtime = runtime()?;
@@ -52,7 +52,7 @@ pub const SERVE_PAGES: Row = Row {
     target: 4.0,
     beside: BARE,
     prepare: fill,
-    needs_server: false,
+    needs: Needs::Nothing,
     ours: |job| pages_of(job, anywhere),
     bare: |job| {
         let server = Server::start(&[&job.folder.join(PAGE).to_string_lossy()])?;

@@ -19,6 +19,8 @@ pub fn table(results: &[Comparison]) -> String {
             "peak MiB",
             "per second",
             "requests per 1,000",
+            "transactions per 1,000",
+            "log kB per 1,000",
             "ratio",
             "min–max",
             "target",
@@ -50,7 +52,8 @@ pub fn table(results: &[Comparison]) -> String {
     text
 }
 
-pub fn write_json(path: &Path, args: &Args, results: &[Comparison]) -> Outcome<()> {
+/// Writes the figures, and the names of the comparisons that were left out.
+pub fn write_json(path: &Path, args: &Args, results: &[Comparison], left_out: &[&str]) -> Outcome<()> {
     let cpus = std::thread::available_parallelism().map(usize::from).ok();
     let document = json!({
         "sheetport": env!("CARGO_PKG_VERSION"),
@@ -59,16 +62,18 @@ pub fn write_json(path: &Path, args: &Args, results: &[Comparison]) -> Outcome<(
         "scale": args.scale,
         "runs": args.runs,
         "rows": results,
+        "left_out": left_out,
     });
     std::fs::write(path, format!("{document:#}\n"))?;
     Ok(())
 }
 
-/// Checks that the file at `path` has the figures of every comparison.
+/// Checks that the file at `path` has the figures of every comparison that was not left out.
 pub fn check(path: &Path) -> Outcome<()> {
     let document: Value = serde_json::from_slice(&std::fs::read(path)?)?;
     let rows = document["rows"].as_array().ok_or("the file has no 'rows'")?;
-    for row in ROWS {
+    let left_out = document["left_out"].as_array().ok_or("the file has no 'left_out'")?;
+    for row in ROWS.iter().filter(|row| !left_out.iter().any(|name| name == row.name)) {
         let found = rows.iter().find(|found| found["name"] == row.name);
         let found = found.ok_or_else(|| format!("the file lacks '{}'", row.name))?;
         for field in ["/ratio", "/ours/wall_seconds", "/bare/wall_seconds", "/seen/units"] {
@@ -82,7 +87,7 @@ pub fn check(path: &Path) -> Outcome<()> {
     Ok(())
 }
 
-fn line(result: &Comparison, side: &str, figures: &Figures, verdict: [String; 4]) -> [String; 11] {
+fn line(result: &Comparison, side: &str, figures: &Figures, verdict: [String; 4]) -> [String; 13] {
     let or_not = |figure: Option<String>| figure.unwrap_or_else(|| "n/a".to_owned());
     let per_second = result.seen.units as f64 / figures.wall_seconds;
     let [ratio, range, target, within] = verdict;
@@ -94,6 +99,8 @@ fn line(result: &Comparison, side: &str, figures: &Figures, verdict: [String; 4]
         or_not(figures.peak_bytes.map(|bytes| format!("{:.1}", bytes as f64 / 1_048_576.0))),
         format!("{per_second:.0} {}", result.unit),
         figures.requests_per_thousand.map(|requests| format!("{requests:.2}")).unwrap_or_default(),
+        figures.transactions_per_thousand.map(|transactions| format!("{transactions:.1}")).unwrap_or_default(),
+        figures.log_bytes_per_thousand.map(|bytes| format!("{:.1}", bytes / 1_000.0)).unwrap_or_default(),
         ratio,
         range,
         target,
