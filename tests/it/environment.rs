@@ -9,10 +9,19 @@ use std::time::Duration;
 ///
 /// # Panics
 ///
-/// Panics if `SHEETPORT_REQUIRE_TOOLS` is set, as it is by `tests/run`: no test may pass there without running.
+/// As [`report_untested`].
 pub fn report_missing(program: &str) {
-    assert!(env::var_os("SHEETPORT_REQUIRE_TOOLS").is_none(), "{program} is not installed; tests/run installs it");
-    eprintln!("not tested: {program} is not installed");
+    report_untested(&format!("{program} is not installed; tests/run installs it"));
+}
+
+/// Reports why a test cannot run.
+///
+/// # Panics
+///
+/// Panics if `SHEETPORT_REQUIRE_TOOLS` is set, as it is by `tests/run`: no test may pass there without running.
+pub fn report_untested(why: &str) {
+    assert!(env::var_os("SHEETPORT_REQUIRE_TOOLS").is_none(), "not tested: {why}");
+    eprintln!("not tested: {why}");
 }
 
 /// Returns whether a program can be started; otherwise reports that the test cannot run.

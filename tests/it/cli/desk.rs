@@ -21,11 +21,14 @@ pub struct Desk {
 impl Desk {
     /// Returns `None` with a message if PostgreSQL is not installed.
     pub async fn new(reply: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Option<Desk> {
-        let server = Cluster::start()?;
+        Some(Desk::with(Cluster::start()?, reply).await)
+    }
+
+    pub async fn with(server: Cluster, reply: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Desk {
         let ledger = server.database("ledger");
         let place = Place::new();
         place.write("movements.toml", MOVEMENTS);
-        Some(Desk { server, ledger, service: Server::start(reply).await, place })
+        Desk { server, ledger, service: Server::start(reply).await, place }
     }
 
     /// Returns a command on one of the machines.

@@ -82,6 +82,7 @@ mod serve_process;
 mod serve_roundtrip;
 mod serve_show;
 mod server_ledger;
+mod server_trouble;
 pub mod service;
 mod service_replicas;
 mod setup;
