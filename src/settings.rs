@@ -205,6 +205,7 @@ impl Settings {
             chosen_connection,
             profiles,
             server: chosen_server.or_else(|| servers.remove(&name)),
+            kept: None,
             home,
             profile: name,
             environment,

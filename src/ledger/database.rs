@@ -22,6 +22,8 @@ pub struct Ledger {
     pub(super) leases: Leases,
     /// Marks the file as open. `None` on a server.
     pub(super) _open: Option<Arc<OpenFile>>,
+    /// Whether [`Ledger::close`] leaves the connections to the owner.
+    pub(super) is_borrowed: bool,
 }
 
 /// The name of the database.
@@ -53,8 +55,16 @@ impl Ledger {
         self.writer.dialect()
     }
 
+    /// Returns the same ledger for an operation that closes its ledger at the end, which has no effect then.
+    pub fn borrowed(&self) -> Ledger {
+        Ledger { is_borrowed: true, ..self.clone() }
+    }
+
     /// Closes the database after all pending writes.
     pub async fn close(self) {
+        if self.is_borrowed {
+            return;
+        }
         self.reader.close().await;
         self.writer.close().await;
     }
@@ -63,4 +73,20 @@ impl Ledger {
 /// Returns the JSON of a value for a column or a list parameter.
 pub(super) fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, Error> {
     serde_json::to_string(value).map_err(corrupt)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn only_its_owner_closes_a_borrowed_ledger() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let owned = Ledger::open(folder.path()).await.expect("a ledger");
+        let borrowed = owned.borrowed();
+        owned.borrowed().close().await;
+        borrowed.queued().await.expect("the ledger is still open");
+        owned.close().await;
+        borrowed.queued().await.expect_err("the ledger is closed");
+    }
 }

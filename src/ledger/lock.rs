@@ -1,21 +1,20 @@
 //! Locks on uploads: only one process at a time plans or sends the runs of an upload.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::io;
+use std::path::PathBuf;
 
 use super::database::Ledger;
 use super::error::Error;
 use super::ids::RunId;
 use super::lease::Lease;
+use super::lock_file::LockFile;
 use super::run::{NewRun, Run};
 use super::settings::RunSettings;
 use crate::digest;
 use crate::sql::Dialect;
 
-/// How often, and how long each time, a lock is tried again.
-const LOOKS: usize = 3;
-const LOOK: Duration = Duration::from_millis(5);
+/// Bytes of a hash in the name of a lock.
+const IDENTITY: usize = 16;
 
 /// Exclusive access to the runs of one upload. Released on drop.
 #[derive(Debug)]
@@ -33,7 +32,7 @@ pub struct NamedLock {
 /// The lock as other processes see it.
 #[derive(Debug)]
 enum Held {
-    File { _file: File },
+    File { _lock: LockFile },
     Row { _lease: Box<Lease> },
 }
 
@@ -135,7 +134,7 @@ impl Ledger {
 
     /// Returns the path of the file for sharing the request rate of a workspace among processes.
     pub fn rate_file(&self, base_url: &str, workspace: &str) -> PathBuf {
-        self.folder.join("locks").join(format!("{}.rate", file_name(&[base_url, workspace])))
+        self.locks().join(format!("{}.rate", file_name(&[base_url, workspace])))
     }
 
     /// Whether this process certainly still holds its locks, so that it may send. File locks last until the process ends.
@@ -162,17 +161,15 @@ impl Ledger {
         if self.dialect() == Dialect::Postgres {
             return self.leases.is_taken(&self.reader, identity).await;
         }
-        let path = self.lock_path(identity);
-        match try_lock_shared(&path) {
-            Ok(_) => Ok(false),
-            Err(TryLockError::WouldBlock) => Ok(true),
-            Err(TryLockError::Error(error)) => Err(Error::Open { path, reason: error.to_string() }),
-        }
+        LockFile::is_held(&self.locks(), identity).map_err(|error| self.unlockable(&error))
     }
 
     async fn lock(&self, identity: String) -> Result<UploadLock, Error> {
         let held = match self.dialect() {
-            Dialect::Sqlite => Held::File { _file: self.lock_file(&identity)? },
+            Dialect::Sqlite => {
+                let lock = LockFile::take(&self.locks(), &identity).map_err(|error| self.unlockable(&error))?;
+                Held::File { _lock: lock.ok_or(Error::Busy { what: "upload" })? }
+            }
             Dialect::Postgres => {
                 let lease = self.leases.take(&self.writer, &identity).await?;
                 Held::Row { _lease: Box::new(lease.ok_or(Error::Busy { what: "upload" })?) }
@@ -181,25 +178,23 @@ impl Ledger {
         Ok(UploadLock { identity, _held: held })
     }
 
-    fn lock_file(&self, identity: &str) -> Result<File, Error> {
-        let path = self.lock_path(identity);
-        let mut locked = try_lock(&path);
-        // Another upload may be looking whether the lock is held.
-        for _ in 0..LOOKS {
-            if matches!(locked, Err(TryLockError::WouldBlock)) {
-                std::thread::sleep(LOOK);
-                locked = try_lock(&path);
-            }
-        }
-        match locked {
-            Ok(file) => Ok(file),
-            Err(TryLockError::WouldBlock) => Err(Error::Busy { what: "upload" }),
-            Err(TryLockError::Error(error)) => Err(Error::Open { path, reason: error.to_string() }),
+    /// Removes the lock files of killed processes.
+    ///
+    /// # Errors
+    /// If the folder can't be read or changed.
+    pub fn sweep_locks(&self) -> Result<(), Error> {
+        match self.dialect() {
+            Dialect::Sqlite => LockFile::sweep(&self.locks(), is_identity).map_err(|error| self.unlockable(&error)),
+            Dialect::Postgres => Ok(()),
         }
     }
 
-    fn lock_path(&self, identity: &str) -> PathBuf {
-        self.folder.join("locks").join(format!("{identity}.lock"))
+    fn locks(&self) -> PathBuf {
+        self.folder.join("locks")
+    }
+
+    fn unlockable(&self, error: &io::Error) -> Error {
+        Error::Open { path: self.locks(), reason: error.to_string() }
     }
 
     /// Returns the identity of the upload of a run.
@@ -211,28 +206,16 @@ impl Ledger {
     }
 }
 
-fn try_lock(path: &Path) -> Result<File, TryLockError> {
-    let file = open(path)?;
-    file.try_lock()?;
-    Ok(file)
-}
-
-/// Takes a shared lock on a file, to test for an exclusive lock without disturbing other tests.
-fn try_lock_shared(path: &Path) -> Result<File, TryLockError> {
-    let file = open(path)?;
-    file.try_lock_shared()?;
-    Ok(file)
-}
-
-fn open(path: &Path) -> Result<File, TryLockError> {
-    OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(TryLockError::Error)
-}
-
 /// Returns the identity of an upload: service, workspace, kind of record and content of the file.
 fn upload_identity(about: &NewRun) -> String {
     file_name(&[&about.base_url, &about.workspace, about.record.name(), &about.file_hash])
 }
 
 pub(super) fn file_name(identity: &[&str]) -> String {
-    digest::hex(&digest::of_parts(identity.iter().map(|part| part.as_bytes()))[..16])
+    digest::hex(&digest::of_parts(identity.iter().map(|part| part.as_bytes()))[..IDENTITY])
+}
+
+/// Whether a name is one of [`file_name`].
+fn is_identity(name: &str) -> bool {
+    name.len() == 2 * IDENTITY && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -23,6 +23,7 @@ mod in_flight;
 mod integrity;
 mod lease;
 mod lock;
+mod lock_file;
 mod model;
 mod newer;
 mod open_files;

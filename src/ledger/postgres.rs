@@ -40,6 +40,7 @@ impl Ledger {
             file: None,
             _open: None,
             leases: Leases::on(options.clone()),
+            is_borrowed: false,
         })
     }
 }

@@ -89,6 +89,7 @@ impl Ledger {
             _open: Some(open),
             file: Some(path),
             leases: Leases::default(),
+            is_borrowed: false,
         })
     }
 }

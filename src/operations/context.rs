@@ -30,6 +30,8 @@ pub struct Context {
     pub home: PathBuf,
     /// The server of the ledger. `None` for a ledger file in `home`.
     pub server: Option<ServerAddress>,
+    /// The ledger file that this process keeps open, so that each operation need not open the file again.
+    pub kept: Option<Ledger>,
     /// Name of the profile.
     pub profile: String,
     /// Root address of the service, if set.
@@ -136,12 +138,30 @@ impl Context {
         }
     }
 
-    /// Opens the ledger.
+    /// Opens the ledger, unless it is kept open.
     pub async fn ledger(&self) -> Result<Ledger, Error> {
-        Ok(match &self.server {
-            Some(address) => Ledger::connect(address, &self.home).await?,
-            None => Ledger::open(&self.home).await?,
+        Ok(match (&self.kept, &self.server) {
+            (Some(kept), _) => kept.borrowed(),
+            (None, Some(address)) => Ledger::connect(address, &self.home).await?,
+            (None, None) => Ledger::open(&self.home).await?,
         })
+    }
+
+    /// Opens a ledger file for many operations one after another. Each operation has connections of its own to a ledger on a server,
+    /// because its transactions check all leases of its ledger.
+    pub(super) async fn keeping_ledger(&self) -> Result<Context, Error> {
+        let kept = match self.server {
+            Some(_) => None,
+            None => Some(Ledger::open(&self.home).await?),
+        };
+        Ok(Context { kept, ..self.clone() })
+    }
+
+    /// Closes the ledger of [`Context::keeping_ledger`].
+    pub(super) async fn close_ledger(self) {
+        if let Some(kept) = self.kept {
+            kept.close().await;
+        }
     }
 
     /// Returns whether a ledger exists. A ledger on a server counts as existing: opening creates it.

@@ -242,6 +242,7 @@ mod tests {
         Context {
             home: home.to_owned(),
             server: None,
+            kept: None,
             profile: "default".to_owned(),
             base_url: None,
             address_from: None,

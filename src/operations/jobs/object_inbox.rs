@@ -37,7 +37,9 @@ pub(super) struct TakenObject {
 impl ObjectInbox {
     pub(super) async fn open(context: &Context, folder: ObjectAddress) -> Result<ObjectInbox, Error> {
         let bucket = Bucket::open(&folder, &context.connection)?;
-        Ok(ObjectInbox { bucket, folder, ledger: context.ledger().await? })
+        let ledger = context.ledger().await?;
+        ledger.sweep_locks()?;
+        Ok(ObjectInbox { bucket, folder, ledger })
     }
 
     /// Returns the objects with a name of the step, the oldest first.

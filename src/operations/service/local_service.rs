@@ -126,6 +126,7 @@ impl LocalService {
             environment,
             home: folder.join(HOME),
             server: None,
+            kept: None,
             is_address_chosen: true,
             chosen_connection: connection.clone(),
             connection,

@@ -31,8 +31,12 @@ pub(super) async fn run(
         ends: &|| {},
         events: &|_| {},
     };
+    let mut keeping = None;
     while !stop.is_set() {
-        let outcome = upload_step::run(context, step, &stopping, observed).await;
+        let outcome = match opened(context, &mut keeping).await {
+            Ok(context) => upload_step::run(context, step, &stopping, observed).await,
+            Err(error) => StepOutcome::Failed(error),
+        };
         let wait = match outcome {
             StepOutcome::Failed(error) if is_first => return Err(error),
             StepOutcome::Failed(error) => {
@@ -60,6 +64,7 @@ pub(super) async fn run(
             // The same problem would stop all waiting files.
             Some(_) if until_idle => break,
             Some(wait) => {
+                close(&mut keeping).await;
                 stop.sleep(wait).await;
                 pause = (pause * 2).min(BACKOFF.1);
             }
@@ -69,7 +74,24 @@ pub(super) async fn run(
             }
         }
     }
+    close(&mut keeping).await;
     Ok(())
+}
+
+/// Returns the context with a ledger that is kept open. Opens the ledger if necessary.
+async fn opened<'a>(context: &Context, keeping: &'a mut Option<Context>) -> Result<&'a Context, Error> {
+    let opened = match keeping.take() {
+        Some(opened) => opened,
+        None => context.keeping_ledger().await?,
+    };
+    Ok(keeping.insert(opened))
+}
+
+/// Closes the ledger. After a failure, it is opened and checked again.
+async fn close(keeping: &mut Option<Context>) {
+    if let Some(context) = keeping.take() {
+        context.close_ledger().await;
+    }
 }
 
 /// Returns whether a file was not sent for a reason that is not specific to the file.

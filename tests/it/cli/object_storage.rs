@@ -222,6 +222,41 @@ fn a_file_of_a_dead_worker_is_continued() {
     assert_eq!(runs["runs"].as_array().unwrap().len(), 1, "{runs}");
 }
 
+/// Three workers with one ledger file, of which two are killed and replaced again and again.
+#[cfg(unix)]
+#[test]
+fn files_leave_no_locks_behind() {
+    const FILES: usize = 50;
+    let Some(shop) = Shop::open() else { return };
+    for number in 10..10 + FILES {
+        shop.storage.put(&format!("in/good-{number}.csv"), format!("SKU,Name\nG{number},Bolt\n"));
+    }
+    let work = ["work", "--inbox", "s3://shop/in/", "-t", "items", "--json"];
+    let lasting = shop.command(&work).start();
+    for round in 1..=3 {
+        let workers = [(); 2].map(|()| shop.command(&work).start());
+        super::process::until("some files", || (arrived(&shop.served).len() >= 10 * round).then_some(()));
+        for worker in workers {
+            worker.kill();
+        }
+    }
+    super::process::until("all files", || (arrived(&shop.served).len() == FILES).then_some(()));
+    lasting.signal("TERM");
+    lasting.wait().exits(0);
+    // Continues what the last of the killed workers had taken.
+    shop.command(&work).arg("--until-idle").exits(0);
+
+    let done: Vec<String> = (10..10 + FILES).map(|number| format!("done/good-{number}.csv")).collect();
+    assert_eq!(shop.storage.keys(), done);
+    let runs = shop.json(&["runs", "--limit", "1000", "--json"], 0);
+    let sent: Vec<&Value> = runs["runs"].as_array().unwrap().iter().filter(|run| run["sent"] == 1).collect();
+    assert_eq!(sent.len(), FILES, "{runs}");
+    let locks = fs::read_dir(shop.place.path("home/locks")).unwrap();
+    let mut locks: Vec<String> = locks.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    locks.retain(|name| !name.ends_with(".rate"));
+    assert_eq!(locks, ["opening.lock"]);
+}
+
 #[test]
 fn wrong_addresses_and_storages_are_explained() {
     let Some(shop) = Shop::open() else { return };

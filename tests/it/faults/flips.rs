@@ -205,6 +205,7 @@ fn context_of(home: &Path, server: &Server) -> Context {
     let credentials = Credentials { access: Some("access-1".into()), refresh: Some("refresh-1".into()), file: None };
     Context {
         server: None,
+        kept: None,
         home: home.to_owned(),
         profile: String::new(),
         base_url: Some(server.address.clone()),
