@@ -122,6 +122,7 @@ mod tests {
 
     use super::*;
 
+    #[cfg(unix)]
     fn names(folder: &Path) -> Vec<String> {
         let entries = std::fs::read_dir(folder).expect("a folder");
         entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name")).collect()
