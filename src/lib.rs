@@ -6,17 +6,18 @@
 //! | [`settings`], [`cli`], [`error`] | flags, resolved settings, exit codes | what they name |
 //! | [`ui`] | terminal output | what it shows |
 //! | [`review`] | the browser page for matching, fixing and sending a spreadsheet | `operations`, `upload`, `report`, `template`, `client`, `ledger`, `sheet`, `records`, `readers`, `language`, `web_server` |
-//! | [`operations`] | the operations on runs, with their locks and permissions | `upload`, `export`, `report`, `template`, `object_storage`, `client`, `ledger`, `service`, `sql`, `sheet`, `records`, `decimal`, `diagnostics`, `digest`, `readers`, `text_file`, `visible` |
-//! | [`upload`] | plan and send | `template`, `sheet`, `client`, `ledger`, `records`, `decimal`, `currency`, `digest` |
+//! | [`operations`] | the operations on runs, with their locks and permissions | `upload`, `export`, `report`, `template`, `object_storage`, `client`, `ledger`, `service`, `sql`, `telemetry`, `sheet`, `records`, `decimal`, `diagnostics`, `digest`, `readers`, `text_file`, `visible` |
+//! | [`upload`] | plan and send | `template`, `sheet`, `client`, `ledger`, `telemetry`, `records`, `decimal`, `currency`, `digest` |
 //! | [`export`] | pages, spool, table, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics`, `digest`, `readers` |
 //! | [`report`] | the outcomes of a run as a workbook, CSV or web page | `ledger`, `sheet`, `decimal`, `records`, `readers`, `language`, `visible` |
 //! | [`template`] | mapping templates: from columns to fields, pure | `decimal`, `currency`, `sheet`, `records`, `diagnostics` |
 //! | [`object_storage`] | files in S3, Google Cloud Storage and Azure Blob Storage | `client` |
-//! | [`client`] | transport, retry policy, rate limiting, authentication, paging | `records`, `digest`, `readers` |
+//! | [`client`] | transport, retry policy, rate limiting, authentication, paging | `telemetry`, `records`, `digest`, `readers` |
 //! | [`ledger`] | durable runs; all SQL of the client side | `sql`, `records`, `digest`, `readers` |
 //! | [`service`] | the embedded service; all SQL of the server side | `sql`, `records`, `decimal`, `diagnostics`, `readers`, `web_server` |
 //! | [`sql`] | statements over SQLite and PostgreSQL, connections and transactions | nothing |
 //! | [`sheet`] | cells, readers and writers of spreadsheets | `decimal`, `currency`, `digest`, `readers`, `text_file`, `visible` |
+//! | [`telemetry`] | traces and metrics for OpenTelemetry | `records` |
 //! | [`records`] | the service's contract as data | `decimal` |
 //! | [`currency`] | ISO 4217 codes, and currency signs next to amounts | nothing |
 //! | [`decimal`] | exact decimal numbers | nothing |
@@ -53,6 +54,7 @@ pub mod service;
 pub mod settings;
 pub mod sheet;
 mod sql;
+pub mod telemetry;
 pub mod template;
 mod text_file;
 pub mod ui;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use sheetport::cli::{Cli, Command};
 use sheetport::error::{Exit, Failure};
 use sheetport::settings::Settings;
-use sheetport::{cli, commands, language, sheet, ui};
+use sheetport::{cli, commands, language, sheet, telemetry, ui};
 
 fn main() -> ExitCode {
     if let Some(exit) = sheet::run_reader_if_asked() {
@@ -41,7 +41,9 @@ fn main() -> ExitCode {
     }
     let ended = Settings::resolve(cli.global, cli.command.uses_tokens()).and_then(|settings| {
         let runtime = tokio::runtime::Runtime::new().map_err(no_runtime)?;
+        telemetry::start(runtime.handle());
         let ended = runtime.block_on(commands::run(cli.command, settings));
+        telemetry::finish();
         // Does not wait for a blocked read.
         runtime.shutdown_background();
         ended

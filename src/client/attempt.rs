@@ -15,6 +15,7 @@ use super::transport::Transport;
 use super::transport::options::ConnectOptions;
 use crate::records;
 use crate::records::token::{REFRESH_PATH, RefreshInput};
+use crate::telemetry::HttpSpan;
 
 /// A client for one service and the credentials of one workspace.
 #[derive(Debug)]
@@ -142,7 +143,11 @@ impl Client {
     async fn send(&self, request: &Request, token: Option<&SecretString>) -> TransportOutcome {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let _in_flight = InFlight::new(&self.in_flight);
-        let outcome = self.exchange(request, token).await;
+        // A renewal of the token has no token, and is no repetition of the pending request.
+        let span = HttpSpan::begin(request.method.as_str(), self.address(), &request.path, token.is_some());
+        let outcome = span.within(self.exchange(request, token)).await;
+        let (status, error) = outcome.ending();
+        span.end(status, error);
         let is_answer = matches!(&outcome, TransportOutcome::Response(response) if response.status < 500);
         self.answers.fetch_add(u64::from(is_answer), Ordering::Relaxed);
         outcome

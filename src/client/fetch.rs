@@ -14,6 +14,7 @@ use super::policy::{Call, LONGEST_WAIT, MAX_ATTEMPTS, MAX_PROBES, backoff, outag
 use super::request::Request;
 use super::stop::Stop;
 use super::transport::rate_headers::Quota;
+use crate::telemetry;
 
 /// A short read without side effects, permitted for every token, to test whether the service answers.
 pub(crate) const PROBE_PATH: &str = "/v1/public/items?page=1&limit=1";
@@ -78,6 +79,21 @@ async fn fetch_with<T>(
     pace: &Pace,
     request: &Request,
     patience: Patience,
+    parse: impl FnMut(Vec<u8>) -> Result<T, String>,
+) -> Result<T, Error> {
+    let span = telemetry::Span::reading(&request.path);
+    let fetched = span.within(fetch_patiently(client, pace, request, patience, parse)).await;
+    if fetched.is_err() {
+        span.failed();
+    }
+    fetched
+}
+
+async fn fetch_patiently<T>(
+    client: &Client,
+    pace: &Pace,
+    request: &Request,
+    patience: Patience,
     mut parse: impl FnMut(Vec<u8>) -> Result<T, String>,
 ) -> Result<T, Error> {
     let (mut attempts, mut throttled, mut was_renewed) = (0, 0, false);
@@ -87,7 +103,8 @@ async fn fetch_with<T>(
         while let Err(until) = pace.permit(Instant::now().into_std()) {
             tokio::time::sleep_until(until.into()).await;
         }
-        let outcome = client.attempt(request).await.outcome;
+        let repeated = attempts + throttled + u32::from(was_renewed);
+        let outcome = telemetry::attempt(repeated).within(client.attempt(request)).await.outcome;
         if let Some((left, reset)) = quota(&outcome, client.in_flight()) {
             pace.permit_only(left, (Instant::now() + reset).into_std());
         }
@@ -108,6 +125,7 @@ async fn fetch_with<T>(
                 if throttled > patience.throttled {
                     return Err(Stop::Throttled.into());
                 }
+                telemetry::count_repetition(true);
                 let pause = after.unwrap_or_else(|| backoff(throttled, true, fastrand::f64()));
                 let until = (Instant::now() + pause).into_std();
                 pace.hold(until);
@@ -125,6 +143,7 @@ async fn fetch_with<T>(
         };
         attempts += 1;
         if attempts < patience.attempts {
+            telemetry::count_repetition(false);
             tokio::time::sleep(backoff(attempts, false, fastrand::f64())).await;
             continue;
         }
@@ -134,6 +153,7 @@ async fn fetch_with<T>(
         if !is_outage || probes >= MAX_PROBES {
             return Err(Error::failed(failure, &request.path));
         }
+        telemetry::count_repetition(false);
         pace.hold((Instant::now() + outage_pause(probes + 1)).into_std());
     }
 }

@@ -58,6 +58,20 @@ impl TransportOutcome {
         }
     }
 
+    /// Returns the status of the answer, and the kind of the failure if there is no complete answer.
+    pub(super) fn ending(&self) -> (Option<u16>, Option<&'static str>) {
+        match self {
+            TransportOutcome::Response(response) => (Some(response.status), None),
+            TransportOutcome::Truncated { status, .. } => (Some(*status), Some("truncated")),
+            TransportOutcome::NotSent { .. } => (None, Some("not_connected")),
+            TransportOutcome::Untrusted(_) => (None, Some("untrusted")),
+            TransportOutcome::NoResponse { .. } => (None, Some("no_response")),
+            TransportOutcome::TokenRenewed { .. } | TransportOutcome::Unauthorized { .. } => {
+                (None, Some("unauthorized"))
+            }
+        }
+    }
+
     /// Returns the reason for people: the transport's error, or the service's own message.
     pub(super) fn reason(&self) -> String {
         match self {

@@ -18,6 +18,8 @@ use shared::SharedGate;
 pub use permits::{Permits, Wanted};
 pub use rate::{Rate, Speed};
 
+use crate::telemetry::RateWait;
+
 /// A rate limiter. The time is an argument, so tests can simulate a day in a moment.
 pub struct Pace {
     state: Mutex<State>,
@@ -38,6 +40,7 @@ struct State {
     quota: Option<(u64, Instant)>,
     /// Whether the automatic rate has yet to react to the hold.
     is_new_hold: bool,
+    wait: RateWait,
 }
 
 impl State {
@@ -48,6 +51,13 @@ impl State {
         if std::mem::take(&mut self.is_new_hold) {
             self.refused(now);
         }
+        let permit = self.take_permit_of_rate(now);
+        self.wait.note(permit.is_ok(), now);
+        permit
+    }
+
+    /// Takes a permit, whether there is a pause or not.
+    fn take_permit_of_rate(&mut self, now: Instant) -> Result<(), Instant> {
         if let Some(permits) = &self.permits {
             return permits.take(now);
         }
@@ -141,6 +151,7 @@ impl Pace {
                 held_until: None,
                 quota: None,
                 is_new_hold: false,
+                wait: RateWait::default(),
             }),
         }
     }

@@ -28,6 +28,8 @@ use options::{ConnectOptions, ProxyAddress};
 use rate_headers::{quota, retry_after, service_time};
 use tls_problem::TlsProblem;
 
+use crate::telemetry;
+
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const READ_TIMEOUT: Duration = Duration::from_secs(60);
 pub(super) const WRITE_TIMEOUT: Duration = Duration::from_secs(120);
@@ -206,6 +208,7 @@ impl Transport {
         if let Some(key) = &request.idempotency_key {
             built.headers_mut().insert(idempotency::HEADER, key.header_value());
         }
+        telemetry::inject(built.headers_mut());
         *built.timeout_mut() = Some(READ_TIMEOUT);
         if let Some(body) = &request.body {
             built.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -39,6 +39,7 @@ use crate::cli::{Command, Titles};
 use crate::error::{Exit, Failure};
 use crate::operations::{LocalService, with_login};
 use crate::settings::Settings;
+use crate::telemetry::Span;
 use shared::signals;
 
 /// Runs a command and returns its exit code.
@@ -46,11 +47,35 @@ pub async fn run(command: Command, mut settings: Settings) -> Result<Exit, Failu
     signals::outlive_file_size_limit();
     settings.context.report_words = titles(&command).words();
     let context = settings.context.clone();
-    let ended = run_with_service(command, settings).await;
+    let ended = match traced(&command) {
+        Some(name) => {
+            let span = Span::command(name);
+            let ended = span.within(run_with_service(command, settings)).await;
+            span.exit(ended.as_ref().map_or_else(|failure| failure.exit, |exit| *exit) as u8);
+            if ended.is_err() {
+                span.failed();
+            }
+            ended
+        }
+        None => run_with_service(command, settings).await,
+    };
     ended.map_err(|failure| Failure {
         hint: failure.hint.map(|hint| with_login(&hint, &context.given, &context.profile)),
         ..failure
     })
+}
+
+/// Returns the name of a command whose activity is one trace. Servers and workers have a trace for each run or part instead.
+fn traced(command: &Command) -> Option<&'static str> {
+    match command {
+        Command::Upload(_) => Some("upload"),
+        Command::Check(_) => Some("check"),
+        Command::Resume(_) => Some("resume"),
+        Command::Retry(_) => Some("retry"),
+        Command::Export(_) => Some("export"),
+        Command::Job(_) => Some("job"),
+        _ => None,
+    }
 }
 
 /// Returns the flag for the language of the command's report.

@@ -12,11 +12,14 @@ use crate::language::say;
 use crate::ledger::Part;
 use crate::operations::{self, FileOutcome, InboxRequest, Place, WorkEvent, Working};
 use crate::settings::{Output, Settings};
+use crate::telemetry;
 use crate::ui;
 
 pub(super) async fn run(args: &Work, settings: &Settings) -> Result<Exit, Failure> {
     let output = settings.output;
     let counts = Arc::new(Counts::default());
+    let observed = Arc::clone(&counts);
+    telemetry::observe(move || observed.of_worker());
     let monitor = match args.listen {
         Some(address) => Some(Monitor::listen(address, Arc::clone(&counts)).await?),
         None => None,

@@ -16,6 +16,7 @@ use tower::ServiceExt;
 
 use crate::error::{Exit, Failure};
 use crate::operations::{Place, WorkEvent};
+use crate::telemetry::{Reading, ReadingKind};
 use crate::web_server;
 
 /// Time for a client to take a byte.
@@ -74,26 +75,38 @@ impl Counts {
         }
     }
 
-    fn as_text(&self) -> String {
+    /// Returns the counters of the worker itself. Those of records and requests are in the metrics of sending, too.
+    pub(super) fn of_worker(&self) -> Vec<Reading> {
+        let is_of_sending =
+            |name: &str| name.starts_with("records_") || matches!(name, "retries_total" | "throttled_total");
+        self.readings().into_iter().filter(|reading| !is_of_sending(reading.name)).collect()
+    }
+
+    fn readings(&self) -> [Reading; 13] {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let (taken, ended) = (read(&self.taken), read(&self.ended));
-        let metrics = [
-            ("ready", "gauge", "1 if the ledger can be used", u64::from(self.is_ready.load(Ordering::Relaxed))),
-            ("parts_in_progress", "gauge", "Parts of runs being sent", taken.saturating_sub(ended)),
-            ("parts_total", "counter", "Parts of runs taken", taken),
-            ("records_sent_total", "counter", "Records accepted by the service", read(&self.sent)),
-            ("records_failed_total", "counter", "Records refused by the service", read(&self.failed)),
-            ("records_unknown_total", "counter", "Records with an unknown outcome", read(&self.unknown)),
-            ("retries_total", "counter", "Requests that repeat an earlier one", read(&self.retries)),
-            ("throttled_total", "counter", "Answers 429 of the service", read(&self.throttled)),
-            ("runs_finished_total", "counter", "Runs finished by this worker", read(&self.finished_runs)),
-            ("runs_stopped_total", "counter", "Runs stopped by this worker", read(&self.stopped_runs)),
-            ("files_done_total", "counter", "Files of the inbox sent without problems", read(&self.files_done)),
-            ("files_failed_total", "counter", "Files of the inbox with problems", read(&self.files_failed)),
-            ("ledger_errors_total", "counter", "Times that the ledger could not be used", read(&self.ledger_errors)),
-        ];
-        let lines = metrics.map(|(name, kind, help, value)| {
-            let name = format!("sheetport_worker_{name}");
+        let gauge = |name, help, value| Reading { name, kind: ReadingKind::Gauge, help, value };
+        let counter = |name, help, value| Reading { name, kind: ReadingKind::Counter, help, value };
+        [
+            gauge("ready", "1 if the ledger can be used", u64::from(self.is_ready.load(Ordering::Relaxed))),
+            gauge("parts_in_progress", "Parts of runs being sent", taken.saturating_sub(ended)),
+            counter("parts_total", "Parts of runs taken", taken),
+            counter("records_sent_total", "Records accepted by the service", read(&self.sent)),
+            counter("records_failed_total", "Records refused by the service", read(&self.failed)),
+            counter("records_unknown_total", "Records with an unknown outcome", read(&self.unknown)),
+            counter("retries_total", "Requests that repeat an earlier one", read(&self.retries)),
+            counter("throttled_total", "Answers 429 of the service", read(&self.throttled)),
+            counter("runs_finished_total", "Runs finished by this worker", read(&self.finished_runs)),
+            counter("runs_stopped_total", "Runs stopped by this worker", read(&self.stopped_runs)),
+            counter("files_done_total", "Files of the inbox sent without problems", read(&self.files_done)),
+            counter("files_failed_total", "Files of the inbox with problems", read(&self.files_failed)),
+            counter("ledger_errors_total", "Times that the ledger could not be used", read(&self.ledger_errors)),
+        ]
+    }
+
+    fn as_text(&self) -> String {
+        let lines = self.readings().map(|Reading { name, kind, help, value }| {
+            let (name, kind) = (format!("sheetport_worker_{name}"), kind.name());
             format!("# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n")
         });
         lines.concat()

@@ -60,6 +60,11 @@ impl Source {
         }
     }
 
+    /// Returns the name of the list, or of the single records.
+    pub(crate) fn name(&self) -> &'static str {
+        self.fields().1
+    }
+
     /// Returns the contract's fields of the records, and the name of the list or of the single records.
     pub(super) fn fields(&self) -> (&'static [ListedField], &'static str) {
         match self {

@@ -17,6 +17,7 @@ use crate::export::{self, ChangesFile, Clock, Exported, IdFile, Job, Output, Sin
 use crate::object_storage::ObjectAddress;
 use crate::records::{Family, Single, inventory, order, transaction};
 use crate::sheet::write::{Shape, Style, TextKind};
+use crate::telemetry::Span;
 use crate::text_file::read_text;
 use crate::upload::send::while_supplied;
 
@@ -213,7 +214,18 @@ async fn export_to_files(
     };
     let exporting = export::export_together(Arc::new(client), Arc::clone(&pace), &jobs, &show);
     let supply = shared.as_ref().and_then(|shared| shared.supply(request.concurrency));
-    let exported = while_supplied(supply, exporting).await;
+    let span = Span::export(jobs.iter().map(|job| job.source.name()), base_url, &context.workspace());
+    let exported = span.within(while_supplied(supply, exporting)).await;
+    match &exported {
+        Ok(exported) => {
+            let manifests = exported.iter().map(|exported| &exported.manifest);
+            span.exported(
+                manifests.clone().map(|manifest| manifest.count).sum(),
+                manifests.clone().all(|manifest| manifest.complete),
+            );
+        }
+        Err(_) => span.failed(),
+    }
     if let Some(shared) = shared {
         shared.close().await;
     }

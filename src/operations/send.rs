@@ -14,6 +14,7 @@ use crate::client::{Client, Rate, Speed};
 use crate::ledger::{
     self, Ledger, LockedRun, NewRun, Part, Run, RunCommand, RunRate, RunSettings, RunState, UploadLock,
 };
+use crate::telemetry::{SentRecords, Span};
 use crate::template::Template;
 use crate::upload::compare::{Connection, server_diff};
 use crate::upload::sent_before::{self, Compared, LeftOut};
@@ -120,7 +121,10 @@ pub(super) async fn plan_run(
     let show = |rows| observer(Event::Reading { rows });
     // A retry contains only a part of a file, which says little about the whole file.
     let history = (about.command == RunCommand::Upload).then_some(ledger);
-    let (run, tally) = upload::plan::plan(ledger, history, about, Arc::new(source), template, now(), &show).await?;
+    let span = Span::planning();
+    let planning = upload::plan::plan(ledger, history, about, Arc::new(source), template, now(), &show);
+    let (run, tally) = span.within(planning).await.inspect_err(|_| span.failed())?;
+    span.planned(tally.rows, tally.to_send);
     observer(Event::Checked(&tally));
     Ok((ledger.lock_run_with(lock, run).await?, tally))
 }
@@ -172,7 +176,17 @@ impl Records<'_> {
             keys: self.context.idempotency_keys(self.run),
             wall: now,
         };
-        let ended = send::send(&work, interrupt, progress).await?;
+        let span = Span::sending(&SentRecords {
+            run: self.run.id,
+            part: (part != Part::whole(part.run)).then_some((part.first, part.last)),
+            kind: about.record.name(),
+            template: &about.template,
+            workspace,
+            base_url,
+        });
+        let sending = send::send(&work, interrupt, progress);
+        let ended = span.within(sending).await.inspect_err(|_| span.failed())?;
+        span.sent(&ended.progress.totals(), ended.stopped.is_some());
         if let Some(rate) = ended.learned_rate {
             self.ledger.store_rate(base_url, workspace, rate, now()).await?;
         }

@@ -33,6 +33,7 @@ use crate::ledger::{
     self, Claim, Intent, NewerKeys, Outcome, Part, Problem, RecordState, Run, RunId, RunState, SendingChanges, Seq,
 };
 use crate::records::RecordKind;
+use crate::telemetry::{self, ReportedTotals};
 use crate::upload::sent_before::{LeftOut, Scope, claimed_meanwhile};
 use chain::Chained;
 use exchange::{outcome, request};
@@ -155,6 +156,7 @@ async fn send_task<J: Journal, S: Service>(
         unconfirmed: HashMap::new(),
         deadline: None,
         progress: Progress::default(),
+        reported: ReportedTotals::default(),
     };
     if let Err(error) = sender.send_all(interrupt, progress).await {
         // Nothing is written any more after this, because the records may be those of another process soon.
@@ -181,6 +183,7 @@ async fn send_task<J: Journal, S: Service>(
         "sending ends"
     );
     let progress = sender.progress();
+    sender.reported.report(task.kind.name(), progress.totals());
     sender.load_error.map_or(Ok(()), Err)?;
     Ok(SendResult {
         progress,
@@ -235,6 +238,7 @@ struct Sender<'a, J, S> {
     /// End of the grace period after an interrupt.
     deadline: Option<Instant>,
     progress: Progress,
+    reported: ReportedTotals,
 }
 
 /// A finished attempt.
@@ -297,7 +301,11 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
                 _ = stores.tick(), if !self.changes.outcomes.is_empty() && self.storing.is_none() => {
                     self.store_in_background();
                 }
-                _ = ticks.tick() => progress(&self.progress()),
+                _ = ticks.tick() => {
+                    let now = self.progress();
+                    progress(&now);
+                    self.reported.report(self.task.kind.name(), now.totals());
+                }
                 Some(ended) = self.attempts.join_next() => {
                     self.settle(ended);
                     self.settle_ended();
@@ -404,22 +412,28 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         self.changes.retries += if job.requests > 0 { requests } else { 0 };
     }
 
-    fn start(&mut self, job: Job) {
+    fn start(&mut self, mut job: Job) {
         if job.call == Call::Idempotent {
             self.in_flight.insert(job.seq, job.ordering_key.clone());
         }
         let service = Arc::clone(&self.task.service);
         let request = request(self.task.kind, &job);
+        let is_once = job.call == Call::NonIdempotent;
+        let scope = job.span.attempt(job.seq, self.task.kind.name(), job.requests, is_once);
         self.attempts.spawn(async move {
-            let attempt = service.attempt(&request).await;
+            let attempt = scope.within(service.attempt(&request)).await;
             Ended { job: Some(job), attempt }
         });
     }
 
     fn probe(&mut self) {
         let service = Arc::clone(&self.task.service);
-        self.attempts
-            .spawn(async move { Ended { job: None, attempt: service.attempt(&Request::get(PROBE_PATH)).await } });
+        let scope = telemetry::attempt(0);
+        self.attempts.spawn(async move {
+            let probe = Request::get(PROBE_PATH);
+            let attempt = scope.within(service.attempt(&probe)).await;
+            Ended { job: None, attempt }
+        });
     }
 
     /// Settles all finished attempts.
@@ -437,6 +451,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         };
         let (seq, call) = (job.seq, job.call);
         self.unconfirmed.remove(&seq);
+        job.span.answered();
         // What must not be repeated for fear of a second record is in doubt for a repeatable call, too.
         let action = decide(Call::NonIdempotent, attempt.outcome.kind());
         let may_be_applied = matches!(action, Action::Accept | Action::Unknown | Action::UnknownAndStop);
@@ -464,7 +479,9 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
     }
 
     /// Counts a settled record and adds its outcome to the changes.
-    fn keep(&mut self, settled: Settled) {
+    fn keep(&mut self, mut settled: Settled) {
+        let Settled { job, state, http_status, .. } = &mut settled;
+        job.span.settle(state.name(), *http_status, job.requests);
         match settled.state {
             RecordState::Sent => self.progress.sent += 1,
             RecordState::Failed => self.progress.failed += 1,

@@ -8,6 +8,7 @@ use crate::client::policy::Call;
 use crate::client::{Failure, IdempotencyKey, WriteResult};
 use crate::ledger::{Claim, RecordState, Seq};
 use crate::records::RecordKind;
+use crate::telemetry::RecordSpan;
 
 /// Message about a failed record, after an earlier attempt without a usable answer.
 const MAY_BE_APPLIED: &str =
@@ -32,6 +33,7 @@ pub struct Job {
     pub in_flight_since: Option<i64>,
     /// Requests made so far.
     pub requests: u32,
+    pub span: RecordSpan,
     /// Attempts counted towards [`MAX_ATTEMPTS`](crate::client::policy::MAX_ATTEMPTS).
     pub(super) attempts: u32,
     /// Whether an attempt without a usable answer may have been applied.
@@ -84,6 +86,7 @@ impl Job {
             idempotency_key: None,
             in_flight_since: None,
             requests: 0,
+            span: RecordSpan::default(),
             attempts: 0,
             may_be_applied: false,
             holds_key: false,

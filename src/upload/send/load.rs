@@ -6,6 +6,7 @@ use super::ports::Journal;
 use crate::client::policy::Call;
 use crate::ledger::{self, Disposition, Intent, Part, PlannedRecord, RunId, Seq};
 use crate::records::RecordKind;
+use crate::telemetry::RecordSpan;
 use crate::upload::dispatch::Job;
 use crate::upload::sent_before::Scope;
 
@@ -86,5 +87,6 @@ fn job(
     let claim = (!is_repeatable).then(|| scope.claim(seq, record.key.as_deref(), &body));
     let mut job = Job::new(kind, seq, record.key, record.target, body.into_boxed_bytes());
     job.claim = claim;
+    job.span = RecordSpan::of(&record.sheet, &record.rows);
     Ok(Some(job))
 }

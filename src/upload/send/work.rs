@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::client::{Client, KeyMemory, Speed};
 use crate::ledger::{Ledger, Part};
 use crate::records::RecordKind;
+use crate::telemetry::Totals;
 use crate::upload::dispatch::StopReason;
 use crate::upload::sent_before::LeftOut;
 
@@ -47,6 +48,14 @@ pub struct Progress {
     pub pause: Option<Duration>,
     /// Current limit in requests per second.
     pub rate: Option<f64>,
+}
+
+impl Progress {
+    /// Returns the counts for the metrics.
+    pub fn totals(&self) -> Totals {
+        let Progress { sent, failed, unknown, retries, throttled, .. } = *self;
+        Totals { sent, failed, unknown, retries, throttled }
+    }
 }
 
 /// Result of sending.

@@ -92,6 +92,7 @@ mod steps;
 mod superseded;
 mod supplier;
 mod suspects;
+mod telemetry;
 mod templates;
 mod terminal;
 mod tmux;

@@ -52,7 +52,8 @@ impl Place {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
             let upper = name.to_string_lossy().to_uppercase();
-            if upper.starts_with("SHEETPORT_") || upper.ends_with("_PROXY") {
+            let is_trace = upper.starts_with("OTEL_") || matches!(upper.as_str(), "TRACEPARENT" | "TRACESTATE");
+            if upper.starts_with("SHEETPORT_") || upper.ends_with("_PROXY") || is_trace {
                 command.env_remove(name);
             }
         }

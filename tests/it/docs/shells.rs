@@ -5,7 +5,7 @@ use super::pages::{Block, Page, Part, pages};
 /// Characters that at least one of the shells treats in its own way outside of double quotes.
 const SPECIAL: &str = "$'|><\\&;,*?~{}()`%^!";
 /// Programs that are called in the same way everywhere.
-const PROGRAMS: [&str; 4] = ["cargo", "createdb", "mdbook", "sheetport"];
+const PROGRAMS: [&str; 5] = ["cargo", "createdb", "docker", "mdbook", "sheetport"];
 
 /// Whether the line means the same in bash, PowerShell and cmd, without its comment.
 fn is_portable(line: &str) -> bool {

@@ -37,6 +37,7 @@ pub struct Seen {
     pub path: String,
     pub bearer: Option<String>,
     pub idempotency_key: Option<String>,
+    pub traceparent: Option<String>,
     pub body: String,
     pub came: Instant,
     /// When the reply was written.
@@ -236,6 +237,7 @@ fn note(log: &Mutex<Vec<Seen>>, head: &str, body: String) -> Seen {
         path: head.split(' ').nth(1).unwrap().to_owned(),
         bearer: header(head, "authorization").map(|value| value.trim_start_matches("Bearer ").to_owned()),
         idempotency_key: header(head, "idempotency-key"),
+        traceparent: header(head, "traceparent"),
         body,
         came: Instant::now(),
         left: None,

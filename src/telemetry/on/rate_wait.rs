@@ -1,0 +1,23 @@
+//! How long requests wait for the rate.
+
+use std::time::Instant;
+
+use super::state::state;
+
+/// A time in which the rate permits no request.
+#[derive(Debug, Default)]
+pub struct RateWait {
+    since: Option<Instant>,
+}
+
+impl RateWait {
+    /// Notes whether a request is permitted. The first permitted request ends the wait.
+    pub fn note(&mut self, is_permitted: bool, now: Instant) {
+        let Some(instruments) = state().and_then(|state| state.instruments.as_ref()) else { return };
+        if !is_permitted {
+            self.since.get_or_insert(now);
+        } else if let Some(since) = self.since.take() {
+            instruments.rate_wait.record(now.saturating_duration_since(since).as_secs_f64(), &[]);
+        }
+    }
+}
