@@ -48,7 +48,8 @@ impl ObjectInbox {
         let mut found = self.bucket.list(&self.folder).await?;
         found.retain(|object| {
             let name = object.address.name();
-            pattern.matches(name) && !is_temporary(name)
+            // The marker of the folder itself, such as `in/`, is listed without its slash.
+            object.address.folder() == self.folder && pattern.matches(name) && !is_temporary(name)
         });
         found.sort_by(|a, b| (a.modified, a.address.name()).cmp(&(b.modified, b.address.name())));
         Ok(found)

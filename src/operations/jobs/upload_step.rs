@@ -58,7 +58,6 @@ pub(in crate::operations) async fn run(
             left.push(source.path());
             continue;
         }
-        (observer.takes)(&source.path());
         files.extend(Sender { context, step, inbox: &inbox, stopping, observer }.send(source).await);
         (observer.ends)();
     }
@@ -84,6 +83,7 @@ impl Sender<'_> {
     async fn send(&self, source: Source) -> Option<FileOutcome> {
         let path = source.path();
         let Some(folders) = &self.step.folders else {
+            (self.observer.takes)(&path);
             let result = match open_input(self.context, &path).await {
                 Ok(file) => self.upload(&file, self.unfinished(&file).await).await,
                 Err(error) => Err(error),
@@ -101,6 +101,7 @@ impl Sender<'_> {
             }
         };
         let file = inside(&self.step.folder, &claimed.path().file_name().unwrap_or_default().to_string_lossy());
+        (self.observer.takes)(&file);
         let run = if is_new { None } else { self.run_of(&claimed.path()).await };
         let result = match claimed.input(&file).await {
             Ok(input) => self.upload(&input, run).await,

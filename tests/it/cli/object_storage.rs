@@ -174,21 +174,23 @@ fn workers_take_each_file_of_a_prefix_once() {
     storage.put("in/other.csv", "Foo,Bar\n1,2\n");
     storage.put("in/half.csv.part", "SKU");
     storage.put("in/empty.csv", "");
+    // The marker of the folder, as created by the pages of storage services.
+    storage.put("in/", "");
     let work = ["work", "--inbox", "s3://shop/in/", "-t", "items", "--until-idle", "--json"];
     let workers = [(); 3].map(|()| shop.command(&work).start());
     let ended: Vec<String> = workers.into_iter().map(|worker| worker.wait().exits(0).stdout).collect();
-    let files: Vec<Value> = ended
-        .iter()
-        .flat_map(|out| out.lines())
-        .map(|line| serde_json::from_str::<Value>(line).unwrap())
-        .filter(|event| event["event"] == "file")
-        .collect();
-    assert_eq!(files.len(), 9, "{files:#?}");
+    let events: Vec<Value> =
+        ended.iter().flat_map(|out| out.lines()).map(|line| serde_json::from_str(line).unwrap()).collect();
+    for name in ["file-taken", "file"] {
+        let files: Vec<&Value> = events.iter().filter(|event| event["event"] == name).collect();
+        assert_eq!(files.len(), 9, "{files:#?}");
+    }
     assert_eq!(arrived(&shop.served), ["G0", "G1", "G2", "G3", "G4", "G5"]);
     let done: Vec<String> = (0..6).map(|number| format!("done/good-{number}.csv")).collect();
     let failed = ["bad.csv", "bad.report.xlsx", "empty.csv", "empty.report.txt", "other.csv", "other.report.txt"];
     let failed = failed.map(|name| format!("failed/{name}"));
-    let expected: Vec<String> = done.into_iter().chain(failed).chain(["in/half.csv.part".to_owned()]).collect();
+    let expected: Vec<String> =
+        done.into_iter().chain(failed).chain(["in/", "in/half.csv.part"].map(str::to_owned)).collect();
     assert_eq!(storage.keys(), expected);
     let note = storage.text("failed/other.report.txt");
     assert!(
