@@ -21,7 +21,7 @@ pub(super) async fn run(args: &Work, settings: &Settings) -> Result<Exit, Failur
     let observed = Arc::clone(&counts);
     telemetry::observe(move || observed.of_worker());
     let monitor = match args.listen {
-        Some(address) => Some(Monitor::listen(address, Arc::clone(&counts)).await?),
+        Some(address) => Some(Monitor::listen(address, Arc::clone(&counts), &settings.context).await?),
         None => None,
     };
     if let Some(monitor) = monitor.as_ref().filter(|_| output.talks()) {

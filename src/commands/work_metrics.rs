@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tower::ServiceExt;
 
 use crate::error::{Exit, Failure};
-use crate::operations::{Place, WorkEvent};
+use crate::operations::{Context, LedgerHealth, Place, WorkEvent};
 use crate::telemetry::{Reading, ReadingKind};
 use crate::web_server;
 
@@ -25,8 +25,8 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Counters since the start of the worker.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    /// Whether the ledger can be used.
-    is_ready: AtomicBool,
+    /// Whether the worker has begun to work.
+    has_begun: AtomicBool,
     /// Parts taken, and parts given back.
     taken: AtomicU64,
     ended: AtomicU64,
@@ -48,7 +48,7 @@ impl Counts {
             count.fetch_add(number, Ordering::Relaxed);
         };
         match event {
-            WorkEvent::Ready => self.is_ready.store(true, Ordering::Relaxed),
+            WorkEvent::Ready => self.has_begun.store(true, Ordering::Relaxed),
             WorkEvent::Taken { .. } => add(&self.taken, 1),
             WorkEvent::Sent { progress, .. } => {
                 add(&self.ended, 1);
@@ -67,7 +67,6 @@ impl Counts {
                 Place::Same | Place::Kept => {}
             },
             WorkEvent::Lost { .. } => {
-                self.is_ready.store(false, Ordering::Relaxed);
                 // The parts in progress are lost together with the connection.
                 self.ended.store(self.taken.load(Ordering::Relaxed), Ordering::Relaxed);
                 add(&self.ledger_errors, 1);
@@ -82,13 +81,11 @@ impl Counts {
         self.readings().into_iter().filter(|reading| !is_of_sending(reading.name)).collect()
     }
 
-    fn readings(&self) -> [Reading; 13] {
+    fn readings(&self) -> [Reading; 12] {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let (taken, ended) = (read(&self.taken), read(&self.ended));
-        let gauge = |name, help, value| Reading { name, kind: ReadingKind::Gauge, help, value };
         let counter = |name, help, value| Reading { name, kind: ReadingKind::Counter, help, value };
         [
-            gauge("ready", "1 if the ledger can be used", u64::from(self.is_ready.load(Ordering::Relaxed))),
             gauge("parts_in_progress", "Parts of runs being sent", taken.saturating_sub(ended)),
             counter("parts_total", "Parts of runs taken", taken),
             counter("records_sent_total", "Records accepted by the service", read(&self.sent)),
@@ -104,28 +101,52 @@ impl Counts {
         ]
     }
 
-    fn as_text(&self) -> String {
-        let lines = self.readings().map(|Reading { name, kind, help, value }| {
+    fn as_text(&self, is_ready: bool) -> String {
+        let ready = gauge("ready", "1 if the ledger can be used", u64::from(is_ready));
+        let readings = std::iter::once(ready).chain(self.readings());
+        let lines = readings.map(|Reading { name, kind, help, value }| {
             let (name, kind) = (format!("sheetport_worker_{name}"), kind.name());
             format!("# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n")
         });
-        lines.concat()
+        lines.collect()
     }
+}
+
+fn gauge(name: &'static str, help: &'static str, value: u64) -> Reading {
+    Reading { name, kind: ReadingKind::Gauge, help, value }
 }
 
 /// The server for the metrics.
 pub(super) struct Monitor {
     listener: TcpListener,
+    status: Arc<Status>,
+}
+
+/// What the pages show.
+struct Status {
     counts: Arc<Counts>,
+    health: LedgerHealth,
+}
+
+impl Status {
+    fn is_ready(&self) -> bool {
+        self.counts.has_begun.load(Ordering::Relaxed) && self.health.is_usable()
+    }
 }
 
 impl Monitor {
-    pub(super) async fn listen(address: SocketAddr, counts: Arc<Counts>) -> Result<Monitor, Failure> {
+    /// Listens on `address`, and begins to ask the ledger of `context` whether it can be used.
+    pub(super) async fn listen(
+        address: SocketAddr,
+        counts: Arc<Counts>,
+        context: &Context,
+    ) -> Result<Monitor, Failure> {
         let listener = TcpListener::bind(address).await.map_err(|error| {
             let message = format!("the worker can't listen on {address}: {error}");
             Failure::new(Exit::Usage, message, "choose another address or port with --listen")
         })?;
-        Ok(Monitor { listener, counts })
+        let status = Arc::new(Status { counts, health: LedgerHealth::watch(context) });
+        Ok(Monitor { listener, status })
     }
 
     pub(super) fn address(&self) -> String {
@@ -138,20 +159,21 @@ impl Monitor {
             .route("/livez", get(async || "ok\n"))
             .route("/readyz", get(ready))
             .route("/metrics", get(metrics))
-            .with_state(self.counts);
+            .with_state(self.status);
         let respond = move |request| routes.clone().oneshot(request);
         web_server::serve(vec![self.listener], respond, WRITE_TIMEOUT, std::future::pending()).await;
         std::future::pending().await
     }
 }
 
-async fn ready(State(counts): State<Arc<Counts>>) -> impl IntoResponse {
-    match counts.is_ready.load(Ordering::Relaxed) {
+async fn ready(State(status): State<Arc<Status>>) -> impl IntoResponse {
+    match status.is_ready() {
         true => (StatusCode::OK, "ok\n"),
         false => (StatusCode::SERVICE_UNAVAILABLE, "the ledger can't be used\n"),
     }
 }
 
-async fn metrics(State(counts): State<Arc<Counts>>) -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], counts.as_text())
+async fn metrics(State(status): State<Arc<Status>>) -> impl IntoResponse {
+    let text = status.counts.as_text(status.is_ready());
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
 }

@@ -1,6 +1,7 @@
 //! A worker: sends parts of queued runs planned by other processes, until stopped.
 
 mod event;
+mod health;
 mod inbox;
 mod part;
 mod stop;
@@ -19,6 +20,7 @@ use crate::ledger::{Ledger, Run, RunId};
 use crate::upload::Grace;
 pub use event::WorkEvent;
 use event::WorkObserver;
+pub use health::LedgerHealth;
 use part::Ended;
 use stop::Stop;
 

@@ -106,6 +106,7 @@ mod workbooks;
 mod workers;
 #[cfg(unix)]
 mod workers_proof;
+mod workers_readiness;
 
 use std::fs;
 use std::path::{Path, PathBuf};
