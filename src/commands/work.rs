@@ -7,13 +7,15 @@ use serde_json::{Value, json};
 use super::shared::signals::Interrupt;
 use super::work_metrics::{Counts, Monitor};
 use crate::cli::Work;
+use crate::client::Stop;
 use crate::error::{Exit, Failure};
 use crate::language::say;
 use crate::ledger::Part;
-use crate::operations::{self, FileOutcome, InboxRequest, Place, WorkEvent, Working};
+use crate::operations::{self, FileOutcome, InboxRequest, Left, Obstacle, Place, Unsent, WorkEvent, Working};
 use crate::settings::{Output, Settings};
 use crate::telemetry;
 use crate::ui;
+use crate::upload::StopReason;
 
 pub(super) async fn run(args: &Work, settings: &Settings) -> Result<Exit, Failure> {
     let output = settings.output;
@@ -45,15 +47,36 @@ pub(super) async fn run(args: &Work, settings: &Settings) -> Result<Exit, Failur
     let working = Working { at_once: args.at_once, until_idle: args.until_idle, inbox };
     let interrupt = Interrupt::default();
     let work = operations::work(&settings.context, working, interrupt.wait(), &observer);
-    match monitor {
+    let left = match monitor {
         Some(monitor) => tokio::select! {
             ended = work => ended?,
             never = monitor.serve() => match never {},
         },
         None => work.await?,
-    }
+    };
     // A requested stop is a success.
-    Ok(Exit::Done)
+    unsent(left).map_or(Ok(Exit::Done), Err)
+}
+
+/// Returns the failure of an idle worker that leaves something unsent.
+fn unsent(left: Vec<Left>) -> Option<Failure> {
+    let more = left.len().saturating_sub(1);
+    let Left { what, why } = left.into_iter().next()?;
+    let (hint, reason) = (why.hint(), why.to_string());
+    let mut message = match what {
+        Unsent::Run(run) => format!("run {run} was not sent and is still queued: {reason}"),
+        Unsent::File(file) => format!("{} was not sent: {reason}", file.display()),
+    };
+    if more > 0 {
+        message = format!("{message}; {more} more were not sent");
+    }
+    let exit = match why {
+        Obstacle::Error(error) => Failure::from(error).exit,
+        Obstacle::Stopped(StopReason::Service(Stop::Unauthorized(_) | Stop::Forbidden(_))) => Exit::Credentials,
+        Obstacle::Stopped(_) | Obstacle::OtherWorkspace { .. } => Exit::Stopped,
+    };
+    let hint = hint.unwrap_or_else(|| "run the command again later".to_owned());
+    Some(Failure::new(exit, message, hint))
 }
 
 fn show(event: WorkEvent<'_>, output: Output) {
@@ -77,7 +100,10 @@ fn show(event: WorkEvent<'_>, output: Output) {
         )),
         WorkEvent::Finished { run } => ui::remark(say!("run {run}: finished")),
         WorkEvent::Stopped { run, why } => ui::remark(say!("run {run}: stopped: {why}")),
-        WorkEvent::SetAside { run, why } => ui::remark(say!("run {run}: left alone for now: {why}")),
+        WorkEvent::SetAside { run, why } => ui::remark(match why.hint() {
+            Some(hint) => say!("run {run}: not sent by this worker for now: {why} ({hint})"),
+            None => say!("run {run}: not sent by this worker for now: {why}"),
+        }),
         WorkEvent::FileTaken { .. } => {}
         WorkEvent::File(file) => ui::remark(say!("{}: {}", file.file.display(), file_result(file))),
         WorkEvent::Lost { why } => ui::remark(say!("{why}; trying again")),
@@ -87,7 +113,7 @@ fn show(event: WorkEvent<'_>, output: Output) {
 /// Whether the event is shown even with `--quiet`.
 fn is_problem(event: WorkEvent<'_>) -> bool {
     match event {
-        WorkEvent::Stopped { .. } | WorkEvent::Lost { .. } => true,
+        WorkEvent::Stopped { .. } | WorkEvent::SetAside { .. } | WorkEvent::Lost { .. } => true,
         WorkEvent::File(file) => file.place != Place::Done,
         _ => false,
     }
@@ -100,7 +126,10 @@ fn file_result(file: &FileOutcome) -> String {
     match (&file.result, file.place) {
         (Err(error), Place::Kept) => say!("can't be sent now: {error}"),
         (Err(error), _) => say!("{error}; moved to {now}{report}"),
-        (Ok(finished), Place::Kept) => say!("run {} is not finished; it is continued later", finished.run.id),
+        (Ok(finished), Place::Kept) => match file.problem() {
+            Some(why) => say!("run {} is not finished: {why}; it is continued later, from {now}", finished.run.id),
+            None => say!("run {} is not finished; it is continued later, from {now}", finished.run.id),
+        },
         (Ok(finished), _) => {
             say!("run {}: {} sent; moved to {now}{report}", finished.run.id, ui::thousands(finished.accounting.sent))
         }
@@ -124,12 +153,14 @@ fn as_json(event: WorkEvent<'_>) -> Value {
         }),
         WorkEvent::Finished { run } => json!({"event": "finished", "run": run}),
         WorkEvent::Stopped { run, why } => json!({"event": "stopped", "run": run, "why": why}),
-        WorkEvent::SetAside { run, why } => json!({"event": "set-aside", "run": run, "why": why}),
+        WorkEvent::SetAside { run, why } => {
+            json!({"event": "set-aside", "run": run, "why": why.to_string(), "hint": why.hint()})
+        }
         WorkEvent::FileTaken { file } => json!({"event": "file-taken", "file": file}),
         WorkEvent::File(file) => json!({
             "event": "file", "file": file.file, "place": file.place.name(), "now": file.now, "report": file.report,
             "run": file.result.as_ref().ok().map(|finished| finished.run.id),
-            "error": file.result.as_ref().err().map(ToString::to_string),
+            "error": file.problem(),
         }),
         WorkEvent::Lost { why } => json!({"event": "lost", "why": why}),
     }

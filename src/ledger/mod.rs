@@ -21,6 +21,7 @@ mod history;
 mod ids;
 mod in_flight;
 mod integrity;
+mod lasting;
 mod lease;
 mod lock;
 mod lock_file;

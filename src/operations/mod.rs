@@ -80,4 +80,4 @@ pub use templates::load_template::{
 pub use templates::recognize::{Candidate, Recognized, TemplateOrigin, Unrecognized, recognize};
 pub use templates::trust::{TrustedTemplate, is_trusted, trust, trust_template};
 pub use upload::{Questions, Upload, preview_upload, upload};
-pub use work::{LedgerHealth, WorkEvent, Working, work};
+pub use work::{LedgerHealth, Left, Obstacle, Unsent, WorkEvent, Working, work};

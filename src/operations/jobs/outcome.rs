@@ -121,6 +121,20 @@ pub enum Place {
     Kept,
 }
 
+impl FileOutcome {
+    /// Returns why the file was not uploaded, or not to its end.
+    pub fn problem(&self) -> Option<String> {
+        match &self.result {
+            Err(error) => Some(error.to_string()),
+            Ok(finished) => match &finished.stopped {
+                Some(reason) => Some(reason.to_string()),
+                None if self.place == Place::Kept && !self.warnings.is_empty() => Some(self.warnings.join("; ")),
+                None => None,
+            },
+        }
+    }
+}
+
 impl Place {
     /// Returns the name for programs.
     pub fn name(self) -> &'static str {

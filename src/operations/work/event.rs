@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::super::jobs::FileOutcome;
+use super::left::Obstacle;
 use crate::ledger::{Part, Run, RunId};
 use crate::upload::Progress;
 
@@ -19,9 +20,9 @@ pub enum WorkEvent<'a> {
     Finished { run: RunId },
     /// Workers no longer send the run until somebody resumes it.
     Stopped { run: RunId, why: &'a str },
-    /// The run is left to other workers, or tried again later.
-    SetAside { run: RunId, why: &'a str },
-    /// A file was found in the inbox.
+    /// The run is left to other workers, and tried again later. Repeated only if the obstacle changes.
+    SetAside { run: RunId, why: &'a Obstacle },
+    /// A file was taken out of the inbox.
     FileTaken { file: &'a Path },
     /// The upload of a file has ended.
     File(&'a FileOutcome),

@@ -6,6 +6,8 @@ use super::super::context::Context;
 use super::super::error::Error;
 use super::super::jobs::{FileOutcome, JobObserver, Place, StepOutcome, UploadStep, upload_step};
 use super::event::{WorkEvent, WorkObserver};
+use super::lasting::is_lasting;
+use super::left::{Left, Obstacle, Unsent};
 use super::stop::Stop;
 
 /// Interval of looking for files.
@@ -13,17 +15,19 @@ const POLL: Duration = Duration::from_secs(5);
 /// First and maximum pause after a failure that is not specific to the file, such as an expired token.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(300));
 
-/// Uploads the files of an inbox until the worker is stopped, or until there are none if `until_idle`.
+/// Uploads the files of an inbox until the worker is stopped, or until there are none if `until_idle`. Returns the files that an
+/// idle worker leaves.
 ///
 /// # Errors
-/// If the inbox can't be read at the beginning. Later, the worker tries again.
+/// If the inbox can't be read at the beginning, or the ledger fails with a lasting error. Later, the worker tries again, unless it is
+/// to end when idle.
 pub(super) async fn run(
     context: &Context,
     step: &UploadStep,
     until_idle: bool,
     stop: &Stop,
     observer: WorkObserver<'_>,
-) -> Result<(), Error> {
+) -> Result<Vec<Left>, Error> {
     let (stopping, mut pause, mut is_first) = (stop.stopping(), BACKOFF.0, true);
     let observed = JobObserver {
         begins: &|_| {},
@@ -31,23 +35,43 @@ pub(super) async fn run(
         ends: &|| {},
         events: &|_| {},
     };
-    let mut keeping = None;
+    let (mut keeping, mut kept) = (None, Vec::new());
     while !stop.is_set() {
         let outcome = match opened(context, &mut keeping).await {
             Ok(context) => upload_step::run(context, step, &stopping, observed).await,
             Err(error) => StepOutcome::Failed(error),
         };
         let wait = match outcome {
-            StepOutcome::Failed(error) if is_first => return Err(error),
+            StepOutcome::Failed(error) if is_first || is_lasting(&error) => {
+                close(&mut keeping).await;
+                return Err(error);
+            }
+            StepOutcome::Failed(error) if until_idle && !matches!(error, Error::Ledger(_)) => {
+                close(&mut keeping).await;
+                return Ok(vec![Left { what: Unsent::File(step.folder.clone()), why: Obstacle::Error(error) }]);
+            }
             StepOutcome::Failed(error) => {
                 observer(WorkEvent::Lost { why: &error.to_string() });
-                Some(pause)
+                close(&mut keeping).await;
+                stop.sleep(pause).await;
+                pause = (pause * 2).min(BACKOFF.1);
+                continue;
             }
-            StepOutcome::Uploaded { files, left, .. } => {
+            StepOutcome::Uploaded { mut files, left, .. } => {
                 files.iter().for_each(|file| observer(WorkEvent::File(file)));
+                let fails = |file: &FileOutcome| file.result.as_ref().is_err_and(is_lasting);
+                if let Some(index) = files.iter().position(fails)
+                    && let Err(error) = files.swap_remove(index).result
+                {
+                    close(&mut keeping).await;
+                    return Err(error);
+                }
                 let is_held_up = !left.is_empty() || files.iter().any(is_kept);
                 match (is_held_up, files.is_empty()) {
-                    (true, _) => Some(pause),
+                    (true, _) => {
+                        kept = files.into_iter().filter(is_kept).collect();
+                        Some(pause)
+                    }
                     (false, true) if until_idle => break,
                     (false, true) => None,
                     // More may have come meanwhile.
@@ -75,7 +99,8 @@ pub(super) async fn run(
         }
     }
     close(&mut keeping).await;
-    Ok(())
+    let left = |file: FileOutcome| Left { what: Unsent::File(file.file.clone()), why: Obstacle::of_file(file) };
+    Ok(kept.into_iter().map(left).collect())
 }
 
 /// Returns the context with a ledger that is kept open. Opens the ledger if necessary.

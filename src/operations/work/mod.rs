@@ -3,33 +3,40 @@
 mod event;
 mod health;
 mod inbox;
+mod lasting;
+mod left;
 mod part;
+mod set_aside;
 mod stop;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use tokio::sync::Notify;
 
 use super::context::{Context, now};
 use super::error::Error;
 use super::jobs::UploadStep;
 use crate::client::Client;
+use crate::client::auth::Credentials;
 use crate::ledger::{Ledger, Run, RunId};
 use crate::upload::Grace;
 pub use event::WorkEvent;
 use event::WorkObserver;
 pub use health::LedgerHealth;
+use lasting::is_lasting;
+pub use left::{Left, Obstacle, Unsent};
 use part::Ended;
+use set_aside::{SetAside, Turn};
 use stop::Stop;
 
 /// Interval of looking for queued runs.
 const POLL: Duration = Duration::from_secs(1);
 /// Pauses after the ledger can't be used.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(30));
-/// Time after which a worker tries a set-aside run again.
-const SET_ASIDE: Duration = Duration::from_secs(30);
+/// Time for requests in flight when an error ends the worker.
+const GRACE: Duration = Duration::from_secs(10);
 
 /// How to work.
 #[derive(Debug)]
@@ -42,18 +49,28 @@ pub struct Working {
     pub inbox: Option<Box<UploadStep>>,
 }
 
-/// Sends parts of queued runs until `interrupt` resolves, to the time allowed for requests in flight.
+/// Sends parts of queued runs until `interrupt` resolves, to the time allowed for requests in flight. Returns what an idle worker
+/// leaves although it should have sent it.
 ///
 /// # Errors
-/// If the ledger can't be opened or the inbox can't be read at the beginning. Later, the worker tries again.
+/// If the ledger can't be opened or the inbox can't be read at the beginning. Later, the worker tries again, unless the error of the
+/// ledger is lasting, such as missing rights.
 pub async fn work(
     context: &Context,
     working: Working,
     interrupt: impl Future<Output = Grace>,
     observer: WorkObserver<'_>,
-) -> Result<(), Error> {
+) -> Result<Vec<Left>, Error> {
     let stop = Stop::default();
-    let worker = Worker { context, working: &working, stop: &stop, observer, set_aside: Mutex::default() };
+    let worker = Worker {
+        context,
+        working: &working,
+        stop: &stop,
+        observer,
+        set_aside: Mutex::default(),
+        last_queued: Mutex::default(),
+        fatal: FatalError::default(),
+    };
     let mut ledgers = Vec::new();
     for _ in 0..working.at_once {
         ledgers.push(context.ledger().await?);
@@ -61,20 +78,40 @@ pub async fn work(
     observer(WorkEvent::Ready);
     let slots = join_all(ledgers.into_iter().map(|ledger| worker.run_slot(ledger)));
     let inbox = async {
-        match &working.inbox {
-            Some(step) => inbox::run(context, step, working.until_idle, &stop, observer).await,
-            None => Ok(()),
+        let Some(step) = &working.inbox else { return Vec::new() };
+        match inbox::run(context, step, working.until_idle, &stop, observer).await {
+            Ok(left) => left,
+            Err(error) => {
+                worker.fatal.set(error);
+                Vec::new()
+            }
         }
     };
     let work = async {
-        // A failing inbox ends the worker.
-        let (_, received) = tokio::try_join!(async { Ok(slots.await) }, inbox)?;
-        Ok(received)
+        let (_, files) = tokio::join!(slots, inbox);
+        files
     };
-    tokio::select! {
-        ended = work => ended,
+    // Requests in flight get their outcomes in either case.
+    let interrupt = async {
+        tokio::select! {
+            grace = interrupt => grace,
+            () = worker.fatal.wait() => Grace::from(GRACE),
+        }
+    };
+    let files = tokio::select! {
+        files = work => files,
         never = stop.pass_on(interrupt) => match never {},
+    };
+    if let Some(error) = worker.fatal.take() {
+        return Err(error);
     }
+    // A requested stop leaves the rest on purpose.
+    if stop.is_set() {
+        return Ok(Vec::new());
+    }
+    let mut left = lock(&worker.set_aside).take_left(&lock(&worker.last_queued));
+    left.extend(files);
+    Ok(left)
 }
 
 struct Worker<'a> {
@@ -82,8 +119,37 @@ struct Worker<'a> {
     working: &'a Working,
     stop: &'a Stop,
     observer: WorkObserver<'a>,
-    /// Runs that this worker can't send now, each with the time of the next attempt.
-    set_aside: Mutex<HashMap<RunId, Instant>>,
+    /// Runs that this worker can't send now.
+    set_aside: Mutex<SetAside>,
+    /// The queued runs when the last slot became idle.
+    last_queued: Mutex<Vec<RunId>>,
+    fatal: FatalError,
+}
+
+/// The first error that ends the worker.
+#[derive(Default)]
+struct FatalError {
+    error: Mutex<Option<Error>>,
+    is_set: Notify,
+}
+
+impl FatalError {
+    fn set(&self, error: Error) {
+        lock(&self.error).get_or_insert(error);
+        self.is_set.notify_one();
+    }
+
+    async fn wait(&self) {
+        self.is_set.notified().await;
+    }
+
+    fn take(&self) -> Option<Error> {
+        lock(&self.error).take()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Sends parts one after another, with a separate connection to the ledger and separate leases.
@@ -116,6 +182,10 @@ impl Worker<'_> {
                     pause = BACKOFF.0;
                     self.stop.sleep(POLL.mul_f64(0.75 + fastrand::f64() / 2.0)).await;
                 }
+                Err(error) if is_lasting(&error) => {
+                    self.fatal.set(error);
+                    break;
+                }
                 Err(error) => {
                     (self.observer)(WorkEvent::Lost { why: &error.to_string() });
                     slot = None;
@@ -131,16 +201,26 @@ impl Worker<'_> {
 
     /// Sends a part of a queued run. Returns false if there is no part to send.
     async fn send_a_part(&self, slot: &mut Slot) -> Result<bool, Error> {
-        for id in slot.ledger.queued().await? {
-            if self.is_set_aside(id) {
+        let queued = slot.ledger.queued().await?;
+        for id in &queued {
+            let id = *id;
+            let turn = lock(&self.set_aside).turn(id, Instant::now());
+            if turn == Turn::Later {
                 continue;
+            }
+            if turn == Turn::IfTokensChanged {
+                let run = slot.ledger.run(id).await?;
+                let tokens = self.tokens_for(&run);
+                if !lock(&self.set_aside).has_new_tokens(id, &tokens, Instant::now()) {
+                    continue;
+                }
             }
             if slot.client.as_ref().is_none_or(|(run, ..)| *run != id) {
                 let run = slot.ledger.run(id).await?;
                 match self.client_for(&run) {
                     Ok((context, client)) => slot.client = Some((id, context, client)),
-                    Err(error) => {
-                        self.set_aside(id, &error.to_string());
+                    Err(obstacle) => {
+                        self.set_aside(&run, obstacle);
                         continue;
                     }
                 }
@@ -149,14 +229,17 @@ impl Worker<'_> {
             let Some(taken) = slot.ledger.take_part(id, now()).await? else { continue };
             (self.observer)(WorkEvent::Taken { run: &taken.run, part: taken.part });
             match part::send(context, &slot.ledger, client, taken, self.stop, self.observer).await? {
-                Ended::Done => {}
-                Ended::Later(why) => {
-                    self.set_aside(id, &why);
+                Ended::Done => lock(&self.set_aside).remove(id),
+                Ended::Later(obstacle) => {
                     // The next attempt may use a new token.
                     slot.client = None;
+                    self.set_aside(&slot.ledger.run(id).await?, obstacle);
                 }
             }
             return Ok(true);
+        }
+        if self.working.until_idle {
+            *lock(&self.last_queued) = queued;
         }
         Ok(false)
     }
@@ -165,26 +248,34 @@ impl Worker<'_> {
     ///
     /// # Errors
     /// If this worker has no token for the workspace of the run.
-    fn client_for(&self, run: &Run) -> Result<(Context, Arc<Client>), Error> {
-        let context = self.context.for_run(run)?;
-        let (planned, workspace) = (&run.about.workspace, context.workspace());
-        let client = context.writing_client(&run.about.base_url, run.about.settings.concurrency)?;
-        if *planned != workspace {
-            let reason = format!("it is for the workspace '{planned}', and the token here is for '{workspace}'");
-            return Err(Error::invalid(reason, "use a token of that workspace"));
+    fn client_for(&self, run: &Run) -> Result<(Context, Arc<Client>), Obstacle> {
+        let context = self.context.for_run(run).map_err(Obstacle::Error)?;
+        let (planned, here) = (&run.about.workspace, context.workspace());
+        let client = context.writing_client(&run.about.base_url, run.about.settings.concurrency);
+        let client = client.map_err(Obstacle::Error)?;
+        if *planned == here {
+            return Ok((context, client));
         }
-        Ok((context, client))
+        Err(match here.is_empty() {
+            true => Obstacle::Error(Error::invalid(
+                format!("it is for the workspace '{planned}', and the token here names no workspace"),
+                "use a token of that workspace",
+            )),
+            false => Obstacle::OtherWorkspace { planned: planned.clone(), here },
+        })
     }
 
-    fn is_set_aside(&self, run: RunId) -> bool {
-        let mut set_aside = self.set_aside.lock().unwrap_or_else(PoisonError::into_inner);
-        set_aside.retain(|_, until| Instant::now() < *until);
-        set_aside.contains_key(&run)
+    /// Returns the tokens for a run. Unreadable tokens count as missing.
+    fn tokens_for(&self, run: &Run) -> Credentials {
+        self.context.for_run(run).map(|context| context.credentials).unwrap_or_default()
     }
 
-    fn set_aside(&self, run: RunId, why: &str) {
-        (self.observer)(WorkEvent::SetAside { run, why });
-        let mut set_aside = self.set_aside.lock().unwrap_or_else(PoisonError::into_inner);
-        set_aside.insert(run, Instant::now() + SET_ASIDE);
+    fn set_aside(&self, run: &Run, obstacle: Obstacle) {
+        let tokens = self.tokens_for(run);
+        let mut set_aside = lock(&self.set_aside);
+        if set_aside.is_new(run.id, &obstacle) {
+            (self.observer)(WorkEvent::SetAside { run: run.id, why: &obstacle });
+        }
+        set_aside.add(run.id, obstacle, &tokens, Instant::now());
     }
 }

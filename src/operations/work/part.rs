@@ -6,6 +6,7 @@ use super::super::context::{Context, now};
 use super::super::error::Error;
 use super::super::send::Records;
 use super::event::{WorkEvent, WorkObserver};
+use super::left::Obstacle;
 use super::stop::Stop;
 use crate::client::Client;
 use crate::ledger::{Ledger, TakenPart};
@@ -16,7 +17,7 @@ pub(super) enum Ended {
     /// Finished, released to other workers, or stopped together with its run.
     Done,
     /// Given back. The run is to be tried again later, for this reason.
-    Later(String),
+    Later(Obstacle),
 }
 
 /// Sends the pending records of a part, and gives it back.
@@ -52,7 +53,9 @@ pub(super) async fn send(
             Ok(Ended::Done)
         }
         Some(StopReason::Interrupted | StopReason::Waits) => Ok(Ended::Done),
-        Some(reason) if reason.is_temporary() => Ok(Ended::Later(reason.to_string())),
+        Some(reason) if reason.is_temporary() || Obstacle::is_of_this_worker(&reason) => {
+            Ok(Ended::Later(Obstacle::Stopped(reason)))
+        }
         Some(reason) => {
             let why = reason.to_string();
             if ledger.stop_queued(id, None, &why, now()).await? {

@@ -104,6 +104,7 @@ mod upload;
 mod warnings;
 mod workbooks;
 mod workers;
+mod workers_credentials;
 #[cfg(unix)]
 mod workers_proof;
 mod workers_readiness;
