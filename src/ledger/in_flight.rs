@@ -190,7 +190,8 @@ impl Ledger {
                 (true, None) => ", and nothing says that the service honours its idempotency key",
                 (false, _) => "",
             };
-            let message = format!("sheetport ended while the request was in flight{why}");
+            let message =
+                format!("sheetport ended or could not use the ledger any more before the answer was stored{why}");
             let problem = Problem::of_record("service", message);
             let outcome = Outcome::new(seq, RecordState::Unknown, at);
             outcomes.push(Outcome { problems: vec![problem], attempts: 1, ..outcome });
