@@ -208,13 +208,14 @@ impl Leases {
             return Ok(None);
         };
         let take = format!(
-            "UPDATE part SET identity = $1, holder = $2, epoch = $3, until = {}, last_write = 0 WHERE run = $4 AND first = \
+            "UPDATE part SET identity = $1, holder = $2, epoch = $3, until = {}, last_write = 0, \
+             taken_at = COALESCE(taken_at, $5) WHERE run = $4 AND first = \
              (SELECT first FROM part WHERE run = $4 AND NOT is_done AND until <= clock_timestamp() \
              AND EXISTS (SELECT 1 FROM run WHERE id = $4 AND state = 'queued') \
              ORDER BY first LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING first, last",
             until()
         );
-        let taken = sql::query_as(take).bind(identity).bind(process_name()).bind(epoch).bind(run);
+        let taken = sql::query_as(take).bind(identity).bind(process_name()).bind(epoch).bind(run).bind(now);
         let taken: Option<(Seq, Seq)> = taken.fetch_optional(&mut transaction).await?;
         let Some((first, last)) = taken else {
             transaction.rollback().await?;

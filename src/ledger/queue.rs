@@ -27,6 +27,10 @@ const BLOCKS: u32 = 16;
 const ROWS: usize = 512;
 
 /// A part of a queued run, reserved for this process. Released on drop.
+/// Time until which the sending of a run has been counted, or when it began. A subquery, so from before a change of the same statement.
+const COUNTED: &str = "(SELECT COALESCE(MAX(counted_at), MIN(taken_at)) FROM part WHERE run = $1)";
+/// Time for looking whether a run is still queued.
+const ANSWER: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct TakenPart {
     pub run: Run,
@@ -119,7 +123,8 @@ impl Ledger {
         Ok(Some(TakenPart { run: self.run(run).await?, part, lock }))
     }
 
-    /// Stores that no record of a part is pending any more. Returns whether this finishes the run.
+    /// Stores that no record of a part is pending any more. Returns whether this finishes the run. `millis`: how long the part was
+    /// sent. The parts of a divided run are sent at the same time, so the time since the first of them was taken counts instead.
     pub async fn finish_part(&self, taken: TakenPart, millis: i64, now: i64) -> Result<bool, Error> {
         let run = taken.run.id;
         let TakenPart { run: _, part, lock } = taken;
@@ -132,8 +137,10 @@ impl Ledger {
         // The last two workers of a run see each other's parts.
         lease.wait_for_others(&mut transaction).await?;
         self.leases.check(&mut transaction).await?;
-        let done = "UPDATE part SET is_done = TRUE WHERE run = $1 AND first = $2";
-        sql::query(done).bind(run).bind(part.first).execute(&mut transaction).await?;
+        let done = "UPDATE part SET is_done = TRUE, counted_at = $3 WHERE run = $1 AND first = $2";
+        let done = sql::query_scalar(format!("{done} RETURNING {COUNTED}")).bind(run).bind(part.first).bind(now);
+        let counted: Option<i64> = done.fetch_one(&mut transaction).await?;
+        let millis = since(counted, now);
         lease.give_back(&mut transaction).await?;
         let open = "SELECT COUNT(*) FROM part WHERE run = $1 AND NOT is_done";
         let open: i64 = sql::query_scalar(open).bind(run).fetch_one(&mut transaction).await?;
@@ -165,7 +172,20 @@ impl Ledger {
     /// Takes a run out of the queue. Workers stop sending within seconds. Returns false if the run was not queued. `by`: the person
     /// who stops the run, `None` for this process.
     pub async fn stop_queued(&self, run: RunId, by: Option<&str>, why: &str, now: i64) -> Result<bool, Error> {
-        let update = "UPDATE run SET state = 'planned', stopped_why = $2 WHERE id = $1 AND state = 'queued'";
+        let mut transaction = self.begin().await?;
+        let mut millis = 0;
+        if self.dialect() == Dialect::Postgres {
+            let count = format!("UPDATE part SET counted_at = $2 WHERE run = $1 AND first = 0 RETURNING {COUNTED}");
+            let counted = sql::query_scalar::<Option<i64>>(count).bind(run).bind(now);
+            millis = since(counted.fetch_optional(&mut transaction).await?.flatten(), now);
+        }
+        let update = "UPDATE run SET state = 'planned', stopped_why = $2, millis = millis + $3 \
+                      WHERE id = $1 AND state = 'queued'";
+        let update = sql::query(update).bind(run).bind(why.to_owned()).bind(millis);
+        if !seal::change(&mut transaction, run, update).await? {
+            transaction.rollback().await?;
+            return Ok(false);
+        }
         let event = match by {
             Some(who) => NewEvent::of(Action::Stopped).by(who),
             None => NewEvent::of(Action::Stopped).because(Some(why)),
@@ -224,4 +244,9 @@ impl Ledger {
         }
         Ok(links)
     }
+}
+
+/// Returns the time since `counted`, in milliseconds. The clocks of the workers may differ.
+fn since(counted: Option<i64>, now: i64) -> i64 {
+    counted.map_or(0, |counted| now.saturating_sub(counted).max(0))
 }

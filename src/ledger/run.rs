@@ -118,7 +118,7 @@ pub struct Run {
     pub finished_at: Option<i64>,
     /// The reason why the last attempt to send stopped early.
     pub stopped_why: Option<String>,
-    /// Total time spent sending, in milliseconds.
+    /// Total time during which the run was being sent, in milliseconds.
     pub millis: i64,
     /// Warnings about the file as a whole.
     pub warnings: Vec<Problem>,

@@ -39,6 +39,9 @@ CREATE TABLE part (
     holder   TEXT        NOT NULL DEFAULT '',
     epoch    BIGINT      NOT NULL DEFAULT 0,
     until    TIMESTAMPTZ NOT NULL DEFAULT '-infinity',
+    -- When a worker took it first, and until when its end has counted the time of sending the run (ms)
+    taken_at   BIGINT,
+    counted_at BIGINT,
     -- As in the table lease
     last_write   BIGINT NOT NULL DEFAULT 0,
     write_before BIGINT NOT NULL DEFAULT 0,

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sheetport::ledger::{Claim, Error, Ledger, NewRun, Outcome, Part, RecordState, SendingChanges};
+use sheetport::ledger::{Claim, Error, Ledger, NewRun, Outcome, Part, RecordState, RunState, SendingChanges};
 
+use crate::cli::process::until;
 use crate::faults::{about, record, row};
 use crate::postgres::{Access, Cluster};
 
@@ -100,7 +101,7 @@ async fn workers_share_the_lock_of_an_upload() {
     assert!(matches!(desk.lock_run(run).await, Err(Error::Busy { .. })), "two workers are left");
     assert!(!third_worker.finish_part(again, 1, 2).await.unwrap(), "other parts are not done");
     drop(second);
-    assert_eq!(server.query("ledger", "SELECT COUNT(*) FROM lease"), "0");
+    released(&server);
 
     // A command takes the run over from workers that are all dead.
     let abandoned = one.take_part(run, 1).await.unwrap().unwrap();
@@ -113,6 +114,65 @@ async fn workers_share_the_lock_of_an_upload() {
     assert!(other.take_part(run, 1).await.unwrap().is_some());
     assert!(desk.stop_queued(run, Some("Ann"), "Ann stopped it", 1).await.unwrap());
     assert!(one.take_part(run, 1).await.unwrap().is_none() && one.queued().await.unwrap().is_empty());
+}
+
+/// Waits until all parts that were given back are released.
+fn released(server: &Cluster) {
+    until("no lease", || (server.query("ledger", "SELECT COUNT(*) FROM lease") == "0").then_some(()));
+}
+
+/// What several workers send at the same time counts once, and a stopped run is not being sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_time_of_sending_is_that_of_the_clock() {
+    let Some((server, address, folder)) = server() else { return };
+    let connect = || connect(&address, folder.path());
+    let (one, other) = (connect().await.unwrap(), connect().await.unwrap());
+    let mut plan = one.begin_plan(&about(), 1).await.unwrap();
+    for seq in 0..256 {
+        plan.add_row(row(seq)).await.unwrap();
+        plan.add_record(record(seq, &seq.to_string())).await.unwrap();
+    }
+    let run = plan.finish(1).await.unwrap();
+    let enqueue = async |now| {
+        let locked = one.lock_run(run).await.unwrap();
+        one.enqueue(&locked, now).await.unwrap();
+    };
+    let settle = async |ledger: &Ledger, part: Part| {
+        let outcomes: Vec<_> = part.records().map(|seq| Outcome::new(seq, RecordState::Sent, 1)).collect();
+        ledger.settle(run, &outcomes).await.unwrap();
+    };
+    let millis = async || one.run(run).await.unwrap().millis;
+
+    // Nobody takes a part for a second. Then two workers send two parts at the same time, and one of them sends a third.
+    enqueue(1_000).await;
+    let (first, second) =
+        (one.take_part(run, 2_000).await.unwrap().unwrap(), other.take_part(run, 2_500).await.unwrap().unwrap());
+    settle(&one, first.part).await;
+    assert!(!one.finish_part(first, 4_000, 6_000).await.unwrap());
+    assert_eq!(millis().await, 4_000);
+    let third = one.take_part(run, 6_000).await.unwrap().unwrap();
+    settle(&other, second.part).await;
+    assert!(!other.finish_part(second, 4_500, 7_000).await.unwrap());
+    assert_eq!(millis().await, 5_000);
+    // It is stopped, and what is in flight ends a little later. The clock of this worker is late.
+    assert!(other.stop_queued(run, Some("Ann"), "Ann stopped it", 8_000).await.unwrap());
+    settle(&one, third.part).await;
+    assert!(!one.finish_part(third, 1_000, 7_900).await.unwrap());
+    assert_eq!(millis().await, 6_000);
+    assert!(!other.stop_queued(run, Some("Ann"), "Ann stopped it", 9_000).await.unwrap());
+
+    // An hour later, it is sent to its end. The parts that were done before have nothing to send.
+    released(&server);
+    enqueue(3_600_000).await;
+    let mut now = 3_601_000;
+    while let Some(taken) = other.take_part(run, now).await.unwrap() {
+        if taken.part.first == 192 {
+            settle(&other, taken.part).await;
+        }
+        now += 500;
+        other.finish_part(taken, 500, now).await.unwrap();
+    }
+    assert_eq!((one.run(run).await.unwrap().state, millis().await), (RunState::Finished, 8_000));
 }
 
 /// Each permit is granted once, and a pause holds all.
