@@ -171,6 +171,7 @@ fn exit_of_ledger(error: &ledger::Error) -> Exit {
         E::Open { .. }
         | E::Connect { .. }
         | E::NewerVersion { .. }
+        | E::TooManyConnections(_)
         | E::DevelopmentVersion { .. }
         | E::Database(_)
         | E::Corrupt(_)

@@ -20,6 +20,12 @@ pub enum Error {
     DevelopmentVersion { ledger: String },
     #[error("the ledger can't be read or written: {}", message(.0))]
     Database(#[source] sqlx::Error),
+    /// The server refuses further connections.
+    #[error(
+        "the database allows no more connections ({}): lower --at-once, because workers need up to four for each part, raise \
+         max_connections, or use a pooler", message(.0)
+    )]
+    TooManyConnections(#[source] sqlx::Error),
     #[error("the ledger contains data that this version can't read: {0}")]
     Corrupt(String),
     #[error("run {run} is damaged in the ledger: {what}; nothing of it was sent now")]
@@ -52,6 +58,7 @@ impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Error {
         match error.as_database_error().and_then(|error| error.code()).as_deref() {
             Some("25P03") => Error::HeldUp,
+            Some(TOO_MANY) => Error::TooManyConnections(error),
             _ => Error::Database(error),
         }
     }
@@ -70,7 +77,7 @@ impl Error {
     /// Whether another attempt may succeed: the connection was lost, or the server rolled the transaction back.
     pub(super) fn is_of_connection(&self) -> bool {
         match self {
-            Error::HeldUp => true,
+            Error::HeldUp | Error::TooManyConnections(_) => true,
             Error::Database(sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::PoolTimedOut) => true,
             Error::Database(error) => {
                 let code = error.as_database_error().filter(|_| is_of_server(error)).and_then(|error| error.code());
@@ -116,6 +123,10 @@ impl Error {
                                        the checksums of the runs"
                     .to_owned()
             }
+            Error::TooManyConnections(_) => {
+                "`SHOW max_connections` on the server shows its limit; roles, databases and poolers may have limits, too"
+                    .to_owned()
+            }
             Error::OnlyForServers(_) => "name the server with --ledger".to_owned(),
             Error::Busy { .. } => "wait until the other process has finished, or stop it".to_owned(),
             Error::NoSuchRun(_) => "`sheetport runs` lists the runs".to_owned(),
@@ -124,8 +135,10 @@ impl Error {
     }
 }
 
-/// SQLSTATE codes for shutdown, crash, startup, too many connections, and a rollback in favour of another transaction.
-const TRANSIENT: [&str; 6] = ["57P01", "57P02", "57P03", "53300", "40001", "40P01"];
+/// SQLSTATE code for too many connections.
+const TOO_MANY: &str = "53300";
+/// SQLSTATE codes for shutdown, crash, startup, and a rollback in favour of another transaction.
+const TRANSIENT: [&str; 5] = ["57P01", "57P02", "57P03", "40001", "40P01"];
 
 const FILE_REMEDY: &str = "`sheetport runs check` shows what is damaged, and `sheetport runs repair` rebuilds what it can and \
                            keeps a copy; or restore the ledger's folder from a backup";

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnection, PgPool, PgRow};
-use sqlx::{AssertSqlSafe, Error, Executor as _, Postgres};
+use sqlx::{AssertSqlSafe, Connection as _, Error, Executor as _, Postgres};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
@@ -32,7 +32,11 @@ pub(super) struct Borrowed {
 
 impl Borrowed {
     pub(super) async fn from(pool: &PgPool) -> Result<Borrowed, Error> {
-        Ok(Borrowed { connection: Some(pool.acquire().await?), is_stalled: false, is_open: false })
+        let connection = match pool.acquire().await {
+            Err(Error::PoolTimedOut) => return Err(why_none(pool).await),
+            connection => connection?,
+        };
+        Ok(Borrowed { connection: Some(connection), is_stalled: false, is_open: false })
     }
 
     /// Waits for the result of a statement on this connection, at most for this time.
@@ -78,6 +82,18 @@ impl Drop for Borrowed {
 
 /// Returns a connection to the pool, or closes it after a timeout. `is_open`: whether a transaction must be rolled back.
 async fn give_back(mut connection: PoolConnection<Postgres>, is_open: bool) {
+/// Returns why a pool has no connection: it hides the reason for which the server refuses one, such as too many connections.
+async fn why_none(pool: &PgPool) -> Error {
+    match timeout(SHORT, PgConnection::connect_with(&pool.connect_options())).await {
+        Ok(Err(error)) => error,
+        Ok(Ok(connection)) => {
+            let _ = timeout(SHORT, connection.close()).await;
+            Error::PoolTimedOut
+        }
+        Err(_) => Error::PoolTimedOut,
+    }
+}
+
     if is_open && !matches!(timeout(SHORT, connection.execute(sqlx::raw_sql("ROLLBACK"))).await, Ok(Ok(_))) {
         drop(connection.detach());
         return;

@@ -146,7 +146,11 @@ fn connecting_error(options: &PgConnectOptions, error: &sqlx::Error) -> ServerEr
         (_, Some("3D000")) => {
             unusable(message(error), "create the database, such as with createdb, or correct its name")
         }
-        (_, Some("53300" | "57P03")) => unusable(message(error), "try again later"),
+        (_, Some("53300")) => unusable(
+            message(error),
+            "raise max_connections of the server, use a pooler, or lower --at-once: workers need up to four connections for each part",
+        ),
+        (_, Some("57P03")) => unusable(message(error), "try again later"),
         (sqlx::Error::Tls(_), _) => unusable(
             format!("the connection can't be encrypted: {error}"),
             "name the certificate of its authority with sslrootcert=FILE in the address; without encryption, sslmode=disable",
@@ -167,6 +171,7 @@ pub(crate) fn message(error: &sqlx::Error) -> String {
     match error {
         sqlx::Error::Database(error) => error.message().to_owned(),
         sqlx::Error::Io(error) => error.to_string(),
+        sqlx::Error::PoolTimedOut => "no connection to the database was free for 30 seconds".to_owned(),
         error => error.to_string(),
     }
 }

@@ -282,6 +282,9 @@ async fn databases_that_cannot_be_used_are_refused_and_unchanged() {
     server.database("empty");
     let empty = server.address("empty").replace("user=sheetport", "user=reader");
     assert_refused(&empty, &["may not create tables", "grant"]).await;
+    server.query("ledger", "CREATE ROLE many LOGIN CONNECTION LIMIT 0");
+    let many = address.replace("user=sheetport", "user=many");
+    assert_refused(&many, &["too many connections", "raise max_connections", "--at-once"]).await;
 
     server.query("ledger", "UPDATE _sqlx_migrations SET version = 99");
     assert_refused(&address, &["a newer version of sheetport", "newest version"]).await;
