@@ -15,9 +15,9 @@ pub enum Error {
     #[error("the ledger {ledger} can't be used: {reason}")]
     Connect { ledger: String, reason: String, remedy: String },
     #[error("a newer version of sheetport has used the ledger {ledger}, and this version can't read it any more")]
-    NewerVersion { ledger: String },
+    NewerVersion { ledger: String, is_server: bool },
     #[error("the ledger {ledger} was created by a development version of sheetport that was never released")]
-    DevelopmentVersion { ledger: String },
+    DevelopmentVersion { ledger: String, is_server: bool },
     #[error("the ledger can't be read or written: {}", message(.0))]
     Database(#[source] sqlx::Error),
     /// The server refuses further connections.
@@ -93,9 +93,19 @@ impl Error {
             Error::Open { .. } => {
                 "set SHEETPORT_HOME to a folder where you may write; an existing ledger is never replaced".to_owned()
             }
+            Error::NewerVersion { is_server: true, .. } => {
+                "install the newest version, or name another database with SHEETPORT_LEDGER or --ledger; an existing \
+                                           ledger is never replaced"
+                    .to_owned()
+            }
             Error::NewerVersion { .. } => {
                 "install the newest version, or set SHEETPORT_HOME to a new folder; an existing \
                                            ledger is never replaced"
+                    .to_owned()
+            }
+            Error::DevelopmentVersion { is_server: true, .. } => {
+                "use the version that created it, or name another database with SHEETPORT_LEDGER or --ledger; an \
+                                                 existing ledger is never replaced"
                     .to_owned()
             }
             Error::DevelopmentVersion { .. } => {

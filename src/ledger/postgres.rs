@@ -24,8 +24,8 @@ impl Ledger {
         let ledger = address.to_string();
         let options = tables.prepare(address).await.map_err(|error| match error {
             ServerError::Unusable { reason, remedy } => Error::Connect { ledger, reason, remedy },
-            ServerError::NewerVersion => Error::NewerVersion { ledger },
-            ServerError::DevelopmentVersion => Error::DevelopmentVersion { ledger },
+            ServerError::NewerVersion => Error::NewerVersion { ledger, is_server: true },
+            ServerError::DevelopmentVersion => Error::DevelopmentVersion { ledger, is_server: true },
             ServerError::Database(error) => error.into(),
         })?;
         let keeps_statements = address.keeps_statements();

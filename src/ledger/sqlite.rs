@@ -75,8 +75,12 @@ impl Ledger {
             return Err(Error::DamagedFile { path, what: ALTERED.to_owned() });
         }
         migrator(Dialect::Sqlite, steps).run(&writer).await.map_err(|error| match error {
-            MigrateError::VersionMissing(_) => Error::NewerVersion { ledger: path.display().to_string() },
-            MigrateError::VersionMismatch(_) => Error::DevelopmentVersion { ledger: path.display().to_string() },
+            MigrateError::VersionMissing(_) => {
+                Error::NewerVersion { ledger: path.display().to_string(), is_server: false }
+            }
+            MigrateError::VersionMismatch(_) => {
+                Error::DevelopmentVersion { ledger: path.display().to_string(), is_server: false }
+            }
             MigrateError::Execute(error) => opening_error(&path, error),
             error => failed(error.to_string()),
         })?;

@@ -287,7 +287,11 @@ async fn databases_that_cannot_be_used_are_refused_and_unchanged() {
     assert_refused(&many, &["too many connections", "raise max_connections", "--at-once"]).await;
 
     server.query("ledger", "UPDATE _sqlx_migrations SET version = 99");
-    assert_refused(&address, &["a newer version of sheetport", "newest version"]).await;
+    assert_refused(
+        &address,
+        &["a newer version of sheetport", "newest version", "another database with SHEETPORT_LEDGER"],
+    )
+    .await;
     server.query("ledger", "UPDATE _sqlx_migrations SET version = 1, checksum = '\\x00'");
     assert_refused(&address, &["a development version of sheetport"]).await;
 
