@@ -5,7 +5,7 @@ use super::error::{Error, corrupt};
 use super::ids::RunId;
 use super::integrity::totals;
 use super::state::RecordState;
-use crate::sql;
+use crate::sql::{self, Transaction};
 
 /// Number of records of a run in each state. `total` is the sum of the seven counts after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -57,7 +57,6 @@ impl Ledger {
     /// # Errors
     /// [`Error::Corrupt`] if more outcomes are stored than records were planned.
     pub async fn accounting(&self, run: RunId) -> Result<Accounting, Error> {
-        let count = |number: i64| u64::try_from(number).map_err(corrupt);
         if let Some(counts) = self.counts_without_plan(run).await? {
             return Ok(Accounting {
                 rows: count(counts.sheet_rows)?,
@@ -67,37 +66,49 @@ impl Ledger {
                 ..Accounting::default()
             });
         }
-        let rows: i64 =
-            sql::query_scalar("SELECT COALESCE(CAST(SUM(sheet_rows) AS BIGINT), 0) FROM source_block WHERE run = $1")
-                .bind(run)
-                .fetch_one(&self.reader)
-                .await?;
-        let planned = sql::query(
-            "SELECT COALESCE(CAST(SUM(records) AS BIGINT), 0), COALESCE(CAST(SUM(skipped) AS BIGINT), 0), \
+        let mut transaction = self.reader.begin_reading().await?;
+        let accounting = accounting_in(&mut transaction, run).await?;
+        transaction.commit().await?;
+        Ok(accounting)
+    }
+}
+
+/// Does the same as [`Ledger::accounting`] within a transaction, for a run with its plan.
+pub(super) async fn accounting_in(transaction: &mut Transaction, run: RunId) -> Result<Accounting, Error> {
+    let rows: i64 =
+        sql::query_scalar("SELECT COALESCE(CAST(SUM(sheet_rows) AS BIGINT), 0) FROM source_block WHERE run = $1")
+            .bind(run)
+            .fetch_one(&mut *transaction)
+            .await?;
+    let planned = sql::query(
+        "SELECT COALESCE(CAST(SUM(records) AS BIGINT), 0), COALESCE(CAST(SUM(skipped) AS BIGINT), 0), \
              COALESCE(CAST(SUM(rejected) AS BIGINT), 0), COALESCE(CAST(SUM(unchanged) AS BIGINT), 0), \
              COALESCE(CAST(SUM(warned) AS BIGINT), 0) \
              FROM record_block WHERE run = $1",
-        )
-        .bind(run)
-        .fetch_one(&self.reader)
-        .await?;
-        let mut accounting = Accounting {
-            rows: count(rows)?,
-            total: count(planned.try_get(0)?)?,
-            skipped: count(planned.try_get(1)?)?,
-            rejected: count(planned.try_get(2)?)?,
-            unchanged: count(planned.try_get(3)?)?,
-            warned: count(planned.try_get(4)?)?,
-            ..Accounting::default()
-        };
-        let totals = totals::load(&self.reader, run).await?;
-        for (state, outcomes) in totals.states.iter() {
-            *accounting.count_mut(state) += count(outcomes)?;
-        }
-        (accounting.requests, accounting.retries) = (count(totals.requests)?, count(totals.retries)?);
-        let settled: u64 = accounting.states().into_iter().map(|(_, count)| count).sum();
-        let too_many = || corrupt(format_args!("run {run} has more outcomes than records"));
-        accounting.pending = accounting.total.checked_sub(settled).ok_or_else(too_many)?;
-        Ok(accounting)
+    )
+    .bind(run)
+    .fetch_one(&mut *transaction)
+    .await?;
+    let mut accounting = Accounting {
+        rows: count(rows)?,
+        total: count(planned.try_get(0)?)?,
+        skipped: count(planned.try_get(1)?)?,
+        rejected: count(planned.try_get(2)?)?,
+        unchanged: count(planned.try_get(3)?)?,
+        warned: count(planned.try_get(4)?)?,
+        ..Accounting::default()
+    };
+    let totals = totals::load(transaction, run).await?;
+    for (state, outcomes) in totals.states.iter() {
+        *accounting.count_mut(state) += count(outcomes)?;
     }
+    (accounting.requests, accounting.retries) = (count(totals.requests)?, count(totals.retries)?);
+    let settled: u64 = accounting.states().into_iter().map(|(_, count)| count).sum();
+    let too_many = || corrupt(format_args!("run {run} has more outcomes than records"));
+    accounting.pending = accounting.total.checked_sub(settled).ok_or_else(too_many)?;
+    Ok(accounting)
+}
+
+fn count(number: i64) -> Result<u64, Error> {
+    u64::try_from(number).map_err(corrupt)
 }

@@ -65,6 +65,7 @@ impl Ledger {
         if self.is_borrowed {
             return;
         }
+        self.leases.released().await;
         self.reader.close().await;
         self.writer.close().await;
     }

@@ -123,6 +123,10 @@ impl Error {
                 "check that the disk is not full and that the ledger's folder is writable; then resume the run"
                     .to_owned()
             }
+            Error::TooManyConnections(_) => {
+                "`SHOW max_connections` on the server shows its limit; roles, databases and poolers may have limits, too"
+                    .to_owned()
+            }
             Error::Corrupt(_) => format!("{FILE_REMEDY}; or use the version of sheetport that wrote it"),
             Error::Connect { remedy, .. } => remedy.clone(),
             Error::LockLost | Error::HeldUp => {
@@ -131,10 +135,6 @@ impl Error {
             Error::OnlyForFiles(_) => {
                 "check and restore the database by PostgreSQL's own means; `sheetport runs check` compares \
                                        the checksums of the runs"
-                    .to_owned()
-            }
-            Error::TooManyConnections(_) => {
-                "`SHOW max_connections` on the server shows its limit; roles, databases and poolers may have limits, too"
                     .to_owned()
             }
             Error::OnlyForServers(_) => "name the server with --ledger".to_owned(),

@@ -10,7 +10,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -45,6 +45,8 @@ pub(super) struct Leases {
     options: Option<PgConnectOptions>,
     /// The number of the last transaction of sending.
     writes: Arc<AtomicI64>,
+    /// Receive the end of a thread that releases a part.
+    releasing: Arc<Mutex<Vec<Receiver<()>>>>,
 }
 
 /// The lock of an upload, or of a part of a queued run. Given back on drop.
@@ -53,7 +55,8 @@ pub(super) struct Lease {
     leases: Leases,
     /// Ends the renewal; true to give the lease back.
     stop: Option<oneshot::Sender<bool>>,
-    stopped: Mutex<Receiver<()>>,
+    /// `None` at the end.
+    stopped: Mutex<Option<Receiver<()>>>,
 }
 
 #[derive(Clone, Debug)]
@@ -242,7 +245,7 @@ impl Leases {
             // The lease may already have ended.
             let _ = done.send(());
         });
-        Ok(Lease { key, leases: self.clone(), stop: Some(stop), stopped: Mutex::new(stopped) })
+        Ok(Lease { key, leases: self.clone(), stop: Some(stop), stopped: Mutex::new(Some(stopped)) })
     }
 
     /// Whether a process on any machine holds a lease.
@@ -277,6 +280,21 @@ impl Leases {
     /// Returns the number of the next transaction of sending. A row of a lease begins with 0.
     pub(super) fn next_write(&self) -> i64 {
         self.writes.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Waits until the parts that were given back are released.
+    pub(super) async fn released(&self) {
+        let releasing = std::mem::take(&mut *locked(&self.releasing));
+        if releasing.is_empty() {
+            return;
+        }
+        let wait = move || {
+            for released in releasing {
+                // The leases expire anyway.
+                let _ = released.recv_timeout(RELEASE);
+            }
+        };
+        let _ = tokio::task::spawn_blocking(wait).await;
     }
 
     /// Whether this process holds any lease, expired or not.
@@ -318,9 +336,21 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         locked(&self.leases.held).retain(|held| held.key != self.key);
-        if self.stop.take().is_some_and(|stop| stop.send(true).is_ok()) {
+        if !self.stop.take().is_some_and(|stop| stop.send(true).is_ok()) {
+            return;
+        }
+        let Some(stopped) = locked(&self.stopped).take() else { return };
+        match self.key {
             // The next command of the user may need the lock.
-            let _ = locked(&self.stopped).recv_timeout(RELEASE);
+            Key::Upload { .. } => {
+                let _ = stopped.recv_timeout(RELEASE);
+            }
+            // A worker goes on: waiting here would hold up the transactions of its other parts, with their sessions.
+            Key::Part { .. } => {
+                let mut releasing = locked(&self.leases.releasing);
+                releasing.retain(|other| matches!(other.try_recv(), Err(TryRecvError::Empty)));
+                releasing.push(stopped);
+            }
         }
     }
 }

@@ -3,8 +3,10 @@
 //! In SQLite, a run is not divided: one worker at a time holds the lock of its upload.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use super::accepted::hash;
+use super::accounting::accounting_in;
 use super::database::{Ledger, to_json};
 use super::error::Error;
 use super::event::{Action, NewEvent};
@@ -25,12 +27,12 @@ const PART_LEN: (i64, i64) = (64, 4_096);
 const BLOCKS: u32 = 16;
 /// Rows per statement.
 const ROWS: usize = 512;
-
-/// A part of a queued run, reserved for this process. Released on drop.
 /// Time until which the sending of a run has been counted, or when it began. A subquery, so from before a change of the same statement.
 const COUNTED: &str = "(SELECT COALESCE(MAX(counted_at), MIN(taken_at)) FROM part WHERE run = $1)";
 /// Time for looking whether a run is still queued.
 const ANSWER: Duration = Duration::from_secs(10);
+
+/// A part of a queued run, reserved for this process. Released on drop.
 #[derive(Debug)]
 pub struct TakenPart {
     pub run: Run,
@@ -144,7 +146,8 @@ impl Ledger {
         lease.give_back(&mut transaction).await?;
         let open = "SELECT COUNT(*) FROM part WHERE run = $1 AND NOT is_done";
         let open: i64 = sql::query_scalar(open).bind(run).fetch_one(&mut transaction).await?;
-        let pending = if open == 0 { self.accounting(run).await?.pending } else { 0 };
+        // By this transaction, because another connection may have to wait for it.
+        let pending = if open == 0 { accounting_in(&mut transaction, run).await?.pending } else { 0 };
         let is_finished = open == 0 && pending == 0;
         let (update, ended) = match (open, pending) {
             (0, 0) => {
@@ -190,11 +193,18 @@ impl Ledger {
             Some(who) => NewEvent::of(Action::Stopped).by(who),
             None => NewEvent::of(Action::Stopped).because(Some(why)),
         };
-        self.change_run_with(run, sql::query(update).bind(run).bind(why.to_owned()), event, now).await
+        event.write(&mut transaction, run, now).await?;
+        transaction.commit().await?;
+        Ok(true)
     }
 
     /// Whether workers may send a run.
     pub async fn is_queued(&self, run: RunId) -> Result<bool, Error> {
+        if self.dialect() == Dialect::Postgres {
+            // Asked every second for each part, so without a transaction of its own.
+            let query = format!("SELECT 1 FROM run WHERE id = {run} AND state = 'queued'");
+            return Ok(self.reader.raw_row(ANSWER, query).await?.is_some());
+        }
         let query = "SELECT EXISTS (SELECT 1 FROM run WHERE id = $1 AND state = 'queued')";
         Ok(sql::query_scalar::<bool>(query).bind(run).fetch_one(&self.reader).await?)
     }

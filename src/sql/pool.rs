@@ -15,6 +15,8 @@ use super::statement::Statement;
 
 /// Time for closing connections, whose server may not answer.
 const CLOSING: Duration = Duration::from_secs(10);
+/// Begins a reading transaction of a server.
+const READING: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// Connections to the database.
 #[derive(Clone, Debug)]
@@ -76,8 +78,18 @@ impl Pool {
         Ok(match self {
             Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin().await?),
             Pool::Postgres { pool, keeps_statements } => {
-                let reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-                let transaction = PostgresTransaction::begin(pool, reading).await?;
+                let transaction = PostgresTransaction::begin(pool, READING).await?;
+                Transaction::Postgres { transaction, keeps_statements: *keeps_statements }
+            }
+        })
+    }
+
+    /// Does the same as [`Pool::begin_reading`], for a transaction that may be idle for any time.
+    pub(crate) async fn begin_snapshot(&self) -> Result<Transaction, Error> {
+        Ok(match self {
+            Pool::Sqlite(_) => self.begin_reading().await?,
+            Pool::Postgres { pool, keeps_statements } => {
+                let transaction = PostgresTransaction::begin_snapshot(pool, READING).await?;
                 Transaction::Postgres { transaction, keeps_statements: *keeps_statements }
             }
         })

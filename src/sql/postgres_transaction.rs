@@ -17,6 +17,8 @@ use tokio::time::timeout;
 pub(super) const QUERY: Duration = Duration::from_secs(120);
 /// Time for a statement of another transaction, such as the removal of many rows.
 const WRITE: Duration = Duration::from_secs(600);
+/// Maximum idle time within a transaction, enforced by the server: nobody else would end the transaction of a process that was suspended.
+const IDLE: Duration = Duration::from_secs(60);
 /// Time for a statement that does next to nothing, and for giving a connection back.
 const SHORT: Duration = Duration::from_secs(10);
 
@@ -80,8 +82,6 @@ impl Drop for Borrowed {
     }
 }
 
-/// Returns a connection to the pool, or closes it after a timeout. `is_open`: whether a transaction must be rolled back.
-async fn give_back(mut connection: PoolConnection<Postgres>, is_open: bool) {
 /// Returns why a pool has no connection: it hides the reason for which the server refuses one, such as too many connections.
 async fn why_none(pool: &PgPool) -> Error {
     match timeout(SHORT, PgConnection::connect_with(&pool.connect_options())).await {
@@ -94,6 +94,8 @@ async fn why_none(pool: &PgPool) -> Error {
     }
 }
 
+/// Returns a connection to the pool, or closes it after a timeout. `is_open`: whether a transaction must be rolled back.
+async fn give_back(mut connection: PoolConnection<Postgres>, is_open: bool) {
     if is_open && !matches!(timeout(SHORT, connection.execute(sqlx::raw_sql("ROLLBACK"))).await, Ok(Ok(_))) {
         drop(connection.detach());
         return;
@@ -110,11 +112,23 @@ pub(crate) struct PostgresTransaction {
 }
 
 impl PostgresTransaction {
-    /// `begin`: the statement.
+    /// `begin`: the statement. The server ends the transaction if it is idle for too long.
     pub(super) async fn begin(pool: &PgPool, begin: &str) -> Result<PostgresTransaction, Error> {
+        let idle = IDLE.as_secs();
+        let begin = format!("{begin}; SET LOCAL idle_in_transaction_session_timeout = '{idle}s'");
+        PostgresTransaction::begin_with(pool, begin).await
+    }
+
+    /// Begins a transaction that may be idle as long as people take to read, such as the output of a command.
+    pub(super) async fn begin_snapshot(pool: &PgPool, begin: &str) -> Result<PostgresTransaction, Error> {
+        PostgresTransaction::begin_with(pool, begin.to_owned()).await
+    }
+
+    /// Begins by one message.
+    async fn begin_with(pool: &PgPool, begin: String) -> Result<PostgresTransaction, Error> {
         let mut borrowed = Borrowed::from(pool).await?;
         borrowed.is_open = true;
-        borrowed.raw_row(SHORT, begin.to_owned()).await?;
+        borrowed.raw_row(SHORT, begin).await?;
         Ok(PostgresTransaction { borrowed, patience: WRITE })
     }
 

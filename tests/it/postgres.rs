@@ -130,8 +130,8 @@ impl Drop for Pooler {
 }
 
 impl Cluster {
-    /// Starts a pooler before a database. Returns `None` with a message if PgBouncer is not installed.
-    pub fn pooler(&self, database: &str) -> Option<Pooler> {
+    /// Starts a pooler before a database, with this number of sessions. Returns `None` with a message if PgBouncer is not installed.
+    pub fn pooler(&self, database: &str, sessions: u32) -> Option<Pooler> {
         let program =
             ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].map(PathBuf::from).into_iter().find(|it| it.exists());
         let Some(program) = program else {
@@ -141,7 +141,7 @@ impl Cluster {
         let (folder, settings) = (self.folder(), self.folder().join("pgbouncer.ini"));
         let text = format!(
             "[databases]\n{database} = host={at} user=sheetport\n[pgbouncer]\nunix_socket_dir = {at}\nlisten_port = 6432\n\
-             auth_type = any\npool_mode = transaction\ndefault_pool_size = 6\nmax_client_conn = 100\n",
+             auth_type = any\npool_mode = transaction\ndefault_pool_size = {sessions}\nmax_client_conn = 100\n",
             at = folder.display()
         );
         std::fs::write(&settings, text).unwrap();

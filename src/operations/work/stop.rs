@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 use super::super::jobs::{Stage, Stopping};
 use crate::ledger::{Ledger, RunId};
@@ -54,27 +55,36 @@ impl Stop {
 
     /// Waits until the worker is stopped or the run is not queued any more.
     pub(super) async fn of_run(&self, ledger: &Ledger, run: RunId) -> Grace {
-        let level = self.level.subscribe();
-        loop {
-            self.sleep(LOOK).await;
-            let limit = match *level.borrow() {
-                Stage::Running => {
-                    // If the ledger can't be read, sending fails by itself.
-                    if ledger.is_queued(run).await.unwrap_or(true) {
-                        continue;
-                    }
-                    GRACE
-                }
-                Stage::Soon(limit) => limit,
-                Stage::AtOnce => Duration::ZERO,
-            };
-            let mut level = level.clone();
-            let at_once = Box::pin(async move {
-                if level.wait_for(|level| *level == Stage::AtOnce).await.is_err() {
-                    std::future::pending().await
-                }
-            });
-            return Grace { limit, at_once };
+        let mut level = self.level.subscribe();
+        // In a task of its own, aborted on drop: the sender does not poll this future while it writes to the ledger, and a query
+        // that is not polled keeps a session of the database, for which the sender may be waiting.
+        let mut looks = JoinSet::new();
+        looks.spawn(until_not_queued(ledger.clone(), run));
+        let limit = tokio::select! {
+            biased;
+            stage = level.wait_for(|level| *level != Stage::Running) => match stage.as_deref() {
+                Ok(Stage::Soon(limit)) => *limit,
+                _ => Duration::ZERO,
+            },
+            _ = looks.join_next() => GRACE,
+        };
+        let mut level = self.level.subscribe();
+        let at_once = Box::pin(async move {
+            if level.wait_for(|level| *level == Stage::AtOnce).await.is_err() {
+                std::future::pending().await
+            }
+        });
+        Grace { limit, at_once }
+    }
+}
+
+/// Waits until a run is not queued any more.
+async fn until_not_queued(ledger: Ledger, run: RunId) {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        // If the ledger can't be read, sending fails by itself.
+        if !ledger.is_queued(run).await.unwrap_or(true) {
+            return;
         }
     }
 }

@@ -57,7 +57,7 @@ impl Overview {
 
     /// Opens the database on a server.
     pub(crate) async fn connect(address: &ServerAddress) -> Result<Overview, Error> {
-        let begun = server::connect(address).await?.pool(1).begin_reading().await;
+        let begun = server::connect(address).await?.pool(1).begin_snapshot().await;
         Ok(Overview { sql: begun.map_err(|error| server::failed(address, ServerError::Database(error)))? })
     }
 

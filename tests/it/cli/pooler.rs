@@ -1,5 +1,7 @@
 //! A ledger behind PgBouncer in transaction mode, which gives each transaction to any session.
 
+use std::time::Duration;
+
 use super::desk::{Desk, late, moves};
 use super::process::until;
 use super::{accounting, count, items, summary, table};
@@ -18,7 +20,7 @@ async fn everything_works_through_a_pooler() {
     else {
         return;
     };
-    let Some(_pooler) = desk.server.pooler("ledger") else { return };
+    let Some(_pooler) = desk.server.pooler("ledger", 6) else { return };
     desk.ledger = desk.server.pooled_address("ledger");
 
     desk.place.write("items.csv", items(300));
@@ -54,4 +56,28 @@ async fn everything_works_through_a_pooler() {
     );
     desk.run("one", &["runs", "check"], 0).await;
     desk.run("one", &["runs", "prune", "--older-than", "0d"], 0).await;
+}
+
+/// A worker must not keep a session while it waits for another one.
+#[tokio::test(flavor = "multi_thread")]
+async fn more_parts_than_sessions_are_sent_at_once() {
+    let slow = |_: &_| Reply::Late(Duration::from_millis(50), Box::new(Reply::Accept));
+    let Some(mut desk) = Desk::new(slow).await else { return };
+    let Some(_pooler) = desk.server.pooler("ledger", 3) else { return };
+    desk.ledger = desk.server.pooled_address("ledger");
+
+    desk.place.write("moves.csv", moves(1_500));
+    let queue = ["upload", "moves.csv", "-t", "movements.toml", "--queue", "-q"];
+    desk.run("one", &queue, 0).await;
+    let workers = ["one", "two", "three", "four"];
+    let workers = workers.map(|machine| desk.on(machine, &["work", "--at-once", "2", "--until-idle"]).start());
+    let ended = tokio::task::spawn_blocking(|| workers.map(|worker| worker.wait())).await.unwrap();
+    for worker in ended {
+        assert_eq!(worker.code, Some(0), "{worker:?}");
+        assert!(!worker.stderr.contains("lost") && !worker.stderr.contains("trying again"), "{worker:?}");
+        assert!(worker.took < Duration::from_secs(60), "{worker:?}");
+    }
+    let shown = desk.run("one", &["runs", "show", "1", "--json"], 0).await.json();
+    assert_eq!(accounting(&shown), "1500: sent 1500");
+    assert_eq!(desk.server.query("ledger", "SELECT COUNT(*) FROM lease"), "0");
 }
