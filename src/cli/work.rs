@@ -9,8 +9,9 @@ use super::input::parameter;
 
 const EXAMPLES: &str = "\
 `upload --queue` plans a run and leaves its records to workers. Each worker takes a part of a run at a time; a part whose worker died is
-taken by another one after 30 seconds. Workers need tokens for the workspaces that they send to, by SHEETPORT_TOKEN or `sheetport login`,
-and the same ledger: see `--ledger`. Ctrl-C and SIGTERM let the requests in flight finish, and leave the rest to the others.
+taken by another one after 30 seconds. Workers need tokens for the workspaces that they send to, by SHEETPORT_ACCESS_TOKEN and
+SHEETPORT_REFRESH_TOKEN or by `sheetport login`, and the same ledger: see `--ledger`. Ctrl-C and SIGTERM let the requests in flight
+finish, and leave the rest to the others.
 
 Examples:
   sheetport work --ledger postgres://anna@db.example/sheetport
