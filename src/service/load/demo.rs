@@ -7,7 +7,7 @@ use crate::service::error::Error;
 use crate::service::handlers::orders;
 use crate::service::request::UnknownFields;
 use crate::service::server::Service;
-use crate::service::store::Kind;
+use crate::service::store::{Kind, WriteOutcome};
 
 use super::model::LoadRecord;
 
@@ -25,7 +25,8 @@ const FILES: [(Variant, &str); 5] = [
 const ORDERS: &str = include_str!("demo/orders.json");
 
 impl Service {
-    /// Fills an empty workspace. Returns the number of records, or 0 if the workspace is not empty.
+    /// Fills an empty workspace. Returns the number of added records: 0 if the workspace is not empty or if another service adds
+    /// the same records at the same time.
     pub async fn fill_demo(&self, workspace: &str) -> Result<usize, Error> {
         if !self.is_empty(workspace).await? {
             return Ok(0);
@@ -47,7 +48,7 @@ impl Service {
                 orders::parse_update(id, &body, UnknownFields::Ignore).expect("a test validates the demo's orders");
             self.app.store.write(workspace, update).await.map_err(|_| Error::NotStored)?;
         }
-        Ok(loaded.len())
+        Ok(loaded.iter().filter(|record| record.outcome == WriteOutcome::Created).count())
     }
 
     async fn is_empty(&self, workspace: &str) -> Result<bool, Error> {
@@ -85,6 +86,8 @@ mod tests {
             assert_eq!(order["number_item"], source["lines"].as_array().map_or(0, Vec::len), "{order}");
             assert!(order["total_price"].as_f64() > order["total_price_without_tax"].as_f64(), "{order}");
         }
+        let (one, other) = tokio::join!(service.fill_demo("shared"), service.fill_demo("shared"));
+        assert_eq!(one.expect("filled") + other.expect("filled"), 113, "each counts what it has added");
         service.close().await;
     }
 
