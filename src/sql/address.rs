@@ -75,13 +75,38 @@ fn is_local(host: &str) -> bool {
     host == "localhost" || host.starts_with('/') || is_loopback
 }
 
+/// Parses an address. Like PostgreSQL's programs, accepts a user, a password or a port without a host, as in
+/// `postgres://anna:PASSWORD@/ledger?host=/run/postgresql`, and makes parameters of them: other URLs need a host there.
+fn parse(text: &str) -> Option<Url> {
+    let text = text.trim();
+    if let Ok(url) = Url::parse(text) {
+        return Some(url);
+    }
+    let (scheme, rest) = text.split_once("://")?;
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let port = if host.is_empty() { "" } else { host.strip_prefix(':')? };
+    let (user, password) = user.split_once(':').unwrap_or((user, ""));
+    let mut url = Url::parse(&format!("{scheme}://{path}")).ok()?;
+    let mut query = url.query().map(str::to_owned).unwrap_or_default();
+    for (key, value) in [("user", user), ("password", password), ("port", port)] {
+        if !value.is_empty() {
+            let separator = if query.is_empty() { "" } else { "&" };
+            // Both signs stand for themselves in front of a host, and for something else in a parameter.
+            let value = value.replace('+', "%2B").replace('&', "%26");
+            query.push_str(&format!("{separator}{key}={value}"));
+        }
+    }
+    url.set_query(Some(query.as_str()).filter(|query| !query.is_empty()));
+    Some(url)
+}
+
 impl FromStr for ServerAddress {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ServerAddress, String> {
         let example = "postgres://USER@HOST/DATABASE";
-        let mut url = Url::parse(text.trim())
-            .ok()
+        let mut url = parse(text)
             .filter(|url| matches!(url.scheme(), "postgres" | "postgresql"))
             .ok_or_else(|| format!("the address of the database is not like {example}"))?;
         let secret = SecretString::from(url.as_str().to_owned());
@@ -135,6 +160,10 @@ mod tests {
             ("postgres://", "postgres://", false),
             ("postgresql://db.example:5433/l", "postgresql://db.example:5433/l", false),
             ("postgres:///l?host=/run&password=s3cret&user=a", "postgres:///l?host=%2Frun&user=a", true),
+            ("postgres://a:s3cret@/l?host=/run", "postgres:///l?host=%2Frun&user=a", true),
+            ("postgres://a%40b:s3cret%2F1@/l?host=/run", "postgres:///l?host=%2Frun&user=a%40b", true),
+            ("postgres://a:s3cret+&@:5433/l", "postgres:///l?user=a&port=5433", true),
+            ("postgres://a@/l", "postgres:///l?user=a", false),
         ] {
             let address: ServerAddress = text.parse().expect("an address");
             assert_eq!((address.to_string().as_str(), address.has_password()), (shown, has_password));
@@ -144,9 +173,15 @@ mod tests {
 
     #[test]
     fn wrong_addresses_are_refused_without_their_values() {
-        for text in
-            ["", "ledger.db", "https://db.example/l", "postgres://a@h/l?passwrd=s3cret", "postgres://a@h/l?port=s3cret"]
-        {
+        for text in [
+            "",
+            "ledger.db",
+            "https://db.example/l",
+            "postgres://a:s3cret@:x/l",
+            "postgres://a:s3cret@[/l",
+            "postgres://a@h/l?passwrd=s3cret",
+            "postgres://a@h/l?port=s3cret",
+        ] {
             let why = text.parse::<ServerAddress>().expect_err(text);
             assert!(why.contains("the address of the database") && !why.contains("s3cret"), "{why}");
         }
