@@ -135,9 +135,12 @@ pub struct Chosen {
 /// The reason for not using existing tokens.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Withheld {
-    /// Tokens of the environment are for another service.
+    /// SHEETPORT_BASE_URL names another service for the tokens of the environment.
     #[error("the tokens of the environment are for {home}, not for {address}")]
     Elsewhere { address: String, home: String },
+    /// SHEETPORT_TOKEN_HOST names another host for the tokens of the environment. `origin` is the value that fits the address.
+    #[error("the tokens of the environment are for {home}, not for {address}")]
+    OtherHost { address: String, home: String, origin: String },
     /// The environment does not specify the service of its tokens.
     #[error("the environment has tokens, but does not say that they are for {address}")]
     Homeless { address: String },
@@ -155,6 +158,10 @@ impl Withheld {
         match self {
             Withheld::Elsewhere { address, .. } => format!(
                 "set the tokens of {address} and SHEETPORT_BASE_URL={address}, or run `sheetport login --base-url {address}`"
+            ),
+            Withheld::OtherHost { address, origin, .. } => format!(
+                "SHEETPORT_TOKEN_HOST says so; if the tokens are for this service, set SHEETPORT_TOKEN_HOST={origin}; otherwise set the \
+                 tokens of {address}, or run `sheetport login --base-url {address}`"
             ),
             Withheld::Homeless { address } => format!(
                 "if they are for this service, set SHEETPORT_BASE_URL={address} or SHEETPORT_TOKEN_HOST={address} as well"
@@ -235,7 +242,10 @@ impl Choice<'_> {
             (None, None) => {
                 let address = base_url::redacted(&base);
                 withheld(match &environment.home {
-                    Some(home) => Withheld::Elsewhere { address, home: home.shown() },
+                    Some(home @ TokenHome::Address(_)) => Withheld::Elsewhere { address, home: home.shown() },
+                    Some(home @ TokenHome::Host(_)) => {
+                        Withheld::OtherHost { origin: base_url::origin(&base), address, home: home.shown() }
+                    }
                     None => Withheld::Homeless { address },
                 })
             }
@@ -296,7 +306,8 @@ mod tests {
             assert_eq!(token(Some(SHOP), home.clone(), false).as_deref(), Some("environment"), "{home:?}");
             assert_eq!(token(None, home.clone(), false).as_deref(), Some("environment"), "{home:?}");
             let other = choose(Some("https://other.example"), home, false);
-            assert!(matches!(other, (None, Some(Withheld::Elsewhere { .. }))), "{other:?}");
+            let is_elsewhere = matches!(other, (None, Some(Withheld::Elsewhere { .. } | Withheld::OtherHost { .. })));
+            assert!(is_elsewhere, "{other:?}");
         }
         // The stored token is for the address, so it is used in place of the other.
         for home in [
@@ -308,6 +319,9 @@ mod tests {
         ] {
             assert_eq!(token(Some(SHOP), home.clone(), false).as_deref(), Some("stored"), "{home:?}");
         }
+        let (_, why) = choose(Some("http://other.example:8080/below"), on("other.example"), false);
+        let hint = why.expect("a reason").hint();
+        assert!(hint.contains("set SHEETPORT_TOKEN_HOST=http://other.example:8080;"), "{hint}");
         let (none, why) = choose(Some("https://other.example"), None, false);
         let hint = why.expect("a reason").hint();
         assert!(none.is_none() && hint.contains("SHEETPORT_BASE_URL=https://other.example"), "{hint}");

@@ -46,6 +46,15 @@ pub(in crate::client) fn is_on_host(base: &str, host: &str) -> bool {
     home.is_some() && home == origin(base)
 }
 
+/// Returns the scheme, the host and the port of a base address, as in `http://127.0.0.1:8787`. An address that can't be parsed is
+/// returned without secrets.
+pub(in crate::client) fn origin(base: &str) -> String {
+    match Url::parse(base.trim()) {
+        Ok(url) if url.has_host() => url.origin().ascii_serialization(),
+        _ => redacted(base),
+    }
+}
+
 /// Whether requests to a base address are unencrypted and leave this machine.
 pub(in crate::client) fn is_exposed(base: &str) -> bool {
     Url::parse(base.trim()).is_ok_and(|url| url.scheme() == "http") && !is_local(base)
