@@ -7,6 +7,35 @@ use sqlx::postgres::PgDatabaseError;
 use super::ids::RunId;
 use crate::sql::message;
 
+/// The process that has locked an upload, as far as known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Holder {
+    /// A process on this machine, or one that has finished in the meantime.
+    #[error("another sheetport process is working on this upload")]
+    Unknown,
+    #[error("another sheetport process is working on this upload: process {process} on {machine}")]
+    Process { machine: String, process: String },
+    /// Workers. Only the last one to take a part is named.
+    #[error(
+        "another sheetport process is working on this upload: workers send run {run}, such as process {process} on {machine}"
+    )]
+    Workers { run: RunId, machine: String, process: String },
+}
+
+impl Holder {
+    /// `name` is that of [`process_name`]. `run` is the queued run of workers.
+    ///
+    /// [`process_name`]: super::event::process_name
+    pub(super) fn new(name: &str, run: Option<RunId>) -> Holder {
+        let Some((machine, process)) = name.rsplit_once(':') else { return Holder::Unknown };
+        let (machine, process) = (machine.to_owned(), process.to_owned());
+        match run {
+            Some(run) => Holder::Workers { run, machine, process },
+            None => Holder::Process { machine, process },
+        }
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("the ledger {path} can't be opened: {reason}", path = path.display())]
@@ -33,8 +62,8 @@ pub enum Error {
     /// Commits are lost, or the tables are not ours.
     #[error("the ledger {path} is damaged: {what}", path = path.display())]
     DamagedFile { path: PathBuf, what: String },
-    #[error("another sheetport process is working on this {what}")]
-    Busy { what: &'static str },
+    #[error("{holder}")]
+    Busy { holder: Holder },
     /// The lease of an upload has ended, because the process was held up or could not reach the database.
     #[error(
         "this process was held up so long that it lost its lock on the upload, which another process may have taken over; it has \
@@ -75,7 +104,7 @@ impl Error {
     }
 
     /// Whether another attempt may succeed: the connection was lost, or the server rolled the transaction back.
-    pub(super) fn is_of_connection(&self) -> bool {
+    pub(crate) fn is_of_connection(&self) -> bool {
         match self {
             Error::HeldUp | Error::TooManyConnections(_) => true,
             Error::Database(sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::PoolTimedOut) => true,
@@ -138,6 +167,10 @@ impl Error {
                     .to_owned()
             }
             Error::OnlyForServers(_) => "name the server with --ledger".to_owned(),
+            Error::Busy { holder: Holder::Workers { run, .. } } => format!(
+                "wait until they have finished, as with `sheetport runs wait {run}`; `sheetport runs stop {run}` takes the run away from \
+                 them"
+            ),
             Error::Busy { .. } => "wait until the other process has finished, or stop it".to_owned(),
             Error::NoSuchRun(_) => "`sheetport runs` lists the runs".to_owned(),
             Error::NoRuns => "`sheetport upload FILE -t TEMPLATE` creates one".to_owned(),

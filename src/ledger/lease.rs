@@ -19,7 +19,7 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor as _, Row as _};
 use tokio::sync::oneshot;
 
-use super::error::Error;
+use super::error::{Error, Holder};
 use super::event::{Action, NewEvent, process_name};
 use super::ids::{Part, RunId, Seq};
 use crate::sql::{self, Dialect, Pool, Transaction};
@@ -246,6 +246,14 @@ impl Leases {
             let _ = done.send(());
         });
         Ok(Lease { key, leases: self.clone(), stop: Some(stop), stopped: Mutex::new(Some(stopped)) })
+    }
+
+    /// Returns who holds the lease of an upload.
+    pub(super) async fn holder(&self, pool: &Pool, identity: &str) -> Result<Holder, Error> {
+        let query = "SELECT holder, (SELECT MAX(run) FROM part WHERE part.identity = lease.identity AND until > clock_timestamp()) \
+                     FROM lease WHERE identity = $1 AND until > clock_timestamp()";
+        let found: Option<(String, Option<RunId>)> = sql::query_as(query).bind(identity).fetch_optional(pool).await?;
+        Ok(found.map_or(Holder::Unknown, |(name, run)| Holder::new(&name, run)))
     }
 
     /// Whether a process on any machine holds a lease.

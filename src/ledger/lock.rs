@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::database::Ledger;
-use super::error::Error;
+use super::error::{Error, Holder};
 use super::ids::RunId;
 use super::lease::Lease;
 use super::lock_file::LockFile;
@@ -168,11 +168,13 @@ impl Ledger {
         let held = match self.dialect() {
             Dialect::Sqlite => {
                 let lock = LockFile::take(&self.locks(), &identity).map_err(|error| self.unlockable(&error))?;
-                Held::File { _lock: lock.ok_or(Error::Busy { what: "upload" })? }
+                Held::File { _lock: lock.ok_or(Error::Busy { holder: Holder::Unknown })? }
             }
             Dialect::Postgres => {
-                let lease = self.leases.take(&self.writer, &identity).await?;
-                Held::Row { _lease: Box::new(lease.ok_or(Error::Busy { what: "upload" })?) }
+                let Some(lease) = self.leases.take(&self.writer, &identity).await? else {
+                    return Err(Error::Busy { holder: self.leases.holder(&self.writer, &identity).await? });
+                };
+                Held::Row { _lease: Box::new(lease) }
             }
         };
         Ok(UploadLock { identity, _held: held })

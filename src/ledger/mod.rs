@@ -53,7 +53,7 @@ pub use causes::{Causes, FIRST_ROWS, Group};
 pub use claims::{Claim, ClaimDigest, ClaimName, EarlierClaim, EarlierState, Likeness, NamePart};
 pub use database::Ledger;
 pub use edits::Edit;
-pub use error::Error;
+pub use error::{Error, Holder};
 pub use event::{Action, RunEvent, user_name};
 pub use family::Family;
 pub use gate::{Gate, Granted};

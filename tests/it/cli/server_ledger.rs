@@ -52,7 +52,7 @@ async fn a_killed_upload_of_items_is_resumed_on_another_machine() {
     desk.killed_upload(&["upload", "items.csv", "-t", "items", "--concurrency", "2"], 60);
     // The lease of the killed process has not ended.
     let busy = desk.run("other", &["resume"], 6).await;
-    busy.says(&["another sheetport process is working on this upload"]);
+    busy.says(&["another sheetport process is working on this upload: process ", " on "]);
     desk.server.end_leases("ledger");
     let resumed = summary(&desk.run("other", &["resume", "--json"], 0).await);
     assert_eq!(accounting(&resumed), "400: sent 400");
