@@ -57,7 +57,7 @@ async fn show(run: Option<RunId>, settings: &Settings) -> Result<Exit, Failure> 
     let status = word(status);
     ui::line(say!("{strong}Run {}{strong:#}  {}  {status}", run.id, about.command.name()));
     let lines = [
-        ("file", Some(about.file.clone())),
+        ("file", Some(operations::shown_file(&run))),
         ("rows", about.chosen.map(|(first, last)| format!("{first}-{last}"))),
         ("records", Some(say!("{}, by the template {}", about.record, about.template))),
         ("service", Some(about.base_url.clone())),
@@ -134,7 +134,7 @@ fn as_json(run: &Run, accounting: &Accounting) -> serde_json::Value {
         "retry_of": run.about.retry_of,
         "record": run.about.record.name(),
         "template": run.about.template,
-        "file": run.about.file,
+        "file": operations::shown_file(run),
         "base_url": run.about.base_url,
         "workspace": run.about.workspace,
         "profile": settings.profile,

@@ -239,9 +239,36 @@ impl Context {
         (!address.is_some_and(is_other)).then_some(keys)
     }
 
-    /// Returns the workspace in the token's claims, or an empty string.
+    /// Returns the workspace in the token's claims, or an empty string for an opaque or damaged token.
     pub fn workspace(&self) -> String {
         self.credentials.workspace().unwrap_or_default()
+    }
+
+    /// Returns why a run of the workspace `planned` can't be sent with the token, and what to do. Returns `None` if the token is for
+    /// that workspace.
+    pub(super) fn other_workspace(&self, planned: &str) -> Option<(String, &'static str)> {
+        let workspace = self.workspace();
+        if planned == workspace {
+            return None;
+        }
+        Some(match (planned, workspace.as_str()) {
+            (_, "") => (
+                format!(
+                    "it was planned for the workspace '{planned}', but the token does not say for which workspace it is"
+                ),
+                "check that the token is complete, and use a token of that workspace",
+            ),
+            ("", _) => (
+                format!(
+                    "it was planned with a token that does not say for which workspace it is, but the token here is for '{workspace}'"
+                ),
+                "`sheetport resume` binds a run of which nothing was sent to the workspace of its token",
+            ),
+            _ => (
+                format!("it was planned for the workspace '{planned}', but the token is for '{workspace}'"),
+                "use a token of that workspace",
+            ),
+        })
     }
 }
 

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use super::context::Context;
 use super::error::Error;
 use super::event::{Event, Observer};
+use super::inbox_path::before_taking;
 use super::next_command;
 use super::report::{choices, words};
 use super::report_path::{beside, numbered, report_format};
 use super::service::rehearsal::Rehearsed;
-use super::stored_files::{is_name_taken, is_taken, write_report};
+use super::stored_files::{is_name_taken, is_taken, lasting, write_report};
 use crate::ledger::{Accounting, Causes, Ledger, Run, RunCommand, RunId};
+use crate::object_storage::ObjectAddress;
 use crate::report::{self, Format, Request};
 use crate::sheet;
 use crate::sheet::write::Existing;
@@ -70,6 +72,8 @@ pub(super) struct Ending<'a> {
     pub ledger: &'a Ledger,
     /// The report path given for this operation.
     pub report: Option<&'a Path>,
+    /// The run was sent by other processes, perhaps from a file that is not here any more.
+    pub is_of_others: bool,
     pub observer: Observer<'a>,
 }
 
@@ -84,12 +88,14 @@ pub(super) struct How {
     pub is_watched: bool,
     pub left_out: Vec<LeftOut>,
     pub superseded: Vec<LeftOut>,
+    /// An earlier run with the unknown outcomes of rejected records, and the number of such records.
+    pub in_doubt: Option<(RunId, u64)>,
 }
 
 impl Ending<'_> {
     /// Returns how the run ended, after writing the report if needed.
     pub(super) async fn finish(&self, run: RunId, how: How) -> Result<Finished, Error> {
-        let How { withheld, stopped, was_finished, is_queued, is_watched, left_out, superseded } = how;
+        let How { withheld, stopped, was_finished, is_queued, is_watched, left_out, superseded, in_doubt } = how;
         let ledger = self.ledger;
         let accounting = ledger.accounting(run).await?;
         let run = ledger.run(run).await?;
@@ -108,6 +114,13 @@ impl Ending<'_> {
             }
             if matches!(withheld, Some(Withheld::Warnings | Withheld::Declined)) {
                 return None;
+            }
+            if let Some((earlier, records)) = in_doubt
+                && accounting.rejected == records
+                && accounting.failed + accounting.unknown + accounting.pending == 0
+            {
+                // No row needs fixing.
+                return Some(next_command::resolve(self.context, earlier)).filter(|_| !is_rehearsal);
             }
             let command = next_command::after_run(self.context, &run, &accounting, stopped.as_ref(), report);
             command.filter(|_| !is_rehearsal)
@@ -138,8 +151,8 @@ impl Ending<'_> {
     }
 
     /// Writes the report to the path given for this operation. Without a path and unless `only_if_named`, writes a report if a
-    /// row has a problem, or if the upload was to write a report: under a free name like the one of the earlier report, or next
-    /// to the file.
+    /// row has a problem, or if the upload was to write a report: under a free name like the one of the earlier report, next to
+    /// the file, or in the current folder.
     async fn write_report(
         &self,
         run: &Run,
@@ -155,10 +168,11 @@ impl Ending<'_> {
         if only_if_named || !is_wanted && !next_command::has_problems(accounting) {
             return Ok(None);
         }
+        let usual = self.usual_place(run);
         let paths: &mut dyn Iterator<Item = PathBuf> = match remembered {
             // Keeps an existing report, because a person may have edited it.
             Some(path) => &mut numbered(path),
-            None => &mut beside(Path::new(&run.about.file), self.default_format(run).extension()),
+            None => &mut beside(&usual, self.default_format(run).extension()),
         };
         for path in paths {
             if is_taken(self.context, &path).await? {
@@ -171,6 +185,19 @@ impl Ending<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Returns the path next to which the report is written by default. After waiting for others, reports of files that an inbox has
+    /// taken, and of files in folders of another machine, go to the current folder.
+    fn usual_place(&self, run: &Run) -> PathBuf {
+        let file = Path::new(&run.about.file);
+        let is_taken = before_taking(file).is_some();
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let is_elsewhere = !ObjectAddress::is_meant(file) && folder.is_some_and(|folder| !folder.is_dir());
+        match file.file_name().filter(|_| self.is_of_others && (is_taken || is_elsewhere)) {
+            Some(name) => lasting(Path::new(name)),
+            None => file.to_owned(),
+        }
     }
 
     /// Returns the default format of reports: a workbook, or CSV for files with too many columns.

@@ -14,6 +14,7 @@ mod explain;
 mod export;
 mod export_staging;
 mod find_sample;
+mod inbox_path;
 mod input;
 mod jobs;
 mod learned;
@@ -47,6 +48,7 @@ pub use event::{Event, Observer};
 pub use explain::{ExplainedRecord, Explanation, PlannedOutcome, RowName, explain};
 pub use export::{EXPORTABLE, ExportRequest, IdSource, export, lacks_array};
 pub use find_sample::{SAMPLE_NAME, Sample, find_sample};
+pub use inbox_path::shown_file;
 pub use input::{InputFile, STANDARD_INPUT, Spreadsheet};
 pub use jobs::{
     Entry, EntryFile, ExportFailure, FileOutcome, InboxRequest, Installed, Job, JobObserver, JobRun, News, Nightly,

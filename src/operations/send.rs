@@ -97,7 +97,8 @@ pub(super) struct Sending<'a> {
     /// The context of the run.
     pub context: &'a Context,
     pub ledger: &'a Ledger,
-    pub client: Arc<Client>,
+    /// `None` if the records are left to workers, without a request of this process.
+    pub client: Option<Arc<Client>>,
     pub run: LockedRun,
     /// The report path given for this operation.
     pub report: Option<&'a Path>,
@@ -271,7 +272,8 @@ impl Sending<'_> {
         } else if !was_finished {
             ledger.end_sending(id, 0, None, 0, now()).await?;
         }
-        let ending = Ending { context: self.context, ledger, report: self.report, observer: self.observer };
+        let ending =
+            Ending { context: self.context, ledger, report: self.report, is_of_others: false, observer: self.observer };
         let how = How {
             withheld,
             stopped,
@@ -279,12 +281,13 @@ impl Sending<'_> {
             is_queued,
             left_out: compared.left_out,
             superseded,
+            in_doubt: compared.in_doubt,
             ..How::default()
         };
         let mut finished = ending.finish(id, how).await?;
         let requests = finished.accounting.requests.saturating_sub(requests_before);
         finished.superseded = superseded::joined(finished.superseded, meanwhile);
-        finished.other_requests = self.client.requests().saturating_sub(requests);
+        finished.other_requests = self.client.as_ref().map_or(0, |client| client.requests()).saturating_sub(requests);
         // With a report, the plan must stay: the report may be uploaded or retried.
         if matches!(finished.report, Ok(None)) && !self.is_rehearsal() && !is_queued {
             ledger.drop_unsent_plan(id, now()).await?;
@@ -304,7 +307,8 @@ impl Sending<'_> {
         let (ledger, run) = (self.ledger, self.run.run());
         ledger.mark_unchanged(run, now()).await?;
         let rate = speed(self.settings(), self.context)?;
-        let connection = Connection::new(&self.client, rate, self.settings().concurrency);
+        let Some(client) = &self.client else { return Ok(()) };
+        let connection = Connection::new(client, rate, self.settings().concurrency);
         load_sizes(self.context, &connection, &run.about.base_url).await;
         let compared = server_diff::mark_unchanged(ledger, run, run.about.record, &connection, now()).await?;
         store_learned_sizes(self.context, &connection, &run.about.base_url).await;
@@ -318,7 +322,8 @@ impl Sending<'_> {
 
     async fn send_pending(&self, pending: u64, interrupt: impl Future<Output = Grace>) -> Result<SendResult, Error> {
         let run = self.run.run();
-        let records = Records { context: self.context, ledger: self.ledger, client: &self.client, run };
+        let client = self.client.as_ref().expect("only queued runs have no client");
+        let records = Records { context: self.context, ledger: self.ledger, client, run };
         let rate = records.rate().await?;
         self.ledger.note_sending(run.id, now()).await?;
         (self.observer)(Event::Sending { pending, rate });

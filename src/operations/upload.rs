@@ -6,7 +6,7 @@ use super::compare::compare_keys;
 use super::context::Context;
 use super::ending::Finished;
 use super::error::Error;
-use super::event::Observer;
+use super::event::{Event, Observer};
 use super::input::{Spreadsheet, new_run};
 use super::learned::{load_sizes, store_learned_sizes};
 use super::preview::{Preview, preview};
@@ -152,6 +152,12 @@ async fn run_upload(
     let mut about = new_run(command, context, client.address(), upload.input.file, &source, &upload.input.template)?;
     about.options = call_options(&upload).map(|(_, option)| option).collect();
     about.settings = settings;
+    if upload.sending.is_to_queue && about.workspace.is_empty() {
+        observer(Event::Warning(
+            "the token does not say for which workspace it is: only workers with such a token send the run; check that the token is \
+             complete",
+        ));
+    }
     let lock = ledger.lock_upload(&about).await?;
     let template = Arc::new(upload.input.template);
     let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
@@ -163,7 +169,7 @@ async fn run_upload(
     let sending = Sending {
         context,
         ledger: &ledger,
-        client: Arc::clone(&client),
+        client: Some(Arc::clone(&client)),
         run,
         report: upload.sending.report,
         is_declined: asks.is_some_and(|questions| !(questions.sends_with_warnings)(&tally)),

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use super::opened;
 use crate::client::Speed;
 use crate::language::say;
-use crate::operations::Event;
+use crate::operations::{Event, shown_file};
 use crate::records::RecordKind;
 use crate::settings::Output;
 use crate::ui;
@@ -72,12 +72,12 @@ impl Console {
             }
             Event::Compared { compared, kind } => self.show_compared(compared, kind),
             Event::Superseded { by, kind, anyway } => show_superseded(by, kind, anyway),
-            Event::Resuming(run) if talks => ui::line(say!("run {}  {}", run.id, run.about.file)),
+            Event::Resuming(run) if talks => ui::line(say!("run {}  {}", run.id, shown_file(run))),
             Event::Retrying { run, of, records } if talks => {
                 let records = ui::counted(records, "refused record");
-                ui::line(say!("run {}  {records} of run {}, {}", run.id, of.id, run.about.file));
+                ui::line(say!("run {}  {records} of run {}, {}", run.id, of.id, shown_file(run)));
             }
-            Event::ReportOf(run) if talks => ui::line(say!("A report of run {}, {}", run.id, run.about.file)),
+            Event::ReportOf(run) if talks => ui::line(say!("A report of run {}, {}", run.id, shown_file(run))),
             Event::Sending { pending, rate } => {
                 if talks {
                     forecast(pending, rate);

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::error::Exit;
 use crate::language::{message, say, tenths};
 use crate::ledger::{Accounting, Causes, Group, Run, RunId};
-use crate::operations::{Finished, Forecast, RehearsalRecords, Rehearsed};
+use crate::operations::{Finished, Forecast, RehearsalRecords, Rehearsed, shown_file};
 use crate::records::RecordKind;
 use crate::settings::Output;
 use crate::sheet::column_letters;
@@ -186,7 +186,7 @@ impl Summary {
             command: command.to_owned(),
             record: run.about.record.name().to_owned(),
             template: run.about.template.clone(),
-            file: run.about.file.clone(),
+            file: shown_file(run),
             accounting: *accounting,
             seconds,
             rate: (rate * 10.0).round() / 10.0,

@@ -2,6 +2,7 @@
 
 use super::super::context::Context;
 use super::super::error::Error;
+use super::super::inbox_path::shown_file;
 use crate::ledger::{self, Accounting, Action, Ledger, Run, RunEvent, RunId, RunState};
 
 /// Runs loaded at a time.
@@ -138,7 +139,7 @@ async fn listed(ledger: &Ledger, id: RunId, filter: RunFilter<'_>) -> Result<Opt
         Ok(run) => run,
         Err(error) => return damaged(error),
     };
-    let is_selected = filter.file.is_none_or(|text| run.about.file.contains(text))
+    let is_selected = filter.file.is_none_or(|text| run.about.file.contains(text) || shown_file(&run).contains(text))
         && filter.record.is_none_or(|record| run.about.record.name() == record);
     if !is_selected {
         return Ok(None);

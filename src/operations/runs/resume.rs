@@ -48,7 +48,16 @@ pub async fn resume(
     let earlier = &run.about.settings;
     let overwrite_newer = options.overwrites_newer || earlier.overwrite_newer;
     let settings = RunSettings { overwrite_newer, ..options.over(earlier) };
-    let Bound { context, client, run } = bind(&ledger, &run, context, settings.concurrency, RESUMED).await?;
+    let (context, client, run) = match options.is_to_queue && !settings.changed_only {
+        true => {
+            let (context, run) = bind_for_workers(&ledger, &run, context).await?;
+            (context, None, run)
+        }
+        false => {
+            let bound = bind(&ledger, &run, context, settings.concurrency, RESUMED).await?;
+            (bound.context, Some(bound.client), bound.run)
+        }
+    };
     let settings = RunSettings { connection: context.run_connection(), ..settings };
     let run = ledger.change_settings(run, settings).await?;
     observer(Event::Resuming(run.run()));
@@ -118,9 +127,29 @@ pub(in crate::operations) async fn bind(
     concurrency: u16,
     action: &'static str,
 ) -> Result<Bound, Error> {
-    let id = run.id;
+    let context = context_of(run, context, action)?;
+    let client = context.writing_client(&run.about.base_url, concurrency)?;
+    let locked = lock_for(ledger, run.id, &context.workspace()).await?;
+    if let Some((reason, hint)) = context.other_workspace(&locked.run().about.workspace) {
+        return Err(refused(run.id, action, &reason, hint));
+    }
+    Ok(Bound { context, client, run: locked })
+}
+
+/// Locks `run` for workers, which use their own tokens. Returns the context of the run as well.
+async fn bind_for_workers(ledger: &Ledger, run: &Run, context: &Context) -> Result<(Context, LockedRun), Error> {
+    let context = context_of(run, context, RESUMED)?;
+    let locked = lock_for(ledger, run.id, &context.workspace()).await?;
+    Ok((context, locked))
+}
+
+/// Returns the context of a run.
+///
+/// # Errors
+/// If the run is damaged, or the context is for another service.
+fn context_of(run: &Run, context: &Context, action: &'static str) -> Result<Context, Error> {
     if let Some(what) = run.damage.clone() {
-        return Err(ledger::Error::Damaged { run: id, what }.into());
+        return Err(ledger::Error::Damaged { run: run.id, what }.into());
     }
     if action != RESUMED {
         check_has_plan(run, action)?;
@@ -130,21 +159,19 @@ pub(in crate::operations) async fn bind(
     if base_url != run.about.base_url {
         let reason = format!("it was planned for {}, not for {base_url}", run.about.base_url);
         let hint = format!("use the address that it was planned for: --base-url {}", quoted(&run.about.base_url));
-        return Err(refused(id, action, &reason, &hint));
+        return Err(refused(run.id, action, &reason, &hint));
     }
-    let client = context.writing_client(&base_url, concurrency)?;
-    let mut locked = ledger.lock_checked_run(id).await?;
-    let workspace = context.workspace();
-    if locked.run().about.workspace.is_empty() && ledger.bind_workspace(id, &workspace).await? {
+    Ok(context)
+}
+
+/// Locks a run, and binds a run without a workspace to the workspace of the token.
+async fn lock_for(ledger: &Ledger, run: RunId, workspace: &str) -> Result<LockedRun, Error> {
+    let locked = ledger.lock_checked_run(run).await?;
+    if locked.run().about.workspace.is_empty() && ledger.bind_workspace(run, workspace).await? {
         drop(locked);
-        locked = ledger.lock_run(id).await?;
+        return Ok(ledger.lock_run(run).await?);
     }
-    let planned = &locked.run().about.workspace;
-    if workspace != *planned {
-        let reason = format!("it was planned for the workspace '{planned}', but the token is for '{workspace}'");
-        return Err(refused(id, action, &reason, "use a token of that workspace"));
-    }
-    Ok(Bound { context, client, run: locked })
+    Ok(locked)
 }
 
 pub(in crate::operations) fn refused(run: RunId, action: &'static str, reason: &str, hint: &str) -> Error {

@@ -34,7 +34,7 @@ pub async fn retry_run(
     let sending = Sending {
         context: &context,
         ledger: &ledger,
-        client,
+        client: Some(client),
         run: locked,
         report: options.report,
         is_declined: false,

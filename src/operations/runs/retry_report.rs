@@ -114,7 +114,7 @@ pub async fn retry_report(
     let sending = Sending {
         context: &context,
         ledger: &ledger,
-        client,
+        client: Some(client),
         run,
         report: request.sending.report,
         is_declined: false,

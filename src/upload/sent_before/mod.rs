@@ -34,6 +34,8 @@ pub struct Compared {
     pub left_out: Vec<LeftOut>,
     /// Records rejected because of a problem.
     pub rejected: u64,
+    /// The first earlier run with the unknown outcome of a rejected record, and the number of such records.
+    pub in_doubt: Option<(RunId, u64)>,
     pub causes: Causes,
     /// Records sent again, as allowed.
     pub repeated: u64,
@@ -307,6 +309,9 @@ impl Comparison<'_> {
             }
             _ => {
                 self.compared.rejected += 1;
+                if verdict == Verdict::InDoubt && earlier.state != EarlierState::InFlight {
+                    self.compared.in_doubt.get_or_insert((earlier.run, 0)).1 += 1;
+                }
                 outcome.problems.iter().for_each(|problem| {
                     self.compared.causes.add(row, problem);
                 });

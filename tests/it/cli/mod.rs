@@ -101,6 +101,7 @@ mod truthful;
 mod unpivot;
 mod unsent;
 mod upload;
+mod waiting;
 mod warnings;
 mod workbooks;
 mod workers;
