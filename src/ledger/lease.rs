@@ -344,7 +344,7 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         locked(&self.leases.held).retain(|held| held.key != self.key);
-        if !self.stop.take().is_some_and(|stop| stop.send(true).is_ok()) {
+        if self.stop.take().is_none_or(|stop| stop.send(true).is_err()) {
             return;
         }
         let Some(stopped) = locked(&self.stopped).take() else { return };
