@@ -38,13 +38,12 @@ pub async fn wait(
     observer: Observer<'_>,
 ) -> Result<Option<Finished>, Error> {
     check_report_path(context, report).await?;
-    let ledger = context.ledger().await?;
-    let run = ledger.run_or_newest(run).await?;
-    observer(Event::Resuming(&run));
-    let patient = PatientLedger { context, ledger: Some(ledger), observer };
+    // The first attempt is not repeated: the address may be wrong.
+    let mut patient = PatientLedger { context, ledger: Some(context.ledger().await?), observer };
     let waited = async {
+        let run = patient.read(async |ledger| Ok(ledger.run_or_newest(run).await?)).await?;
+        observer(Event::Resuming(&run));
         let mut watch = Watch { run: run.id, before: None, is_shown: false, idle_since: None };
-        let mut patient = patient;
         let ended = loop {
             match patient.read(async |ledger| watch.look(ledger, observer).await).await? {
                 Some(ended) => break ended,

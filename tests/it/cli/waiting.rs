@@ -12,10 +12,15 @@ async fn waiting_survives_a_restart_of_the_database() {
     let Some(mut desk) = Desk::new(|_| late(Reply::Accept)).await else { return };
     desk.place.write("items.csv", items(60));
     desk.run("one", &["upload", "items.csv", "-t", "items", "--queue", "-q"], 0).await;
-    let waiting = ["wait", "watch"].map(|action| desk.on("one", &["runs", action, "1", "--json"]).start());
-    until("looks at the run", || {
-        let sessions = "SELECT COUNT(*) FROM pg_stat_activity WHERE application_name = 'sheetport'";
-        (desk.server.query("ledger", sessions).parse::<u32>().unwrap() >= 2).then_some(())
+    let waiting = ["wait", "watch"].map(|action| {
+        let ledger = format!("{}&application_name={action}", desk.ledger);
+        desk.on("one", &["runs", action, "1", "--json"]).env("SHEETPORT_LEDGER", &ledger).start()
+    });
+    until("looks at the run by both", || {
+        // The first session of a process only looks at the tables.
+        let looking = "SELECT COUNT(DISTINCT application_name) FROM pg_stat_activity WHERE application_name IN ('wait', 'watch') \
+                       AND query !~ 'pg_|_sqlx_migrations|^SET|^$'";
+        (desk.server.query("ledger", looking) == "2").then_some(())
     });
     desk.server.crash();
     waiting.iter().for_each(|waiting| waiting.has_said("trying again for up to 5 minutes"));
