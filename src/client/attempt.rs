@@ -145,7 +145,7 @@ impl Client {
         let _in_flight = InFlight::new(&self.in_flight);
         // A renewal of the token has no token, and is no repetition of the pending request.
         let span = HttpSpan::begin(request.method.as_str(), self.address(), &request.path, token.is_some());
-        let outcome = span.within(self.exchange(request, token)).await;
+        let outcome = span.within(Box::pin(self.exchange(request, token))).await;
         let (status, error) = outcome.ending();
         span.end(status, error);
         let is_answer = matches!(&outcome, TransportOutcome::Response(response) if response.status < 500);

@@ -82,7 +82,7 @@ async fn fetch_with<T>(
     parse: impl FnMut(Vec<u8>) -> Result<T, String>,
 ) -> Result<T, Error> {
     let span = telemetry::Span::reading(&request.path);
-    let fetched = span.within(fetch_patiently(client, pace, request, patience, parse)).await;
+    let fetched = span.within(Box::pin(fetch_patiently(client, pace, request, patience, parse))).await;
     if fetched.is_err() {
         span.failed();
     }

@@ -95,6 +95,11 @@ impl Ledger {
         Ok(sql::query_scalar(query).fetch_all(&self.reader).await?)
     }
 
+    /// Waits until the parts that this process has given back are free again.
+    pub async fn parts_given_back(&self) {
+        self.leases.released().await;
+    }
+
     /// Takes a part of a queued run. Returns `None` if no part is left, or if another process works on the upload.
     pub async fn take_part(&self, run: RunId, now: i64) -> Result<Option<TakenPart>, Error> {
         if self.dialect() == Dialect::Sqlite {

@@ -215,7 +215,7 @@ async fn export_to_files(
     let exporting = export::export_together(Arc::new(client), Arc::clone(&pace), &jobs, &show);
     let supply = shared.as_ref().and_then(|shared| shared.supply(request.concurrency));
     let span = Span::export(jobs.iter().map(|job| job.source.name()), base_url, &context.workspace());
-    let exported = span.within(while_supplied(supply, exporting)).await;
+    let exported = span.within(Box::pin(while_supplied(supply, exporting))).await;
     match &exported {
         Ok(exported) => {
             let manifests = exported.iter().map(|exported| &exported.manifest);

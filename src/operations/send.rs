@@ -124,7 +124,7 @@ pub(super) async fn plan_run(
     let history = (about.command == RunCommand::Upload).then_some(ledger);
     let span = Span::planning();
     let planning = upload::plan::plan(ledger, history, about, Arc::new(source), template, now(), &show);
-    let (run, tally) = span.within(planning).await.inspect_err(|_| span.failed())?;
+    let (run, tally) = span.within(Box::pin(planning)).await.inspect_err(|_| span.failed())?;
     span.planned(tally.rows, tally.to_send);
     observer(Event::Checked(&tally));
     Ok((ledger.lock_run_with(lock, run).await?, tally))
@@ -186,7 +186,7 @@ impl Records<'_> {
             base_url,
         });
         let sending = send::send(&work, interrupt, progress);
-        let ended = span.within(sending).await.inspect_err(|_| span.failed())?;
+        let ended = span.within(Box::pin(sending)).await.inspect_err(|_| span.failed())?;
         span.sent(&ended.progress.totals(), ended.stopped.is_some());
         if let Some(rate) = ended.learned_rate {
             self.ledger.store_rate(base_url, workspace, rate, now()).await?;

@@ -88,12 +88,6 @@ impl fmt::Display for Obstacle {
         match self {
             Obstacle::Error(error) => error.fmt(f),
             Obstacle::Stopped(reason) => reason.fmt(f),
-            Obstacle::OtherWorkspace { planned, here } if here.is_empty() => {
-                write!(
-                    f,
-                    "it is for the workspace '{planned}', and the token here does not say for which workspace it is"
-                )
-            }
             Obstacle::OtherWorkspace { planned, here } => {
                 write!(f, "it is for the workspace '{planned}', and the token here is for '{here}'")
             }

@@ -234,6 +234,8 @@ impl Worker<'_> {
                     // The next attempt may use a new token.
                     slot.client = None;
                     self.set_aside(&slot.ledger.run(id).await?, obstacle);
+                    // Else the run would not be among those with a free part, and an idle worker would not report it.
+                    slot.ledger.parts_given_back().await;
                 }
             }
             return Ok(true);
