@@ -51,7 +51,7 @@ async fn workers_survive_kills_stalls_and_database_crashes_at_full_size() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "measures time, so the machine must be idle"]
+#[ignore = "measures time: for an idle machine and an optimized executable"]
 async fn four_workers_are_several_times_as_fast_as_one() {
     let mut seconds = Vec::new();
     for workers in [1, WORKERS] {
