@@ -190,17 +190,17 @@ impl Ledger {
         let update = "UPDATE run SET state = 'planned', stopped_why = $2, millis = millis + $3 \
                       WHERE id = $1 AND state = 'queued'";
         let update = sql::query(update).bind(run).bind(why.to_owned()).bind(millis);
-        if !seal::change(&mut transaction, run, update).await? {
-            transaction.rollback().await?;
-            return Ok(false);
-        }
         let event = match by {
             Some(who) => NewEvent::of(Action::Stopped).by(who),
             None => NewEvent::of(Action::Stopped).because(Some(why)),
         };
-        event.write(&mut transaction, run, now).await?;
-        transaction.commit().await?;
-        Ok(true)
+        let changed = seal::change_with(&mut transaction, run, update, event, now).await?;
+        match changed {
+            true => transaction.commit().await?,
+            // The time must not be counted.
+            false => transaction.rollback().await?,
+        }
+        Ok(changed)
     }
 
     /// Whether workers may send a run.

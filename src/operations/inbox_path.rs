@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::stored_files::inside;
 use crate::ledger::Run;
 
-/// The folder below an inbox with the private folders, as jobs create it.
-const FOLDER: &str = ".sheetport";
+/// The folder below an inbox with the private folders.
+pub(super) const FOLDER: &str = ".sheetport";
 
 /// Returns the path that a taken file had in its inbox, or `None` for other files.
 pub(super) fn before_taking(path: &Path) -> Option<PathBuf> {

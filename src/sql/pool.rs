@@ -89,7 +89,7 @@ impl Pool {
         Ok(match self {
             Pool::Sqlite(_) => self.begin_reading().await?,
             Pool::Postgres { pool, keeps_statements } => {
-                let transaction = PostgresTransaction::begin_snapshot(pool, READING).await?;
+                let transaction = PostgresTransaction::begin_unlimited(pool, READING.to_owned()).await?;
                 Transaction::Postgres { transaction, keeps_statements: *keeps_statements }
             }
         })

@@ -116,16 +116,11 @@ impl PostgresTransaction {
     pub(super) async fn begin(pool: &PgPool, begin: &str) -> Result<PostgresTransaction, Error> {
         let idle = IDLE.as_secs();
         let begin = format!("{begin}; SET LOCAL idle_in_transaction_session_timeout = '{idle}s'");
-        PostgresTransaction::begin_with(pool, begin).await
+        PostgresTransaction::begin_unlimited(pool, begin).await
     }
 
-    /// Begins a transaction that may be idle as long as people take to read, such as the output of a command.
-    pub(super) async fn begin_snapshot(pool: &PgPool, begin: &str) -> Result<PostgresTransaction, Error> {
-        PostgresTransaction::begin_with(pool, begin.to_owned()).await
-    }
-
-    /// Begins by one message.
-    async fn begin_with(pool: &PgPool, begin: String) -> Result<PostgresTransaction, Error> {
+    /// Begins, by one message, a transaction that may be idle as long as people take to read, such as the output of a command.
+    pub(super) async fn begin_unlimited(pool: &PgPool, begin: String) -> Result<PostgresTransaction, Error> {
         let mut borrowed = Borrowed::from(pool).await?;
         borrowed.is_open = true;
         borrowed.raw_row(SHORT, begin).await?;

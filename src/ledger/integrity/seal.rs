@@ -50,6 +50,21 @@ pub(in crate::ledger) async fn change(
     Ok(changed)
 }
 
+/// Does the same as [`change`], and writes an event if the row was changed.
+pub(in crate::ledger) async fn change_with(
+    transaction: &mut Transaction,
+    run: RunId,
+    update: Query<Row>,
+    event: NewEvent<'_>,
+    now: i64,
+) -> Result<bool, Error> {
+    let changed = change(transaction, run, update).await?;
+    if changed {
+        event.write(transaction, run, now).await?;
+    }
+    Ok(changed)
+}
+
 pub(in crate::ledger) fn altered(run: RunId) -> Error {
     damaged(run, "its row was altered: address, workspace or another setting is not what was stored")
 }
@@ -72,10 +87,7 @@ impl Ledger {
         now: i64,
     ) -> Result<bool, Error> {
         let mut transaction = self.begin().await?;
-        let changed = change(&mut transaction, run, update).await?;
-        if changed {
-            event.write(&mut transaction, run, now).await?;
-        }
+        let changed = change_with(&mut transaction, run, update, event, now).await?;
         transaction.commit().await?;
         Ok(changed)
     }

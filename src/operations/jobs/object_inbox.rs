@@ -10,11 +10,11 @@ use wildmatch::WildMatch;
 
 use super::super::context::Context;
 use super::super::error::Error;
+use super::super::inbox_path::FOLDER;
 use super::super::input::InputFile;
 use super::super::report_path::numbered;
 use super::super::stored_files::private_copy;
 use super::inbox::is_temporary;
-use super::taken::FOLDER;
 use crate::digest;
 use crate::ledger::{Ledger, NamedLock};
 use crate::object_storage::{Bucket, Object, ObjectAddress};

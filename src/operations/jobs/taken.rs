@@ -8,11 +8,10 @@ use std::path::{Path, PathBuf};
 
 use wildmatch::WildMatch;
 
+use super::super::inbox_path::FOLDER;
 use super::super::report_path::numbered;
 use crate::sheet::write::{Existing, WholeFile};
 
-/// The folder below an inbox.
-pub(super) const FOLDER: &str = ".sheetport";
 /// Name of the lock file. A process holds the lock while it works on the taken file. The lock file contains the name of the taken
 /// file.
 const LOCK: &str = "lock";

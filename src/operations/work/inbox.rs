@@ -28,6 +28,21 @@ pub(super) async fn run(
     stop: &Stop,
     observer: WorkObserver<'_>,
 ) -> Result<Vec<Left>, Error> {
+    let mut keeping = None;
+    let left = upload_files(context, &mut keeping, step, until_idle, stop, observer).await;
+    close(&mut keeping).await;
+    left
+}
+
+/// Does the same as [`run`], with the ledger of `keeping`, which stays open at the end.
+async fn upload_files(
+    context: &Context,
+    keeping: &mut Option<Context>,
+    step: &UploadStep,
+    until_idle: bool,
+    stop: &Stop,
+    observer: WorkObserver<'_>,
+) -> Result<Vec<Left>, Error> {
     let (stopping, mut pause, mut is_first) = (stop.stopping(), BACKOFF.0, true);
     let observed = JobObserver {
         begins: &|_| {},
@@ -35,24 +50,20 @@ pub(super) async fn run(
         ends: &|| {},
         events: &|_| {},
     };
-    let (mut keeping, mut kept) = (None, Vec::new());
+    let mut kept = Vec::new();
     while !stop.is_set() {
-        let outcome = match opened(context, &mut keeping).await {
+        let outcome = match opened(context, keeping).await {
             Ok(context) => upload_step::run(context, step, &stopping, observed).await,
             Err(error) => StepOutcome::Failed(error),
         };
         let wait = match outcome {
-            StepOutcome::Failed(error) if is_first || is_lasting(&error) => {
-                close(&mut keeping).await;
-                return Err(error);
-            }
+            StepOutcome::Failed(error) if is_first || is_lasting(&error) => return Err(error),
             StepOutcome::Failed(error) if until_idle && !matches!(error, Error::Ledger(_)) => {
-                close(&mut keeping).await;
                 return Ok(vec![Left { what: Unsent::File(step.folder.clone()), why: Obstacle::Error(error) }]);
             }
             StepOutcome::Failed(error) => {
                 observer(WorkEvent::Lost { why: &error.to_string() });
-                close(&mut keeping).await;
+                close(keeping).await;
                 stop.sleep(pause).await;
                 pause = (pause * 2).min(BACKOFF.1);
                 continue;
@@ -63,7 +74,6 @@ pub(super) async fn run(
                 if let Some(index) = files.iter().position(fails)
                     && let Err(error) = files.swap_remove(index).result
                 {
-                    close(&mut keeping).await;
                     return Err(error);
                 }
                 let is_held_up = !left.is_empty() || files.iter().any(is_kept);
@@ -88,7 +98,7 @@ pub(super) async fn run(
             // The same problem would stop all waiting files.
             Some(_) if until_idle => break,
             Some(wait) => {
-                close(&mut keeping).await;
+                close(keeping).await;
                 stop.sleep(wait).await;
                 pause = (pause * 2).min(BACKOFF.1);
             }
@@ -98,7 +108,6 @@ pub(super) async fn run(
             }
         }
     }
-    close(&mut keeping).await;
     let left = |file: FileOutcome| Left { what: Unsent::File(file.file.clone()), why: Obstacle::of_file(file) };
     Ok(kept.into_iter().map(left).collect())
 }

@@ -202,8 +202,7 @@ impl Worker<'_> {
     /// Sends a part of a queued run. Returns false if there is no part to send.
     async fn send_a_part(&self, slot: &mut Slot) -> Result<bool, Error> {
         let queued = slot.ledger.queued().await?;
-        for id in &queued {
-            let id = *id;
+        for &id in &queued {
             let turn = lock(&self.set_aside).turn(id, Instant::now());
             if turn == Turn::Later {
                 continue;

@@ -3,12 +3,12 @@
 use opentelemetry::KeyValue;
 
 use super::instruments::Instruments;
-use super::state::state;
+use super::state::instruments;
 use crate::telemetry::described::{Reading, ReadingKind, Totals};
 
 /// Counts a repetition of a read: after a 429, or after a failure.
 pub fn count_repetition(is_throttled: bool) {
-    if let Some(instruments) = state().and_then(|state| state.instruments.as_ref()) {
+    if let Some(instruments) = instruments() {
         let counter = if is_throttled { &instruments.throttled } else { &instruments.retries };
         counter.add(1, &[KeyValue::new("sheetport.purpose", "read")]);
     }
@@ -21,7 +21,7 @@ pub struct ReportedTotals(Totals);
 impl ReportedTotals {
     /// Adds what is new in `totals` to the metrics.
     pub fn report(&mut self, kind: &'static str, totals: Totals) {
-        let Some(instruments) = state().and_then(|state| state.instruments.as_ref()) else { return };
+        let Some(instruments) = instruments() else { return };
         let before = std::mem::replace(&mut self.0, totals);
         let kind = KeyValue::new("sheetport.kind", kind);
         let outcomes = [
@@ -45,7 +45,7 @@ impl ReportedTotals {
 
 /// Exports counters of a worker, which `readings` returns in the same order each time.
 pub fn observe(readings: impl Fn() -> Vec<Reading> + Clone + Send + Sync + 'static) {
-    let Some(Instruments { meter, .. }) = state().and_then(|state| state.instruments.as_ref()) else { return };
+    let Some(Instruments { meter, .. }) = instruments() else { return };
     for (index, Reading { name, kind, help, .. }) in readings().into_iter().enumerate() {
         let name = format!("sheetport.worker.{}", name.trim_end_matches("_total"));
         let readings = readings.clone();

@@ -11,7 +11,7 @@ use reqwest::Url;
 use reqwest::header::HeaderMap;
 
 use super::span::{Resends, Scope, started};
-use super::state::state;
+use super::state::{instruments, state};
 use crate::telemetry::addresses::url_template;
 
 /// Adds the current trace to the headers of a request, unless nothing is exported.
@@ -102,7 +102,7 @@ impl Sent {
             }
             span.end();
         }
-        if let Some(instruments) = state().and_then(|state| state.instruments.as_ref()) {
+        if let Some(instruments) = instruments() {
             attributes.append(&mut of_answer);
             instruments.http.record(began.elapsed().as_secs_f64(), &attributes);
         }

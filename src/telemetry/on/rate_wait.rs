@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::state::state;
+use super::state::instruments;
 
 /// A time in which the rate permits no request.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub struct RateWait {
 impl RateWait {
     /// Notes whether a request is permitted. The first permitted request ends the wait.
     pub fn note(&mut self, is_permitted: bool, now: Instant) {
-        let Some(instruments) = state().and_then(|state| state.instruments.as_ref()) else { return };
+        let Some(instruments) = instruments() else { return };
         if !is_permitted {
             self.since.get_or_insert(now);
         } else if let Some(since) = self.since.take() {

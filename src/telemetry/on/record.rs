@@ -4,7 +4,7 @@ use opentelemetry::trace::{SpanKind, Status, TraceContextExt as _};
 use opentelemetry::{Context, KeyValue};
 
 use super::span::{Resends, Scope, started};
-use super::state::state;
+use super::state::tracer;
 
 /// A record to be sent. Its span begins with the first request, and ends when the record is settled or dropped.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ struct Traced {
 impl RecordSpan {
     /// Remembers where a record comes from.
     pub fn of(sheet: &str, rows: &[u64]) -> RecordSpan {
-        let has_traces = state().is_some_and(|state| state.tracer.is_some());
+        let has_traces = tracer().is_some();
         RecordSpan(has_traces.then(|| {
             let (row, rows) = (rows.first().copied(), rows.len());
             Box::new(Traced { sheet: sheet.to_owned(), row, rows, span: None, is_in_doubt: false })

@@ -5,7 +5,7 @@ use opentelemetry::context::FutureExt as _;
 use opentelemetry::trace::{SpanKind, Status, TraceContextExt as _, Tracer as _};
 use opentelemetry::{Array, Context, KeyValue, StringValue, Value};
 
-use super::state::{State, state};
+use super::state::{State, state, tracer};
 use crate::telemetry::addresses::{page_number, url_template, without_secrets};
 use crate::telemetry::described::{SentRecords, Totals};
 
@@ -37,7 +37,7 @@ impl Scope {
 
 /// Returns the scope of a request in the current span, after `resends` earlier requests for the same purpose.
 pub fn attempt(resends: u32) -> Scope {
-    Scope(state().and_then(|state| state.tracer.as_ref()).map(|_| Context::current().with_value(Resends(resends))))
+    Scope(tracer().map(|_| Context::current().with_value(Resends(resends))))
 }
 
 /// Starts a span, or returns `None` without traces.
@@ -47,7 +47,7 @@ pub(super) fn started(
     attributes: Vec<KeyValue>,
     parent: &Context,
 ) -> Option<Context> {
-    let tracer = state()?.tracer.as_ref()?;
+    let tracer = tracer()?;
     let span = tracer.span_builder(name).with_kind(kind).with_attributes(attributes).start_with_context(tracer, parent);
     Some(parent.with_span(span))
 }
@@ -74,7 +74,7 @@ impl Span {
         name: impl Into<std::borrow::Cow<'static, str>>,
         attributes: impl FnOnce() -> Vec<KeyValue>,
     ) -> Span {
-        let has_traces = state().is_some_and(|state| state.tracer.is_some());
+        let has_traces = tracer().is_some();
         Span(Scope(if has_traces { started(name, SpanKind::Internal, attributes(), parent) } else { None }))
     }
 

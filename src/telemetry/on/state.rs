@@ -52,6 +52,16 @@ pub(super) fn state() -> Option<&'static State> {
     STATE.get()
 }
 
+/// Returns the metrics, or `None` if no metrics are exported.
+pub(super) fn instruments() -> Option<&'static Instruments> {
+    state()?.instruments.as_ref()
+}
+
+/// Returns what makes spans, or `None` if no traces are exported.
+pub(super) fn tracer() -> Option<&'static SdkTracer> {
+    state()?.tracer.as_ref()
+}
+
 /// Starts the export of traces and metrics, if the environment names a collector. Settings that can't be used are a warning.
 pub fn start(runtime: &Handle) {
     let started = match settings::read(|name| std::env::var(name).ok()) {

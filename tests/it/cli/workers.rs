@@ -119,15 +119,6 @@ async fn a_queued_run_can_be_stopped_and_taken_over() {
     assert!(["planned 1,000 records", "Ann (", "as a worker"].iter().all(|words| shown.contains(words)), "{shown}");
 }
 
-/// Requests that the service receives within any second, at most.
-fn most_in_a_second(desk: &Desk) -> usize {
-    let times: Vec<_> = desk.service.log().iter().map(|seen| seen.came).collect();
-    let within = |first: &std::time::Instant| {
-        times.iter().filter(|at| *first <= **at && **at < *first + Duration::from_secs(1)).count()
-    };
-    times.iter().map(within).max().unwrap_or_default()
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn workers_share_one_rate() {
     let Some(desk) = Desk::new(|_| Reply::Accept).await else { return };
@@ -139,7 +130,7 @@ async fn workers_share_one_rate() {
     for worker in workers {
         worker.kill();
     }
-    let most = most_in_a_second(&desk);
+    let most = desk.service.most_in_a_second();
     // The test's clock is that of the arrival, on a busy machine.
     assert!((30..=46).contains(&most), "{most} requests in a second");
     let times: Vec<_> = desk.service.log().iter().map(|seen| seen.came).collect();
@@ -177,7 +168,7 @@ async fn exports_share_the_rate() {
     }
     let log = desk.service.log();
     assert!(log.len() >= 120, "{}", log.len());
-    let most = most_in_a_second(&desk);
+    let most = desk.service.most_in_a_second();
     assert!(most <= 46, "{most} requests in a second");
     // Nobody asks within the pause, but for requests that were on their way.
     let asked = log.iter().find(|seen| seen.number == 20).unwrap().came;

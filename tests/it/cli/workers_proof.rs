@@ -113,8 +113,7 @@ async fn prove(size: &Size) {
     assert_eq!(bodies.len(), size.items, "bodies of items, {context}");
     let mut arrived: BTreeMap<String, &Seen> = BTreeMap::new();
     for seen in &moved {
-        let body: serde_json::Value = serde_json::from_str(&seen.body).unwrap();
-        let key = body["inventoryExternalId"].as_str().unwrap().to_owned();
+        let key = body(seen)["inventoryExternalId"].as_str().unwrap().to_owned();
         assert!(arrived.insert(key, seen).is_none(), "{} came twice, {context}", seen.body);
     }
 
@@ -147,7 +146,7 @@ async fn prove(size: &Size) {
     assert!(unknown as usize <= in_flight + lost, "{unknown} unknown, {in_flight} in flight, {context}");
     assert!(lost <= size.kills + size.stalls * CONCURRENCY, "{lost} unknown did not arrive, {context}");
 
-    let most = most_in_a_second(&log);
+    let most = desk.service.most_in_a_second();
     // The test's clock is that of the arrival, on a busy machine.
     assert!(most <= size.rate + size.rate / 6, "{most} requests in a second, {context}");
     println!(
@@ -165,20 +164,12 @@ fn is_transaction(seen: &Seen) -> bool {
     seen.body.contains("transactionType")
 }
 
-fn amount(seen: &Seen) -> usize {
-    let body: serde_json::Value = serde_json::from_str(&seen.body).unwrap();
-    body["transactionAmount"].to_string().parse().unwrap()
+fn body(seen: &Seen) -> serde_json::Value {
+    serde_json::from_str(&seen.body).unwrap()
 }
 
-fn most_in_a_second(log: &[Seen]) -> usize {
-    let mut first = 0;
-    let most = (0..log.len()).map(|last| {
-        while log[last].came - log[first].came >= Duration::from_secs(1) {
-            first += 1;
-        }
-        last - first + 1
-    });
-    most.max().unwrap_or_default()
+fn amount(seen: &Seen) -> usize {
+    body(seen)["transactionAmount"].to_string().parse().unwrap()
 }
 
 fn worker(desk: &Desk, slot: usize) -> Running {

@@ -132,6 +132,19 @@ impl Server {
         self.log.lock().unwrap().len()
     }
 
+    /// Returns the largest number of requests within any second.
+    pub fn most_in_a_second(&self) -> usize {
+        let log = self.log.lock().unwrap();
+        let mut first = 0;
+        let most = (0..log.len()).map(|last| {
+            while log[last].came - log[first].came >= Duration::from_secs(1) {
+                first += 1;
+            }
+            last - first + 1
+        });
+        most.max().unwrap_or_default()
+    }
+
     /// Returns the number of requests of a kind without an answer yet.
     pub fn in_flight(&self, is_meant: fn(&Seen) -> bool) -> usize {
         self.log.lock().unwrap().iter().filter(|seen| seen.left.is_none() && is_meant(seen)).count()
