@@ -64,6 +64,10 @@ fn deed(event: &RunEvent) -> String {
         Action::Sent => say!("began to send it"),
         Action::Resumed => say!("resumed it"),
         Action::Worked => say!("took {} as a worker", counted("part")),
+        Action::SetAside => match &event.note {
+            Some(why) => say!("can't send it now: {}", message(why)),
+            None => say!("can't send it now"),
+        },
         Action::Finished => say!("finished it"),
         Action::Stopped => match &event.note {
             Some(why) => say!("stopped: {}", message(why)),

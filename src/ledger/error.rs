@@ -148,6 +148,10 @@ impl Error {
                 "`sheetport runs check {run}` shows all of the damage, and `sheetport runs repair {run}` rebuilds what it can"
             ),
             Error::Database(error) if is_of_server(error) => server_remedy(error).to_owned(),
+            // The server grants connections to others, so this process or its pooler has too few.
+            Error::Database(sqlx::Error::PoolTimedOut) => "lower --at-once, or allow more sessions in the pooler: workers need up to \
+                                                           four for each part; then resume the run"
+                .to_owned(),
             Error::Database(_) => {
                 "check that the disk is not full and that the ledger's folder is writable; then resume the run"
                     .to_owned()
@@ -220,4 +224,18 @@ fn is_damaged(error: &sqlx::Error) -> bool {
 /// Whether a stored value has the wrong type.
 fn is_undecodable(error: &sqlx::Error) -> bool {
     matches!(error, sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exhausted_pool_is_no_full_disk() {
+        let error = Error::Database(sqlx::Error::PoolTimedOut);
+        let hint = error.hint().unwrap();
+        assert!(hint.contains("--at-once") && !hint.contains("disk"), "{hint}");
+        assert!(error.is_of_connection());
+    }
 }

@@ -26,6 +26,8 @@ pub enum Action {
     Resumed,
     /// Sent parts of it, as a worker. Counts parts.
     Worked,
+    /// Can't send it now, as a worker. Others may.
+    SetAside,
     Finished,
     /// Stopped it, or ended before its end.
     Stopped,
@@ -40,13 +42,14 @@ pub enum Action {
 }
 
 /// All actions with their names in the database.
-const ACTIONS: [(Action, &str); 14] = [
+const ACTIONS: [(Action, &str); 15] = [
     (Action::Planned, "planned"),
     (Action::Edited, "edited"),
     (Action::Queued, "queued"),
     (Action::Sent, "sent"),
     (Action::Resumed, "resumed"),
     (Action::Worked, "worked"),
+    (Action::SetAside, "set-aside"),
     (Action::Finished, "finished"),
     (Action::Stopped, "stopped"),
     (Action::Withheld, "withheld"),
@@ -80,7 +83,7 @@ pub struct RunEvent {
     pub at: i64,
     pub until: i64,
     pub count: i64,
-    /// The reason of a stop.
+    /// The reason of a stop or an obstacle.
     pub note: Option<String>,
     /// The run that was planned from this one.
     pub other_run: Option<RunId>,
@@ -165,7 +168,7 @@ impl<'a> NewEvent<'a> {
         let insert = sql::query(insert).bind(run).bind(action.name()).bind(who).bind(PROCESS.name.as_str());
         let insert = insert.bind(PROCESS.start).bind(now).bind(now).bind(count).bind(note).bind(other_run);
         insert.execute(&mut *transaction).await?;
-        let trim = "DELETE FROM event WHERE run = $1 AND action IN ('sent', 'resumed', 'worked', 'stopped', 'queued') \
+        let trim = "DELETE FROM event WHERE run = $1 AND action IN ('sent', 'resumed', 'worked', 'set-aside', 'stopped', 'queued') \
                     AND id <= (SELECT id FROM event WHERE run = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)";
         sql::query(trim).bind(run).bind(KEPT).execute(transaction).await?;
         Ok(())

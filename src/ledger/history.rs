@@ -37,4 +37,12 @@ impl Ledger {
         transaction.commit().await?;
         Ok(())
     }
+
+    /// Notes that this worker can't send a run now, and why.
+    pub async fn note_set_aside(&self, run: RunId, why: &str, now: i64) -> Result<(), Error> {
+        let mut transaction = self.begin().await?;
+        NewEvent::of(Action::SetAside).because(Some(why)).write(&mut transaction, run, now).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
 }

@@ -219,7 +219,7 @@ impl Worker<'_> {
                 match self.client_for(&run) {
                     Ok((context, client)) => slot.client = Some((id, context, client)),
                     Err(obstacle) => {
-                        self.set_aside(&run, obstacle);
+                        self.set_aside(&slot.ledger, &run, obstacle).await?;
                         continue;
                     }
                 }
@@ -232,7 +232,7 @@ impl Worker<'_> {
                 Ended::Later(obstacle) => {
                     // The next attempt may use a new token.
                     slot.client = None;
-                    self.set_aside(&slot.ledger.run(id).await?, obstacle);
+                    self.set_aside(&slot.ledger, &slot.ledger.run(id).await?, obstacle).await?;
                     // Else the run would not be among those with a free part, and an idle worker would not report it.
                     slot.ledger.parts_given_back().await;
                 }
@@ -271,12 +271,22 @@ impl Worker<'_> {
         self.context.for_run(run).map(|context| context.credentials).unwrap_or_default()
     }
 
-    fn set_aside(&self, run: &Run, obstacle: Obstacle) {
+    /// Sets a run aside. A new obstacle is reported, and noted in the history of the run unless another worker is to send it.
+    async fn set_aside(&self, ledger: &Ledger, run: &Run, obstacle: Obstacle) -> Result<(), Error> {
         let tokens = self.tokens_for(run);
-        let mut set_aside = lock(&self.set_aside);
-        if set_aside.is_new(run.id, &obstacle) {
-            (self.observer)(WorkEvent::SetAside { run: run.id, why: &obstacle });
+        let noted = {
+            let mut set_aside = lock(&self.set_aside);
+            let is_new = set_aside.is_new(run.id, &obstacle);
+            if is_new {
+                (self.observer)(WorkEvent::SetAside { run: run.id, why: &obstacle });
+            }
+            let noted = (is_new && !obstacle.is_for_others()).then(|| obstacle.to_string());
+            set_aside.add(run.id, obstacle, &tokens, Instant::now());
+            noted
+        };
+        if let Some(why) = noted {
+            ledger.note_set_aside(run.id, &why, now()).await?;
         }
-        set_aside.add(run.id, obstacle, &tokens, Instant::now());
+        Ok(())
     }
 }

@@ -48,7 +48,13 @@ async fn refused_tokens_leave_the_run_to_other_workers() {
     assert_eq!(accounting(&whole), "300: sent 300");
     let accepted = accepted.lock().unwrap().clone();
     assert_eq!((accepted.len(), accepted.values().max()), (300, Some(&1)));
-    // Both parts of the worker met the same obstacle, which is told once.
+    // Both parts of the worker met the same obstacle, which is told once, and is in the history of the run.
+    let shown = desk.run("one", &["runs", "show", "1", "--json"], 0).await.json();
+    let history = shown["history"].as_array().unwrap();
+    let [aside] = history.iter().filter(|event| event["action"] == "set-aside").collect::<Vec<_>>().try_into().unwrap();
+    assert!(aside["why"].as_str().unwrap().contains("the service refused the credentials"), "{aside}");
+    let shown = desk.run("one", &["runs", "show", "1"], 0).await.stdout;
+    assert!(shown.contains("can't send it now: the service refused the credentials"), "{shown}");
     let dead = dead.kill();
     assert_eq!(events(&dead, "set-aside").len(), 0, "{}", dead.stdout);
     assert_eq!(events(&dead, "stopped").len(), 0, "{}", dead.stdout);
