@@ -168,16 +168,17 @@ async fn upsert(
     // Sorted by key: two processes that lock the same rows in different orders would deadlock.
     let mut last: Vec<(i64, LastRequest)> = last.into_iter().collect();
     last.sort_unstable_by_key(|(key, _)| *key);
-    let mut query = Builder::new(transaction.dialect(), "INSERT INTO accepted (scope, key, body, at, run) ");
-    query
-        .push_rows(last.into_iter().map(|(key, request)| {
+    for last in last.chunks(transaction.dialect().rows_per_statement()) {
+        let mut query = Builder::new(transaction.dialect(), "INSERT INTO accepted (scope, key, body, at, run) ");
+        query.push_rows(last.iter().map(|(key, request)| {
             [Value::from(scope), key.into(), request.body.into(), request.at.into(), age.into()]
         }));
-    query.push(
-        " ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body, at = excluded.at, \
-         run = excluded.run WHERE excluded.at >= accepted.at",
-    );
-    query.build().execute(transaction).await?;
+        query.push(
+            " ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body, at = excluded.at, \
+             run = excluded.run WHERE excluded.at >= accepted.at",
+        );
+        query.build_for(last.len()).execute(&mut *transaction).await?;
+    }
     Ok(())
 }
 

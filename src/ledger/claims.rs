@@ -16,8 +16,8 @@ use super::run::Run;
 use super::state::RecordState;
 use crate::sql::{self, Builder, Dialect, Row, Transaction, Value};
 
-/// Claims per statement.
-const PER_STATEMENT: usize = 256;
+/// Claims per query.
+const PER_QUERY: usize = 256;
 
 /// A hash over content, service, workspace and kind. Opaque to the ledger.
 pub type ClaimDigest = [u8; 16];
@@ -180,7 +180,7 @@ pub(super) async fn earlier_claims(
     after: i64,
 ) -> Result<Vec<EarlierClaim>, Error> {
     let mut found: Vec<(i64, EarlierClaim)> = Vec::new();
-    for claims in claims.chunks(PER_STATEMENT) {
+    for claims in claims.chunks(PER_QUERY) {
         let mut query = Builder::new(transaction.dialect(), "SELECT ");
         query.push(StoredClaim::COLUMNS).push(
             ", COALESCE(outcome.at, claim.at), outcome.service_id, COALESCE(resolution.state, outcome.state), \
@@ -329,7 +329,7 @@ pub(super) async fn insert_claims(
     let seqs: Vec<Seq> = claims.iter().map(|claim| claim.seq).collect();
     let known = format!("SELECT COUNT(*) FROM claim WHERE run = $1 AND seq {}", dialect.is_in("$2"));
     let known: i64 = sql::query_scalar(known).bind(run).bind(to_json(&seqs)?).fetch_one(&mut *transaction).await?;
-    for claims in numbered.chunks(PER_STATEMENT) {
+    for claims in numbered.chunks(dialect.rows_per_statement()) {
         let mut query = Builder::new(
             dialect,
             "INSERT INTO claim (run, seq, id, name, name_columns, name_parts, body, at, checksum) ",
@@ -366,7 +366,7 @@ pub(super) async fn insert_claims(
              name_columns = excluded.name_columns, name_parts = excluded.name_parts, body = excluded.body, \
              at = excluded.at, checksum = excluded.checksum",
         );
-        query.build().persistent(false).execute(&mut *transaction).await?;
+        query.build_for(claims.len()).execute(&mut *transaction).await?;
     }
     totals::change(transaction, run, |totals| totals.claims += claims.len() as i64 - known).await
 }

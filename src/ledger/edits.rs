@@ -4,8 +4,6 @@ use super::database::Ledger;
 use super::error::{Error, corrupt};
 use crate::sql::{self, Builder, Value};
 
-/// Rows of an INSERT: databases limit the number of parameters.
-const ROWS_PER_INSERT: usize = 500;
 /// The column number of edits to a whole row.
 const WHOLE_ROW: i64 = -1;
 /// The number of the lock of edits, for databases with several writers.
@@ -67,12 +65,13 @@ impl Ledger {
         let last = "SELECT COALESCE(MAX(seq), 0), COALESCE(MAX(step), 0) FROM edit WHERE file_hash = $1";
         let (last, step): (i64, i64) = sql::query_as(last).bind(file_hash).fetch_one(&mut transaction).await?;
         let step = step + 1;
+        let most = self.dialect().rows_per_statement();
         let mut numbered = (last + 1..).zip(edits).peekable();
         while numbered.peek().is_some() {
             let insert = "INSERT INTO edit (file_hash, seq, step, undoes, sheet, row_number, column_index, old_text, \
                           new_text, who, at) ";
             let mut query = Builder::new(self.dialect(), insert);
-            let rows = numbered.by_ref().take(ROWS_PER_INSERT).map(|(seq, edit)| -> Result<[Value; 11], Error> {
+            let rows = numbered.by_ref().take(most).map(|(seq, edit)| -> Result<[Value; 11], Error> {
                 let column = edit.column.map_or(Ok(WHOLE_ROW), i64::try_from).map_err(corrupt)?;
                 Ok([
                     Value::from(file_hash),
@@ -88,9 +87,10 @@ impl Ledger {
                     now.into(),
                 ])
             });
-            query.push_rows(rows.collect::<Result<Vec<_>, _>>()?);
-            // The last statement of a step has another length.
-            query.build().persistent(false).execute(&mut transaction).await?;
+            let rows = rows.collect::<Result<Vec<_>, _>>()?;
+            let count = rows.len();
+            query.push_rows(rows);
+            query.build_for(count).execute(&mut transaction).await?;
         }
         transaction.commit().await?;
         Ok(step)

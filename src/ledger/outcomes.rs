@@ -15,9 +15,6 @@ use super::model::{Outcome, Problem};
 use super::state::RecordState;
 use crate::sql::{self, Builder, Transaction, Value};
 
-/// Outcomes per INSERT statement.
-const ROWS_PER_INSERT: usize = 64;
-
 impl Ledger {
     /// Returns the outcomes of these records. Records resolved by a person have the resolved state.
     pub async fn outcomes(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeMap<Seq, Outcome>, Error> {
@@ -81,7 +78,7 @@ pub(super) async fn insert_outcomes(
     }
     let outcomes: Vec<Cow<'_, Outcome>> = outcomes.iter().map(storable).collect();
     let (mut added, mut states) = (Sum::default(), States::default());
-    for outcomes in outcomes.chunks(ROWS_PER_INSERT) {
+    for outcomes in outcomes.chunks(transaction.dialect().rows_per_statement()) {
         let problems: Vec<Option<String>> =
             outcomes.iter().map(|outcome| problems_json(outcome)).collect::<Result<_, Error>>()?;
         let mut query = Builder::new(
@@ -108,8 +105,7 @@ pub(super) async fn insert_outcomes(
                 checksum.into(),
             ]
         }));
-        // Only the statement for a full chunk is cached: statements for other lengths would fill the cache.
-        query.build().persistent(outcomes.len() == ROWS_PER_INSERT).execute(&mut *transaction).await?;
+        query.build_for(outcomes.len()).execute(&mut *transaction).await?;
     }
     let add = |totals: &mut Totals| {
         totals.outcomes.rows += added.rows;

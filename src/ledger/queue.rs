@@ -25,8 +25,6 @@ const PARTS: i64 = 64;
 const PART_LEN: (i64, i64) = (64, 4_096);
 /// Blocks loaded together.
 const BLOCKS: u32 = 16;
-/// Rows per statement.
-const ROWS: usize = 512;
 /// Time until which the sending of a run has been counted, or when it began. A subquery, so from before a change of the same statement.
 const COUNTED: &str = "(SELECT COALESCE(MAX(counted_at), MIN(taken_at)) FROM part WHERE run = $1)";
 /// Time for looking whether a run is still queued.
@@ -67,11 +65,11 @@ impl Ledger {
             let parts = sql::query(parts).bind(run.id).bind(len).bind(records).bind(locked.identity());
             parts.execute(&mut transaction).await?;
             let links: Vec<(Seq, Seq)> = chain.into_iter().collect();
-            for links in links.chunks(ROWS) {
+            for links in links.chunks(self.dialect().rows_per_statement()) {
                 let mut insert = Builder::new(self.dialect(), "INSERT INTO chain (run, seq, after) ");
                 let row = |(seq, after): &(Seq, Seq)| [Value::from(run.id), (*seq).into(), (*after).into()];
                 insert.push_rows(links.iter().map(row));
-                insert.build().persistent(false).execute(&mut transaction).await?;
+                insert.build_for(links.len()).execute(&mut transaction).await?;
             }
         }
         seal::change(&mut transaction, run.id, update).await?;

@@ -10,9 +10,6 @@ use super::model::{Outcome, PlannedRecord};
 use super::state::RecordState;
 use crate::sql::{self, Builder, Value};
 
-/// Resolutions per statement.
-const PER_STATEMENT: usize = 256;
-
 /// A record with an unknown result.
 #[derive(Debug)]
 pub struct UnknownRecord {
@@ -87,14 +84,14 @@ impl Ledger {
         let query = sql::query_scalar(query).bind(run).bind(to_json(seqs)?);
         let unknown: Vec<Seq> = query.fetch_all(&mut transaction).await?;
         let state = resolution.state().name();
-        for seqs in unknown.chunks(PER_STATEMENT) {
+        for seqs in unknown.chunks(self.dialect().rows_per_statement()) {
             let insert = "INSERT INTO resolution (run, seq, state, who, at, checksum) ";
             let mut query = Builder::new(self.dialect(), insert);
             query.push_rows(seqs.iter().map(|seq| {
                 let checksum = checksum(run, *seq, state, who, now);
                 [Value::from(run), seq.into(), state.into(), who.into(), now.into(), checksum.into()]
             }));
-            query.build().persistent(false).execute(&mut transaction).await?;
+            query.build_for(seqs.len()).execute(&mut transaction).await?;
         }
         let add = |totals: &mut Totals| {
             unknown.iter().for_each(|seq| totals.resolutions.add(*seq, checksum(run, *seq, state, who, now)));

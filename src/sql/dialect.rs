@@ -20,6 +20,15 @@ impl Dialect {
         }
     }
 
+    /// Returns the maximum number of rows per statement. A server gets large statements, because each is a round trip; databases
+    /// limit the number of parameters.
+    pub(crate) fn rows_per_statement(self) -> usize {
+        match self {
+            Dialect::Sqlite => 64,
+            Dialect::Postgres => 1000,
+        }
+    }
+
     /// Returns the condition that a number is in a JSON array.
     pub(crate) fn is_in(self, parameter: &str) -> String {
         format!("IN (SELECT value FROM {})", self.numbers(parameter))

@@ -114,6 +114,13 @@ impl Builder {
         &self.sql
     }
 
+    /// Like [`Self::build`], for a statement with this number of rows or values. It is prepared once for
+    /// [`Dialect::rows_per_statement`]: the statements of all other numbers would fill the memory of the connection.
+    pub(crate) fn build_for(self, rows: usize) -> Query<Row> {
+        let is_kept = rows == self.dialect.rows_per_statement();
+        self.build().persistent(is_kept)
+    }
+
     pub(crate) fn build(self) -> Query<Row> {
         Query { statement: Statement { sql: self.sql.into(), values: self.values, is_kept: true }, read: Ok }
     }

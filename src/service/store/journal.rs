@@ -21,9 +21,6 @@ const BLOCK: i64 = 100;
 /// The number of the advisory lock for deleting the oldest requests, held by one service at a time.
 const PRUNING: i64 = 0x7368_7072;
 
-/// Maximum number of rows per statement. Databases limit the number of parameters.
-const MAX_ROWS: usize = 1000;
-
 /// Maximum number of characters of a value in a change.
 const MAX_VALUE: usize = 200;
 
@@ -154,12 +151,8 @@ impl Journal {
         sql: &mut Transaction,
         entries: &VecDeque<RequestEntry>,
     ) -> Result<(), sqlx::Error> {
-        let mut rest = entries.iter();
-        loop {
-            let rows: Vec<&RequestEntry> = rest.by_ref().take(MAX_ROWS).collect();
-            if rows.is_empty() {
-                break;
-            }
+        let rows: Vec<&RequestEntry> = entries.iter().collect();
+        for rows in rows.chunks(sql.dialect().rows_per_statement()) {
             insert_requests(sql, rows).await?;
         }
         let written = entries.len() as u64;
@@ -200,13 +193,13 @@ impl Journal {
     }
 }
 
-async fn insert_requests(sql: &mut Transaction, rows: Vec<&RequestEntry>) -> Result<(), sqlx::Error> {
+async fn insert_requests(sql: &mut Transaction, rows: &[&RequestEntry]) -> Result<(), sqlx::Error> {
     let mut insert = Builder::new(
         sql.dialect(),
         "INSERT INTO requests (number, ctx_id, at, is_write, workspace, method, path, query, record_key, content, \
          idempotency_key, status, micros, fault, reason) ",
     );
-    insert.push_rows(rows.into_iter().map(|entry| -> [sql::Value; 15] {
+    insert.push_rows(rows.iter().map(|entry| -> [sql::Value; 15] {
         [
             entry.number.into(),
             (&entry.ctx_id).into(),
@@ -225,7 +218,7 @@ async fn insert_requests(sql: &mut Transaction, rows: Vec<&RequestEntry>) -> Res
             (&entry.reason).into(),
         ]
     }));
-    insert.build().execute(sql).await?;
+    insert.build_for(rows.len()).execute(sql).await?;
     Ok(())
 }
 
@@ -235,7 +228,7 @@ pub(super) async fn write_changes(
     workspace: &str,
     changes: &[Change],
 ) -> Result<(), sqlx::Error> {
-    for changes in changes.chunks(MAX_ROWS) {
+    for changes in changes.chunks(sql.dialect().rows_per_statement()) {
         let insert = "INSERT INTO changes (request, workspace, kind, record_id, outcome, fields) ";
         let mut insert = Builder::new(sql.dialect(), insert);
         insert.push_rows(changes.iter().map(|change| -> [sql::Value; 6] {
@@ -248,7 +241,7 @@ pub(super) async fn write_changes(
                 change.fields.as_ref().map(|fields| Value::Object(fields.clone()).to_string()).into(),
             ]
         }));
-        insert.build().execute(&mut *sql).await?;
+        insert.build_for(changes.len()).execute(&mut *sql).await?;
     }
     Ok(())
 }

@@ -50,9 +50,6 @@ const ON_CONFLICT: &str = " ON CONFLICT (list, id) DO UPDATE SET number = exclud
 external_id = excluded.external_id, created_at = excluded.created_at, updated_at = excluded.updated_at, \
 body = excluded.body, state = excluded.state";
 
-/// Maximum number of rows per statement. Databases limit the number of parameters.
-const MAX_ROWS: usize = 1000;
-
 /// Returns a page of a list and the total number of records.
 pub(super) async fn page(
     on: impl Executor,
@@ -63,16 +60,9 @@ pub(super) async fn page(
 ) -> Result<Page, sqlx::Error> {
     // Later positions are past the end of every list.
     let position = |pages: u64| i64::try_from(pages.saturating_mul(limit)).unwrap_or(MAX_POSITION).min(MAX_POSITION);
-    let found: Option<(i64, Option<String>)> = query_as(PAGE)
-        .bind(workspace)
-        .bind(kind.name())
-        .bind(position(page.saturating_sub(1)))
-        .bind(position(page))
-        .fetch_optional(on)
-        .await?;
-    let (total, entries) = found.unwrap_or_default();
-    // The aggregate of an empty page is NULL.
-    Ok(Page { entries: entries.unwrap_or_default(), total })
+    let query = query(PAGE).bind(workspace).bind(kind.name());
+    let query = query.bind(position(page.saturating_sub(1))).bind(position(page));
+    Page::new(query.fetch_optional(on).await?)
 }
 
 /// Returns records in the order of their positions, at most `limit` of those after a position.
@@ -113,9 +103,9 @@ pub(super) async fn find_all(
     values: &[&str],
 ) -> Result<Vec<Record>, sqlx::Error> {
     let mut records = Vec::with_capacity(values.len());
-    for values in values.chunks(MAX_ROWS) {
+    for values in values.chunks(sql.dialect().rows_per_statement()) {
         let select = select(sql.dialect(), workspace, kind, key, values);
-        for row in select.build().fetch_all(&mut *sql).await? {
+        for row in select.build_for(values.len()).fetch_all(&mut *sql).await? {
             records.push(record(&row)?);
         }
     }
@@ -142,7 +132,7 @@ pub(super) async fn newest(sql: &mut Transaction, workspace: &str, kind: Kind) -
 
 /// Inserts new records and replaces existing ones, matched by id. A record keeps its place.
 pub(super) async fn save(sql: &mut Transaction, records: &[Record]) -> Result<(), sqlx::Error> {
-    for records in records.chunks(MAX_ROWS) {
+    for records in records.chunks(sql.dialect().rows_per_statement()) {
         let mut insert = Builder::new(sql.dialect(), INSERT);
         insert.push_rows(records.iter().map(|record| -> [Value; 9] {
             [
@@ -158,7 +148,7 @@ pub(super) async fn save(sql: &mut Transaction, records: &[Record]) -> Result<()
             ]
         }));
         insert.push(ON_CONFLICT);
-        insert.build().execute(&mut *sql).await?;
+        insert.build_for(records.len()).execute(&mut *sql).await?;
     }
     Ok(())
 }
