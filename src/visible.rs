@@ -12,7 +12,7 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
 /// Replaces invisible characters as [`visible`] does, line breaks by `⏎` and tabs by spaces.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     // A carriage return is invisible, too.
-    if !text.contains(|c| is_invisible(c) || matches!(c, '\n' | '\t')) {
+    if is_printable_ascii(text) || !text.contains(|c| is_invisible(c) || matches!(c, '\n' | '\t')) {
         return Cow::Borrowed(text);
     }
     let text = text.replace("\r\n", "\n");
@@ -38,7 +38,7 @@ pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
 }
 
 fn shown<'t>(text: &'t str, is_replaced: impl Fn(char) -> bool, replace: impl Fn(&mut String, char)) -> Cow<'t, str> {
-    if !text.contains(&is_replaced) {
+    if is_printable_ascii(text) || !text.contains(&is_replaced) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
@@ -46,6 +46,11 @@ fn shown<'t>(text: &'t str, is_replaced: impl Fn(char) -> bool, replace: impl Fn
         if is_replaced(c) { replace(&mut shown, c) } else { shown.push(c) }
     }
     Cow::Owned(shown)
+}
+
+/// Whether this is one of the many texts without any character to replace, by a check that is faster than one by characters.
+fn is_printable_ascii(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 /// Maximum length of a buffered line, in bytes.

@@ -26,6 +26,8 @@ const MAX_DEPTH: usize = 8;
 pub(in crate::export) struct Columns {
     columns: Vec<Column>,
     by_path: HashMap<String, usize>,
+    /// The column found last.
+    last: usize,
     has_other_fields: bool,
     /// Times in UTC become dates instead of text.
     has_dates: bool,
@@ -42,6 +44,8 @@ struct Column {
     /// Used by an export template. If the field is an object, the column contains JSON.
     is_required: bool,
     has_values: bool,
+    /// The column found after this one the last time. Most records have the same fields in the same order.
+    next: usize,
 }
 
 /// The JSON values of one row by column.
@@ -62,7 +66,8 @@ struct Split<'a, 'e> {
 
 impl Columns {
     pub(in crate::export) fn new(fields: &[ListedField], has_dates: bool) -> Columns {
-        let mut columns = Columns { columns: Vec::new(), by_path: HashMap::new(), has_other_fields: false, has_dates };
+        let mut columns =
+            Columns { columns: Vec::new(), by_path: HashMap::new(), last: 0, has_other_fields: false, has_dates };
         for field in fields {
             columns.add(field.name, field.is_date_time, true);
         }
@@ -218,6 +223,19 @@ impl Columns {
     }
 
     fn find_or_add(&mut self, path: &str) -> Option<usize> {
+        let next = self.columns.get(self.last).map_or(0, |last| last.next);
+        let index = match self.columns.get(next) {
+            Some(column) if column.path == path => next,
+            _ => self.find_by_path_or_add(path)?,
+        };
+        if let Some(last) = self.columns.get_mut(self.last) {
+            last.next = index;
+        }
+        self.last = index;
+        Some(index)
+    }
+
+    fn find_by_path_or_add(&mut self, path: &str) -> Option<usize> {
         match self.by_path.get(path) {
             Some(index) => Some(*index),
             None if self.columns.len() >= MAX_COLUMNS || path.len() > MAX_PATH => None,
@@ -248,6 +266,7 @@ impl Columns {
             is_known,
             is_required: false,
             has_values: false,
+            next: index + 1,
         });
         index
     }

@@ -78,8 +78,11 @@ impl Sign {
     }
 
     fn all(text: &str) -> impl Iterator<Item = Sign> {
-        // Most texts contain no first byte of a sign.
-        let may_have = text.bytes().any(|byte| matches!(byte, b'=' | b'+' | b'-' | b'@' | 0xEF));
+        // Most texts contain no first byte of a sign, or only after a letter or digit, as dates do.
+        let bytes = text.as_bytes();
+        let may_begin = |at: usize| at.checked_sub(1).is_none_or(|before| !bytes[before].is_ascii_alphanumeric());
+        let is_first = |byte: &u8| matches!(byte, b'=' | b'+' | b'-' | b'@' | 0xEF);
+        let may_have = bytes.iter().enumerate().any(|(at, byte)| is_first(byte) && may_begin(at));
         let text_of_signs = if may_have { text } else { "" };
         text_of_signs.char_indices().filter(|(_, c)| is_sign(*c)).filter_map(|(at, sign)| {
             let before = text[..at].trim_end_matches('\'').trim_end_matches(|c| is_dropped(c) && !is_separator(c));
