@@ -94,7 +94,7 @@ impl Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Begin: address and tokens of the service, tried at once, and a spreadsheet to check
+    /// Get started: store and test the address and the tokens, and find a spreadsheet to check
     Init(Init),
     /// Try everything in a few seconds: a service, an upload, a report and an export
     Demo(Demo),
@@ -117,7 +117,7 @@ pub enum Command {
     Retry(Box<Retry>),
     /// Record whether requests with an unknown outcome were applied
     Resolve(Resolve),
-    /// List runs, newest first; show one; remove old ones
+    /// List, show, check, watch, stop and remove runs
     #[command(args_conflicts_with_subcommands = true)]
     Runs(Runs),
     /// Send queued runs, beside workers on other machines

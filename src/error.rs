@@ -39,7 +39,7 @@ pub enum Exit {
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0  success
-  1  internal error or disk error
+  1  internal error or disk error; `doctor` or `runs check` found a problem
   2  wrong usage, settings or template; nothing was sent
   3  done, but some rows need fixing or were refused
   4  done, but the outcome of some records is unknown

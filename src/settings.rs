@@ -230,7 +230,7 @@ impl Settings {
 fn chosen_connection(global: &Global, given: &Given) -> Result<ConnectOptions, Failure> {
     let usage = |message: &str, hint: &str| Failure::new(Exit::Usage, message, hint);
     let proxy: Option<ProxyAddress> = global.proxy.as_deref().map(str::parse).transpose().map_err(|why: String| {
-        usage(&why, "a user name and a password belong into SHEETPORT_PROXY or the settings file, not into a flag")
+        usage(&why, "a user name and a password belong in SHEETPORT_PROXY or the settings file, not in a flag")
     })?;
     if given.proxy.is_some() && proxy.as_ref().is_some_and(ProxyAddress::has_credentials) {
         return Err(usage(

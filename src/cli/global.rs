@@ -37,7 +37,7 @@ pub struct Global {
     /// Folder of the ledger, the credentials and sheetport.toml [default: the system's folder for application data]
     #[arg(long, global = true, env = "SHEETPORT_HOME", value_name = "DIR")]
     pub home: Option<PathBuf>,
-    /// Ledger on a PostgreSQL server, for several machines, such as postgres://anna@db.example/ledger; passwords belong into SHEETPORT_LEDGER, PGPASSWORD or .pgpass [default: a file in --home]
+    /// Ledger on a PostgreSQL server, for several machines, such as postgres://anna@db.example/ledger; put the password in SHEETPORT_LEDGER, PGPASSWORD or .pgpass [default: a file in --home]
     #[allow(rustdoc::bare_urls, reason = "the text of --help")]
     #[arg(long, global = true, env = "SHEETPORT_LEDGER", hide_env_values = true, value_name = "URL")]
     pub ledger: Option<String>,

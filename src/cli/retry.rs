@@ -16,7 +16,7 @@ Examples:
   sheetport retry prices.report.xlsx --dry-run
   sheetport retry 12";
 
-/// Send what was not accepted: hand back the report with the fixed rows, or name the run
+/// Send the records that were not accepted, from a report with fixed rows or from a run
 ///
 /// From a report, only the records that were not accepted yet are sent, with the current values of their rows and the
 /// template of the run. Rows that you added are sent as well. With the number of a run, the records that the service

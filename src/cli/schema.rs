@@ -30,7 +30,7 @@ fn names() -> [(PossibleValue, &'static str); 7] {
             "manifest" => "The manifest beside an export",
             "error" => "A command that fails, with --json",
             "runs" => "runs with --json",
-            _ => "job run with --json, which notices tell, too",
+            _ => "job run with --json; notices have the same content",
         };
         (PossibleValue::new(name).help(help), name)
     })

@@ -73,8 +73,8 @@ pub struct Serve {
     /// Refuse unknown fields of bodies and unknown query parameters with a 422 that names them and what was probably meant
     #[arg(long)]
     pub strict: bool,
-    /// Keep this number of requests in the journal that `serve show` reads: of those that may write, and of all others; 0
-    /// keeps none
+    /// Number of requests kept for `serve show`, counted separately for requests that may write and for all others; 0 keeps
+    /// none
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(..=10_000_000))]
     pub journal: u64,
     #[command(flatten)]

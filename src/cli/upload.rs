@@ -29,11 +29,11 @@ pub struct Upload {
     #[arg(long)]
     pub dry_run: bool,
     /// Send everything to a temporary service on this machine, with the records that the file refers to. --rate does not slow
-    /// it down, but foretells how long the upload takes at that rate
+    /// it down; it only serves to estimate the duration of the upload
     #[arg(long, conflicts_with = "dry_run")]
     pub rehearse: bool,
-    /// Rehearse with this export, or those in this folder (items.csv, companies.xlsx, contacts.ndjson …): what they do not
-    /// have is refused. Records of kinds without an export are made up. Can be repeated
+    /// Rehearse with this export, or those in this folder (items.csv, companies.xlsx, contacts.ndjson …): references to
+    /// records missing there are refused; kinds of records without an export are made up. Can be repeated
     #[arg(long, value_name = "FOLDER|FILE", requires = "rehearse")]
     pub from: Vec<PathBuf>,
     /// Skip records that have not changed since the service accepted them from this machine, or that its list of items

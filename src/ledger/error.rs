@@ -166,7 +166,7 @@ impl Error {
                 "resume the run: `sheetport runs` shows whether it is still being sent".to_owned()
             }
             Error::OnlyForFiles(_) => {
-                "check and restore the database by PostgreSQL's own means; `sheetport runs check` compares \
+                "check and restore the database with PostgreSQL's own tools; `sheetport runs check` compares \
                                        the checksums of the runs"
                     .to_owned()
             }

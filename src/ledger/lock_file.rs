@@ -136,7 +136,7 @@ mod tests {
         assert!(LockFile::take(folder.path(), "a").expect("tried").is_none());
         assert!(LockFile::is_held(folder.path(), "a").expect("looked"));
         assert_eq!(names(folder.path()), ["a.lock"]);
-        // Only what nobody holds is swept, and only what is ours.
+        // Removes only free locks with our names.
         for left in ["b.lock", "opening.lock", "b.rate"] {
             std::fs::write(folder.path().join(left), "").expect("written");
         }

@@ -37,7 +37,7 @@ type Definitions = BTreeSet<(String, String, String)>;
 /// The definitions of [`STEPS`]. A process may open its ledger several times, and making them takes a fifth of the time.
 static CURRENT: OnceCell<Definitions> = OnceCell::const_new();
 
-/// What is wrong with a file whose tables are not as they were created.
+/// Damage reported for tables with an altered definition.
 pub(super) const ALTERED: &str = "the definition of a table was altered";
 
 /// Returns the migrations of a database.

@@ -75,9 +75,9 @@ pub(super) fn after_resolving(context: &Context, run: &Run, accounting: &Account
     }
 }
 
-/// Returns the command to run after the rows were fixed: the report is handed back, or written first if there is no
+/// Returns the command to run after the rows were fixed: the report is sent back, or written first if there is no
 /// editable report.
-pub(super) fn after_fixing(context: &Context, run: &Run, report: Option<&Path>) -> String {
+fn after_fixing(context: &Context, run: &Run, report: Option<&Path>) -> String {
     match report.filter(|path| Format::of(path).is_some_and(Format::is_editable)) {
         Some(report) => CommandLine::new(context, "retry").file(report).to_string(),
         None => {

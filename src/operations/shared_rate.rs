@@ -20,7 +20,7 @@ pub(super) struct SharedRate {
 }
 
 impl SharedRate {
-    /// Returns `None` without a ledger. One that can't be used is no obstacle to an export.
+    /// Returns `None` without a ledger. An unusable ledger does not stop the export.
     pub(super) async fn of(context: &Context, base_url: &str, speed: Speed) -> Option<SharedRate> {
         SharedRate::open(context, base_url, speed).await.unwrap_or_else(|error| {
             tracing::warn!(%error, "the rate is not shared with uploads");

@@ -9,23 +9,25 @@ pub struct Field {
     pub json: JsonType,
     pub required: bool,
     pub nullable: bool,
+    /// Whether the number can have a currency. Counts and rates have no currency.
+    pub is_money: bool,
     pub doc: &'static str,
 }
 
 impl Field {
     /// Returns a field that must be present and not null.
     pub const fn required(name: &'static str, json: JsonType, doc: &'static str) -> Field {
-        Field { name, json, required: true, nullable: false, doc }
+        Field { name, json, required: true, nullable: false, is_money: false, doc }
     }
 
     /// Returns a field that may be absent but not null.
     pub const fn optional(name: &'static str, json: JsonType, doc: &'static str) -> Field {
-        Field { name, json, required: false, nullable: false, doc }
+        Field { name, json, required: false, nullable: false, is_money: false, doc }
     }
 
     /// Returns a field that may be absent or null.
     pub const fn nullable(name: &'static str, json: JsonType, doc: &'static str) -> Field {
-        Field { name, json, required: false, nullable: true, doc }
+        Field { name, json, required: false, nullable: true, is_money: false, doc }
     }
 
     /// Whether the value is an ISO 4217 code.
@@ -33,9 +35,9 @@ impl Field {
         self.name == "currency"
     }
 
-    /// Whether the number can have a currency. Counts and rates have no currency.
-    pub fn can_be_money(&self) -> bool {
-        matches!(self.json, JsonType::Number) && matches!(self.name, "price" | "purchasePrice" | "tax")
+    /// Returns the same field as an amount of money.
+    pub const fn money(self) -> Field {
+        Field { is_money: true, ..self }
     }
 
     /// Whether the value identifies a record. Spreadsheet programs damage identifiers that look like numbers.
@@ -44,6 +46,21 @@ impl Field {
         matches!(self.json, JsonType::String)
             && (matches!(self.name, "id" | "cid") || endings.iter().any(|ending| self.name.ends_with(ending)))
     }
+}
+
+/// Returns the name of an input field in lists: `purchase_price` for `purchasePrice`.
+pub fn listed_name(name: &str) -> String {
+    // The inventory's short name has the name of the field in answers.
+    if name == "inventoryId" {
+        return "inventory_uuid".to_owned();
+    }
+    name.chars().fold(String::new(), |mut listed, c| {
+        if c.is_ascii_uppercase() {
+            listed.push('_');
+        }
+        listed.push(c.to_ascii_lowercase());
+        listed
+    })
 }
 
 /// The JSON type of a field.

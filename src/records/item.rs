@@ -16,9 +16,9 @@ pub const INPUT_FIELDS: &[Field] = &[
     Field::nullable("name", JsonType::String, "what the item is called"),
     Field::nullable("description", JsonType::String, "longer text"),
     Field::nullable("currency", JsonType::String, "currency code of the prices, such as EUR"),
-    Field::nullable("price", JsonType::Number, "selling price"),
-    Field::nullable("purchasePrice", JsonType::Number, "what you pay for it"),
-    Field::nullable("tax", JsonType::Number, "tax, as your workspace uses it"),
+    Field::nullable("price", JsonType::Number, "selling price").money(),
+    Field::nullable("purchasePrice", JsonType::Number, "what you pay for it").money(),
+    Field::nullable("tax", JsonType::Number, "tax, as your workspace uses it").money(),
     Field::nullable("status", JsonType::String, "such as active"),
 ];
 

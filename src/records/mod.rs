@@ -22,6 +22,6 @@ pub mod token;
 pub mod transaction;
 
 pub use exported::{CHANGE_COLUMNS, Exported, is_list_of_changes};
-pub use field::{Family, Field, JsonType, List, ListedField, Single};
+pub use field::{Family, Field, JsonType, List, ListedField, Single, listed_name};
 pub use input::{Call, Input, Lookup, Method, Reference};
 pub use kind::RecordKind;

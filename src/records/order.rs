@@ -55,8 +55,8 @@ const LINE_FIELDS: &[Field] = &[
     Field::optional("item_id", JsonType::String, "the item, by the service's id"),
     Field::optional("itemExternalId", JsonType::String, "the item, by your own identifier"),
     Field::optional("quantity", JsonType::Number, "how many"),
-    Field::optional("price", JsonType::Number, "price of one, without tax"),
-    Field::optional("tax", JsonType::Number, "the line's tax as an amount"),
+    Field::optional("price", JsonType::Number, "price of one, without tax").money(),
+    Field::optional("tax", JsonType::Number, "the line's tax as an amount").money(),
     Field::optional("tax_rate", JsonType::Number, "the line's tax in percent, where there is no amount"),
 ];
 

@@ -23,7 +23,7 @@ pub const INPUT_FIELDS: &[Field] = &[
     Field::nullable("status", JsonType::String, "such as done"),
     Field::nullable("inventoryType", JsonType::String, "which figure moves: available, committed or unavailable"),
     Field::nullable("useUnitValue", JsonType::Boolean, "whether price is of one unit and not of all"),
-    Field::nullable("price", JsonType::Number, "of one unit or of all, see useUnitValue"),
+    Field::nullable("price", JsonType::Number, "of one unit or of all, see useUnitValue").money(),
 ];
 
 /// An update if the sheet has an id, otherwise a create. Creates are not idempotent.

@@ -251,12 +251,12 @@ pub(super) fn problem(problem: &Problem) -> Value {
 
 pub(super) fn fix_choice(choice: &FixChoice) -> Value {
     let (kind, to) = match &choice.fix {
-        Fix::Set(to) => ("set", Some(to.clone())),
+        Fix::Set(to) => ("set", Some(json!(to))),
         Fix::ReplacePart { .. } => ("replace-part", None),
         Fix::Tidy => ("tidy", None),
         Fix::NumberOnly => ("number-only", None),
         Fix::FillFromAbove => ("fill-from-above", None),
-        Fix::PadZeros(length) => ("pad-zeros", Some(length.to_string())),
+        Fix::PadZeros(length) => ("pad-zeros", Some(json!(length))),
         Fix::LeaveOut => ("leave-out", None),
         Fix::KeepFirst => ("keep-first", None),
         Fix::KeepLast => ("keep-last", None),

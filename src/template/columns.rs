@@ -142,7 +142,7 @@ impl<'h> Finder<'h> {
     /// Finds the columns of a rule for the line with this number. Columns of the second and further lines can be missing.
     pub(super) fn rule(&mut self, rule: &FieldRule, line: usize) -> Columns {
         let columns = rule.source.columns();
-        self.is_amount = rule.field.can_be_money() && matches!(rule.source, Source::Column(_));
+        self.is_amount = rule.field.is_money && matches!(rule.source, Source::Column(_));
         let found = columns.iter().map(|wanted| match numbered(wanted, line) {
             wanted if wanted.is_empty() => None,
             wanted => self.one(&wanted, rule.field.name, rule.optional || line > 1),

@@ -158,7 +158,7 @@ pub enum Cause {
     Scattered {
         first_row: u64,
     },
-    /// The value is not in the template's map.
+    /// The value is not one of the values listed in the template.
     NotMapped {
         known: Vec<String>,
         nearest: Option<String>,
@@ -392,7 +392,7 @@ impl Cause {
             Cause::NoLines => "has no lines",
             Cause::NoGroup => "is blank, so the row belongs to no record",
             Cause::Scattered { .. } => "appears again after other records",
-            Cause::NotMapped { .. } => "is not in the template's map",
+            Cause::NotMapped { .. } => "is not one of the values listed in the template",
             Cause::Damaged(damage) => damage.message(),
             Cause::CellError => "is a spreadsheet error",
             Cause::NotCalculated => "is a formula without a calculated value",
@@ -419,7 +419,7 @@ impl Cause {
                 "is sent as programs in English show it; others may show other separators or names"
             }
             Cause::ShownByComputer { is_known: false } => {
-                "is sent as its cell contains it; what the cell shows depends on the computer, or is a fraction or a power of ten"
+                "is sent as its cell contains it; what the cell shows depends on the computer, or is a fraction or in scientific notation"
             }
             Cause::HiddenDigits => "is sent as it is shown, without the further digits that the cell contains",
             Cause::UnknownReference { what, .. } => return format!("is no {what} that the service knows"),
@@ -461,7 +461,7 @@ impl Cause {
                 return format!("fix the cells, or the expression in the template: {source}");
             }
             Cause::Rule { written, .. } => return format!("fix the row, or the rule in the template: {written}"),
-            Cause::NotMapped { known, nearest } => return suggest(nearest, &format!("the map has {}", list(known))),
+            Cause::NotMapped { known, nearest } => return suggest(nearest, &format!("the listed values are {}", list(known))),
             Cause::NotAllowed { allowed, nearest } => {
                 return suggest(nearest, &format!("allowed are {}", list(allowed)));
             }

@@ -178,7 +178,7 @@ impl Ledger {
         if found.is_damaged(DamagedPart::Claims) {
             sql::query("DELETE FROM claim WHERE run = $1").bind(id).execute(&mut transaction).await?;
             insert_claims(&mut transaction, id, claims, now).await?;
-            repaired.rebuilt.push("what recognizes its records in other files".into());
+            repaired.rebuilt.push("the list of its sent requests, which prevents duplicates".into());
         }
         let outside = "DELETE FROM intent WHERE run = $1 AND (first < 0 OR last < first OR last >= $2)";
         sql::query(outside).bind(id).bind(run.planned.records).execute(&mut transaction).await?;

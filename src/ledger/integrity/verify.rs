@@ -50,7 +50,7 @@ impl Ledger {
     }
 
     /// Compares the rows added by sending with the counts and sums stored for the run.
-    pub(in crate::ledger) async fn verify_totals(&self, run: RunId) -> Result<(), Error> {
+    async fn verify_totals(&self, run: RunId) -> Result<(), Error> {
         let stored = totals::load(&self.reader, run).await?;
         let actual = self.actual_totals(run, stored).await?;
         match differences(&stored, &actual).first() {

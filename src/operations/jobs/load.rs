@@ -341,7 +341,7 @@ at = \"25:00\"
             ))
         };
         assert_eq!(with("password_env = \"MAIL\""), [""; 0]);
-        assert!(with("password = \"secret\"")[0].starts_with("10: a password does not belong into the job's file"));
+        assert!(with("password = \"secret\"")[0].starts_with("10: a password does not belong in the job's file"));
         assert!(with("")[0].contains("the password of this user is not named"));
     }
 

@@ -30,7 +30,11 @@ pub(super) fn read(keys: Keys<'_>, folder: &Path) -> Option<Notice> {
     let mail = mail.flatten().map(|mail| Channel::Mail(Box::new(mail)));
     let mut channels: Vec<Channel> = [command, webhook, mail].into_iter().flatten().collect();
     if channels.len() > 1 {
-        keys.mistake(keys.span(), "a notice goes one way", Some("make a [[notify]] for each"));
+        keys.mistake(
+            keys.span(),
+            "a notice has more than one of command, webhook and mail",
+            Some("make a [[notify]] for each"),
+        );
     } else if channels.is_empty() && !has_mail {
         keys.mistake(keys.span(), "the notice has neither command, webhook nor mail", None);
     }
@@ -111,7 +115,7 @@ fn mail(keys: Keys<'_>, folder: &Path) -> Option<Mail> {
     let written = keys.text("password");
     if let Some((span, _)) = &written {
         let hint = "put it into a variable or a file that only you can read, and name that: password_env = \"SMTP_PASSWORD\" or password_file = \"mail.password\"";
-        keys.mistake(span.clone(), "a password does not belong into the job's file", Some(hint));
+        keys.mistake(span.clone(), "a password does not belong in the job's file", Some(hint));
     }
     let user = keys.text("user");
     let password = secret(&keys, "password_env", "password_file", folder);

@@ -22,7 +22,7 @@ use super::outcome::{FileOutcome, JobObserver, Place, StepOutcome, Stopping, is_
 use super::sources::{Inbox, Source};
 use crate::client::Stop;
 use crate::digest;
-use crate::ledger::{AllowRepeat, Run, RunId, RunState};
+use crate::ledger::{AllowRepeat, Ledger, Run, RunId, RunState};
 use crate::readers::Readers;
 use crate::report::Format;
 use crate::sheet;
@@ -85,7 +85,7 @@ impl Sender<'_> {
         let Some(folders) = &self.step.folders else {
             (self.observer.takes)(&path);
             let result = match open_input(self.context, &path).await {
-                Ok(file) => self.upload(&file, self.unfinished(&file).await).await,
+                Ok(file) => self.continue_or_upload(&file).await,
                 Err(error) => Err(error),
             };
             let report = result.as_ref().ok().and_then(|finished| finished.report.as_ref().ok()?.clone());
@@ -102,10 +102,10 @@ impl Sender<'_> {
         };
         let file = inside(&self.step.folder, &claimed.path().file_name().unwrap_or_default().to_string_lossy());
         (self.observer.takes)(&file);
-        let run = if is_new { None } else { self.run_of(&claimed.path()).await };
-        let result = match claimed.input(&file).await {
-            Ok(input) => self.upload(&input, run).await,
-            Err(error) => Err(error),
+        let run = if is_new { Ok(None) } else { self.run_of(&claimed.path()).await };
+        let result = match (run, claimed.input(&file).await) {
+            (Ok(run), Ok(input)) => self.upload(&input, run).await,
+            (Err(error), _) | (_, Err(error)) => Err(error),
         };
         Some(self.settle(claimed, file, result, folders).await)
     }
@@ -154,26 +154,25 @@ impl Sender<'_> {
 
     /// Returns the run of a taken file, if the run has a complete plan. A withheld run has sent nothing, so its file is read
     /// again.
-    async fn run_of(&self, path: &Path) -> Option<RunId> {
-        let run = self.newest_run(path).await.ok()??;
-        matches!(run.state, RunState::Planned | RunState::Finished).then_some(run.id)
+    async fn run_of(&self, path: &Path) -> Result<Option<RunId>, Error> {
+        let run = self.newest_run(path).await?;
+        Ok(run.filter(|run| matches!(run.state, RunState::Planned | RunState::Finished)).map(|run| run.id))
     }
 
-    /// Returns the run of a file that stays in place, if the run has pending records and the file is unchanged.
-    async fn unfinished(&self, file: &InputFile) -> Option<RunId> {
-        let ledger = self.context.existing_ledger().await.ok()??;
-        let name = file.lasting_name();
-        let mut found = None;
-        for id in ledger.unfinished().await.ok()? {
-            let Ok(run) = ledger.run(id).await else { continue };
-            let is_pending = ledger.accounting(id).await.is_ok_and(|accounting| accounting.pending > 0);
-            if run.about.file == name && run.state == RunState::Planned && is_pending {
-                found = found.max(Some((id, run.about.file_hash)));
+    /// Continues the run of a file that stays in place, if the run has pending records and the file is unchanged; else uploads the
+    /// file.
+    async fn continue_or_upload(&self, file: &InputFile) -> Result<Box<Finished>, Error> {
+        let unfinished = match self.context.existing_ledger().await? {
+            Some(ledger) => {
+                let unfinished = newest_unfinished(&ledger, &file.lasting_name()).await;
+                ledger.close().await;
+                unfinished?
             }
-        }
-        ledger.close().await;
-        let (id, hash) = found?;
-        (digest::of_file(&file.path).ok()? == hash).then_some(id)
+            None => None,
+        };
+        let is_unchanged = |hash: &String| digest::of_file(&file.path).is_ok_and(|found| found == *hash);
+        let run = unfinished.filter(|(_, hash)| is_unchanged(hash)).map(|(run, _)| run);
+        self.upload(file, run).await
     }
 
     /// Returns the newest run of a taken file. The path of a taken file is unique.
@@ -275,6 +274,23 @@ fn dated(folder: &Path) -> PathBuf {
     PathBuf::from(
         text.replace("{date}", &now.date().to_string()).replace("{time}", &now.strftime("%H%M%S").to_string()),
     )
+}
+
+/// Returns the newest run of a file with pending records, and the hash of the file at that time.
+async fn newest_unfinished(ledger: &Ledger, file: &str) -> Result<Option<(RunId, String)>, Error> {
+    let mut found = None;
+    for id in ledger.unfinished().await? {
+        let run = match ledger.run(id).await {
+            Ok(run) => run,
+            // Its file is unknown. Uploads recognize the requests that it has sent.
+            Err(error) if error.is_damage() => continue,
+            Err(error) => return Err(error.into()),
+        };
+        if run.about.file == file && run.state == RunState::Planned && ledger.accounting(id).await?.pending > 0 {
+            found = found.max(Some((id, run.about.file_hash)));
+        }
+    }
+    Ok(found)
 }
 
 /// Decides where a file goes.

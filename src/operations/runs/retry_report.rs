@@ -295,7 +295,7 @@ fn template_of(run: Option<&Run>, request: &mut RetryReport<'_>) -> Result<Templ
 pub(super) async fn run_of(ledger: &Ledger, file: &InputFile, report: &Report) -> Result<Run, Error> {
     let name = file.name.display();
     let no_report = |problem: &str| {
-        let hint = format!("hand the report back with all of its sheetport_ columns; {AS_NEW_HINT}");
+        let hint = format!("send the report back with all of its sheetport_ columns; {AS_NEW_HINT}");
         Err(Error::invalid(format!("{name} {problem}"), hint))
     };
     let no_column =

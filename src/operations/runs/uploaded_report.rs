@@ -86,11 +86,20 @@ pub(in crate::operations) async fn run_of_report(
     let Some(ledger) = context.existing_ledger().await? else { return Ok(None) };
     // If the file is unreadable, reading the rows reports the error.
     let found = match Report::open(&file.path, &file.name, text) {
-        Ok(report) if !report.sheets.is_empty() => run_of(&ledger, file, &report).await.ok(),
-        _ => None,
+        Ok(report) if !report.sheets.is_empty() => run_if_known(&ledger, file, &report).await,
+        _ => Ok(None),
     };
     ledger.close().await;
-    Ok(found)
+    found
+}
+
+/// Returns the run of a report. Returns `None` for the report of a check or rehearsal, or of a run that is not in the ledger.
+async fn run_if_known(ledger: &Ledger, file: &InputFile, report: &Report) -> Result<Option<Run>, Error> {
+    match run_of(ledger, file, report).await {
+        Ok(run) => Ok(Some(run)),
+        Err(Error::Invalid { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Returns the run of an uploaded report. Returns `None` for the report of a check, or of a run that is not in the ledger.
@@ -111,9 +120,9 @@ async fn run_of_uploaded(
                 file.name.display()
             );
             let hint =
-                "hand the report back with all of its sheetport_ columns, or delete all of them to upload a new file";
+                "send the report back with all of its sheetport_ columns, or delete all of them to upload a new file";
             Err(Error::invalid(message, hint))
         }
-        _ => Ok(run_of(ledger, file, &report).await.ok()),
+        _ => run_if_known(ledger, file, &report).await,
     }
 }

@@ -372,7 +372,7 @@ export function problemsStep(app, main, bar) {
   async function apply(choice, isAgain = false) {
     const {kind, to, find} = choice;
     const wanted = cause;
-    const fix = {kind, ...(to !== undefined && to !== null ? {to: String(to)} : {}), ...(find !== undefined ? {find, with: choice.with} : {})};
+    const fix = {kind, ...(to !== undefined && to !== null ? {to} : {}), ...(find !== undefined ? {find, with: choice.with} : {})};
     const revision = app.review.check.revision;
     fixed.clear();
     // The rows may have been checked again meanwhile, and the causes have other numbers then.

@@ -238,7 +238,9 @@ impl RuleReader<'_> {
         let wrong = |why: &str| self.wrong(Some(span.clone()), why);
         let refused: Vec<String> = raw.refused.all().collect();
         let status = match (raw.status, refused.is_empty()) {
-            (Some(status @ 200..=599), _) => StatusCode::from_u16(status).map_err(|_| wrong("this is not a status"))?,
+            (Some(status @ 200..=599), _) => {
+                StatusCode::from_u16(status).map_err(|_| wrong("this is not an HTTP status"))?
+            }
             (None, false) => StatusCode::OK,
             (Some(_), _) => return Err(wrong("`status` is a number from 200 to 599")),
             (None, true) => return Err(wrong("an answer has a `status`, or the texts of `refused`")),

@@ -7,7 +7,7 @@ use crate::sql::{Executor, query, query_as};
 #[derive(Debug)]
 pub(crate) struct ReplaceToken {
     pub(crate) id: String,
-    /// The token that this one replaced. Void from now on: the use of this one shows that it has arrived.
+    /// The token replaced by this one. Revoked now, because using this token proves that the client has received it.
     pub(crate) predecessor: Option<String>,
     /// The time of expiry, in milliseconds since 1970.
     pub(crate) expires_at: i64,

@@ -21,7 +21,7 @@ pub fn unused_amounts(template: &Template, layout: &Layout) -> Vec<(usize, &'sta
     let missing = template
         .rules()
         .zip(&layout.columns)
-        .filter(|(rule, columns)| rule.field.can_be_money() && is_missing(columns, &rule.source));
+        .filter(|(rule, columns)| rule.field.is_money && is_missing(columns, &rule.source));
     let mut missing = missing.map(|(rule, _)| rule).peekable();
     if layout.is_defused || layout.unused.is_empty() || missing.peek().is_none() {
         return Vec::new();

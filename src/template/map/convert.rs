@@ -237,7 +237,7 @@ impl Conversion<'_> {
         let rule = &self.rule.number;
         let Amount { mut number, currency, has_percent_sign, has_word } =
             self.parse_number(value, notation).map_err(Cause::NotANumber)?;
-        if currency.is_some() && !self.rule.field.can_be_money() {
+        if currency.is_some() && !self.rule.field.is_money {
             return Err(Cause::NotANumber(NumberError::Money));
         }
         let without_sign = rule.percent.filter(|percent| {
@@ -296,7 +296,7 @@ impl Conversion<'_> {
             Value::Money(amount, currency) => (*amount, Some(*currency), false),
             Value::Percent(fraction) => (of_percentage(*fraction)?, None, true),
             Value::Formatted(number, shown) => {
-                let is_money = self.rule.field.can_be_money();
+                let is_money = self.rule.field.is_money;
                 match literal::beside(*number, shown, is_money) {
                     // The template converts the number.
                     Err(NumberError::Multiple(_)) if self.rule.number.scale.is_some() => (*number, None, false),

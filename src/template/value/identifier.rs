@@ -1,4 +1,4 @@
-//! Identifiers damaged by a spreadsheet program: turned into a date, shortened to a power of ten, or rounded.
+//! Identifiers damaged by a spreadsheet program: turned into a date, changed to scientific notation, or rounded.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -31,7 +31,7 @@ impl Damage {
     /// Returns the message to follow the value.
     pub(crate) fn message(self) -> &'static str {
         match self {
-            Damage::Exponent => "looks like an identifier shortened to a power of ten",
+            Damage::Exponent => "looks like an identifier that a spreadsheet program changed to scientific notation",
             Damage::Date => "looks like an identifier turned into a date",
             Damage::Rounded => "has more digits than a workbook can store",
             Damage::Invisible => "has characters that nobody sees",

@@ -18,7 +18,7 @@ const MAX_BYTES: usize = 128 << 20;
 const MAX_COMPARED: usize = 20_000;
 
 /// Separator between the parts of a key with several columns. Never part of a cell.
-pub(crate) const KEY_SEPARATOR: char = '\u{1f}';
+const KEY_SEPARATOR: char = '\u{1f}';
 
 /// Values by key: the exact key first, then the key in any case.
 #[derive(Debug)]

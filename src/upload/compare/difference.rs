@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, HashMap};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::server_diff::{MAX_ANSWER, canonical, compared_text};
-use super::service_list::{Connection, ListReader, list_of, listed_name};
+use super::service_list::{Connection, ListReader, list_of};
 use crate::client::pages::{Completeness, Page, object_fields, unescaped};
 use crate::client::{self, fetch};
-use crate::records::{Input, RecordKind, Single, order, transaction};
+use crate::records::{Input, RecordKind, Single, listed_name, order, transaction};
 
 /// Maximum number of records requested one by one.
 const MAX_SINGLE: usize = 50;

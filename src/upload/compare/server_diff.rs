@@ -9,12 +9,12 @@ use std::hash::{BuildHasher, RandomState};
 
 use futures_util::{StreamExt, stream};
 
-use super::service_list::{Connection, ListReader, list_of, listed_name, single_of};
+use super::service_list::{Connection, ListReader, list_of, single_of};
 use crate::client::pages::{Entry, Page, object_fields, unescaped};
 use crate::client::{self, fetch};
 use crate::decimal;
 use crate::ledger::{Disposition, Ledger, Outcome, RecordState, Run, Seq};
-use crate::records::{Field, Input, JsonType, RecordKind, Single};
+use crate::records::{Field, Input, JsonType, RecordKind, Single, listed_name};
 use crate::upload::error::Error;
 use crate::upload::retry::normalize_line_ends;
 

@@ -65,21 +65,6 @@ pub(super) fn single_of(kind: RecordKind) -> Option<(&'static Single, &'static s
     }
 }
 
-/// Returns the name of an input field in lists: `purchase_price` for `purchasePrice`.
-pub(super) fn listed_name(name: &str) -> String {
-    // The inventory's short name has the name of the field in answers.
-    if name == "inventoryId" {
-        return "inventory_uuid".to_owned();
-    }
-    name.chars().fold(String::new(), |mut listed, c| {
-        if c.is_ascii_uppercase() {
-            listed.push('_');
-        }
-        listed.push(c.to_ascii_lowercase());
-        listed
-    })
-}
-
 /// Reads a list from the first page on.
 pub(super) struct ListReader<'a> {
     connection: &'a Connection<'a>,

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::hash::RandomState;
 
 use super::known_texts::{KnownRecord, KnownTexts, NamedColumn, TextColumns};
-use super::service_list::{Connection, ListReader, list_of, listed_name};
+use super::service_list::{Connection, ListReader, list_of};
 use crate::client;
 use crate::client::pages::{Entry, unescaped};
-use crate::records::{JsonType, RecordKind};
+use crate::records::{JsonType, RecordKind, listed_name};
 use crate::sheet::{Row, column_letters};
 use crate::template::Template;
 use crate::template::model::{FieldRule, Source as RuleSource};

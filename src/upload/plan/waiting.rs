@@ -29,8 +29,8 @@ pub(super) struct Incomplete {
 }
 
 impl Incomplete {
-    /// Checks the record and writes its request, unless this was done before: all its rows are known. `part` is that of its
-    /// first row.
+    /// Checks the record and writes its request, once all its rows are known. Later calls return the first result. `part` is the
+    /// part of its first row.
     pub(super) fn finish(&mut self, rows: &RowMapper<'_>, part: usize) -> Box<Finished> {
         self.finished.take().unwrap_or_else(|| {
             let mut finished = Box::default();
@@ -40,8 +40,8 @@ impl Incomplete {
     }
 }
 
-/// Finishes the incomplete ones of `records` on several threads: they have no further rows. `part_of` returns the part with
-/// the first row of a record.
+/// Finishes the incomplete records on several threads, once they have no further rows. `part_of` returns the part with the first
+/// row of a record.
 pub(super) fn finish_all<'w>(
     records: impl Iterator<Item = (Seq, &'w mut Waiting)>,
     rows: &RowMapper<'_>,

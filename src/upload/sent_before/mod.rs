@@ -76,7 +76,7 @@ pub async fn compare(ledger: &Ledger, run: &Run, allowed: &AllowRepeat, now: i64
 }
 
 /// Returns the claims of the started records of a run, computed from its plan. Started records have a stored claim or an outcome
-/// of a request.
+/// of a request. Any record of a block with damaged outcomes may have been sent, and counts as started.
 pub async fn claims(ledger: &Ledger, run: &Run) -> Result<Vec<Claim>, ledger::Error> {
     let scope = Scope::of(run);
     let claimed = ledger.claimed(run.id).await?;
@@ -84,8 +84,16 @@ pub async fn claims(ledger: &Ledger, run: &Run) -> Result<Vec<Claim>, ledger::Er
     let mut from: Seq = 0;
     while let Some(block) = ledger.record_block(run.id, from).await? {
         from = block.end();
-        let outcomes = ledger.outcomes(run.id, block.first..=from - 1).await.unwrap_or_default();
-        let is_started = |seq| claimed.contains(&seq) || outcomes.get(&seq).is_some_and(|outcome| outcome.attempts > 0);
+        let outcomes = match ledger.outcomes(run.id, block.first..=from - 1).await {
+            Ok(outcomes) => Some(outcomes),
+            Err(error) if error.is_damage() => None,
+            Err(error) => return Err(error),
+        };
+        let was_sent = |seq| match &outcomes {
+            Some(outcomes) => outcomes.get(&seq).is_some_and(|outcome| outcome.attempts > 0),
+            None => true,
+        };
+        let is_started = |seq| claimed.contains(&seq) || was_sent(seq);
         let started = creations(&scope, &block).map(|(claim, ..)| claim).filter(|claim| is_started(claim.seq));
         claims.extend(started);
     }

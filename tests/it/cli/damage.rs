@@ -116,3 +116,36 @@ async fn a_lost_outcome_of_an_invoice_becomes_unknown() {
     .unwrap();
     assert_eq!(server.log().len(), 3);
 }
+
+#[tokio::test]
+async fn sent_requests_are_recognized_beside_an_altered_outcome() {
+    let server = Server::start(|_| Reply::Accept).await;
+    let address = server.address.clone();
+    tokio::task::spawn_blocking(move || {
+        let (place, upload) = three_invoices();
+        let run = |args: &[&str], code| {
+            let command = place.sheetport(args.iter().chain(&["--json"])).env("SHEETPORT_BASE_URL", &address);
+            command.secret("SHEETPORT_ACCESS_TOKEN", "access-1").exits(code).json()
+        };
+        run(&upload, 0);
+        alter(&place, "DELETE FROM claim");
+        alter(&place, "UPDATE outcome SET http_status = 201 WHERE seq = 1");
+        run(&["runs", "repair"], 4);
+        place.write("copy.csv", std::fs::read(place.path("i.csv")).unwrap());
+        let again = run(&["upload", "copy.csv", "-t", "t.toml"], 3);
+        assert_eq!(again["sent"], 0, "{again}");
+    })
+    .await
+    .unwrap();
+    assert_eq!(server.log().len(), 3);
+}
+
+#[test]
+fn the_report_of_a_damaged_run_is_not_uploaded_as_a_new_file() {
+    let (place, served) = two_runs();
+    served.sheetport(&place, ["report", "1", "-o", "r.csv"]).exits(0);
+    alter(&place, "UPDATE run SET base_url = 'http://127.0.0.1:9' WHERE id = 1");
+    let uploaded = served.sheetport(&place, ["upload", "r.csv", "-t", "items"]).exits(1);
+    uploaded.says(&["run 1 is damaged in the ledger"]);
+    assert_eq!(served.total(), 1);
+}

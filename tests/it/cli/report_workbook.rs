@@ -114,7 +114,7 @@ fn the_summary_links_to_cells_with_problems() {
         causes[0],
         ["Price", "such as 'free': is not a number", "write a number, or leave the cell blank", "row 2", "row 5"]
     );
-    assert_eq!(causes[1][..2], ["Active", "'yess' is not in the template's map"]);
+    assert_eq!(causes[1][..2], ["Active", "'yess' is not one of the values listed in the template"]);
     assert!(causes[1][2].starts_with("did you mean 'yes'?"), "{causes:?}");
     assert_eq!(causes[2][..2], ["Currency", "'Yen' is not a value that the template allows"]);
 

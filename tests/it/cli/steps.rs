@@ -48,7 +48,7 @@ fn problems_show_the_value_after_the_step_that_changed_it() {
         (3, "Bolt", "after join it is 'Bolt M9'; did you mean 'Bolt M8'?"),
         (4, "five", "after text it is 'five EUR'; write a number"),
         (5, "50", "after scale it is '0.5'; check the number"),
-        (6, "maybe", "the map has 'yes', 'no'"),
+        (6, "maybe", "the listed values are 'yes', 'no'"),
         (7, "X-", "after replace it is blank; fix the cell, or the split"),
     ] {
         let problem = about(&checked, "problems", row);

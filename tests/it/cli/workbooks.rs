@@ -227,7 +227,7 @@ fn identifiers_are_sent_exactly_or_reported_if_digits_are_lost() {
     let check = place.sheetport(["check", "a.xlsx", "-t", "items"]).exits(3);
     check.shows(&[
         "has more digits than a workbook can store  rows 5, 6",
-        "'1.23E+12' looks like an identifier shortened to a power of ten  row 7",
+        "'1.23E+12' looks like an identifier that a spreadsheet program changed to scientific notation  row 7",
     ]);
     served.sheetport(&place, ["upload", "a.xlsx", "-t", "items"]).exits(3);
     place.sheetport(["report", "-o", "report.csv"]).exits(0);

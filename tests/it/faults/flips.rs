@@ -11,7 +11,7 @@ use std::{fs, panic};
 
 use sheetport::client::ConnectOptions;
 use sheetport::client::auth::{AddressOrigin, Credentials, EnvironmentTokens, TokenHome, TokenOrigin};
-use sheetport::ledger::{Ledger, NewRun, PlannedRecord};
+use sheetport::ledger::{Ledger, NewRun, PlannedRecord, RunId};
 use sheetport::operations::{Context, Given, SendOptions, repair_runs, resume};
 use sheetport::records::RecordKind;
 use sheetport::upload;
@@ -172,8 +172,7 @@ async fn interrupted(kind: RecordKind, is_killed: bool, server: &Server, reached
     if is_killed {
         let copied = async {
             reached.notified().await;
-            // The outcomes of the last answers are stored meanwhile.
-            tokio::time::sleep(Duration::from_millis(300)).await;
+            all_stored(&ledger, run).await;
             copy(home.path())
         };
         tokio::select! {
@@ -183,8 +182,7 @@ async fn interrupted(kind: RecordKind, is_killed: bool, server: &Server, reached
     }
     let interrupt = async {
         reached.notified().await;
-        // The last answers are on their way.
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        all_stored(&ledger, run).await;
         Duration::ZERO.into()
     };
     upload::send::send(&work, interrupt, &|_| {}).await.unwrap();
@@ -192,6 +190,16 @@ async fn interrupted(kind: RecordKind, is_killed: bool, server: &Server, reached
     drop(locked);
     ledger.close().await;
     home
+}
+
+/// Waits until the outcomes of all answers are stored.
+async fn all_stored(ledger: &Ledger, run: RunId) {
+    let stored = async {
+        while ledger.accounting(run).await.unwrap().sent < ANSWERED as u64 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), stored).await.unwrap();
 }
 
 fn planned(kind: RecordKind, seq: usize) -> PlannedRecord {

@@ -83,7 +83,10 @@ impl WorkbookRows {
             match connection.next() {
                 Ok(Kind::Rows) => self.unread = connection.body.len(),
                 Ok(Kind::End) => {
-                    self.hidden = serde_json::from_slice(&connection.body).unwrap_or_default();
+                    let Ok(hidden) = serde_json::from_slice(&connection.body) else {
+                        return Err(self.fail(Fault::malformed()));
+                    };
+                    self.hidden = hidden;
                     self.return_process();
                     return Ok(false);
                 }

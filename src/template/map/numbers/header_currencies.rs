@@ -23,7 +23,7 @@ pub(in super::super) fn header_currencies(template: &Template, layout: &Layout) 
 /// Returns the column of a rule for amounts of money from a single column.
 pub(in super::super) fn amount_column(rule: &FieldRule, columns: &Columns) -> Option<usize> {
     match columns {
-        Columns::One(column) if rule.field.can_be_money() => Some(*column),
+        Columns::One(column) if rule.field.is_money => Some(*column),
         _ => None,
     }
 }

@@ -48,7 +48,7 @@ impl NumberSurveyor {
                 for index in layout.columns_of(index) {
                     let column = columns.entry(index).or_default();
                     column.is_evidence |= is_number;
-                    column.is_money |= rule.field.can_be_money();
+                    column.is_money |= rule.field.is_money;
                     column.currency = column.currency.or(of_headers.get(index).copied().flatten());
                 }
             }

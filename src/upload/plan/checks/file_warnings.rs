@@ -77,7 +77,7 @@ pub(in crate::upload::plan) const GUESS: &str = "guess";
 /// Returns a warning for each field guessed by `template infer`.
 pub(in crate::upload::plan) fn guesses(template: &Template, part: &Part) -> Vec<Problem> {
     let warning = |field: &str, column: Option<usize>| {
-        let message = format!("is {field} by a guess of template infer, which nobody has confirmed");
+        let message = format!("was only guessed to be {field}; please confirm it");
         let remedy = format!(
             "if it is right, delete guess = true from {field} in the template; otherwise name the right column"
         );

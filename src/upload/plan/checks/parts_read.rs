@@ -28,7 +28,7 @@ impl<'t> PartsRead<'t> {
         self.firsts.partition_point(|first| *first <= seq) - 1
     }
 
-    pub(in crate::upload::plan) fn mapper_of(&self, seq: Seq) -> &'t Mapper<'t> {
+    fn mapper_of(&self, seq: Seq) -> &'t Mapper<'t> {
         &self.rows.mappers[self.part_of(seq)]
     }
 

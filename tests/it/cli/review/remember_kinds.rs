@@ -14,7 +14,7 @@ fn lost_zeros_are_offered_and_remembered() {
     let next = "SKU,Name,Price\n4300,Bolt,7\n007,Nut,8\n123456,Pin,9\n";
     check(
         "lacks-zeros",
-        &json!({"kind": "pad-zeros", "to": "6"}),
+        &json!({"kind": "pad-zeros", "to": 6}),
         (file, next),
         "price",
         &["000007 8", "004300 7", "123456 9"],
@@ -90,7 +90,7 @@ fn fixes_of_a_workbook_are_remembered() {
     };
     of(
         "lacks-zeros",
-        &json!({"kind": "pad-zeros", "to": "6"}),
+        &json!({"kind": "pad-zeros", "to": 6}),
         &[["004210", "Bolt", "1"], ["4211", "Nut", "2"], ["004212", "Pin", "3"]],
         &[["4300", "Bolt", "7"], ["004301", "Nut", "8"]],
         "price",

@@ -13,7 +13,7 @@ pub(super) use self::package::decrypt_package;
 pub(super) use self::rc4::Rc4Key;
 
 /// The password that Excel uses to encrypt workbooks protected from changes, without asking the user.
-pub(super) const DEFAULT_PASSWORD: &str = "VelvetSweatshop";
+const DEFAULT_PASSWORD: &str = "VelvetSweatshop";
 
 /// Calls `unlock` with Excel's default password and the given password, until one succeeds.
 ///
