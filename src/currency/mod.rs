@@ -1,5 +1,6 @@
 //! Currencies: ISO 4217 codes, and the signs and words beside amounts, listed in `currency.toml`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::LazyLock;
@@ -253,11 +254,31 @@ pub(crate) fn in_header(header: &str) -> Option<CurrencyMark> {
         return None;
     }
     let words = header.split(|c: char| !c.is_alphanumeric()).filter_map(named);
-    let is_plain = |sign: &&Sign| !sign.text.chars().any(char::is_alphabetic);
-    let signs = CURRENCIES.signs.iter().filter(is_plain).filter(|sign| header.contains(&sign.text));
+    let mut rest = Cow::Borrowed(header);
+    let signs = signs_of_headers().filter(|sign| {
+        let is_there = sign.is_in(&rest);
+        if is_there {
+            // The dollar in `R$` is no sign of its own.
+            rest = Cow::Owned(rest.replace(&sign.text, " "));
+        }
+        is_there
+    });
     let mut marks = words.chain(signs.map(CurrencyMark::Sign));
     let first = marks.next()?;
     marks.all(|mark| mark.agrees_with(first)).then_some(first)
+}
+
+/// Returns the signs that are recognized in headers: letters alone, such as `kr`, could be part of a word.
+fn signs_of_headers() -> impl Iterator<Item = &'static Sign> {
+    CURRENCIES.signs.iter().filter(|sign| !sign.text.ends_with(|c: char| c.is_alphabetic() || c == '.'))
+}
+
+impl Sign {
+    /// Whether a text contains this sign, and not as part of a word.
+    fn is_in(&self, text: &str) -> bool {
+        let has_letters = self.text.starts_with(char::is_alphabetic);
+        text.match_indices(&self.text).any(|(at, _)| !has_letters || !text[..at].ends_with(char::is_alphabetic))
+    }
 }
 
 /// Returns a header without the currency of the amounts below, folded to lower-case words: `unit price` for `Unit price (EUR)`
@@ -266,8 +287,9 @@ pub(crate) fn without_currency(header: &str) -> Option<String> {
     in_header(header)?;
     let mut rest: Vec<String> = Vec::new();
     for word in words_of_header(header) {
-        let plain = CURRENCIES.signs.iter().filter(|sign| !sign.text.chars().any(char::is_alphabetic));
-        let word = plain.fold(word.to_owned(), |word, sign| word.replace(&sign.text, ""));
+        let word = signs_of_headers()
+            .filter(|sign| sign.is_in(word))
+            .fold(word.to_owned(), |word, sign| word.replace(&sign.text, ""));
         if !word.is_empty() && named(&word).is_none() {
             rest.push(word.to_lowercase());
         }
@@ -411,6 +433,10 @@ mod tests {
             ("Preis in €", Some("EUR")),
             ("Precio en euros", Some("EUR")),
             ("Price $", Some("USD")),
+            ("Preço (R$)", Some("BRL")),
+            ("Precio MX$", Some("MXN")),
+            ("Price in US$", Some("USD")),
+            ("R$ / €", None),
             ("Preis € / EUR", Some("EUR")),
             ("EUR or USD", None),
             ("All prices", None),
@@ -434,6 +460,7 @@ mod tests {
             ("Precio en euros", Some("precio")),
             ("price_usd", Some("price")),
             ("Price k€", Some("price k")),
+            ("Price (R$)", Some("price")),
             ("Price TEUR", None),
             ("EUR", None),
             ("Price", None),

@@ -31,7 +31,7 @@ pub(super) fn equal(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Conte
         (number, Value::Text(text)) | (Value::Text(text), number)
             if is_number(number)
                 && !matches!(number, Value::Formatted(..))
-                && plain_number(text) == Err(NumberError::NotANumber) =>
+                && (plain_number(text) == Err(NumberError::NotANumber) || is_code(text)) =>
         {
             Ok(false)
         }
@@ -113,6 +113,12 @@ fn key<'a>(operand: &'a Operand<'_>, other: &Operand<'_>, context: &dyn Context)
         },
         Value::Blank | Value::Error(_) => None,
     })
+}
+
+/// Whether a text consists of digits with a leading zero, which are an identifier.
+fn is_code(text: &str) -> bool {
+    let text = text.trim();
+    text.len() > 1 && text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn is_number(value: &Value<'_>) -> bool {

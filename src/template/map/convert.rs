@@ -218,6 +218,8 @@ impl Conversion<'_> {
             if let Some(damage) = identifier::damage(text).or_else(total) {
                 return Err(Cause::Damaged(damage));
             }
+        } else if !accepts && identifier::is_ditto(text) {
+            return Err(Cause::Damaged(identifier::Damage::Ditto));
         }
         check_text(&self.rule.checks, text)?;
         json::text(out, text);

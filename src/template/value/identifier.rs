@@ -25,6 +25,11 @@ pub enum Damage {
     Total,
     /// `1,001`, `R-1,001`: a number with group separators.
     Grouped,
+    /// `1001.0`: a number with a decimal, as written by databases and programs that calculate.
+    Decimal,
+    /// A mark or a word for the value of the row above, such as `〃` or `dto.`.
+    Ditto,
+    LineBreak,
 }
 
 impl Damage {
@@ -38,6 +43,9 @@ impl Damage {
             Damage::Placeholder => "stands for a missing value",
             Damage::Total => "looks like a total of other rows",
             Damage::Grouped => "looks like a number shown with group separators",
+            Damage::Decimal => "looks like an identifier to which a program has added .0",
+            Damage::Ditto => "stands for the value of the row above",
+            Damage::LineBreak => "has a line break",
         }
     }
 
@@ -53,6 +61,12 @@ impl Damage {
                 "format the column in the spreadsheet program without separators and save the file again, remove them with \
                  replace in the template, or set damaged = \"accept\" if they belong to the identifier"
             }
+            Damage::Decimal => {
+                "remove it with replace in the template, as in { pattern = '\\.0$', with = \"\" }, or set damaged = \"accept\" if it \
+                 belongs to the identifier"
+            }
+            Damage::Ditto => "enter the value itself, or leave the cell blank and set fill_down in the template",
+            Damage::LineBreak => "write several identifiers into rows of their own, or remove the line break",
             Damage::Exponent | Damage::Rounded => {
                 "format the column as text and enter the identifier again; this file has lost its digits"
             }
@@ -74,6 +88,8 @@ struct DateForms {
     forms: BTreeMap<String, Vec<String>>,
     /// Words for missing values, in lower case.
     placeholders: Vec<String>,
+    /// Marks and words for the value of the row above, in lower case.
+    ditto: Vec<String>,
 }
 
 static EXPONENT: LazyLock<Regex> = LazyLock::new(|| regex(r"^\d([.,]\d+)?E\+\d{1,3}$"));
@@ -89,6 +105,16 @@ fn date_forms() -> DateForms {
 }
 
 static PLACEHOLDERS: LazyLock<Vec<String>> = LazyLock::new(|| date_forms().placeholders);
+static DITTO: LazyLock<Vec<String>> = LazyLock::new(|| date_forms().ditto);
+static DECIMAL: LazyLock<Regex> = LazyLock::new(|| regex(r"^\d{3,}\.0$"));
+
+/// Returns whether a text stands for the value of the row above.
+pub(crate) fn is_ditto(text: &str) -> bool {
+    /// Length of the longest mark or word, in bytes.
+    const MAX_BYTES: usize = 16;
+    let text = text.trim();
+    text.len() <= MAX_BYTES && DITTO.contains(&text.to_lowercase())
+}
 
 /// Detects damage in a text.
 pub(crate) fn damage(text: &str) -> Option<Damage> {
@@ -100,8 +126,14 @@ pub(crate) fn damage(text: &str) -> Option<Damage> {
     if text.chars().any(|c| c.is_control() && !c.is_whitespace() || is_invisible(c)) {
         return Some(Damage::Invisible);
     }
+    if text.contains(['\n', '\r']) {
+        return Some(Damage::LineBreak);
+    }
     if text.len() <= MAX_BYTES && PLACEHOLDERS.contains(&text.to_lowercase()) {
         return Some(Damage::Placeholder);
+    }
+    if is_ditto(text) {
+        return Some(Damage::Ditto);
     }
     // All patterns need a digit.
     if text.len() > MAX_BYTES || !text.bytes().any(|b| b.is_ascii_digit()) {
@@ -109,6 +141,8 @@ pub(crate) fn damage(text: &str) -> Option<Damage> {
     }
     if is_grouped(text, &CERTAIN_SEPARATORS) {
         Some(Damage::Grouped)
+    } else if DECIMAL.is_match(text) {
+        Some(Damage::Decimal)
     } else if EXPONENT.is_match(text) {
         Some(Damage::Exponent)
     } else if DATE.is_match(text) {
@@ -247,6 +281,14 @@ mod tests {
             ("A4-1,001", None),
             ("1.001", None),
             ("R-1.001", None),
+            ("1001.0", Some(Damage::Decimal)),
+            ("1.0", None),
+            ("1001.05", None),
+            ("〃", Some(Damage::Ditto)),
+            ("Dto.", Some(Damage::Ditto)),
+            ("dto-5", None),
+            ("A1\nA2", Some(Damage::LineBreak)),
+            ("A1\n", None),
         ] {
             assert_eq!(damage(text), expected, "{text}");
         }

@@ -1,8 +1,9 @@
 //! Regular expressions of templates, with limits on their memory.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
-use regex::{Regex, RegexBuilder};
+use regex::{Captures, Regex, RegexBuilder};
 
 use super::budget::{Budget, Exceeded};
 
@@ -48,19 +49,31 @@ pub(in crate::template) fn replace_all<'t>(
 ) -> Result<Cow<'t, str>, Exceeded> {
     budget.step(text.len())?;
     let mut replaced: Option<String> = None;
+    let with = delimited(with);
     let mut at = 0;
     for captures in pattern.captures_iter(text) {
         let Some(whole) = captures.get(0) else { continue };
         let replaced = replaced.get_or_insert_default();
-        budget.text(whole.start() - at + longest(with, whole.len()))?;
+        budget.text(whole.start() - at + longest(&with, whole.len()))?;
         replaced.push_str(&text[at..whole.start()]);
-        captures.expand(with, replaced);
+        captures.expand(&with, replaced);
         at = whole.end();
     }
     let Some(mut replaced) = replaced else { return Ok(Cow::Borrowed(text)) };
     budget.text(text.len() - at)?;
     replaced.push_str(&text[at..]);
     Ok(Cow::Owned(replaced))
+}
+
+/// Puts the numbers of groups in braces where a letter or an underscore follows: the crate would read `$1mm` as a group named `1mm`.
+fn delimited(with: &str) -> Cow<'_, str> {
+    // Two dollars are one as text.
+    static GROUP: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\$\$|\$(\d+)([\p{L}_])").expect("the pattern is valid"));
+    GROUP.replace_all(with, |found: &Captures<'_>| match (found.get(1), found.get(2)) {
+        (Some(number), Some(next)) => format!("${{{}}}{}", number.as_str(), next.as_str()),
+        _ => "$$".to_owned(),
+    })
 }
 
 /// Returns the greatest length of a replacement for a match of this length. Groups are parts of the match.
@@ -88,6 +101,15 @@ mod tests {
         ] {
             let expected = Regex::new(pattern).expect("a pattern").replace_all(text, with).into_owned();
             assert_eq!(replaced(pattern, text, with), Ok(expected), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn letters_after_a_group_are_text() {
+        for (with, expected) in
+            [("$1mm", "8mm"), ("$1_$1", "8_8"), ("$1é", "8é"), ("$$1g", "$1g"), ("$1", "8"), ("$1-$$", "8-$")]
+        {
+            assert_eq!(replaced("M([0-9]+)", "M8", with).as_deref(), Ok(expected), "{with}");
         }
     }
 

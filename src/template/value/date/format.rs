@@ -485,8 +485,8 @@ pub(super) mod tests {
         };
         for (pattern, text, words) in [
             ("DD.MM.YYYY", "31.02.2025", "does not exist: February 2025 has 28 days"),
-            ("DD.MM.YYYY", "00.00.0000", "is a placeholder for an unknown date"),
-            ("DD.MM.YYYY", "31.12.9999", "is a placeholder for an unknown date"),
+            ("DD.MM.YYYY", "00.00.0000", "is a placeholder for an unknown date, or has an impossible year"),
+            ("DD.MM.YYYY", "31.12.9999", "is a placeholder for an unknown date, or has an impossible year"),
             ("DD.MM.YYYY", "12.31.2025", "has 31 as the month"),
             ("DD.MM.YYYY", "32.12.2025", "has 32 as the day"),
             ("DD.MM.YYYY HH:mm", "31.12.2025 24:00", "has 24 as the hour"),

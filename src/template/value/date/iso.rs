@@ -69,9 +69,10 @@ pub fn to_iso(date: ParsedDate, time_zone: Option<&TimeZone>) -> Result<String, 
     }
 }
 
-/// Returns whether programs use this date as a placeholder for an unknown date.
+/// Returns whether programs use this date as a placeholder for an unknown date, or no document of a business can have it: a year
+/// without its century, or of another calendar, such as 2569.
 pub(super) fn is_placeholder(date: civil::Date) -> bool {
-    matches!((date.year(), date.month(), date.day()), (9999.., ..) | (..=1, ..) | (1899, 12, 30 | 31))
+    matches!((date.year(), date.month(), date.day()), (2200.., ..) | (..=1899, ..) | (1900 | 1970, 1, 1))
 }
 
 impl fmt::Display for ParsedDate {

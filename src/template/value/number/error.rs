@@ -33,6 +33,9 @@ pub enum NumberError {
     /// A number format shows words instead of the number.
     #[error("contains a number, for which its number format shows words")]
     ShownAsText,
+    /// A number format shows nothing.
+    #[error("contains a number that its number format hides")]
+    Hidden,
     /// The field is a count or a rate.
     #[error("has a currency, and this field is not an amount of money")]
     Money,
@@ -80,6 +83,7 @@ impl NumberError {
             NumberError::ShownOther => {
                 "format the column as a plain number, such as 0.00, and check that it is the number that is meant"
             }
+            NumberError::Hidden => "show the number with another number format, or delete the content of the cell",
             NumberError::ShownAsText => "enter the number that is meant, or delete the content of the cell",
             NumberError::Money => "use the column with the count, or remove the currency",
         }

@@ -87,7 +87,11 @@ fn around(number: Decimal, shown: &str) -> Result<[&str; 2], NumberError> {
         }
         (from, has_digits) = (end, true);
     }
-    Err(if has_digits { NumberError::ShownOther } else { NumberError::ShownAsText })
+    Err(match has_digits {
+        true => NumberError::ShownOther,
+        false if shown.trim().is_empty() => NumberError::Hidden,
+        false => NumberError::ShownAsText,
+    })
 }
 
 /// Strips the currency of a word such as `T€`.
@@ -149,6 +153,7 @@ mod tests {
         }
         assert_eq!(read("5000", "5"), Err(NumberError::ShownOther));
         assert_eq!(read("0", "on request"), Err(NumberError::ShownAsText));
+        assert_eq!(read("0", " "), Err(NumberError::Hidden));
         assert_eq!(read("2065551234", "(206) 555-1234"), Err(NumberError::ShownOther));
     }
 

@@ -19,6 +19,9 @@ type Content = Option<Pattern>;
 impl LiteralFormat {
     /// Returns `None` for formats without such text.
     pub(crate) fn parse(code: &str) -> Option<LiteralFormat> {
+        if code.is_empty() {
+            return None;
+        }
         let literal = |section: Section<Content>| Section {
             condition: section.condition,
             content: section.content.filter(Pattern::matters),
@@ -89,6 +92,9 @@ mod tests {
     fn words_instead_of_a_number_are_shown() {
         check("0.00;-0.00;\"on request\"", 0.0, Some("on request"));
         check("0.00;-0.00;\"on request\"", 1.0, None);
+        check("0.00;-0.00;", 0.0, Some(""));
+        check(";;;", 12.9, Some(""));
+        check("0;-0;;@", 0.0, Some(""));
         check("\"yes\";;\"no\"", 1.0, Some("yes"));
         check("[=0]\"sold out\";0", 0.0, Some("sold out"));
         check("[>9]\"many\";0\" pcs\"", 5.0, Some("5 pcs"));
@@ -122,7 +128,6 @@ mod tests {
             "[h]:mm\" h\"",
             "hh\" o'clock\"",
             "@\" x\"",
-            ";;;",
             "",
         ];
         for code in codes {

@@ -61,7 +61,10 @@ impl Pattern {
         let is_literal = |piece: &Piece| matches!(piece, Piece::Literal(_));
         let pieces: Vec<Piece> = self.pieces().collect();
         let Some(first) = pieces.iter().position(|piece| !is_literal(piece)) else {
-            return pieces.iter().any(|piece| matches!(piece, Piece::Literal(c) if c.is_alphanumeric()));
+            // Words instead of the number, or nothing at all.
+            let is_blank = |piece: &Piece| matches!(piece, Piece::Literal(c) if c.is_whitespace());
+            let is_word = |piece: &Piece| matches!(piece, Piece::Literal(c) if c.is_alphanumeric());
+            return pieces.iter().any(is_word) || pieces.iter().all(is_blank);
         };
         let last = pieces.iter().rposition(|piece| !is_literal(piece)).unwrap_or(first);
         let has = |pieces: &[Piece], ignored: &str| {
