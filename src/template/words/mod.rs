@@ -106,6 +106,12 @@ pub(super) struct KindWords {
 pub(super) struct FieldWords {
     /// Names of lists in the files of the languages.
     pub names: Vec<String>,
+    /// Lists of names that often mean something else.
+    #[serde(default)]
+    pub doubtful: Vec<String>,
+    /// Lists of names of numbers without a field, beside which a doubtful name means something else.
+    #[serde(default)]
+    pub ruled_out_by: Vec<String>,
     modifiers: Vec<String>,
     pub values: ValueKind,
 }
@@ -121,6 +127,7 @@ struct LanguageFile {
     other_topics: Vec<String>,
     withdrawn: Vec<String>,
     status_values: Vec<String>,
+    payment_values: Vec<String>,
     placeholder_headers: Vec<String>,
     yes_no: Vec<(String, String)>,
     /// Headers of amounts of a whole line or record.
@@ -233,10 +240,14 @@ impl Vocabulary {
         self.fields.kinds.get(kind.name()).expect("a test checks that fields.toml has every kind of record")
     }
 
-    /// Returns the names of a field, list by list, and each list language by language.
+    /// Returns all names of a field.
     pub(super) fn names(&'static self, field: &'static FieldWords) -> impl Iterator<Item = &'static ColumnTitle> {
-        let lists = field.names.iter();
-        lists.flat_map(|list| self.names.iter().filter_map(move |(_, lists)| lists.get(list))).flatten()
+        self.names_in(&field.names).chain(self.names_in(&field.doubtful))
+    }
+
+    /// Returns the names of lists, list by list, and each list language by language.
+    pub(super) fn names_in(&'static self, lists: &'static [String]) -> impl Iterator<Item = &'static ColumnTitle> {
+        lists.iter().flat_map(|list| self.names.iter().filter_map(move |(_, lists)| lists.get(list))).flatten()
     }
 
     #[cfg(test)]
@@ -274,6 +285,12 @@ impl Vocabulary {
     pub(super) fn is_status(&self, cell: &str) -> bool {
         let cell = cell.to_lowercase();
         self.all(|file| &file.status_values).any(|word| word == cell)
+    }
+
+    /// Whether a cell says whether something has been paid for.
+    pub(super) fn is_payment(&self, cell: &str) -> bool {
+        let cell = cell.trim().to_lowercase();
+        self.all(|file| &file.payment_values).any(|word| word == cell)
     }
 
     /// Whether a word is part of a placeholder such as `Column 1`.
@@ -352,7 +369,7 @@ mod tests {
     }
 
     /// Lists of names that a language may lack, because other lists or the English words suffice.
-    const OPTIONAL: [&str; 11] = [
+    const OPTIONAL: [&str; 12] = [
         "external_id",
         "contact",
         "inventory",
@@ -363,6 +380,7 @@ mod tests {
         "generic_order_number",
         "order_line_item",
         "order_line_item_name",
+        "quantity_change",
         "unit_cost",
     ];
 
@@ -371,7 +389,7 @@ mod tests {
         let mut used = HashSet::new();
         for kind in vocabulary().fields.kinds.values() {
             for field in kind.fields.values().chain(kind.lines.values()).chain(&kind.group) {
-                used.extend(field.names.iter().cloned());
+                used.extend(field.names.iter().chain(&field.doubtful).chain(&field.ruled_out_by).cloned());
                 for set in &field.modifiers {
                     assert!(vocabulary().modifiers.contains_key(set), "{set}");
                 }
@@ -386,7 +404,8 @@ mod tests {
             let missing = used.iter().filter(|list| !file.names.contains_key(*list));
             let missing: Vec<_> = missing.filter(|list| !OPTIONAL.contains(&list.as_str())).collect();
             assert!(missing.is_empty(), "{language} has no names for {missing:?}");
-            for words in [&file.total_headers, &file.status_values, &file.net_words, &file.other_topics] {
+            let lists = [&file.total_headers, &file.status_values, &file.net_words, &file.other_topics];
+            for words in lists.into_iter().chain([&file.payment_values]) {
                 assert!(!words.is_empty(), "{language}");
             }
             assert!(!file.yes_no.is_empty() && total_rows::has_language(language), "{language}");
@@ -414,7 +433,7 @@ mod tests {
             for (_, words) in tables(*kind) {
                 let mut seen: BTreeMap<(Language, &str), (&str, &str)> = BTreeMap::new();
                 for (field, words) in words {
-                    for list in &words.names {
+                    for list in words.names.iter().chain(&words.doubtful) {
                         for (language, lists) in &vocabulary().names {
                             let certain = lists.get(list).into_iter().flatten().filter(|title| title.certainty >= 0.85);
                             for title in certain {
