@@ -298,10 +298,12 @@ impl Vocabulary {
         self.all(|file| &file.placeholder_headers).any(|known| known == word)
     }
 
-    /// Returns "no" for "yes" in the same language, and the other way round.
-    pub(super) fn opposite(&self, cell: &str) -> Option<&str> {
+    /// Returns "no" for "yes" in the same language, and the other way round. A word of several languages, such as "ja", is
+    /// one of the sheet's language first.
+    pub(super) fn opposite(&self, cell: &str, language: Option<Language>) -> Option<&str> {
         let cell = cell.to_lowercase();
-        self.languages.iter().flat_map(|(_, file)| &file.yes_no).find_map(|(yes, no)| match &cell {
+        let own = self.languages.iter().filter(|(known, _)| Some(*known) == language);
+        own.chain(&self.languages).flat_map(|(_, file)| &file.yes_no).find_map(|(yes, no)| match &cell {
             cell if cell == yes => Some(no.as_str()),
             cell if cell == no => Some(yes.as_str()),
             _ => None,
@@ -341,6 +343,7 @@ fn normalized<'a>(texts: impl IntoIterator<Item = &'a String>) -> HashSet<String
 
 #[cfg(test)]
 mod tests {
+    use super::super::value::boolean;
     use super::*;
     use crate::records::Field;
 
@@ -454,13 +457,47 @@ mod tests {
     }
 
     #[test]
+    fn yes_and_no_of_every_language_are_understood() {
+        for (language, file) in &vocabulary().languages {
+            let (yes, no) = &file.yes_no[0];
+            assert_eq!((boolean::parse(yes), boolean::parse(no)), (Some(true), Some(false)), "{language}");
+            for (yes, no) in &file.yes_no {
+                assert!(boolean::parse(yes) != Some(false) && boolean::parse(no) != Some(true), "{language}: {yes}");
+            }
+        }
+    }
+
+    #[test]
+    fn headers_of_withdrawn_items_are_names_of_the_status() {
+        let words = vocabulary();
+        let active = &words.kind(RecordKind::Item).fields["status"];
+        for header in [
+            "Utgått",
+            "Vervallen",
+            "Wycofany",
+            "Vyřazeno",
+            "Descontinuado",
+            "Fuori produzione",
+            "Üretimden kalktı",
+            "Снят с производства",
+            "단종",
+        ] {
+            let joined = normalize::words(header).concat();
+            assert!(words.names(active).any(|name| name.joined == joined), "{header} is a name");
+            let mut withdrawn = words.withdrawn().map(|word| normalize::words(word).concat());
+            assert!(withdrawn.any(|word| word == joined), "{header} means withdrawn");
+        }
+    }
+
+    #[test]
     fn words_are_read_from_the_files() {
         let words = vocabulary();
         assert!(words.is_status("Draft") && !words.is_status("bolt"));
         assert_eq!(
-            (words.opposite("JA"), words.opposite("no"), words.opposite("x")),
+            (words.opposite("JA", None), words.opposite("no", None), words.opposite("x", None)),
             (Some("nein"), Some("yes"), None)
         );
+        assert_eq!((words.opposite("Ja", Some("sv")), words.opposite("no", Some("it"))), (Some("nej"), Some("sì")));
         let price = &words.kind(RecordKind::Item).fields["price"];
         let first = words.names(price).next().expect("a name");
         assert_eq!((first.text.as_str(), first.certainty, first.language), ("price", 1.0, "en"));
