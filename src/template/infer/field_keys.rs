@@ -5,7 +5,7 @@ use super::super::value::boolean;
 use super::super::value::date::{AmbiguousDates, Detected, Detector, MixedDates};
 use super::super::value::locale::order_of;
 use super::super::words::amounts::{PriceUnit, is_price_unit_column, price_unit};
-use super::super::words::{ValueKind, vocabulary};
+use super::super::words::{Language, ValueKind, vocabulary};
 use super::assign_columns::{Assignment, Assignments, Computed};
 use super::column_profile::ColumnProfile;
 use super::column_values::is_tax_rate;
