@@ -387,6 +387,8 @@ impl<'a> Candidate<'a> {
             MatchKind::Exact => true,
             _ => name_match.kind != MatchKind::Exact && doubtful.score >= name_match.score,
         });
+        // "Quantity in" beside "Quantity out" is only half of the movements.
+        let is_doubtful = is_doubtful || name_match.kind != MatchKind::Exact && slot.ruled_out_by.has_name(header);
         if is_doubtful {
             score = score.min(SURE - 0.01);
         }
