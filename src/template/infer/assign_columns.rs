@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 
 use super::super::model::Place;
 use super::super::words::amounts::{PriceUnit, price_unit};
-use super::super::words::{Language, ValueKind};
+use super::super::words::{Language, ValueKind, vocabulary};
 use super::column_relations::{is_of_record, line_totals};
 use super::column_values::{Guess, fit, guess, guess_group, is_tax_rate};
 use super::header_match::{MatchKind, NameMatch};
@@ -70,6 +70,8 @@ struct Candidate<'a> {
     column: &'a Column,
     score: f64,
     name_match: NameMatch,
+    /// The name often means something else.
+    is_doubtful: bool,
 }
 
 impl<'a> Assignments<'a> {
@@ -79,6 +81,7 @@ impl<'a> Assignments<'a> {
         drop_amounts_of_others(&mut candidates, slots, columns);
         let named = candidates.iter().filter(|candidate| candidate.score >= LIKELY);
         let named = named.map(|candidate| candidate.column.index).collect();
+        drop_doubtful(&mut candidates, columns);
         let mut assigned = Assignments { slots, columns, list: Vec::new(), computed: Vec::new(), named, language };
         assigned.assign_as_before(previous);
         for candidate in candidates.iter().filter(|candidate| candidate.score >= MIN_SCORE) {
@@ -215,7 +218,7 @@ impl<'a> Assignments<'a> {
         if slot.field.is_none() || is_order_number {
             return guess_group(&column.profile, self.columns.iter().map(|column| &column.profile));
         }
-        guess(slot.values, &column.profile)
+        guess(slot.values, &column.profile).filter(|_| !slot.ruled_out_by.has_name(&column.header))
     }
 
     /// Whether the column is free, and its header has no known meaning.
@@ -318,7 +321,7 @@ fn drop_amounts_of_others(candidates: &mut Vec<Candidate<'_>>, slots: &Slots, co
         None => best(&|slot| slot.place == Place::Record && slot.is_field("externalId")),
     };
     let totals = quantity.map_or(Vec::new(), |quantity| line_totals(columns, quantity));
-    candidates.retain_mut(|Candidate { slot, column, score, name_match }| match slot.values {
+    candidates.retain_mut(|Candidate { slot, column, score, name_match, .. }| match slot.values {
         ValueKind::Price => !totals.contains(&column.index),
         ValueKind::TaxAmount if slot.place == Place::Line => {
             let Some(record) = record else { return true };
@@ -335,6 +338,18 @@ fn drop_amounts_of_others(candidates: &mut Vec<Candidate<'_>>, slots: &Slots, co
         _ => true,
     });
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+}
+
+/// Removes candidates with a doubtful name, such as the balance of a stock for the quantity of a movement, if the sheet has a
+/// column with a better name for the field, or numbers that the doubtful ones result from.
+fn drop_doubtful(candidates: &mut Vec<Candidate<'_>>, columns: &[Column]) {
+    let better = candidates.iter().filter(|candidate| !candidate.is_doubtful && candidate.score >= MIN_SCORE);
+    let better: Vec<usize> = better.map(|candidate| candidate.slot.index).collect();
+    candidates.retain(|Candidate { slot, column, is_doubtful, .. }| {
+        let is_other = |other: &&Column| other.index != column.index && other.profile.is_numeric();
+        let is_ruled_out = || columns.iter().filter(is_other).any(|other| slot.ruled_out_by.has_name(&other.header));
+        !*is_doubtful || !(better.contains(&slot.index) || is_ruled_out())
+    });
 }
 
 impl<'a> Candidate<'a> {
@@ -366,8 +381,22 @@ impl<'a> Candidate<'a> {
             ValueKind::Reference if is_line && name_match.certainty <= VAGUE && profile.is_numeric() => 0.5,
             _ => 1.0,
         };
-        let score = name_match.score * factor * fit(slot.values, profile);
-        Some(Candidate { slot, column, score, name_match })
+        let mut score = name_match.score * factor * fit(slot.values, profile);
+        let doubtful = slot.doubtful.best_match(header, language);
+        let is_doubtful = doubtful.is_some_and(|doubtful| match doubtful.kind {
+            MatchKind::Exact => true,
+            _ => name_match.kind != MatchKind::Exact && doubtful.score >= name_match.score,
+        });
+        // "Quantity in" beside "Quantity out" is only half of the movements.
+        let is_doubtful = is_doubtful || name_match.kind != MatchKind::Exact && slot.ruled_out_by.has_name(header);
+        if is_doubtful {
+            score = score.min(SURE - 0.01);
+        }
+        // The status of an order can be about its payment.
+        if slot.is_field("deliveryStatus") && profile.values.iter().any(|(value, _)| vocabulary().is_payment(value)) {
+            score = score.min(LIKELY - 0.01);
+        }
+        Some(Candidate { slot, column, score, name_match, is_doubtful })
     }
 
     fn is_for(&self, assignment: &Assignment<'_>) -> bool {

@@ -5,7 +5,7 @@ use super::super::value::boolean;
 use super::super::value::date::{AmbiguousDates, Detected, Detector, MixedDates};
 use super::super::value::locale::order_of;
 use super::super::words::amounts::{PriceUnit, is_price_unit_column, price_unit};
-use super::super::words::{ValueKind, vocabulary};
+use super::super::words::{Language, ValueKind, vocabulary};
 use super::assign_columns::{Assignment, Assignments, Computed};
 use super::column_profile::ColumnProfile;
 use super::column_values::is_tax_rate;
@@ -74,7 +74,8 @@ impl Evidence<'_> {
         let mut draft = Draft { proposal, warnings: Vec::new() };
         draft.bad_numbers(slot.values, column);
         let previous = self.previous_rule(assignment, field);
-        let is_open = |keys: &[&str]| !previous.is_some_and(|rule| rule.has_step(keys));
+        let steps = previous.map_or(Vec::new(), |rule| rule.steps_for(self.sample, column));
+        let is_open = |keys: &[&str]| !steps.iter().any(|step| keys.contains(&step.key.as_str()));
         match slot.values {
             ValueKind::Identifier => {
                 draft.identifier(column);
@@ -93,9 +94,9 @@ impl Evidence<'_> {
             ValueKind::Date if is_open(&["format"]) => self.date(&mut draft, column),
             _ => {}
         }
-        if let Some(rule) = previous {
+        if previous.is_some() {
             draft.proposal.trim = false;
-            draft.proposal.keys.extend(rule.steps.iter().map(Step::line));
+            draft.proposal.keys.extend(steps.into_iter().map(Step::line));
         }
         draft
     }
@@ -172,7 +173,18 @@ impl Evidence<'_> {
     /// Converts prices in parts or multiples of the currency, and prices of several pieces.
     fn price_unit(&self, draft: &mut Draft, column: &Column) {
         let label = &column.label;
+        let is_unit = |other: &&Column| {
+            is_price_unit_column(&other.label) && !self.assignments.has_column(other.index) && other.profile.filled > 0
+        };
+        let is_one = |unit: &Column| {
+            let mut amounts = unit.profile.amounts.iter().flatten();
+            unit.profile.numbers == unit.profile.filled && amounts.all(|amount| *amount == 1.0)
+        };
+        let unit = self.sample.columns.iter().find(is_unit).filter(|unit| !is_one(unit));
         match price_unit(label) {
+            // "Price/100" says the same as the column of price units.
+            Some(PriceUnit::Scale { words, .. })
+                if unit.is_some() && words.starts_with(|c: char| c.is_ascii_digit()) => {}
             Some(PriceUnit::Scale { factor, words }) => {
                 draft.comment(format!("The header says '{words}': every number is multiplied by {factor}."));
                 draft.key(format!("scale = {factor}"));
@@ -186,14 +198,7 @@ impl Evidence<'_> {
             }
             None => {}
         }
-        let is_unit = |other: &&Column| {
-            is_price_unit_column(&other.label) && !self.assignments.has_column(other.index) && other.profile.filled > 0
-        };
-        let Some(unit) = self.sample.columns.iter().find(is_unit) else { return };
-        let amounts = &unit.profile.amounts;
-        if amounts.iter().flatten().all(|amount| *amount == 1.0) && unit.profile.numbers == unit.profile.filled {
-            return;
-        }
+        let Some(unit) = unit else { return };
         draft.comment(format!("'{}' says how many pieces the price is for.", unit.label));
         draft.guess();
         match (&column.name, &unit.name) {
@@ -213,7 +218,9 @@ impl Evidence<'_> {
         let profile = &column.profile;
         if profile.is_yes_no() && self.kind == RecordKind::Item {
             draft.comment("Values sent for those in the sheet. Change the right side to the words of your workspace.");
-            let map = map(active_words(column).iter().map(|(from, to)| (from.as_str(), quoted(to))));
+            let map = map(active_words(column, self.assignments.language)
+                .iter()
+                .map(|(from, to)| (from.as_str(), quoted(to))));
             draft.key(format!("map = {map}"));
             return;
         }
@@ -311,14 +318,16 @@ fn currency_in_cells(prices: &[&Column]) -> Option<(CurrencyHint, String)> {
     is_only.then(|| (currency.clone(), "written beside the prices".to_owned()))
 }
 
-/// Returns each yes and no of a column, and the opposite of each, with the corresponding status.
-fn active_words(column: &Column) -> Vec<(String, &'static str)> {
+/// Returns each yes and no of a column, and the opposite of a single one, with the corresponding status.
+fn active_words(column: &Column, language: Option<Language>) -> Vec<(String, &'static str)> {
     let yes_is_active = !column.header.contains_any(vocabulary().withdrawn());
+    let mut meanings = column.profile.values.iter().filter_map(|(value, _)| boolean::parse(value));
+    let has_both = meanings.next().is_some_and(|first| meanings.any(|other| other != first));
     let mut words: Vec<(String, &str)> = Vec::new();
     for (value, _) in &column.profile.values {
         let Some(is_yes) = boolean::parse(value) else { continue };
         let is_upper_case = value.chars().any(char::is_alphabetic) && !value.chars().any(char::is_lowercase);
-        let opposite = vocabulary().opposite(value);
+        let opposite = vocabulary().opposite(value, language).filter(|_| !has_both);
         let opposite = opposite.map(|word| if is_upper_case { word.to_uppercase() } else { word.to_owned() });
         for (word, is_yes) in [(Some(value.clone()), is_yes), (opposite, !is_yes)] {
             let Some(word) = word else { continue };

@@ -197,6 +197,16 @@ impl FieldNames {
         }
     }
 
+    /// Normalizes names from these lists only.
+    pub(super) fn of_lists(lists: &'static [String], field: &'static FieldWords, kind: RecordKind) -> FieldNames {
+        FieldNames {
+            names: vocabulary().names_in(lists).map(Cow::Borrowed).collect(),
+            unmistakable: HashSet::new(),
+            modifiers: vocabulary().modifiers(field, kind),
+            own_name_only: lists.is_empty(),
+        }
+    }
+
     /// Returns an empty list, for fields with columns from earlier templates only.
     pub(super) fn none() -> FieldNames {
         FieldNames { names: Vec::new(), unmistakable: HashSet::new(), modifiers: HashSet::new(), own_name_only: true }

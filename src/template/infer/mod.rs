@@ -17,6 +17,8 @@ mod column_relations;
 mod column_values;
 mod context;
 mod currency_hint;
+#[cfg(test)]
+mod doubt_tests;
 mod extra_rows;
 mod field_keys;
 mod fill_down;

@@ -1,12 +1,17 @@
 //! The user's earlier templates: their assignments, with every step of each field.
 
 use super::super::model::{ColumnName, Constant, FieldRule, Place, RowTest, Source, Template, same_header};
-use super::sample::Column;
+use super::super::value::date::DateFormat;
+use super::sample::{Column, Sample};
 use super::slots::{Slot, Slots};
 use crate::records::{Field, RecordKind};
+use crate::sheet::Cell;
 
 /// Keys of a field for its source or origin. All other keys are steps.
 const SOURCE_KEYS: [&str; 5] = ["column", "columns", "text", "value", "guess"];
+
+/// Steps that change the text of a cell before it is read as a date.
+const CHANGING_KEYS: [&str; 4] = ["replace", "split", "map", "lookup"];
 
 /// An earlier template of the user.
 #[derive(Clone, Debug)]
@@ -200,9 +205,12 @@ impl PreviousRule {
         self.parameter.as_ref().map(Step::line)
     }
 
-    /// Whether the rule has one of these steps.
-    pub(super) fn has_step(&self, keys: &[&str]) -> bool {
-        self.steps.iter().any(|step| keys.contains(&step.key.as_str()))
+    /// Returns the steps, without formats of dates that fit no cell of the column.
+    pub(super) fn steps_for(&self, sample: &Sample, column: &Column) -> Vec<&Step> {
+        // The formats are for what the other steps make of a cell.
+        let is_changed = self.steps.iter().any(|step| CHANGING_KEYS.contains(&step.key.as_str()));
+        let fits = |step: &&Step| is_changed || step.key != "format" || fits_dates(&step.value, sample, column);
+        self.steps.iter().filter(fits).collect()
     }
 }
 
@@ -215,6 +223,23 @@ impl Step {
     pub(super) fn line(&self) -> String {
         format!("{} = {}", self.key, self.value)
     }
+}
+
+/// Whether one of the formats fits a cell of the column, or no cell needs a format.
+fn fits_dates(formats: &str, sample: &Sample, column: &Column) -> bool {
+    let value =
+        format!("format = {formats}").parse::<toml::Table>().ok().and_then(|table| table.get("format").cloned());
+    let patterns = match value {
+        Some(toml::Value::Array(patterns)) => patterns,
+        value => value.into_iter().collect(),
+    };
+    let formats: Vec<DateFormat> =
+        patterns.iter().filter_map(|pattern| DateFormat::parse(pattern.as_str()?).ok()).collect();
+    let cells = sample.rows.iter().map(|row| row.get(column.index));
+    let is_text = |cell: &Cell<'_>| matches!(cell, Cell::Text(text) if !text.trim().is_empty());
+    let mut texts =
+        cells.filter(|cell| is_text(cell) || matches!(cell, Cell::Number(_) | Cell::Rounded(..))).peekable();
+    texts.peek().is_none() || texts.any(|cell| formats.iter().any(|format| format.parse_date(&cell.shown()).is_ok()))
 }
 
 /// Returns the column as in binding: the first name in the header, unless two columns have the same.
@@ -295,6 +320,10 @@ value = "CHF"
 "#;
 
     fn proposed(earlier: &str, sheet: &str) -> Proposal {
+        proposed_as(RecordKind::Item, earlier, sheet)
+    }
+
+    fn proposed_as(kind: RecordKind, earlier: &str, sheet: &str) -> Proposal {
         let template = load("mine.toml", earlier, &no_tables).expect("a template");
         let previous = vec![PreviousTemplate::new("mine.toml", &template)];
         let rows = sheet.lines().enumerate().map(|(index, line)| {
@@ -303,8 +332,24 @@ value = "CHF"
             line.split('|').for_each(|cell| row.push(if cell.is_empty() { Cell::Blank } else { Cell::Text(cell) }));
             row
         });
-        let sample = Sample::new(rows.collect(), RecordKind::Item);
-        propose(RecordKind::Item, &sample, &Context { file: "sheet.csv".to_owned(), previous, ..Context::default() })
+        let sample = Sample::new(rows.collect(), kind);
+        propose(kind, &sample, &Context { file: "sheet.csv".to_owned(), previous, ..Context::default() })
+    }
+
+    #[test]
+    fn a_format_of_dates_is_carried_over_if_it_fits_a_cell() {
+        let earlier = "record = \"order\"\n[fields.externalId]\ncolumn = \"Nr\"\n\
+                       [fields.orderAt]\ncolumn = \"Datum\"\nformat = [\"DD.MM.YYYY\", \"D/M/YYYY\"]\ntime_zone = \"UTC\"\n";
+        let formats = |dates: [&str; 2]| -> Vec<String> {
+            let [one, other] = dates;
+            let found = proposed_as(RecordKind::Order, earlier, &format!("Nr|Datum\n7|{one}\n8|{other}"));
+            assert!(found.toml.contains("time_zone = \"UTC\""), "{}", found.toml);
+            found.toml.lines().filter(|line| line.starts_with("format")).map(str::to_owned).collect()
+        };
+        let both = ["format = [\"DD.MM.YYYY\", \"D/M/YYYY\"]".to_owned()];
+        assert_eq!(formats(["31.01.2026", "2026-02-01"]), both);
+        assert_eq!(formats(["", ""]), both);
+        assert_eq!(formats(["2026/01/31", "2026/02/01"]), ["format = \"YYYY/MM/DD\""]);
     }
 
     #[test]

@@ -82,6 +82,19 @@ fn a_column_of_price_units_divides_the_price() {
 }
 
 #[test]
+fn a_price_of_several_pieces_is_divided_once() {
+    let found = proposed("Artikelnr|Bezeichnung|Preis/100|Preiseinheit\nA1|Bolzen|12,50|100\nA2|Mutter|3,00|100");
+    assert!(found.toml.contains("divided_by(row['Preiseinheit'], 4)"), "{}", found.toml);
+    assert!(!found.toml.contains("scale"), "{}", found.toml);
+    assert!(found.toml.contains("price = 0.125"), "{}", found.toml);
+    // Cents are a part of the currency, and not a number of pieces.
+    let found = proposed("Artikelnr|Bezeichnung|Preis in Cent|PE\nA1|Bolzen|1250|100\nA2|Mutter|300|100");
+    assert!(found.toml.contains("scale = 0.01") && found.toml.contains("divided_by"), "{}", found.toml);
+    let found = proposed("Artikelnr|Bezeichnung|Preis/100|PE\nA1|Bolzen|12,50|1\nA2|Mutter|3,00|1");
+    assert!(found.toml.contains("scale = 0.01") && !found.toml.contains("divided_by"), "{}", found.toml);
+}
+
+#[test]
 fn rates_of_tax_as_fractions_must_be_confirmed() {
     let found = proposed("SKU|Name|Price|VAT\nA1|Hex bolt|12.50|0.19\nA2|Wing nut|3.00|0.07");
     assert_eq!(field(&found, "tax").confidence, Confidence::Guess);

@@ -14,6 +14,10 @@ pub(super) struct Slot {
     pub place: Place,
     pub values: ValueKind,
     pub names: FieldNames,
+    /// Those of the names that often mean something else.
+    pub doubtful: FieldNames,
+    /// Names of other numbers, beside which a doubtful name means something else.
+    pub ruled_out_by: FieldNames,
 }
 
 /// All slots of a kind of record, in the order of the API.
@@ -31,6 +35,8 @@ impl Slots {
             place,
             values: words.values,
             names: FieldNames::new(words, kind, field.map(|field| field.name)),
+            doubtful: FieldNames::of_lists(&words.doubtful, words, kind),
+            ruled_out_by: FieldNames::of_lists(&words.ruled_out_by, words, kind),
         };
         let named = |field: &'static Field| Some((field, kind_words.fields.get(field.name)?));
         let lines = input.lines().map_or(&[][..], |(_, fields)| fields);
@@ -40,6 +46,8 @@ impl Slots {
             place: Place::Id,
             values: ValueKind::Reference,
             names: FieldNames::none(),
+            doubtful: FieldNames::none(),
+            ruled_out_by: FieldNames::none(),
         });
         let fields = input.fields().filter_map(named).map(|(field, words)| slot(Some(field), Place::Record, words));
         let line = |field: &'static Field| Some(slot(Some(field), Place::Line, kind_words.lines.get(field.name)?));

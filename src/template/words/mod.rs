@@ -106,6 +106,12 @@ pub(super) struct KindWords {
 pub(super) struct FieldWords {
     /// Names of lists in the files of the languages.
     pub names: Vec<String>,
+    /// Lists of names that often mean something else.
+    #[serde(default)]
+    pub doubtful: Vec<String>,
+    /// Lists of names of numbers without a field, beside which a doubtful name means something else.
+    #[serde(default)]
+    pub ruled_out_by: Vec<String>,
     modifiers: Vec<String>,
     pub values: ValueKind,
 }
@@ -121,6 +127,7 @@ struct LanguageFile {
     other_topics: Vec<String>,
     withdrawn: Vec<String>,
     status_values: Vec<String>,
+    payment_values: Vec<String>,
     placeholder_headers: Vec<String>,
     yes_no: Vec<(String, String)>,
     /// Headers of amounts of a whole line or record.
@@ -233,10 +240,14 @@ impl Vocabulary {
         self.fields.kinds.get(kind.name()).expect("a test checks that fields.toml has every kind of record")
     }
 
-    /// Returns the names of a field, list by list, and each list language by language.
+    /// Returns all names of a field.
     pub(super) fn names(&'static self, field: &'static FieldWords) -> impl Iterator<Item = &'static ColumnTitle> {
-        let lists = field.names.iter();
-        lists.flat_map(|list| self.names.iter().filter_map(move |(_, lists)| lists.get(list))).flatten()
+        self.names_in(&field.names).chain(self.names_in(&field.doubtful))
+    }
+
+    /// Returns the names of lists, list by list, and each list language by language.
+    pub(super) fn names_in(&'static self, lists: &'static [String]) -> impl Iterator<Item = &'static ColumnTitle> {
+        lists.iter().flat_map(|list| self.names.iter().filter_map(move |(_, lists)| lists.get(list))).flatten()
     }
 
     #[cfg(test)]
@@ -276,15 +287,23 @@ impl Vocabulary {
         self.all(|file| &file.status_values).any(|word| word == cell)
     }
 
+    /// Whether a cell says whether something has been paid for.
+    pub(super) fn is_payment(&self, cell: &str) -> bool {
+        let cell = cell.trim().to_lowercase();
+        self.all(|file| &file.payment_values).any(|word| word == cell)
+    }
+
     /// Whether a word is part of a placeholder such as `Column 1`.
     pub(super) fn is_placeholder(&self, word: &str) -> bool {
         self.all(|file| &file.placeholder_headers).any(|known| known == word)
     }
 
-    /// Returns "no" for "yes" in the same language, and the other way round.
-    pub(super) fn opposite(&self, cell: &str) -> Option<&str> {
+    /// Returns "no" for "yes" in the same language, and the other way round. A word of several languages, such as "ja", is
+    /// one of the sheet's language first.
+    pub(super) fn opposite(&self, cell: &str, language: Option<Language>) -> Option<&str> {
         let cell = cell.to_lowercase();
-        self.languages.iter().flat_map(|(_, file)| &file.yes_no).find_map(|(yes, no)| match &cell {
+        let own = self.languages.iter().filter(|(known, _)| Some(*known) == language);
+        own.chain(&self.languages).flat_map(|(_, file)| &file.yes_no).find_map(|(yes, no)| match &cell {
             cell if cell == yes => Some(no.as_str()),
             cell if cell == no => Some(yes.as_str()),
             _ => None,
@@ -324,6 +343,7 @@ fn normalized<'a>(texts: impl IntoIterator<Item = &'a String>) -> HashSet<String
 
 #[cfg(test)]
 mod tests {
+    use super::super::value::boolean;
     use super::*;
     use crate::records::Field;
 
@@ -352,7 +372,7 @@ mod tests {
     }
 
     /// Lists of names that a language may lack, because other lists or the English words suffice.
-    const OPTIONAL: [&str; 11] = [
+    const OPTIONAL: [&str; 12] = [
         "external_id",
         "contact",
         "inventory",
@@ -363,6 +383,7 @@ mod tests {
         "generic_order_number",
         "order_line_item",
         "order_line_item_name",
+        "quantity_change",
         "unit_cost",
     ];
 
@@ -371,7 +392,7 @@ mod tests {
         let mut used = HashSet::new();
         for kind in vocabulary().fields.kinds.values() {
             for field in kind.fields.values().chain(kind.lines.values()).chain(&kind.group) {
-                used.extend(field.names.iter().cloned());
+                used.extend(field.names.iter().chain(&field.doubtful).chain(&field.ruled_out_by).cloned());
                 for set in &field.modifiers {
                     assert!(vocabulary().modifiers.contains_key(set), "{set}");
                 }
@@ -386,7 +407,8 @@ mod tests {
             let missing = used.iter().filter(|list| !file.names.contains_key(*list));
             let missing: Vec<_> = missing.filter(|list| !OPTIONAL.contains(&list.as_str())).collect();
             assert!(missing.is_empty(), "{language} has no names for {missing:?}");
-            for words in [&file.total_headers, &file.status_values, &file.net_words, &file.other_topics] {
+            let lists = [&file.total_headers, &file.status_values, &file.net_words, &file.other_topics];
+            for words in lists.into_iter().chain([&file.payment_values]) {
                 assert!(!words.is_empty(), "{language}");
             }
             assert!(!file.yes_no.is_empty() && total_rows::has_language(language), "{language}");
@@ -414,7 +436,7 @@ mod tests {
             for (_, words) in tables(*kind) {
                 let mut seen: BTreeMap<(Language, &str), (&str, &str)> = BTreeMap::new();
                 for (field, words) in words {
-                    for list in &words.names {
+                    for list in words.names.iter().chain(&words.doubtful) {
                         for (language, lists) in &vocabulary().names {
                             let certain = lists.get(list).into_iter().flatten().filter(|title| title.certainty >= 0.85);
                             for title in certain {
@@ -435,13 +457,47 @@ mod tests {
     }
 
     #[test]
+    fn yes_and_no_of_every_language_are_understood() {
+        for (language, file) in &vocabulary().languages {
+            let (yes, no) = &file.yes_no[0];
+            assert_eq!((boolean::parse(yes), boolean::parse(no)), (Some(true), Some(false)), "{language}");
+            for (yes, no) in &file.yes_no {
+                assert!(boolean::parse(yes) != Some(false) && boolean::parse(no) != Some(true), "{language}: {yes}");
+            }
+        }
+    }
+
+    #[test]
+    fn headers_of_withdrawn_items_are_names_of_the_status() {
+        let words = vocabulary();
+        let active = &words.kind(RecordKind::Item).fields["status"];
+        for header in [
+            "Utgått",
+            "Vervallen",
+            "Wycofany",
+            "Vyřazeno",
+            "Descontinuado",
+            "Fuori produzione",
+            "Üretimden kalktı",
+            "Снят с производства",
+            "단종",
+        ] {
+            let joined = normalize::words(header).concat();
+            assert!(words.names(active).any(|name| name.joined == joined), "{header} is a name");
+            let mut withdrawn = words.withdrawn().map(|word| normalize::words(word).concat());
+            assert!(withdrawn.any(|word| word == joined), "{header} means withdrawn");
+        }
+    }
+
+    #[test]
     fn words_are_read_from_the_files() {
         let words = vocabulary();
         assert!(words.is_status("Draft") && !words.is_status("bolt"));
         assert_eq!(
-            (words.opposite("JA"), words.opposite("no"), words.opposite("x")),
+            (words.opposite("JA", None), words.opposite("no", None), words.opposite("x", None)),
             (Some("nein"), Some("yes"), None)
         );
+        assert_eq!((words.opposite("Ja", Some("sv")), words.opposite("no", Some("it"))), (Some("nej"), Some("sì")));
         let price = &words.kind(RecordKind::Item).fields["price"];
         let first = words.names(price).next().expect("a name");
         assert_eq!((first.text.as_str(), first.certainty, first.language), ("price", 1.0, "en"));
