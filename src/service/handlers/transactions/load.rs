@@ -12,6 +12,9 @@ use crate::service::timestamp;
 use super::effect::{self, TooLarge};
 use super::write::{State, StoredInventory, body};
 
+/// The field that a new record must have.
+const TYPE: &str = "transaction_type";
+
 /// The field with the units that moved.
 const UNITS: &str = "transaction_amount";
 
@@ -49,10 +52,14 @@ impl LoadTransaction {
             }
         };
         let mut changes = self.fields;
+        if text(&changes, TYPE).trim().is_empty() {
+            changes.shift_remove(TYPE);
+        }
         add_units(&mut changes, &record)?;
         if is_new {
+            let Some(transaction_type) = changes.get(TYPE) else { return Ok(Err(error(TYPE, "is required"))) };
             // Without units, the transaction moved nothing.
-            let mut input = Map::from_iter([("transactionType".to_owned(), Value::from("adjust"))]);
+            let mut input = Map::from_iter([("transactionType".to_owned(), transaction_type.clone())]);
             input.extend(changes.get(UNITS).map(|units| ("transactionAmount".to_owned(), units.clone())));
             let Ok(outcome) = effect::outcome(&input, None) else { return Ok(Err(too_large())) };
             fields = object(&body(&record, &inventory, &input, &outcome))?;
@@ -118,6 +125,10 @@ fn state(shown: &transaction::Transaction, inventory: &StoredInventory) -> Resul
     let outcome = effect::outcome(&input, unit_value.as_ref().map(effect::stored).transpose()?)?;
     let effect = outcome.effect.filter(|_| shown.usage_status == "applied");
     Ok(State { input, unit_value, effect })
+}
+
+fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
+    fields.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn object(shown: &transaction::Transaction) -> Result<Map<String, Value>, sqlx::Error> {
