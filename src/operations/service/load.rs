@@ -158,7 +158,7 @@ impl Loading<'_> {
     }
 
     async fn load_table(&self, kind: &'static LoadKind, path: &Path, book: &Book) -> Result<LoadOutcome, Error> {
-        let mut rows = book.rows(0)?;
+        let mut rows = book.rows(sheet_of(kind, book)?)?;
         let mut row = Row::default();
         if !rows.next(&mut row)? {
             return Err(sheet::Error::Empty { path: path.to_owned() }.into());
@@ -245,6 +245,26 @@ impl Loading<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Returns the sheet with the records of a kind: the sheet named like the kind, as in an export of several lists, or else the
+/// only visible sheet with content. Fails with the names of the sheets if there are several.
+fn sheet_of(kind: &LoadKind, book: &Book) -> Result<usize, sheet::Error> {
+    let sheets = book.sheets();
+    if let Some(named) = sheets.iter().position(|name| name.trim().eq_ignore_ascii_case(kind.name)) {
+        return Ok(named);
+    }
+    let mut filled = Vec::new();
+    for sheet in (0..sheets.len()).filter(|sheet| sheets.len() > 1 && !book.is_hidden(*sheet)) {
+        if !book.first_rows(sheet, 1)?.is_empty() {
+            filled.push(sheet);
+        }
+    }
+    match filled.as_slice() {
+        [] => Ok(0),
+        [only] => Ok(*only),
+        _ => book.find_named_sheet(kind.name),
     }
 }
 
