@@ -16,8 +16,9 @@ use crate::service::response::{self, ErrorResponse};
 const DRIP: Duration = Duration::from_millis(20);
 
 impl Answer {
-    /// Returns the response for a request about the record with these keys.
-    pub(super) fn response(&self, keys: &[String], ctx_id: &str) -> Response {
+    /// Returns the response for a request about the record with these keys. The `Date` of responses is `ahead` of the clock by
+    /// some seconds.
+    pub(super) fn response(&self, keys: &[String], ctx_id: &str, ahead: i64) -> Response {
         let mut response = match &self.body {
             Some(body) => (self.status, body.clone()).into_response(),
             None if !self.refused.is_empty() => self.refusal(keys, ctx_id),
@@ -32,8 +33,11 @@ impl Answer {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
         if let Some(seconds) = self.retry_after_date {
-            let date = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(seconds));
-            set(headers, header::RETRY_AFTER, &date);
+            // Clients subtract the two dates, so both are of the same moment.
+            let now = shifted_now(ahead);
+            set(headers, header::DATE, &httpdate::fmt_http_date(now));
+            let then = now.checked_add(Duration::from_secs(seconds)).unwrap_or(now);
+            set(headers, header::RETRY_AFTER, &httpdate::fmt_http_date(then));
         }
         headers.extend(self.headers.clone());
         response
@@ -54,12 +58,19 @@ fn set(headers: &mut HeaderMap, name: header::HeaderName, value: &str) {
     }
 }
 
-/// Moves the `Date` of a response by some seconds.
+/// Moves the `Date` of a response by some seconds, unless a fault has set it.
 pub(super) fn set_date(headers: &mut HeaderMap, ahead: i64) {
+    if !headers.contains_key(header::DATE) {
+        set(headers, header::DATE, &httpdate::fmt_http_date(shifted_now(ahead)));
+    }
+}
+
+/// Returns the time `ahead` of the clock by some seconds.
+fn shifted_now(ahead: i64) -> SystemTime {
     let now = SystemTime::now();
     let shift = Duration::from_secs(ahead.unsigned_abs());
     let date = if ahead < 0 { now.checked_sub(shift) } else { now.checked_add(shift) };
-    set(headers, header::DATE, &httpdate::fmt_http_date(date.unwrap_or(now)));
+    date.unwrap_or(now)
 }
 
 /// The connection is closed on purpose.

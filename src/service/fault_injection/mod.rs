@@ -171,7 +171,8 @@ async fn run_by_plan(injector: &FaultInjector, request: Request, next: Next) -> 
     if is_after {
         sleep(effect.delay).await;
     }
-    let response = effect.answer.as_ref().map_or(response, |answer| answer.response(&keys, &ctx_id));
+    let ahead = injector.settings.plan.clock;
+    let response = effect.answer.as_ref().map_or(response, |answer| answer.response(&keys, &ctx_id, ahead));
     match effect.ending {
         Some(ending) => with_ending(response, ending),
         None => response,

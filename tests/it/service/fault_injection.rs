@@ -317,6 +317,19 @@ async fn tokens_end_early_and_clocks_deviate() {
 }
 
 #[tokio::test]
+async fn a_retry_date_follows_the_date_of_the_response() {
+    let data = folder();
+    let faults = planned("clock = \"-2h\"\n[[fault]]\nanswer = { status = 429, retry_after_date = 30 }");
+    let service = start_with_faults(&data, faults).await;
+    let answer = service.get(ITEMS).await;
+    let date = |name| httpdate::parse_http_date(answer.header(name)).unwrap();
+    assert_eq!(date("retry-after").duration_since(date("date")).unwrap(), Duration::from_secs(30));
+    let behind = std::time::SystemTime::now().duration_since(date("date")).unwrap();
+    assert!((7190..7210).contains(&behind.as_secs()), "{behind:?}");
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn lists_mislead() {
     for (fault, first, second) in [
         ("paging = \"page-ignored\"", json!(["1", "2"]), json!(["1", "2"])),
