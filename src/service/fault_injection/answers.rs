@@ -10,18 +10,19 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::plan::{Answer, Ending};
+use super::request_keys::Subject;
+use crate::records::order::{OrderResult, OrderUpdateResult};
 use crate::service::response::{self, ErrorResponse};
 
 /// Pause between two bytes of a dripping response.
 const DRIP: Duration = Duration::from_millis(20);
 
 impl Answer {
-    /// Returns the response for a request about the record with these keys. The `Date` of responses is `ahead` of the clock by
-    /// some seconds.
-    pub(super) fn response(&self, keys: &[String], ctx_id: &str, ahead: i64) -> Response {
+    /// Returns the response for a request. The `Date` of responses is `ahead` of the clock by some seconds.
+    pub(super) fn response(&self, subject: Subject, ctx_id: &str, ahead: i64) -> Response {
         let mut response = match &self.body {
             Some(body) => (self.status, body.clone()).into_response(),
-            None if !self.refused.is_empty() => self.refusal(keys, ctx_id),
+            None if !self.refused.is_empty() => self.refusal(subject, ctx_id),
             None if self.status.is_client_error() || self.status.is_server_error() => {
                 let message = self.message.as_deref().unwrap_or("injected fault");
                 ErrorResponse::new(self.status, message).with_errors(self.errors.clone()).into_response()
@@ -44,11 +45,23 @@ impl Answer {
     }
 
     /// Returns a response with `ok: false`, which refuses a record. Contract: "Errors".
-    fn refusal(&self, keys: &[String], ctx_id: &str) -> Response {
-        let external_id = keys.last().map_or("", String::as_str);
-        let result = json!({"external_id": external_id, "status": "failed", "errors": self.refused});
-        let refusal = json!({"ok": false, "results": [result], "ctx_id": ctx_id});
-        (self.status, response::json(&refusal)).into_response()
+    fn refusal(&self, subject: Subject, ctx_id: &str) -> Response {
+        let (status, errors, ctx_id) = ("failed".to_owned(), self.refused.clone(), ctx_id.to_owned());
+        // The contract has empty strings for an absent external id or job.
+        let external_id = subject.external_id.unwrap_or_default();
+        let refusal = match subject.order_id {
+            Some(order_id) => response::json(&OrderUpdateResult {
+                ok: false,
+                results: vec![OrderResult { external_id, status, order_id, errors }],
+                job_id: String::new(),
+                ctx_id,
+            }),
+            None => {
+                let result = json!({"external_id": external_id, "status": status, "errors": errors});
+                response::json(&json!({"ok": false, "results": [result], "ctx_id": ctx_id}))
+            }
+        };
+        (self.status, refusal).into_response()
     }
 }
 

@@ -32,7 +32,7 @@ use self::answers::{set_date, with_ending};
 use self::limit::{BucketState, Buckets};
 use self::paging::LastEntries;
 use self::plan::{Effect, Ending, Paging, Seen};
-use self::request_keys::{Attempts, identity, keys};
+use self::request_keys::{Attempts, Subject, identity, keys};
 
 pub(super) use self::answers::deliver;
 pub use self::limit::Limit;
@@ -147,6 +147,7 @@ async fn run_by_plan(injector: &FaultInjector, request: Request, next: Next) -> 
         trace.note_body(XxHash3_64::oneshot(&body), &object);
     }
     let ctx_id = parts.extensions.get::<CtxId>().map_or("", CtxId::as_str).to_owned();
+    let subject = Subject::of(parts.uri.path(), &body);
     let request = |parts| Request::from_parts(parts, Body::from(body));
     let Some(decision) = decision else { return next.run(request(parts)).await };
     let (effect, is_after) = (&decision.rule.effect, decision.is_after);
@@ -172,7 +173,7 @@ async fn run_by_plan(injector: &FaultInjector, request: Request, next: Next) -> 
         sleep(effect.delay).await;
     }
     let ahead = injector.settings.plan.clock;
-    let response = effect.answer.as_ref().map_or(response, |answer| answer.response(&keys, &ctx_id, ahead));
+    let response = effect.answer.as_ref().map_or(response, |answer| answer.response(subject, &ctx_id, ahead));
     match effect.ending {
         Some(ending) => with_ending(response, ending),
         None => response,

@@ -317,6 +317,20 @@ async fn tokens_end_early_and_clocks_deviate() {
 }
 
 #[tokio::test]
+async fn a_refused_order_has_all_fields_of_the_contract() {
+    let data = folder();
+    let service = start_with_faults(&data, planned("[[fault]]\nanswer = { refused = \"no\" }")).await;
+    for (body, external_id) in [(r#"{"order":{}}"#, ""), (r#"{"order":{"externalId":"SO-1"}}"#, "SO-1")] {
+        let refused = service.put("/v1/public/orders/17", body).await;
+        let mut refusal = refused.json();
+        assert_eq!(refusal["ctx_id"].take(), refused.header("x-ctx-id"));
+        let result = json!({"external_id": external_id, "status": "failed", "order_id": "17", "errors": ["no"]});
+        assert_eq!(refusal, json!({"ok": false, "results": [result], "job_id": "", "ctx_id": null}));
+    }
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn a_retry_date_follows_the_date_of_the_response() {
     let data = folder();
     let faults = planned("clock = \"-2h\"\n[[fault]]\nanswer = { status = 429, retry_after_date = 30 }");
