@@ -12,6 +12,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use serde_json::Value;
 use tokio::time::sleep;
 use twox_hash::XxHash3_64;
 
@@ -200,6 +201,12 @@ async fn process(injector: &FaultInjector, mut request: Request, next: Next, eff
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
     let Ok(page) = serde_json::from_slice(&body) else { return Response::from_parts(parts, Body::from(body)) };
     let page = paging::mislead(&uri, paging, page, &mut lock(&injector.last_entries));
+    // The number of entries of a list without an envelope is in a header.
+    if let (Value::Array(entries), Paging::CountLies | Paging::TotalLies) = (&page, paging)
+        && parts.headers.contains_key(TOTAL_HEADER)
+    {
+        parts.headers.insert(TOTAL_HEADER, HeaderValue::from(entries.len()));
+    }
     parts.headers.remove(header::CONTENT_LENGTH);
     if matches!(paging, Paging::NoTotal | Paging::BareArray) {
         parts.headers.remove(TOTAL_HEADER);

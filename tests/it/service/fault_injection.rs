@@ -8,7 +8,7 @@ use serde_json::json;
 use sheetport::records::token::Access;
 use sheetport::service::{Config, FaultInjection, Plan};
 
-use super::{ITEMS, REFRESH, Running, answer, folder, start, start_with};
+use super::{ITEMS, REFRESH, Running, answer, folder, load, start, start_with};
 
 async fn start_with_faults(data: &tempfile::TempDir, faults: FaultInjection) -> Running {
     start_with(Config { fault_injection: Some(faults), ..Config::new(data.path()) }).await
@@ -361,6 +361,19 @@ async fn lists_mislead() {
             let ids: Vec<_> = list["data"].as_array().unwrap().iter().map(|item| item["external_id"].clone()).collect();
             assert_eq!(&json!(ids), expected, "{fault}, page {page}");
         }
+        service.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn totals_in_headers_mislead() {
+    for paging in ["count-lies", "total-lies"] {
+        let data = folder();
+        let inventories = [("inventory", r#"{"id":"i-1"}"#), ("inventory", r#"{"id":"i-2"}"#)];
+        load(data.path(), "acme", &inventories).await;
+        let service = start_with_faults(&data, planned(&format!("[[fault]]\npaging = \"{paging}\""))).await;
+        let page = service.get("/v1/public/inventories?limit=1").await;
+        assert_eq!((page.header("x-total-count"), page.json().as_array().unwrap().len()), ("1", 1), "{paging}");
         service.stop().await;
     }
 }
