@@ -12,7 +12,7 @@ use tokio::time::sleep;
 use super::plan::{Answer, Ending};
 use super::request_keys::Subject;
 use crate::records::order::{OrderResult, OrderUpdateResult};
-use crate::service::response::{self, ErrorResponse};
+use crate::service::response::{self, ErrorResponse, Refusal};
 
 /// Pause between two bytes of a dripping response.
 const DRIP: Duration = Duration::from_millis(20);
@@ -61,7 +61,9 @@ impl Answer {
                 response::json(&json!({"ok": false, "results": [result], "ctx_id": ctx_id}))
             }
         };
-        (self.status, refusal).into_response()
+        let mut response = (self.status, refusal).into_response();
+        response.extensions_mut().insert(Refusal::new(&self.refused));
+        response
     }
 }
 
