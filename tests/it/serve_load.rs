@@ -70,6 +70,17 @@ fn invalid_rows_are_reported_and_the_others_stored() {
 }
 
 #[test]
+fn a_missing_external_id_is_named_as_in_the_file() {
+    let loading = Loading::new();
+    for (header, field) in [("external_id,name", "external_id"), ("externalId,name", "externalId")] {
+        loading.put("items.csv", &format!("{header}\n,Bolt\n"));
+        let (exit, files) = loading.load(&["items.csv"]);
+        assert_eq!((exit, counts(&files[0])), (3, [1, 0, 0, 0, 1]), "{header}");
+        assert_eq!(files[0]["problems"][0]["field"], field);
+    }
+}
+
+#[test]
 fn invalid_arguments_fail_with_a_hint() {
     let loading = Loading::new();
     loading.put("list.csv", "id,name\n1,a\n");

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::super::error::Error;
 use super::ndjson::{NdjsonFile, NdjsonRecord};
 use crate::digest;
-use crate::records::{Field, JsonType, company, contact, inventory, item, order, transaction};
+use crate::records::{Field, JsonType, company, contact, inventory, item, listed_name, order, transaction};
 use crate::service::{Config, LoadRecord, Loader, Nulls, Service, Storage, WriteOutcome};
 use crate::sheet::{self, Book, Cell, RESERVED_PREFIX, Row};
 
@@ -237,6 +237,9 @@ impl Loading<'_> {
                     WriteOutcome::Unchanged => outcome.unchanged += 1,
                 },
                 Err(errors) => {
+                    // Files name the fields as in the list, unless they have a column named as in the input.
+                    let shown = |field| if outcome.fields.contains(&field) { field } else { listed_name(&field) };
+                    let errors: Vec<_> = errors.into_iter().map(|(field, messages)| (shown(field), messages)).collect();
                     let problems = errors.into_iter().flat_map(|(field, messages)| {
                         messages.into_iter().map(move |message| (field.clone(), message))
                     });
