@@ -238,7 +238,10 @@ impl Loading<'_> {
                 },
                 Err(errors) => {
                     // Files name the fields as in the list, unless they have a column named as in the input.
-                    let shown = |field| if outcome.fields.contains(&field) { field } else { listed_name(&field) };
+                    let shown = |field: String| match outcome.fields.contains(&field) {
+                        true => field,
+                        false => listed_name(&field),
+                    };
                     let errors: Vec<_> = errors.into_iter().map(|(field, messages)| (shown(field), messages)).collect();
                     let problems = errors.into_iter().flat_map(|(field, messages)| {
                         messages.into_iter().map(move |message| (field.clone(), message))
