@@ -190,9 +190,9 @@ async fn new_transactions_need_a_type() {
         &[
             ("inventory", r#"{"id":"i","inventory_id":"INV-1"}"#),
             ("transaction", r#"{"id":"a","inventory_id":"INV-1","amount":1}"#),
-            ("transaction", r#"{"id":"b","inventory_id":"INV-1","amount":1,"transaction_type":" "}"#),
+            ("transaction", r#"{"id":"b","inventory_id":"INV-1","amount":1,"transaction_type":null}"#),
             ("transaction", r#"{"id":"c","inventory_id":"INV-1","amount":1,"transaction_type":"in"}"#),
-            ("transaction", r#"{"id":"c","inventory_id":"INV-1","amount":2,"transaction_type":""}"#),
+            ("transaction", r#"{"id":"c","inventory_id":"INV-1","amount":2,"transaction_type":null}"#),
         ],
     )
     .await;

@@ -52,9 +52,6 @@ impl LoadTransaction {
             }
         };
         let mut changes = self.fields;
-        if text(&changes, TYPE).trim().is_empty() {
-            changes.shift_remove(TYPE);
-        }
         add_units(&mut changes, &record)?;
         if is_new {
             let Some(transaction_type) = changes.get(TYPE) else { return Ok(Err(error(TYPE, "is required"))) };
@@ -125,10 +122,6 @@ fn state(shown: &transaction::Transaction, inventory: &StoredInventory) -> Resul
     let outcome = effect::outcome(&input, unit_value.as_ref().map(effect::stored).transpose()?)?;
     let effect = outcome.effect.filter(|_| shown.usage_status == "applied");
     Ok(State { input, unit_value, effect })
-}
-
-fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
-    fields.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn object(shown: &transaction::Transaction) -> Result<Map<String, Value>, sqlx::Error> {
