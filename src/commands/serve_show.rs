@@ -125,13 +125,14 @@ fn print_record(record: &RecordView) {
         ui::line(say!("  job {job}"));
     }
     for touch in &record.requests {
-        let at = touch.at.as_deref().unwrap_or("(the service was killed before it answered)");
+        let at = touch.at.as_deref().unwrap_or("(not in the journal yet, or the service was stopped first)");
         let call = format!("{} {}", touch.method.as_deref().unwrap_or(""), touch.path.as_deref().unwrap_or(""));
         ui::line(say!(
             "  {faint}request{faint:#} {}  {at}  {}  {}  {}{}",
             touch.request,
             call.trim(),
-            status(touch.status),
+            // Without an entry in the journal, nothing is known about the response.
+            touch.at.as_ref().map_or_else(|| "-".to_owned(), |_| status(touch.status)),
             touch.outcome,
             fields(touch.fields.as_ref())
         ));

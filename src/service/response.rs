@@ -43,6 +43,16 @@ impl<S: Sync> FromRequestParts<S> for CtxId {
     }
 }
 
+/// The reason for a refusal in a successful response, such as `ok: false`; [`with_ctx_id`] notes it in the log and in the journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refusal(String);
+
+impl Refusal {
+    pub(super) fn new(errors: &[String]) -> Refusal {
+        Refusal(errors.join("; "))
+    }
+}
+
 /// An error response; [`with_ctx_id`] adds the body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ErrorResponse {
@@ -150,7 +160,7 @@ pub(super) async fn with_ctx_id(State(store): State<Arc<Store>>, mut request: Re
     }
 
     let mut response = next.run(request).await;
-    let mut reason = None;
+    let mut reason = response.extensions_mut().remove::<Refusal>().map(|Refusal(reason)| reason);
     if let Some(error) = response.extensions_mut().remove::<ErrorResponse>() {
         reason = Some(error.reason());
         response = with_body(response, error, &ctx_id);

@@ -2,6 +2,7 @@
 
 use std::process::{Command, Output};
 
+use rust_xlsxwriter::Workbook;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -69,6 +70,17 @@ fn invalid_rows_are_reported_and_the_others_stored() {
 }
 
 #[test]
+fn a_missing_external_id_is_named_as_in_the_file() {
+    let loading = Loading::new();
+    for (header, field) in [("external_id,name", "external_id"), ("externalId,name", "externalId")] {
+        loading.put("items.csv", &format!("{header}\n,Bolt\n"));
+        let (exit, files) = loading.load(&["items.csv"]);
+        assert_eq!((exit, counts(&files[0])), (3, [1, 0, 0, 0, 1]), "{header}");
+        assert_eq!(files[0]["problems"][0]["field"], field);
+    }
+}
+
+#[test]
 fn invalid_arguments_fail_with_a_hint() {
     let loading = Loading::new();
     loading.put("list.csv", "id,name\n1,a\n");
@@ -81,4 +93,27 @@ fn invalid_arguments_fail_with_a_hint() {
         assert_eq!(output.status.code(), Some(exit), "{words:?}: {text}");
         assert!(text.contains(hint), "{words:?}: {text}");
     }
+}
+
+#[test]
+fn the_sheet_named_like_the_kind_is_loaded() {
+    let loading = Loading::new();
+    let mut book = Workbook::new();
+    for (sheet, rows) in [
+        ("items", &[["external_id", "name"], ["A", "Bolt"]][..]),
+        ("Companies", &[["id", "name"], ["c1", "Acme"], ["c2", "Globex"]]),
+    ] {
+        let sheet = book.add_worksheet().set_name(sheet).unwrap();
+        for (number, cells) in (0..).zip(rows) {
+            sheet.write(number, 0, cells[0]).unwrap().write(number, 1, cells[1]).unwrap();
+        }
+    }
+    book.save(loading.folder.path().join("all.xlsx")).unwrap();
+    for (kind, rows) in [("items", 1), ("companies", 2)] {
+        let (exit, files) = loading.load(&["--kind", kind, "all.xlsx"]);
+        assert_eq!((exit, counts(&files[0])), (0, [rows, rows, 0, 0, 0]), "{kind}");
+    }
+    let output = loading.run(&["--kind", "orders", "all.xlsx"]);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && text.contains("items, Companies"), "{text}");
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::super::error::Error;
 use super::ndjson::{NdjsonFile, NdjsonRecord};
 use crate::digest;
-use crate::records::{Field, JsonType, company, contact, inventory, item, order, transaction};
+use crate::records::{Field, JsonType, company, contact, inventory, item, listed_name, order, transaction};
 use crate::service::{Config, LoadRecord, Loader, Nulls, Service, Storage, WriteOutcome};
 use crate::sheet::{self, Book, Cell, RESERVED_PREFIX, Row};
 
@@ -158,7 +158,7 @@ impl Loading<'_> {
     }
 
     async fn load_table(&self, kind: &'static LoadKind, path: &Path, book: &Book) -> Result<LoadOutcome, Error> {
-        let mut rows = book.rows(0)?;
+        let mut rows = book.rows(sheet_of(kind, book)?)?;
         let mut row = Row::default();
         if !rows.next(&mut row)? {
             return Err(sheet::Error::Empty { path: path.to_owned() }.into());
@@ -237,6 +237,12 @@ impl Loading<'_> {
                     WriteOutcome::Unchanged => outcome.unchanged += 1,
                 },
                 Err(errors) => {
+                    // Files name the fields as in the list, unless they have a column named as in the input.
+                    let shown = |field: String| match outcome.fields.contains(&field) {
+                        true => field,
+                        false => listed_name(&field),
+                    };
+                    let errors: Vec<_> = errors.into_iter().map(|(field, messages)| (shown(field), messages)).collect();
                     let problems = errors.into_iter().flat_map(|(field, messages)| {
                         messages.into_iter().map(move |message| (field.clone(), message))
                     });
@@ -245,6 +251,26 @@ impl Loading<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Returns the sheet with the records of a kind: the sheet named like the kind, as in an export of several lists, or else the
+/// only visible sheet with content. Fails with the names of the sheets if there are several.
+fn sheet_of(kind: &LoadKind, book: &Book) -> Result<usize, sheet::Error> {
+    let sheets = book.sheets();
+    if let Some(named) = sheets.iter().position(|name| name.trim().eq_ignore_ascii_case(kind.name)) {
+        return Ok(named);
+    }
+    let mut filled = Vec::new();
+    for sheet in (0..sheets.len()).filter(|sheet| sheets.len() > 1 && !book.is_hidden(*sheet)) {
+        if !book.first_rows(sheet, 1)?.is_empty() {
+            filled.push(sheet);
+        }
+    }
+    match filled.as_slice() {
+        [] => Ok(0),
+        [only] => Ok(*only),
+        _ => book.find_named_sheet(kind.name),
     }
 }
 

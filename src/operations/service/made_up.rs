@@ -156,6 +156,7 @@ fn fields(kind: &MadeUpKind, names: Names) -> Map<String, Value> {
     }
     if kind.list == transaction::SINGLE.name {
         fields.insert("inventory_id".to_owned(), json!(INVENTORY));
+        fields.insert("transaction_type".to_owned(), json!("adjust"));
     }
     for (name, value) in [("id", names.id), ("external_id", names.external_id)] {
         fields.extend(value.map(|value| (name.to_owned(), Value::from(value))));
@@ -250,7 +251,7 @@ mod tests {
                 r#"inventory {"external_id":"L-1"}"#,
                 r#"inventory {"id":"i1"}"#,
                 r#"inventory {"id":"sheetport-rehearsal"}"#,
-                r#"transaction {"inventory_id":"sheetport-rehearsal","id":"t1"}"#,
+                r#"transaction {"inventory_id":"sheetport-rehearsal","transaction_type":"adjust","id":"t1"}"#,
             ]
         );
     }

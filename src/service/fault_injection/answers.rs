@@ -10,17 +10,19 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::plan::{Answer, Ending};
-use crate::service::response::{self, ErrorResponse};
+use super::request_keys::Subject;
+use crate::records::order::{OrderResult, OrderUpdateResult};
+use crate::service::response::{self, ErrorResponse, Refusal};
 
 /// Pause between two bytes of a dripping response.
 const DRIP: Duration = Duration::from_millis(20);
 
 impl Answer {
-    /// Returns the response for a request about the record with these keys.
-    pub(super) fn response(&self, keys: &[String], ctx_id: &str) -> Response {
+    /// Returns the response for a request. The `Date` of responses is `ahead` of the clock by some seconds.
+    pub(super) fn response(&self, subject: Subject, ctx_id: &str, ahead: i64) -> Response {
         let mut response = match &self.body {
             Some(body) => (self.status, body.clone()).into_response(),
-            None if !self.refused.is_empty() => self.refusal(keys, ctx_id),
+            None if !self.refused.is_empty() => self.refusal(subject, ctx_id),
             None if self.status.is_client_error() || self.status.is_server_error() => {
                 let message = self.message.as_deref().unwrap_or("injected fault");
                 ErrorResponse::new(self.status, message).with_errors(self.errors.clone()).into_response()
@@ -32,19 +34,36 @@ impl Answer {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
         if let Some(seconds) = self.retry_after_date {
-            let date = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(seconds));
-            set(headers, header::RETRY_AFTER, &date);
+            // Clients subtract the two dates, so both are of the same moment.
+            let now = shifted_now(ahead);
+            set(headers, header::DATE, &httpdate::fmt_http_date(now));
+            let then = now.checked_add(Duration::from_secs(seconds)).unwrap_or(now);
+            set(headers, header::RETRY_AFTER, &httpdate::fmt_http_date(then));
         }
         headers.extend(self.headers.clone());
         response
     }
 
     /// Returns a response with `ok: false`, which refuses a record. Contract: "Errors".
-    fn refusal(&self, keys: &[String], ctx_id: &str) -> Response {
-        let external_id = keys.last().map_or("", String::as_str);
-        let result = json!({"external_id": external_id, "status": "failed", "errors": self.refused});
-        let refusal = json!({"ok": false, "results": [result], "ctx_id": ctx_id});
-        (self.status, response::json(&refusal)).into_response()
+    fn refusal(&self, subject: Subject, ctx_id: &str) -> Response {
+        let (status, errors, ctx_id) = ("failed".to_owned(), self.refused.clone(), ctx_id.to_owned());
+        // The contract has empty strings for an absent external id or job.
+        let external_id = subject.external_id.unwrap_or_default();
+        let refusal = match subject.order_id {
+            Some(order_id) => response::json(&OrderUpdateResult {
+                ok: false,
+                results: vec![OrderResult { external_id, status, order_id, errors }],
+                job_id: String::new(),
+                ctx_id,
+            }),
+            None => {
+                let result = json!({"external_id": external_id, "status": status, "errors": errors});
+                response::json(&json!({"ok": false, "results": [result], "ctx_id": ctx_id}))
+            }
+        };
+        let mut response = (self.status, refusal).into_response();
+        response.extensions_mut().insert(Refusal::new(&self.refused));
+        response
     }
 }
 
@@ -54,12 +73,19 @@ fn set(headers: &mut HeaderMap, name: header::HeaderName, value: &str) {
     }
 }
 
-/// Moves the `Date` of a response by some seconds.
+/// Moves the `Date` of a response by some seconds, unless a fault has set it.
 pub(super) fn set_date(headers: &mut HeaderMap, ahead: i64) {
+    if !headers.contains_key(header::DATE) {
+        set(headers, header::DATE, &httpdate::fmt_http_date(shifted_now(ahead)));
+    }
+}
+
+/// Returns the time `ahead` of the clock by some seconds.
+fn shifted_now(ahead: i64) -> SystemTime {
     let now = SystemTime::now();
     let shift = Duration::from_secs(ahead.unsigned_abs());
     let date = if ahead < 0 { now.checked_sub(shift) } else { now.checked_add(shift) };
-    set(headers, header::DATE, &httpdate::fmt_http_date(date.unwrap_or(now)));
+    date.unwrap_or(now)
 }
 
 /// The connection is closed on purpose.

@@ -12,6 +12,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use serde_json::Value;
 use tokio::time::sleep;
 use twox_hash::XxHash3_64;
 
@@ -32,7 +33,7 @@ use self::answers::{set_date, with_ending};
 use self::limit::{BucketState, Buckets};
 use self::paging::LastEntries;
 use self::plan::{Effect, Ending, Paging, Seen};
-use self::request_keys::{Attempts, identity, keys};
+use self::request_keys::{Attempts, Subject, identity, keys};
 
 pub(super) use self::answers::deliver;
 pub use self::limit::Limit;
@@ -147,6 +148,7 @@ async fn run_by_plan(injector: &FaultInjector, request: Request, next: Next) -> 
         trace.note_body(XxHash3_64::oneshot(&body), &object);
     }
     let ctx_id = parts.extensions.get::<CtxId>().map_or("", CtxId::as_str).to_owned();
+    let subject = Subject::of(parts.uri.path(), &body);
     let request = |parts| Request::from_parts(parts, Body::from(body));
     let Some(decision) = decision else { return next.run(request(parts)).await };
     let (effect, is_after) = (&decision.rule.effect, decision.is_after);
@@ -171,7 +173,8 @@ async fn run_by_plan(injector: &FaultInjector, request: Request, next: Next) -> 
     if is_after {
         sleep(effect.delay).await;
     }
-    let response = effect.answer.as_ref().map_or(response, |answer| answer.response(&keys, &ctx_id));
+    let ahead = injector.settings.plan.clock;
+    let response = effect.answer.as_ref().map_or(response, |answer| answer.response(subject, &ctx_id, ahead));
     match effect.ending {
         Some(ending) => with_ending(response, ending),
         None => response,
@@ -198,6 +201,12 @@ async fn process(injector: &FaultInjector, mut request: Request, next: Next, eff
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
     let Ok(page) = serde_json::from_slice(&body) else { return Response::from_parts(parts, Body::from(body)) };
     let page = paging::mislead(&uri, paging, page, &mut lock(&injector.last_entries));
+    // The number of entries of a list without an envelope is in a header.
+    if let (Value::Array(entries), Paging::CountLies | Paging::TotalLies) = (&page, paging)
+        && parts.headers.contains_key(TOTAL_HEADER)
+    {
+        parts.headers.insert(TOTAL_HEADER, HeaderValue::from(entries.len()));
+    }
     parts.headers.remove(header::CONTENT_LENGTH);
     if matches!(paging, Paging::NoTotal | Paging::BareArray) {
         parts.headers.remove(TOTAL_HEADER);

@@ -116,7 +116,7 @@ pub(super) enum Ending {
 pub(super) enum Paging {
     /// `count` is the number of entries of the page, instead of the page size.
     CountLies,
-    /// `total` is the number of entries of the page.
+    /// `total` is the number of entries of the page. In a list without an envelope, the header with the total is, for both.
     TotalLies,
     /// Every page has the content of the first page.
     PageIgnored,

@@ -6,6 +6,8 @@ use axum::http::{Method, Uri};
 use serde_json::{Map, Value};
 use twox_hash::XxHash3_64;
 
+use crate::records::order;
+
 /// Maximum number of distinct requests to count repetitions for. Beyond this number, counting starts again.
 const MAX_COUNTED: usize = 1 << 20;
 
@@ -24,13 +26,33 @@ pub(super) fn keys(path: &str, body: &[u8]) -> Vec<String> {
     keys
 }
 
+/// The record of a request, as named by the client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Subject {
+    /// The id in the path of an order.
+    pub(super) order_id: Option<String>,
+    /// The external id in the body.
+    pub(super) external_id: Option<String>,
+}
+
+impl Subject {
+    pub(super) fn of(path: &str, body: &[u8]) -> Subject {
+        let order_id = path.strip_prefix(order::PATH).and_then(|rest| rest.strip_prefix('/'));
+        Subject { order_id: order_id.filter(|id| !id.is_empty()).map(str::to_owned), external_id: external_id(body) }
+    }
+}
+
+/// Returns the external id of a record, or of its order.
+fn external_id(body: &[u8]) -> Option<String> {
+    let body = serde_json::from_slice::<Map<String, Value>>(body).ok()?;
+    let external_id = body.get("externalId").or_else(|| body.get("order")?.get("externalId"))?;
+    external_id.as_str().map(str::to_owned)
+}
+
 /// Returns a hash that identifies a request and its repetitions. Covers the method, the path with the query, and the key of the
 /// record, or the body if there is no key.
 pub(super) fn identity(method: &Method, uri: &Uri, body: &[u8]) -> u64 {
-    let own: Option<String> = serde_json::from_slice::<Map<String, Value>>(body).ok().and_then(|body| {
-        let external_id = body.get("externalId").or_else(|| body.get("order")?.get("externalId"))?;
-        external_id.as_str().map(str::to_owned)
-    });
+    let own = external_id(body);
     let target = uri.path_and_query().map_or("", |target| target.as_str());
     let record = own.as_ref().map_or(body, |key| key.as_bytes());
     let mut bytes = Vec::with_capacity(target.len() + record.len() + 16);
@@ -68,6 +90,18 @@ mod tests {
         assert_eq!(keys("/v1/public/items", br#"{"externalId":"A-1","name":"x"}"#), ["items", "A-1"]);
         assert_eq!(keys("/v1/public/orders/17", br#"{"order":{"externalId":"O-1"}}"#), ["17", "O-1"]);
         assert_eq!(keys("/v1/orders/", b"not JSON"), [""; 0]);
+    }
+
+    #[test]
+    fn the_subject_is_named_as_by_the_client() {
+        let of = |path, body: &str| {
+            let Subject { order_id, external_id } = Subject::of(path, body.as_bytes());
+            [order_id, external_id].map(Option::unwrap_or_default)
+        };
+        assert_eq!(of("/v1/public/orders/17", r#"{"order":{"externalId":"O-1"}}"#), ["17", "O-1"]);
+        assert_eq!(of("/v1/public/orders/17", r#"{"order":{}}"#), ["17", ""]);
+        assert_eq!(of("/v1/public/orders", ""), ["", ""]);
+        assert_eq!(of("/v1/public/items", r#"{"externalId":"A-1"}"#), ["", "A-1"]);
     }
 
     #[test]

@@ -108,7 +108,7 @@ fn spelled_alike(id: &str) -> String {
     }
 }
 
-/// Returns the fields by which people identify a record.
+/// Returns the fields by which people identify a record. The order of the lines does not matter.
 fn natural_key(kind: Kind, body: &Map<String, Value>) -> String {
     let names: &[&str] = match kind {
         Kind::Transaction => &["inventory_uuid", "transaction_type", "transaction_amount", "transaction_date"],
@@ -116,14 +116,14 @@ fn natural_key(kind: Kind, body: &Map<String, Value>) -> String {
         _ => &["cid", "items", "currency"],
     };
     let mut parts: Vec<String> = names.iter().map(|name| value_of(body, name)).collect();
-    if kind == Kind::Subscription {
-        parts[1] = body
-            .get("items")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .map(|item| item["id"].to_string())
-            .collect();
+    if kind != Kind::Transaction {
+        let lines = body.get("items").and_then(Value::as_array).into_iter().flatten();
+        let mut lines: Vec<String> = match kind {
+            Kind::Subscription => lines.map(|line| line["id"].to_string()).collect(),
+            _ => lines.map(canonical).collect(),
+        };
+        lines.sort();
+        parts[1] = lines.join(",");
     }
     parts.join("\n")
 }
@@ -161,4 +161,27 @@ fn canonical(value: &Value) -> String {
 
 fn text<'a>(body: &'a Map<String, Value>, name: &str) -> &'a str {
     body.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_of_lines_does_not_matter() {
+        let key = |kind, items: &str| {
+            let body = format!(r#"{{"cid":"c","currency":"EUR","items":{items}}}"#);
+            natural_key(kind, &serde_json::from_str(&body).expect("an object"))
+        };
+        let lines = r#"[{"id":"a","amount":1},{"id":"b","amount":2.0}]"#;
+        let turned = r#"[{"id":"b","amount":2},{"amount":1,"id":"a"}]"#;
+        let other = r#"[{"id":"a","amount":2},{"id":"b","amount":1}]"#;
+        let twice = r#"[{"id":"a","amount":1},{"id":"a","amount":1},{"id":"b","amount":2}]"#;
+        for kind in [Kind::Invoice, Kind::Subscription] {
+            assert_eq!(key(kind, lines), key(kind, turned), "{kind:?}");
+            assert_ne!(key(kind, lines), key(kind, twice), "{kind:?}");
+        }
+        assert_ne!(key(Kind::Invoice, lines), key(Kind::Invoice, other));
+        assert_eq!(key(Kind::Subscription, lines), key(Kind::Subscription, other), "amounts do not count");
+    }
 }

@@ -92,10 +92,11 @@ pub struct Touch {
     pub outcome: String,
     /// The changed fields, each with its old and new value; null if no fields changed.
     pub fields: Option<Value>,
+    /// Null if the journal has no entry for the request: it is still to come, or the service was stopped first.
     pub at: Option<String>,
     pub method: Option<String>,
     pub path: Option<String>,
-    /// Null without a response, or if the service was killed during the request.
+    /// Null without a response, or without an entry in the journal.
     pub status: Option<i64>,
 }
 

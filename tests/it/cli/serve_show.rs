@@ -180,6 +180,18 @@ fn faults_and_lost_responses_are_in_the_journal() {
 }
 
 #[test]
+fn refused_updates_of_orders_have_their_reason_in_the_journal() {
+    let place = Place::new();
+    let served = Served::demo(&place);
+    served.send("PUT", "/v1/public/orders/5001", "", r#"{"order":{"items":[{"itemExternalId":"none-such"}]}}"#);
+    let refused = &requests(&place, 1)[0];
+    assert_eq!(
+        (&refused["status"], &refused["reason"]),
+        (&json!(200), &json!(r#"line 1: no item has the itemExternalId "none-such""#))
+    );
+}
+
+#[test]
 fn missing_data_and_records_are_reported() {
     let place = Place::new();
     let refused = |args: &[&str], message: &str| {

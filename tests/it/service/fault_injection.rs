@@ -8,7 +8,7 @@ use serde_json::json;
 use sheetport::records::token::Access;
 use sheetport::service::{Config, FaultInjection, Plan};
 
-use super::{ITEMS, REFRESH, Running, answer, folder, start, start_with};
+use super::{ITEMS, REFRESH, Running, answer, folder, load, start, start_with};
 
 async fn start_with_faults(data: &tempfile::TempDir, faults: FaultInjection) -> Running {
     start_with(Config { fault_injection: Some(faults), ..Config::new(data.path()) }).await
@@ -317,6 +317,33 @@ async fn tokens_end_early_and_clocks_deviate() {
 }
 
 #[tokio::test]
+async fn a_refused_order_has_all_fields_of_the_contract() {
+    let data = folder();
+    let service = start_with_faults(&data, planned("[[fault]]\nanswer = { refused = \"no\" }")).await;
+    for (body, external_id) in [(r#"{"order":{}}"#, ""), (r#"{"order":{"externalId":"SO-1"}}"#, "SO-1")] {
+        let refused = service.put("/v1/public/orders/17", body).await;
+        let mut refusal = refused.json();
+        assert_eq!(refusal["ctx_id"].take(), refused.header("x-ctx-id"));
+        let result = json!({"external_id": external_id, "status": "failed", "order_id": "17", "errors": ["no"]});
+        assert_eq!(refusal, json!({"ok": false, "results": [result], "job_id": "", "ctx_id": null}));
+    }
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn a_retry_date_follows_the_date_of_the_response() {
+    let data = folder();
+    let faults = planned("clock = \"-2h\"\n[[fault]]\nanswer = { status = 429, retry_after_date = 30 }");
+    let service = start_with_faults(&data, faults).await;
+    let answer = service.get(ITEMS).await;
+    let date = |name| httpdate::parse_http_date(answer.header(name)).unwrap();
+    assert_eq!(date("retry-after").duration_since(date("date")).unwrap(), Duration::from_secs(30));
+    let behind = std::time::SystemTime::now().duration_since(date("date")).unwrap();
+    assert!((7190..7210).contains(&behind.as_secs()), "{behind:?}");
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn lists_mislead() {
     for (fault, first, second) in [
         ("paging = \"page-ignored\"", json!(["1", "2"]), json!(["1", "2"])),
@@ -334,6 +361,19 @@ async fn lists_mislead() {
             let ids: Vec<_> = list["data"].as_array().unwrap().iter().map(|item| item["external_id"].clone()).collect();
             assert_eq!(&json!(ids), expected, "{fault}, page {page}");
         }
+        service.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn totals_in_headers_mislead() {
+    for paging in ["count-lies", "total-lies"] {
+        let data = folder();
+        let inventories = [("inventory", r#"{"id":"i-1"}"#), ("inventory", r#"{"id":"i-2"}"#)];
+        load(data.path(), "acme", &inventories).await;
+        let service = start_with_faults(&data, planned(&format!("[[fault]]\npaging = \"{paging}\""))).await;
+        let page = service.get("/v1/public/inventories?limit=1").await;
+        assert_eq!((page.header("x-total-count"), page.json().as_array().unwrap().len()), ("1", 1), "{paging}");
         service.stop().await;
     }
 }

@@ -179,3 +179,32 @@ async fn items_without_external_ids_match_by_id() {
     assert_eq!(service.get(ITEMS).await.ok()["total"], 1);
     service.stop().await;
 }
+
+#[tokio::test]
+async fn new_transactions_need_a_type() {
+    let data = folder();
+    let service = Service::open(config(data.path())).await.unwrap();
+    let results = load(
+        &service,
+        "acme",
+        &[
+            ("inventory", r#"{"id":"i","inventory_id":"INV-1"}"#),
+            ("transaction", r#"{"id":"a","inventory_id":"INV-1","amount":1}"#),
+            ("transaction", r#"{"id":"b","inventory_id":"INV-1","amount":1,"transaction_type":null}"#),
+            ("transaction", r#"{"id":"c","inventory_id":"INV-1","amount":1,"transaction_type":"in"}"#),
+            ("transaction", r#"{"id":"c","inventory_id":"INV-1","amount":2,"transaction_type":null}"#),
+        ],
+    )
+    .await;
+    for missing in [1, 2] {
+        refused(&results[missing], r#"{"transaction_type":["is required"]}"#);
+    }
+    let outcomes = [3, 4].map(|index| results[index].as_ref().unwrap().outcome);
+    assert_eq!(outcomes, [WriteOutcome::Created, WriteOutcome::Updated]);
+    service.close().await;
+
+    let service = start(data.path()).await;
+    let transaction = service.get("/v1/public/inventory-transactions/c").await.ok();
+    assert_eq!((&transaction["transaction_type"], &transaction["transaction_amount"]), (&"in".into(), &2.into()));
+    service.stop().await;
+}

@@ -58,6 +58,7 @@ pub(super) fn loaded(kind: &str, record: &str) -> LoadRecord {
         "company" => LoadRecord::Company(fields),
         "contact" => LoadRecord::Contact(fields),
         "inventory" => LoadRecord::Inventory(fields),
+        "transaction" => LoadRecord::Transaction(fields),
         _ => LoadRecord::Order(fields),
     }
 }

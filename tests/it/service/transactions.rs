@@ -269,3 +269,26 @@ async fn concurrent_transactions_all_count() {
     assert_eq!(service.figures("i-2").await, "60 null null 60 0.60");
     service.stop().await;
 }
+
+#[tokio::test]
+async fn a_loaded_amount_counts_as_the_units() {
+    let data = folder();
+    let amount_alone = r#"{"id":"t-1","inventory_id":"INV-1","transaction_type":"in","amount":10,
+        "transaction_amount":null,"usage_status":"applied"}"#;
+    let units_alone = r#"{"id":"t-2","inventory_id":"INV-1","transaction_type":"in","transaction_amount":3}"#;
+    load(data.path(), "acme", &[("inventory", BOLTS), ("transaction", amount_alone), ("transaction", units_alone)])
+        .await;
+    let service = start(data.path()).await;
+    for (id, units) in [("t-1", 10), ("t-2", 3)] {
+        let transaction = service.transaction(id).await;
+        assert_eq!(
+            (&transaction["amount"], &transaction["transaction_amount"]),
+            (&units.into(), &units.into()),
+            "{id}"
+        );
+    }
+    assert!(service.figures("i-1").await.starts_with("100 5 1 106 "));
+    service.change("t-1", r#"{"amount":4}"#).await;
+    assert!(service.figures("i-1").await.starts_with("94 5 1 100 "), "{}", service.figures("i-1").await);
+    service.stop().await;
+}

@@ -1,7 +1,7 @@
 //! `PUT /v1/public/orders/{order_id}`: input and response. `totals` calculates the totals, `update` changes the order.
 //! Contract: "Order update input"; the limits of the fields are not specified there.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::extract::State;
 use axum::response::Response;
@@ -12,7 +12,7 @@ use crate::service::app::App;
 use crate::service::auth::Caller;
 use crate::service::idempotency::{self, IdempotencyKey};
 use crate::service::request::{self, Errors, JsonObject, ORDER_RULES, RecordId, UnknownFields};
-use crate::service::response::{self, CtxId, ErrorResponse};
+use crate::service::response::{self, CtxId, ErrorResponse, Refusal};
 
 mod totals;
 mod update;
@@ -29,9 +29,14 @@ pub(crate) async fn update(
     body: JsonObject,
 ) -> Result<Response, ErrorResponse> {
     let update = parse_update(id, &body.fields, body.unknown).map_err(ErrorResponse::invalid)?;
+    let refusal = Arc::new(OnceLock::new());
+    let noted = refusal.clone();
     let render = move |updated: Option<UpdatedOrder>| {
         let UpdatedOrder { id, external_id, job_id, errors } = updated.ok_or_else(ErrorResponse::no_record)?;
         let ok = errors.is_empty();
+        if !ok {
+            noted.get_or_init(|| Refusal::new(&errors));
+        }
         let status = if ok { "updated" } else { "failed" }.to_owned();
         // The contract has empty strings for an absent external id or job.
         let external_id = external_id.unwrap_or_default();
@@ -42,7 +47,12 @@ pub(crate) async fn update(
             ctx_id: ctx_id.as_str().to_owned(),
         }))
     };
-    idempotency::write(&app.store, &app.keys_in_progress, caller.into(), key, body.content, update, render).await
+    let (store, in_progress) = (&app.store, &app.keys_in_progress);
+    let mut response = idempotency::write(store, in_progress, caller.into(), key, body.content, update, render).await?;
+    if let Some(refusal) = refusal.get() {
+        response.extensions_mut().insert(Refusal::clone(refusal));
+    }
+    Ok(response)
 }
 
 /// Validates the body of an update. `id` is the id in the path. Fails with all errors.

@@ -3,13 +3,20 @@
 
 use serde_json::{Map, Value};
 
+use crate::decimal;
 use crate::records::transaction;
 use crate::service::request::Errors;
-use crate::service::store::{Key, Kind, Stored, Transaction, WriteOutcome, merge, to_json};
+use crate::service::store::{Key, Kind, Record, Stored, Transaction, WriteOutcome, merge, to_json};
 use crate::service::timestamp;
 
 use super::effect::{self, TooLarge};
 use super::write::{State, StoredInventory, body};
+
+/// The field that a new record must have.
+const TYPE: &str = "transaction_type";
+
+/// The field with the units that moved.
+const UNITS: &str = "transaction_amount";
 
 /// A validated transaction to load.
 pub(crate) struct LoadTransaction {
@@ -44,13 +51,16 @@ impl LoadTransaction {
                 (record, Map::new())
             }
         };
+        let mut changes = self.fields;
+        add_units(&mut changes, &record)?;
         if is_new {
-            // Without fields, the transaction moved nothing.
-            let input = Map::from_iter([("transactionType".to_owned(), Value::from("adjust"))]);
+            let Some(transaction_type) = changes.get(TYPE) else { return Ok(Err(error(TYPE, "is required"))) };
+            // Without units, the transaction moved nothing.
+            let mut input = Map::from_iter([("transactionType".to_owned(), transaction_type.clone())]);
+            input.extend(changes.get(UNITS).map(|units| ("transactionAmount".to_owned(), units.clone())));
             let Ok(outcome) = effect::outcome(&input, None) else { return Ok(Err(too_large())) };
             fields = object(&body(&record, &inventory, &input, &outcome))?;
         }
-        let mut changes = self.fields;
         let has_time = changes.contains_key("updated_at");
         if !is_new && keeps_stored {
             changes.retain(|_, value| !value.is_null());
@@ -75,6 +85,20 @@ impl LoadTransaction {
         let outcome = if is_new { WriteOutcome::Created } else { WriteOutcome::Updated };
         Ok(Ok(Stored { id: record.id, outcome }))
     }
+}
+
+/// Adds the units that moved if the file contains only the amount: the amount, unless the stored input contains the units, too.
+fn add_units(changes: &mut Map<String, Value>, stored: &Record) -> Result<(), sqlx::Error> {
+    if changes.contains_key(UNITS) || stored.parse_state::<State>()?.input.contains_key("transactionAmount") {
+        return Ok(());
+    }
+    let amount = changes.get("amount").and_then(Value::as_number);
+    let amount = amount.and_then(|amount| decimal::to_integer(decimal::parse(amount.as_str()).ok()?));
+    // A fraction is no number of units.
+    if let Some(units) = amount.and_then(|units| i64::try_from(units).ok()) {
+        changes.insert(UNITS.to_owned(), Value::from(units));
+    }
+    Ok(())
 }
 
 /// Returns the input that leads to the transaction, and its effect for a later update to revert.
