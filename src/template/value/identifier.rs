@@ -62,8 +62,7 @@ impl Damage {
                  replace in the template, or set damaged = \"accept\" if they belong to the identifier"
             }
             Damage::Decimal => {
-                "remove it with replace in the template, as in { pattern = '\\.0$', with = \"\" }, or set damaged = \"accept\" if it \
-                 belongs to the identifier"
+                "remove .0 with replace in the template, or set damaged = \"accept\" if it belongs to the identifier"
             }
             Damage::Ditto => "enter the value itself, or leave the cell blank and set fill_down in the template",
             Damage::LineBreak => "write several identifiers into rows of their own, or remove the line break",

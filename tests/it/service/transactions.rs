@@ -288,7 +288,7 @@ async fn a_loaded_amount_counts_as_the_units() {
         );
     }
     assert!(service.figures("i-1").await.starts_with("100 5 1 106 "));
-    service.change("t-1", r#"{"amount":4}"#).await;
+    service.change("t-1", r#"{"transactionType":"in","amount":4}"#).await;
     assert!(service.figures("i-1").await.starts_with("94 5 1 100 "), "{}", service.figures("i-1").await);
     service.stop().await;
 }
