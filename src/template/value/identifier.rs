@@ -29,7 +29,6 @@ pub enum Damage {
     Decimal,
     /// A mark or a word for the value of the row above, such as `〃` or `dto.`.
     Ditto,
-    LineBreak,
 }
 
 impl Damage {
@@ -45,7 +44,6 @@ impl Damage {
             Damage::Grouped => "looks like a number shown with group separators",
             Damage::Decimal => "looks like an identifier to which a program has added .0",
             Damage::Ditto => "stands for the value of the row above",
-            Damage::LineBreak => "has a line break",
         }
     }
 
@@ -65,7 +63,6 @@ impl Damage {
                 "remove .0 with replace in the template, or set damaged = \"accept\" if it belongs to the identifier"
             }
             Damage::Ditto => "enter the value itself, or leave the cell blank and set fill_down in the template",
-            Damage::LineBreak => "write several identifiers into rows of their own, or remove the line break",
             Damage::Exponent | Damage::Rounded => {
                 "format the column as text and enter the identifier again; this file has lost its digits"
             }
@@ -124,9 +121,6 @@ pub(crate) fn damage(text: &str) -> Option<Damage> {
     }
     if text.chars().any(|c| c.is_control() && !c.is_whitespace() || is_invisible(c)) {
         return Some(Damage::Invisible);
-    }
-    if text.contains(['\n', '\r']) {
-        return Some(Damage::LineBreak);
     }
     if text.len() <= MAX_BYTES && PLACEHOLDERS.contains(&text.to_lowercase()) {
         return Some(Damage::Placeholder);
@@ -286,8 +280,6 @@ mod tests {
             ("〃", Some(Damage::Ditto)),
             ("Dto.", Some(Damage::Ditto)),
             ("dto-5", None),
-            ("A1\nA2", Some(Damage::LineBreak)),
-            ("A1\n", None),
         ] {
             assert_eq!(damage(text), expected, "{text}");
         }
