@@ -65,13 +65,12 @@ impl Ledger {
         let last = "SELECT COALESCE(MAX(seq), 0), COALESCE(MAX(step), 0) FROM edit WHERE file_hash = $1";
         let (last, step): (i64, i64) = sql::query_as(last).bind(file_hash).fetch_one(&mut transaction).await?;
         let step = step + 1;
-        let most = self.dialect().rows_per_statement();
-        let mut numbered = (last + 1..).zip(edits).peekable();
-        while numbered.peek().is_some() {
+        let numbered: Vec<(i64, &Edit)> = (last + 1..).zip(edits).collect();
+        for edits in numbered.chunks(self.dialect().rows_per_statement()) {
             let insert = "INSERT INTO edit (file_hash, seq, step, undoes, sheet, row_number, column_index, old_text, \
                           new_text, who, at) ";
             let mut query = Builder::new(self.dialect(), insert);
-            let rows = numbered.by_ref().take(most).map(|(seq, edit)| -> Result<[Value; 11], Error> {
+            let rows = edits.iter().map(|(seq, edit)| -> Result<[Value; 11], Error> {
                 let column = edit.column.map_or(Ok(WHOLE_ROW), i64::try_from).map_err(corrupt)?;
                 Ok([
                     Value::from(file_hash),
@@ -87,10 +86,8 @@ impl Ledger {
                     now.into(),
                 ])
             });
-            let rows = rows.collect::<Result<Vec<_>, _>>()?;
-            let count = rows.len();
-            query.push_rows(rows);
-            query.build_for(count).execute(&mut transaction).await?;
+            query.push_rows(rows.collect::<Result<Vec<_>, _>>()?);
+            query.build_for(edits.len()).execute(&mut transaction).await?;
         }
         transaction.commit().await?;
         Ok(step)

@@ -1,9 +1,11 @@
 //! Items (products). Contract: "Item" in "Resources and their fields"; `GET` and `POST /v1/public/items`.
 
+use std::sync::LazyLock;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::field::{Family, Field, JsonType, List, ListedField};
+use super::field::{Family, Field, JsonType, List, ListedField, listed_name};
 use super::input::{Call, Input, Method};
 
 pub const PATH: &str = "/v1/public/items";
@@ -21,6 +23,12 @@ pub const INPUT_FIELDS: &[Field] = &[
     Field::nullable("tax", JsonType::Number, "tax, as your workspace uses it").money(),
     Field::nullable("status", JsonType::String, "such as active"),
 ];
+
+/// The input fields with another name in lists, and that name: `purchasePrice` is listed as `purchase_price`.
+pub static RENAMED_IN_LISTS: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {
+    let names = INPUT_FIELDS.iter().map(|field| (field.name, listed_name(field.name)));
+    names.filter(|(input, listed)| input != listed).collect()
+});
 
 pub(super) static INPUT: Input = Input {
     name: "item",

@@ -370,7 +370,7 @@ impl FieldRule {
 
     /// Returns whether the lookup compares each of the field's columns with a column of the table.
     pub fn compares_several_columns(&self) -> bool {
-        matches!(&self.translate, Some(Translate::Lookup(lookup)) if lookup.columns().from.len() > 1)
+        self.translate.as_ref().is_some_and(Translate::compares_several_columns)
     }
 
     /// Returns whether the field is for texts that are neither identifiers nor currencies.
@@ -500,6 +500,13 @@ pub struct Split {
 pub enum Translate {
     Map(ValueMap),
     Lookup(Lookup),
+}
+
+impl Translate {
+    /// Returns whether this is a lookup that compares several columns.
+    pub(super) fn compares_several_columns(&self) -> bool {
+        matches!(self, Translate::Lookup(lookup) if lookup.columns().from.len() > 1)
+    }
 }
 
 /// Handling of a value that is missing in a map or lookup.

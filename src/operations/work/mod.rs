@@ -274,17 +274,17 @@ impl Worker<'_> {
     /// Sets a run aside. A new obstacle is reported, and noted in the history of the run unless another worker is to send it.
     async fn set_aside(&self, ledger: &Ledger, run: &Run, obstacle: Obstacle) -> Result<(), Error> {
         let tokens = self.tokens_for(run);
-        let noted = {
+        let why = (!obstacle.is_for_others()).then(|| obstacle.to_string());
+        let is_new = {
             let mut set_aside = lock(&self.set_aside);
             let is_new = set_aside.is_new(run.id, &obstacle);
             if is_new {
                 (self.observer)(WorkEvent::SetAside { run: run.id, why: &obstacle });
             }
-            let noted = (is_new && !obstacle.is_for_others()).then(|| obstacle.to_string());
             set_aside.add(run.id, obstacle, &tokens, Instant::now());
-            noted
+            is_new
         };
-        if let Some(why) = noted {
+        if let Some(why) = why.filter(|_| is_new) {
             ledger.note_set_aside(run.id, &why, now()).await?;
         }
         Ok(())

@@ -148,9 +148,8 @@ async fn run_by_plan(injector: &FaultInjector, request: Request, next: Next) -> 
         trace.note_body(XxHash3_64::oneshot(&body), &object);
     }
     let ctx_id = parts.extensions.get::<CtxId>().map_or("", CtxId::as_str).to_owned();
+    let Some(decision) = decision else { return next.run(Request::from_parts(parts, Body::from(body))).await };
     let subject = Subject::of(parts.uri.path(), &body);
-    let request = |parts| Request::from_parts(parts, Body::from(body));
-    let Some(decision) = decision else { return next.run(request(parts)).await };
     let (effect, is_after) = (&decision.rule.effect, decision.is_after);
     tracing::info!(rule = decision.rule.name, attempt, is_after, "injected fault");
     note_fault(trace.as_ref(), &decision.rule.name);
@@ -167,7 +166,7 @@ async fn run_by_plan(injector: &FaultInjector, request: Request, next: Next) -> 
         sleep(effect.delay).await;
     }
     let response = match is_after || !effect.replaces_response() {
-        true => process(injector, request(parts), next, effect).await,
+        true => process(injector, Request::from_parts(parts, Body::from(body)), next, effect).await,
         false => Response::default(),
     };
     if is_after {

@@ -6,8 +6,7 @@ use axum::extract::State;
 use axum::response::Response;
 use serde_json::{Map, Value};
 
-use crate::records::item::{INPUT_FIELDS, ItemResult};
-use crate::records::listed_name;
+use crate::records::item::{INPUT_FIELDS, ItemResult, RENAMED_IN_LISTS};
 use crate::service::app::App;
 use crate::service::auth::Caller;
 use crate::service::idempotency::{self, IdempotencyKey};
@@ -59,11 +58,9 @@ impl Work for ItemUpsert {
 pub(crate) fn parse_upsert(body: &Map<String, Value>, unknown: UnknownFields) -> Result<ItemUpsert, Errors> {
     let mut changes = request::validate(INPUT_FIELDS, &ITEM_RULES, body, unknown)?;
     let external_id = request::take_text(&mut changes, "externalId").expect("a required field");
-    for (name, listed) in INPUT_FIELDS.iter().map(|field| (field.name, listed_name(field.name))) {
-        if name != listed
-            && let Some(value) = changes.shift_remove(name)
-        {
-            changes.insert(listed, value);
+    for (input, listed) in RENAMED_IN_LISTS.iter() {
+        if let Some(value) = changes.shift_remove(*input) {
+            changes.insert(listed.clone(), value);
         }
     }
     Ok(ItemUpsert { external_id, changes })

@@ -22,7 +22,7 @@ pub(crate) fn list(kind: Kind, size: &'static str) -> MethodRouter<Arc<App>> {
         let (total, ctx_id) = (page.total, ctx_id.as_str());
         // The entries are JSON already, and copied once.
         let end = format!(r#"],"page":{number},"count":{limit},"total":{total},"message":"OK","ctx_id":"{ctx_id}"}}"#);
-        Ok::<_, ErrorResponse>(response::json_text([r#"{"data":["#, page.entries()?, &end].concat()))
+        Ok::<_, ErrorResponse>(response::json_text([r#"{"data":["#, &page.entries, &end].concat()))
     })
 }
 
@@ -35,7 +35,7 @@ pub(crate) async fn inventories(
 ) -> Result<Response, ErrorResponse> {
     let PageQuery { page, limit } = query.page("limit", MAX_LIMIT).map_err(ErrorResponse::invalid)?;
     let page = app.store.page(&caller.workspace, Kind::Inventory, page, limit).await?;
-    let mut response = response::json_text(["[", page.entries()?, "]"].concat());
+    let mut response = response::json_text(["[", &page.entries, "]"].concat());
     response.headers_mut().insert(response::TOTAL_HEADER, HeaderValue::from(page.total));
     Ok(response)
 }

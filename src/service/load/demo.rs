@@ -80,9 +80,8 @@ mod tests {
         assert_eq!(service.fill_demo("demo").await.expect("filled"), 113);
         assert_eq!(service.fill_demo("demo").await.expect("not filled again"), 0);
         assert_eq!(service.fill_demo("other").await.expect("filled"), 113, "workspaces are independent");
-        let page = service.app.store.page("demo", Kind::Order, 1, 100).await.expect("orders");
-        let orders = format!("[{}]", page.entries().expect("a text"));
-        let orders: Vec<Value> = serde_json::from_str(&orders).expect("JSON");
+        let orders = service.app.store.page("demo", Kind::Order, 1, 100).await.expect("orders").entries;
+        let orders: Vec<Value> = serde_json::from_str(&format!("[{orders}]")).expect("JSON");
         for (order, source) in orders.iter().zip(records(ORDERS)) {
             assert_eq!(order["number_item"], source["lines"].as_array().map_or(0, Vec::len), "{order}");
             assert!(order["total_price"].as_f64() > order["total_price_without_tax"].as_f64(), "{order}");

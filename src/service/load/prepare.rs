@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::decimal;
-use crate::records::{Field, JsonType, company, contact, inventory, item, listed_name, order, transaction};
+use crate::records::{Field, JsonType, company, contact, inventory, item, order, transaction};
 use crate::service::handlers::items;
 use crate::service::handlers::transactions::LoadTransaction;
 use crate::service::request::{
@@ -70,11 +70,9 @@ fn drop_nulls(kind: Kind, fields: &mut Map<String, Value>) {
 /// Validates an item as the input of an upsert. Some services list items without external ids: the id replaces a missing
 /// external id.
 fn prepare_item(mut fields: Map<String, Value>) -> Result<Entry, Errors> {
-    for (listed, input) in item::INPUT_FIELDS.iter().map(|field| (listed_name(field.name), field.name)) {
-        if listed != input
-            && let Some(value) = fields.shift_remove(&listed)
-        {
-            fields.entry(input).or_insert(value);
+    for (input, listed) in item::RENAMED_IN_LISTS.iter() {
+        if let Some(value) = fields.shift_remove(listed) {
+            fields.entry(*input).or_insert(value);
         }
     }
     let mut errors = Errors::new();

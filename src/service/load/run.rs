@@ -44,8 +44,7 @@ impl Loader {
         let mut stored = Vec::new();
         for kind in [Company, Contact, Item, Inventory, Order, Transaction, Subscription, Invoice] {
             let page = self.app.store.page(workspace, kind, 1, 1000).await.expect("a page");
-            let records: Vec<serde_json::Value> =
-                serde_json::from_str(&format!("[{}]", page.entries().expect("a text"))).expect("JSON");
+            let records: Vec<serde_json::Value> = serde_json::from_str(&format!("[{}]", page.entries)).expect("JSON");
             stored.extend(records.into_iter().map(|record| (format!("{kind:?}"), record)));
         }
         stored

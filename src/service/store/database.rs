@@ -196,8 +196,7 @@ mod tests {
         for number in 1..=2 {
             let page = store.page("w", Kind::Item, number, 100).await.expect("read");
             assert_eq!(page.total, 150);
-            let entries: Vec<serde_json::Value> =
-                serde_json::from_str(&format!("[{}]", page.entries().expect("a text"))).expect("JSON");
+            let entries: Vec<serde_json::Value> = serde_json::from_str(&format!("[{}]", page.entries)).expect("JSON");
             listed.extend(entries.iter().filter_map(|entry| entry["id"].as_str().map(str::to_owned)));
         }
         let mut ids: Vec<String> = stored[..150].iter().map(|stored| stored.id.clone()).collect();

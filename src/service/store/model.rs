@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::decimal;
-use crate::sql::Row;
 
 /// The kinds of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -136,26 +135,10 @@ pub(crate) fn to_json(value: &impl Serialize) -> Result<String, sqlx::Error> {
     serde_json::to_string(value).map_err(|error| sqlx::Error::Encode(error.into()))
 }
 
-/// A page of a list.
+/// A page of a list. Entries are JSON objects separated by commas.
 pub(crate) struct Page {
-    /// The total and the entries, or `None` without a list.
-    row: Option<Row>,
+    pub(crate) entries: String,
     pub(crate) total: i64,
-}
-
-impl Page {
-    /// Reads the total from the first column of a row.
-    pub(super) fn new(row: Option<Row>) -> Result<Page, sqlx::Error> {
-        let total = row.as_ref().map(|row| row.try_get(0)).transpose()?;
-        Ok(Page { row, total: total.unwrap_or_default() })
-    }
-
-    /// Returns JSON objects separated by commas.
-    pub(crate) fn entries(&self) -> Result<&str, sqlx::Error> {
-        let entries: Option<Option<&str>> = self.row.as_ref().map(|row| row.try_get(1)).transpose()?;
-        // The aggregate of an empty page is NULL.
-        Ok(entries.flatten().unwrap_or_default())
-    }
 }
 
 /// A write failed and was rolled back. The writer has logged the cause.

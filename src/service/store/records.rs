@@ -60,9 +60,16 @@ pub(super) async fn page(
 ) -> Result<Page, sqlx::Error> {
     // Later positions are past the end of every list.
     let position = |pages: u64| i64::try_from(pages.saturating_mul(limit)).unwrap_or(MAX_POSITION).min(MAX_POSITION);
-    let query = query(PAGE).bind(workspace).bind(kind.name());
-    let query = query.bind(position(page.saturating_sub(1))).bind(position(page));
-    Page::new(query.fetch_optional(on).await?)
+    let found: Option<(i64, Option<String>)> = query_as(PAGE)
+        .bind(workspace)
+        .bind(kind.name())
+        .bind(position(page.saturating_sub(1)))
+        .bind(position(page))
+        .fetch_optional(on)
+        .await?;
+    let (total, entries) = found.unwrap_or_default();
+    // The aggregate of an empty page is NULL.
+    Ok(Page { entries: entries.unwrap_or_default(), total })
 }
 
 /// Returns records in the order of their positions, at most `limit` of those after a position.

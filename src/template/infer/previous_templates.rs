@@ -39,6 +39,8 @@ pub(super) struct PreviousRule {
     pub source: PreviousSource,
     /// All other keys.
     pub steps: Vec<Step>,
+    /// The formats of dates among the steps.
+    formats: Vec<DateFormat>,
     /// The value, if taken from a parameter.
     parameter: Option<Step>,
 }
@@ -197,7 +199,8 @@ impl PreviousRule {
             },
         };
         let parameter = key("value").filter(|step| step.value.contains("parameter"));
-        Some(PreviousRule { place: rule.place, field: rule.field, source, steps, parameter })
+        let formats = rule.date.formats.clone();
+        Some(PreviousRule { place: rule.place, field: rule.field, source, steps, formats, parameter })
     }
 
     /// Returns the line of a constant with the value of a parameter.
@@ -209,7 +212,7 @@ impl PreviousRule {
     pub(super) fn steps_for(&self, sample: &Sample, column: &Column) -> Vec<&Step> {
         // The formats are for what the other steps make of a cell.
         let is_changed = self.steps.iter().any(|step| CHANGING_KEYS.contains(&step.key.as_str()));
-        let fits = |step: &&Step| is_changed || step.key != "format" || fits_dates(&step.value, sample, column);
+        let fits = |step: &&Step| is_changed || step.key != "format" || fits_dates(&self.formats, sample, column);
         self.steps.iter().filter(fits).collect()
     }
 }
@@ -226,15 +229,7 @@ impl Step {
 }
 
 /// Whether one of the formats fits a cell of the column, or no cell needs a format.
-fn fits_dates(formats: &str, sample: &Sample, column: &Column) -> bool {
-    let value =
-        format!("format = {formats}").parse::<toml::Table>().ok().and_then(|table| table.get("format").cloned());
-    let patterns = match value {
-        Some(toml::Value::Array(patterns)) => patterns,
-        value => value.into_iter().collect(),
-    };
-    let formats: Vec<DateFormat> =
-        patterns.iter().filter_map(|pattern| DateFormat::parse(pattern.as_str()?).ok()).collect();
+fn fits_dates(formats: &[DateFormat], sample: &Sample, column: &Column) -> bool {
     let cells = sample.rows.iter().map(|row| row.get(column.index));
     let is_text = |cell: &Cell<'_>| matches!(cell, Cell::Text(text) if !text.trim().is_empty());
     let mut texts =

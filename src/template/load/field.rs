@@ -73,9 +73,8 @@ impl Checker<'_> {
                 let hint = "add map = { … } or lookup = { … }";
                 self.note(self.error(value.span(), "otherwise is for a map or a lookup", Some(hint)));
             }
-            let is_of_several_columns =
-                matches!(&translate, Some(Translate::Lookup(lookup)) if lookup.columns().from.len() > 1);
-            if is_of_several_columns && value.get_ref().as_str() == Some("keep") {
+            let has_several_columns = translate.as_ref().is_some_and(Translate::compares_several_columns);
+            if has_several_columns && value.get_ref().as_str() == Some("keep") {
                 let message = "several columns have no single value to keep";
                 self.note(self.error(value.span(), message, Some("write otherwise = \"error\", or a value")));
             }

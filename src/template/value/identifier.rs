@@ -77,7 +77,7 @@ impl Damage {
 /// `identifier.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct DateForms {
+struct Words {
     /// Short names of the months by language.
     months: BTreeMap<String, Vec<String>>,
     /// Regular expressions by the kind of damage.
@@ -88,28 +88,21 @@ struct DateForms {
     ditto: Vec<String>,
 }
 
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
+    toml::from_str(include_str!("identifier.toml")).expect("the file is compiled in, and a test parses it")
+});
 static EXPONENT: LazyLock<Regex> = LazyLock::new(|| regex(r"^\d([.,]\d+)?E\+\d{1,3}$"));
 static DATE: LazyLock<Regex> = LazyLock::new(|| {
-    let DateForms { months, forms, .. } = date_forms();
-    let months = format!("(?:{})", months.into_values().flatten().collect::<Vec<_>>().join("|"));
-    let forms: Vec<String> = forms.into_values().flatten().map(|form| form.replace("MONTH", &months)).collect();
+    let months = format!("(?:{})", WORDS.months.values().flatten().cloned().collect::<Vec<_>>().join("|"));
+    let forms: Vec<String> = WORDS.forms.values().flatten().map(|form| form.replace("MONTH", &months)).collect();
     regex(&format!("^(?:{})$", forms.join("|")))
 });
-
-fn date_forms() -> DateForms {
-    toml::from_str(include_str!("identifier.toml")).expect("the file is compiled in, and a test parses it")
-}
-
-static PLACEHOLDERS: LazyLock<Vec<String>> = LazyLock::new(|| date_forms().placeholders);
-static DITTO: LazyLock<Vec<String>> = LazyLock::new(|| date_forms().ditto);
 static DECIMAL: LazyLock<Regex> = LazyLock::new(|| regex(r"^\d{3,}\.0$"));
 
 /// Returns whether a text stands for the value of the row above.
 pub(crate) fn is_ditto(text: &str) -> bool {
-    /// Length of the longest mark or word, in bytes.
-    const MAX_BYTES: usize = 16;
     let text = text.trim();
-    text.len() <= MAX_BYTES && DITTO.contains(&text.to_lowercase())
+    WORDS.ditto.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
 /// Detects damage in a text.
@@ -122,7 +115,7 @@ pub(crate) fn damage(text: &str) -> Option<Damage> {
     if text.chars().any(|c| c.is_control() && !c.is_whitespace() || is_invisible(c)) {
         return Some(Damage::Invisible);
     }
-    if text.len() <= MAX_BYTES && PLACEHOLDERS.contains(&text.to_lowercase()) {
+    if text.len() <= MAX_BYTES && WORDS.placeholders.contains(&text.to_lowercase()) {
         return Some(Damage::Placeholder);
     }
     if is_ditto(text) {
@@ -387,10 +380,9 @@ mod tests {
 
     #[test]
     fn every_language_has_the_twelve_months() {
-        let forms = date_forms();
-        let languages: Vec<&str> = forms.months.keys().map(String::as_str).collect();
+        let languages: Vec<&str> = WORDS.months.keys().map(String::as_str).collect();
         assert_eq!(languages, ["cs", "de", "en", "es", "fr", "it", "nl", "pl", "pt", "ru", "sv", "tr"]);
-        for (language, months) in forms.months {
+        for (language, months) in &WORDS.months {
             assert!(months.len() >= 12, "{language}");
         }
     }

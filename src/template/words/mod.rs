@@ -407,8 +407,9 @@ mod tests {
             let missing = used.iter().filter(|list| !file.names.contains_key(*list));
             let missing: Vec<_> = missing.filter(|list| !OPTIONAL.contains(&list.as_str())).collect();
             assert!(missing.is_empty(), "{language} has no names for {missing:?}");
-            let lists = [&file.total_headers, &file.status_values, &file.net_words, &file.other_topics];
-            for words in lists.into_iter().chain([&file.payment_values]) {
+            let lists =
+                [&file.total_headers, &file.status_values, &file.payment_values, &file.net_words, &file.other_topics];
+            for words in lists {
                 assert!(!words.is_empty(), "{language}");
             }
             assert!(!file.yes_no.is_empty() && total_rows::has_language(language), "{language}");

@@ -89,11 +89,9 @@ pub async fn claims(ledger: &Ledger, run: &Run) -> Result<Vec<Claim>, ledger::Er
             Err(error) if error.is_damage() => None,
             Err(error) => return Err(error),
         };
-        let was_sent = |seq| match &outcomes {
-            Some(outcomes) => outcomes.get(&seq).is_some_and(|outcome| outcome.attempts > 0),
-            None => true,
-        };
-        let is_started = |seq| claimed.contains(&seq) || was_sent(seq);
+        let may_be_sent =
+            |seq| outcomes.as_ref().is_none_or(|known| known.get(&seq).is_some_and(|outcome| outcome.attempts > 0));
+        let is_started = |seq| claimed.contains(&seq) || may_be_sent(seq);
         let started = creations(&scope, &block).map(|(claim, ..)| claim).filter(|claim| is_started(claim.seq));
         claims.extend(started);
     }

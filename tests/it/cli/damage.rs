@@ -6,8 +6,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 
 use super::process::Place;
 use super::service::Served;
-use super::unsent::{ledger_of, three_invoices};
-use crate::faults::server::{Reply, Server};
+use super::unsent::{ledger_of, with_three_invoices};
 
 const HEADER: &str = "SKU,Name,Price,Currency\n";
 const REFUSED: &str = "eyJhbGciOiJIUzI1NiJ9.eyJ3b3Jrc3BhY2UiOiJzaG9wIn0.AAAA";
@@ -90,54 +89,36 @@ fn altered_request_bodies_are_noticed_before_the_first_request() {
     assert_eq!(served.total(), 1);
 }
 
-#[tokio::test]
-async fn a_lost_outcome_of_an_invoice_becomes_unknown() {
-    let server = Server::start(|_| Reply::Accept).await;
-    let address = server.address.clone();
-    tokio::task::spawn_blocking(move || {
-        let (place, upload) = three_invoices();
-        let run = |args: &[&str], code| {
-            let command = place.sheetport(args.iter().chain(&["--json"])).env("SHEETPORT_BASE_URL", &address);
-            command.secret("SHEETPORT_ACCESS_TOKEN", "access-1").exits(code).json()
-        };
-        run(&upload, 0);
-        alter(&place, "DELETE FROM outcome WHERE run = 1 AND seq = 0");
-        let resumed = run(&["resume", "1"], 1);
+#[test]
+fn a_lost_outcome_of_an_invoice_becomes_unknown() {
+    let requests = with_three_invoices(|place, upload, run| {
+        run(upload, 0);
+        alter(place, "DELETE FROM outcome WHERE run = 1 AND seq = 0");
+        let resumed = run(&["resume", "1"], 1).json();
         assert!(resumed["error"]["message"].as_str().unwrap().contains("2 of its 3 outcomes are there"), "{resumed}");
-        let repaired = run(&["runs", "repair"], 4);
+        let repaired = run(&["runs", "repair"], 4).json();
         assert_eq!(repaired["runs"][0]["unknown"], 1, "{repaired}");
-        let resumed = run(&["resume", "1"], 4);
+        let resumed = run(&["resume", "1"], 4).json();
         assert_eq!((&resumed["sent"], &resumed["unknown"]), (&json!(2), &json!(1)), "{resumed}");
         // The same file again: nothing is created twice.
-        let again = run(&upload, 3);
+        let again = run(upload, 3).json();
         assert_eq!((&again["sent"], &again["unchanged"], &again["rejected"]), (&json!(0), &json!(2), &json!(1)));
-    })
-    .await
-    .unwrap();
-    assert_eq!(server.log().len(), 3);
+    });
+    assert_eq!(requests, 3);
 }
 
-#[tokio::test]
-async fn sent_requests_are_recognized_beside_an_altered_outcome() {
-    let server = Server::start(|_| Reply::Accept).await;
-    let address = server.address.clone();
-    tokio::task::spawn_blocking(move || {
-        let (place, upload) = three_invoices();
-        let run = |args: &[&str], code| {
-            let command = place.sheetport(args.iter().chain(&["--json"])).env("SHEETPORT_BASE_URL", &address);
-            command.secret("SHEETPORT_ACCESS_TOKEN", "access-1").exits(code).json()
-        };
-        run(&upload, 0);
-        alter(&place, "DELETE FROM claim");
-        alter(&place, "UPDATE outcome SET http_status = 201 WHERE seq = 1");
+#[test]
+fn sent_requests_are_recognized_beside_an_altered_outcome() {
+    let requests = with_three_invoices(|place, upload, run| {
+        run(upload, 0);
+        alter(place, "DELETE FROM claim");
+        alter(place, "UPDATE outcome SET http_status = 201 WHERE seq = 1");
         run(&["runs", "repair"], 4);
         place.write("copy.csv", std::fs::read(place.path("i.csv")).unwrap());
-        let again = run(&["upload", "copy.csv", "-t", "t.toml"], 3);
+        let again = run(&["upload", "copy.csv", "-t", "t.toml"], 3).json();
         assert_eq!(again["sent"], 0, "{again}");
-    })
-    .await
-    .unwrap();
-    assert_eq!(server.log().len(), 3);
+    });
+    assert_eq!(requests, 3);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::process::Place;
+use super::process::{Ended, Place};
 use super::service::Served;
 use super::{accounting, items, summary};
 use crate::faults::server::{Reply, Server};
@@ -69,37 +69,36 @@ fn a_report_that_was_asked_for_keeps_the_rows() {
     served.sheetport(&place, ["report", "2", "-o", "again.csv"]).exits(0);
 }
 
-#[tokio::test]
-async fn invoices_that_were_sent_before_do_not_let_the_ledger_grow() {
-    let server = Server::start(|_| Reply::Accept).await;
-    let address = server.address.clone();
-    tokio::task::spawn_blocking(move || {
-        let (place, upload) = three_invoices();
-        let run = || {
-            let command = place.sheetport(upload.iter().chain(&["--json"])).env("SHEETPORT_BASE_URL", &address);
-            accounting(&summary(&command.secret("SHEETPORT_ACCESS_TOKEN", "access-1").exits(0)))
-        };
-        assert_eq!(run(), "3: sent 3");
-        let before = ledger_size(&place);
+#[test]
+fn invoices_that_were_sent_before_do_not_let_the_ledger_grow() {
+    let requests = with_three_invoices(|place, upload, run| {
+        assert_eq!(accounting(&summary(&run(upload, 0))), "3: sent 3");
+        let before = ledger_size(place);
         for _ in 0..4 {
-            assert_eq!(run(), "3: unchanged 3");
+            assert_eq!(accounting(&summary(&run(upload, 0))), "3: unchanged 3");
         }
-        let grown = ledger_size(&place).saturating_sub(before);
+        let grown = ledger_size(place).saturating_sub(before);
         assert!(grown <= 4 * PER_RUN, "{grown} bytes by 4 runs");
-    })
-    .await
-    .unwrap();
-    assert_eq!(server.log().len(), 3);
+    });
+    assert_eq!(requests, 3);
 }
 
-/// A folder with a file of three invoices, and the command that uploads it.
-pub(super) fn three_invoices() -> (Place, [&'static str; 4]) {
+/// Calls a test with a folder that has a file of three invoices, the command that uploads it, and a function that runs a command with
+/// `--json` and expects an exit code. Returns how many requests arrived at the service, which accepts all.
+pub(super) fn with_three_invoices(test: impl FnOnce(&Place, &[&str], &dyn Fn(&[&str], i32) -> Ended)) -> usize {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let server = runtime.block_on(Server::start(|_| Reply::Accept));
     let place = Place::new();
     let template = "record = \"invoice\"\n[fields.cid]\ncolumn = \"Customer\"\n[lines.id]\ncolumn = \"Item\"\n\
                     [lines.amount]\ncolumn = \"Amount\"\n[group]\nby = [\"Invoice\"]\n";
     place.write("t.toml", template);
     place.write("i.csv", "Invoice,Customer,Item,Amount\nI-7,c-1,i,2.50\nI-8,c-2,i,1\nI-9,c-3,i,3\n");
-    (place, ["upload", "i.csv", "-t", "t.toml"])
+    let run = |args: &[&str], code| {
+        let command = place.sheetport(args.iter().chain(&["--json"])).env("SHEETPORT_BASE_URL", &server.address);
+        command.secret("SHEETPORT_ACCESS_TOKEN", "access-1").exits(code)
+    };
+    test(&place, &["upload", "i.csv", "-t", "t.toml"], &run);
+    server.log().len()
 }
 
 #[test]

@@ -55,7 +55,7 @@ pub struct Detector {
 /// Whether the dates may begin with a two-digit year, as `26-03-15` in a column with one first number and many last numbers.
 #[derive(Default)]
 struct YearFirst {
-    /// Empty if they are among the forms of the detector.
+    /// Those that fit every text so far. Empty if they are among the forms of the detector.
     forms: Vec<Candidate>,
     /// A bit for each number at the start and at the end of the dates.
     starts: u128,
@@ -233,11 +233,15 @@ impl Detector {
 
 impl YearFirst {
     fn add(&mut self, text: &str) {
-        for candidate in &mut self.forms {
+        self.forms.retain_mut(|candidate| {
             candidate.alive &= match candidate.form.parse(text, candidate.alive) {
                 Outcome::No => 0,
                 Outcome::Impossible(times) | Outcome::Fits(_, times) => times,
             };
+            candidate.alive != 0
+        });
+        if self.forms.is_empty() {
+            return;
         }
         let mut numbers = text.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse::<u32>().ok());
         let bit = |number: Option<u32>| number.and_then(|number| 1_u128.checked_shl(number)).unwrap_or_default();
@@ -251,7 +255,7 @@ impl YearFirst {
         if !is_short || self.ends.count_ones() <= self.starts.count_ones() {
             return None;
         }
-        let other = self.forms.iter().find(|candidate| candidate.alive != 0)?;
+        let other = self.forms.first()?;
         let text = to_ascii(text);
         let reading = |candidate: &Candidate| match candidate.form.parse(&text, candidate.alive) {
             Outcome::Fits(date, _) => Some((candidate.pattern(), date.to_string())),
