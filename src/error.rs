@@ -185,7 +185,7 @@ fn exit_of_upload(error: &upload::Error) -> Exit {
     match error {
         E::Sheet(error) => exit_of_sheet(error),
         E::Ledger(error) => exit_of_ledger(error),
-        E::Columns { .. } | E::NoSuchIndex { .. } | E::TooMuchLost { .. } => Exit::Usage,
+        E::Columns { .. } | E::SeveralColumns { .. } | E::NoSuchIndex { .. } | E::TooMuchLost { .. } => Exit::Usage,
         E::NoRows { .. }
         | E::BlankColumn { .. }
         | E::Doubled { .. }

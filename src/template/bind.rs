@@ -6,6 +6,7 @@ use super::model::{
     ColumnName, FieldRule, HeaderRow, LINE_NUMBER, Place, RowTest, Source, Template, Unit, UnpivotColumns,
     folded_header, has_line_number,
 };
+use super::rivals::{self, Rival};
 use crate::diagnostics::nearest;
 use crate::records::{Exported, RecordKind};
 use crate::sheet::cell::column_index;
@@ -57,6 +58,8 @@ pub struct Layout {
     pub status: Option<usize>,
     /// Columns without a field.
     pub unused: Vec<usize>,
+    /// Unused columns with a usual name for a field that is read from another column.
+    pub rivals: Vec<Rival>,
     /// Unused columns with almost the name of a missing column.
     pub drifted: Vec<Drift>,
     /// Facts about the file and the sheet for expressions.
@@ -147,6 +150,10 @@ pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
     match header {
         Some(header) => {
             let layout = bind_header(template, header)?;
+            let names = (layout.header.row, layout.header.names.as_slice());
+            if let Some(conflict) = rivals::conflict(template, &layout.rivals, names, top) {
+                return Err(Missing { found: layout.found, header: Some(layout.header), columns: vec![conflict] });
+            }
             Ok(Layout { facts: Facts::of_cells(template, top), ..layout })
         }
         None => Err(Missing { header: None, found: 0, columns: Vec::new() }),
@@ -217,6 +224,8 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
     let is_report = width < names.len();
     let status = report_column(names, "status");
     let drifted = drifted(template, &columns, names, &unused);
+    let is_defused = is_report || template.sheet.defused || is_export(template.record, names);
+    let rivals = if is_defused { Vec::new() } else { rivals::find(template, &columns, names, &unused) };
     Ok(Layout {
         columns,
         numbered_lines,
@@ -228,9 +237,10 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
         fill_within,
         width,
         is_report,
-        is_defused: is_report || template.sheet.defused || is_export(template.record, names),
+        is_defused,
         status,
         unused,
+        rivals,
         drifted,
         facts: Facts::default(),
         found,

@@ -76,6 +76,13 @@ pub enum Reason {
     Duplicate {
         letters: Vec<String>,
     },
+    /// Two columns have usual names for the field, and different values in a row.
+    Several {
+        letters: [String; 2],
+        row: u64,
+        /// Whether it is a field of a line.
+        is_line: bool,
+    },
     /// More columns than a row can be unpivoted into.
     TooMany,
 }
@@ -84,6 +91,10 @@ impl std::fmt::Display for MissingColumn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         const SHOWN: usize = 5;
         let wanted: Vec<String> = self.wanted.iter().take(SHOWN).map(ToString::to_string).collect();
+        if let Reason::Several { letters: [first, second], row, .. } = &self.reason {
+            let (field, columns) = (&self.field, wanted.join(" and "));
+            return write!(f, "{field} fits the columns {columns} ({first} and {second}), which differ in row {row}");
+        }
         write!(f, "{} needs the column {}", self.field, wanted.join(" or "))?;
         if self.wanted.len() > SHOWN {
             write!(f, " or one of {} more names", self.wanted.len() - SHOWN)?;
@@ -91,6 +102,7 @@ impl std::fmt::Display for MissingColumn {
         match &self.reason {
             Reason::Absent { nearest: Some(nearest) } => write!(f, " (the nearest is '{nearest}')"),
             Reason::Absent { nearest: None } => Ok(()),
+            Reason::Several { .. } => Ok(()),
             Reason::TooMany => write!(f, ", but more than {MAX_UNPIVOTED} columns match"),
             Reason::Duplicate { letters } => write!(f, ", but several columns have this name ({})", letters.join(", ")),
         }

@@ -5,6 +5,7 @@
 
 pub mod bind;
 pub mod builtin;
+mod checks;
 mod column_name;
 mod columns;
 pub mod examples;
@@ -17,6 +18,7 @@ pub mod map;
 pub mod model;
 pub mod problem;
 pub mod recognize;
+pub mod rivals;
 pub mod schema;
 pub mod skeleton;
 pub mod value;

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use jiff::tz::TimeZone;
 use regex::Regex;
 
+pub use super::checks::Checks;
 pub use super::column_name::{ColumnName, LINE_NUMBER, folded_header, has_line_number, same_header};
 use super::language::Expression;
-use super::value::check_digit::Scheme;
 use super::value::date::DateFormat;
 use super::value::locale::{Locale, Order};
 use super::value::lookup::{Lookup, LookupReader, MAX_ENTRIES};
@@ -324,6 +324,9 @@ pub struct FieldRule {
     /// Whether the value is an identifier, easily damaged by spreadsheet programs.
     pub is_name: bool,
     pub source: Source,
+    /// Whether the names of the column are those of a built-in template: all usual names, whose order says nothing about a sheet
+    /// with several of them.
+    pub has_usual_names: bool,
     /// Whether the column may be missing. The field is then omitted from every record.
     pub optional: bool,
     pub trim: bool,
@@ -351,6 +354,7 @@ impl FieldRule {
             place,
             is_name: false,
             source: Source::Constant(value),
+            has_usual_names: false,
             optional: false,
             trim: false,
             clear: None,
@@ -566,19 +570,6 @@ pub struct DateRule {
     /// The order of day and month in the locale.
     pub order: Option<Order>,
     pub time_zone: Option<TimeZone>,
-}
-
-/// Checks of converted values.
-#[derive(Debug, Default)]
-pub struct Checks {
-    pub allowed: Vec<String>,
-    pub pattern: Option<Regex>,
-    pub minimum: Option<Decimal>,
-    pub maximum: Option<Decimal>,
-    /// The kind of number, to verify its check digit.
-    pub check: Option<&'static Scheme>,
-    /// Whether no two records, or no two lines of a record, can have the same value.
-    pub is_unique: bool,
 }
 
 /// Handling of identifiers apparently damaged by a spreadsheet program.

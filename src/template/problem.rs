@@ -252,6 +252,13 @@ pub enum Cause {
     HiddenDigits,
     /// A record without a name, among others with names.
     NoName,
+    /// A price of several pieces, by another column of the row.
+    PriceOfSeveral {
+        /// The text of that column.
+        pieces: String,
+        header: String,
+        price: String,
+    },
     /// An identifier with an apostrophe in front.
     Apostrophe,
     /// A row below has a line, but no name of its record.
@@ -316,6 +323,7 @@ impl Cause {
             Cause::ShownByComputer { .. } => "shown-by-computer",
             Cause::UnknownReference { .. } => "unknown-reference",
             Cause::NoName => "no-name",
+            Cause::PriceOfSeveral { .. } => "price-of-several",
             Cause::Apostrophe => "apostrophe",
             Cause::RowsBelow { .. } => "rows-below",
             Cause::Continues => "continues",
@@ -423,6 +431,9 @@ impl Cause {
             }
             Cause::HiddenDigits => "is sent as it is shown, without the further digits that the cell contains",
             Cause::UnknownReference { what, .. } => return format!("is no {what} that the service knows"),
+            Cause::PriceOfSeveral { pieces, header, .. } => {
+                return format!("is the price of '{pieces}', according to the column '{header}'");
+            }
             Cause::Apostrophe => "begins with an apostrophe",
             Cause::RowsBelow { .. } => "may have further lines: rows below it name no record",
             Cause::Continues => "is blank, as in a further row of the record above",
@@ -488,6 +499,12 @@ impl Cause {
             }
             Cause::NearlyTheSame { other_row } => {
                 return format!("write it as in row {other_row} if both mean the same");
+            }
+            Cause::PriceOfSeveral { header, price, .. } => {
+                return format!(
+                    "divide it in a template of your own: text = \"{{{{ row['{price}'] | divided_by(row['{header}'], 4) }}}}\"; if it is \
+                     the price of one: text = \"{{{{ row['{price}'] }}}}\""
+                );
             }
             Cause::RowsBelow { row } => {
                 return format!(

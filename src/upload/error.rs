@@ -6,7 +6,8 @@ use super::retry::LossyFields;
 use crate::ledger::RunId;
 use crate::records::RecordKind;
 use crate::sheet::{UNSPLIT_HINT, is_unsplit};
-use crate::template::bind::{Header, Missing, is_export};
+use crate::template::bind::{Header, Missing, MissingColumn, Reason, is_export};
+use crate::template::builtin;
 use crate::{ledger, sheet};
 
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +18,8 @@ pub enum Error {
     Ledger(#[from] ledger::Error),
     #[error("{path} does not have the columns that the template {template} maps: {}", missing_columns(missing), path = path.display())]
     Columns { path: PathBuf, template: String, missing: Box<Missing> },
+    #[error("{path}: {several}", path = path.display())]
+    SeveralColumns { path: PathBuf, template: String, several: MissingColumn },
     #[error("{path} has {count} sheet(s), so there is no sheet {index}", path = path.display())]
     NoSuchIndex { path: PathBuf, index: usize, count: usize },
     #[error("{path} has {}{} and no rows below it", header_in(*header_row), sheet_suffix(sheet), path = path.display())]
@@ -68,6 +71,17 @@ impl Error {
                 None => "no row near the top has any of the column names; set header under [sheet] to the row number of the header"
                     .to_owned(),
             }),
+            Error::SeveralColumns { template, several, .. } => {
+                let is_line = matches!(several.reason, Reason::Several { is_line: true, .. });
+                let field = format!("{}.{}", if is_line { "lines" } else { "fields" }, several.field);
+                Some(match builtin::find(template) {
+                    Some(_) => format!(
+                        "write a template of your own with extends = \"{template}\", and name the right column under [{field}]: \
+                         column = \"…\""
+                    ),
+                    None => format!("name the right column under [{field}] in the template: column = \"…\""),
+                })
+            }
             Error::NoSuchIndex { .. } => Some("the first sheet is 1".to_owned()),
             Error::NoRows { .. } => {
                 Some("check that this is the right file and sheet; there is nothing to upload".to_owned())

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use jiff::civil;
 
 use super::super::value::boolean;
+use super::super::value::date::{Detected, Detector, iso};
 use super::super::value::number::NumberError;
 use super::super::value::typed::Value;
 use super::context::Context;
@@ -23,11 +24,16 @@ enum Key<'a> {
     Time(civil::Time),
 }
 
-/// Returns whether two values are equal. Texts are compared exactly; a blank equals only a blank.
+/// Returns whether two values are equal. Texts are compared exactly, dates in ISO 8601 as dates; a blank equals only a blank.
 pub(super) fn equal(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Context) -> Result<bool, String> {
     match (left.value()?, right.value()?) {
         (left, right) if left.is_blank() || right.is_blank() => Ok(left.is_blank() && right.is_blank()),
-        (Value::Text(left), Value::Text(right)) => Ok(left == right),
+        (Value::Text(first), Value::Text(second)) if first == second => Ok(true),
+        (Value::Text(first), Value::Text(second)) => match [is_iso(first), is_iso(second)] {
+            [true, false] if !is_date(second) => Ok(false),
+            [false, true] if !is_date(first) => Ok(false),
+            is_iso => Ok(date_order(left, right, is_iso)? == Some(Ordering::Equal)),
+        },
         (number, Value::Text(text)) | (Value::Text(text), number)
             if is_number(number)
                 && !matches!(number, Value::Formatted(..))
@@ -39,7 +45,8 @@ pub(super) fn equal(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Conte
     }
 }
 
-/// Returns the order of two values. Two texts are compared as numbers if both are numbers, otherwise letter by letter.
+/// Returns the order of two values. Two texts are compared as dates if one is a date in ISO 8601, as numbers if both are numbers,
+/// otherwise letter by letter.
 pub(super) fn order(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Context) -> Result<Ordering, String> {
     for operand in [left, right] {
         if operand.value()?.is_blank() {
@@ -49,6 +56,9 @@ pub(super) fn order(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Conte
     let (Value::Text(first), Value::Text(second)) = (left.value()?, right.value()?) else {
         return compare(left, right, context);
     };
+    if let Some(order) = date_order(left, right, [is_iso(first), is_iso(second)])? {
+        return Ok(order);
+    }
     match (left.number(context), right.number(context)) {
         (Ok(left), Ok(right)) => Ok(left.cmp(&right)),
         (Err(_), Err(_)) if [first, second].iter().all(|text| plain_number(text) == Err(NumberError::NotANumber)) => {
@@ -58,6 +68,33 @@ pub(super) fn order(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Conte
             Err(format!("{} and {} can't be compared: {error}", left.shown(), right.shown()))
         }
     }
+}
+
+/// Compares two different texts as dates if any is in ISO 8601. Fails if only one is: letter by letter, `31.12.2025` would be later
+/// than `2026-01-01`. Returns `None` for texts to compare letter by letter: no dates, and times with an offset from UTC.
+fn date_order(left: &Operand<'_>, right: &Operand<'_>, is_iso: [bool; 2]) -> Result<Option<Ordering>, String> {
+    match is_iso {
+        [false, false] => Ok(None),
+        [true, true] => Ok(left.date().ok().zip(right.date().ok()).map(|(left, right)| left.0.cmp(&right.0))),
+        [true, false] => right.date().map(|_| None),
+        [false, true] => left.date().map(|_| None),
+    }
+}
+
+/// Whether a text is a date, or a date and time, in ISO 8601 with hyphens.
+fn is_iso(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with(|c: char| c.is_ascii_digit()) && text.contains('-') && iso::parse(text).is_ok()
+}
+
+/// Whether a text is a date in any notation.
+fn is_date(text: &str) -> bool {
+    if !text.contains(|c: char| c.is_ascii_digit()) {
+        return false;
+    }
+    let mut detector = Detector::new(None);
+    detector.add(0, text);
+    !matches!(detector.finish(), Detected::NoDates)
 }
 
 fn compare(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Context) -> Result<Ordering, String> {

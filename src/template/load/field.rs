@@ -41,6 +41,12 @@ pub(super) struct SheetDefaults {
 /// A key and its place in the template.
 type Key = (&'static str, Range<usize>);
 
+/// What the constants of a field have to satisfy.
+struct Constants<'a> {
+    field: &'static Field,
+    checks: &'a Checks,
+}
+
 impl Checker<'_> {
     pub(super) fn field(
         &self,
@@ -51,13 +57,16 @@ impl Checker<'_> {
         defaults: &SheetDefaults,
     ) -> Option<FieldRule> {
         let fits = self.keep(self.check_keys_for_type(field, &raw));
-        let source = self.source(field, place, &span, &mut raw);
+        let checks = self.checks(&mut raw);
+        let column = raw.column.as_ref().map(Spanned::span);
+        let constants = Constants { field, checks: &checks };
+        let source = self.source(&constants, place, &span, &mut raw);
         let order = raw.locale.as_ref().and_then(|name| order_of(name.get_ref()));
         let locale = raw.locale.as_ref().and_then(|name| self.keep(self.locale(name)));
         let time_zone = raw.time_zone.as_ref().and_then(|name| self.keep(self.time_zone(name)));
         let damaged = [("error", Damaged::Error), ("accept", Damaged::Accept)];
         let damaged = self.keep(self.choice("damaged", raw.damaged, &damaged));
-        let on_blank = self.keep(self.on_blank(field, raw.on_blank, raw.default));
+        let on_blank = self.keep(self.on_blank(&constants, raw.on_blank, raw.default));
         let replaces = raw.replace.map_or_else(Vec::new, |replaces| replaces.0);
         self.keep(self.count("replace", replaces.len(), MAX_REPLACES, span.clone()))?;
         let replaces = replaces.into_iter();
@@ -67,7 +76,7 @@ impl Checker<'_> {
         let replace = replace.collect();
         let split = raw.split.and_then(|split| self.keep(self.split(split)));
         let translates = raw.map.is_some() || raw.lookup.is_some();
-        let translate = self.translate(field, raw.map, raw.lookup, source.as_ref());
+        let translate = self.translate(&constants, raw.map, raw.lookup, source.as_ref());
         let otherwise = raw.otherwise.and_then(|value| {
             if !translates && !self.is_incomplete(&[table_of(place), field.name]) {
                 let hint = "add map = { … } or lookup = { … }";
@@ -78,24 +87,14 @@ impl Checker<'_> {
                 let message = "several columns have no single value to keep";
                 self.note(self.error(value.span(), message, Some("write otherwise = \"error\", or a value")));
             }
-            self.keep(self.otherwise(field, value))
+            self.keep(self.otherwise(&constants, value))
         });
         let percent = [("whole", Percent::Whole), ("fraction", Percent::Fraction)];
         let percent = self.keep(self.choice("percent", raw.percent, &percent)).flatten();
-        let decimal = |key: &str, value: &Option<Spanned<toml::Value>>| {
-            value.as_ref().and_then(|value| self.keep(self.decimal(value, key)))
-        };
-        let (minimum, maximum) = (decimal("minimum", &raw.minimum), decimal("maximum", &raw.maximum));
-        if let (Some(minimum), Some(maximum), Some(written)) = (minimum, maximum, &raw.maximum)
-            && minimum > maximum
-        {
-            let message = format!("the maximum {maximum} is less than the minimum {minimum}, so no number is allowed");
-            self.note(self.error(written.span(), message, Some("swap them")));
-        }
         let number = NumberRule {
             locale: locale.unwrap_or(defaults.locale),
             percent,
-            scale: decimal("scale", &raw.scale),
+            scale: raw.scale.as_ref().and_then(|scale| self.keep(self.decimal(scale, "scale"))),
             round: raw.round.as_ref().and_then(|places| self.keep(self.decimals(places))),
         };
         let date = DateRule {
@@ -103,20 +102,13 @@ impl Checker<'_> {
             order: order.or(defaults.order),
             time_zone: time_zone.or_else(|| defaults.time_zone.clone()),
         };
-        let checks = Checks {
-            allowed: raw.allowed.map_or_else(Vec::new, Spanned::into_inner),
-            pattern: raw.pattern.as_ref().and_then(|pattern| self.keep(self.regex(pattern))),
-            minimum,
-            maximum,
-            check: self.keep(self.choice("check", raw.check, &SCHEMES.iter().map(named).collect::<Vec<_>>())).flatten(),
-            is_unique: raw.unique,
-        };
         fits?;
         Some(FieldRule {
             field,
             place,
             is_name: place == Place::Id || field.is_name(),
             source: source?,
+            has_usual_names: column.is_some_and(|column| self.files.is_built_in(column)),
             optional: raw.optional,
             trim: raw.trim,
             clear: raw.clear.map(Spanned::into_inner),
@@ -132,6 +124,29 @@ impl Checker<'_> {
             is_guess: raw.guess,
             span,
         })
+    }
+
+    /// Reads the checks of a field.
+    fn checks(&self, raw: &mut RawField) -> Checks {
+        let decimal = |key: &str, value: &Option<Spanned<toml::Value>>| {
+            value.as_ref().and_then(|value| self.keep(self.decimal(value, key)))
+        };
+        let (minimum, maximum) = (decimal("minimum", &raw.minimum), decimal("maximum", &raw.maximum));
+        if let (Some(minimum), Some(maximum), Some(written)) = (minimum, maximum, &raw.maximum)
+            && minimum > maximum
+        {
+            let message = format!("the maximum {maximum} is less than the minimum {minimum}, so no number is allowed");
+            self.note(self.error(written.span(), message, Some("swap them")));
+        }
+        let schemes: Vec<_> = SCHEMES.iter().map(named).collect();
+        Checks {
+            allowed: raw.allowed.take().map_or_else(Vec::new, Spanned::into_inner),
+            pattern: raw.pattern.as_ref().and_then(|pattern| self.keep(self.regex(pattern))),
+            minimum,
+            maximum,
+            check: self.keep(self.choice("check", raw.check.take(), &schemes)).flatten(),
+            is_unique: raw.unique,
+        }
     }
 
     /// Refuses keys for fields of another type.
@@ -169,7 +184,14 @@ impl Checker<'_> {
     }
 
     /// Returns the source of a field, or `None` after noting mistakes.
-    fn source(&self, field: &'static Field, place: Place, span: &Range<usize>, raw: &mut RawField) -> Option<Source> {
+    fn source(
+        &self,
+        constants: &Constants<'_>,
+        place: Place,
+        span: &Range<usize>,
+        raw: &mut RawField,
+    ) -> Option<Source> {
+        let field = constants.field;
         let sources = [
             key("column", &raw.column),
             key("columns", &raw.columns),
@@ -198,7 +220,7 @@ impl Checker<'_> {
             let expression = Box::new(self.keep(self.expression(&text, Expression::parse))?);
             Some(Source::Text { expression, written: text.into_inner() })
         } else if let Some(value) = raw.value.take() {
-            self.keep(self.constant(field, &value)).map(Source::Constant)
+            self.keep(self.constant(constants, &value)).map(Source::Constant)
         } else if is_incomplete {
             // The source is among the wrong keys.
             None
@@ -230,33 +252,33 @@ impl Checker<'_> {
 
     fn translate(
         &self,
-        field: &'static Field,
+        constants: &Constants<'_>,
         map: Option<Spanned<RawMap>>,
         lookup: Option<Spanned<RawLookup>>,
         source: Option<&Source>,
     ) -> Option<Translate> {
         match (map, lookup) {
             (Some(_), Some(lookup)) => {
-                let message = format!("{} has both a map and a lookup", field.name);
+                let message = format!("{} has both a map and a lookup", constants.field.name);
                 self.keep(Err(self.error(lookup.span(), message, Some("keep one of them"))))
             }
-            (Some(map), None) => Some(Translate::Map(self.map(field, map.into_inner()))),
+            (Some(map), None) => Some(Translate::Map(self.map(constants, map.into_inner()))),
             (None, Some(lookup)) => self.keep(self.lookup(lookup.into_inner(), source)).map(Translate::Lookup),
             (None, None) => None,
         }
     }
 
-    fn map(&self, field: &'static Field, raw: RawMap) -> ValueMap {
+    fn map(&self, constants: &Constants<'_>, raw: RawMap) -> ValueMap {
         let mut raw: Vec<(Spanned<String>, Spanned<toml::Value>)> = raw.into_iter().collect();
         raw.sort_by_key(|(from, _)| from.span().start);
         let mut entries: Vec<(String, Constant)> = Vec::new();
         let mut known: HashMap<String, usize> = HashMap::new();
         for (from, to) in raw {
-            let Some(to) = self.keep(self.constant(field, &to)) else { continue };
+            let Some(to) = self.keep(self.constant(constants, &to)) else { continue };
             let (span, from) = (from.span(), from.into_inner());
             if from.trim().is_empty() {
                 let hint = "write on_blank = \"null\", or default = …";
-                let message = format!("blank cells of {} are not translated by its map", field.name);
+                let message = format!("blank cells of {} are not translated by its map", constants.field.name);
                 self.note(self.error(span, message, Some(hint)));
                 continue;
             }
@@ -321,11 +343,11 @@ impl Checker<'_> {
     }
 
     /// Checks the handling of values that are missing in a map or lookup.
-    fn otherwise(&self, field: &'static Field, value: Spanned<toml::Value>) -> Result<Otherwise, Mistake> {
+    fn otherwise(&self, constants: &Constants<'_>, value: Spanned<toml::Value>) -> Result<Otherwise, Mistake> {
         match value.get_ref() {
             toml::Value::String(word) if word == "error" => Ok(Otherwise::Error),
             toml::Value::String(word) if word == "keep" => Ok(Otherwise::Keep),
-            _ => self.constant(field, &value).map(Otherwise::Value),
+            _ => self.constant(constants, &value).map(Otherwise::Value),
         }
     }
 
@@ -340,10 +362,11 @@ impl Checker<'_> {
 
     fn on_blank(
         &self,
-        field: &'static Field,
+        constants: &Constants<'_>,
         on_blank: Option<Spanned<String>>,
         default: Option<Spanned<toml::Value>>,
     ) -> Result<OnBlank, Mistake> {
+        let field = constants.field;
         let span = on_blank.as_ref().map(Spanned::span);
         let choices = [
             ("omit", OnBlank::Omit),
@@ -354,7 +377,7 @@ impl Checker<'_> {
         let chosen = self.choice("on_blank", on_blank, &choices)?;
         match (chosen, default, span) {
             (None | Some(OnBlank::Default(_)), Some(default), _) => {
-                Ok(OnBlank::Default(self.constant(field, &default)?))
+                Ok(OnBlank::Default(self.constant(constants, &default)?))
             }
             (Some(_), Some(default), _) => {
                 let hint = "change on_blank, or remove the default";
@@ -376,7 +399,25 @@ impl Checker<'_> {
         }
     }
 
-    fn constant(&self, field: &'static Field, value: &Spanned<toml::Value>) -> Result<Constant, Mistake> {
+    /// Reads a constant. Fails for one that the checks of its field refuse.
+    fn constant(&self, constants: &Constants<'_>, value: &Spanned<toml::Value>) -> Result<Constant, Mistake> {
+        let Constants { field, checks } = constants;
+        let constant = self.typed(field, value)?;
+        let checked = match &constant {
+            Constant::Text(text) => checks.text(text),
+            Constant::Number(number) => checks.number(*number, &number.to_string()),
+            Constant::Boolean(boolean) => checks.text(&boolean.to_string()),
+            Constant::Null => Ok(()),
+        };
+        checked.map_err(|cause| {
+            let message = format!("this value of {} is refused by its own checks: it {}", field.name, cause.message());
+            self.error(value.span(), message, Some("change the value, or the check"))
+        })?;
+        Ok(constant)
+    }
+
+    /// Reads a constant of the field's type.
+    fn typed(&self, field: &Field, value: &Spanned<toml::Value>) -> Result<Constant, Mistake> {
         match (field.json, value.get_ref()) {
             (JsonType::String, toml::Value::String(text)) if field.is_currency() => {
                 let currency = CurrencyMark::parse(text).and_then(|mark| mark.currency(None)).ok_or_else(|| {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use super::super::builtin;
 use crate::diagnostics::{Mistake, TomlFile};
 
 /// Kind of file for messages.
@@ -41,6 +42,11 @@ impl Files {
     pub(super) fn mistake(&self, span: Range<usize>, message: impl Into<String>, hint: Option<String>) -> Mistake {
         let (file, span) = self.find(span);
         file.toml().mistake(span, message, hint)
+    }
+
+    /// Whether a place is in a built-in template.
+    pub(super) fn is_built_in(&self, span: Range<usize>) -> bool {
+        builtin::find(&self.find(span).0.name).is_some()
     }
 
     /// Returns the text at a place.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::super::model::{Checks, Damaged, FieldRule, Otherwise, Split, Translate};
+use super::super::model::{Damaged, FieldRule, Otherwise, Split, Translate};
 use super::super::problem::{Cause, excerpt};
 use super::super::value::budget::Budget;
 use super::super::value::date::{self, Detected};
@@ -221,7 +221,7 @@ impl Conversion<'_> {
         } else if !accepts && identifier::is_ditto(text) {
             return Err(Cause::Damaged(identifier::Damage::Ditto));
         }
-        check_text(&self.rule.checks, text)?;
+        self.rule.checks.text(text)?;
         json::text(out, text);
         Ok(())
     }
@@ -230,7 +230,7 @@ impl Conversion<'_> {
     fn currency(&self, text: &str, out: &mut String) -> Result<(), Cause> {
         let mark = CurrencyMark::parse(text).ok_or(Cause::NotACurrency)?;
         let currency = mark.currency(self.locale).ok_or(Cause::NotACurrency)?;
-        check_text(&self.rule.checks, currency.as_str())?;
+        self.rule.checks.text(currency.as_str())?;
         json::text(out, currency.as_str());
         Ok(())
     }
@@ -269,16 +269,9 @@ impl Conversion<'_> {
         if self.rule.field.json == JsonType::Integer {
             number = decimal::to_integer(number).ok_or(Cause::NotANumber(NumberError::NotWhole))?;
         }
-        let checks = &self.rule.checks;
-        if let Some(bound) = checks.minimum.filter(|bound| number < *bound) {
-            return Err(Cause::TooSmall(bound));
-        }
-        if let Some(bound) = checks.maximum.filter(|bound| number > *bound) {
-            return Err(Cause::TooLarge(bound));
-        }
         let start = out.len();
         write!(out, "{number}").expect("writing to memory succeeds");
-        check_text(checks, &out[start..])
+        self.rule.checks.number(number, &out[start..])
     }
 
     fn parse_number(&self, value: &Value<'_>, notation: Notation<'_>) -> Result<Amount, NumberError> {
@@ -325,7 +318,7 @@ impl Conversion<'_> {
             value => date::from_value(value).ok_or(Cause::NoDate)?,
         };
         let iso = date::to_iso(date, self.rule.date.time_zone.as_ref()).map_err(Cause::NotADate)?;
-        check_text(&self.rule.checks, &iso)?;
+        self.rule.checks.text(&iso)?;
         json::text(out, &iso);
         Ok(())
     }
@@ -354,18 +347,6 @@ fn after(step: Option<&'static str>, value: &Value<'_>, cause: Cause) -> Cause {
         (None, cause) | (Some(_), cause @ (Cause::AfterStep { .. } | Cause::TooMuch(_))) => cause,
         (Some(step), cause) => Cause::AfterStep { step, value: excerpt(&value.text()), cause: Box::new(cause) },
     }
-}
-
-fn check_text(checks: &Checks, text: &str) -> Result<(), Cause> {
-    if !checks.allowed.is_empty() && !checks.allowed.iter().any(|allowed| allowed == text) {
-        let nearest = nearest(text, checks.allowed.iter().map(String::as_str)).map(str::to_owned);
-        return Err(Cause::NotAllowed { allowed: checks.allowed.clone(), nearest });
-    }
-    match &checks.pattern {
-        Some(pattern) if !pattern.is_match(text) => return Err(Cause::Pattern(pattern.to_string())),
-        _ => {}
-    }
-    checks.check.map_or(Ok(()), |scheme| scheme.check(text).map_err(Cause::CheckDigit))
 }
 
 /// Splits a text and returns the requested part.

@@ -90,6 +90,7 @@ impl Mapper<'_> {
                     parts.push_line_value(rule.field.name, start);
                     self.push_money(parts, currency, index, columns, row.number);
                     self.warn_of_number(parts, doubt, (rule, columns), row);
+                    parts.problems.extend(self.price_of_several(rule, columns, row));
                 }
                 Ok(Written::Blank) => match self.write_replacement(rule, &mut parts.values) {
                     Ok(true) => {

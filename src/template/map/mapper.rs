@@ -181,6 +181,7 @@ impl<'t> Mapper<'t> {
                     draft.parts.push_value(index, start, row.number);
                     self.push_money(&mut draft.parts, currency, index, columns, row.number);
                     self.warn_of_number(&mut draft.parts, doubt, (rule, columns), row);
+                    draft.parts.problems.extend(self.price_of_several(rule, columns, row));
                 }
                 Ok(Written::Blank) => {}
                 Err(cause) => {

@@ -16,6 +16,7 @@ mod mapper;
 mod no_record;
 mod numbers;
 mod parts;
+mod price_unit;
 mod problems;
 mod row_context;
 mod row_survey;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::super::bind::{Columns, Layout};
 use super::super::model::{FieldRule, Source, Template};
 use super::super::value::locale::Locale;
+use super::super::words::amounts::is_price_unit_column;
 use super::row_survey::is_name_of_record;
 
 /// Rules with a meaning beyond their field, as indexes of [`Template::fields`], and the columns of identifiers.
@@ -17,6 +18,8 @@ pub(super) struct SpecialRules {
     pub(super) currency: CurrencyRule,
     /// The rule of a record's name, if the name comes from a column.
     pub(super) name: Option<usize>,
+    /// The unused column with the number of pieces of a price.
+    pub(super) price_unit: Option<usize>,
     /// The columns of all identifiers.
     pub(super) identifiers: Vec<usize>,
     /// The locales of number fields, by column, for columns of `skip_where` and `keep_where`.
@@ -45,6 +48,11 @@ impl SpecialRules {
                 None => CurrencyRule::NoField,
                 Some(field) => rule(field.name).map_or(CurrencyRule::NotMapped, CurrencyRule::Mapped),
             },
+            price_unit: layout
+                .unused
+                .iter()
+                .copied()
+                .find(|column| is_price_unit_column(&layout.header.names[*column])),
             identifiers: names.map(|(_, columns)| columns).flat_map(Columns::iter).collect(),
             locales: layout
                 .skip

@@ -121,6 +121,7 @@ mod tests {
             is_defused: false,
             status: None,
             unused: Vec::new(),
+            rivals: Vec::new(),
             drifted: Vec::new(),
             facts: Facts::default(),
             found: 0,

@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::checks::file_warnings::{
-    GUESS, doubtful_letters, foreign_sheet, guesses, hidden_rows, hidden_sheet, other_template, unread_sheets,
-    unused_columns,
+    GUESS, doubtful_letters, foreign_sheet, guesses, hidden_rows, hidden_sheet, other_template, rival_columns,
+    unread_sheets, unused_columns,
 };
 use super::columns::merge_columns;
 use super::part::Part;
 use crate::digest;
 use crate::ledger::{Problem, TextForm};
 use crate::sheet::{self, Book, Cell, Doubt, ReportWords, Row, Rows, column_letters, write};
-use crate::template::bind::{HEADER_SEARCH_ROWS, Missing, bind};
+use crate::template::bind::{HEADER_SEARCH_ROWS, Missing, Reason, bind};
 use crate::template::map::fill_down::Filler;
 use crate::template::model::SheetSelect;
 use crate::template::{Layout, Template};
@@ -131,7 +131,8 @@ impl Source {
             Part { sheet, cells: layout.of_each_cell(), layout, columns }
         });
         let parts: Vec<Part> = parts.collect();
-        let mut warnings: Vec<Problem> = parts.iter().flat_map(|part| unused_columns(template, part)).collect();
+        let mut warnings: Vec<Problem> =
+            parts.iter().flat_map(|part| unused_columns(template, part).chain(rival_columns(template, part))).collect();
         warnings.extend(
             parts
                 .iter()
@@ -344,7 +345,10 @@ fn select_sheets(path: &Path, book: &Book, template: &Template, wanted: Option<&
     Err(lacks_columns(path, template, missing))
 }
 
-fn lacks_columns(path: &Path, template: &Template, missing: Missing) -> Error {
+fn lacks_columns(path: &Path, template: &Template, mut missing: Missing) -> Error {
+    if let Some(several) = missing.columns.pop_if(|column| matches!(column.reason, Reason::Several { .. })) {
+        return Error::SeveralColumns { path: path.to_owned(), template: template.name.clone(), several };
+    }
     Error::Columns { path: path.to_owned(), template: template.name.clone(), missing: Box::new(missing) }
 }
 

@@ -181,3 +181,18 @@ pub(in crate::upload::plan) fn unused_columns(template: &Template, part: &Part) 
         part.of_column(column, warning)
     })
 }
+
+/// Returns a warning for each unused column with a usual name for a field that is read from another column.
+pub(in crate::upload::plan) fn rival_columns(template: &Template, part: &Part) -> impl Iterator<Item = Problem> {
+    part.layout.rivals.iter().filter_map(|rival| {
+        let field = template.rule(rival.rule)?.field.name;
+        let used = excerpt(part.layout.header.names[rival.used].trim());
+        let message = format!("is not sent: {field} is taken from the column '{used}'");
+        let remedy = format!(
+            "name the right column of {field} in a template of your own, if it is not '{used}': extends = \"{}\"",
+            template.name
+        );
+        let warning = Problem { field: field.to_owned(), remedy, ..Problem::of_record("several-columns", message) };
+        Some(part.of_column(rival.column, warning))
+    })
+}

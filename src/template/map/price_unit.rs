@@ -1,0 +1,31 @@
+//! Prices of several pieces, with the number of pieces in another column.
+
+use super::super::bind::Columns;
+use super::super::model::{FieldRule, Source};
+use super::super::problem::{Cause, Problem, excerpt};
+use super::super::value::number::{self, NumberError};
+use super::mapper::Mapper;
+use crate::decimal::Decimal;
+use crate::sheet::Row;
+
+impl Mapper<'_> {
+    /// Returns the problem of a price that is the price of several pieces. A template that calculates with the price is trusted.
+    pub(super) fn price_of_several(&self, rule: &FieldRule, columns: &Columns, row: &Row) -> Option<Problem> {
+        let unit = self.special().price_unit?;
+        let is_price = matches!(rule.field.name, "price" | "purchasePrice");
+        let (Source::Column(_), Columns::One(column), true, None) =
+            (&rule.source, columns, is_price, rule.number.scale)
+        else {
+            return None;
+        };
+        let pieces = self.cell(row, unit).shown();
+        let is_several = match number::parse(pieces.split_whitespace().next()?, None, None) {
+            Ok(number) => number != Decimal::ONE && !number.is_zero(),
+            Err(error) => matches!(error, NumberError::Ambiguous(_)),
+        };
+        let name = |column: usize| excerpt(self.layout().header.names.get(column).map_or("", |name| name.trim()));
+        let cause =
+            || Cause::PriceOfSeveral { pieces: excerpt(pieces.trim()), header: name(unit), price: name(*column) };
+        is_several.then(|| self.problem(rule, columns, row, cause()))
+    }
+}

@@ -1,0 +1,62 @@
+//! Columns that fit the same field of a built-in template: `Price` and `New price`.
+
+use super::columns::{Columns, MissingColumn, Reason};
+use super::model::{ColumnName, FieldRule, Place, Source, Template, folded_header};
+use crate::records::JsonType;
+use crate::sheet::{Row, column_letters};
+
+/// An unused column with a usual name for a field that is read from another column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rival {
+    /// The rule of the field, as in [`Template::rules`].
+    pub rule: usize,
+    /// The column that is read, counted from 0.
+    pub used: usize,
+    /// The unused column.
+    pub column: usize,
+}
+
+/// Finds the unused columns with a usual name for a field that is read from another column. `columns` are those of the rules,
+/// `names` the names of the header.
+pub(super) fn find(template: &Template, columns: &[Columns], names: &[String], unused: &[usize]) -> Vec<Rival> {
+    let of_rule = |(rule, (field, columns)): (usize, (&FieldRule, &Columns))| -> Vec<Rival> {
+        let (Source::Column(wanted), Columns::One(used), true) = (&field.source, columns, field.has_usual_names) else {
+            return Vec::new();
+        };
+        let wanted: Vec<String> = wanted.iter().filter_map(name_of).map(folded_header).collect();
+        let rivals = unused.iter().filter(|column| wanted.contains(&folded_header(&names[**column])));
+        rivals.map(|column| Rival { rule, used: *used, column: *column }).collect()
+    };
+    template.rules().zip(columns).enumerate().flat_map(of_rule).collect()
+}
+
+/// Returns the first field for numbers or dates whose columns have different values in a row below the header.
+pub(super) fn conflict(
+    template: &Template,
+    rivals: &[Rival],
+    (header_row, names): (u64, &[String]),
+    top: &[Row],
+) -> Option<MissingColumn> {
+    rivals.iter().find_map(|rival| {
+        let rule = template.rule(rival.rule)?;
+        let is_measure = rule.field.json.is_number() || rule.field.json == JsonType::DateTime;
+        let columns = [rival.used, rival.column];
+        let differs = |row: &&Row| {
+            let texts = columns.map(|column| row.get(column).shown());
+            let [used, other] = texts.each_ref().map(|text| text.trim());
+            !used.is_empty() && !other.is_empty() && used != other
+        };
+        let row = top.iter().filter(|row| is_measure && row.number > header_row).find(differs)?;
+        let (field, is_line) = (rule.field.name.to_owned(), rule.place == Place::Line);
+        let wanted = columns.map(|column| ColumnName::Named(names[column].trim().to_owned())).to_vec();
+        let reason = Reason::Several { letters: columns.map(column_letters), row: row.number, is_line };
+        Some(MissingColumn { field, wanted, reason })
+    })
+}
+
+fn name_of(column: &ColumnName) -> Option<&str> {
+    match column {
+        ColumnName::Named(name) => Some(name),
+        ColumnName::Number(_) => None,
+    }
+}
