@@ -201,6 +201,8 @@ pub enum Cause {
         first: u64,
         last: u64,
     },
+    /// The row has more cells than the header, and a number that was probably split at its decimal comma.
+    ShiftedCells,
     /// The text has a replacement character for lost letters.
     LostLetters,
     /// A program mistook the day of the date for its month.
@@ -311,6 +313,7 @@ impl Cause {
             Cause::NoRecord(_) => "no-record",
             Cause::SecondTable { .. } => "second-table",
             Cause::BrokenRow { .. } => "broken-row",
+            Cause::ShiftedCells => "beyond-header",
             Cause::LostLetters => "lost-letters",
             Cause::TurnedDate => "turned-date",
             Cause::Duplicate { .. } | Cause::DuplicateInRow | Cause::RepeatedInLines { .. } => "duplicate",
@@ -381,6 +384,9 @@ impl Cause {
             Cause::NoRecord(NoRecord::Hints) => "says how to fill in the column, and its row is no record",
             Cause::SecondTable { .. } => "the row belongs to another table below the first one",
             Cause::BrokenRow { .. } => "the row is a part of a row that a line ending has broken",
+            Cause::ShiftedCells => {
+                "may be a part of a number with a comma: the row has more cells than the header, and the cells after it have shifted"
+            }
             Cause::LostLetters => "has lost letters, shown as \u{fffd}",
             Cause::TurnedDate => "is a date whose day and month a spreadsheet program has probably swapped",
             Cause::NotACurrency => "is not a currency",
@@ -551,6 +557,10 @@ impl Cause {
             }
             Cause::BrokenRow { first, last } => {
                 return format!("join rows {first} to {last}, with quotes around the cell that has the line ending");
+            }
+            Cause::ShiftedCells => {
+                "put quotes around numbers with a comma, or save the file with another delimiter; if the row only ends with \
+                 a delimiter, let the header end with one, too"
             }
             Cause::LostLetters => {
                 "type the text again; a program that saved or converted the file could not write its letters, or the file is in \

@@ -21,7 +21,7 @@ use self::file_kind::WorkbookFormat;
 pub use self::open::open;
 pub use self::options::Options;
 pub use self::report_columns::HEADER_SEARCH_ROWS;
-pub use self::text::{Confidence, Dialect, Doubt, LineEnding};
+pub use self::text::{Confidence, Dialect, Doubt, EncodingDoubt, LineEnding};
 use self::text::{MAX_COLUMNS, MAX_RECORD};
 pub use self::workbook::{
     Attempt, Protections, is_stored_as, read_workbooks_with, run_reader_if_asked, try_protections,

@@ -37,6 +37,9 @@ impl Mapper<'_> {
         if let Some((first, last)) = survey.broken(row.number) {
             return Some((None, Cause::BrokenRow { first, last }));
         }
+        if let Some(column) = survey.shifted(row, layout.width) {
+            return Some((Some(column), Cause::ShiftedCells));
+        }
         if let Some(header_row) = survey.further_table(row.number) {
             return Some((None, Cause::SecondTable { header_row }));
         }
@@ -56,10 +59,12 @@ impl Mapper<'_> {
             (Cell::Text(text), Some(_)) if is_total_row(text) && !self.is_identifier(column) => {
                 self.has_no_identifier(row).then_some(NoRecord::Total)
             }
-            (Cell::Text(text), Some(_)) if text.len() <= MAX_BYTES && self.is_summary(column, text, row) => {
-                Some(if starts_with_total(text) { NoRecord::Total } else { NoRecord::Nameless })
+            (Cell::Text(text), Some(_)) => {
+                if let Some((column, kind)) = self.unlike_record(column, text, row) {
+                    return Some((Some(column), Cause::NoRecord(kind)));
+                }
+                (row.number <= layout.header.row + 2 && is_hints(row)).then_some(NoRecord::Hints)
             }
-            (Cell::Text(_), Some(_)) if row.number <= layout.header.row + 2 && is_hints(row) => Some(NoRecord::Hints),
             _ => None,
         };
         kind.map(|kind| (Some(column), Cause::NoRecord(kind)))
@@ -82,16 +87,43 @@ impl Mapper<'_> {
         }
     }
 
-    /// Whether the identifier of a row is unlike the others, and the row has no name although the others have: such as a
-    /// total of a section.
-    fn is_summary(&self, column: usize, text: &str, row: &Row) -> bool {
-        self.lacks_name(row) && self.is_identifier(column) && self.row_survey().is_unlike_identifiers(text)
+    /// Returns the kind of a row that has an identifier, but is no record: a remark such as `Printed by | Admin`, a total of a
+    /// section, or a row without a name although the others have one. The column is that of the decisive cell.
+    fn unlike_record(&self, column: usize, text: &str, row: &Row) -> Option<(usize, NoRecord)> {
+        if text.len() > MAX_BYTES || !self.is_identifier(column) {
+            return None;
+        }
+        if let Some(name) = self.name_column()
+            && let Cell::Text(name_text) = self.cell(row, name)
+            && is_total_row(name_text)
+            // "Total" alone is also the name of a brand.
+            && (!name_text.trim().eq_ignore_ascii_case("total") || self.row_survey().is_unlike_identifiers(text))
+        {
+            return Some((name, NoRecord::Total));
+        }
+        if !self.row_survey().is_unlike_identifiers(text) {
+            return None;
+        }
+        let kind = if starts_with_total(text) {
+            NoRecord::Total
+        } else if is_remark(text) {
+            NoRecord::Remark
+        } else if self.lacks_name(row) {
+            NoRecord::Nameless
+        } else {
+            return None;
+        };
+        Some((column, kind))
+    }
+
+    /// Returns the column of the name of a record.
+    fn name_column(&self) -> Option<usize> {
+        self.special().name.and_then(|rule| self.layout().columns[rule].first())
     }
 
     /// Whether a row has no name although most records have.
     pub(super) fn lacks_name(&self, row: &Row) -> bool {
-        let name = self.special().name.and_then(|rule| self.layout().columns[rule].first());
-        self.row_survey().has_names() && name.is_some_and(|column| self.cell(row, column).is_blank())
+        self.row_survey().has_names() && self.name_column().is_some_and(|column| self.cell(row, column).is_blank())
     }
 
     fn mapped_columns(&self) -> usize {

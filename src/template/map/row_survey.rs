@@ -30,6 +30,8 @@ pub(super) struct RowSurvey {
     second_table: Option<u64>,
     /// The first and last row of records broken by a line ending.
     broken: Vec<(u64, u64)>,
+    /// Whether all rows with more cells than the header look like rows with decimal commas in a file with commas.
+    has_shifted_rows: bool,
 }
 
 /// Collects a [`RowSurvey`].
@@ -56,6 +58,12 @@ pub(super) struct RowSurveyor {
     digits: Vec<DigitLengths>,
     last: u64,
     second_table: Option<u64>,
+    /// Whether commas separate the cells.
+    has_commas: bool,
+    /// Rows with more cells than the header, with a number split at its decimal comma.
+    shifted: u64,
+    /// Other rows with more cells than the header, such as ones that end with a delimiter.
+    longer: u64,
     /// Rows with as many cells as the header.
     complete: u64,
     /// Short rows that are not broken records.
@@ -95,6 +103,12 @@ impl RowSurvey {
     /// Returns the first and last row of the broken record with this row.
     pub(super) fn broken(&self, row: u64) -> Option<(u64, u64)> {
         self.broken.iter().copied().find(|(first, last)| (*first..=*last).contains(&row))
+    }
+
+    /// Returns the column of the first part of a number that was probably split at its decimal comma, so that the cells after it
+    /// have shifted. `width` is that of the header.
+    pub(super) fn shifted(&self, row: &Row, width: usize) -> Option<usize> {
+        if self.has_shifted_rows && is_longer(row, width) { split_decimal(row) } else { None }
     }
 
     /// Returns the usual length of the identifiers of a column, if this one of digits is shorter. Programs take zeros at the
@@ -174,6 +188,9 @@ impl RowSurveyor {
             header: if matches!(template.sheet.header, HeaderRow::None) { Vec::new() } else { header },
             initials,
             is_text: layout.facts.delimiter.is_some(),
+            has_commas: layout.facts.delimiter == Some(b','),
+            shifted: 0,
+            longer: 0,
             rows: 0,
             with_digits: 0,
             with_spaces: 0,
@@ -232,6 +249,7 @@ impl RowSurveyor {
                 .collect(),
             second_table: self.second_table,
             broken: ended.broken(),
+            has_shifted_rows: self.shifted > 0 && self.longer == 0,
         }
     }
 
@@ -280,6 +298,12 @@ impl RowSurveyor {
     /// Adds a row's number of cells.
     fn width(&mut self, row: &Row) {
         let width = self.header.len();
+        if self.has_commas && is_longer(row, width) {
+            match split_decimal(row) {
+                Some(_) => self.shifted += 1,
+                None => self.longer += 1,
+            }
+        }
         if width < 2 || row.len() >= width {
             self.complete += 1;
             self.end_run();
@@ -324,6 +348,28 @@ impl RowSurveyor {
         }
         self.broken.iter().map(|run| (run.first, run.first + run.count - 1)).collect()
     }
+}
+
+/// Whether a row has more cells than the header, all of them blank.
+fn is_longer(row: &Row, width: usize) -> bool {
+    row.len() > width && row.cells().skip(width).all(|cell| cell.is_blank())
+}
+
+/// Returns the column of a number that is followed by one with one or two digits, like the parts of a number with a comma.
+fn split_decimal(row: &Row) -> Option<usize> {
+    let text = |column: usize| match row.get(column) {
+        Cell::Text(text) => text.trim(),
+        _ => "",
+    };
+    let is_decimals = |text: &str| {
+        let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+        (1..=2).contains(&digits.len()) && is_digits(digits)
+    };
+    let is_whole = |text: &str| {
+        let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
+        (1..=9).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+    };
+    (1..row.len().saturating_sub(1)).find(|column| is_whole(text(*column)) && is_decimals(text(*column + 1)))
 }
 
 /// Whether a rule is for the name of a record, beside its identifier.

@@ -3,7 +3,10 @@
 use std::io::{self, Read};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, MACINTOSH, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{
+    EUC_KR, Encoding, GBK, MACINTOSH, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1250, WINDOWS_1251, WINDOWS_1252,
+    WINDOWS_1254,
+};
 
 use super::code_page::{self, CodePage, Evidence};
 use super::confidence::Confidence;
@@ -19,13 +22,30 @@ pub struct DetectedEncoding {
     pub encoding: TextEncoding,
     /// Length of the byte order mark.
     pub bom: usize,
-    /// The letters of the text suggest a code page of DOS or an old Mac, and nothing else determines the encoding.
-    pub is_doubtful: bool,
+    /// Why the encoding is only a guess.
+    pub doubt: Option<EncodingDoubt>,
 }
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EncodingDoubt {
+    /// The letters of the text suggest a code page of DOS or an old Mac, and nothing else determines the encoding.
+    CodePage,
+    /// The text has few letters, and some are others in a related encoding.
+    FewLetters,
+}
+
+/// The encodings of western, central and eastern Europe and of Turkish, which have most letters in common.
+const RELATED: [&Encoding; 3] = [WINDOWS_1252, WINDOWS_1250, WINDOWS_1254];
+/// Encodings other than [`RELATED`] in which most files of their languages are.
+const USUAL: [&Encoding; 4] = [WINDOWS_1251, SHIFT_JIS, GBK, EUC_KR];
+/// Number of non-ASCII bytes from which the encoding is known.
+const ENOUGH_LETTERS: usize = 6;
+/// The same for unusual encodings.
+const ENOUGH_UNUSUAL: usize = 20;
 
 impl DetectedEncoding {
     pub(in crate::sheet::read) fn new(encoding: TextEncoding, bom: usize) -> DetectedEncoding {
-        DetectedEncoding { encoding, bom, is_doubtful: false }
+        DetectedEncoding { encoding, bom, doubt: None }
     }
 
     /// Whether the program that wrote this text needs a byte order mark to read UTF-8: the text has a mark, or is in another
@@ -60,25 +80,40 @@ pub(in crate::sheet::read) fn detect(sample: &[u8], whole: bool) -> (DetectedEnc
         None => {
             let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
             detector.feed(sample, whole);
-            // A few letters fit many encodings.
-            let letters = sample.iter().filter(|byte| !byte.is_ascii()).count();
             let guess = detector.guess(None, Utf8Detection::Deny);
-            let doubtful = |encoding| {
-                (DetectedEncoding { is_doubtful: true, ..DetectedEncoding::new(encoding, 0) }, Confidence::Guess)
+            let (encoding, doubt) = match code_page::evidence(sample, guess) {
+                Evidence::None => (TextEncoding::web(guess), doubt_of_letters(sample, guess)),
+                Evidence::Page(CodePage::MacRoman) => (TextEncoding::web(MACINTOSH), Some(EncodingDoubt::CodePage)),
+                Evidence::Page(page) => (TextEncoding::page(page), Some(EncodingDoubt::CodePage)),
+                Evidence::Unclear => (TextEncoding::web(guess), Some(EncodingDoubt::CodePage)),
             };
-            match code_page::evidence(sample, guess) {
-                Evidence::None => (guess, if letters < 6 { Confidence::Guess } else { Confidence::Likely }),
-                Evidence::Page(page) => {
-                    return doubtful(match page {
-                        CodePage::MacRoman => TextEncoding::web(MACINTOSH),
-                        page => TextEncoding::page(page),
-                    });
-                }
-                Evidence::Unclear => return doubtful(TextEncoding::web(guess)),
-            }
+            let is_guess = doubt.is_some() || letters(sample).count() < ENOUGH_LETTERS;
+            let confidence = if is_guess { Confidence::Guess } else { Confidence::Likely };
+            return (DetectedEncoding { encoding, bom: 0, doubt }, confidence);
         }
     };
     (DetectedEncoding::new(TextEncoding::web(encoding), 0), confidence)
+}
+
+/// Returns the bytes of letters outside ASCII.
+fn letters(sample: &[u8]) -> impl Iterator<Item = u8> {
+    sample.iter().copied().filter(|byte| !byte.is_ascii())
+}
+
+/// Returns the doubt about a guess from few letters. German letters, for example, are the same in all related encodings.
+fn doubt_of_letters(sample: &[u8], guess: &'static Encoding) -> Option<EncodingDoubt> {
+    let is_certain = |enough| letters(sample).nth(enough - 1).is_some();
+    let decoded = |encoding: &'static Encoding| {
+        encoding.decode_without_bom_handling(&letters(sample).take(ENOUGH_LETTERS).collect::<Vec<_>>()).0.into_owned()
+    };
+    let is_known = match guess {
+        guess if RELATED.contains(&guess) => {
+            is_certain(ENOUGH_LETTERS) || RELATED.iter().all(|other| decoded(other) == decoded(guess))
+        }
+        guess if USUAL.contains(&guess) => is_certain(ENOUGH_LETTERS),
+        _ => is_certain(ENOUGH_UNUSUAL),
+    };
+    (!is_known).then_some(EncodingDoubt::FewLetters)
 }
 
 /// Detects the encoding of a file with an ASCII sample from the first other byte, possibly thousands of rows down.

@@ -15,6 +15,7 @@ pub use self::confidence::Confidence;
 pub(super) use self::decoder::TextDecoder;
 pub use self::dialect::{Dialect, LineEnding};
 pub use self::doubt::Doubt;
+pub use self::encoding::EncodingDoubt;
 pub(super) use self::grammar::MAX_COLUMNS;
 pub(super) use self::rows::{MAX_RECORD, TextRows};
 pub(super) use self::text_encoding::TextEncoding;

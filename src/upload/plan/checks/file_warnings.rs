@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::super::part::Part;
 use crate::ledger::Problem;
-use crate::sheet::{Book, Dialect};
+use crate::sheet::{Book, Dialect, EncodingDoubt};
 use crate::template::bind::{HEADER_SEARCH_ROWS, bind};
 use crate::template::builtin::{self, BUILT_IN};
 use crate::template::infer::{self, unused_amounts};
@@ -14,19 +14,24 @@ use crate::template::problem::excerpt;
 use crate::template::recognize::Fit;
 use crate::template::{Layout, Template};
 
-/// Returns a warning about a text that looks like a code page of DOS or of an old Mac.
+/// Returns a warning about a text whose encoding is only a guess.
 pub(in crate::upload::plan) fn doubtful_letters(dialect: &Dialect) -> Option<Problem> {
-    let name = dialect.encoding.encoding.name();
-    dialect.encoding.is_doubtful.then(|| Problem {
-        value: name.to_owned(),
-        remedy:
-            "compare its letters with those of the original; --encoding (or encoding in [sheet]) states the right one: \
-                 cp437, cp850, cp852, cp866, macintosh or windows-1252"
-                .to_owned(),
-        ..Problem::of_record(
-            "guessed-encoding",
+    let (message, remedy) = match dialect.encoding.doubt? {
+        EncodingDoubt::CodePage => (
             "is a guess at the encoding of the text, which seems to come from DOS or an old Mac",
-        )
+            "compare its letters with those of the original; --encoding (or encoding in [sheet]) states the right one: \
+             cp437, cp850, cp852, cp866, macintosh or windows-1252",
+        ),
+        EncodingDoubt::FewLetters => (
+            "is a guess at the encoding of the text, which has only a few letters to tell by",
+            "compare its letters with those of the original; --encoding (or encoding in [sheet]) states the right one, such as \
+             windows-1252, windows-1250, windows-1254, windows-1251, shift_jis, gbk or big5",
+        ),
+    };
+    Some(Problem {
+        value: dialect.encoding.encoding.name().to_owned(),
+        remedy: remedy.to_owned(),
+        ..Problem::of_record("guessed-encoding", message)
     })
 }
 
