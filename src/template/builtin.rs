@@ -24,3 +24,12 @@ pub const BUILT_IN: &[(&str, &str)] = &[
 pub fn find(name: &str) -> Option<&'static str> {
     BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, source)| *source)
 }
+
+/// The templates with all usual column names of a kind of record, for any sheet. The others are for the sheets of one program or
+/// language, whose columns they name in the order of preference.
+const GENERAL: [&str; 5] = ["items", "orders", "transactions", "subscriptions", "invoices"];
+
+/// Returns whether a built-in template has all usual column names of a kind of record.
+pub(super) fn is_general(name: &str) -> bool {
+    GENERAL.contains(&name)
+}

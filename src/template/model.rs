@@ -324,8 +324,8 @@ pub struct FieldRule {
     /// Whether the value is an identifier, easily damaged by spreadsheet programs.
     pub is_name: bool,
     pub source: Source,
-    /// Whether the names of the column are those of a built-in template: all usual names, whose order says nothing about a sheet
-    /// with several of them.
+    /// Whether the names of the column are all usual ones, from a built-in template for any sheet. Their order says nothing about a
+    /// sheet with several of them.
     pub has_usual_names: bool,
     /// Whether the column may be missing. The field is then omitted from every record.
     pub optional: bool,

@@ -1,4 +1,4 @@
-//! Columns that fit the same field of a built-in template: `Price` and `New price`.
+//! Columns that fit the same field of a built-in template for any sheet: `Price` and `New price`.
 
 use super::columns::{Columns, MissingColumn, Reason};
 use super::model::{ColumnName, FieldRule, Place, Source, Template, folded_header};

@@ -108,7 +108,7 @@ impl Checker<'_> {
             place,
             is_name: place == Place::Id || field.is_name(),
             source: source?,
-            has_usual_names: column.is_some_and(|column| self.files.is_built_in(column)),
+            has_usual_names: column.is_some_and(|column| self.files.is_in_general_template(column)),
             optional: raw.optional,
             trim: raw.trim,
             clear: raw.clear.map(Spanned::into_inner),

@@ -44,9 +44,9 @@ impl Files {
         file.toml().mistake(span, message, hint)
     }
 
-    /// Whether a place is in a built-in template.
-    pub(super) fn is_built_in(&self, span: Range<usize>) -> bool {
-        builtin::find(&self.find(span).0.name).is_some()
+    /// Whether a place is in a built-in template for any sheet.
+    pub(super) fn is_in_general_template(&self, span: Range<usize>) -> bool {
+        builtin::is_general(&self.find(span).0.name)
     }
 
     /// Returns the text at a place.

@@ -21,6 +21,7 @@ mod dialects;
 mod disclosure;
 mod doctor;
 mod doubt;
+mod doubtful_columns;
 mod explain;
 mod export;
 mod export_appended;

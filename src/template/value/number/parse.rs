@@ -57,7 +57,7 @@ pub(crate) fn parse(text: &str, locale: Option<Locale>, percent: Option<Percent>
 /// Parses `text`: `1.234,50` in a German locale is 1234.50. Keeps all decimals, including trailing zeros.
 ///
 /// Accepts one sign before or after the digits, one currency, white space, parentheses for negative numbers, group separators,
-/// and `12,–` for an amount without decimals.
+/// `12,–` and `199:-` for amounts without decimals, and `.5`.
 pub(crate) fn parse_in(text: &str, notation: Notation<'_>) -> Result<ParsedNumber, NumberError> {
     let bare = strip(text).ok_or(NumberError::NotANumber)?;
     let (whole, fraction) = split(&bare, notation)?;
@@ -170,8 +170,9 @@ mod tests {
             "-(3)",
             "(3)-",
             "-3-",
-            ",5",
+            ",",
             "5,",
+            "19:9-",
             "NaN",
             "0x10",
             "%",

@@ -65,6 +65,12 @@ impl<'t> Shape<'t> {
             let (whole, fraction) = split_at_decimal(text, &LOCALES.arabic)?;
             return clear(whole, fraction, None);
         }
+        // A Swedish price without decimals: 199:-
+        if let Some(whole) = text.strip_suffix(['-', '\u{2013}']).and_then(|rest| rest.strip_suffix(':')) {
+            let marks = [None, Some(Mark::Point), Some(Mark::Comma)];
+            let is_valid = marks.into_iter().any(|mark| is_grouped(whole, mark));
+            return if is_valid { clear(whole, "", None) } else { None };
+        }
         let marks = || text.char_indices().filter_map(|(at, c)| Some((at, Mark::of(c)?)));
         let Some((at, mark)) = marks().next_back() else {
             return if is_grouped(text, None) { clear(text, "", None) } else { None };
@@ -78,6 +84,10 @@ impl<'t> Shape<'t> {
         if marks().count() > 1 {
             // 1.234.567: a group separator, so the other mark is the decimal separator.
             return if is_grouped(text, Some(mark)) { clear(text, "", Some(mark.other())) } else { None };
+        }
+        if whole.is_empty() {
+            // Databases write 0.5 as .5
+            return if all_digits(fraction) { clear(whole, fraction, Some(mark)) } else { None };
         }
         if !all_digits(whole) {
             // Groups of spaces or apostrophes before the decimal separator.
@@ -100,6 +110,7 @@ fn split_at_decimal<'t>(text: &'t str, locale: &Separators) -> Option<(&'t str, 
     let whole_is_valid = all_digits(whole) || is_grouped_in(whole, locale);
     match fraction {
         None if whole_is_valid => Some((whole, "")),
+        Some(fraction) if whole.is_empty() && all_digits(fraction) => Some((whole, fraction)),
         Some(fraction) if whole_is_valid && is_fraction(fraction) => Some((whole, digits_of(fraction))),
         _ => None,
     }
@@ -198,6 +209,11 @@ mod tests {
             ("1 234", "1 234", "", None),
             ("12.-", "12", "", Some(Mark::Point)),
             ("12,–", "12", "", Some(Mark::Comma)),
+            (".5", "", "5", Some(Mark::Point)),
+            (",125", "", "125", Some(Mark::Comma)),
+            ("199:-", "199", "", None),
+            ("1 299:–", "1 299", "", None),
+            ("1.299:-", "1.299", "", None),
         ] {
             assert_eq!(Shape::of(text), Some(Shape::Clear { whole, fraction, decimal }), "{text}");
         }
@@ -216,9 +232,25 @@ mod tests {
 
     #[test]
     fn other_texts_have_no_shape() {
-        for text in
-            ["", "1.2.3", "1,2,3", "1.234,567.8", "12,34,5", ".5", "5.", "1. 5", "a", "1..5", "1.234.56", "1,2345.6"]
-        {
+        for text in [
+            "",
+            "1.2.3",
+            "1,2,3",
+            "1.234,567.8",
+            "12,34,5",
+            ".",
+            ".-",
+            ".5.",
+            "5.",
+            ":-",
+            "1.29:-",
+            "12:5",
+            "1. 5",
+            "a",
+            "1..5",
+            "1.234.56",
+            "1,2345.6",
+        ] {
             assert_eq!(Shape::of(text), None, "{text}");
         }
     }

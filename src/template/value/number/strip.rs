@@ -77,5 +77,5 @@ fn strip_sign(text: &str) -> Option<(bool, &str)> {
         return Some((false, rest));
     }
     let rest = text.strip_suffix(&MINUS[..2])?;
-    (!rest.ends_with(['.', ',', '-'])).then_some((true, rest))
+    (!rest.ends_with(['.', ',', '-', ':'])).then_some((true, rest))
 }

@@ -1,0 +1,114 @@
+//! Columns that fit the same field, prices of several pieces, and cells shifted by a decimal comma.
+
+use serde_json::{Value, json};
+
+use super::process::Place;
+use super::{count, summary};
+
+/// Checks a file of items. Returns the summary.
+#[track_caller]
+fn check(place: &Place, text: &str, code: i32) -> Value {
+    place.write("items.csv", text);
+    summary(&place.sheetport(["check", "items.csv", "-t", "items", "--json"]).exits(code))
+}
+
+/// Returns the rows and codes of the problems.
+fn problems(summary: &Value) -> Vec<(u64, &str)> {
+    let problems = summary["problems"].as_array().unwrap().iter();
+    let rows = problems.flat_map(|problem| {
+        let rows = problem["rows"].as_array().unwrap().iter();
+        rows.map(|row| (row.as_u64().unwrap(), problem["code"].as_str().unwrap()))
+    });
+    let mut rows: Vec<_> = rows.collect();
+    rows.sort_unstable();
+    rows
+}
+
+#[test]
+fn prices_in_two_columns_are_refused_if_they_differ() {
+    let place = Place::new();
+    place.write("items.csv", "SKU,Name,Price,New price\nA,Bolt,10,10\nB,Nut,20,22\n");
+    let refused = place.sheetport(["check", "items.csv", "-t", "items"]).exits(2);
+    refused
+        .says(&["price fits the columns 'Price' and 'New price' (C and D), which differ in row 3", "[fields.price]"]);
+    // The template that the hint describes.
+    place.write("mine.toml", "extends = \"items\"\n[fields.price]\ncolumn = \"New price\"\n");
+    let sent = summary(&place.sheetport(["check", "items.csv", "-t", "mine.toml", "--json"]).exits(0));
+    assert_eq!((count(&sent, "pending"), &sent["warnings"]), (2, &json!([])), "{sent}");
+    // The order of the names in a template of one's own decides.
+    place.write("mine.toml", "extends = \"items\"\n[fields.price]\ncolumn = [\"New price\", \"Price\"]\n");
+    place.sheetport(["check", "items.csv", "-t", "mine.toml"]).exits(0);
+}
+
+#[test]
+fn equal_prices_and_texts_in_two_columns_are_warnings() {
+    let place = Place::new();
+    for (text, column, field) in [
+        ("SKU,Name,Price,New price\nA,Bolt,10,10\nB,Nut,20,\n", "D", "price"),
+        ("SKU,Product,Title,Price\nA,Bolt,Bolzen,10\n", "C", "name"),
+        ("SKU,Item no.,Name\nA,1,Bolt\n", "B", "externalId"),
+    ] {
+        let seen = check(&place, text, 0);
+        let warning = &seen["warnings"][0];
+        assert_eq!((&warning["code"], &warning["column"]), (&json!("several-columns"), &json!(column)), "{seen}");
+        assert_eq!(warning["field"], field);
+    }
+    let seen = check(&place, "SKU,Name,Price,Purchase price\nA,Bolt,10,5\n", 0);
+    assert_eq!(seen["warnings"], json!([]));
+}
+
+#[test]
+fn prices_of_several_pieces_are_refused() {
+    let place = Place::new();
+    let text = "Artikelnr.;Bezeichnung;Preis;PE\nA;Bolzen;10;100\nB;Mutter;10;1\nC;Ring;10;1.000\nD;Keil;10;100 Stk\nE;Rad;10;Stk\n\
+                F;Rohr;;100\n";
+    let seen = check(&place, text, 3);
+    let expected = [(2, "price-of-several"), (4, "price-of-several"), (5, "price-of-several")];
+    assert_eq!(problems(&seen), expected, "{seen}");
+    assert_eq!(count(&seen, "pending"), 3);
+    // As the message shows.
+    place.write(
+        "mine.toml",
+        "extends = \"items\"\n[fields.price]\ntext = \"{{ row['Preis'] | divided_by(row['PE'], 4) }}\"\n",
+    );
+    place.write("items.csv", "Artikelnr.;Bezeichnung;Preis;PE\nA;Bolzen;10;100\n");
+    let explained = place.sheetport(["explain", "items.csv", "--row", "2", "-t", "mine.toml"]).exits(0);
+    explained.shows(&["\"price\": 0.1"]);
+}
+
+#[test]
+fn cells_after_a_decimal_comma_without_quotes_are_refused() {
+    let place = Place::new();
+    let seen = check(&place, "SKU,Name,Price,Note\nA,Bolt,1,50,\nB,Nut,2,5,\nC,Cog,4,\n", 3);
+    assert_eq!(problems(&seen), [(2, "beyond-header"), (3, "beyond-header")], "{seen}");
+    // Rows that only end with a delimiter.
+    let seen = check(&place, "SKU,Name,Price,Note\nA,Bolt,10,50,\nB,Nut,20,x,\n", 0);
+    assert_eq!(count(&seen, "pending"), 2);
+}
+
+#[test]
+fn footers_with_several_cells_are_no_items() {
+    let place = Place::new();
+    let items: String = (1..20).map(|number| format!("A-{number},Bolt,{number}\n")).collect();
+    for (footer, column) in [("Steel,Subtotal,20.50", "B"), ("Printed by,Admin,", "A"), ("Total for A,,190", "A")] {
+        let seen = check(&place, &format!("SKU,Name,Price\n{items}{footer}\n"), 3);
+        assert_eq!(problems(&seen), [(21, "no-record")], "{footer}: {seen}");
+        assert_eq!(seen["problems"][0]["column"], column, "{footer}");
+    }
+    // A brand, and an odd identifier.
+    let seen = check(&place, &format!("SKU,Name,Price\n{items}A-20,Total,5\nMISC,Other,1\n"), 0);
+    assert_eq!(count(&seen, "pending"), 21);
+}
+
+#[test]
+fn few_letters_that_differ_between_encodings_are_a_warning() {
+    let place = Place::new();
+    // "Šroub" in windows-1250, where windows-1252 has the same letter; "Śruba, Nakrętka"; "Größe" in windows-1252.
+    for (bytes, is_doubtful) in [(&b"\x8Aroub"[..], false), (b"\x8Cruba nakr\xEAtka", true), (b"Gr\xF6\xDFe", false)] {
+        place.write("items.csv", [&b"SKU,Name\n1,"[..], bytes, b"\n"].concat());
+        let seen = summary(&place.sheetport(["check", "items.csv", "-t", "items", "--json"]).exits(0));
+        let codes: Vec<_> =
+            seen["warnings"].as_array().unwrap().iter().map(|warning| warning["code"].as_str().unwrap()).collect();
+        assert_eq!(codes.contains(&"guessed-encoding"), is_doubtful, "{bytes:?}: {seen}");
+    }
+}
