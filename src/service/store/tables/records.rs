@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use super::model::{Key, Kind, Page, Record};
+use super::super::model::{Key, Kind, Page, Record};
 use crate::sql::{Builder, Dialect, Executor, Row, Transaction, Value, query, query_as, query_scalar};
 
 /// Number of the lower bits of a place, which are the position.
@@ -51,7 +51,7 @@ external_id = excluded.external_id, created_at = excluded.created_at, updated_at
 body = excluded.body, state = excluded.state";
 
 /// Returns a page of a list and the total number of records.
-pub(super) async fn page(
+pub(in crate::service::store) async fn page(
     on: impl Executor,
     workspace: &str,
     kind: Kind,
@@ -73,7 +73,7 @@ pub(super) async fn page(
 }
 
 /// Returns records in the order of their positions, at most `limit` of those after a position.
-pub(super) async fn after(
+pub(in crate::service::store) async fn after(
     on: impl Executor,
     workspace: &str,
     kind: Kind,
@@ -85,12 +85,12 @@ pub(super) async fn after(
 }
 
 /// Returns the number of records by workspace and kind.
-pub(super) async fn counts(on: impl Executor) -> Result<Vec<(String, String, i64)>, sqlx::Error> {
+pub(in crate::service::store) async fn counts(on: impl Executor) -> Result<Vec<(String, String, i64)>, sqlx::Error> {
     query_as(COUNTS).fetch_all(on).await
 }
 
 /// Returns the record with this key, if it exists.
-pub(super) async fn find(
+pub(in crate::service::store) async fn find(
     on: impl Executor,
     workspace: &str,
     kind: Kind,

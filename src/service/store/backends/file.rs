@@ -8,8 +8,8 @@ use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqlSafeStr};
 
-use super::database::Store;
-use super::source::Source;
+use super::super::database::Store;
+use super::super::source::Source;
 use crate::service::error::Error;
 use crate::sql::{self, Transaction};
 
@@ -17,16 +17,16 @@ use crate::sql::{self, Transaction};
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 const MIGRATIONS: &[(i64, &str, &str)] = &[
-    (1, "items", include_str!("migrations/0001_items.sql")),
-    (2, "item ids", include_str!("migrations/0002_item_ids.sql")),
-    (3, "records", include_str!("migrations/0003_records.sql")),
-    (4, "items listed", include_str!("migrations/0004_items_listed.sql")),
-    (5, "items as records", include_str!("migrations/0005_items_as_records.sql")),
-    (6, "external ids listed", include_str!("migrations/0006_external_ids_listed.sql")),
-    (7, "journal", include_str!("migrations/0007_journal.sql")),
-    (8, "idempotency keys", include_str!("migrations/0008_idempotency_keys.sql")),
-    (9, "idempotency keys by workspace", include_str!("migrations/0009_idempotency_keys_by_workspace.sql")),
-    (10, "lists", include_str!("migrations/0010_lists.sql")),
+    (1, "items", include_str!("../migrations/0001_items.sql")),
+    (2, "item ids", include_str!("../migrations/0002_item_ids.sql")),
+    (3, "records", include_str!("../migrations/0003_records.sql")),
+    (4, "items listed", include_str!("../migrations/0004_items_listed.sql")),
+    (5, "items as records", include_str!("../migrations/0005_items_as_records.sql")),
+    (6, "external ids listed", include_str!("../migrations/0006_external_ids_listed.sql")),
+    (7, "journal", include_str!("../migrations/0007_journal.sql")),
+    (8, "idempotency keys", include_str!("../migrations/0008_idempotency_keys.sql")),
+    (9, "idempotency keys by workspace", include_str!("../migrations/0009_idempotency_keys_by_workspace.sql")),
+    (10, "lists", include_str!("../migrations/0010_lists.sql")),
 ];
 
 /// The number of writers. SQLite supports a single writer.
@@ -63,7 +63,7 @@ impl Store {
 }
 
 /// Opens the database read-only, whether or not a service uses it. All reads see the same snapshot.
-pub(super) async fn open_snapshot(path: &Path) -> Result<Transaction, Error> {
+pub(in crate::service::store) async fn open_snapshot(path: &Path) -> Result<Transaction, Error> {
     let failed = |source| Error::Database { action: "open", path: path.into(), source };
     let options = SqliteConnectOptions::new().filename(path).read_only(true).disable_statement_logging();
     let options = options.busy_timeout(BUSY_TIMEOUT);

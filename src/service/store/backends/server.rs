@@ -5,15 +5,15 @@ use std::borrow::Cow;
 use sqlx::SqlStr;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 
-use super::database::Store;
-use super::source::Source;
+use super::super::database::Store;
+use super::super::source::Source;
 use crate::service::error::Error;
 use crate::sql::{ServerAddress, ServerError, Tables};
 
 /// Together, they create the tables that the migrations of SQLite end with.
 const MIGRATIONS: [(i64, &str, &str); 2] = [
-    (1, "service", include_str!("migrations/server_tables.sql")),
-    (2, "lists", include_str!("migrations/server_lists.sql")),
+    (1, "service", include_str!("../migrations/server_tables.sql")),
+    (2, "lists", include_str!("../migrations/server_lists.sql")),
 ];
 /// The number of writers of a service. The writes of a workspace go to the same.
 const WRITERS: usize = 4;
@@ -29,7 +29,7 @@ impl Store {
 }
 
 /// Checks that the database is ours or empty, and creates the tables. Returns the connection options.
-pub(super) async fn connect(address: &ServerAddress) -> Result<Source, Error> {
+pub(in crate::service::store) async fn connect(address: &ServerAddress) -> Result<Source, Error> {
     let migrations = MIGRATIONS.map(|(version, name, sql)| {
         Migration::new(version, name.into(), MigrationType::Simple, SqlStr::from_static(sql), false)
     });
@@ -39,7 +39,7 @@ pub(super) async fn connect(address: &ServerAddress) -> Result<Source, Error> {
     Ok(Source::Server { options, keeps_statements: address.keeps_statements() })
 }
 
-pub(super) fn failed(address: &ServerAddress, error: ServerError) -> Error {
+pub(in crate::service::store) fn failed(address: &ServerAddress, error: ServerError) -> Error {
     let storage = address.to_string();
     match error {
         ServerError::Unusable { reason, remedy } => Error::Server { storage, reason, remedy },

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use crate::records::item;
 use crate::service::timestamp;
 
+use super::super::model::{Key, Kind, Record, Stored, WriteOutcome, merge_with, to_json};
 use super::journal::{Change, changed_value};
-use super::model::{Key, Kind, Record, Stored, WriteOutcome, merge_with, to_json};
 use super::records;
 use crate::sql::Transaction;
 
@@ -30,7 +30,7 @@ struct Draft {
 
 /// Applies the upserts in order, each with the number of its request in the journal, if any. Returns one result per upsert, and
 /// appends the changes of records to `changes`.
-pub(super) async fn upsert(
+pub(in crate::service::store) async fn upsert(
     sql: &mut Transaction,
     workspace: &str,
     upserts: Vec<(Option<i64>, ItemUpsert)>,

@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
+use super::super::model::{Key, Kind, Record, Stored, WriteOutcome};
 use super::items::{self, ItemUpsert};
 use super::journal::{Change, differences};
-use super::model::{Key, Kind, Record, Stored, WriteOutcome};
 use super::records;
 use crate::sql;
 use serde_json::{Map, Value};
@@ -20,15 +20,15 @@ pub(crate) trait Work: Send + 'static {
 
 /// The transaction of a writer, restricted to a workspace.
 pub(crate) struct Transaction<'a> {
-    pub(super) sql: &'a mut sql::Transaction,
-    pub(super) workspace: &'a str,
-    pub(super) now: i64,
+    pub(in crate::service::store) sql: &'a mut sql::Transaction,
+    pub(in crate::service::store) workspace: &'a str,
+    pub(in crate::service::store) now: i64,
     /// Number of the request in the journal, if any.
-    pub(super) request: Option<i64>,
+    pub(in crate::service::store) request: Option<i64>,
     /// The changes made by the work.
-    pub(super) changes: Vec<Change>,
+    pub(in crate::service::store) changes: Vec<Change>,
     /// Records as read, for the journal.
-    pub(super) read: HashMap<(Kind, String), Record>,
+    pub(in crate::service::store) read: HashMap<(Kind, String), Record>,
 }
 
 impl Transaction<'_> {

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
-use super::model::{Kind, WriteOutcome};
+use super::super::model::{Kind, WriteOutcome};
 use crate::sql::{self, Builder, Dialect, Executor, Readers, Transaction, query, query_scalar};
 
 /// Maximum number of requests waiting to be written; beyond it, the oldest are dropped.
@@ -49,7 +49,7 @@ pub(crate) struct RequestEntry {
 
 /// The effect of a request on a record.
 #[derive(Clone, Debug)]
-pub(super) struct Change {
+pub(in crate::service::store) struct Change {
     pub(super) request: i64,
     pub(super) kind: Kind,
     pub(super) id: String,
@@ -60,7 +60,7 @@ pub(super) struct Change {
 
 /// The requests waiting to be written.
 #[derive(Debug)]
-pub(super) struct Journal {
+pub(in crate::service::store) struct Journal {
     /// Number of requests to keep, of writes and of others.
     keeps: u64,
     /// The numbers of the next requests.
@@ -72,7 +72,7 @@ pub(super) struct Journal {
 
 impl Journal {
     /// Continues the journal of a database.
-    pub(super) async fn open(reader: &Readers, keeps: u64) -> Result<Journal, sqlx::Error> {
+    pub(in crate::service::store) async fn open(reader: &Readers, keeps: u64) -> Result<Journal, sqlx::Error> {
         let numbers = match reader.dialect() {
             Dialect::Sqlite => {
                 // A killed service may have stored changes for a request that was not written yet.
@@ -93,7 +93,7 @@ impl Journal {
     }
 
     /// Returns the number of the next request, or `None` without a journal, or if the database has none.
-    pub(super) async fn next_number(&self, reader: &Readers) -> Option<i64> {
+    pub(in crate::service::store) async fn next_number(&self, reader: &Readers) -> Option<i64> {
         if self.keeps == 0 {
             return None;
         }
@@ -111,7 +111,7 @@ impl Journal {
     }
 
     /// Adds a request, to be written soon.
-    pub(super) fn add(&self, entry: RequestEntry) {
+    pub(in crate::service::store) fn add(&self, entry: RequestEntry) {
         let mut waiting = self.waiting();
         if waiting.len() >= MAX_WAITING {
             waiting.pop_front();
@@ -123,17 +123,17 @@ impl Journal {
     }
 
     /// Waits until a request was added.
-    pub(super) async fn added(&self) {
+    pub(in crate::service::store) async fn added(&self) {
         self.added.notified().await;
     }
 
     /// Takes the waiting requests. The caller puts them back if it can't write them.
-    pub(super) fn take(&self) -> VecDeque<RequestEntry> {
+    pub(in crate::service::store) fn take(&self) -> VecDeque<RequestEntry> {
         std::mem::take(&mut *self.waiting())
     }
 
     /// Puts back requests that could not be written.
-    pub(super) fn put_back(&self, mut entries: VecDeque<RequestEntry>) {
+    pub(in crate::service::store) fn put_back(&self, mut entries: VecDeque<RequestEntry>) {
         let mut waiting = self.waiting();
         entries.append(&mut waiting);
         let excess = entries.len().saturating_sub(MAX_WAITING);
@@ -146,7 +146,7 @@ impl Journal {
     }
 
     /// Writes requests, and from time to time deletes the oldest.
-    pub(super) async fn write(
+    pub(in crate::service::store) async fn write(
         &self,
         sql: &mut Transaction,
         entries: &VecDeque<RequestEntry>,
@@ -223,7 +223,7 @@ async fn insert_requests(sql: &mut Transaction, rows: &[&RequestEntry]) -> Resul
 }
 
 /// Writes the changes of a workspace.
-pub(super) async fn write_changes(
+pub(in crate::service::store) async fn write_changes(
     sql: &mut Transaction,
     workspace: &str,
     changes: &[Change],

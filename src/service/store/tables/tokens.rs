@@ -47,7 +47,12 @@ impl Work for ReplaceToken {
 }
 
 /// Returns whether a refresh token was replaced, and its successor was used or its grace period is over.
-pub(super) async fn is_void(on: impl Executor, id: &str, now: i64, grace: i64) -> Result<bool, sqlx::Error> {
+pub(in crate::service::store) async fn is_void(
+    on: impl Executor,
+    id: &str,
+    now: i64,
+    grace: i64,
+) -> Result<bool, sqlx::Error> {
     let select = "SELECT replaced_at, CAST(is_void AS BIGINT) FROM replaced_tokens WHERE id = $1";
     let found: Option<(i64, i64)> = query_as(select).bind(id).fetch_optional(on).await?;
     Ok(found.is_some_and(|(replaced_at, is_void)| is_void != 0 || now >= replaced_at.saturating_add(grace)))
