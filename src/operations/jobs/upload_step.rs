@@ -16,10 +16,9 @@ use super::super::stored_files::{create_folder, inside, is_taken, open_input, wr
 use super::super::templates::load_template::{TemplateChanges, load_template_for};
 use super::super::templates::trust::trust;
 use super::super::upload::{Upload, upload};
-use super::claimed::Claimed;
-use super::model::{Folders, UploadStep};
+use super::definition::{Folders, UploadStep};
+use super::inbox::{Claimed, Inbox, Source};
 use super::outcome::{FileOutcome, JobObserver, Place, StepOutcome, Stopping, is_clean};
-use super::sources::{Inbox, Source};
 use crate::client::Stop;
 use crate::digest;
 use crate::ledger::{AllowRepeat, Ledger, Run, RunId, RunState};

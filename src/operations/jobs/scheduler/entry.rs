@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::super::command_line::{Given, quoted_for_posix};
-use super::super::context::Context;
-use super::model::{Job, Schedule};
+use super::super::definition::{Job, Schedule};
+use crate::operations::command_line::{Given, quoted_for_posix};
+use crate::operations::context::Context;
 
 /// A scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

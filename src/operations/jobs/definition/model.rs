@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::super::export::{ExportRequest, IdSource};
-use super::super::send::DEFAULT_CONCURRENCY;
 use crate::client::Speed;
 use crate::export::Since;
+use crate::operations::export::{ExportRequest, IdSource};
+use crate::operations::send::DEFAULT_CONCURRENCY;
 use crate::records::Family;
 use crate::sheet::write::Style;
 
@@ -77,7 +77,12 @@ pub struct UploadStep {
 
 impl UploadStep {
     /// Returns a step with the defaults of `upload`.
-    pub(super) fn usual(folder: PathBuf, files: String, template: String, folders: Folders) -> UploadStep {
+    pub(in crate::operations::jobs) fn usual(
+        folder: PathBuf,
+        files: String,
+        template: String,
+        folders: Folders,
+    ) -> UploadStep {
         UploadStep {
             folder,
             files,

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use wildmatch::WildMatch;
 
-use super::model::UploadStep;
+use super::super::definition::UploadStep;
 
 /// Extensions of incomplete files, as used by browsers, mail programs and file transfers.
 const PARTIAL: [&str; 8] = ["tmp", "temp", "part", "partial", "crdownload", "download", "filepart", "swp"];
@@ -154,8 +154,8 @@ fn owner(lock: &[u8], program: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::model::Folders;
     use super::*;
+    use crate::operations::jobs::definition::Folders;
 
     fn step(folder: &Path, files: &str, settle: Duration) -> UploadStep {
         let folders = Folders { done: folder.join("done"), failed: folder.join("failed") };

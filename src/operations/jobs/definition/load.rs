@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use toml::de::DeTable;
 
-use super::super::error::Error;
-use super::super::export::{EXPORTABLE, IdSource};
-use super::super::stored_files::{resolved, sibling};
-use super::super::templates::load_template::{TemplateChanges, load_template};
 use super::keys::{Keys, Mistaken, Placed};
 use super::model::{ExportStep, Folders, Job, Notice, SETTLE, Step, UploadStep, Work};
 use super::notice_keys;
 use super::schedule_keys;
 use crate::diagnostics::{Mistakes, TomlFile, suggestion};
+use crate::operations::error::Error;
+use crate::operations::export::{EXPORTABLE, IdSource};
+use crate::operations::stored_files::{resolved, sibling};
+use crate::operations::templates::load_template::{TemplateChanges, load_template};
 use crate::records::Family;
 use crate::sheet::Options;
 use crate::sheet::write::Style;
@@ -37,7 +37,7 @@ pub fn load_job(path: &Path) -> Result<Job, Error> {
     Ok(parse(&path, &source)?)
 }
 
-pub(super) fn parse(path: &Path, source: &str) -> Result<Job, Mistakes> {
+pub(in crate::operations::jobs) fn parse(path: &Path, source: &str) -> Result<Job, Mistakes> {
     let name = path.display().to_string();
     let file = TomlFile { what: "job", name: &name, source };
     let root = DeTable::parse(source).map_err(|error| Mistakes::from(file.syntax(&error)))?;
@@ -193,7 +193,7 @@ impl Reader<'_> {
                 let hint = error.hint().unwrap_or_else(|| {
                     format!(
                         "look at it: sheetport template check {name}",
-                        name = super::super::command_line::quoted(&wanted)
+                        name = crate::operations::command_line::quoted(&wanted)
                     )
                 });
                 keys.mistake(span, format!("the template can't be used: {text}"), Some(&hint));
@@ -263,7 +263,7 @@ impl Reader<'_> {
             records,
         };
         if step.records.len() == lists.len()
-            && let Err(error) = super::super::export::check(&step.request())
+            && let Err(error) = crate::operations::export::check(&step.request())
         {
             let place = if error.to_string().contains("--keep") { output_span } else { span };
             keys.mistake(place, error.to_string(), error.hint().as_deref());

@@ -8,26 +8,26 @@ use std::path::{Path, PathBuf};
 
 use wildmatch::WildMatch;
 
-use super::super::context::Context;
-use super::super::error::Error;
-use super::super::inbox_path::FOLDER;
-use super::super::input::InputFile;
-use super::super::report_path::numbered;
-use super::super::stored_files::private_copy;
-use super::inbox::is_temporary;
+use super::folder::is_temporary;
 use crate::digest;
 use crate::ledger::{Ledger, NamedLock};
 use crate::object_storage::{Bucket, Object, ObjectAddress};
+use crate::operations::context::Context;
+use crate::operations::error::Error;
+use crate::operations::inbox_path::FOLDER;
+use crate::operations::input::InputFile;
+use crate::operations::report_path::numbered;
+use crate::operations::stored_files::private_copy;
 
 /// A prefix whose objects are uploaded.
-pub(super) struct ObjectInbox {
+pub(in crate::operations::jobs) struct ObjectInbox {
     bucket: Bucket,
     folder: ObjectAddress,
     ledger: Ledger,
 }
 
 /// An object taken out of its inbox and locked, so that other workers leave it alone.
-pub(super) struct TakenObject {
+pub(in crate::operations::jobs) struct TakenObject {
     object: Object,
     bucket: Bucket,
     inbox: ObjectAddress,

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use wildmatch::WildMatch;
 
-use super::super::inbox_path::FOLDER;
-use super::super::report_path::numbered;
+use crate::operations::inbox_path::FOLDER;
+use crate::operations::report_path::numbered;
 use crate::sheet::write::{Existing, WholeFile};
 
 /// Name of the lock file. A process holds the lock while it works on the taken file. The lock file contains the name of the taken
@@ -18,7 +18,7 @@ const LOCK: &str = "lock";
 
 /// A file out of an inbox.
 #[derive(Debug)]
-pub(super) struct Taken {
+pub(in crate::operations::jobs) struct Taken {
     /// Path of the file.
     pub path: PathBuf,
     /// The inbox.

@@ -10,11 +10,11 @@ use base64::prelude::BASE64_STANDARD;
 use secrecy::ExposeSecret;
 use serde_json::json;
 
-use super::super::context::Context;
+use super::super::definition::{Channel, Job, Occasion, Secret};
 use super::mail;
-use super::model::{Channel, Job, Occasion, Secret};
 use super::news::{Attachment, News, Notified, read};
 use crate::client::post_json;
+use crate::operations::context::Context;
 
 /// Maximum size of all attachments of a notice, in bytes.
 const MAX_ATTACHED: u64 = 10 << 20;

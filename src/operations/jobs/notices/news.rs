@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use secrecy::SecretString;
 use serde_json::Value;
 
-use super::model::{Occasion, Secret};
+use super::super::definition::{Occasion, Secret};
 use crate::client::auth::check_private;
 
 /// The content of a notice.

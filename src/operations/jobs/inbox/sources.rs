@@ -2,23 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::context::Context;
-use super::super::error::Error;
+use super::super::definition::UploadStep;
 use super::claimed::Claimed;
-use super::inbox::{self, Waiting};
-use super::model::UploadStep;
-use super::object_inbox::ObjectInbox;
+use super::folder::{self, Waiting};
+use super::objects::ObjectInbox;
 use super::taken::{left_over, take};
 use crate::object_storage::{Object, ObjectAddress};
+use crate::operations::context::Context;
+use crate::operations::error::Error;
 
 /// The place of the files of a step.
-pub(super) enum Inbox {
+pub(in crate::operations::jobs) enum Inbox {
     Folder,
     Objects(Box<ObjectInbox>),
 }
 
 /// A file to upload.
-pub(super) enum Source {
+pub(in crate::operations::jobs) enum Source {
     New(PathBuf),
     NewObject(Object),
     /// Claimed by an earlier run that was aborted.
@@ -26,7 +26,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    pub(super) fn path(&self) -> PathBuf {
+    pub(in crate::operations::jobs) fn path(&self) -> PathBuf {
         match self {
             Source::New(path) => path.clone(),
             Source::NewObject(object) => object.address.path(),
@@ -36,7 +36,7 @@ impl Source {
 }
 
 impl Inbox {
-    pub(super) async fn open(context: &Context, step: &UploadStep) -> Result<Inbox, Error> {
+    pub(in crate::operations::jobs) async fn open(context: &Context, step: &UploadStep) -> Result<Inbox, Error> {
         Ok(match ObjectAddress::of(&step.folder)? {
             None => Inbox::Folder,
             Some(folder) => Inbox::Objects(Box::new(ObjectInbox::open(context, folder).await?)),
@@ -44,12 +44,15 @@ impl Inbox {
     }
 
     /// Returns the files of a step, files left by earlier runs first, and the files that wait for the next run.
-    pub(super) async fn sources(&self, step: &UploadStep) -> Result<(Vec<Source>, Vec<Waiting>), Error> {
+    pub(in crate::operations::jobs) async fn sources(
+        &self,
+        step: &UploadStep,
+    ) -> Result<(Vec<Source>, Vec<Waiting>), Error> {
         let moves = step.folders.is_some();
         match self {
             Inbox::Folder => {
                 let left = if moves { left_over(&step.folder, &step.files) } else { Vec::new() };
-                let found = inbox::find(step).await.map_err(|error| unreadable(&step.folder, &error))?;
+                let found = folder::find(step).await.map_err(|error| unreadable(&step.folder, &error))?;
                 let left = left.into_iter().map(|taken| Source::Claimed(Claimed::File(taken)));
                 Ok((left.chain(found.ready.into_iter().map(Source::New)).collect(), found.waiting))
             }
@@ -63,7 +66,7 @@ impl Inbox {
     }
 
     /// Takes a file out of the inbox. Returns `None` if another process was faster.
-    pub(super) async fn claim(&self, source: Source) -> Result<Option<Claimed>, Error> {
+    pub(in crate::operations::jobs) async fn claim(&self, source: Source) -> Result<Option<Claimed>, Error> {
         Ok(match (self, source) {
             (_, Source::Claimed(claimed)) => Some(claimed),
             (Inbox::Objects(objects), Source::NewObject(object)) => {
@@ -85,7 +88,7 @@ impl Inbox {
         })
     }
 
-    pub(super) async fn close(self) {
+    pub(in crate::operations::jobs) async fn close(self) {
         if let Inbox::Objects(objects) = self {
             objects.close().await;
         }

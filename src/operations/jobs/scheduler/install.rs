@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::super::error::Error;
-use super::schedule::{Entry, Scheduler};
+use super::entry::{Entry, Scheduler};
+use crate::operations::error::Error;
 use crate::sheet::write::{Existing, WholeFile};
 
 /// The changes made, in words, and the steps left to the user.

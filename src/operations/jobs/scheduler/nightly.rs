@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::super::command_line::CommandLine;
-use super::super::context::Context;
-use super::super::error::Error;
+use super::super::definition::{Job, parse};
+use super::entry::{Entry, Scheduler};
 use super::install::{Installed, install};
-use super::load::parse;
-use super::model::Job;
-use super::schedule::{Entry, Scheduler};
 use crate::client::auth::TokenOrigin;
 use crate::digest;
+use crate::operations::command_line::CommandLine;
+use crate::operations::context::Context;
+use crate::operations::error::Error;
 use crate::sheet::write::{Existing, WholeFile};
 use crate::template::builtin;
 

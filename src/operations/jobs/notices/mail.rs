@@ -9,7 +9,7 @@ use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
 use lettre::{Message, SmtpTransport, Transport};
 use secrecy::ExposeSecret;
 
-use super::model::{Mail, Security};
+use super::super::definition::{Mail, Security};
 use super::news::{Attachment, News, read};
 use crate::client::root_cause;
 

@@ -2,20 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::error::Error;
-use super::super::input::InputFile;
-use super::object_inbox::TakenObject;
+use super::objects::TakenObject;
 use super::taken::Taken;
+use crate::operations::error::Error;
+use crate::operations::input::InputFile;
 
 /// A claimed file. Other processes leave the file alone.
-pub(super) enum Claimed {
+pub(in crate::operations::jobs) enum Claimed {
     File(Taken),
     Object(Box<TakenObject>),
 }
 
 impl Claimed {
     /// Returns the path or address of the file in the ledger.
-    pub(super) fn path(&self) -> PathBuf {
+    pub(in crate::operations::jobs) fn path(&self) -> PathBuf {
         match self {
             Claimed::File(taken) => taken.path.clone(),
             Claimed::Object(taken) => taken.path(),
@@ -23,7 +23,7 @@ impl Claimed {
     }
 
     /// Returns the spreadsheet, shown as `name` in messages.
-    pub(super) async fn input(&self, name: &Path) -> Result<InputFile, Error> {
+    pub(in crate::operations::jobs) async fn input(&self, name: &Path) -> Result<InputFile, Error> {
         match self {
             Claimed::File(taken) => Ok(InputFile::named(&taken.path, name)),
             Claimed::Object(taken) => taken.input(name).await,
@@ -31,7 +31,7 @@ impl Claimed {
     }
 
     /// Puts the file back into its inbox. Returns its current path.
-    pub(super) async fn put_back(self) -> PathBuf {
+    pub(in crate::operations::jobs) async fn put_back(self) -> PathBuf {
         match self {
             Claimed::File(taken) => taken.put_back(),
             Claimed::Object(taken) => taken.put_back().await,
@@ -42,7 +42,7 @@ impl Claimed {
     ///
     /// # Errors
     /// The file and the reason, if the move fails. The file then stays in place.
-    pub(super) async fn move_into(self, folder: &Path) -> Result<PathBuf, (Claimed, String)> {
+    pub(in crate::operations::jobs) async fn move_into(self, folder: &Path) -> Result<PathBuf, (Claimed, String)> {
         match self {
             Claimed::File(taken) => {
                 taken.move_into(folder).map_err(|(taken, error)| (Claimed::File(taken), error.to_string()))
