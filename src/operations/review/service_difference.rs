@@ -8,7 +8,7 @@ use super::super::error::Error;
 use super::super::event::Observer;
 use super::super::input::Spreadsheet;
 use super::super::learned::{load_sizes, store_learned_sizes};
-use super::checked_sheet::open_as_upload;
+use super::problems::open_as_upload;
 use crate::client::Speed;
 use crate::ledger::{Disposition, Group, Seq};
 use crate::upload::Tally;

@@ -5,13 +5,13 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::error::Error;
-use super::checked_sheet::{CheckedSheet, ProblemPlace};
-use super::edit_log::{EditLog, LEFT_OUT};
-use super::mapping::allowed_texts;
-use super::row_store::RowStore;
+use super::super::edit_log::{EditLog, LEFT_OUT};
+use super::super::problems::{CheckedSheet, ProblemPlace};
+use super::super::sheet::RowStore;
+use super::super::template::allowed_texts;
 use crate::diagnostics::nearest;
 use crate::ledger::Edit;
+use crate::operations::error::Error;
 use crate::sheet::Row;
 
 /// Number of rows read at a time.
@@ -24,7 +24,7 @@ const MAX_TRIED: usize = 20_000;
 const SURVEYED: usize = 1_000;
 
 /// Maximum number of distinct texts that a template lists one by one.
-pub(super) const MAX_TEXTS: usize = 20;
+const MAX_TEXTS: usize = 20;
 /// Codes of problems of identifiers that have lost their zeros.
 const ZEROS: [&str; 3] = ["lacks-zeros", "nearly-the-same", "unknown-reference"];
 /// Codes of problems between two or more rows.

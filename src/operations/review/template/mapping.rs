@@ -2,8 +2,8 @@
 
 use toml_edit::{DocumentMut, Item, Value};
 
-use super::super::error::Error;
 use super::draft::Draft;
+use crate::operations::error::Error;
 use crate::records::{Field, RecordKind};
 use crate::sheet::cell::column_index;
 use crate::template::Template;
@@ -114,7 +114,7 @@ fn of_template(template: &Template, source: &upload::Source) -> Mapping {
 }
 
 /// Returns the allowed texts of a cell, if the template lists them.
-pub(super) fn allowed_texts(rule: &FieldRule) -> Vec<String> {
+pub(in crate::operations::review) fn allowed_texts(rule: &FieldRule) -> Vec<String> {
     /// Maximum number of texts.
     const MAX: usize = 500;
     rule.listed_values().into_iter().flatten().take(MAX).map(str::to_owned).collect()

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::super::error::Error;
-use super::super::input::InputFile;
 use super::row_store::RowStore;
+use crate::operations::error::Error;
+use crate::operations::input::InputFile;
 use crate::sheet::{self, Book, Options, Table};
 
 /// The reading options chosen by a person. `None` means detection.

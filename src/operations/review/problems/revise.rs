@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::super::error::Error;
+use super::super::sheet::RowStore;
 use super::checked_sheet::{CauseOfRows, CheckedSheet, Grouping, ProblemPlace, column_of};
 use super::keys_of_rows::KeysOfRows;
-use super::row_store::RowStore;
 use crate::ledger::Problem;
+use crate::operations::error::Error;
 use crate::sheet::Row;
 use crate::upload::Edits;
 use crate::upload::plan::{Judge, Judged, Verdict};

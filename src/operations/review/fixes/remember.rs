@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::super::context::Context;
-use super::super::error::Error;
-use super::super::input::Spreadsheet;
-use super::checked_sheet::open_as_upload;
-use super::column_key::ColumnKey;
-use super::fixes::{Fix, MadeFix};
-use super::mapping::Mapping;
-use super::template_edit::TemplateEdit;
+use super::super::problems::open_as_upload;
+use super::super::template::{ColumnKey, Mapping, TemplateEdit};
+use super::fix::{Fix, MadeFix};
 use crate::ledger::{Disposition, Problem, RecordState, Seq};
+use crate::operations::context::Context;
+use crate::operations::error::Error;
+use crate::operations::input::Spreadsheet;
 use crate::upload::plan::{Batch, ReadMode, read};
 
 /// Maximum length of identifiers whose leading zeros a template restores: each length needs a step.

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::super::context::Context;
-use super::super::error::Error;
-use super::super::event::Observer;
-use super::super::input::InputFile;
-use super::super::runs::uploaded_report::run_of_report;
-use super::super::templates::infer::{InferRequest, infer};
-use super::super::templates::load_template::{load_text, read_sheet_lookups};
-use super::super::templates::recognize::{TemplateOrigin, Unrecognized, recognize};
-use super::reading::Reading;
-use super::template_edit::TemplateEdit;
+use super::super::sheet::Reading;
+use super::edit::TemplateEdit;
 use crate::ledger::RunId;
+use crate::operations::context::Context;
+use crate::operations::error::Error;
+use crate::operations::event::Observer;
+use crate::operations::input::InputFile;
+use crate::operations::runs::uploaded_report::run_of_report;
+use crate::operations::templates::infer::{InferRequest, infer};
+use crate::operations::templates::load_template::{load_template, load_text, read_sheet_lookups};
+use crate::operations::templates::recognize::{TemplateOrigin, Unrecognized, recognize};
 use crate::records::RecordKind;
 use crate::template::Template;
 use crate::template::infer::{Confidence, Proposal, ProposedSource};
@@ -223,5 +223,5 @@ impl Draft {
 
 /// Returns the text of a built-in or saved template.
 fn load_text_of(name: &str) -> Option<String> {
-    super::super::templates::load_template::load_template(name, Default::default()).ok().map(|template| template.source)
+    load_template(name, Default::default()).ok().map(|template| template.source)
 }

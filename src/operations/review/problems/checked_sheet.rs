@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::super::context::Context;
-use super::super::error::Error;
-use super::super::event::{Event, Observer};
-use super::super::input::Spreadsheet;
-use super::super::preview::warn_of_changes;
-use super::super::runs::retry_report::{RetryReport, open_report};
-use super::super::runs::uploaded_report::{UploadedReport, uploaded_report};
-use super::super::send::SendOptions;
 use super::keys_of_rows::KeysOfRows;
 use crate::ledger::{AllowRepeat, Causes, Disposition, Problem, RecordState};
+use crate::operations::context::Context;
+use crate::operations::error::Error;
+use crate::operations::event::{Event, Observer};
+use crate::operations::input::Spreadsheet;
+use crate::operations::preview::warn_of_changes;
+use crate::operations::runs::retry_report::{RetryReport, open_report};
+use crate::operations::runs::uploaded_report::{UploadedReport, uploaded_report};
+use crate::operations::send::SendOptions;
 use crate::sheet::Row;
 use crate::template::map::explain::{Explained, explain};
 use crate::template::map::survey::Survey;
@@ -105,7 +105,7 @@ pub async fn examine(context: &Context, input: Spreadsheet<'_>, observer: Observ
 }
 
 /// Opens a file for sending. Of a report of a run, only the rows that were not accepted are read.
-pub(super) async fn open_as_upload(
+pub(in crate::operations::review) async fn open_as_upload(
     context: &Context,
     input: Spreadsheet<'_>,
     observer: Observer<'_>,

@@ -2,8 +2,8 @@
 
 use toml_edit::{InlineTable, Item, Table, Value};
 
-use super::super::error::Error;
 use super::column_key::ColumnKey;
+use crate::operations::error::Error;
 
 /// A condition of `skip_where`: a column and a pattern.
 struct Matches {

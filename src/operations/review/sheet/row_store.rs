@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::super::error::Error;
+use crate::operations::error::Error;
 use crate::sheet::{Book, PrivateFile, Row, Rows};
 
 /// Rows per compressed block.

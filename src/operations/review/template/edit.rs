@@ -2,9 +2,9 @@
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
-use super::super::error::Error;
 use super::column_key::ColumnKey;
 use super::skip_where::{self, unsuitable};
+use crate::operations::error::Error;
 use crate::records::{Field, JsonType, RecordKind};
 
 /// Keys of a field that name the source of its value.
@@ -49,7 +49,7 @@ pub enum TemplateEdit {
 const GROUP: &str = "group";
 
 impl TemplateEdit {
-    pub(super) fn replace(field: &str, pattern: &str, with: &str) -> TemplateEdit {
+    pub(in crate::operations::review) fn replace(field: &str, pattern: &str, with: &str) -> TemplateEdit {
         TemplateEdit::Replace { field: field.to_owned(), pattern: pattern.to_owned(), with: with.to_owned() }
     }
 
