@@ -13,9 +13,8 @@ use std::path::{Path, PathBuf};
 
 use super::context::Context;
 use super::error::Error;
-use super::input::Spreadsheet;
-use super::report::{ReportRequest, report};
-use super::report_path::unused;
+use super::files::{Spreadsheet, unused};
+use super::results::{ReportRequest, report};
 use super::runs::list_runs::show_run;
 use crate::ledger::{Problem, Run, RunId};
 use crate::readers::create_private_folder;

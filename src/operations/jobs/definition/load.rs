@@ -10,8 +10,8 @@ use super::notice_keys;
 use super::schedule_keys;
 use crate::diagnostics::{Mistakes, TomlFile, suggestion};
 use crate::operations::error::Error;
-use crate::operations::export::{EXPORTABLE, IdSource};
-use crate::operations::stored_files::{resolved, sibling};
+use crate::operations::exports::{EXPORTABLE, IdSource};
+use crate::operations::files::{resolved, sibling};
 use crate::operations::templates::load_template::{TemplateChanges, load_template};
 use crate::records::Family;
 use crate::sheet::Options;
@@ -263,7 +263,7 @@ impl Reader<'_> {
             records,
         };
         if step.records.len() == lists.len()
-            && let Err(error) = crate::operations::export::check(&step.request())
+            && let Err(error) = crate::operations::exports::check(&step.request())
         {
             let place = if error.to_string().contains("--keep") { output_span } else { span };
             keys.mistake(place, error.to_string(), error.hint().as_deref());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::client::Speed;
 use crate::export::Since;
-use crate::operations::export::{ExportRequest, IdSource};
+use crate::operations::exports::{ExportRequest, IdSource};
 use crate::operations::send::DEFAULT_CONCURRENCY;
 use crate::records::Family;
 use crate::sheet::write::Style;

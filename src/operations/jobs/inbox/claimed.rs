@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::objects::TakenObject;
 use super::taken::Taken;
 use crate::operations::error::Error;
-use crate::operations::input::InputFile;
+use crate::operations::files::InputFile;
 
 /// A claimed file. Other processes leave the file alone.
 pub(in crate::operations::jobs) enum Claimed {

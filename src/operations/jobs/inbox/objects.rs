@@ -14,10 +14,8 @@ use crate::ledger::{Ledger, NamedLock};
 use crate::object_storage::{Bucket, Object, ObjectAddress};
 use crate::operations::context::Context;
 use crate::operations::error::Error;
-use crate::operations::inbox_path::FOLDER;
-use crate::operations::input::InputFile;
-use crate::operations::report_path::numbered;
-use crate::operations::stored_files::private_copy;
+use crate::operations::files::inbox_path::FOLDER;
+use crate::operations::files::{InputFile, numbered, private_copy};
 
 /// A prefix whose objects are uploaded.
 pub(in crate::operations::jobs) struct ObjectInbox {

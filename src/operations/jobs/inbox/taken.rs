@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use wildmatch::WildMatch;
 
-use crate::operations::inbox_path::FOLDER;
-use crate::operations::report_path::numbered;
+use crate::operations::files::inbox_path::FOLDER;
+use crate::operations::files::numbered;
 use crate::sheet::write::{Existing, WholeFile};
 
 /// Name of the lock file. A process holds the lock while it works on the taken file. The lock file contains the name of the taken

@@ -9,7 +9,7 @@ use super::fix::{Fix, MadeFix};
 use crate::ledger::{Disposition, Problem, RecordState, Seq};
 use crate::operations::context::Context;
 use crate::operations::error::Error;
-use crate::operations::input::Spreadsheet;
+use crate::operations::files::Spreadsheet;
 use crate::upload::plan::{Batch, ReadMode, read};
 
 /// Maximum length of identifiers whose leading zeros a template restores: each length needs a step.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::row_store::RowStore;
 use crate::operations::error::Error;
-use crate::operations::input::InputFile;
+use crate::operations::files::InputFile;
 use crate::sheet::{self, Book, Options, Table};
 
 /// The reading options chosen by a person. `None` means detection.

@@ -1,7 +1,7 @@
 //! Comparison of a file with the service before anything is sent.
 
-use super::error::Error;
-use super::event::{Event, Observer};
+use super::super::error::Error;
+use super::super::event::{Event, Observer};
 use crate::client::Speed;
 use crate::template::Template;
 use crate::upload::Source;
@@ -16,7 +16,7 @@ pub struct ComparePace {
 
 /// Compares the identifiers and texts of an export with the list of the service, because a spreadsheet program may have changed
 /// the texts. Changed texts are restored if `restores`, and problems otherwise.
-pub(super) async fn compare_keys(
+pub(in crate::operations) async fn compare_keys(
     connection: &Connection<'_>,
     source: &mut Source,
     template: &Template,
@@ -37,7 +37,7 @@ pub(super) async fn compare_keys(
 }
 
 /// Compares the references of a file, such as companies and items, with the records of the service.
-pub(super) async fn compare_references(
+pub(in crate::operations) async fn compare_references(
     connection: &Connection<'_>,
     source: &mut Source,
     template: &Template,

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::context::Context;
-use super::input::InputFile;
-use super::templates::recognize::{Recognized, Unrecognized, recognize};
+use super::super::context::Context;
+use super::super::files::InputFile;
+use super::super::templates::recognize::{Recognized, Unrecognized, recognize};
 use crate::sheet::Options;
 
 /// Extensions of spreadsheets.

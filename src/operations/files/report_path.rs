@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::error::Error;
+use super::super::error::Error;
 use super::input::STANDARD_INPUT;
 use crate::report::Format;
 
@@ -11,7 +11,7 @@ const COMPRESSED: [&str; 2] = ["gz", "zst"];
 
 /// Returns paths next to the file, in the order to try: `prices.report.xlsx`, then
 /// `prices.report-2.xlsx`. Reports of standard input go to the current folder.
-pub(super) fn beside(file: &Path, extension: &str) -> impl Iterator<Item = PathBuf> {
+pub(in crate::operations) fn beside(file: &Path, extension: &str) -> impl Iterator<Item = PathBuf> {
     let is_stdin = file == Path::new(STANDARD_INPUT);
     let mut file = if is_stdin { PathBuf::from("stdin") } else { file.to_owned() };
     if is_stdin && let Ok(path) = std::path::absolute(&file) {
@@ -34,7 +34,7 @@ pub fn unused(path: &Path) -> PathBuf {
 }
 
 /// Returns `path`, then the same name with a number: `out.xlsx`, `out-2.xlsx`.
-pub(super) fn numbered(path: &Path) -> impl Iterator<Item = PathBuf> {
+pub(in crate::operations) fn numbered(path: &Path) -> impl Iterator<Item = PathBuf> {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let extension = path.extension().map(|extension| extension.to_string_lossy().into_owned()).unwrap_or_default();
     (1_u64..).map(move |number| match number {
@@ -44,7 +44,7 @@ pub(super) fn numbered(path: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 /// Returns the format for the extension of `path`.
-pub(super) fn report_format(path: &Path) -> Result<Format, Error> {
+pub(in crate::operations) fn report_format(path: &Path) -> Result<Format, Error> {
     Format::of(path).ok_or_else(|| {
         let message = format!("{} has no extension that says what to write", path.display());
         Error::invalid(message, "use .xlsx or .csv for a report to fix rows in, or .html for a page to read")

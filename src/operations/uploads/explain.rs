@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
-use super::error::Error;
-use super::input::{InputFile, Spreadsheet};
+use super::super::error::Error;
+use super::super::files::{InputFile, Spreadsheet};
 use super::preview::{PreviewedRequest, request_of};
 use crate::ledger::{Disposition, PlannedRecord, Problem, RecordState, Seq};
 use crate::sheet::Row;

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::context::Context;
-use super::error::Error;
-use super::event::{Event, Observer};
+use super::super::context::Context;
+use super::super::error::Error;
+use super::super::event::{Event, Observer};
+use super::super::files::{report_format, write_report};
+use super::super::templates::load_template::template_of_run;
 use super::next_command;
-use super::report_path::report_format;
-use super::runs::unsent::check_has_plan;
-use super::stored_files::write_report;
-use super::templates::load_template::template_of_run;
+use super::unsent::check_has_plan;
 use crate::ledger::{Run, RunId};
 use crate::report::{Choices, CsvForm, Format, MAX_CHOICES, Request, RowFilter, Written};
 use crate::sheet::ReportWords;
@@ -84,7 +83,7 @@ pub async fn report(
 
 /// Returns the words of a report: the chosen ones, or else in the language of the titles of the sheet, or else of the locale of
 /// the template.
-pub(super) fn words(context: &Context, run: &Run) -> &'static ReportWords {
+pub(in crate::operations) fn words(context: &Context, run: &Run) -> &'static ReportWords {
     if let Some(words) = context.report_words {
         return words;
     }
@@ -97,7 +96,12 @@ pub(super) fn words(context: &Context, run: &Run) -> &'static ReportWords {
 
 /// Returns the drop-down lists of a report, from the run's own copy of the template. A supplier gets no lists of keys of lookup
 /// tables.
-pub(super) fn choices(run: &Run, format: Format, for_supplier: bool, observer: Observer<'_>) -> Vec<Choices> {
+pub(in crate::operations) fn choices(
+    run: &Run,
+    format: Format,
+    for_supplier: bool,
+    observer: Observer<'_>,
+) -> Vec<Choices> {
     if format != Format::Xlsx {
         return Vec::new();
     }

@@ -3,8 +3,8 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::context::Context;
-use super::error::Error;
+use super::super::context::Context;
+use super::super::error::Error;
 use super::input::InputFile;
 use super::report_path::report_format;
 use super::temporary_folder::TemporaryFolder;
@@ -27,7 +27,7 @@ pub async fn open_input(context: &Context, path: &Path) -> Result<InputFile, Err
 }
 
 /// Copies an object to a temporary file.
-pub(super) async fn private_copy(bucket: &Bucket, object: &Object) -> Result<PrivateFile, Error> {
+pub(in crate::operations) async fn private_copy(bucket: &Bucket, object: &Object) -> Result<PrivateFile, Error> {
     let mut copy = PrivateFile::create().map_err(|error| Error::no_temporary_files(&error))?;
     bucket.read(object, &mut copy).await?;
     Ok(copy)
@@ -53,7 +53,7 @@ pub async fn check_report_path(context: &Context, path: Option<&Path>) -> Result
 }
 
 /// Returns whether there is a file or an object at `path`.
-pub(super) async fn is_taken(context: &Context, path: &Path) -> Result<bool, Error> {
+pub(in crate::operations) async fn is_taken(context: &Context, path: &Path) -> Result<bool, Error> {
     Ok(match ObjectAddress::of(path)? {
         None => path.exists(),
         Some(address) => Bucket::open(&address, &context.connection)?.find(&address).await?.is_some(),
@@ -61,7 +61,7 @@ pub(super) async fn is_taken(context: &Context, path: &Path) -> Result<bool, Err
 }
 
 /// Writes a report to a file or an object.
-pub(super) async fn write_report(
+pub(in crate::operations) async fn write_report(
     context: &Context,
     ledger: &Ledger,
     run: &Run,
@@ -79,7 +79,12 @@ pub(super) async fn write_report(
 }
 
 /// Writes a text to a new file for these readers, or to a new object.
-pub(super) async fn write_text(context: &Context, path: &Path, readers: Readers, text: &str) -> Result<(), Error> {
+pub(in crate::operations) async fn write_text(
+    context: &Context,
+    path: &Path,
+    readers: Readers,
+    text: &str,
+) -> Result<(), Error> {
     let write = |path: &Path| {
         let mut file = WholeFile::create_for(readers, path, Existing::Keep)?;
         let written = file.write_all(text.as_bytes());
@@ -94,12 +99,12 @@ pub(super) async fn write_text(context: &Context, path: &Path, readers: Readers,
 }
 
 /// Creates a folder. Prefixes of objects need not be created.
-pub(super) fn create_folder(folder: &Path) -> std::io::Result<()> {
+pub(in crate::operations) fn create_folder(folder: &Path) -> std::io::Result<()> {
     if ObjectAddress::is_meant(folder) { Ok(()) } else { std::fs::create_dir_all(folder) }
 }
 
 /// Returns whether the report was not written because its name is taken.
-pub(super) fn is_name_taken(error: &Error) -> bool {
+pub(in crate::operations) fn is_name_taken(error: &Error) -> bool {
     matches!(
         error,
         Error::Report(report::Error::Sheet(sheet::Error::Exists { .. }))
@@ -108,7 +113,7 @@ pub(super) fn is_name_taken(error: &Error) -> bool {
 }
 
 /// Returns a path relative to a folder. Addresses of objects are returned unchanged.
-pub(super) fn resolved(folder: &Path, path: &str) -> PathBuf {
+pub(in crate::operations) fn resolved(folder: &Path, path: &str) -> PathBuf {
     match ObjectAddress::is_meant(Path::new(path)) {
         true => PathBuf::from(path),
         false => folder.join(path),
@@ -116,7 +121,7 @@ pub(super) fn resolved(folder: &Path, path: &str) -> PathBuf {
 }
 
 /// Returns the path of a file in a folder, or of an object below a prefix.
-pub(super) fn inside(folder: &Path, name: &str) -> PathBuf {
+pub(in crate::operations) fn inside(folder: &Path, name: &str) -> PathBuf {
     match ObjectAddress::is_meant(folder) {
         true => PathBuf::from(format!("{}/{name}", folder.to_string_lossy().trim_end_matches('/'))),
         false => folder.join(name),
@@ -124,14 +129,14 @@ pub(super) fn inside(folder: &Path, name: &str) -> PathBuf {
 }
 
 /// Returns the folder `name` next to a folder, or inside the bucket if `folder` is a whole bucket.
-pub(super) fn sibling(folder: &Path, name: &str) -> PathBuf {
+pub(in crate::operations) fn sibling(folder: &Path, name: &str) -> PathBuf {
     let parent = folder.parent().unwrap_or(folder);
     let is_bucket = ObjectAddress::is_meant(folder) && !ObjectAddress::is_meant(&inside(parent, name));
     inside(if is_bucket { folder } else { parent }, name)
 }
 
 /// Returns the path for the ledger: absolute, or the address of an object.
-pub(super) fn lasting(path: &Path) -> PathBuf {
+pub(in crate::operations) fn lasting(path: &Path) -> PathBuf {
     match ObjectAddress::is_meant(path) {
         true => path.to_owned(),
         false => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::command_line::CommandLine;
-use super::context::Context;
-use super::report_path::unused;
+use super::super::command_line::CommandLine;
+use super::super::context::Context;
+use super::super::files::unused;
 use crate::ledger::{Accounting, Run, RunId, RunState};
 use crate::report::Format;
 use crate::upload::StopReason;
@@ -17,7 +17,7 @@ impl CommandLine {
 }
 
 /// Returns the command for continuing a run.
-pub(super) fn resume(context: &Context, run: RunId) -> String {
+pub(in crate::operations) fn resume(context: &Context, run: RunId) -> String {
     CommandLine::new(context, "resume").run(run).to_string()
 }
 
@@ -27,23 +27,23 @@ pub(super) fn wait(context: &Context, run: RunId) -> String {
 }
 
 /// Returns the command for deciding the unknown outcomes of a run.
-pub(super) fn resolve(context: &Context, run: RunId) -> String {
+pub(in crate::operations) fn resolve(context: &Context, run: RunId) -> String {
     CommandLine::new(context, "resolve").run(run).to_string()
 }
 
 /// Returns the command for sending the refused records of a run again.
-pub(super) fn retry_run(context: &Context, run: RunId) -> String {
+pub(in crate::operations) fn retry_run(context: &Context, run: RunId) -> String {
     CommandLine::new(context, "retry").run(run).to_string()
 }
 
 /// Returns the command for sending the superseded records of a run.
-pub(super) fn overwrite_newer(context: &Context, run: RunId) -> String {
+pub(in crate::operations) fn overwrite_newer(context: &Context, run: RunId) -> String {
     CommandLine::new(context, "retry").run(run).switch("overwrite-newer", true).to_string()
 }
 
 /// Returns the next command after a run, or `None` if the run needs no attention. `report` is the path of the report,
 /// written or about to be written.
-pub(super) fn after_run(
+pub(in crate::operations) fn after_run(
     context: &Context,
     run: &Run,
     accounting: &Accounting,
@@ -67,7 +67,7 @@ pub(super) fn after_run(
 }
 
 /// Returns the next command after a person has decided about unknown outcomes.
-pub(super) fn after_resolving(context: &Context, run: &Run, accounting: &Accounting) -> Option<String> {
+pub(in crate::operations) fn after_resolving(context: &Context, run: &Run, accounting: &Accounting) -> Option<String> {
     match accounting.failed {
         // Nothing needs fixing: the records were not applied.
         1.. if accounting.rejected + accounting.pending + accounting.unknown == 0 => Some(retry_run(context, run.id)),

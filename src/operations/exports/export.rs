@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime};
 
-use super::context::Context;
-use super::error::Error;
-use super::event::{Event, Observer};
-use super::export_staging::Staging;
-use super::learned::Learned;
-use super::lists::LISTS;
+use super::super::context::Context;
+use super::super::error::Error;
+use super::super::event::{Event, Observer};
+use super::super::learned::Learned;
+use super::super::lists::LISTS;
 use super::shared_rate::SharedRate;
+use super::staging::Staging;
 use crate::client::{self, KnownSizes, Pace, PageSize, Speed};
 use crate::export::{self, ChangesFile, Clock, Exported, IdFile, Job, Output, Since, Source, Template, template};
 use crate::object_storage::ObjectAddress;
@@ -303,7 +303,7 @@ fn is_resumable(error: &export::Error) -> bool {
 ///
 /// # Errors
 /// If a part of the request is impossible.
-pub(super) fn check(request: &ExportRequest<'_>) -> Result<(), Error> {
+pub(in crate::operations) fn check(request: &ExportRequest<'_>) -> Result<(), Error> {
     for part in request.by_file()? {
         for records in &part.records {
             let output = checked_output(&part, records)?;

@@ -11,8 +11,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::context::Context;
-use super::error::Error;
+use super::super::context::Context;
+use super::super::error::Error;
 use crate::digest;
 use crate::export::{Exported, Manifest};
 use crate::object_storage::{Bucket, ObjectAddress};

@@ -3,20 +3,19 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::super::context::{Context, now};
+use super::super::error::Error;
+use super::super::event::{Event, Observer};
+use super::super::files::{
+    InputFile, Spreadsheet, TemporaryFolder, check_report_path, new_run, report_format, write_report,
+};
+use super::super::learned::{load_sizes, store_learned_sizes};
+use super::super::results::{choices, words};
+use super::super::send::SendOptions;
 use super::compare::{ComparePace, compare_keys, compare_references};
-use super::context::{Context, now};
-use super::error::Error;
-use super::event::{Event, Observer};
-use super::input::{InputFile, Spreadsheet, new_run};
-use super::learned::{load_sizes, store_learned_sizes};
 use super::preview::warn_of_changes;
-use super::report::{choices, words};
-use super::report_path::report_format;
-use super::runs::retry_report::{RetryReport, open_report};
-use super::runs::uploaded_report::{UploadedReport, uploaded_report};
-use super::send::SendOptions;
-use super::stored_files::{check_report_path, write_report};
-use super::temporary_folder::TemporaryFolder;
+use super::retry_report::{RetryReport, open_report};
+use super::uploaded_report::{UploadedReport, uploaded_report};
 use crate::ledger::{AllowRepeat, Ledger, Problem, RunCommand};
 use crate::report::{Request, RowFilter, each_checked_row};
 use crate::sheet::write::Existing;

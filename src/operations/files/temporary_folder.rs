@@ -7,7 +7,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::error::Error;
+use super::super::error::Error;
 
 const PREFIX: &str = "sheetport-";
 const SUFFIX: &str = ".temporary";
@@ -15,13 +15,13 @@ const SUFFIX: &str = ".temporary";
 const LOCK: &str = "lock";
 
 /// A folder deleted on drop.
-pub(super) struct TemporaryFolder {
+pub(in crate::operations) struct TemporaryFolder {
     folder: TempDir,
     _lock: File,
 }
 
 impl TemporaryFolder {
-    pub(super) fn create() -> Result<TemporaryFolder, Error> {
+    pub(in crate::operations) fn create() -> Result<TemporaryFolder, Error> {
         TemporaryFolder::create_in(&std::env::temp_dir()).map_err(|error| Error::no_temporary_files(&error))
     }
 
@@ -41,7 +41,7 @@ impl TemporaryFolder {
         }
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(in crate::operations) fn path(&self) -> &Path {
         self.folder.path()
     }
 }

@@ -10,17 +10,17 @@ use crate::template::{Template, builtin};
 use crate::upload::{self, Source};
 
 /// Returns the records of an export according to the manifest next to the file. The file may have been edited since.
-pub(super) fn exported_to(file: &Path) -> Option<&'static Exported> {
+pub(in crate::operations) fn exported_to(file: &Path) -> Option<&'static Exported> {
     Exported::named(&Manifest::beside(file)?.records)
 }
 
 /// Returns whether the API has no call that writes these records.
-pub(super) fn is_read_only(exported: &&'static Exported) -> bool {
+pub(in crate::operations) fn is_read_only(exported: &&'static Exported) -> bool {
     exported.record.is_none()
 }
 
 /// Returns the error for a file that does not match a template. For a list of changes, explains the list instead.
-pub(in crate::operations) fn not_opened(error: upload::Error, name: &Path, template: &Template) -> Error {
+pub(super) fn not_opened(error: upload::Error, name: &Path, template: &Template) -> Error {
     let is_list = |missing: &Missing| missing.header.as_ref().is_some_and(|header| is_list_of_changes(&header.names));
     match &error {
         upload::Error::Columns { missing, .. } if builtin::find(&template.name).is_some() && is_list(missing) => {
@@ -31,12 +31,7 @@ pub(in crate::operations) fn not_opened(error: upload::Error, name: &Path, templ
 }
 
 /// Refuses an export of read-only records, unless the user has a suitable template.
-pub(in crate::operations) fn check_exported(
-    file: &Path,
-    name: &Path,
-    template: &Template,
-    source: &Source,
-) -> Result<(), Error> {
+pub(super) fn check_exported(file: &Path, name: &Path, template: &Template, source: &Source) -> Result<(), Error> {
     if builtin::find(&template.name).is_none() {
         return Ok(());
     }
@@ -51,7 +46,7 @@ pub(in crate::operations) fn check_exported(
 }
 
 /// Returns the error for a list of the changes between two exports.
-pub(super) fn changes_not_writable(name: &Path) -> Error {
+pub(in crate::operations) fn changes_not_writable(name: &Path) -> Error {
     let message =
         format!("{} is a list of changes, with a row for each changed field, and can't be uploaded", name.display());
     let hint = "edit and upload the export itself: --changed-only sends what differs from the service. To make records of the \
@@ -60,7 +55,7 @@ pub(super) fn changes_not_writable(name: &Path) -> Error {
 }
 
 /// Returns the error for an export of read-only records.
-pub(super) fn not_writable(name: &Path, exported: &Exported) -> Error {
+pub(in crate::operations) fn not_writable(name: &Path, exported: &Exported) -> Error {
     let records = exported.name;
     let message = format!("{} is an export of {records}, which can't be uploaded", name.display());
     let hint = match records {

@@ -1,8 +1,8 @@
 //! The first requests of an upload, without sending them.
 
-use super::context::Context;
-use super::error::Error;
-use super::event::{Event, Observer};
+use super::super::context::Context;
+use super::super::error::Error;
+use super::super::event::{Event, Observer};
 use crate::ledger::{Disposition, PlannedRecord, Seq};
 use crate::records::{Method, RecordKind};
 use crate::template::Template;
@@ -31,7 +31,11 @@ pub struct PreviewedRequest {
 }
 
 /// Adds a warning for each change against the last upload with the template.
-pub(super) async fn warn_of_changes(context: &Context, template: &Template, tally: &mut Tally) -> Result<(), Error> {
+pub(in crate::operations) async fn warn_of_changes(
+    context: &Context,
+    template: &Template,
+    tally: &mut Tally,
+) -> Result<(), Error> {
     if let Some(ledger) = context.existing_ledger().await? {
         profile::warn_of_changes(&ledger, &template.name, template.record, tally).await?;
         ledger.close().await;

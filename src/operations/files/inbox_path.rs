@@ -7,10 +7,10 @@ use super::stored_files::inside;
 use crate::ledger::Run;
 
 /// The folder below an inbox with the private folders.
-pub(super) const FOLDER: &str = ".sheetport";
+pub(in crate::operations) const FOLDER: &str = ".sheetport";
 
 /// Returns the path that a taken file had in its inbox, or `None` for other files.
-pub(super) fn before_taking(path: &Path) -> Option<PathBuf> {
+pub(in crate::operations) fn before_taking(path: &Path) -> Option<PathBuf> {
     let (private, name) = (path.parent()?.parent()?, path.file_name()?.to_str()?);
     private.file_name().filter(|folder| *folder == FOLDER)?;
     Some(inside(private.parent()?, name))

@@ -4,9 +4,9 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::context::Context;
-use super::error::Error;
-use super::templates::exports::{check_exported, not_opened};
+use super::super::context::Context;
+use super::super::error::Error;
+use super::exported::{check_exported, not_opened};
 use crate::ledger::{NewRun, RunCommand, RunLookups, RunSettings, SheetSelection};
 use crate::readers::Readers;
 use crate::sheet::{Options, PrivateFile};
@@ -38,7 +38,7 @@ impl InputFile {
     }
 
     /// Returns the file at `path`, shown as `name` in messages.
-    pub(super) fn named(path: &Path, name: &Path) -> InputFile {
+    pub(in crate::operations) fn named(path: &Path, name: &Path) -> InputFile {
         InputFile { path: path.to_owned(), name: name.to_owned(), spool: None, address: None }
     }
 
@@ -65,12 +65,12 @@ impl InputFile {
     }
 
     /// Takes the temporary copy of an object, shown as `name` in messages.
-    pub(super) fn of_object(copy: PrivateFile, name: &Path, address: &str) -> InputFile {
+    pub(in crate::operations) fn of_object(copy: PrivateFile, name: &Path, address: &str) -> InputFile {
         InputFile { address: Some(address.to_owned()), ..InputFile::of_copy(copy, &name.to_string_lossy()) }
     }
 
     /// Returns the folder of the file, or the current folder for a stream.
-    pub(super) fn folder(&self) -> &Path {
+    pub(in crate::operations) fn folder(&self) -> &Path {
         self.name.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
@@ -83,7 +83,7 @@ impl InputFile {
     }
 
     /// Returns the absolute path for the ledger, the address of an object, or the name of a stream.
-    pub(super) fn lasting_name(&self) -> String {
+    pub(in crate::operations) fn lasting_name(&self) -> String {
         if let Some(address) = &self.address {
             return address.clone();
         }
@@ -114,7 +114,7 @@ pub struct Spreadsheet<'a> {
 
 impl Spreadsheet<'_> {
     /// Opens the file like [`Spreadsheet::open`]. Guesses in the template count as confirmed if the template was used before.
-    pub(super) async fn open_for_sending(&self, context: &Context) -> Result<Source, Error> {
+    pub(in crate::operations) async fn open_for_sending(&self, context: &Context) -> Result<Source, Error> {
         let mut source = self.open()?;
         if self.template.has_guesses()
             && let Some(ledger) = context.existing_ledger().await?
@@ -128,7 +128,7 @@ impl Spreadsheet<'_> {
     }
 
     /// Opens the file and finds the template's columns.
-    pub(super) fn open(&self) -> Result<Source, Error> {
+    pub(in crate::operations) fn open(&self) -> Result<Source, Error> {
         let (file, template) = (self.file, &self.template);
         let options = self.text.clone().or(&template.sheet.text);
         let opened = Source::open_as(&file.path, &file.name, template, self.sheet, &options);
@@ -142,7 +142,7 @@ impl Spreadsheet<'_> {
 }
 
 /// Returns the identity of a new run of `command` for this file.
-pub(super) fn new_run(
+pub(in crate::operations) fn new_run(
     command: RunCommand,
     context: &Context,
     base_url: &str,

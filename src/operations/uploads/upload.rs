@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
+use super::super::context::Context;
+use super::super::error::Error;
+use super::super::event::{Event, Observer};
+use super::super::files::{Spreadsheet, check_report_path, new_run};
+use super::super::learned::{load_sizes, store_learned_sizes};
+use super::super::results::Finished;
+use super::super::send::{SendOptions, Sending, plan_run, speed};
+use super::super::service::rehearsal::{Rehearsal, Rehearse, Rehearsed};
 use super::compare::compare_keys;
-use super::context::Context;
-use super::ending::Finished;
-use super::error::Error;
-use super::event::{Event, Observer};
-use super::input::{Spreadsheet, new_run};
-use super::learned::{load_sizes, store_learned_sizes};
 use super::preview::{Preview, preview};
-use super::runs::retry_report::{RetryReport, preview_retry, retry_report};
-use super::runs::uploaded_report::{UploadedReport, uploaded_report};
-use super::send::{SendOptions, Sending, plan_run, speed};
-use super::service::rehearsal::{Rehearsal, Rehearse, Rehearsed};
-use super::stored_files::check_report_path;
+use super::retry_report::{RetryReport, preview_retry, retry_report};
+use super::uploaded_report::{UploadedReport, uploaded_report};
 use crate::ledger::{AllowRepeat, CallOption, RunCommand, RunSettings};
 use crate::upload::compare::{Connection, count_changed};
 use crate::upload::{Grace, Source, Tally};

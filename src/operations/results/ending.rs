@@ -2,15 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::context::Context;
-use super::error::Error;
-use super::event::{Event, Observer};
-use super::inbox_path::before_taking;
+use super::super::context::Context;
+use super::super::error::Error;
+use super::super::event::{Event, Observer};
+use super::super::files::inbox_path::before_taking;
+use super::super::files::{beside, is_name_taken, is_taken, lasting, numbered, report_format, write_report};
+use super::super::service::rehearsal::Rehearsed;
 use super::next_command;
 use super::report::{choices, words};
-use super::report_path::{beside, numbered, report_format};
-use super::service::rehearsal::Rehearsed;
-use super::stored_files::{is_name_taken, is_taken, lasting, write_report};
 use crate::ledger::{Accounting, Causes, Ledger, Run, RunCommand, RunId};
 use crate::object_storage::ObjectAddress;
 use crate::report::{self, Format, Request};
@@ -20,7 +19,7 @@ use crate::upload::StopReason;
 use crate::upload::sent_before::LeftOut;
 
 /// Maximum number of refused records grouped by cause in the result. A report has all refused records.
-pub(super) const MAX_REFUSED: u32 = 100_000;
+pub(in crate::operations) const MAX_REFUSED: u32 = 100_000;
 /// Maximum number of records whose warnings are grouped by cause.
 const MAX_WARNED: usize = 2_000;
 
@@ -66,7 +65,7 @@ pub struct Finished {
 }
 
 /// An ended run, and the destination of its report.
-pub(super) struct Ending<'a> {
+pub(in crate::operations) struct Ending<'a> {
     /// The context of the run.
     pub context: &'a Context,
     pub ledger: &'a Ledger,
@@ -79,7 +78,7 @@ pub(super) struct Ending<'a> {
 
 /// How a run ended.
 #[derive(Debug, Default)]
-pub(super) struct How {
+pub(in crate::operations) struct How {
     pub withheld: Option<Withheld>,
     pub stopped: Option<StopReason>,
     pub was_finished: bool,
@@ -94,7 +93,7 @@ pub(super) struct How {
 
 impl Ending<'_> {
     /// Returns how the run ended, after writing the report if needed.
-    pub(super) async fn finish(&self, run: RunId, how: How) -> Result<Finished, Error> {
+    pub(in crate::operations) async fn finish(&self, run: RunId, how: How) -> Result<Finished, Error> {
         let How { withheld, stopped, was_finished, is_queued, is_watched, left_out, superseded, in_doubt } = how;
         let ledger = self.ledger;
         let accounting = ledger.accounting(run).await?;
@@ -232,6 +231,6 @@ impl Ending<'_> {
 }
 
 /// Returns whether the ledger is temporary, so that the run can't be continued.
-pub(super) fn is_rehearsal(run: &Run) -> bool {
+pub(in crate::operations) fn is_rehearsal(run: &Run) -> bool {
     run.about.command == RunCommand::Rehearse
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::context::Context;
-use super::error::Error;
+use super::super::context::Context;
+use super::super::error::Error;
 use crate::client::{self, Pace, Permits, Speed};
 use crate::ledger::Ledger;
 use crate::upload::send::Supply;

@@ -3,7 +3,7 @@
 use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
-use super::super::input::{InputFile, Spreadsheet};
+use super::super::files::{InputFile, Spreadsheet};
 use super::retry_report::run_of;
 use crate::client;
 use crate::ledger::{AllowRepeat, Ledger, Run};
