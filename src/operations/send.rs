@@ -4,12 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::context::{Context, now};
-use super::ending::{Ending, Finished, How, Withheld, is_rehearsal};
 use super::error::Error;
 use super::event::{Event, Observer};
+use super::files::lasting;
 use super::learned::{load_sizes, store_learned_sizes};
-use super::next_command;
-use super::stored_files::lasting;
+use super::results::{Ending, Finished, How, Withheld, is_rehearsal, next_command};
 use crate::client::{Client, Rate, Speed};
 use crate::ledger::{
     self, Ledger, LockedRun, NewRun, Part, Run, RunCommand, RunRate, RunSettings, RunState, UploadLock,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::context::Context;
 use super::super::error::Error;
-use super::model::Job;
+use super::definition::Job;
 use crate::digest;
 use crate::readers::create_private_folder;
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use super::super::ending::Finished;
 use super::super::error::Error;
 use super::super::event::Observer;
+use super::super::results::Finished;
 use super::inbox::Waiting;
 use super::lock::PreviousRun;
 use crate::export::Exported;

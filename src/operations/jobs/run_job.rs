@@ -2,10 +2,10 @@
 
 use super::super::context::{Context, now};
 use super::super::error::Error;
-use super::super::export;
-use super::super::stored_files::create_folder;
+use super::super::exports::export;
+use super::super::files::create_folder;
+use super::definition::{ExportStep, Job, Work};
 use super::lock;
-use super::model::{ExportStep, Job, Work};
 use super::outcome::{ExportFailure, JobObserver, JobRun, StepOutcome, Stopping};
 use super::upload_step;
 

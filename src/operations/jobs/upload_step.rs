@@ -3,23 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use super::super::context::Context;
-use super::super::ending::Finished;
 use super::super::error::Error;
-use super::super::input::{InputFile, Spreadsheet};
-use super::super::next_command;
-use super::super::report::{ReportRequest, report};
-use super::super::report_path::beside;
+use super::super::files::{InputFile, Spreadsheet, beside, create_folder, inside, is_taken, open_input, write_text};
+use super::super::results::{Finished, ReportRequest, next_command, report};
 use super::super::runs::list_runs::{ListedRun, RunFilter, list_runs};
 use super::super::runs::resume::resume;
 use super::super::send::SendOptions;
-use super::super::stored_files::{create_folder, inside, is_taken, open_input, write_text};
 use super::super::templates::load_template::{TemplateChanges, load_template_for};
 use super::super::templates::trust::trust;
-use super::super::upload::{Upload, upload};
-use super::claimed::Claimed;
-use super::model::{Folders, UploadStep};
+use super::super::uploads::{Upload, upload};
+use super::definition::{Folders, UploadStep};
+use super::inbox::{Claimed, Inbox, Source};
 use super::outcome::{FileOutcome, JobObserver, Place, StepOutcome, Stopping, is_clean};
-use super::sources::{Inbox, Source};
 use crate::client::Stop;
 use crate::digest;
 use crate::ledger::{AllowRepeat, Ledger, Run, RunId, RunState};

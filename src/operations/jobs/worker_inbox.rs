@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::super::error::Error;
-use super::super::stored_files::{lasting, sibling};
+use super::super::files::{lasting, sibling};
 use super::super::templates::load_template::{TemplateChanges, load_template};
-use super::model::{Folders, UploadStep};
+use super::definition::{Folders, UploadStep};
 use crate::object_storage::ObjectAddress;
 use crate::template::builtin;
 

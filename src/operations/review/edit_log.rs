@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::super::context::{Context, now};
 use super::super::error::Error;
-use super::super::input::InputFile;
+use super::super::files::InputFile;
 use crate::digest;
 use crate::ledger::{Edit, Ledger};
 use crate::sheet;

@@ -1,47 +1,36 @@
 //! Reviews a spreadsheet before sending: windows of its rows, a template that people can change, the problems of each row, and
 //! edits. Everything else sees the edited cells as the content of the sheet.
 
-mod checked_sheet;
-mod column_key;
-mod draft;
 mod edit_log;
 mod fixes;
-mod keys_of_rows;
-mod mapping;
-mod reading;
-mod remember;
-mod revise;
-mod row_store;
+mod problems;
 mod run_result;
 mod service_difference;
-mod skip_where;
-mod template_edit;
+mod sheet;
+mod template;
 
 use std::path::{Path, PathBuf};
 
 use super::context::Context;
 use super::error::Error;
-use super::input::Spreadsheet;
-use super::report::{ReportRequest, report};
-use super::report_path::unused;
+use super::files::{Spreadsheet, unused};
+use super::results::{ReportRequest, report};
 use super::runs::list_runs::show_run;
 use crate::ledger::{Problem, Run, RunId};
 use crate::readers::create_private_folder;
 use crate::report::{RowFilter, refused_rows};
 use crate::upload::Source;
 
-pub use checked_sheet::{CauseOfRows, CheckedSheet, examine};
-pub use draft::{Draft, DraftOrigin, FieldReason, propose};
 pub use edit_log::{EditLog, EditStore, edits_of_file};
-pub use fixes::{CauseRows, Fix, FixChoice, FixPreview, MadeFix};
-pub use mapping::{MappedColumn, MappedField, Mapping, TemplateMistake, mapping, mistakes};
-pub use reading::{OpenSheet, Reading, open_sheet};
-pub use remember::{NotRemembered, Sendable, sendable};
-pub use revise::RowVerdict;
-pub use row_store::{Extent, RowStore};
+pub use fixes::{CauseRows, Fix, FixChoice, FixPreview, MadeFix, NotRemembered, Sendable, sendable};
+pub use problems::{CauseOfRows, CheckedSheet, RowVerdict, examine};
 pub use run_result::{RunResult, run_result};
 pub use service_difference::{ServiceDifference, compare_with_service, pace};
-pub use template_edit::TemplateEdit;
+pub use sheet::{Extent, OpenSheet, Reading, RowStore, open_sheet};
+pub use template::{
+    Draft, DraftOrigin, FieldReason, MappedColumn, MappedField, Mapping, TemplateEdit, TemplateMistake, mapping,
+    mistakes, propose,
+};
 
 /// The folder of reports, below the home folder.
 const REPORTS: &str = "reports";

@@ -1,9 +1,8 @@
 //! A run of the history, as the page shows it.
 
 use super::super::context::Context;
-use super::super::ending::MAX_REFUSED;
 use super::super::error::Error;
-use super::super::next_command;
+use super::super::results::{MAX_REFUSED, next_command};
 use crate::ledger::{Accounting, Causes, Run, RunId};
 use crate::report;
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::super::compare::{ComparePace, compare_keys, compare_references};
 use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::Observer;
-use super::super::input::Spreadsheet;
+use super::super::files::Spreadsheet;
 use super::super::learned::{load_sizes, store_learned_sizes};
-use super::checked_sheet::open_as_upload;
+use super::super::uploads::{ComparePace, compare_keys, compare_references};
+use super::problems::open_as_upload;
 use crate::client::Speed;
 use crate::ledger::{Disposition, Group, Seq};
 use crate::upload::Tally;

@@ -2,7 +2,7 @@
 
 use super::super::context::Context;
 use super::super::error::Error;
-use super::super::inbox_path::shown_file;
+use super::super::files::shown_file;
 use crate::ledger::{self, Accounting, Action, Ledger, Run, RunEvent, RunId, RunState};
 
 /// Runs loaded at a time.

@@ -6,7 +6,4 @@ pub(in crate::operations) mod prune;
 pub(in crate::operations) mod resolve;
 pub(in crate::operations) mod resume;
 pub(in crate::operations) mod retry;
-pub(in crate::operations) mod retry_report;
-pub(in crate::operations) mod unsent;
-pub(in crate::operations) mod uploaded_report;
 pub(in crate::operations) mod wait;

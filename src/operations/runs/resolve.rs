@@ -2,7 +2,7 @@
 
 use super::super::context::{Context, now};
 use super::super::error::Error;
-use super::super::next_command;
+use super::super::results::next_command;
 use crate::ledger::{Ledger, LockedRun, Part, Resolution, RunId, Seq, UnknownRecord};
 
 /// A locked run, for resolving unknown records.

@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use super::super::command_line::quoted;
 use super::super::context::Context;
-use super::super::ending::Finished;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
-use super::super::next_command;
+use super::super::files::check_report_path;
+use super::super::results::{Finished, check_has_plan, next_command};
 use super::super::send::{SendOptions, Sending};
-use super::super::stored_files::check_report_path;
-use super::unsent::check_has_plan;
 use crate::client::{self, Client};
 use crate::ledger::{self, Ledger, LockedRun, Run, RunId, RunSettings, RunState};
 use crate::upload::Grace;

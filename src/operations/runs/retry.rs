@@ -1,12 +1,11 @@
 //! Retrying the refused records of a run as a new run.
 
 use super::super::context::{Context, now};
-use super::super::ending::Finished;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
-use super::super::next_command;
+use super::super::files::check_report_path;
+use super::super::results::{Finished, next_command};
 use super::super::send::{SendOptions, Sending};
-use super::super::stored_files::check_report_path;
 use super::resume::{Bound, bind, refused};
 use crate::ledger::{Family, Ledger, LockedRun, RunId, RunSettings, RunState, Seq};
 use crate::upload::Grace;

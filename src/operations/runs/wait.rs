@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::super::context::{Context, now};
-use super::super::ending::{Ending, Finished, How};
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
-use super::super::stored_files::check_report_path;
+use super::super::files::check_report_path;
+use super::super::results::{Ending, Finished, How};
 use super::resume::refused;
 use crate::ledger::{self, Accounting, Ledger, Run, RunId, RunState};
 use crate::report;

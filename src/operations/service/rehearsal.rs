@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
-use super::super::temporary_folder::TemporaryFolder;
+use super::super::files::TemporaryFolder;
 use super::load::{LoadFile, LoadKind, LoadedFile, Loading};
 use super::local_service::LocalService;
 use super::made_up::{Exported, KINDS, Wanted};

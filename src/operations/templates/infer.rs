@@ -3,7 +3,7 @@
 use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::Observer;
-use super::super::input::InputFile;
+use super::super::files::InputFile;
 use super::known_templates::{templates_in, templates_of_runs};
 use crate::records::RecordKind;
 use crate::sheet::{self, Options};

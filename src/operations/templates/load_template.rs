@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::super::error::Error;
-use super::super::input::InputFile;
+use super::super::files::InputFile;
 use super::lookup_tables::{read_rows, unreadable};
 use super::template_folder::{Permitted, TemplateFolder};
 use crate::diagnostics::{Mistakes, TomlFile, nearest};

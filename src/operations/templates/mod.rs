@@ -1,6 +1,5 @@
 //! Loads, proposes and recognizes templates.
 
-pub(in crate::operations) mod exports;
 pub(in crate::operations) mod infer;
 pub(in crate::operations) mod known_templates;
 pub(in crate::operations) mod load_template;

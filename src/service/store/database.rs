@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::items::ItemUpsert;
-use super::journal::{Journal, RequestEntry};
 use super::model::{Key, Kind, NotStored, Origin, Page, Record, Stored};
 use super::source::Source;
-use super::transaction::{Transaction, Work};
+use super::tables::items::ItemUpsert;
+use super::tables::journal::{Journal, RequestEntry};
+use super::tables::{Transaction, Work, records, tokens};
 use super::writer::{self, Write};
-use super::{records, tokens};
 use crate::sql::{Dialect, Readers};
 
 /// An open database.

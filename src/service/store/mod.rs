@@ -1,31 +1,23 @@
 //! The database of the service with all its SQL, over SQLite and PostgreSQL. Independent of HTTP; does not validate input.
 //!
-//! `database` opens the database, in a file (`file`) or on a server (`server`). Writers commit in batches (`writer`), while
+//! `database` is the open database; `backends` opens it, in a file or on a server. Writers commit in batches (`writer`), while
 //! several connections read. A write completes when the data is on disk.
 
-mod answers;
+mod backends;
 mod database;
-mod file;
-mod items;
-mod journal;
 mod model;
 mod overview;
-mod records;
-mod server;
-mod signing_key;
 mod source;
-mod tokens;
-mod transaction;
+mod tables;
 mod writer;
 
-pub(super) use self::answers::KeptAnswer;
+pub(super) use self::backends::file::BUSY_TIMEOUT;
+pub(super) use self::backends::shared_signing_key;
 pub(super) use self::database::Store;
-pub(super) use self::file::BUSY_TIMEOUT;
-pub(super) use self::items::ItemUpsert;
-pub(super) use self::journal::RequestEntry;
 pub(super) use self::model::{Key, Kind, NotStored, Origin, Record, merge, to_json};
 pub use self::model::{Stored, WriteOutcome};
 pub(super) use self::overview::{Change, Overview, StoredRequest};
-pub(super) use self::signing_key::shared_signing_key;
-pub(super) use self::tokens::ReplaceToken;
-pub(super) use self::transaction::{Transaction, Work};
+pub(super) use self::tables::items::ItemUpsert;
+pub(super) use self::tables::journal::RequestEntry;
+pub(super) use self::tables::tokens::ReplaceToken;
+pub(super) use self::tables::{KeptAnswer, Transaction, Work};

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::backends::{file, server};
 use super::model::{Kind, Record};
-use super::{file, records, server};
+use super::tables::records;
 use crate::service::error::Error;
 use crate::sql::{Dialect, Row, ServerAddress, ServerError, Transaction, query};
 

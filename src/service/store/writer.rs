@@ -11,11 +11,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 use twox_hash::XxHash3_64;
 
-use super::items::{self, ItemUpsert};
-use super::journal::{self, Journal, RequestEntry};
 use super::model::{NotStored, Origin, Stored};
 use super::source::Source;
-use super::transaction::{Transaction, Work};
+use super::tables::items::{self, ItemUpsert};
+use super::tables::journal::{self, Journal, RequestEntry};
+use super::tables::{Transaction, Work};
 use crate::sql::{self, Dialect, Pool};
 
 /// Maximum number of waiting writes; further writes wait for a place in the queue.

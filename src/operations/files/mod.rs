@@ -1,0 +1,20 @@
+//! The files of operations, on disk or in object storage: spreadsheets to read, and places for reports.
+
+mod exported;
+pub(super) mod inbox_path;
+mod input;
+mod report_path;
+mod stored_files;
+mod temporary_folder;
+
+pub(super) use exported::{changes_not_writable, exported_to, is_read_only, not_writable};
+pub use inbox_path::shown_file;
+pub(super) use input::new_run;
+pub use input::{InputFile, STANDARD_INPUT, Spreadsheet};
+pub use report_path::unused;
+pub(super) use report_path::{beside, numbered, report_format};
+pub use stored_files::{check_report_path, open_input};
+pub(super) use stored_files::{
+    create_folder, inside, is_name_taken, is_taken, lasting, private_copy, resolved, sibling, write_report, write_text,
+};
+pub(super) use temporary_folder::TemporaryFolder;

@@ -1,0 +1,12 @@
+//! The file that defines a job: its model, its keys, and how it is read.
+
+mod keys;
+mod load;
+mod model;
+mod notice_keys;
+mod schedule_keys;
+
+pub use load::load_job;
+pub(super) use load::parse;
+pub(super) use model::{Channel, ExportStep, Folders, Mail, Secret, Security};
+pub use model::{Job, Occasion, Schedule, Step, UploadStep, Work};

@@ -1,0 +1,56 @@
+//! A file claimed by an upload step: in a folder, or in object storage.
+
+use std::path::{Path, PathBuf};
+
+use super::objects::TakenObject;
+use super::taken::Taken;
+use crate::operations::error::Error;
+use crate::operations::files::InputFile;
+
+/// A claimed file. Other processes leave the file alone.
+pub(in crate::operations::jobs) enum Claimed {
+    File(Taken),
+    Object(Box<TakenObject>),
+}
+
+impl Claimed {
+    /// Returns the path or address of the file in the ledger.
+    pub(in crate::operations::jobs) fn path(&self) -> PathBuf {
+        match self {
+            Claimed::File(taken) => taken.path.clone(),
+            Claimed::Object(taken) => taken.path(),
+        }
+    }
+
+    /// Returns the spreadsheet, shown as `name` in messages.
+    pub(in crate::operations::jobs) async fn input(&self, name: &Path) -> Result<InputFile, Error> {
+        match self {
+            Claimed::File(taken) => Ok(InputFile::named(&taken.path, name)),
+            Claimed::Object(taken) => taken.input(name).await,
+        }
+    }
+
+    /// Puts the file back into its inbox. Returns its current path.
+    pub(in crate::operations::jobs) async fn put_back(self) -> PathBuf {
+        match self {
+            Claimed::File(taken) => taken.put_back(),
+            Claimed::Object(taken) => taken.put_back().await,
+        }
+    }
+
+    /// Moves the file to a folder under its name, with a number if the name is taken. Returns the new path.
+    ///
+    /// # Errors
+    /// The file and the reason, if the move fails. The file then stays in place.
+    pub(in crate::operations::jobs) async fn move_into(self, folder: &Path) -> Result<PathBuf, (Claimed, String)> {
+        match self {
+            Claimed::File(taken) => {
+                taken.move_into(folder).map_err(|(taken, error)| (Claimed::File(taken), error.to_string()))
+            }
+            Claimed::Object(taken) => {
+                let moved = taken.move_into(folder).await;
+                moved.map_err(|(taken, error)| (Claimed::Object(Box::new(taken)), error.to_string()))
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The result of a run: counts, problems grouped by cause, report, and next command.
+
+use std::path::{Path, PathBuf};
+
+use super::super::context::Context;
+use super::super::error::Error;
+use super::super::event::{Event, Observer};
+use super::super::files::inbox_path::before_taking;
+use super::super::files::{beside, is_name_taken, is_taken, lasting, numbered, report_format, write_report};
+use super::super::service::rehearsal::Rehearsed;
+use super::next_command;
+use super::report::{choices, words};
+use crate::ledger::{Accounting, Causes, Ledger, Run, RunCommand, RunId};
+use crate::object_storage::ObjectAddress;
+use crate::report::{self, Format, Request};
+use crate::sheet;
+use crate::sheet::write::Existing;
+use crate::upload::StopReason;
+use crate::upload::sent_before::LeftOut;
+
+/// Maximum number of refused records grouped by cause in the result. A report has all refused records.
+pub(in crate::operations) const MAX_REFUSED: u32 = 100_000;
+/// Maximum number of records whose warnings are grouped by cause.
+const MAX_WARNED: usize = 2_000;
+
+/// Why a run is not sent at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Withheld {
+    /// Some rows can't be sent, and the user asked for all or none.
+    RowsNeedFixing,
+    /// The file as a whole has a warning, and warnings count as problems.
+    Warnings,
+    /// A person has seen the warnings and decided not to send.
+    Declined,
+}
+
+/// A sent, stopped or withheld run.
+#[derive(Debug)]
+pub struct Finished {
+    pub run: Run,
+    pub accounting: Accounting,
+    pub withheld: Option<Withheld>,
+    /// The reason for an early stop.
+    pub stopped: Option<StopReason>,
+    /// The run had no pending records left before this operation.
+    pub was_finished: bool,
+    /// Path of the report, if written, or the error.
+    pub report: Result<Option<PathBuf>, Error>,
+    /// The service's refusals, grouped by cause.
+    pub refused: Causes,
+    /// The warnings about the file and its records, grouped by cause.
+    pub warnings: Causes,
+    /// Records already sent by an earlier run.
+    pub left_out: Vec<LeftOut>,
+    /// Records whose keys a newer run has sent.
+    pub superseded: Vec<LeftOut>,
+    /// The pending records are left to workers.
+    pub is_queued: bool,
+    /// The suggested next command. `None` for a rehearsal.
+    pub next: Option<String>,
+    /// Number of requests apart from sending records: connection checks, comparisons with lists, and token renewals.
+    pub other_requests: u64,
+    /// The content of the service in a rehearsal.
+    pub rehearsed: Option<Rehearsed>,
+}
+
+/// An ended run, and the destination of its report.
+pub(in crate::operations) struct Ending<'a> {
+    /// The context of the run.
+    pub context: &'a Context,
+    pub ledger: &'a Ledger,
+    /// The report path given for this operation.
+    pub report: Option<&'a Path>,
+    /// The run was sent by other processes, perhaps from a file that is not here any more.
+    pub is_of_others: bool,
+    pub observer: Observer<'a>,
+}
+
+/// How a run ended.
+#[derive(Debug, Default)]
+pub(in crate::operations) struct How {
+    pub withheld: Option<Withheld>,
+    pub stopped: Option<StopReason>,
+    pub was_finished: bool,
+    pub is_queued: bool,
+    /// Another process has asked for the report.
+    pub is_watched: bool,
+    pub left_out: Vec<LeftOut>,
+    pub superseded: Vec<LeftOut>,
+    /// An earlier run with the unknown outcomes of rejected records, and the number of such records.
+    pub in_doubt: Option<(RunId, u64)>,
+}
+
+impl Ending<'_> {
+    /// Returns how the run ended, after writing the report if needed.
+    pub(in crate::operations) async fn finish(&self, run: RunId, how: How) -> Result<Finished, Error> {
+        let How { withheld, stopped, was_finished, is_queued, is_watched, left_out, superseded, in_doubt } = how;
+        let ledger = self.ledger;
+        let accounting = ledger.accounting(run).await?;
+        let run = ledger.run(run).await?;
+        let is_rehearsal = is_rehearsal(&run);
+        let refused = match accounting.failed {
+            0 => Causes::default(),
+            _ => report::refused(ledger, &run, MAX_REFUSED).await?,
+        };
+        let warnings = match accounting.warned > 0 || !run.warnings.is_empty() {
+            true => report::warned(ledger, &run, MAX_WARNED).await?,
+            false => Causes::default(),
+        };
+        let next = |report: Option<&Path>| {
+            if is_queued {
+                return Some(next_command::wait(self.context, run.id));
+            }
+            if matches!(withheld, Some(Withheld::Warnings | Withheld::Declined)) {
+                return None;
+            }
+            if let Some((earlier, records)) = in_doubt
+                && accounting.rejected == records
+                && accounting.failed + accounting.unknown + accounting.pending == 0
+            {
+                // No row needs fixing.
+                return Some(next_command::resolve(self.context, earlier)).filter(|_| !is_rehearsal);
+            }
+            let command = next_command::after_run(self.context, &run, &accounting, stopped.as_ref(), report);
+            command.filter(|_| !is_rehearsal)
+        };
+        // The report of a stopped run is written after resuming; the report of a finished run exists already.
+        let only_if_named = stopped.is_some() || was_finished || is_rehearsal;
+        let report = match is_queued || is_watched {
+            true => Ok(None),
+            false => self.write_report(&run, &accounting, only_if_named, next).await,
+        };
+        let next = next(report.as_ref().ok().and_then(Option::as_deref));
+        Ok(Finished {
+            run,
+            accounting,
+            withheld,
+            stopped,
+            was_finished,
+            report,
+            refused,
+            warnings,
+            left_out,
+            superseded,
+            is_queued,
+            next,
+            other_requests: 0,
+            rehearsed: None,
+        })
+    }
+
+    /// Writes the report to the path given for this operation. Without a path and unless `only_if_named`, writes a report if a
+    /// row has a problem, or if the upload was to write a report: under a free name like the one of the earlier report, next to
+    /// the file, or in the current folder.
+    async fn write_report(
+        &self,
+        run: &Run,
+        accounting: &Accounting,
+        only_if_named: bool,
+        next: impl Fn(Option<&Path>) -> Option<String>,
+    ) -> Result<Option<PathBuf>, Error> {
+        if let Some(path) = self.report {
+            return self.write_report_to(run, path, next(Some(path))).await.map(Some);
+        }
+        let remembered = run.about.settings.report.as_deref();
+        let is_wanted = remembered.is_some() && run.about.command == RunCommand::Upload;
+        if only_if_named || !is_wanted && !next_command::has_problems(accounting) {
+            return Ok(None);
+        }
+        let usual = self.usual_place(run);
+        let paths: &mut dyn Iterator<Item = PathBuf> = match remembered {
+            // Keeps an existing report, because a person may have edited it.
+            Some(path) => &mut numbered(path),
+            None => &mut beside(&usual, self.default_format(run).extension()),
+        };
+        for path in paths {
+            if is_taken(self.context, &path).await? {
+                continue;
+            }
+            match self.write_report_to(run, &path, next(Some(&path))).await {
+                // Another process took the name in the meantime.
+                Err(error) if is_name_taken(&error) => {}
+                written => return written.map(Some),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the path next to which the report is written by default. After waiting for others, reports of files that an inbox has
+    /// taken, and of files in folders of another machine, go to the current folder.
+    fn usual_place(&self, run: &Run) -> PathBuf {
+        let file = Path::new(&run.about.file);
+        let is_taken = before_taking(file).is_some();
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let is_elsewhere = !ObjectAddress::is_meant(file) && folder.is_some_and(|folder| !folder.is_dir());
+        match file.file_name().filter(|_| self.is_of_others && (is_taken || is_elsewhere)) {
+            Some(name) => lasting(Path::new(name)),
+            None => file.to_owned(),
+        }
+    }
+
+    /// Returns the default format of reports: a workbook, or CSV for files with too many columns.
+    fn default_format(&self, run: &Run) -> Format {
+        let (columns, room) = (report::columns(run), sheet::write::MAX_COLUMNS);
+        if columns <= room {
+            return Format::Xlsx;
+        }
+        (self.observer)(Event::Warning(&format!(
+            "the report is a CSV file, because it has {columns} columns and a workbook has room for {room}"
+        )));
+        Format::Csv
+    }
+
+    async fn write_report_to(&self, run: &Run, path: &Path, next: Option<String>) -> Result<PathBuf, Error> {
+        let for_supplier = run.about.settings.for_supplier;
+        let format = report_format(path).expect("the path of a report is checked before sending");
+        let request = Request {
+            path,
+            format,
+            existing: Existing::Keep,
+            rows: format.default_rows(),
+            next: next.as_deref(),
+            is_kept: !is_rehearsal(run),
+            choices: &choices(run, format, for_supplier, self.observer),
+            csv: self.context.csv_form(),
+            words: words(self.context, run),
+            for_supplier,
+        };
+        Ok(write_report(self.context, self.ledger, run, &request).await?.path)
+    }
+}
+
+/// Returns whether the ledger is temporary, so that the run can't be continued.
+pub(in crate::operations) fn is_rehearsal(run: &Run) -> bool {
+    run.about.command == RunCommand::Rehearse
+}

@@ -1,0 +1,13 @@
+//! The template of a review, and its changes.
+
+mod column_key;
+mod draft;
+mod edit;
+mod mapping;
+mod skip_where;
+
+pub(super) use column_key::ColumnKey;
+pub use draft::{Draft, DraftOrigin, FieldReason, propose};
+pub use edit::TemplateEdit;
+pub(super) use mapping::allowed_texts;
+pub use mapping::{MappedColumn, MappedField, Mapping, TemplateMistake, mapping, mistakes};
