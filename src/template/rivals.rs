@@ -2,6 +2,7 @@
 
 use super::columns::{Columns, MissingColumn, Reason};
 use super::model::{ColumnName, FieldRule, Place, Source, Template, folded_header};
+use super::words::{normalize, vocabulary};
 use crate::records::JsonType;
 use crate::sheet::{Row, column_letters};
 
@@ -17,14 +18,16 @@ pub struct Rival {
 }
 
 /// Finds the unused columns with a usual name for a field that is read from another column. `columns` are those of the rules,
-/// `names` the names of the header.
+/// `names` the names of the header. Totals such as *Amount* beside *Quantity* are columns of their own.
 pub(super) fn find(template: &Template, columns: &[Columns], names: &[String], unused: &[usize]) -> Vec<Rival> {
     let of_rule = |(rule, (field, columns)): (usize, (&FieldRule, &Columns))| -> Vec<Rival> {
         let (Source::Column(wanted), Columns::One(used), true) = (&field.source, columns, field.has_usual_names) else {
             return Vec::new();
         };
         let wanted: Vec<String> = wanted.iter().filter_map(name_of).map(folded_header).collect();
-        let rivals = unused.iter().filter(|column| wanted.contains(&folded_header(&names[**column])));
+        let is_total = |name: &str| vocabulary().is_total_header(&normalize::words(name).concat());
+        let fits = |name: &str| wanted.contains(&folded_header(name)) && !is_total(name);
+        let rivals = unused.iter().filter(|column| fits(&names[**column]));
         rivals.map(|column| Rival { rule, used: *used, column: *column }).collect()
     };
     template.rules().zip(columns).enumerate().flat_map(of_rule).collect()

@@ -58,6 +58,15 @@ fn equal_prices_and_texts_in_two_columns_are_warnings() {
 }
 
 #[test]
+fn totals_are_no_second_column() {
+    let place = Place::new();
+    place.write("i.csv", "Invoice no,Customer ID,Item ID,Quantity,Amount\nN-1,c-1,i-1,2,25.00\n");
+    let seen = summary(&place.sheetport(["check", "i.csv", "-t", "invoices", "--json"]).exits(0));
+    assert_eq!(count(&seen, "pending"), 1, "{seen}");
+    assert!(!seen["warnings"].to_string().contains("several-columns"), "{seen}");
+}
+
+#[test]
 fn prices_of_several_pieces_are_refused() {
     let place = Place::new();
     let text = "Artikelnr.;Bezeichnung;Preis;PE\nA;Bolzen;10;100\nB;Mutter;10;1\nC;Ring;10;1.000\nD;Keil;10;100 Stk\nE;Rad;10;Stk\n\

@@ -215,7 +215,7 @@ mod tests {
     fn german_text_in_a_single_byte_encoding_is_windows_1252() {
         for text in ["Größe;Stück\r\n5;7\r\n", "Name\r\nMüller\r\n", "Straße;Preis in €\r\nÄußere Gasse 1;5\r\n", "Maß"]
         {
-            let (bytes, _, _) = encoding_rs::WINDOWS_1252.encode(text);
+            let (bytes, _, _) = WINDOWS_1252.encode(text);
             assert_eq!(name(&bytes, true), "windows-1252", "{text}");
         }
     }
