@@ -1,14 +1,14 @@
 //! The full check of the ledger: reads and compares all data of a run.
 
-use super::super::claims::StoredClaim;
+use super::super::checksums::totals;
+use super::super::conflicts::StoredClaim;
 use super::super::database::Ledger;
 use super::super::error::Error;
 use super::super::ids::{RunId, Seq};
-use super::super::resolve;
-use super::super::run::Run;
+use super::super::outcomes::resolve;
+use super::super::runs::Run;
 use super::super::state::RunState;
 use super::part::{DamagedPart, TABLES_OF_RUNS};
-use super::totals;
 use super::verify::differences;
 use crate::sql;
 

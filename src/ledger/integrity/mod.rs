@@ -1,13 +1,14 @@
-//! Detection of damage: checksums of rows, totals of runs, and the check of a run before sending.
+//! Detection of damage, the check of a run before sending, and repair.
 //!
-//! Each row that can affect a request has a checksum, each run has the number and sums of its rows, and the file's log is
-//! compared with the committed state. A flipped bit or a lost row is therefore detected before it can affect a request.
+//! Each row that can affect a request has a checksum, each run has the number and sums of its rows (`checksums`), and the
+//! file's log is compared with the committed state (`database`). A flipped bit or a lost row is therefore detected before it
+//! can affect a request.
 
-pub(super) mod checksum;
-pub(super) mod inspect;
-pub(super) mod log;
-pub(super) mod part;
-pub(super) mod repair;
-pub(super) mod seal;
-pub(super) mod totals;
+mod inspect;
+mod part;
+mod repair;
 mod verify;
+
+pub use inspect::Inspection;
+pub use part::DamagedPart;
+pub use repair::Repaired;

@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 
-use super::super::claims::{Claim, insert_claims};
-use super::super::database::{FILE, Ledger};
+use super::super::checksums::seal;
+use super::super::checksums::totals::{self, Totals};
+use super::super::conflicts::{Claim, insert_claims};
+use super::super::database::{FILE, Ledger, loses_commits};
 use super::super::error::Error;
 use super::super::event::{Action, NewEvent};
 use super::super::ids::{RunId, Seq};
-use super::super::model::{Disposition, Outcome, Problem};
 use super::super::outcomes::insert_outcomes;
-use super::super::run::Run;
+use super::super::records::{Disposition, Outcome, Problem};
+use super::super::runs::Run;
 use super::super::state::{RecordState, RunState};
 use super::inspect::Inspection;
 use super::part::{DamagedPart, TABLES_OF_RUNS};
-use super::totals::{self, Totals};
-use super::{log, seal};
 use crate::sql::{self, Pool};
 
 /// Outcomes copied at a time from a damaged file.
@@ -63,7 +63,7 @@ impl Ledger {
     /// Whether the latest changes of the ledger in `folder` can't be read.
     pub fn has_lost_changes(folder: &Path) -> Result<bool, Error> {
         let path = folder.join(FILE);
-        log::loses_commits(&path).map_err(|error| Error::Open { path, reason: error.to_string() })
+        loses_commits(&path).map_err(|error| Error::Open { path, reason: error.to_string() })
     }
 
     /// Opens the ledger in `folder` for a repair. Drops the latest changes if they can't be read.

@@ -1,14 +1,14 @@
 //! The check of a run before sending. Reads the same data as the sender, by the same queries, and compares it with the stored
 //! counts and sums. Takes about a second for a million records.
 
+use super::super::checksums::totals::{self, Sum, Totals};
 use super::super::database::Ledger;
 use super::super::error::{Error, damaged};
 use super::super::ids::RunId;
 use super::super::outcomes::outcome_state;
-use super::super::run::{PlannedCounts, Run};
+use super::super::runs::{PlannedCounts, Run};
 use super::super::state::{RecordState, RunState};
 use super::part::DamagedPart;
-use super::totals::{self, Sum, Totals};
 use crate::sql::{self, Row};
 
 /// Maximum file size for a structure check before each resumed run, in bytes. Takes about 50 ms.
@@ -93,7 +93,7 @@ impl Ledger {
 
     /// Counts the rows of a run. Finds outcomes by the ranges of the blocks, like the sender. Copies requests and retries from
     /// `stored`.
-    pub(in crate::ledger) async fn actual_totals(&self, run: RunId, stored: Totals) -> Result<Totals, Error> {
+    pub(super) async fn actual_totals(&self, run: RunId, stored: Totals) -> Result<Totals, Error> {
         let mut totals = Totals { requests: stored.requests, retries: stored.retries, ..Totals::default() };
         let query = "SELECT outcome.state, COUNT(*), CAST(SUM(outcome.seq) AS BIGINT), \
                      CAST(SUM(outcome.checksum) AS BIGINT) FROM record_block CROSS JOIN outcome \

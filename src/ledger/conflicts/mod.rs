@@ -1,0 +1,11 @@
+//! Requests of other runs for the same records: accepted, claimed, newer, and simultaneous ones.
+
+pub(super) mod accepted;
+mod claims;
+mod handshake;
+mod newer;
+
+pub use claims::{Claim, ClaimDigest, ClaimName, EarlierClaim, EarlierState, Likeness, NamePart};
+pub(super) use claims::{StoredClaim, earlier_claims, insert_claims, keep_claims, wait_for_claims};
+pub use handshake::Intent;
+pub use newer::{NewerKeys, NewerRequest};

@@ -1,0 +1,18 @@
+//! The connection to the database, in a file of SQLite or on a PostgreSQL server, and the tables in it.
+
+mod again;
+mod lasting;
+mod ledger;
+mod open_files;
+mod postgres;
+mod sqlite;
+mod tables;
+mod write_ahead_log;
+
+pub use again::Attempts;
+pub(super) use again::Write;
+pub use ledger::Ledger;
+pub(super) use ledger::{FILE, to_json};
+#[cfg(test)]
+pub(super) use tables::STEPS;
+pub(super) use write_ahead_log::loses_commits;

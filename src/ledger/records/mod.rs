@@ -1,0 +1,14 @@
+//! Rows, planned records and problems as stored, in blocks, and problems grouped by cause.
+
+mod block;
+mod causes;
+mod model;
+
+pub(super) use block::{
+    BLOCK_BYTES, RecordCounts, bodies_checksum, encode, encode_records, record_bytes, source_checksum,
+};
+pub use block::{BLOCK_LEN, RecordBlock, SourceBlock};
+pub use causes::{Causes, FIRST_ROWS, Group};
+pub use model::{
+    AcceptedEarlier, Disposition, FROM_SERVICE, Origin, Outcome, PlannedRecord, Problem, SkipReason, SourceRow,
+};

@@ -1,0 +1,15 @@
+//! Runs: settings, plans, locks, history, and the family of an upload and its retries.
+
+mod family;
+mod history;
+mod lock;
+mod plan;
+mod run;
+mod settings;
+
+pub use family::Family;
+pub use lock::{LockedRun, NamedLock, UploadLock};
+pub use plan::Plan;
+pub(super) use run::PlannedCounts;
+pub use run::{CallOption, NewRun, REHEARSAL, Run, RunCommand, RunLookups, SheetSelection, TextForm};
+pub use settings::{AllowRepeat, RunConnection, RunRate, RunSettings};

@@ -1,0 +1,7 @@
+//! Queued runs, and records in flight.
+
+mod in_flight;
+mod queue;
+
+pub use in_flight::{Interrupted, SendingChanges};
+pub use queue::TakenPart;
