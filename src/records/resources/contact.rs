@@ -1,7 +1,7 @@
 //! Contacts. Contract: "Company and contact"; `GET /v1/contacts`. The fields are not specified there; contacts may have
 //! any further fields.
 
-use super::field::{Family, Field, JsonType, List, ListedField};
+use crate::records::schema::{Family, Field, JsonType, List, ListedField};
 
 /// Contacts have only a list of the older family.
 pub const PATH: &str = "/v1/contacts";

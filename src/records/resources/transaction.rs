@@ -5,9 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use utoipa::ToSchema;
 
-use super::field::{Field, JsonType, ListedField, Single};
-use super::input::{Call, Input, Method};
 use super::reference;
+use crate::records::schema::{Call, Field, Input, JsonType, ListedField, Method, Single};
 
 pub const PATH: &str = "/v1/public/inventory-transactions";
 pub const ONE_PATH: &str = "/v1/public/inventory-transactions/{transaction_id}";
@@ -27,7 +26,7 @@ pub const INPUT_FIELDS: &[Field] = &[
 ];
 
 /// An update if the sheet has an id, otherwise a create. Creates are not idempotent.
-pub(super) static INPUT: Input = Input {
+pub(in crate::records) static INPUT: Input = Input {
     name: "inventory-transaction",
     plural: "inventory transactions",
     section: "Inventory transaction",

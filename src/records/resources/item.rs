@@ -5,8 +5,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::field::{Family, Field, JsonType, List, ListedField, listed_name};
-use super::input::{Call, Input, Method};
+use crate::records::schema::{Call, Family, Field, Input, JsonType, List, ListedField, Method, listed_name};
 
 pub const PATH: &str = "/v1/public/items";
 /// The list of the older family. The contract does not specify its entries; the service returns the same fields.
@@ -30,7 +29,7 @@ pub static RENAMED_IN_LISTS: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {
     names.filter(|(input, listed)| input != listed).collect()
 });
 
-pub(super) static INPUT: Input = Input {
+pub(in crate::records) static INPUT: Input = Input {
     name: "item",
     plural: "items",
     section: "Item",

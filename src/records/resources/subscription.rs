@@ -5,9 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use utoipa::ToSchema;
 
-use super::field::{Field, JsonType};
-use super::input::{Call, Input, Method};
 use super::reference;
+use crate::records::schema::{Call, Field, Input, JsonType, Method};
 
 pub const CREATE_PATH: &str = "/v1/subscriptions/create";
 
@@ -19,7 +18,7 @@ pub const INPUT_FIELDS: &[Field] = &[
     Field::optional("currency", JsonType::String, "currency code, such as EUR"),
 ];
 
-pub(super) static INPUT: Input = Input {
+pub(in crate::records) static INPUT: Input = Input {
     name: "subscription",
     plural: "subscriptions",
     section: "Subscription and sales invoice record",

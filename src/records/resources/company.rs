@@ -1,7 +1,7 @@
 //! Companies. Contract: "Company and contact"; `GET /v1/public/companies`. The fields are not specified there; companies
 //! may have any further fields.
 
-use super::field::{Family, Field, JsonType, List, ListedField};
+use crate::records::schema::{Family, Field, JsonType, List, ListedField};
 
 pub const PATH: &str = "/v1/public/companies";
 

@@ -5,9 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use utoipa::ToSchema;
 
-use super::field::{Family, Field, JsonType, List, ListedField, Single};
-use super::input::{Call, Input, Method};
 use super::reference;
+use crate::records::schema::{Call, Family, Field, Input, JsonType, List, ListedField, Method, Single};
 
 pub const PATH: &str = "/v1/public/orders";
 pub const ONE_PATH: &str = "/v1/public/orders/{order_id}";
@@ -23,7 +22,7 @@ pub const INPUT_FIELDS: &[Field] = &[
 
 /// The path contains the id of the order, or its external id if the sheet has no id: the service then finds the order by the
 /// body's `externalId`.
-pub(super) static INPUT: Input = Input {
+pub(in crate::records) static INPUT: Input = Input {
     name: "order",
     plural: "orders",
     section: "Order update input",

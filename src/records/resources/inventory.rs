@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-use super::field::{Family, Field, JsonType, List, ListedField, Single};
+use crate::records::schema::{Family, Field, JsonType, List, ListedField, Single};
 
 pub const PATH: &str = "/v1/public/inventories";
 pub const ONE_PATH: &str = "/v1/public/inventories/{inventory_id}";

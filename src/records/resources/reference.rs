@@ -1,8 +1,7 @@
 //! Fields that refer to other records of the service, and the lists of these records.
 
-use super::field::List;
-use super::input::{Lookup, Reference};
 use super::{company, contact, inventory, item};
+use crate::records::schema::{List, Lookup, Reference};
 
 const fn reference(field: &'static str, what: &'static str, found_by: Lookup) -> Reference {
     Reference { field, what, found_by, created_with: None }

@@ -4,10 +4,9 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::field::{Field, JsonType};
-use super::input::{Call, Input, Method};
 use super::reference;
 use super::subscription::{BILLED_FIELDS, BilledItem};
+use crate::records::schema::{Call, Field, Input, JsonType, Method};
 
 pub const CREATE_PATH: &str = "/v1/invoices/create";
 
@@ -19,7 +18,7 @@ pub const INPUT_FIELDS: &[Field] = &[
     Field::optional("currency", JsonType::String, "currency code, such as EUR"),
 ];
 
-pub(super) static INPUT: Input = Input {
+pub(in crate::records) static INPUT: Input = Input {
     name: "invoice",
     plural: "invoices",
     section: "Subscription and sales invoice record",
