@@ -1,12 +1,12 @@
 //! The number of entries per page: the largest size that the service grants, determined with the first page.
 
-use super::attempt::Client;
-use super::error::Error;
-use super::fetch;
-use super::pace::Pace;
-use super::pages::Page;
-use super::request::MAX_PAGE;
-use super::stop::Stop;
+use super::page::Page;
+use crate::client::attempt::Client;
+use crate::client::error::Error;
+use crate::client::fetch;
+use crate::client::pace::Pace;
+use crate::client::request::MAX_PAGE;
+use crate::client::stop::Stop;
 use crate::records::List;
 
 /// A size that every service should grant.

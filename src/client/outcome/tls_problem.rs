@@ -73,7 +73,11 @@ impl TlsProblem {
 
     /// Returns the problem behind an error of TLS, or `None` if a repetition could succeed. During the handshake
     /// (`is_connecting`) nothing of the request was sent; afterwards only alerts about the client's certificate say so.
-    pub(super) fn of(error: &rustls::Error, is_connecting: bool, has_client_cert: bool) -> Option<TlsProblem> {
+    pub(in crate::client) fn of(
+        error: &rustls::Error,
+        is_connecting: bool,
+        has_client_cert: bool,
+    ) -> Option<TlsProblem> {
         use rustls::Error as E;
         match error {
             E::AlertReceived(alert) => TlsProblem::of_alert(*alert, is_connecting, has_client_cert),
@@ -113,7 +117,7 @@ impl TlsProblem {
 
     /// Returns the problem reported by a 400 response. Web servers respond like this if encryption is missing or one-sided,
     /// before the service gets the request.
-    pub(super) fn of_bad_request(body: &[u8]) -> Option<TlsProblem> {
+    pub(in crate::client) fn of_bad_request(body: &[u8]) -> Option<TlsProblem> {
         let body = &body[..body.len().min(4096)];
         let says = |text: &str| memchr::memmem::find(body, text.as_bytes()).is_some();
         let speaks_tls = [

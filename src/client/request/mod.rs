@@ -1,12 +1,15 @@
 //! Requests to the service.
 
+pub(super) mod idempotency;
+
 use bytes::Bytes;
 use reqwest::Method;
 
-use super::idempotency::IdempotencyKey;
 use super::outcome::MAX_RESULT;
 use super::policy::Call;
 use crate::records;
+
+pub use idempotency::IdempotencyKey;
 
 /// Maximum size of a page, after decompression.
 pub(crate) const MAX_PAGE: usize = 64 << 20;

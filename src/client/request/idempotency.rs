@@ -4,7 +4,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 
 use crate::digest;
 
-pub(super) const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
+pub(in crate::client) const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// Length of a key in bytes, before hexadecimal encoding.
 const LENGTH: usize = 16;
@@ -20,7 +20,7 @@ impl IdempotencyKey {
     }
 
     /// Returns the value of the header: a string of RFC 8941, in quotation marks.
-    pub(super) fn header_value(&self) -> HeaderValue {
+    pub(in crate::client) fn header_value(&self) -> HeaderValue {
         HeaderValue::try_from(format!("\"{}\"", self.0)).expect("hexadecimal digits are valid in a header")
     }
 }

@@ -1,9 +1,15 @@
-//! Outcome of an attempt, before the retry policy.
+//! Outcome of an attempt, before the retry policy: the service's answer, or why there is none.
+
+pub(super) mod rate_headers;
+pub(super) mod service_message;
+mod tls_problem;
+mod write_result;
 
 use super::policy::Outcome;
-use super::service_message;
-use super::transport::rate_headers::Quota;
-use super::transport::tls_problem::TlsProblem;
+
+pub use rate_headers::Quota;
+pub use tls_problem::TlsProblem;
+pub(crate) use write_result::{RequestContext, WriteResult};
 
 /// Maximum size of the response to a write, and of every response outside 2xx. Every worker may hold one such response in memory.
 pub(super) const MAX_RESULT: usize = 1 << 20;

@@ -1,11 +1,8 @@
 //! The HTTP transport: sends a request once and returns the response or the kind of failure.
 
-pub(super) mod address;
-pub(super) mod base_url;
-pub(super) mod options;
-pub(super) mod rate_headers;
+mod address;
+mod options;
 mod tls;
-pub(super) mod tls_problem;
 
 use std::error::Error as _;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -18,17 +15,18 @@ use reqwest::header::{
 use reqwest::{redirect, retry};
 use secrecy::{ExposeSecret, SecretString};
 
+use super::base_url;
 use super::error::Error;
-use super::idempotency;
-use super::outcome::{MAX_RESULT, Response, TransportOutcome};
+use super::outcome::rate_headers::{quota, retry_after, service_time};
+use super::outcome::{MAX_RESULT, Response, TlsProblem, TransportOutcome};
 use super::policy::Call;
-use super::request::Request;
+use super::request::{Request, idempotency};
 use address::Address;
-use options::{ConnectOptions, ProxyAddress};
-use rate_headers::{quota, retry_after, service_time};
-use tls_problem::TlsProblem;
 
 use crate::telemetry;
+
+pub use address::normal_address;
+pub use options::{ClientCert, ConnectOptions, ProxyAddress};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const READ_TIMEOUT: Duration = Duration::from_secs(60);

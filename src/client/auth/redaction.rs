@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
-use super::outcome::{Response, TransportOutcome};
+use crate::client::outcome::{Response, TransportOutcome};
 
 /// Replaces a token or a part of a token.
 const MASK: &str = "***";
@@ -18,7 +18,11 @@ const PART_IN_RESULT: usize = 16;
 
 /// Masks the tokens, and parts of tokens, in a response. Pages of a list contain no messages, so only whole tokens are masked
 /// there.
-pub(super) fn redacted(outcome: TransportOutcome, secrets: &[&SecretString], is_write: bool) -> TransportOutcome {
+pub(in crate::client) fn redacted(
+    outcome: TransportOutcome,
+    secrets: &[&SecretString],
+    is_write: bool,
+) -> TransportOutcome {
     let TransportOutcome::Response(response) = outcome else { return outcome };
     let secrets = secrets.iter().map(|secret| secret.expose_secret().as_bytes());
     let secrets: Vec<&[u8]> = secrets.filter(|secret| secret.len() >= PART_IN_ERROR).collect();

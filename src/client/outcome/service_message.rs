@@ -22,7 +22,7 @@ impl ServiceMessage {
 }
 
 /// Returns the sentence in an error body: `message`, `detail` or `error`.
-pub(super) fn summary(body: &[u8]) -> Option<String> {
+pub(in crate::client) fn summary(body: &[u8]) -> Option<String> {
     summary_of(&serde_json::from_slice(body).ok()?)
 }
 
