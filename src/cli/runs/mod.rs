@@ -1,4 +1,7 @@
-//! Flags of `runs`, `resume` and `resolve`.
+//! Flags of the commands about runs.
+
+mod report;
+mod retry;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,9 +10,12 @@ use clap::builder::PossibleValue;
 use clap::{Args, Subcommand};
 
 use super::choice::choice;
-use super::pacing::Sending;
+use super::flag_groups::Sending;
 use super::upload::range;
 use crate::operations::RunStatus;
+
+pub use report::Report;
+pub use retry::{Retry, RetryTarget};
 
 const RUNS_EXAMPLES: &str = "\
 Examples:

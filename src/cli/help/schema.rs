@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::PossibleValue;
 
-use super::choice::choice;
+use crate::cli::choice::choice;
 use crate::operations::SCHEMA_NAMES;
 
 const NOTES: &str = "\

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::titles::Titles;
+use crate::cli::flag_groups::Titles;
 use crate::report::RowFilter;
 use crate::sheet::Options;
 

@@ -27,7 +27,7 @@ pub fn language() -> String {
 }
 
 /// Returns the command line with its texts in the language of the process.
-pub(super) fn translated(command: Command) -> Command {
+pub(in crate::cli) fn translated(command: Command) -> Command {
     if catalogue().is_none() {
         return command;
     }

@@ -1,12 +1,14 @@
-//! Flags of `upload`.
+//! Flags of `upload`, and of the commands that try the same without sending.
+
+mod check;
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::input::Input;
-use super::pacing::Pacing;
-use super::titles::Titles;
+use super::flag_groups::{Input, Pacing, Titles};
+
+pub use check::{Check, Explain};
 
 const UPLOAD_EXAMPLES: &str = "\
 Tokens are taken from SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN, or from `sheetport login`.

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::input::{Reading, parameter};
-use super::pacing::Sending;
+use crate::cli::flag_groups::{Reading, Sending, parameter};
 
 const RETRY_EXAMPLES: &str = "\
 A report is recognized by its sheetport_run and sheetport_row columns. You may sort and filter its rows, and add rows at

@@ -1,25 +1,16 @@
 //! The command line: commands, flags and help.
 
-mod check;
 mod choice;
 mod export;
+mod flag_groups;
 mod global;
 mod help;
-mod init;
-mod input;
 mod job;
-mod language;
-mod login;
-mod pacing;
-mod report;
-mod retry;
 mod review;
 mod runs;
-mod schema;
 mod serve;
+mod setup;
 mod template;
-mod terminal;
-mod titles;
 mod upload;
 mod view;
 mod work;
@@ -28,31 +19,23 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-pub use self::check::{Check, Explain};
+use crate::error::EXIT_CODES;
+
 pub use self::export::Export;
+pub use self::flag_groups::{Input, Mark, Pacing, Reading, Sending, Titles};
 pub use self::global::{Color, Global, LogFormat};
-pub use self::help::Help;
-pub use self::init::Init;
-pub use self::input::{Input, Mark, Reading};
+pub use self::help::{Completions, Help, Man, Schema, language, texts};
 pub use self::job::{Job, JobFile, JobSchedule};
-pub use self::language::{language, texts};
-pub use self::login::{Doctor, Login, Whoami};
-pub use self::pacing::{Pacing, Sending};
-pub use self::report::Report;
-pub use self::retry::{Retry, RetryTarget};
 pub use self::review::Review;
-pub use self::runs::{Prune, Resolve, Resume, Rows, Runs, RunsAction};
-pub use self::schema::Schema;
+pub use self::runs::{Prune, Report, Resolve, Resume, Retry, RetryTarget, Rows, Runs, RunsAction};
 pub use self::serve::{
     Data, Lifetimes, Listen, Load, Rehearsal, Serve, ServeAction, Show, Shown, Token, VariableShell,
 };
+pub use self::setup::{Doctor, Init, Login, Whoami};
 pub use self::template::{Infer, Template};
-pub use self::terminal::{Completions, Man};
-pub use self::titles::Titles;
-pub use self::upload::Upload;
+pub use self::upload::{Check, Explain, Upload};
 pub use self::view::View;
 pub use self::work::Work;
-use crate::error::EXIT_CODES;
 
 /// Moves business records between spreadsheets and the Workspace Business-Records API.
 ///
@@ -70,12 +53,12 @@ pub struct Cli {
 
 /// Returns the definition of the command line, in the language of the process.
 pub fn command() -> clap::Command {
-    language::translated(command_in_english())
+    help::translated(command_in_english())
 }
 
 /// Returns the definition of the command line, which has the texts that are to be translated.
 pub fn command_in_english() -> clap::Command {
-    terminal::with_short_help(Cli::command())
+    help::with_short_help(Cli::command())
 }
 
 impl Cli {

@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::input::Input;
-use super::pacing::Pacing;
-use super::titles::Titles;
+use crate::cli::flag_groups::{Input, Pacing, Titles};
 use crate::operations::RowName;
 
 const CHECK_EXAMPLES: &str = "\

@@ -43,7 +43,7 @@ pub struct Input {
 }
 
 /// Parses the name and the value of a parameter.
-pub(super) fn parameter(text: &str) -> Result<(String, String), String> {
+pub(in crate::cli) fn parameter(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
         _ => Err("expected a name and a value, such as warehouse=W1".to_owned()),

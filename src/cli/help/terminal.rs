@@ -6,10 +6,10 @@ use clap::builder::PossibleValue;
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use super::choice::choice;
+use crate::cli::choice::choice;
 
 /// Heading of the options shared by all commands.
-pub(super) const GLOBAL: &str = "Global options";
+pub(in crate::cli) const GLOBAL: &str = "Global options";
 
 const COMPLETIONS_HELP: &str = "\
 Examples:
@@ -39,7 +39,7 @@ fn shells() -> [(PossibleValue, Shell); 4] {
 }
 
 /// Shortens `-h`: hides examples, exit codes and the shared options, which `--help` shows.
-pub(super) fn with_short_help(command: Command) -> Command {
+pub(in crate::cli) fn with_short_help(command: Command) -> Command {
     let mut command = command.mut_args(|argument| match argument.get_help_heading() {
         Some(GLOBAL) => argument.hide_short_help(true),
         _ => argument,
