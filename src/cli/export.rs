@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::PossibleValue;
 
 use super::choice::choice;
-use super::pacing::Pacing;
+use super::flag_groups::Pacing;
 use crate::export::Since;
 use crate::operations::EXPORTABLE;
 use crate::records::Family;

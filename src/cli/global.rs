@@ -6,7 +6,7 @@ use clap::builder::FalseyValueParser;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, ValueEnum};
 
-use super::terminal::GLOBAL;
+use super::help::GLOBAL;
 use crate::operations::Given;
 
 #[derive(Args, Debug)]

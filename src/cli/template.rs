@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::input::{Reading, parameter};
+use super::flag_groups::{Reading, parameter};
 use crate::records::RecordKind;
 
 const INFER_EXAMPLES: &str = "\

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::input::Reading;
+use super::flag_groups::Reading;
 
 const EXAMPLES: &str = "\
 --csv prints one clean table. It leaves out titles above the header, blank rows, and everything after the header appears

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::input::parameter;
+use super::flag_groups::parameter;
 
 const EXAMPLES: &str = "\
 `upload --queue` plans a run and leaves its records to workers. Each worker takes a part of a run at a time; a part whose worker died is

@@ -4,15 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use secrecy::{ExposeSecret, SecretString};
 
-use super::auth::{Bearer, Credentials, TokenPair, Tokens};
+use super::auth::{Bearer, Credentials, TokenPair, Tokens, redacted};
 use super::error::Error;
-use super::outcome::TransportOutcome;
+use super::outcome::{TransportOutcome, service_message};
 use super::policy::{Action, Call, decide};
-use super::redaction::redacted;
 use super::request::Request;
-use super::service_message;
-use super::transport::Transport;
-use super::transport::options::ConnectOptions;
+use super::transport::{ConnectOptions, Transport};
 use crate::records;
 use crate::records::token::{REFRESH_PATH, RefreshInput};
 use crate::telemetry::HttpSpan;

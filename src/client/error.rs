@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::auth::{Exposed, Withheld};
 use super::next_step::Failure;
-use super::outcome::Response;
-use super::service_message;
+use super::outcome::{Response, service_message};
 use super::stop::Stop;
 
 /// A failure to set up the client, or a permanently failed request. `Display` never shows a token.

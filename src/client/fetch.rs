@@ -8,12 +8,11 @@ use tokio::time::Instant;
 use super::attempt::Client;
 use super::error::Error;
 use super::next_step::{NextStep, next_step};
-use super::outcome::{Response, TransportOutcome};
+use super::outcome::{Quota, Response, TransportOutcome};
 use super::pace::Pace;
 use super::policy::{Call, LONGEST_WAIT, MAX_ATTEMPTS, MAX_PROBES, backoff, outage_pause};
 use super::request::Request;
 use super::stop::Stop;
-use super::transport::rate_headers::Quota;
 use crate::telemetry;
 
 /// A short read without side effects, permitted for every token, to test whether the service answers.

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use super::outcome::{Response, TransportOutcome, answered};
+use super::outcome::{Response, TransportOutcome, answered, service_message};
 use super::policy::{self, Action, Call, LONGEST_WAIT, Outcome, SHORTEST_THROTTLE, decide};
-use super::service_message;
 use super::stop::Stop;
 
 /// The next step after an attempt. `T` is the parsed body of a success.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::transport::tls_problem::TlsProblem;
+use super::outcome::TlsProblem;
 
 /// A condition under which no further request can succeed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

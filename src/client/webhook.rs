@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::transport::options::ConnectOptions;
-use super::transport::{root_cause, webhook_client};
+use super::transport::{ConnectOptions, root_cause, webhook_client};
 
 /// How long the other service may take.
 const TIMEOUT: Duration = Duration::from_secs(30);

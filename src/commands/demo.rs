@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use super::console::Console;
 use super::review::{self, Page};
-use super::shared::console::Console;
 use super::{export, upload};
 use crate::cli;
 use crate::error::{Exit, Failure};

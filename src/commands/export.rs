@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::shared::console::Console;
-use super::shared::next;
-use super::shared::signals::Interrupt;
+use super::console::Console;
+use super::console::signals::Interrupt;
+use super::next_command;
 use crate::cli::Export;
 use crate::error::{Exit, Failure};
 use crate::export::{Exported, Manifest, Since};
@@ -209,7 +209,7 @@ fn again(args: &Export, context: &Context) -> String {
         .flag("column", by_id.column.as_ref())
         .switch("external", by_id.external)
         .flag("language", by_id.language.as_ref());
-    next::with_pacing(command, pacing).to_string()
+    next_command::with_pacing(command, pacing).to_string()
 }
 
 /// Returns the JSON object of `--json`. The fields are a stable interface.

@@ -1,36 +1,22 @@
-//! The commands: each parses flags, calls an operation and prints the result.
+//! The commands: each parses flags, calls an operation and prints the result. `console`, `input`, `next_command` and `summary`
+//! belong to several commands.
 
-mod check;
-mod config;
+mod console;
 mod demo;
-mod doctor;
-mod explain;
 mod export;
 mod help;
-mod init;
+mod input;
 mod job;
-mod login;
-mod report;
-mod resolve;
-mod resume;
-mod retry;
+mod next_command;
 mod review;
 mod runs;
-mod runs_check;
-mod runs_history;
-mod runs_prune;
-mod runs_wait;
 mod serve;
-mod serve_load;
-mod serve_show;
-mod shared;
+mod setup;
+mod summary;
 mod template;
-mod template_infer;
-mod terminal;
 mod upload;
 mod view;
 mod work;
-mod work_metrics;
 
 pub use help::help;
 pub use job::profile_of_job;
@@ -40,7 +26,7 @@ use crate::error::{Exit, Failure};
 use crate::operations::{LocalService, with_login};
 use crate::settings::Settings;
 use crate::telemetry::Span;
-use shared::signals;
+use console::signals;
 
 /// Runs a command and returns its exit code.
 pub async fn run(command: Command, mut settings: Settings) -> Result<Exit, Failure> {
@@ -108,31 +94,31 @@ async fn run_with_service(command: Command, settings: Settings) -> Result<Exit, 
 
 async fn run_command(command: Command, settings: Settings) -> Result<Exit, Failure> {
     match command {
-        Command::Init(args) => init::init(&args, &settings).await,
+        Command::Init(args) => setup::init::init(&args, &settings).await,
         Command::Demo(args) => demo::run(&args, &settings).await,
         Command::Upload(args) => upload::run(&args, &settings).await,
-        Command::Check(args) => check::run(&args, &settings).await,
+        Command::Check(args) => upload::check::run(&args, &settings).await,
         Command::Review(args) => review::run(&args, &settings).await,
-        Command::Explain(args) => explain::run(&args, &settings).await,
+        Command::Explain(args) => upload::explain::run(&args, &settings).await,
         Command::View(args) => view::run(&args, &settings).await,
         Command::Export(args) => export::run(&args, &settings).await,
-        Command::Report(args) => report::run(&args, &settings).await,
-        Command::Resume(args) => resume::run(&args, &settings).await,
-        Command::Retry(args) => retry::run(*args, &settings).await,
-        Command::Resolve(args) => resolve::run(&args, &settings).await,
+        Command::Report(args) => runs::report::run(&args, &settings).await,
+        Command::Resume(args) => runs::resume::run(&args, &settings).await,
+        Command::Retry(args) => runs::retry::run(*args, &settings).await,
+        Command::Resolve(args) => runs::resolve::run(&args, &settings).await,
         Command::Runs(args) => runs::run(&args, &settings).await,
         Command::Work(args) => work::run(&args, &settings).await,
         Command::Template(args) => template::run(&args, &settings).await,
         Command::Job(args) => job::run(&args, &settings).await,
-        Command::Login(args) => login::login(&args, &settings).await,
-        Command::Whoami(args) => login::whoami(&args, &settings).await,
-        Command::Logout => login::logout(&settings),
-        Command::Doctor(args) => doctor::run(&args, &settings).await,
+        Command::Login(args) => setup::login::login(&args, &settings).await,
+        Command::Whoami(args) => setup::login::whoami(&args, &settings).await,
+        Command::Logout => setup::login::logout(&settings),
+        Command::Doctor(args) => setup::doctor::run(&args, &settings).await,
         Command::Serve(args) => serve::run(args, &settings).await,
-        Command::Config => Ok(config::config(&settings)),
-        Command::Schema(args) => Ok(terminal::schema(&args)),
-        Command::Completions(args) => Ok(terminal::completions(&args)),
-        Command::Man(args) => terminal::man(&args),
+        Command::Config => Ok(setup::config::config(&settings)),
+        Command::Schema(args) => Ok(help::terminal::schema(&args)),
+        Command::Completions(args) => Ok(help::terminal::completions(&args)),
+        Command::Man(args) => help::terminal::man(&args),
         Command::Help(args) => help(&args, settings.output.json),
     }
 }

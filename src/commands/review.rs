@@ -7,8 +7,8 @@ use futures_util::FutureExt;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use super::shared::input::open;
-use super::shared::signals::Interrupt;
+use super::console::signals::Interrupt;
+use super::input::open;
 use crate::cli::Review;
 use crate::error::{Exit, Failure};
 use crate::language::say;

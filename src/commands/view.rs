@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
-use super::shared::input;
+use super::input;
 use crate::cli::View;
 use crate::error::{Exit, Failure};
 use crate::language::say;

@@ -1,6 +1,6 @@
 //! The columns of exports, to recognize a spreadsheet as an export.
 
-use super::field::{Field, ListedField};
+use super::schema::{Field, ListedField};
 use super::{RecordKind, company, contact, inventory, item, order, transaction};
 
 /// A kind of record that can be exported.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::input::Input;
+use super::schema::Input;
 use super::{invoice, item, order, subscription, transaction};
 
 /// The kind of a record to upload.

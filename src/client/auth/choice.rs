@@ -7,7 +7,7 @@ use super::credentials::{Credentials, TokenFile};
 use super::exposure::Exposed;
 use super::keyring::{self, KEYRING_HINT};
 use super::token_file::Unreadable;
-use crate::client::transport::base_url;
+use crate::client::base_url;
 
 /// Tokens from the environment, and the only service that may receive them.
 #[derive(Clone, Debug, Default)]

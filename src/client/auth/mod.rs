@@ -4,6 +4,7 @@ mod choice;
 mod credentials;
 mod exposure;
 mod keyring;
+mod redaction;
 mod token_file;
 mod tokens;
 
@@ -11,6 +12,7 @@ pub use choice::{AddressOrigin, Choice, Chosen, EnvironmentTokens, NamedAddress,
 pub use credentials::{Credentials, TokenFile};
 pub(super) use exposure::private_key_is_exposed;
 pub use exposure::{Exposed, check_private};
+pub(super) use redaction::redacted;
 pub use token_file::Unreadable;
 pub use token_file::storage_hint;
 pub(super) use tokens::{Bearer, TokenPair, Tokens};

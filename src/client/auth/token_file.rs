@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::credentials::{Credentials, TokenFile};
 use super::exposure::{Exposed, check_private};
 use super::keyring;
-use crate::client::transport::base_url;
+use crate::client::base_url;
 use crate::digest;
 use crate::readers::create_private_folder;
 

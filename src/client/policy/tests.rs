@@ -6,7 +6,8 @@ use super::*;
 
 /// Set to rewrite the table in docs/uploads.md: `SHEETPORT_UPDATE_DOCS=1 cargo test --lib policy`.
 const UPDATE: &str = "SHEETPORT_UPDATE_DOCS";
-const BEGIN: &str = "<!-- Generated from src/client/policy.rs: SHEETPORT_UPDATE_DOCS=1 cargo test --lib policy -->\n";
+const BEGIN: &str =
+    "<!-- Generated from src/client/policy/mod.rs: SHEETPORT_UPDATE_DOCS=1 cargo test --lib policy -->\n";
 const END: &str = "<!-- End of the generated table. -->\n";
 
 /// The agreed policy, written a second time and in another form.

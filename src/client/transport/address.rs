@@ -2,7 +2,7 @@
 
 use reqwest::Url;
 
-use super::base_url::{plain, redacted};
+use crate::client::base_url::{plain, redacted};
 use crate::client::error::Error;
 
 /// A base address with a trailing slash, so that joining a path keeps the last segment.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use reqwest::Url;
 
-use super::base_url::{is_local, redacted};
+use crate::client::base_url::{is_local, redacted};
 
 /// How to connect to a service. The default is the system's CA certificates and the proxy of the environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

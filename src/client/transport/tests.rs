@@ -7,8 +7,8 @@ use bytes::Bytes;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::super::request::MAX_PAGE;
 use super::*;
+use crate::client::request::MAX_PAGE;
 use crate::records::Method;
 
 /// Serves every connection with `serve` and counts the connections.

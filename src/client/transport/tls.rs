@@ -15,9 +15,9 @@ use x509_cert::Certificate;
 use x509_cert::der::Decode as _;
 
 use super::options::{ClientCert, ConnectOptions};
-use super::tls_problem::TlsProblem;
 use crate::client::auth::private_key_is_exposed;
 use crate::client::error::Error;
+use crate::client::outcome::TlsProblem;
 
 /// Creates the configuration for all connections to a service.
 ///

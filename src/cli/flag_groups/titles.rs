@@ -1,0 +1,26 @@
+//! The flag for the language of reports.
+
+use clap::Args;
+use clap::builder::PossibleValue;
+
+use crate::cli::choice::choice;
+use crate::sheet::ReportWords;
+
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct Titles {
+    /// Language of the titles and states in the report, such as en for scripts that read it [default: the language of the
+    /// sheet's titles, or else of the template]
+    #[arg(long = "titles", value_name = "LANGUAGE", value_parser = choice(languages()), hide_possible_values = true)]
+    pub language: Option<&'static str>,
+}
+
+impl Titles {
+    /// Returns the words of the chosen language, if any.
+    pub fn words(self) -> Option<&'static ReportWords> {
+        self.language.map(|language| ReportWords::of(Some(language)))
+    }
+}
+
+fn languages() -> impl Iterator<Item = (PossibleValue, &'static str)> {
+    ReportWords::languages().map(|language| (PossibleValue::new(language), language))
+}

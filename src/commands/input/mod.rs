@@ -1,0 +1,58 @@
+//! The input file, the flags for reading a CSV, and the choice of a template.
+
+pub(super) mod about_template;
+mod recognize;
+
+use std::path::Path;
+
+use crate::cli::Input;
+use crate::error::{Exit, Failure};
+use crate::operations::{self, InputFile, STANDARD_INPUT, Spreadsheet, load_template_for};
+use crate::settings::Settings;
+use crate::visible::one_line;
+use recognize::recognize;
+
+pub(super) use recognize::{Purpose, with_suggestion};
+
+/// Opens the file or the object at `path`, or standard input for `-`.
+pub(super) async fn open(path: &Path, settings: &Settings) -> Result<InputFile, Failure> {
+    Ok(match path.as_os_str() == "-" {
+        true => InputFile::spool(std::io::stdin().lock(), STANDARD_INPUT)?,
+        false => operations::open_input(&settings.context, path).await?,
+    })
+}
+
+/// Loads the named or recognized template, and combines it with the file and the flags.
+pub(super) async fn spreadsheet<'a>(
+    file: &'a InputFile,
+    input: &'a Input,
+    purpose: Purpose<'_>,
+    settings: &Settings,
+) -> Result<Spreadsheet<'a>, Failure> {
+    let name = match &input.template {
+        Some(name) => name.clone(),
+        None => recognize(file, input, purpose, settings).await?,
+    };
+    let (template, text) = (load_template_for(&name, input.changes(), file)?, input.reading.options());
+    if let Purpose::Sending { .. } = purpose {
+        match input.template {
+            // Naming a template for an upload implies trust.
+            Some(_) => operations::trust(&settings.context, &template)?,
+            // The file may have been replaced since a person accepted it. With flags that change the template, its digest differs
+            // from the accepted one anyway.
+            None if input.set.is_empty()
+                && input.locale.is_none()
+                && !operations::is_trusted(&settings.context, &template) =>
+            {
+                let message = format!("the template {} changed while it was used", one_line(&name));
+                return Err(Failure::new(Exit::Usage, message, "look at it again, then repeat the upload"));
+            }
+            None => {}
+        }
+    }
+    let edits = match input.reviewed {
+        true => Some(operations::review::edits_of_file(&settings.context, file).await?),
+        false => None,
+    };
+    Ok(Spreadsheet { file, template, sheet: input.sheet.as_deref(), text, rows: None, is_strict: false, edits })
+}

@@ -1,0 +1,168 @@
+//! The commands about runs. `runs` itself lists the runs, newest first, or shows a single run.
+
+mod check;
+mod history;
+mod prune;
+pub(super) mod report;
+pub(super) mod resolve;
+pub(super) mod resume;
+pub(super) mod retry;
+mod time;
+mod wait;
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::cli::{Runs, RunsAction};
+use crate::error::{Exit, Failure};
+use crate::language::{message, say, tenths, word};
+use crate::ledger::{Accounting, Run, RunId};
+use crate::operations::{self, ListedRun, RunDetails, RunFilter, RunStatus};
+use crate::settings::Settings;
+use crate::ui;
+use time::time;
+
+pub(super) async fn run(args: &Runs, settings: &Settings) -> Result<Exit, Failure> {
+    match &args.action {
+        Some(RunsAction::Show { run }) => show(*run, settings).await,
+        Some(RunsAction::Check { run }) => check::check(*run, settings).await,
+        Some(RunsAction::Repair { run }) => check::repair(*run, settings).await,
+        Some(RunsAction::Wait { run, report }) => wait::wait(*run, report.as_deref(), settings).await,
+        Some(RunsAction::Watch { run }) => wait::watch(*run, settings).await,
+        Some(RunsAction::Stop { run, by }) => wait::stop(*run, by.as_deref(), settings).await,
+        Some(RunsAction::Prune(prune)) => prune::run(prune, settings).await,
+        None => list(args, settings).await,
+    }
+}
+
+async fn list(args: &Runs, settings: &Settings) -> Result<Exit, Failure> {
+    let filter = RunFilter { file: args.file.as_deref(), record: args.record.as_deref(), status: args.state };
+    let runs = operations::list_runs(&settings.context, filter, args.limit as usize).await?;
+    let is_filtered = args.file.is_some() || args.record.is_some() || args.state.is_some();
+    if settings.output.json {
+        ui::json(&json!({"runs": runs.iter().map(listed_as_json).collect::<Vec<_>>()}));
+    } else if !runs.is_empty() {
+        print(&runs);
+    } else if is_filtered {
+        ui::line(say!("no matching runs"));
+    } else {
+        ui::line(say!("no runs yet; `sheetport upload FILE -t TEMPLATE` creates one"));
+    }
+    Ok(Exit::Done)
+}
+
+async fn show(run: Option<RunId>, settings: &Settings) -> Result<Exit, Failure> {
+    let RunDetails { run, accounting, retried_by, history } = operations::show_run(&settings.context, run).await?;
+    if settings.output.json {
+        let mut json = as_json(&run, &accounting);
+        json["retried_by"] = json!(retried_by);
+        json["history"] = history::as_json(&history);
+        ui::json(&json);
+        return Ok(Exit::Done);
+    }
+    let strong = ui::style::STRONG;
+    let (about, status) = (&run.about, RunStatus::of(&run, &accounting).name());
+    let status = word(status);
+    ui::line(say!("{strong}Run {}{strong:#}  {}  {status}", run.id, about.command.name()));
+    let lines = [
+        ("file", Some(operations::shown_file(&run))),
+        ("rows", about.chosen.map(|(first, last)| format!("{first}-{last}"))),
+        ("records", Some(say!("{}, by the template {}", about.record, about.template))),
+        ("service", Some(about.base_url.clone())),
+        ("workspace", Some(about.workspace.clone())),
+        ("rate", about.settings.rate.map(|rate| rate.to_string())),
+        ("started", Some(time(run.created_at))),
+        ("finished", run.finished_at.map(time)),
+        ("sending", Some(format!("{} s", tenths(run.millis as f64 / 1000.0)))),
+        ("stopped", run.stopped_why.clone()),
+        ("damaged", run.damage.clone()),
+        ("retry of", about.retry_of.map(|run| say!("run {run}"))),
+        ("retried by", retried_by.map(|run| say!("run {run}"))),
+    ];
+    for (name, text) in lines {
+        if let Some(text) = text {
+            ui::line(format_args!("  {} {}", ui::label(name, 10), message(&text)));
+        }
+    }
+    history::print(&history);
+    ui::accounting::print(&accounting);
+    Ok(Exit::Done)
+}
+
+fn listed_as_json(run: &ListedRun) -> serde_json::Value {
+    match run {
+        ListedRun::Known(run, accounting) => as_json(run, accounting),
+        ListedRun::Damaged { run, what } => {
+            json!({"run": run, "state": RunStatus::Damaged.name(), "damage": what})
+        }
+    }
+}
+
+fn print(runs: &[ListedRun]) {
+    let strong = ui::style::STRONG;
+    let titles = ["run", "started (UTC)", "state", "records", "sent", "problems", "pending", "file"].map(word);
+    let [number, started, state, records, sent, problems, pending, file] = titles;
+    ui::line(format_args!(
+        "{strong}{number:>5}  {started:<20}  {state:<9}  {records:>9}  {sent:>9}  {problems:>9}  {pending:>9}  {file}{strong:#}"
+    ));
+    for run in runs {
+        let (run, accounting) = match run {
+            ListedRun::Known(run, accounting) => (run, accounting),
+            ListedRun::Damaged { run, what } => {
+                ui::line(say!("{run:>5}  damaged: {what}; see `sheetport runs check {run}`"));
+                continue;
+            }
+        };
+        let problems = accounting.rejected + accounting.failed + accounting.unknown;
+        let file = Path::new(&run.about.file).file_name().map(|name| name.to_string_lossy().into_owned());
+        ui::line(format_args!(
+            "{:>5}  {:<20}  {:<9}  {:>9}  {:>9}  {:>9}  {:>9}  {}{}",
+            run.id,
+            time(run.created_at),
+            word(RunStatus::of(run, accounting).name()),
+            ui::thousands(accounting.total),
+            ui::thousands(accounting.sent),
+            ui::thousands(problems),
+            ui::thousands(accounting.pending),
+            file.as_deref().unwrap_or(&run.about.file),
+            run.about.retry_of.map(|run| say!(", retry of run {run}")).unwrap_or_default(),
+        ));
+    }
+}
+
+fn as_json(run: &Run, accounting: &Accounting) -> serde_json::Value {
+    let settings = &run.about.settings;
+    json!({
+        "run": run.id,
+        "state": RunStatus::of(run, accounting).name(),
+        "begun": time(run.created_at),
+        "stopped_why": run.stopped_why,
+        "damage": run.damage,
+        "command": run.about.command.name(),
+        "retry_of": run.about.retry_of,
+        "record": run.about.record.name(),
+        "template": run.about.template,
+        "file": operations::shown_file(run),
+        "base_url": run.about.base_url,
+        "workspace": run.about.workspace,
+        "profile": settings.profile,
+        "rate": settings.rate.map(|rate| rate.to_string()),
+        "concurrency": settings.concurrency,
+        "max_errors": settings.max_errors,
+        "chosen_rows": run.about.chosen.map(|(first, last)| format!("{first}-{last}")),
+        "all_or_nothing": settings.all_or_nothing,
+        "strict": settings.strict,
+        "changed_only": settings.changed_only,
+        "report": settings.report,
+        "rows": accounting.rows,
+        "total": accounting.total,
+        "sent": accounting.sent,
+        "unchanged": accounting.unchanged,
+        "skipped": accounting.skipped,
+        "rejected": accounting.rejected,
+        "failed": accounting.failed,
+        "unknown": accounting.unknown,
+        "pending": accounting.pending,
+    })
+}

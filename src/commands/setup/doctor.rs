@@ -1,0 +1,39 @@
+//! `doctor`: examines everything needed for a transfer.
+
+use serde_json::json;
+
+use crate::cli::Doctor;
+use crate::error::{Exit, Failure};
+use crate::language::{message, say, word};
+use crate::operations::{self, Finding, Health};
+use crate::settings::Settings;
+use crate::ui;
+
+pub(in crate::commands) async fn run(args: &Doctor, settings: &Settings) -> Result<Exit, Failure> {
+    let findings = operations::examine(&settings.context, args.offline).await;
+    let count = |health: Health| findings.iter().filter(|finding| finding.health == health).count();
+    let (problems, warnings) = (count(Health::Problem), count(Health::Warning));
+    if settings.output.json {
+        let check = |finding: &Finding| {
+            let Finding { name, health, text, remedy } = finding;
+            json!({"name": name, "state": health.name(), "text": text, "remedy": remedy})
+        };
+        ui::json(&json!({
+            "command": "doctor",
+            "version": env!("CARGO_PKG_VERSION"),
+            "problems": problems,
+            "warnings": warnings,
+            "checks": findings.iter().map(check).collect::<Vec<_>>(),
+        }));
+    } else {
+        for Finding { name, health, text, remedy } in &findings {
+            ui::line(format_args!("  {:<8} {} {}", word(health.name()), ui::label(name, 11), message(text)));
+            if let Some(remedy) = remedy {
+                ui::line(format_args!("  {:<8} {} {}", "", ui::label("", 11), message(remedy)));
+            }
+        }
+        let warnings = ui::counted(warnings as u64, "warning");
+        ui::line(say!("{}, {warnings}", ui::counted(problems as u64, "problem")));
+    }
+    Ok(if problems > 0 { Exit::Fault } else { Exit::Done })
+}

@@ -1,0 +1,292 @@
+//! The summary at the end of a command, for people or as JSON.
+
+pub(super) mod finish;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::error::Exit;
+use crate::language::{message, say, tenths};
+use crate::ledger::{Accounting, Causes, Group, Run, RunId};
+use crate::operations::{Finished, Forecast, RehearsalRecords, Rehearsed, shown_file};
+use crate::records::RecordKind;
+use crate::settings::Output;
+use crate::sheet::column_letters;
+use crate::ui;
+use crate::upload::Tally;
+use crate::upload::profile::Profile;
+use crate::upload::sent_before::LeftOut;
+
+use super::console::duration;
+
+/// The JSON object of `--json`. The fields are a stable interface.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Summary {
+    pub run: Option<RunId>,
+    pub command: String,
+    pub record: String,
+    pub template: String,
+    pub file: String,
+    #[serde(flatten)]
+    pub accounting: Accounting,
+    /// Number of requests besides the requests for records.
+    pub other_requests: u64,
+    pub seconds: f64,
+    /// Requests per second.
+    pub rate: f64,
+    pub report: Option<PathBuf>,
+    /// The next command to run.
+    pub next: Option<String>,
+    /// Whether the pending records are left to workers.
+    pub queued: bool,
+    /// The reason for an early stop.
+    pub stopped: Option<String>,
+    /// Records already sent by an earlier run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sent_before: Vec<SentBefore>,
+    /// Records not sent because a newer run has sent their keys. Counted as skipped.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub superseded: Vec<SentBefore>,
+    /// The content of the service in a rehearsal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rehearsal: Option<Rehearsal>,
+    /// Problems grouped by cause, only for `check`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problems: Option<Vec<Cause>>,
+    /// Warnings grouped by cause.
+    pub warnings: Vec<Cause>,
+    /// The values in each field, for `check` and `--dry-run`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
+}
+
+/// The number of records at the start of a rehearsal, by kind.
+#[derive(Debug, Serialize)]
+pub(super) struct Rehearsal {
+    pub made_up: BTreeMap<&'static str, u64>,
+    pub from_exports: BTreeMap<&'static str, u64>,
+    /// The duration of the upload, if its rate is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<ForecastJson>,
+    #[serde(skip)]
+    rehearsed: Rehearsed,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ForecastJson {
+    requests: u64,
+    /// Requests per second.
+    rate: f64,
+    seconds: u64,
+}
+
+impl Rehearsal {
+    pub(super) fn of(rehearsed: Rehearsed) -> Rehearsal {
+        let by_kind = |records: &[RehearsalRecords]| records.iter().map(|of| (of.kind, of.records)).collect();
+        let (made_up, from_exports) = (by_kind(&rehearsed.made_up), by_kind(&rehearsed.from_exports));
+        let forecast = rehearsed.forecast.as_ref().map(|forecast| ForecastJson {
+            requests: forecast.requests,
+            rate: forecast.per_second,
+            seconds: forecast.seconds(),
+        });
+        Rehearsal { made_up, from_exports, forecast, rehearsed }
+    }
+
+    /// Returns a sentence about made-up records, and a sentence about records from exports, if any.
+    fn sentences(&self) -> impl Iterator<Item = String> {
+        let Rehearsed { made_up, from_exports, forecast } = &self.rehearsed;
+        let sentence = |records: &[RehearsalRecords], what: &str| {
+            let counted: Vec<String> = records
+                .iter()
+                .map(|of| format!("{} {}", ui::thousands(of.records), if of.records == 1 { of.one } else { of.kind }))
+                .collect();
+            let were = if matches!(records, [RehearsalRecords { records: 1, .. }]) { "was" } else { "were" };
+            let (last, others) = counted.split_last()?;
+            let all = if others.is_empty() { last.clone() } else { say!("{} and {last}", others.join(", ")) };
+            Some(format!("{all} {were} {what}"))
+        };
+        let sentences = [sentence(from_exports, "taken from exports"), sentence(made_up, "made up for the rehearsal")];
+        let forecast = forecast.as_ref().map(|Forecast { requests, per_second, rate }| {
+            let time = duration(*requests, *per_second);
+            say!("the upload makes {}: about {time} at {rate}", ui::counted(*requests, "request"))
+        });
+        sentences.into_iter().flatten().chain(forecast)
+    }
+}
+
+/// Records sent by another run.
+#[derive(Debug, Serialize)]
+pub(super) struct SentBefore {
+    pub run: RunId,
+    /// The local date.
+    pub date: String,
+    pub records: u64,
+    /// The first rows of these records.
+    pub rows: Vec<u64>,
+}
+
+impl SentBefore {
+    pub(super) fn of(left_out: &LeftOut) -> SentBefore {
+        let LeftOut { run, date, records, rows } = left_out.clone();
+        SentBefore { run, date, records, rows }
+    }
+}
+
+/// Problems with the same cause.
+#[derive(Debug, Serialize)]
+pub(super) struct Cause {
+    pub code: String,
+    pub count: u64,
+    /// The first rows with the problem.
+    pub rows: Vec<u64>,
+    /// Letters of the column; null if the cause is not a single cell.
+    pub column: Option<String>,
+    pub header: String,
+    pub field: String,
+    /// Value of the first row.
+    pub value: String,
+    pub message: String,
+    pub remedy: String,
+}
+
+/// Returns the causes for a summary, largest first.
+pub(super) fn causes(causes: &Causes) -> Vec<Cause> {
+    causes.groups().into_iter().map(Cause::of).collect()
+}
+
+impl Cause {
+    fn of(group: &Group) -> Cause {
+        let problem = group.problem.clone();
+        Cause {
+            code: problem.code,
+            count: group.count,
+            rows: group.rows.clone(),
+            column: problem.column.map(column_letters),
+            header: problem.header,
+            field: problem.field,
+            value: problem.value,
+            message: problem.message,
+            remedy: problem.remedy,
+        }
+    }
+}
+
+impl Summary {
+    pub(super) fn of_run(
+        command: &str,
+        run: &Run,
+        accounting: &Accounting,
+        report: Option<PathBuf>,
+        next: Option<String>,
+    ) -> Summary {
+        let seconds = run.millis as f64 / 1000.0;
+        let rate = if seconds > 0.0 { accounting.requests as f64 / seconds } else { 0.0 };
+        Summary {
+            run: Some(run.id),
+            command: command.to_owned(),
+            record: run.about.record.name().to_owned(),
+            template: run.about.template.clone(),
+            file: shown_file(run),
+            accounting: *accounting,
+            seconds,
+            rate: (rate * 10.0).round() / 10.0,
+            report,
+            next,
+            stopped: run.stopped_why.clone(),
+            ..Summary::default()
+        }
+    }
+
+    /// Summarizes a run that has ended or was queued.
+    pub(super) fn of_finished(command: &str, finished: Finished, report: Option<PathBuf>) -> Summary {
+        let Finished {
+            run,
+            accounting,
+            next,
+            warnings,
+            left_out,
+            superseded,
+            other_requests,
+            is_queued,
+            rehearsed,
+            ..
+        } = finished;
+        Summary {
+            queued: is_queued,
+            warnings: causes(&warnings),
+            sent_before: left_out.iter().map(SentBefore::of).collect(),
+            superseded: superseded.iter().map(SentBefore::of).collect(),
+            rehearsal: rehearsed.map(Rehearsal::of),
+            other_requests,
+            ..Summary::of_run(command, &run, &accounting, report, next)
+        }
+    }
+
+    /// Summarizes a pass over a file without sending.
+    pub(super) fn of_tally(command: &str, record: RecordKind, template: &str, tally: &Tally, file: &Path) -> Summary {
+        Summary {
+            command: command.to_owned(),
+            record: record.name().to_owned(),
+            template: template.to_owned(),
+            file: file.display().to_string(),
+            accounting: Accounting {
+                rows: tally.rows,
+                total: tally.to_send + tally.skipped + tally.rejected + tally.accepted_earlier,
+                unchanged: tally.accepted_earlier,
+                skipped: tally.skipped,
+                rejected: tally.rejected,
+                pending: tally.to_send,
+                warned: tally.warned,
+                ..Accounting::default()
+            },
+            warnings: causes(&tally.warnings),
+            profile: Some(tally.profile.clone()),
+            ..Summary::default()
+        }
+    }
+
+    /// Returns the exit code of a pass over a file without sending.
+    pub(super) fn exit(&self) -> Exit {
+        if self.accounting.rejected > 0 { Exit::RowsFailed } else { Exit::Done }
+    }
+
+    /// Prints the summary, as JSON if requested.
+    pub(super) fn print(&self, output: Output) {
+        if output.json {
+            ui::json(self);
+            return;
+        }
+        if !output.quiet {
+            ui::line("");
+        }
+        match self.command.as_str() {
+            "check" => ui::accounting::print_checked(&self.accounting),
+            _ => ui::accounting::print(&self.accounting),
+        }
+        let (faint, strong) = (ui::style::FAINT, ui::style::STRONG);
+        if self.accounting.requests > 0 {
+            let requests = ui::counted(self.accounting.requests, "request");
+            let retries = match self.accounting.retries {
+                0 => String::new(),
+                retries => say!(", {} retries", ui::thousands(retries)),
+            };
+            // A rate measured over less than a second is meaningless.
+            let rate = if self.seconds >= 1.0 { format!(", {:.0}/s", self.rate) } else { String::new() };
+            let seconds = tenths(self.seconds);
+            ui::line(say!("  {faint}{requests}{retries} in {seconds} s{rate}{faint:#}"));
+        }
+        for sentence in self.rehearsal.iter().flat_map(Rehearsal::sentences) {
+            ui::line(say!("  {faint}{sentence}{faint:#}"));
+        }
+        if let Some(report) = &self.report {
+            ui::line(say!("  {strong}Report{strong:#}  {}", report.display()));
+        }
+        if let Some(next) = &self.next {
+            let is_retry = self.report.is_some() && next.starts_with("sheetport retry ");
+            let fix = if is_retry { message("fix the rows in the report, then: ") } else { "".into() };
+            ui::next(Some(&format!("{fix}{next}")));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! `template infer`: writes a template for a spreadsheet and explains the choice of columns.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::cli::Infer;
+use crate::commands::console::Console;
+use crate::commands::input::open;
+use crate::error::{Exit, Failure};
+use crate::language::say;
+use crate::operations::{self, CommandLine, Context, InferRequest};
+use crate::settings::Settings;
+use crate::sheet;
+use crate::sheet::write::{Existing, WholeFile};
+use crate::template::infer::{MissingField, Proposal, ProposedSource};
+use crate::ui;
+
+pub(super) async fn run(args: &Infer, settings: &Settings) -> Result<Exit, Failure> {
+    // Refuses an existing file before the work.
+    let output = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    let output = output.map(|path| WholeFile::create(path, Existing::Keep)).transpose()?;
+    let file = open(&args.file, settings).await?;
+    let request = InferRequest {
+        file: &file,
+        record: args.record,
+        sheet: args.sheet.as_deref(),
+        text: args.reading.options(),
+        header_row: None,
+        reading: args.reading.in_use(),
+    };
+    let console = Console::new(settings.output);
+    let proposal = operations::infer(&settings.context, &request, &|event| console.show(event)).await?;
+    let written = output.map(|output| write(output, &proposal.toml)).transpose()?;
+    if settings.output.json {
+        ui::json(&as_json(&proposal));
+    } else if written.is_none() {
+        ui::text(&proposal.toml);
+    }
+    if settings.output.talks() {
+        ui::inference::print(&proposal);
+        ui::hint(&next(args, written.as_deref(), &proposal, &settings.context));
+    }
+    if proposal.missing.is_empty() {
+        return Ok(Exit::Done);
+    }
+    let missing: Vec<String> = proposal.missing.iter().map(missing_field).collect();
+    ui::remark(say!("no column was found for required fields: {}", missing.join(", ")));
+    Ok(Exit::RowsFailed)
+}
+
+/// Returns a missing field with the columns that could be meant.
+fn missing_field(missing: &MissingField) -> String {
+    let candidates: Vec<String> = missing.candidates().map(|label| format!("'{label}'")).collect();
+    match candidates.as_slice() {
+        [] => missing.path(),
+        candidates => format!("{} (perhaps {})", missing.path(), candidates.join(", ")),
+    }
+}
+
+fn write(mut output: WholeFile, toml: &str) -> Result<PathBuf, Failure> {
+    let path = output.path().to_owned();
+    output.write_all(toml.as_bytes()).map_err(|source| sheet::Error::Write { path, source })?;
+    Ok(output.finish()?)
+}
+
+fn as_json(proposal: &Proposal) -> serde_json::Value {
+    let fields = proposal.fields.iter().chain(&proposal.grouped_by).map(|proposed| {
+        let shown = proposed.source.label();
+        let (column, value) = match &proposed.source {
+            ProposedSource::Column { .. } => (Some(shown), None),
+            ProposedSource::Constant(_) | ProposedSource::Computed { .. } => (None, Some(shown)),
+        };
+        let mut field = json!({"field": proposed.path(), "column": column, "why": proposed.reason, "sureness": proposed.confidence.to_string()});
+        if let Some(value) = value {
+            field["value"] = json!(value);
+        }
+        field
+    });
+    json!({
+        "template": proposal.toml,
+        "fields": fields.collect::<Vec<_>>(),
+        "unplaced": proposal.unplaced,
+        "missing": proposal.missing.iter().map(|missing| missing.path()).collect::<Vec<_>>(),
+    })
+}
+
+/// Returns the advice for the next step.
+fn next(args: &Infer, written: Option<&Path>, proposal: &Proposal, context: &Context) -> String {
+    let path = written.map_or_else(|| args.file.with_extension("toml"), Path::to_owned);
+    let save = if written.is_none() { "save the template, " } else { "" };
+    if proposal.missing.is_empty() {
+        let check = CommandLine::new(context, "check").file(&args.file).short('t', "template", &path);
+        format!("{save}review it, then run: {check}")
+    } else {
+        let check = CommandLine::new(context, "template check").file(&path);
+        format!("{save}fill in the missing fields, then run: {check}")
+    }
+}

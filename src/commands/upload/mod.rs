@@ -1,0 +1,123 @@
+//! `upload`: reads the whole file, plans every record, then sends.
+//! `check` and `explain` try the same without sending.
+
+pub(super) mod check;
+pub(super) mod explain;
+
+use super::console::Console;
+use super::console::signals::Interrupt;
+use super::input::{Purpose, open, spreadsheet, with_suggestion};
+use super::next_command;
+use super::summary::Summary;
+use super::summary::finish::finish;
+use crate::cli::Upload;
+use crate::error::{Exit, Failure};
+use crate::language::say;
+use crate::operations::{self, AllowRepeat, PreviewedRequest, Questions, Rehearse, SendOptions};
+use crate::settings::{Output, Settings};
+use crate::ui;
+use crate::upload::Tally;
+
+pub(super) async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Failure> {
+    let (exit, summary) = upload(args, settings).await?;
+    summary.print(settings.output);
+    Ok(exit)
+}
+
+/// Uploads, and leaves printing the summary to the caller.
+pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary), Failure> {
+    let (context, output) = (&settings.context, settings.output);
+    let file = open(&args.input.file, settings).await?;
+    // A dry run and a rehearsal send nothing to the service.
+    let purpose = match args.dry_run || args.rehearse {
+        true => Purpose::Looking,
+        false => Purpose::Sending { is_agreed: args.yes || settings.accepts_recognized, upload: args },
+    };
+    let mut input = spreadsheet(&file, &args.input, purpose, settings).await?;
+    (input.rows, input.is_strict) = (args.rows, args.strict);
+    let (record, template) = (input.template.record, input.template.name.clone());
+    let upload = operations::Upload {
+        input,
+        sending: SendOptions {
+            concurrency: args.pacing.concurrency,
+            // A rehearsal only foretells the time at a rate.
+            rate: args.pacing.rate.filter(|_| !args.rehearse),
+            max_errors: args.max_errors,
+            overwrites_newer: false,
+            is_to_queue: args.queue,
+            report: args.report.as_deref(),
+            for_supplier: Some(args.for_supplier),
+        },
+        changed_only: args.changed_only,
+        all_or_nothing: args.all_or_nothing,
+        allow_repeat: allow_repeat(args.allow_repeat.as_deref()),
+        restore_texts: args.restore_texts,
+        create_missing_items: args.create_missing_items,
+        trigger_workflows: args.trigger_workflows,
+        rehearsal: args.rehearse.then_some(Rehearse { exports: &args.from, speed: args.pacing.rate }),
+    };
+    let console = if args.dry_run { Console::for_preview(output) } else { Console::new(output) };
+    let observer = |event: operations::Event<'_>| console.show(event);
+    if args.dry_run {
+        let preview = match operations::preview_upload(context, upload, &observer).await {
+            Ok(preview) => preview,
+            Err(error) => return Err(with_suggestion(error, &file, &args.input, settings).await),
+        };
+        print_requests(&preview.requests, output);
+        let mut summary = Summary::of_tally("upload", record, &template, &preview.tally, &file.name);
+        summary.next = (preview.tally.to_send > 0).then(|| next_command::upload(args, &template, context).to_string());
+        return Ok((summary.exit(), summary));
+    }
+    let interrupt = Interrupt::default();
+    if args.rehearse && output.talks() {
+        ui::remark(say!("This is a rehearsal with a temporary service on this machine. Nothing is sent elsewhere."));
+    }
+    let asks = output.can_ask() && !args.yes && !args.rehearse;
+    let questions = asks.then_some(Questions { sends_with_warnings: &agrees, restores_texts: &restores });
+    let finished = match operations::upload(context, upload, questions, interrupt.wait(), &observer).await {
+        Ok(finished) => finished,
+        Err(error) => return Err(with_suggestion(error, &file, &args.input, settings).await),
+    };
+    let (exit, mut summary) = finish("upload", finished, &interrupt, settings);
+    if args.rehearse {
+        let next = (summary.accounting.sent > 0).then(|| next_command::upload(args, &template, context).to_string());
+        (summary.run, summary.next) = (None, next);
+    }
+    Ok((exit, summary))
+}
+
+/// Returns the records to send again: all if the flag has no names.
+fn allow_repeat(names: Option<&[String]>) -> AllowRepeat {
+    let names = names.map(|names| names.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()));
+    match names.map(Iterator::collect::<Vec<_>>) {
+        None => AllowRepeat::None,
+        Some(names) if names.is_empty() => AllowRepeat::All,
+        Some(names) => AllowRepeat::Named(names),
+    }
+}
+
+/// Asks whether to take changed texts back.
+fn restores(count: u64) -> bool {
+    let texts = ui::counted(count, "text");
+    ui::remark(say!("a spreadsheet program changed {texts}, as 000042 to 42 or 3-5 to a date"));
+    matches!(ui::ask(&say!("Take {texts} back as the service has them? [y/N]")).as_deref(), Some("y" | "yes"))
+}
+
+/// Asks whether to send a file with warnings.
+fn agrees(tally: &Tally) -> bool {
+    let question = say!("Send {} in spite of the warnings? [y/N]", ui::counted(tally.to_send, "record"));
+    matches!(ui::ask(&question).as_deref(), Some("y" | "yes"))
+}
+
+/// Prints the first requests of a dry run.
+pub(super) fn print_requests(requests: &[PreviewedRequest], output: Output) {
+    if requests.is_empty() || !output.talks() {
+        return;
+    }
+    ui::heading(&say!("First requests"));
+    let (strong, faint) = (ui::style::STRONG, ui::style::FAINT);
+    for PreviewedRequest { method, path, body } in requests {
+        ui::line(say!("  {strong}{method} {path}{strong:#}"));
+        ui::line(say!("  {faint}{body}{faint:#}"));
+    }
+}
