@@ -2,18 +2,17 @@
 
 use serde_json::Value;
 
-use super::super::bind::{Layout, bind};
-use super::super::columns::own_column;
-use super::super::examples;
-use super::super::load::{load, no_tables};
-use super::super::map::survey::Surveyor;
-use super::super::model::{Example, ExampleCell, HeaderRow, Template};
-use super::super::problem::Cause;
-use super::super::value::number::NumberError;
-use super::super::{Draft, Mapper};
-use super::sample::Sample;
-use super::toml_text::{is_invisible, key, quoted};
+use super::super::sample::Sample;
+use super::super::toml_text::{is_invisible, key, quoted};
 use crate::sheet::{Cell, Row, column_letters};
+use crate::template::bind::{Layout, bind};
+use crate::template::columns::own_column;
+use crate::template::load::{load, no_tables};
+use crate::template::map::survey::Surveyor;
+use crate::template::model::{Example, ExampleCell, HeaderRow, Template};
+use crate::template::problem::Cause;
+use crate::template::value::number::NumberError;
+use crate::template::{Draft, Mapper, examples};
 
 /// Maximum number of examples.
 const MAX_EXAMPLES: usize = 2;
@@ -25,7 +24,7 @@ const MAX_ROWS: usize = 6;
 const MAX_TEXT: usize = 120;
 
 /// A proposed template, bound to the sample.
-pub(super) struct Trial<'a> {
+pub(in crate::template::infer) struct Trial<'a> {
     toml: &'a str,
     template: Template,
     layout: Layout,
@@ -34,14 +33,14 @@ pub(super) struct Trial<'a> {
 
 impl<'a> Trial<'a> {
     /// Loads the template. Returns `None` for an incomplete template, and for a template with other files.
-    pub(super) fn new(toml: &'a str, sample: &'a Sample) -> Option<Trial<'a>> {
+    pub(in crate::template::infer) fn new(toml: &'a str, sample: &'a Sample) -> Option<Trial<'a>> {
         let template = load("proposal", toml, &no_tables).ok()?;
         let layout = bind(&template, &sample.top).ok()?;
         Some(Trial { toml, template, layout, sample })
     }
 
     /// Returns an ambiguous number that no other number of the sheet explains.
-    pub(super) fn ambiguous_number(&self) -> Option<String> {
+    pub(in crate::template::infer) fn ambiguous_number(&self) -> Option<String> {
         let mut surveyor = Surveyor::new(&self.template, &self.layout);
         self.sample.rows.iter().for_each(|row| surveyor.row(row));
         let survey = surveyor.survey();
@@ -57,7 +56,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Returns the template with examples of the first records. Prefers records without a problem and with the most values.
-    pub(super) fn with_examples(&self) -> String {
+    pub(in crate::template::infer) fn with_examples(&self) -> String {
         let mut records = self.records();
         records.sort_by_key(|rows| {
             let values: usize = rows.iter().map(|row| self.cells(row).map_or(0, |cells| cells.len())).sum();

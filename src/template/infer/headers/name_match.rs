@@ -7,15 +7,15 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::super::words::normalize::{self, HeaderWords};
-use super::super::words::{ColumnTitle, FieldWords, Language, vocabulary};
 use super::currency_hint::in_text;
 use crate::currency::CurrencyMark;
 use crate::records::RecordKind;
+use crate::template::words::normalize::{self, HeaderWords};
+use crate::template::words::{ColumnTitle, FieldWords, Language, vocabulary};
 
 /// A header, normalized for comparison.
 #[derive(Clone, Debug)]
-pub(super) struct Header {
+pub(in crate::template::infer) struct Header {
     words: Vec<String>,
     /// All words without spaces.
     joined: String,
@@ -24,7 +24,7 @@ pub(super) struct Header {
 
 /// How a header matches a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MatchKind {
+pub(in crate::template::infer) enum MatchKind {
     Exact,
     /// The header has all words of the name, and others.
     Contains,
@@ -34,7 +34,7 @@ pub(super) enum MatchKind {
 
 /// A match of a header with a field.
 #[derive(Clone, Debug)]
-pub(super) struct NameMatch {
+pub(in crate::template::infer) struct NameMatch {
     /// From 0 to 1.
     pub score: f64,
     pub kind: MatchKind,
@@ -46,7 +46,7 @@ pub(super) struct NameMatch {
 }
 
 /// The names of one field, normalized for comparison.
-pub(super) struct FieldNames {
+pub(in crate::template::infer) struct FieldNames {
     names: Vec<Cow<'static, ColumnTitle>>,
     /// Names with few other meanings.
     unmistakable: HashSet<String>,
@@ -82,49 +82,49 @@ fn unspaced(words: &'static HashSet<String>) -> Vec<&'static str> {
 }
 
 impl Header {
-    pub(super) fn new(header: &str) -> Header {
+    pub(in crate::template::infer) fn new(header: &str) -> Header {
         let header: String = header.chars().take(MAX_HEADER_CHARS).collect();
         let HeaderWords { words, bracketed } = normalize::header(&header);
         Header { joined: words.concat(), words: words.into_iter().flat_map(split_compound).collect(), bracketed }
     }
 
     /// Whether the header is about a topic without a field.
-    pub(super) fn is_other_topic(&self) -> bool {
+    pub(in crate::template::infer) fn is_other_topic(&self) -> bool {
         self.words.iter().any(|word| vocabulary().other_topics.contains(word))
             || UNSPACED_TOPICS.iter().any(|topic| self.joined.contains(topic))
     }
 
     /// Returns the words, with compounds split.
-    pub(super) fn words(&self) -> &[String] {
+    pub(in crate::template::infer) fn words(&self) -> &[String] {
         &self.words
     }
 
     /// Returns all words without spaces.
-    pub(super) fn joined(&self) -> &str {
+    pub(in crate::template::infer) fn joined(&self) -> &str {
         &self.joined
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::template::infer) fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
     /// Whether the header is an unambiguous name of a field of any kind of record.
-    pub(super) fn is_certain_title(&self) -> bool {
+    pub(in crate::template::infer) fn is_certain_title(&self) -> bool {
         vocabulary().certainty_of(&self.joined).is_some_and(|certainty| certainty >= UNMISTAKABLE)
     }
 
     /// Whether the header names an unspecified code: `Ref.`, `Código`.
-    pub(super) fn is_any_code(&self) -> bool {
+    pub(in crate::template::infer) fn is_any_code(&self) -> bool {
         self.words.iter().all(|word| vocabulary().is_code_word(word))
     }
 
     /// Whether the header names the amount of a whole line or record.
-    pub(super) fn is_total(&self) -> bool {
+    pub(in crate::template::infer) fn is_total(&self) -> bool {
         vocabulary().is_total_header(&self.joined)
     }
 
     /// Whether the header means a price with tax (`true`) or without tax (`false`).
-    pub(super) fn with_tax(&self) -> Option<bool> {
+    pub(in crate::template::infer) fn with_tax(&self) -> Option<bool> {
         let says = |words: &HashSet<String>| {
             let all = self.words.iter().chain(self.bracketed.iter().flatten());
             all.clone().any(|word| words.contains(word))
@@ -137,7 +137,7 @@ impl Header {
     }
 
     /// Returns the words in brackets if their meaning is unknown: they neither belong to the field nor name a currency.
-    pub(super) fn unexplained(&self, names: &FieldNames) -> Option<String> {
+    pub(in crate::template::infer) fn unexplained(&self, names: &FieldNames) -> Option<String> {
         let words = vocabulary();
         let is_known = |word: &String| {
             words.small.contains(word)
@@ -157,19 +157,19 @@ impl Header {
     }
 
     /// Whether the headers share a meaningful word.
-    pub(super) fn shares_topic(&self, other: &Header) -> bool {
+    pub(in crate::template::infer) fn shares_topic(&self, other: &Header) -> bool {
         let is_topic = |word: &String| word.len() > 2 && !vocabulary().small.contains(word);
         self.words.iter().any(|word| is_topic(word) && other.words.contains(word))
     }
 
     /// Whether a program made the header up: `Column 1`, `Unnamed: 0`, `F3`.
-    pub(super) fn is_placeholder(&self) -> bool {
+    pub(in crate::template::infer) fn is_placeholder(&self) -> bool {
         let is_number = |word: &str| word.bytes().all(|b| b.is_ascii_digit());
         self.words.iter().all(|word| is_number(word) || vocabulary().is_placeholder(word))
     }
 
     /// Whether the header contains any of these words.
-    pub(super) fn contains_any<'a>(&self, mut words: impl Iterator<Item = &'a str>) -> bool {
+    pub(in crate::template::infer) fn contains_any<'a>(&self, mut words: impl Iterator<Item = &'a str>) -> bool {
         words.any(|word| {
             let word = normalize::words(word).concat();
             self.joined == word
@@ -218,13 +218,17 @@ impl FieldNames {
     }
 
     /// Whether the header is exactly a name of the field.
-    pub(super) fn has_name(&self, header: &Header) -> bool {
+    pub(in crate::template::infer) fn has_name(&self, header: &Header) -> bool {
         self.names.iter().any(|name| name.joined == header.joined)
     }
 
     /// Returns the best match of the header with a name. Only a header that matches no name may be a misspelling. Names in
     /// another language than the sheet's are less certain, except for English.
-    pub(super) fn best_match(&self, header: &Header, language: Option<Language>) -> Option<NameMatch> {
+    pub(in crate::template::infer) fn best_match(
+        &self,
+        header: &Header,
+        language: Option<Language>,
+    ) -> Option<NameMatch> {
         if header.joined.is_empty() {
             return None;
         }

@@ -1,18 +1,18 @@
 //! Finds the currency of prices in a header, a title or a cell.
 
-use super::super::words::{Language, normalize};
 use crate::currency::{self, CURRENCIES, Currency, CurrencyMark, currency_of_locale, is_code};
+use crate::template::words::{Language, normalize};
 
 /// A currency found beside prices.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct CurrencyHint {
+pub(in crate::template::infer) struct CurrencyHint {
     pub code: String,
     pub is_certain: bool,
 }
 
 /// Finds the currency in a header or a title: `Price (EUR)`, `price_usd`, `Preis €`, `Цена, руб.`. The language decides about
 /// ambiguous words such as `kr`.
-pub(super) fn in_text(text: &str, language: Option<Language>) -> Option<CurrencyHint> {
+pub(in crate::template::infer) fn in_text(text: &str, language: Option<Language>) -> Option<CurrencyHint> {
     let hint = |code: Currency, is_certain| CurrencyHint { code: code.to_string(), is_certain };
     if let Some(mark) = currency::in_header(text) {
         let is_certain = match mark {
@@ -53,7 +53,7 @@ fn in_word(word: &str, language: Option<Language>) -> Option<(Currency, bool)> {
 }
 
 /// Finds the currency in a cell with a number: `12.50 €`.
-pub(super) fn beside_number(number: &str) -> Option<CurrencyHint> {
+pub(in crate::template::infer) fn beside_number(number: &str) -> Option<CurrencyHint> {
     let number = number.trim();
     if !number.bytes().any(|b| b.is_ascii_digit()) {
         return None;

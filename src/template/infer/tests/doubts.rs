@@ -1,6 +1,6 @@
 //! Columns with a name that often means something else: balances of a stock, quantities delivered, and any status.
 
-use super::{Confidence, Context, Proposal, ProposedSource, Sample, propose};
+use super::super::{Confidence, Context, Proposal, ProposedSource, Sample, propose};
 use crate::records::RecordKind::{self, InventoryTransaction, Order};
 use crate::sheet::{Cell, Row};
 

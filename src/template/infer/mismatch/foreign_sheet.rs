@@ -1,11 +1,11 @@
 //! Sheets about something else than the records of a template, such as lists of people, of reviews and of returns.
 
-use super::super::bind::{Columns, Layout};
-use super::super::builtin;
-use super::super::model::{FieldRule, Place, Source, Template};
-use super::header_match::Header;
+use super::super::headers::Header;
 use super::sheet_topics::{Topic, topics_of};
 use crate::records::RecordKind;
+use crate::template::bind::{Columns, Layout};
+use crate::template::builtin;
+use crate::template::model::{FieldRule, Place, Source, Template};
 
 /// The fields that describe an item.
 const DESCRIPTIONS: [&str; 2] = ["name", "description"];

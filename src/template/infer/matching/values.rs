@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::super::words::{ValueKind, vocabulary};
-use super::column_profile::ColumnProfile;
+use super::super::sample::ColumnProfile;
+use crate::template::words::{ValueKind, vocabulary};
 
 /// Rates of taxes in percent.
 #[derive(Deserialize)]
@@ -162,7 +162,7 @@ pub(super) fn guess(kind: ValueKind, profile: &ColumnProfile) -> Option<Guess> {
 }
 
 /// Whether the filled cells have different values that look like identifiers.
-pub(super) fn are_identifiers(profile: &ColumnProfile) -> bool {
+pub(in crate::template::infer) fn are_identifiers(profile: &ColumnProfile) -> bool {
     let share = |count| profile.share(count);
     let is_code =
         share(profile.several_words) < 0.1 && profile.average_chars() <= 30.0 && share(profile.with_digits) > 0.8;
@@ -190,7 +190,7 @@ pub(super) fn guess_group<'a>(
 }
 
 /// Whether all values are usual tax rates, as percentages or as fractions.
-pub(super) fn is_tax_rate(profile: &ColumnProfile) -> bool {
+pub(in crate::template::infer) fn is_tax_rate(profile: &ColumnProfile) -> bool {
     let is_rate = |amount: f64| TAX_RATES.usual.iter().any(|rate| is_near(*rate, amount));
     let mut amounts = profile.amounts.iter().flatten().peekable();
     amounts.peek().is_some()

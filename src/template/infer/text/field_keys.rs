@@ -1,27 +1,25 @@
 //! Proposes the keys of each field from the values of the column, and constants.
 
-use super::super::model::{ColumnName, Constant, Place};
-use super::super::value::boolean;
-use super::super::value::date::{AmbiguousDates, Detected, Detector, MixedDates};
-use super::super::value::locale::order_of;
-use super::super::words::amounts::{PriceUnit, is_price_unit_column, price_unit};
-use super::super::words::{Language, ValueKind, vocabulary};
-use super::assign_columns::{Assignment, Assignments, Computed};
-use super::column_profile::ColumnProfile;
-use super::column_values::is_tax_rate;
-use super::currency_hint::{CurrencyHint, in_text};
-use super::previous_templates::{PreviousRule, PreviousTemplate, Step};
-use super::proposal::{Confidence, FieldProposal, ProposedSource};
-use super::sample::{Column, Sample};
-use super::toml_text::{constant, map, quoted};
+use super::super::headers::currency_hint::{CurrencyHint, in_text};
+use super::super::matching::{Assignment, Assignments, Computed, is_tax_rate};
+use super::super::previous_templates::{PreviousRule, PreviousTemplate, Step};
+use super::super::proposal::{Confidence, FieldProposal, ProposedSource};
+use super::super::sample::{Column, ColumnProfile, Sample};
+use super::super::toml_text::{constant, map, quoted};
 use crate::records::{Field, RecordKind};
 use crate::sheet::Cell;
+use crate::template::model::{ColumnName, Constant, Place};
+use crate::template::value::boolean;
+use crate::template::value::date::{AmbiguousDates, Detected, Detector, MixedDates};
+use crate::template::value::locale::order_of;
+use crate::template::words::amounts::{PriceUnit, is_price_unit_column, price_unit};
+use crate::template::words::{Language, ValueKind, vocabulary};
 
 /// Maximum number of status values to list.
 const MAX_LISTED: usize = 12;
 
 /// The input for proposing keys.
-pub(super) struct Evidence<'a> {
+pub(in crate::template::infer) struct Evidence<'a> {
     pub kind: RecordKind,
     pub sample: &'a Sample,
     pub assignments: &'a Assignments<'a>,
@@ -36,7 +34,7 @@ struct Draft {
 
 impl Evidence<'_> {
     /// Proposes all fields with a column or a constant, in the order of the API, and adds warnings.
-    pub(super) fn fields(&self, warnings: &mut Vec<String>) -> Vec<FieldProposal> {
+    pub(in crate::template::infer) fn fields(&self, warnings: &mut Vec<String>) -> Vec<FieldProposal> {
         let mut fields = Vec::new();
         for assignment in self.assignments.iter() {
             let Some(field) = assignment.slot.field else { continue };

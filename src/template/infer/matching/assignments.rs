@@ -5,17 +5,16 @@
 
 use std::cmp::Reverse;
 
-use super::super::model::Place;
-use super::super::words::amounts::{PriceUnit, price_unit};
-use super::super::words::{Language, ValueKind, vocabulary};
-use super::column_relations::{is_of_record, line_totals};
-use super::column_values::{Guess, fit, guess, guess_group, is_tax_rate};
-use super::header_match::{MatchKind, NameMatch};
-use super::previous_templates::{PreviousTemplate, Step};
-use super::proposal::Confidence;
-use super::sample::Column;
-use super::slots::{Slot, Slots};
+use super::super::headers::{MatchKind, NameMatch, Slot, Slots};
+use super::super::previous_templates::{PreviousTemplate, Step};
+use super::super::proposal::Confidence;
+use super::super::sample::Column;
+use super::relations::{is_of_record, line_totals};
+use super::values::{Guess, fit, guess, guess_group, is_tax_rate};
 use crate::records::RecordKind;
+use crate::template::model::Place;
+use crate::template::words::amounts::{PriceUnit, price_unit};
+use crate::template::words::{Language, ValueKind, vocabulary};
 
 /// Minimum score of an assignment.
 const MIN_SCORE: f64 = 0.45;
@@ -32,7 +31,7 @@ const VAGUE: f64 = 0.8;
 
 /// A field and the assigned column.
 #[derive(Clone)]
-pub(super) struct Assignment<'a> {
+pub(in crate::template::infer) struct Assignment<'a> {
     pub slot: &'a Slot,
     pub column: &'a Column,
     pub reason: String,
@@ -42,7 +41,7 @@ pub(super) struct Assignment<'a> {
 }
 
 /// A field with a value from several columns, as in an earlier template.
-pub(super) struct Computed<'a> {
+pub(in crate::template::infer) struct Computed<'a> {
     pub slot: &'a Slot,
     pub columns: Vec<&'a Column>,
     /// `columns` or `text`, with its value.
@@ -52,7 +51,7 @@ pub(super) struct Computed<'a> {
 }
 
 /// All assignments of a sheet.
-pub(super) struct Assignments<'a> {
+pub(in crate::template::infer) struct Assignments<'a> {
     pub slots: &'a Slots,
     columns: &'a [Column],
     list: Vec<Assignment<'a>>,
@@ -75,7 +74,11 @@ struct Candidate<'a> {
 }
 
 impl<'a> Assignments<'a> {
-    pub(super) fn new(slots: &'a Slots, columns: &'a [Column], previous: &[PreviousTemplate]) -> Assignments<'a> {
+    pub(in crate::template::infer) fn new(
+        slots: &'a Slots,
+        columns: &'a [Column],
+        previous: &[PreviousTemplate],
+    ) -> Assignments<'a> {
         let (language, is_only) = main_language(&candidates(slots, columns, None)).unzip();
         let mut candidates = candidates(slots, columns, language.filter(|_| is_only == Some(true)));
         drop_amounts_of_others(&mut candidates, slots, columns);
@@ -98,22 +101,22 @@ impl<'a> Assignments<'a> {
         assigned
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Assignment<'a>> {
+    pub(in crate::template::infer) fn iter(&self) -> impl Iterator<Item = &Assignment<'a>> {
         self.list.iter()
     }
 
     /// Returns the assignment of a slot, if any.
-    pub(super) fn of(&self, slot: &Slot) -> Option<&Assignment<'a>> {
+    pub(in crate::template::infer) fn of(&self, slot: &Slot) -> Option<&Assignment<'a>> {
         self.list.iter().find(|assignment| assignment.slot.index == slot.index)
     }
 
-    pub(super) fn has_column(&self, column: usize) -> bool {
+    pub(in crate::template::infer) fn has_column(&self, column: usize) -> bool {
         self.list.iter().any(|assignment| assignment.column.index == column)
             || self.computed.iter().any(|computed| computed.columns.iter().any(|it| it.index == column))
     }
 
     /// Returns the names of the earlier templates in use.
-    pub(super) fn templates(&self) -> impl Iterator<Item = &str> {
+    pub(in crate::template::infer) fn templates(&self) -> impl Iterator<Item = &str> {
         let assigned = self.list.iter().filter_map(|assignment| match &assignment.confidence {
             Confidence::AsIn(name) => Some(name.as_str()),
             _ => None,

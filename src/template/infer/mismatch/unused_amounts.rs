@@ -1,12 +1,11 @@
 //! Unused columns whose headers name an amount that the template could not find.
 
-use super::super::bind::{Columns, Layout};
-use super::super::model::{Source, Template};
-use super::super::words::amounts::price_unit;
-use super::header_match::Header;
-use super::slots::Slots;
+use super::super::headers::{Header, Slots};
 use crate::currency::in_header;
 use crate::records::Field;
+use crate::template::bind::{Columns, Layout};
+use crate::template::model::{Source, Template};
+use crate::template::words::amounts::price_unit;
 
 /// Minimum score of a header for the field.
 const CERTAIN: f64 = 0.8;

@@ -1,12 +1,12 @@
-//! Proposals for sheets in all languages; `test_sheets.txt` has the sheets and the expected columns.
+//! Proposals for sheets in all languages; `sheets.txt` has the sheets and the expected columns.
 
 use std::collections::BTreeMap;
 
-use super::super::load::{load, no_tables};
-use super::super::words::vocabulary;
-use super::{Confidence, Context, FieldProposal, Proposal, ProposedSource, Sample, propose};
+use super::super::{Confidence, Context, FieldProposal, Proposal, ProposedSource, Sample, propose};
 use crate::records::RecordKind;
 use crate::sheet::{Cell, Row};
+use crate::template::load::{load, no_tables};
+use crate::template::words::vocabulary;
 
 /// A sheet with the expected column of each mapped field.
 struct TestSheet {
@@ -18,7 +18,7 @@ struct TestSheet {
 }
 
 fn test_sheets() -> Vec<TestSheet> {
-    let blocks = include_str!("test_sheets.txt").split("\n== ").skip(1);
+    let blocks = include_str!("sheets.txt").split("\n== ").skip(1);
     blocks.map(test_sheet).collect()
 }
 

@@ -1,12 +1,16 @@
 //! Proposals for small sheets, and a property test: the template of any sheet loads, or names its missing fields.
 
+mod doubts;
+mod prices;
+mod sheets;
+
 use proptest::prelude::{Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
-use super::super::bind::bind;
-use super::super::load::{load, no_tables};
 use super::{Context, PreviousTemplate, Proposal, ProposedSource, Sample, propose};
 use crate::records::RecordKind::{self, Invoice, Item, Order, Subscription};
 use crate::sheet::{Cell, Row};
+use crate::template::bind::bind;
+use crate::template::load::{load, no_tables};
 
 fn rows(text: &str) -> Vec<Row> {
     let row = |(index, line): (usize, &str)| {

@@ -1,9 +1,9 @@
 //! Proposals for prices in other units, and for rates of tax.
 
-use super::super::load::{load, no_tables};
-use super::{Confidence, Context, FieldProposal, Proposal, Sample, propose};
+use super::super::{Confidence, Context, FieldProposal, Proposal, Sample, propose};
 use crate::records::RecordKind;
 use crate::sheet::{Cell, Row};
+use crate::template::load::{load, no_tables};
 
 fn proposed(text: &str) -> Proposal {
     proposed_as(RecordKind::Item, text)

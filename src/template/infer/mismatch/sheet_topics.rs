@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::super::words::{alternatives, normalize};
-use super::header_match::Header;
+use super::super::headers::Header;
 use crate::records::RecordKind;
+use crate::template::words::{alternatives, normalize};
 
 /// A topic of sheets.
 #[derive(Debug, Deserialize)]
@@ -57,7 +57,7 @@ struct Phrases {
 }
 
 static TOPICS: LazyLock<Topics> = LazyLock::new(|| {
-    let file: TopicsFile = toml::from_str(include_str!("../words/other_sheets.toml"))
+    let file: TopicsFile = toml::from_str(include_str!("../../words/other_sheets.toml"))
         .expect("the file is compiled in, and a test parses it");
     let (mut phrases, mut summaries) = (Phrases::default(), Phrases::default());
     let topics: Vec<Topic> = file.topics.into_values().collect();
@@ -126,8 +126,8 @@ impl Phrases {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::words::vocabulary;
     use super::*;
+    use crate::template::words::vocabulary;
 
     #[track_caller]
     fn check(header: &str, expected: &[&str]) {

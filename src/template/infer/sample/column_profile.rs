@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::value::number::{self, Percent};
-use super::super::value::{boolean, identifier, locale};
-use super::super::words::total_rows::is_total;
-use super::currency_hint::{self, CurrencyHint};
+use super::super::headers::currency_hint::{self, CurrencyHint};
 use crate::currency;
 use crate::sheet::read::header::cell_type;
 use crate::sheet::read::value_type::ValueType;
 use crate::sheet::{Cell, Row};
+use crate::template::value::number::{self, Percent};
+use crate::template::value::{boolean, identifier, locale};
+use crate::template::words::total_rows::is_total;
 
 /// Maximum number of distinct values to keep.
 const MAX_VALUES: usize = 40;
@@ -18,7 +18,7 @@ const MAX_CHARS: usize = 200;
 
 /// Statistics about one column, mostly numbers of cells.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ColumnProfile {
+pub(in crate::template::infer) struct ColumnProfile {
     /// Number of rows of the sample.
     pub rows: usize,
     pub filled: usize,
@@ -160,47 +160,47 @@ impl ColumnProfile {
     }
 
     /// Returns `count` as a fraction of the filled cells.
-    pub(super) fn share(&self, count: usize) -> f64 {
+    pub(in crate::template::infer) fn share(&self, count: usize) -> f64 {
         share(count, self.filled)
     }
 
     /// Returns the fraction of rows with a value.
-    pub(super) fn fill(&self) -> f64 {
+    pub(in crate::template::infer) fn fill(&self) -> f64 {
         share(self.filled, self.rows)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::template::infer) fn is_empty(&self) -> bool {
         self.filled == 0 && self.rows > 0
     }
 
     /// Returns the average length of the values in characters.
-    pub(super) fn average_chars(&self) -> f64 {
+    pub(in crate::template::infer) fn average_chars(&self) -> f64 {
         share(self.chars, self.filled)
     }
 
     /// Whether nearly all values are numbers.
-    pub(super) fn is_numeric(&self) -> bool {
+    pub(in crate::template::infer) fn is_numeric(&self) -> bool {
         self.filled > 0 && self.share(self.numbers) >= 0.8
     }
 
     /// Whether equal values are always on consecutive rows, and some values are on several.
-    pub(super) fn is_grouped(&self) -> bool {
+    pub(in crate::template::infer) fn is_grouped(&self) -> bool {
         self.distinct > 1 && self.repeats > 0 && self.runs == self.distinct
     }
 
     /// Returns all distinct values if there are at most `max`.
-    pub(super) fn few_values(&self, max: usize) -> Option<&[(String, usize)]> {
+    pub(in crate::template::infer) fn few_values(&self, max: usize) -> Option<&[(String, usize)]> {
         (self.distinct <= max && self.distinct == self.values.len()).then_some(self.values.as_slice())
     }
 
     /// Whether all values are words such as yes and no.
-    pub(super) fn is_yes_no(&self) -> bool {
+    pub(in crate::template::infer) fn is_yes_no(&self) -> bool {
         let is_known = |(value, _): &(String, usize)| boolean::parse(value).is_some();
         self.distinct > 0 && self.few_values(4).is_some_and(|values| values.iter().all(is_known))
     }
 
     /// Whether this column has the larger number on most rows; `None` if no row has different numbers in both.
-    pub(super) fn is_larger_than(&self, other: &ColumnProfile) -> Option<bool> {
+    pub(in crate::template::infer) fn is_larger_than(&self, other: &ColumnProfile) -> Option<bool> {
         let pairs = self.amounts.iter().zip(&other.amounts).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
         let (larger, smaller) =
             pairs.fold((0, 0), |(larger, smaller), (a, b)| (larger + usize::from(a > b), smaller + usize::from(a < b)));

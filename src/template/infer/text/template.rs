@@ -1,21 +1,21 @@
 //! Writes a proposal as a template with comments for the reader.
 
-use super::super::load::VERSION;
-use super::super::model::Place;
-use super::context::Context;
-use super::fill_down::FillDownProposal;
-use super::previous_templates::{PreviousTemplate, Step};
-use super::proposal::{Confidence, FieldProposal, GroupProposal, MissingField, ProposedSource, SkipProposal};
-use super::sample::Sample;
-use super::toml_text::{column, constant, is_invisible, key, quoted};
-use super::unpivot::UnpivotProposal;
+use super::super::context::Context;
+use super::super::previous_templates::{PreviousTemplate, Step};
+use super::super::proposal::{Confidence, FieldProposal, GroupProposal, MissingField, ProposedSource, SkipProposal};
+use super::super::record_layout::fill_down::FillDownProposal;
+use super::super::record_layout::unpivot::UnpivotProposal;
+use super::super::sample::Sample;
+use super::super::toml_text::{column, constant, is_invisible, key, quoted};
 use crate::records::RecordKind;
+use crate::template::load::VERSION;
+use crate::template::model::Place;
 
 /// Comments are wrapped at this column.
 const MAX_WIDTH: usize = 110;
 
 /// All parts of a template.
-pub(super) struct TemplateText<'a> {
+pub(in crate::template::infer) struct TemplateText<'a> {
     pub kind: RecordKind,
     pub context: &'a Context,
     pub sample: &'a Sample,
@@ -37,7 +37,7 @@ pub(super) struct TemplateText<'a> {
 
 impl TemplateText<'_> {
     /// Returns the template with `header_row`, or with `header = "auto"`. Each line ends with a newline.
-    pub(super) fn to_toml(&self, header_row: Option<u64>) -> String {
+    pub(in crate::template::infer) fn to_toml(&self, header_row: Option<u64>) -> String {
         let mut out = Writer(String::new());
         self.introduction(&mut out);
         self.sheet(&mut out, header_row);

@@ -1,10 +1,10 @@
 //! Columns with values in only the first of several rows, such as the name of a product above its variants.
 
-use super::sample::{Column, Sample};
+use super::super::sample::{Column, Sample};
 
 /// Columns to fill from above.
 #[derive(Clone, Debug)]
-pub(super) struct FillDownProposal<'a> {
+pub(in crate::template::infer) struct FillDownProposal<'a> {
     pub columns: Vec<&'a Column>,
     /// The column with the same value in all rows of a product.
     pub within: Option<&'a Column>,
@@ -14,7 +14,7 @@ pub(super) struct FillDownProposal<'a> {
 
 /// Proposes to fill blank names, and the other columns of the record with blanks in the same rows. Every record has an
 /// `identifier`.
-pub(super) fn propose<'a>(
+pub(in crate::template::infer) fn propose<'a>(
     sample: &'a Sample,
     identifier: &Column,
     name: &'a Column,

@@ -4,13 +4,12 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::model::{ColumnName, Place};
-use super::super::value::date::DateFormat;
-use super::column_profile::ColumnProfile;
-use super::proposal::{Confidence, FieldProposal, ProposedSource};
-use super::sample::{Column, Sample};
-use super::toml_text::{column, quoted};
+use super::super::proposal::{Confidence, FieldProposal, ProposedSource};
+use super::super::sample::{Column, ColumnProfile, Sample};
+use super::super::toml_text::{column, quoted};
 use crate::records::{Field, RecordKind};
+use crate::template::model::{ColumnName, Place};
+use crate::template::value::date::DateFormat;
 
 /// Fewer columns may have such names by chance.
 const MIN_COLUMNS: usize = 3;
@@ -41,7 +40,7 @@ enum Headers {
 }
 
 /// The columns to unpivot, with the names for fields.
-pub(super) struct UnpivotProposal<'a> {
+pub(in crate::template::infer) struct UnpivotProposal<'a> {
     pub columns: Vec<&'a Column>,
     pub header_as: &'static str,
     pub value_as: &'static str,
@@ -49,7 +48,7 @@ pub(super) struct UnpivotProposal<'a> {
 
 /// Proposes a separate record for each size or month, and changes the fields accordingly. All these proposals are guesses that
 /// must be confirmed. Fields with another column for their value stay unchanged.
-pub(super) fn propose<'a>(
+pub(in crate::template::infer) fn propose<'a>(
     kind: RecordKind,
     sample: &'a Sample,
     fields: &mut Vec<FieldProposal>,

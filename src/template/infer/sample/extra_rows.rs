@@ -1,14 +1,14 @@
 //! Rows that are not records: totals, and repeated header rows.
 
-use super::super::words::total_rows::starts_with_total;
 use crate::sheet::Row;
+use crate::template::words::total_rows::starts_with_total;
 
 /// Minimum share of filled cells in the other rows, to make a blank cell unusual.
 const USUALLY_FILLED: f64 = 0.8;
 
 /// The rows removed from a sample.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ExtraRows {
+pub(in crate::template::infer) struct ExtraRows {
     /// The distinct labels of totals, each with its zero-based column.
     pub totals: Vec<(usize, String)>,
     /// Number of repeated rows of headers.

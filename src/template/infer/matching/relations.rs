@@ -1,7 +1,6 @@
 //! Relations between columns: totals of a line, and amounts of a whole record.
 
-use super::column_profile::ColumnProfile;
-use super::sample::Column;
+use super::super::sample::{Column, ColumnProfile};
 
 /// Maximum number of columns of amounts to compare with each other.
 const MAX_AMOUNTS: usize = 40;

@@ -1,12 +1,12 @@
 //! The fields of a kind of record, for assigning columns.
 
-use super::super::model::Place;
-use super::super::words::{FieldWords, ValueKind, vocabulary};
-use super::header_match::{FieldNames, Header};
+use super::name_match::{FieldNames, Header};
 use crate::records::{Field, RecordKind};
+use crate::template::model::Place;
+use crate::template::words::{FieldWords, ValueKind, vocabulary};
 
 /// A field, or the number of a group of rows.
-pub(super) struct Slot {
+pub(in crate::template::infer) struct Slot {
     /// Position in [`Slots`].
     pub index: usize,
     /// `None` for the number of a group.
@@ -21,13 +21,13 @@ pub(super) struct Slot {
 }
 
 /// All slots of a kind of record, in the order of the API.
-pub(super) struct Slots {
+pub(in crate::template::infer) struct Slots {
     pub kind: RecordKind,
     slots: Vec<Slot>,
 }
 
 impl Slots {
-    pub(super) fn new(kind: RecordKind) -> Slots {
+    pub(in crate::template::infer) fn new(kind: RecordKind) -> Slots {
         let (input, kind_words) = (kind.input(), vocabulary().kind(kind));
         let slot = |field: Option<&'static Field>, place, words: &'static FieldWords| Slot {
             index: 0,
@@ -58,29 +58,29 @@ impl Slots {
         Slots { kind, slots }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Slot> {
+    pub(in crate::template::infer) fn iter(&self) -> impl Iterator<Item = &Slot> {
         self.slots.iter()
     }
 
     /// Returns the slot of a field.
-    pub(super) fn find(&self, place: Place, field: &str) -> Option<&Slot> {
+    pub(in crate::template::infer) fn find(&self, place: Place, field: &str) -> Option<&Slot> {
         self.slots.iter().find(|slot| slot.place == place && slot.field.is_some_and(|known| known.name == field))
     }
 
     /// Returns the slot of the group number, for kinds without a field for it.
-    pub(super) fn group(&self) -> Option<&Slot> {
+    pub(in crate::template::infer) fn group(&self) -> Option<&Slot> {
         self.slots.iter().find(|slot| slot.field.is_none())
     }
 
     /// Counts the fields with an unmistakable name in a row of headers.
-    pub(super) fn count_named(&self, headers: &[Header]) -> usize {
+    pub(in crate::template::infer) fn count_named(&self, headers: &[Header]) -> usize {
         let is_named = |slot: &&Slot| headers.iter().any(|header| slot.names.has_unmistakable(header));
         self.slots.iter().filter(is_named).count()
     }
 }
 
 impl Slot {
-    pub(super) fn is_field(&self, name: &str) -> bool {
+    pub(in crate::template::infer) fn is_field(&self, name: &str) -> bool {
         self.field.is_some_and(|field| field.name == name)
     }
 }

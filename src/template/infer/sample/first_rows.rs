@@ -1,14 +1,13 @@
 //! The first rows of a sheet: finds the row of headers, and describes each column.
 
-use super::super::bind::{RESERVED_PREFIX, report_header};
-use super::super::model::ColumnName;
+use super::super::headers::{Header, Slots};
 use super::column_profile::ColumnProfile;
 use super::extra_rows::ExtraRows;
-use super::header_match::Header;
-use super::slots::Slots;
 use crate::records::RecordKind;
 use crate::sheet::read::header::{TOP, detect_header, without_mark};
 use crate::sheet::{Row, column_letters};
+use crate::template::bind::{RESERVED_PREFIX, report_header};
+use crate::template::model::ColumnName;
 
 /// Maximum number of data rows to read.
 const MAX_ROWS: usize = 500;
@@ -21,25 +20,25 @@ const MAX_HEADER_BYTES: usize = 60;
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// Row number for binding a template; `None` for an empty sheet.
-    pub(super) header_row: Option<u64>,
+    pub(in crate::template::infer) header_row: Option<u64>,
     /// Whether the row contains headers; otherwise it is the first row of data.
-    pub(super) has_header: bool,
-    pub(super) columns: Vec<Column>,
+    pub(in crate::template::infer) has_header: bool,
+    pub(in crate::template::infer) columns: Vec<Column>,
     /// Number of columns beyond the maximum.
-    pub(super) ignored_columns: usize,
+    pub(in crate::template::infer) ignored_columns: usize,
     /// Texts above the header row.
-    pub(super) titles: Vec<String>,
+    pub(in crate::template::infer) titles: Vec<String>,
     /// Data rows.
-    pub(super) rows: Vec<Row>,
+    pub(in crate::template::infer) rows: Vec<Row>,
     /// Rows that are not records.
-    pub(super) extra: ExtraRows,
+    pub(in crate::template::infer) extra: ExtraRows,
     /// The first rows of the sheet, for binding a template.
-    pub(super) top: Vec<Row>,
+    pub(in crate::template::infer) top: Vec<Row>,
 }
 
 /// A column of the sample.
 #[derive(Clone, Debug)]
-pub(super) struct Column {
+pub(in crate::template::infer) struct Column {
     pub index: usize,
     /// Header, or letters without a header.
     pub label: String,
