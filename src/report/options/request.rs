@@ -2,18 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
+use super::choices::Choices;
 use super::csv_form::CsvForm;
-use super::workbook::choices::Choices;
 use crate::ledger::RecordState;
 use crate::sheet::ReportWords;
 use crate::sheet::write::Existing;
 
 /// The meaning of a check's pending records, for people.
-pub(super) const READY_TO_SEND: &str = "valid and ready to send";
+pub(in crate::report) const READY_TO_SEND: &str = "valid and ready to send";
 /// The meaning of accepted records in a rehearsal.
-pub(super) const ACCEPTED_IN_REHEARSAL: &str = "accepted in the rehearsal, and not sent to a service";
+pub(in crate::report) const ACCEPTED_IN_REHEARSAL: &str = "accepted in the rehearsal, and not sent to a service";
 /// The service of a rehearsal, for people.
-pub(super) const IN_REHEARSAL: &str = "a temporary one on this machine";
+pub(in crate::report) const IN_REHEARSAL: &str = "a temporary one on this machine";
 
 /// A report to be written.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +105,7 @@ impl RowFilter {
         }
     }
 
-    pub(super) fn name(self) -> &'static str {
+    pub(in crate::report) fn name(self) -> &'static str {
         match self {
             RowFilter::All => "all",
             RowFilter::Problems => "problems",
@@ -115,7 +115,7 @@ impl RowFilter {
     }
 
     /// Whether to include a row of a record in `state`. Records of a check are pending if they are valid.
-    pub(super) fn includes(self, state: RecordState, is_check: bool, is_warned: bool) -> bool {
+    pub(in crate::report) fn includes(self, state: RecordState, is_check: bool, is_warned: bool) -> bool {
         match self {
             RowFilter::All => true,
             RowFilter::Problems => is_warned || state.is_problem() && !(is_check && state == RecordState::Pending),

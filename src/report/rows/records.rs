@@ -9,7 +9,7 @@ const MAX_BLOCKS: u32 = 8;
 
 /// A record of a run and its outcome.
 #[derive(Clone, Debug)]
-pub(super) struct RecordResult {
+pub(in crate::report) struct RecordResult {
     /// The stored outcome, or an outcome derived from the plan.
     pub outcome: Outcome,
     /// Identifies the record in the service.
@@ -61,12 +61,12 @@ impl RecordResult {
     }
 
     /// Returns the number of requests, or `None` for 0.
-    pub(super) fn attempts(&self) -> Option<u32> {
+    pub(in crate::report) fn attempts(&self) -> Option<u32> {
         (self.outcome.attempts > 0).then_some(self.outcome.attempts)
     }
 
     /// Returns the key and ids of the record. Messages of the service may quote these.
-    pub(super) fn names(&self) -> Vec<&str> {
+    pub(in crate::report) fn names(&self) -> Vec<&str> {
         let Outcome { service_id, ctx_id, job_id, .. } = &self.outcome;
         [&self.key, service_id, ctx_id, job_id].into_iter().flatten().map(String::as_str).collect()
     }
@@ -90,7 +90,7 @@ fn severity(state: RecordState) -> usize {
 ///
 /// # Errors
 /// [`ledger::Error::Corrupt`] if a record does not exist.
-pub(super) async fn load(
+pub(in crate::report) async fn load(
     ledger: &Ledger,
     run: RunId,
     seqs: &BTreeSet<Seq>,

@@ -6,33 +6,13 @@
 use rust_xlsxwriter::{DataValidation, DataValidationErrorStyle, Formula, Workbook, Worksheet, XlsxError};
 
 use crate::language::Language;
+use crate::report::options::Choices;
 use crate::sheet::column_letters;
 use crate::sheet::write::xlsx::text::cut;
 
-/// Maximum length of a drop-down list. Columns with more values get no list.
-pub const MAX_CHOICES: usize = 10_000;
 /// The question about a typed value.
 const NOT_LISTED: &str = "Not in the list";
 const KEEP_IT: &str = "The template does not list this value, so the row may be refused. Keep it?";
-
-/// The known values of a column.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choices {
-    /// Zero-based column.
-    pub column: usize,
-    /// Total number of values.
-    pub count: usize,
-    /// Values in display order; empty if there are more than [`MAX_CHOICES`].
-    pub values: Vec<String>,
-    /// No other value is valid. The program then asks for confirmation of other values.
-    pub is_closed: bool,
-}
-
-impl Choices {
-    fn is_shown(&self, columns: usize) -> bool {
-        !self.values.is_empty() && self.values.len() <= MAX_CHOICES && self.column < columns
-    }
-}
 
 /// Adds drop-downs to the rows of `sheet` up to `last_row`. The values are on the sheet `lists`.
 pub(super) fn add_drop_downs(

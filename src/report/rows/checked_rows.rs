@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::error::Error;
-use super::model::RowFilter;
+use super::super::error::Error;
+use super::super::options::RowFilter;
 use super::row::{Fault, ReportRow, Subject, each_row};
 use crate::ledger::{Ledger, RecordState, Run};
 use crate::sheet::{ReportWords, column_letters};

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::error::Error;
-use super::model::RowFilter;
+use super::super::error::Error;
+use super::super::options::RowFilter;
 use super::records::RecordResult;
 use super::supplier::{INTERNAL_COLUMNS, Supplier};
 use super::translator::Translator;
@@ -35,15 +35,15 @@ pub const COLUMNS: [&str; 12] = [
 /// Number of columns in front of the sheet's columns.
 pub const COLUMNS_IN_FRONT: usize = 3;
 /// Indexes into [`COLUMNS`].
-pub(super) const STATUS: usize = 0;
-pub(super) const ERRORS: usize = 1;
-pub(super) const WARNINGS: usize = 2;
+pub(in crate::report) const STATUS: usize = 0;
+pub(in crate::report) const ERRORS: usize = 1;
+pub(in crate::report) const WARNINGS: usize = 2;
 
 /// Present only if the run read several sheets.
 const SHEET: &str = "sheet";
 
 /// The run of a report, reduced to the data that the readers may see.
-pub(super) struct Subject<'a> {
+pub(in crate::report) struct Subject<'a> {
     pub run: Cow<'a, Run>,
     /// Identifies the run in the report.
     token: String,
@@ -54,7 +54,7 @@ pub(super) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    pub(super) fn new(run: &'a Run, is_for_supplier: bool, words: &'a ReportWords) -> Subject<'a> {
+    pub(in crate::report) fn new(run: &'a Run, is_for_supplier: bool, words: &'a ReportWords) -> Subject<'a> {
         // Checks and rehearsals are not stored in the ledger, so their number could belong to another run.
         let token = match run.about.command {
             RunCommand::Check => String::new(),
@@ -74,7 +74,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Returns the titles of all columns.
-    pub(super) fn header(&self) -> Vec<String> {
+    pub(in crate::report) fn header(&self) -> Vec<String> {
         let mut ours: Vec<String> = report_columns(&self.run, self.supplier.is_some())
             .into_iter()
             .map(|title| self.words.title(&title).to_owned())
@@ -85,7 +85,7 @@ impl<'a> Subject<'a> {
 }
 
 /// A row of the sheet and its outcome.
-pub(super) struct ReportRow<'a> {
+pub(in crate::report) struct ReportRow<'a> {
     pub run: &'a Run,
     pub source: &'a SourceRow,
     /// The original cells, padded to the length of the header.
@@ -103,7 +103,7 @@ pub(super) struct ReportRow<'a> {
 }
 
 /// A problem or a warning, prepared for the report.
-pub(super) struct Fault<'a> {
+pub(in crate::report) struct Fault<'a> {
     pub problem: &'a Problem,
     /// Zero-based original column.
     pub column: Option<usize>,
@@ -112,7 +112,7 @@ pub(super) struct Fault<'a> {
 }
 
 /// The texts of a row in the added columns.
-pub(super) struct Texts<'a> {
+pub(in crate::report) struct Texts<'a> {
     /// All problems.
     pub errors: String,
     /// All warnings.
@@ -124,14 +124,14 @@ pub(super) struct Texts<'a> {
 }
 
 /// Returns the English titles of the added columns.
-pub(super) fn report_columns(run: &Run, is_for_supplier: bool) -> Vec<String> {
+pub(in crate::report) fn report_columns(run: &Run, is_for_supplier: bool) -> Vec<String> {
     let names = COLUMNS.iter().filter(|name| run.about.reads_several_sheets() || **name != SHEET);
     let names = names.filter(|name| !is_for_supplier || !INTERNAL_COLUMNS.contains(name));
     names.map(|name| format!("{RESERVED_PREFIX}{name}")).collect()
 }
 
 /// Calls `take` for each included row, in sheet order, and returns the number of rows.
-pub(super) async fn each_row(
+pub(in crate::report) async fn each_row(
     ledger: &Ledger,
     subject: &Subject<'_>,
     filter: RowFilter,
@@ -175,13 +175,13 @@ pub(super) async fn each_row(
 
 impl ReportRow<'_> {
     /// Returns true for the first row of a record. Problems of the whole record are counted there.
-    pub(super) fn is_first(&self) -> bool {
+    pub(in crate::report) fn is_first(&self) -> bool {
         let is_its_sheet = self.source.sheet == self.record.sheet;
         is_its_sheet && self.record.rows.first().is_none_or(|first| *first == self.source.number)
     }
 
     /// Returns all problems in one text.
-    pub(super) fn errors(&self) -> String {
+    pub(in crate::report) fn errors(&self) -> String {
         if self.record.outcome.problems.is_empty() {
             return String::new();
         }
@@ -193,7 +193,7 @@ impl ReportRow<'_> {
     }
 
     /// Returns the texts of the row for the added columns.
-    pub(super) fn texts(&self) -> Texts<'_> {
+    pub(in crate::report) fn texts(&self) -> Texts<'_> {
         let faults = || self.faults.iter().chain(&self.warnings);
         let mut fields: Vec<&str> =
             faults().map(|fault| fault.problem.field.as_str()).filter(|field| !field.is_empty()).collect();
@@ -207,7 +207,7 @@ impl ReportRow<'_> {
     }
 
     /// Returns the cells of all columns.
-    pub(super) fn report_cells<'b>(&'b self, texts: &'b Texts<'_>) -> impl Iterator<Item = Cell<'b>> {
+    pub(in crate::report) fn report_cells<'b>(&'b self, texts: &'b Texts<'_>) -> impl Iterator<Item = Cell<'b>> {
         let number = |number: Option<f64>| number.map_or(Cell::Blank, Cell::Number);
         let record = self.record;
         let [service_id, ctx_id, job_id] = &texts.ids;
@@ -232,7 +232,7 @@ impl ReportRow<'_> {
 
 /// Returns the name of a state. Rows sent in a rehearsal have a different name, because an upload of the report skips rows with
 /// the state `sent`.
-pub(super) fn state_name(run: &Run, state: RecordState) -> &'static str {
+pub(in crate::report) fn state_name(run: &Run, state: RecordState) -> &'static str {
     match state {
         RecordState::Sent | RecordState::Unknown if run.about.command == RunCommand::Rehearse => "rehearsed",
         state => state.name(),
@@ -250,13 +250,13 @@ fn is_of_row(problem: &Problem, source: &SourceRow) -> bool {
 }
 
 /// Returns the column of a problem, or else the source column of its field.
-pub(super) fn column_of(problem: &Problem, run: &Run) -> Option<usize> {
+pub(in crate::report) fn column_of(problem: &Problem, run: &Run) -> Option<usize> {
     let by_field = || run.about.columns.iter().find(|(field, _)| *field == problem.field).map(|(_, column)| *column);
     problem.column.or_else(by_field)
 }
 
 /// Names the place of a problem: the title or letters of its column, or else its field.
-pub(super) fn place_of(problem: &Problem, run: &Run, language: Language) -> String {
+pub(in crate::report) fn place_of(problem: &Problem, run: &Run, language: Language) -> String {
     let column = column_of(problem, run);
     let header = column.and_then(|column| run.about.header.get(column)).filter(|header| !header.is_empty());
     match (header, column) {
@@ -267,7 +267,7 @@ pub(super) fn place_of(problem: &Problem, run: &Run, language: Language) -> Stri
 }
 
 /// Shortens a value for use within a message.
-pub(super) fn shortened(value: &str) -> Cow<'_, str> {
+pub(in crate::report) fn shortened(value: &str) -> Cow<'_, str> {
     match value.char_indices().nth(MAX_VALUE) {
         Some((end, _)) => Cow::Owned(format!("{}…", &value[..end])),
         None => Cow::Borrowed(value),

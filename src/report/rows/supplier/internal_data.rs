@@ -3,13 +3,14 @@
 
 use std::path::Path;
 
-use super::records::RecordResult;
+use super::super::records::RecordResult;
 use super::service_words::ServiceWords;
 use crate::ledger::{FROM_SERVICE, Outcome, Problem, Run};
 use crate::sheet::Row;
 
 /// The added columns hidden from a supplier.
-pub(super) const INTERNAL_COLUMNS: [&str; 5] = ["service_id", "ctx_id", "job_id", "http_status", "attempts"];
+pub(in crate::report::rows) const INTERNAL_COLUMNS: [&str; 5] =
+    ["service_id", "ctx_id", "job_id", "http_status", "attempts"];
 const ASK: &str = "correct it, or ask whoever sent you this file";
 
 /// The codes of problems whose messages reveal nothing but the sheet and the template's rules for its columns.
@@ -79,18 +80,18 @@ const OF_SHEET: [&str; 62] = [
 ];
 
 /// Hides internal data of a run.
-pub(super) struct Supplier {
+pub(in crate::report::rows) struct Supplier {
     words: ServiceWords,
 }
 
 impl Supplier {
-    pub(super) fn of(run: &Run) -> Supplier {
+    pub(in crate::report::rows) fn of(run: &Run) -> Supplier {
         let about = &run.about;
         Supplier { words: ServiceWords::new(&about.base_url, &about.workspace, about.record.input()) }
     }
 
     /// Returns the run without internal data.
-    pub(super) fn run(&self, run: &Run) -> Run {
+    pub(in crate::report::rows) fn run(&self, run: &Run) -> Run {
         let mut run = run.clone();
         let about = &mut run.about;
         let file = about.file.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -104,7 +105,7 @@ impl Supplier {
     }
 
     /// Returns the result of a record without internal data, for its row `cells`.
-    pub(super) fn record(&self, record: &RecordResult, cells: &Row) -> RecordResult {
+    pub(in crate::report::rows) fn record(&self, record: &RecordResult, cells: &Row) -> RecordResult {
         let problems =
             record.outcome.problems.iter().map(|problem| self.problem(problem, &record.outcome, cells)).collect();
         let (service_id, ctx_id, job_id) = (None, None, None);
