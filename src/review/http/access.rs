@@ -18,7 +18,7 @@ const SECRET: usize = 32;
 const COOKIE: &str = "sheetport_review";
 
 /// The secrets of the page.
-pub(super) struct Access {
+pub(in crate::review) struct Access {
     hosts: OwnHosts,
     /// Cookies do not tell ports apart.
     cookie_name: String,
@@ -32,7 +32,7 @@ impl Access {
     ///
     /// # Errors
     /// If the system has no random numbers.
-    pub(super) fn new(address: SocketAddr) -> std::io::Result<Access> {
+    pub(in crate::review) fn new(address: SocketAddr) -> std::io::Result<Access> {
         Ok(Access {
             hosts: OwnHosts::new(&[address], &[]),
             cookie_name: format!("{COOKIE}_{}", address.port()),
@@ -42,12 +42,12 @@ impl Access {
     }
 
     /// Returns the token of the address.
-    pub(super) fn token(&self) -> String {
+    pub(in crate::review) fn token(&self) -> String {
         self.token.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
     }
 
     /// Exchanges the token of the address for the cookie, once. Returns the header with the cookie.
-    pub(super) fn exchange(&self, token: &str) -> Option<String> {
+    pub(in crate::review) fn exchange(&self, token: &str) -> Option<String> {
         let mut known = self.token.lock().unwrap_or_else(PoisonError::into_inner);
         if !known.as_deref().is_some_and(|known| is_same(known, token)) {
             return None;
@@ -65,7 +65,11 @@ impl Access {
 }
 
 /// Refuses requests to other hosts and from other pages.
-pub(super) async fn require_own_page(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
+pub(in crate::review) async fn require_own_page(
+    State(access): State<Arc<Access>>,
+    request: Request,
+    next: Next,
+) -> Response {
     if access.hosts.refusal(&request).is_some() {
         return Failure::new(StatusCode::MISDIRECTED_REQUEST, "this is not the address of the page").into_response();
     }
@@ -76,7 +80,11 @@ pub(super) async fn require_own_page(State(access): State<Arc<Access>>, request:
 }
 
 /// Refuses requests without the cookie.
-pub(super) async fn require_cookie(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
+pub(in crate::review) async fn require_cookie(
+    State(access): State<Arc<Access>>,
+    request: Request,
+    next: Next,
+) -> Response {
     match access.is_known(request.headers()) {
         true => next.run(request).await,
         false => {

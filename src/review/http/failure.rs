@@ -9,30 +9,30 @@ use crate::operations;
 
 /// Why a request can't be fulfilled, in words for people.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(in crate::review) struct Failure {
     status: StatusCode,
     message: String,
     hint: Option<String>,
 }
 
 impl Failure {
-    pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Failure {
+    pub(in crate::review) fn new(status: StatusCode, message: impl Into<String>) -> Failure {
         Failure { status, message: message.into(), hint: None }
     }
 
-    pub(super) fn not_found(message: &str) -> Failure {
+    pub(in crate::review) fn not_found(message: &str) -> Failure {
         Failure::new(StatusCode::NOT_FOUND, message)
     }
 
-    pub(super) fn message(&self) -> &str {
+    pub(in crate::review) fn message(&self) -> &str {
         &self.message
     }
 
-    pub(super) fn hint(&self) -> Option<&str> {
+    pub(in crate::review) fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 
-    pub(super) fn bad_request(message: impl Into<String>) -> Failure {
+    pub(in crate::review) fn bad_request(message: impl Into<String>) -> Failure {
         Failure::new(StatusCode::BAD_REQUEST, message)
     }
 }

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::view::{counts, cut, group};
+use super::file::{counts, cut, group};
 use crate::ledger::{Accounting, Run, UnknownRecord};
 use crate::operations::review::RunResult;
 use crate::operations::{ListedRun, RunStatus};
 
 /// Describes a run in the list.
-pub(super) fn listed(listed: &ListedRun) -> Value {
+pub(in crate::review) fn listed(listed: &ListedRun) -> Value {
     match listed {
         ListedRun::Known(run, accounting) => about(run, accounting),
         ListedRun::Damaged { run, what } => json!({"run": run, "state": RunStatus::Damaged.name(), "damage": what}),
@@ -35,7 +35,7 @@ fn about(run: &Run, accounting: &Accounting) -> Value {
 }
 
 /// Describes a run, with its result in the same form as at the end of a run under way.
-pub(super) fn result(result: &RunResult) -> Value {
+pub(in crate::review) fn result(result: &RunResult) -> Value {
     let RunResult { run, accounting, refused, retried_by, next } = result;
     let mut value = about(run, accounting);
     let refused: Vec<Value> = refused.groups().into_iter().map(group).collect();
@@ -55,7 +55,7 @@ pub(super) fn result(result: &RunResult) -> Value {
 }
 
 /// Describes a record with an unknown outcome.
-pub(super) fn unknown(record: &UnknownRecord) -> Value {
+pub(in crate::review) fn unknown(record: &UnknownRecord) -> Value {
     let problem = record.outcome.problems.first();
     json!({
         "seq": record.seq,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::runtime::Handle;
 
-use super::failure::Failure;
+use super::super::http::Failure;
 use super::memory::{Made, Remembered};
 use super::progress::{Comparing, Sending};
 use crate::ledger::{Edit, RunId};
@@ -26,7 +26,7 @@ use crate::upload::{Edits, Source};
 const TEMPLATES: &str = "templates";
 
 /// A file under review. Several tabs may call all methods at the same time.
-pub(super) struct Session {
+pub(in crate::review) struct Session {
     pub file: Arc<InputFile>,
     /// Never locked while waiting for the ledger: its server may hang.
     state: Mutex<State>,
@@ -45,7 +45,7 @@ pub(super) struct Session {
 
 /// The choices and changes people have made.
 #[derive(Clone)]
-pub(super) struct State {
+pub(in crate::review) struct State {
     pub reading: Reading,
     pub sheet: Arc<OpenSheet>,
     pub draft: Draft,
@@ -54,11 +54,11 @@ pub(super) struct State {
     /// Where the template was saved for this file, to be written again after further changes.
     pub saved_at: Option<PathBuf>,
     /// The last fix of many rows, as a candidate for the template.
-    pub made: Option<Made>,
+    pub(super) made: Option<Made>,
     /// A fix that the template has learned, until it is undone.
-    pub remembered: Option<Remembered>,
+    pub(super) remembered: Option<Remembered>,
     /// A remembered fix removed from the template by undo, for redo.
-    pub forgotten: Option<Remembered>,
+    pub(super) forgotten: Option<Remembered>,
     /// Shared with responses under way, like all large values.
     pub log: Arc<EditLog>,
     /// The column of each field; dropped when the template changes.
@@ -81,14 +81,14 @@ pub(super) struct State {
 }
 
 /// The result of reading the header with the template.
-pub(super) struct Columns {
+pub(in crate::review) struct Columns {
     pub mapping: Mapping,
     pub mistakes: Vec<TemplateMistake>,
 }
 
 impl Session {
     /// Opens a file, and finds or proposes a template. `who` names the person editing.
-    pub(super) fn open(context: &Context, file: InputFile, who: &str) -> Result<Session, Failure> {
+    pub(in crate::review) fn open(context: &Context, file: InputFile, who: &str) -> Result<Session, Failure> {
         let file = Arc::new(file);
         let save_as = save_as(context, &file);
         let reading = Reading::default();
@@ -108,25 +108,25 @@ impl Session {
         Ok(session)
     }
 
-    pub(super) fn is_sending(&self) -> bool {
+    pub(in crate::review) fn is_sending(&self) -> bool {
         self.sending.is_running()
     }
 
     /// Claims the task of watching for edits by other people. Returns `false` if another connection does so already.
-    pub(super) fn begin_watching(&self) -> bool {
+    pub(in crate::review) fn begin_watching(&self) -> bool {
         !self.is_watched.swap(true, Ordering::SeqCst)
     }
 
-    pub(super) fn end_watching(&self) {
+    pub(in crate::review) fn end_watching(&self) {
         self.is_watched.store(false, Ordering::SeqCst);
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(in crate::review) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads the file with other options, and finds or proposes a template again.
-    pub(super) fn change_reading(&self, context: &Context, reading: Reading) -> Result<(), Failure> {
+    pub(in crate::review) fn change_reading(&self, context: &Context, reading: Reading) -> Result<(), Failure> {
         let known = self.state().clone();
         let record = (reading.header_row != known.reading.header_row).then_some(known.draft.record);
         let mut state = open_state(context, &self.file, (reading, record), known.log, &self.save_as)?;
@@ -139,7 +139,7 @@ impl Session {
     }
 
     /// Proposes a template for another kind of record.
-    pub(super) fn change_kind(&self, context: &Context, record: RecordKind) -> Result<(), Failure> {
+    pub(in crate::review) fn change_kind(&self, context: &Context, record: RecordKind) -> Result<(), Failure> {
         let reading = self.state().reading.clone();
         let proposal = propose(context, (&self.file, &reading), Some(record), &self.save_as, &|_| {});
         let draft = Handle::current().block_on(proposal)?;
@@ -150,11 +150,11 @@ impl Session {
     }
 
     /// Changes the template by a click.
-    pub(super) fn change_template(&self, change: &TemplateEdit) -> Result<(), Failure> {
+    pub(in crate::review) fn change_template(&self, change: &TemplateEdit) -> Result<(), Failure> {
         self.change_draft(|draft| draft.edit(change))
     }
 
-    pub(super) fn set_template(&self, text: String) -> Result<(), Failure> {
+    pub(in crate::review) fn set_template(&self, text: String) -> Result<(), Failure> {
         self.change_draft(|draft| {
             draft.set_text(text);
             Ok(())
@@ -177,7 +177,7 @@ impl Session {
     }
 
     /// Returns the columns of the fields and the mistakes in the template.
-    pub(super) fn columns(&self) -> Arc<Columns> {
+    pub(in crate::review) fn columns(&self) -> Arc<Columns> {
         let state = self.state().clone();
         if let Some(columns) = state.columns {
             return columns;
@@ -203,7 +203,7 @@ impl Session {
 
     /// Checks the current revision of the sheet, unless this was done. `is_full` reads all rows even if the changed rows were
     /// checked alone.
-    pub(super) fn check(&self, context: &Context, is_full: bool) -> Result<(), Failure> {
+    pub(in crate::review) fn check(&self, context: &Context, is_full: bool) -> Result<(), Failure> {
         let _one = self.checking.lock().unwrap_or_else(PoisonError::into_inner);
         let state = self.state().clone();
         let checked = if is_full { state.fully_checked } else { state.checked_revision };
@@ -250,7 +250,7 @@ impl Session {
 
     /// Takes the edits that other people have stored meanwhile, then stores the edits that `change` returns. Returns the problems
     /// of the changed rows, if these rows could be checked alone.
-    pub(super) fn change_edits(
+    pub(in crate::review) fn change_edits(
         &self,
         context: &Context,
         change: impl FnOnce(&mut EditLog) -> Vec<Edit>,
@@ -272,7 +272,7 @@ impl Session {
     }
 
     /// Takes what other people have edited meanwhile, and tells the pages.
-    pub(super) fn take_edits_of_others(&self, context: &Context) -> Result<(), Failure> {
+    pub(in crate::review) fn take_edits_of_others(&self, context: &Context) -> Result<(), Failure> {
         // The thread that holds the lock stores an edit, and takes the edits of others too.
         let Ok(mut store) = self.store.try_lock() else { return Ok(()) };
         let known = self.state().log.count();
@@ -296,7 +296,7 @@ impl Session {
     }
 
     /// Invalidates the last check after an outside change, such as a run. Returns the new revision.
-    pub(super) fn expire(&self) -> u64 {
+    pub(in crate::review) fn expire(&self) -> u64 {
         self.comparing.expire();
         let mut state = self.state();
         state.revision += 1;
@@ -304,7 +304,7 @@ impl Session {
     }
 
     /// Saves the template unless it is saved or built in. Returns the name to use with `-t`.
-    pub(super) fn save_template(&self, context: &Context) -> Result<String, Failure> {
+    pub(in crate::review) fn save_template(&self, context: &Context) -> Result<String, Failure> {
         let mut state = self.state();
         if !state.is_saved && !state.draft.is_as_it_was() {
             let template = state.draft.load(&self.file)?;
@@ -346,7 +346,10 @@ impl State {
     }
 
     /// Returns the file with the template and the edits, as the input of an upload.
-    pub(super) fn spreadsheet<'a>(&'a self, file: &'a InputFile) -> Result<Spreadsheet<'a>, operations::Error> {
+    pub(in crate::review) fn spreadsheet<'a>(
+        &'a self,
+        file: &'a InputFile,
+    ) -> Result<Spreadsheet<'a>, operations::Error> {
         Ok(Spreadsheet {
             file,
             template: self.draft.load(file)?,

@@ -40,7 +40,7 @@ const OF_SERVICE: [&str; 2] = ["message", "why"];
 const AS_READ: &str = "v";
 
 /// Writes the JSON of a response in the language of the browser.
-pub(super) async fn in_language_of_browser(request: Request, next: Next) -> Response {
+pub(in crate::review) async fn in_language_of_browser(request: Request, next: Next) -> Response {
     let language = assets::language(request.headers());
     let mut response = next.run(request).await;
     if let Some(Content(value)) = response.extensions_mut().remove() {
@@ -52,7 +52,7 @@ pub(super) async fn in_language_of_browser(request: Request, next: Next) -> Resp
 }
 
 /// Translates the sentences of a response.
-pub(super) fn translated(mut value: Value, language: Language) -> Value {
+pub(in crate::review) fn translated(mut value: Value, language: Language) -> Value {
     if !language.is_english() {
         Translation { language, translator: Translator::new(language) }.value(&mut value);
     }

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::failure::Failure;
 
 /// The parsed body of a request.
-pub(super) struct Posted<T>(pub T);
+pub(in crate::review) struct Posted<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Posted<T> {
     type Rejection = Response;

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use super::memory::TemplateUndo;
-use super::session::{Columns, Session, State};
+use super::super::session::{Columns, Session, State, TemplateUndo};
 use crate::client::Speed;
 use crate::ledger::{Accounting, Group, Problem};
 use crate::operations::review::{
@@ -20,10 +19,10 @@ use crate::upload::{EditedRow, Edits, StopReason};
 /// Maximum characters of a cell on the page.
 const MAX_CELL: usize = 2_000;
 /// Maximum columns on the page.
-pub(super) const MAX_COLUMNS: usize = 300;
+pub(in crate::review) const MAX_COLUMNS: usize = 300;
 
 /// Describes the service that the page uses, without tokens.
-pub(super) fn service(context: &Context) -> Value {
+pub(in crate::review) fn service(context: &Context) -> Value {
     let problem = match (&context.base_url, &context.withheld) {
         (None, _) => Some("no-address"),
         (Some(_), Some(_)) => Some("no-login"),
@@ -37,7 +36,7 @@ pub(super) fn service(context: &Context) -> Value {
 }
 
 /// Describes a file under review.
-pub(super) fn review(session: &Session) -> Value {
+pub(in crate::review) fn review(session: &Session) -> Value {
     let state = session.state().clone();
     let columns = session.columns();
     let (sheet, extent) = (&state.sheet, state.sheet.rows.extent());
@@ -134,7 +133,7 @@ fn field(field: &MappedField, state: &State) -> Value {
     })
 }
 
-pub(super) fn edits(state: &State) -> Value {
+pub(in crate::review) fn edits(state: &State) -> Value {
     let (cells, rows) = state.log.current().counts();
     let (of_others, last_other) = state.log.of_others();
     let (can_undo, template) = state.can_undo();
@@ -148,7 +147,7 @@ pub(super) fn edits(state: &State) -> Value {
 }
 
 /// Describes the last check, or the mistakes in the template that prevent a check.
-pub(super) fn check(state: &State) -> Value {
+pub(in crate::review) fn check(state: &State) -> Value {
     let mistakes: Vec<Value> =
         state.unchecked.iter().map(|it| json!({"line": it.line, "message": it.message, "hint": it.hint})).collect();
     let Some(checked) = &state.checked else {
@@ -191,7 +190,7 @@ fn cause(number: usize, cause: &CauseOfRows, checked: &CheckedSheet) -> Value {
 }
 
 /// Returns the text of a cell as it is now.
-pub(super) fn text_of<'a>(row: &'a Row, edited: Option<&'a EditedRow>, column: usize) -> Cow<'a, str> {
+pub(in crate::review) fn text_of<'a>(row: &'a Row, edited: Option<&'a EditedRow>, column: usize) -> Cow<'a, str> {
     let edited = edited.and_then(|edited| edited.cells.get(&column));
     edited.map_or_else(|| row.get(column).shown(), |text| Cow::Borrowed(text))
 }
@@ -201,7 +200,13 @@ fn is_cut(text: &str) -> bool {
 }
 
 /// Describes a row with current cells, original texts and problems.
-pub(super) fn row(row: &Row, sheet: usize, edits: &Edits, checked: Option<&CheckedSheet>, with_values: bool) -> Value {
+pub(in crate::review) fn row(
+    row: &Row,
+    sheet: usize,
+    edits: &Edits,
+    checked: Option<&CheckedSheet>,
+    with_values: bool,
+) -> Value {
     let edited = edits.of_row(sheet, row.number);
     let width = row.len().max(edited.and_then(|row| row.cells.keys().next_back()).map_or(0, |last| last + 1));
     let original = |column: usize| cut(&row.get(column).shown());
@@ -239,7 +244,7 @@ pub(super) fn row(row: &Row, sheet: usize, edits: &Edits, checked: Option<&Check
     value
 }
 
-pub(super) fn problem(problem: &Problem) -> Value {
+pub(in crate::review) fn problem(problem: &Problem) -> Value {
     json!({
         "code": problem.code,
         "column": problem.column,
@@ -249,7 +254,7 @@ pub(super) fn problem(problem: &Problem) -> Value {
     })
 }
 
-pub(super) fn fix_choice(choice: &FixChoice) -> Value {
+pub(in crate::review) fn fix_choice(choice: &FixChoice) -> Value {
     let (kind, to) = match &choice.fix {
         Fix::Set(to) => ("set", Some(json!(to))),
         Fix::ReplacePart { .. } => ("replace-part", None),
@@ -267,13 +272,13 @@ pub(super) fn fix_choice(choice: &FixChoice) -> Value {
     value
 }
 
-pub(super) fn preview(preview: &FixPreview) -> Value {
+pub(in crate::review) fn preview(preview: &FixPreview) -> Value {
     let samples = preview.samples.iter().map(|(row, before, after)| json!([row, cut(before), cut(after)]));
     json!({"count": preview.count, "about": preview.is_estimate, "samples": samples.collect::<Vec<_>>()})
 }
 
 /// Describes the progress of sending, if the event tells something new.
-pub(super) fn progress(event: Event<'_>, rehearsal: bool) -> Option<Value> {
+pub(in crate::review) fn progress(event: Event<'_>, rehearsal: bool) -> Option<Value> {
     Some(match event {
         Event::Reading { rows } => json!({"phase": "reading", "rehearsal": rehearsal, "rows": rows}),
         Event::Sending { pending, rate } => {
@@ -299,7 +304,7 @@ pub(super) fn progress(event: Event<'_>, rehearsal: bool) -> Option<Value> {
 }
 
 /// Describes the end of a run.
-pub(super) fn finished(finished: &Finished, rehearsal: bool, command: &str, notes: &[String]) -> Value {
+pub(in crate::review) fn finished(finished: &Finished, rehearsal: bool, command: &str, notes: &[String]) -> Value {
     let refused: Vec<Value> = finished.refused.groups().into_iter().map(group).collect();
     let forecast = finished.rehearsed.as_ref().and_then(|rehearsed| rehearsed.forecast.as_ref());
     json!({
@@ -322,7 +327,7 @@ pub(super) fn finished(finished: &Finished, rehearsal: bool, command: &str, note
 }
 
 /// Describes the number of records in each state.
-pub(super) fn counts(accounting: &Accounting) -> Value {
+pub(in crate::review) fn counts(accounting: &Accounting) -> Value {
     let Accounting { rows, total, requests, .. } = accounting;
     let mut counts = json!({"rows": rows, "total": total, "requests": requests});
     for (state, records) in accounting.states() {
@@ -332,7 +337,7 @@ pub(super) fn counts(accounting: &Accounting) -> Value {
 }
 
 /// Describes the changes that an upload would make in the service.
-pub(super) fn difference(compared: &ServiceDifference, notes: &[String]) -> Value {
+pub(in crate::review) fn difference(compared: &ServiceDifference, notes: &[String]) -> Value {
     let Difference { new, changed, unchanged, unclear, missing, not_compared, why_not, fields } = &compared.difference;
     let fields = fields.iter().map(|change| {
         let samples = change.samples.iter().map(|(name, old, new)| json!([cut(name), cut(old), cut(new)]));

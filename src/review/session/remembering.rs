@@ -6,9 +6,9 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use tokio::runtime::Handle;
 
-use super::failure::Failure;
+use super::super::http::Failure;
 use super::memory::{Made, Remembered, TemplateUndo, Version};
-use super::session::{Session, State};
+use super::state::{Session, State};
 use crate::ledger::Edit;
 use crate::operations::review::{Draft, EditLog, MadeFix, NotRemembered, sendable};
 use crate::operations::{Context, Spreadsheet};
@@ -16,7 +16,7 @@ use crate::upload::Edits;
 
 impl Session {
     /// Stores the edits of a fix of many rows.
-    pub(super) fn make_fix(&self, context: &Context, edits: Vec<Edit>, fix: MadeFix) -> Result<(), Failure> {
+    pub(in crate::review) fn make_fix(&self, context: &Context, edits: Vec<Edit>, fix: MadeFix) -> Result<(), Failure> {
         let count = edits.len();
         self.change_edits(context, |_| edits)?;
         let mut state = self.state();
@@ -26,7 +26,7 @@ impl Session {
     }
 
     /// Returns a template that repeats the last fix of many rows in every file, or the reason why there is none.
-    pub(super) fn remembering(&self, context: &Context) -> Result<Result<Draft, NotRemembered>, Failure> {
+    pub(in crate::review) fn remembering(&self, context: &Context) -> Result<Result<Draft, NotRemembered>, Failure> {
         let state = self.state().clone();
         let none = || Failure::new(StatusCode::CONFLICT, "nothing was fixed last");
         let made = state.whole_fix().ok_or_else(none)?;
@@ -78,7 +78,7 @@ impl Session {
     }
 
     /// Puts the last fix of many rows into the template, and saves it.
-    pub(super) fn remember(&self, context: &Context) -> Result<(), Failure> {
+    pub(in crate::review) fn remember(&self, context: &Context) -> Result<(), Failure> {
         let revision = self.state().revision;
         let overtaken = || Failure::new(StatusCode::CONFLICT, "the rows were changed meanwhile");
         let draft = self.remembering(context)?.map_err(|_| Failure::bad_request("the template can't do this"))?;
@@ -105,7 +105,7 @@ impl Session {
 
     /// Takes the last own step back. A fix that was put into the template is taken out of it, too, unless a person has changed the
     /// template since.
-    pub(super) fn undo(&self, context: &Context) -> Result<(), Failure> {
+    pub(in crate::review) fn undo(&self, context: &Context) -> Result<(), Failure> {
         let remembered = {
             let mut state = self.state();
             let last = state.log.last_step();
@@ -125,7 +125,7 @@ impl Session {
     }
 
     /// Repeats the last undone step of this person, and restores the remembered fix in the template.
-    pub(super) fn redo(&self, context: &Context) -> Result<(), Failure> {
+    pub(in crate::review) fn redo(&self, context: &Context) -> Result<(), Failure> {
         let forgotten = {
             let mut state = self.state();
             let last = state.log.last_undone();
@@ -180,12 +180,12 @@ impl State {
     }
 
     /// Returns the step of the last fix of many rows, the number of its cells or rows, and whether it has left rows out.
-    pub(super) fn last_fix(&self) -> Option<(i64, usize, bool)> {
+    pub(in crate::review) fn last_fix(&self) -> Option<(i64, usize, bool)> {
         self.whole_fix().map(|made| (made.fix.step, made.fix.count, made.fix.leaves_rows_out()))
     }
 
     /// Whether a step can be undone, and the effect on the template.
-    pub(super) fn can_undo(&self) -> (bool, Option<TemplateUndo>) {
+    pub(in crate::review) fn can_undo(&self) -> (bool, Option<TemplateUndo>) {
         let last = self.log.last_step();
         let of_template =
             self.remembered.as_ref().filter(|it| it.step == last).map(|it| {
@@ -195,7 +195,7 @@ impl State {
     }
 
     /// Whether there is anything to redo.
-    pub(super) fn can_redo(&self) -> bool {
+    pub(in crate::review) fn can_redo(&self) -> bool {
         let last = self.log.last_undone();
         self.log.can_redo() || self.forgotten.as_ref().is_some_and(|it| it.step == last)
     }

@@ -16,7 +16,7 @@ const WORDS: &str = "application/json";
 macro_rules! assets {
     ($($name:literal $kind:expr;)+) => {
         /// The files of the page, with their media types.
-        const FILES: &[(&str, &str, &str)] = &[$(($name, $kind, include_str!(concat!("page/", $name)))),+];
+        const FILES: &[(&str, &str, &str)] = &[$(($name, $kind, include_str!(concat!("../page/", $name)))),+];
     };
 }
 
@@ -40,17 +40,17 @@ assets! {
 
 /// Translations of the page by language. The first is the default.
 const LANGUAGES: &[(&str, &str)] =
-    &[("en", include_str!("page/words/en.json")), ("de", include_str!("page/words/de.json"))];
+    &[("en", include_str!("../page/words/en.json")), ("de", include_str!("../page/words/de.json"))];
 
 /// Environment variable of debug builds: a folder to read the files from, to try changes without building.
 #[cfg(debug_assertions)]
 const FOLDER: &str = "SHEETPORT_REVIEW_PAGE";
 
-pub(super) async fn index() -> Response {
+pub(in crate::review) async fn index() -> Response {
     file("index.html")
 }
 
-pub(super) async fn asset(Path(name): Path<String>) -> Response {
+pub(in crate::review) async fn asset(Path(name): Path<String>) -> Response {
     file(&name)
 }
 
@@ -62,7 +62,7 @@ fn file(name: &str) -> Response {
 }
 
 /// Returns the words in the language of the browser.
-pub(super) async fn words(headers: HeaderMap) -> Response {
+pub(in crate::review) async fn words(headers: HeaderMap) -> Response {
     let (language, text) = language_of(accepted(&headers));
     let mut response = page(changed(&format!("words/{language}.json")).unwrap_or(text), WORDS);
     if let Ok(language) = language.parse() {
@@ -72,7 +72,7 @@ pub(super) async fn words(headers: HeaderMap) -> Response {
 }
 
 /// Returns the language of the browser, for what the program says.
-pub(super) fn language(headers: &HeaderMap) -> Language {
+pub(in crate::review) fn language(headers: &HeaderMap) -> Language {
     Language::of(language_of(accepted(headers)).0)
 }
 
@@ -112,7 +112,7 @@ fn changed(_: &str) -> Option<&'static str> {
 }
 
 /// Answers requests for unknown paths.
-pub(super) async fn not_found() -> Response {
+pub(in crate::review) async fn not_found() -> Response {
     Failure::new(StatusCode::NOT_FOUND, "there is no such page").into_response()
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Version {
 
 /// What undoing does to the template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TemplateUndo {
+pub(in crate::review) enum TemplateUndo {
     /// It forgets the fix.
     Forgets,
     /// It keeps the fix, because a person has changed it since.

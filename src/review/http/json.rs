@@ -10,7 +10,7 @@ use serde_json::Value;
 pub(super) struct Content(pub Value);
 
 /// Returns a JSON response with `Cache-Control: no-store`. `translation` writes its body.
-pub(super) fn json_response(status: StatusCode, value: Value) -> Response {
+pub(in crate::review) fn json_response(status: StatusCode, value: Value) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
     response.extensions_mut().insert(Content(value));

@@ -10,7 +10,7 @@ use crate::ledger::RunId;
 use crate::operations::Event;
 
 /// The state of sending, and the progress shown on the pages.
-pub(super) struct Sending {
+pub(in crate::review) struct Sending {
     is_running: AtomicBool,
     stop: Mutex<Option<Arc<Notify>>>,
     live: watch::Sender<Live>,
@@ -18,7 +18,7 @@ pub(super) struct Sending {
 
 /// Progress shown on the pages.
 #[derive(Clone, Debug)]
-pub(super) struct Live {
+pub(in crate::review) struct Live {
     pub revision: u64,
     pub status: Value,
     /// The result of comparing the file with the service, as far as known.
@@ -37,16 +37,16 @@ impl Sending {
         self.is_running.load(Ordering::SeqCst)
     }
 
-    pub(super) fn live(&self) -> watch::Receiver<Live> {
+    pub(in crate::review) fn live(&self) -> watch::Receiver<Live> {
         self.live.subscribe()
     }
 
     /// Whether a page is open.
-    pub(super) fn has_pages(&self) -> bool {
+    pub(in crate::review) fn has_pages(&self) -> bool {
         self.live.receiver_count() > 0
     }
 
-    pub(super) fn status(&self) -> Value {
+    pub(in crate::review) fn status(&self) -> Value {
         self.live.borrow().status.clone()
     }
 
@@ -64,7 +64,7 @@ impl Sending {
     }
 
     /// Records the start of sending. Returns the notification that requests a stop, or `None` if something is being sent already.
-    pub(super) fn begin(&self) -> Option<Arc<Notify>> {
+    pub(in crate::review) fn begin(&self) -> Option<Arc<Notify>> {
         if self.is_running.swap(true, Ordering::SeqCst) {
             return None;
         }
@@ -74,23 +74,23 @@ impl Sending {
     }
 
     /// Records the end of sending, with its result.
-    pub(super) fn end(&self, status: Value) {
+    pub(in crate::review) fn end(&self, status: Value) {
         *self.stop.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.set(status);
         self.is_running.store(false, Ordering::SeqCst);
     }
 
-    pub(super) fn set_comparison(&self, comparison: Value) {
+    pub(in crate::review) fn set_comparison(&self, comparison: Value) {
         self.live.send_modify(|live| live.comparison = comparison);
     }
 
-    pub(super) fn comparison(&self) -> Value {
+    pub(in crate::review) fn comparison(&self) -> Value {
         self.live.borrow().comparison.clone()
     }
 
     /// Updates the counts of an ended run after records were decided. `revision` is the revision of the file for which the end of
     /// the run still holds.
-    pub(super) fn set_counts(&self, run: RunId, counts: &Value, revision: Option<u64>) {
+    pub(in crate::review) fn set_counts(&self, run: RunId, counts: &Value, revision: Option<u64>) {
         self.live.send_if_modified(|live| {
             let is_it = live.status["phase"] == "ended" && live.status["run"] == run;
             if is_it {
@@ -104,12 +104,12 @@ impl Sending {
         });
     }
 
-    pub(super) fn set(&self, status: Value) {
+    pub(in crate::review) fn set(&self, status: Value) {
         self.live.send_modify(|live| live.status = status);
     }
 
     /// Stops after the requests in flight.
-    pub(super) fn stop(&self) {
+    pub(in crate::review) fn stop(&self) {
         if let Some(stop) = self.stop.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
             stop.notify_one();
             self.live.send_modify(|live| live.status["stopping"] = true.into());
@@ -119,7 +119,7 @@ impl Sending {
 
 /// The current or the last comparison.
 #[derive(Default)]
-pub(super) struct Comparing {
+pub(in crate::review) struct Comparing {
     current: Mutex<Option<Current>>,
 }
 
@@ -133,7 +133,7 @@ struct Current {
 impl Comparing {
     /// Starts the comparison of a revision and stops an older one. Returns the notification that requests a stop, or `None` if
     /// this revision is being compared or was compared before.
-    pub(super) fn begin(&self, revision: u64) -> Option<Arc<Notify>> {
+    pub(in crate::review) fn begin(&self, revision: u64) -> Option<Arc<Notify>> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if current.as_ref().is_some_and(|current| current.revision == revision) {
             return None;
@@ -147,7 +147,7 @@ impl Comparing {
     }
 
     /// Stops the current comparison. A later call can start another one.
-    pub(super) fn stop(&self) {
+    pub(in crate::review) fn stop(&self) {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(old) = current.take_if(|current| current.is_running) {
             old.stop.notify_one();
@@ -155,7 +155,7 @@ impl Comparing {
     }
 
     /// Records the end of a comparison. Returns whether its result is still needed.
-    pub(super) fn end(&self, stop: &Arc<Notify>) -> bool {
+    pub(in crate::review) fn end(&self, stop: &Arc<Notify>) -> bool {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(current) = current.as_mut().filter(|current| Arc::ptr_eq(&current.stop, stop)) else { return false };
         current.is_running = false;
