@@ -1,8 +1,8 @@
 //! Reports as CSV.
 
 use super::error::Error;
-use super::model::{Request, Written};
-use super::row::{Subject, each_row};
+use super::options::{Request, Written};
+use super::rows::{Subject, each_row};
 use crate::ledger::Ledger;
 use crate::sheet::write::{CsvTable, Style, WholeFile};
 

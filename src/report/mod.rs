@@ -1,17 +1,10 @@
 //! Reports of a run, made from the ledger alone: each source row with its outcome and problems, as CSV, workbook or page.
 
-mod checked_rows;
 mod csv;
-mod csv_form;
 mod error;
 mod html;
-mod model;
-mod records;
-mod row;
-mod service_words;
-mod supplier;
-mod translator;
-mod windows;
+mod options;
+mod rows;
 mod workbook;
 
 use std::collections::BTreeSet;
@@ -21,15 +14,11 @@ use crate::ledger::{Causes, Ledger, Problem, Run};
 use crate::readers::Readers;
 use crate::sheet::{self, write::WholeFile};
 
-pub use self::checked_rows::{CheckedRow, each_checked_row};
-pub use self::csv_form::CsvForm;
 pub use self::error::Error;
-pub use self::model::{Format, Request, RowFilter, Written};
-use self::row::Subject;
-
-pub use self::row::{COLUMNS, COLUMNS_IN_FRONT};
-pub(crate) use self::translator::Translator;
-pub use self::workbook::choices::{Choices, MAX_CHOICES};
+pub use self::options::{Choices, CsvForm, Format, MAX_CHOICES, Request, RowFilter, Written};
+pub(crate) use self::rows::Translator;
+pub use self::rows::{COLUMNS, COLUMNS_IN_FRONT, CheckedRow, each_checked_row};
+use self::rows::{Subject, column_of, records, report_columns};
 
 /// Refused records in memory at a time.
 const REFUSALS: usize = 2_000;
@@ -60,7 +49,7 @@ fn create(run: &Run, request: &Request<'_>) -> Result<WholeFile, sheet::Error> {
 
 /// Returns the number of columns in a report of `run`: the columns of the file and the added columns.
 pub fn columns(run: &Run) -> usize {
-    run.about.header.len() + row::report_columns(run, false).len()
+    run.about.header.len() + report_columns(run, false).len()
 }
 
 /// Groups the warnings of the file and of the first `limit` records with warnings. Each warning has the title of its source
@@ -82,7 +71,7 @@ pub async fn warned(ledger: &Ledger, run: &Run, limit: usize) -> Result<Causes, 
 pub async fn refused_rows(ledger: &Ledger, run: &Run, limit: u32) -> Result<Vec<(u64, Problem)>, Error> {
     let mut rows = Vec::new();
     each_refusal(ledger, run, limit, |number, problem, _| {
-        rows.push((number, Problem { column: row::column_of(&problem, run), ..problem }));
+        rows.push((number, Problem { column: column_of(&problem, run), ..problem }));
     })
     .await?;
     rows.sort_by_key(|(number, _)| *number);
@@ -113,7 +102,7 @@ async fn each_refusal(
         for record in records::load(ledger, run.id, &seqs).await?.into_values() {
             let number = record.rows.first().copied().unwrap_or(0);
             for problem in &record.outcome.problems {
-                let column = row::column_of(problem, run);
+                let column = column_of(problem, run);
                 let header = column.and_then(|column| run.about.header.get(column)).cloned().unwrap_or_default();
                 let problem = Problem { header, sheet: record.sheet.clone(), ..problem.clone() };
                 each(number, problem, &record.names());

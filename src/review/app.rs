@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::access::Access;
-use super::failure::Failure;
-use super::progress::Sending;
-use super::session::Session;
+use super::http::{Access, Failure};
+use super::session::{Sending, Session};
 use crate::ledger::RunId;
 use crate::operations::{Context, InputFile};
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
 use super::app::App;
-use super::failure::Failure;
+use super::http::Failure;
 use super::session::Session;
 use super::view;
 use crate::client::Speed;

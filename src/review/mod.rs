@@ -1,35 +1,24 @@
 //! The page of `sheetport review`: a web server for this machine. People match, fix and send a spreadsheet there. The server
 //! decides nothing: every step calls the same operation as a command.
 //!
-//! | file | purpose |
+//! | file or folder | purpose |
 //! |---|---|
 //! | `server` | routes, and the address of the page |
-//! | `access` | access control: hosts, origins, the token and the cookie |
-//! | `assets` | the files of the page, and its translations |
-//! | `session` | a file under review: reading, template, edits, problems |
-//! | `remembering`, `memory` | fixes of many rows that the template does from now on, and taking that back |
-//! | `comparing` | comparing a file with the service before sending |
-//! | `sending`, `progress` | sending a file or the rest of a run, and the progress shown on the page |
 //! | `handlers` | one function for each request, in a file for each part of the page |
-//! | `view`, `run_view`, `json`, `failure` | the responses, as JSON |
-//! | `translation` | the responses in the language of the browser |
+//! | `http` | access control, the files of the page, bodies in JSON, failures, and the language of the browser |
+//! | `app` | state shared by all requests |
+//! | `session` | a file under review: reading, template, edits, problems, remembered fixes, and its progress |
+//! | `comparing` | comparing a file with the service before sending |
+//! | `sending` | sending a file or the rest of a run |
+//! | `view` | the responses, as JSON: files, and runs of the history |
 
-mod access;
 mod app;
-mod assets;
 mod comparing;
-mod failure;
 mod handlers;
-mod json;
-mod memory;
-mod posted;
-mod progress;
-mod remembering;
-mod run_view;
+mod http;
 mod sending;
 mod server;
 mod session;
-mod translation;
 mod view;
 
 pub use server::Server;

@@ -11,9 +11,8 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
 use super::app::App;
-use super::failure::Failure;
-use super::progress::Sending;
-use super::session::Session;
+use super::http::Failure;
+use super::session::{Sending, Session};
 use super::view;
 use crate::client::Speed;
 use crate::ledger::{AllowRepeat, RunId};

@@ -11,9 +11,10 @@ use axum::routing::{get, post};
 use tokio::net::TcpListener;
 use tower::ServiceExt;
 
-use super::access::{self, Access};
 use super::app::App;
-use super::{assets, handlers, translation};
+use super::handlers;
+use super::http::access::{self, Access};
+use super::http::{assets, translation};
 use crate::operations::{Context, InputFile};
 use crate::web_server;
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::super::row::{Fault, ReportRow};
+use super::super::rows::{Fault, ReportRow};
 use super::cut::cut;
 use crate::ledger::{Causes, Problem, RecordState, Run};
 

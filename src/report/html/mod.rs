@@ -12,8 +12,8 @@ use std::io::Write;
 use data::PageData;
 
 use super::error::Error;
-use super::model::{Request, Written};
-use super::row::{self, Subject};
+use super::options::{Request, Written};
+use super::rows::{Subject, each_row};
 use crate::ledger::Ledger;
 use crate::sheet;
 use crate::sheet::write::WholeFile;
@@ -29,7 +29,7 @@ pub(super) async fn write(
     let failed = |source| sheet::Error::Write { path: request.path.to_owned(), source };
     file.write_all(page::head(run, &accounting, language)?.as_bytes()).map_err(failed)?;
     let mut data = PageData::begin(&mut file, run, &page::script_texts(language)).map_err(failed)?;
-    row::each_row(ledger, subject, request.rows, |row| Ok(data.row(row).map_err(failed)?)).await?;
+    each_row(ledger, subject, request.rows, |row| Ok(data.row(row).map_err(failed)?)).await?;
     let shown = data.finish().map_err(failed)?;
     file.write_all(page::body(run, &accounting, request, &shown, language)?.as_bytes()).map_err(failed)?;
     Ok(Written { path: file.finish()?, rows: shown.rows, left_out: shown.left_out })

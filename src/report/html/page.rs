@@ -15,7 +15,7 @@ use super::texts;
 use crate::language::{Language, say_in};
 use crate::ledger::{Accounting, Causes, Group, RecordState, Run, RunCommand, WARNED};
 use crate::report::error::Error;
-use crate::report::model::{ACCEPTED_IN_REHEARSAL, IN_REHEARSAL, READY_TO_SEND, Request, RowFilter};
+use crate::report::options::{ACCEPTED_IN_REHEARSAL, IN_REHEARSAL, READY_TO_SEND, Request, RowFilter};
 use crate::sheet::column_letters;
 use crate::visible::visible;
 

@@ -1,6 +1,6 @@
 //! Reports as workbooks: a summary sheet, then the rows.
 
-pub(super) mod choices;
+mod drop_downs;
 mod styles;
 mod summary;
 mod summary_sheet;
@@ -9,9 +9,8 @@ mod writer;
 use self::summary::Summary;
 use self::writer::{Columns, Mark, ReportWorkbook};
 use super::error::Error;
-use super::model::{Request, Written};
-use super::row::{COLUMNS_IN_FRONT, ERRORS, Fault, ReportRow, STATUS, Subject, WARNINGS, each_row};
-use super::workbook::choices::Choices;
+use super::options::{Choices, Request, Written};
+use super::rows::{COLUMNS_IN_FRONT, ERRORS, Fault, ReportRow, STATUS, Subject, WARNINGS, each_row};
 use crate::ledger::Ledger;
 use crate::sheet::write::WholeFile;
 

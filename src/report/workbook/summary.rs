@@ -5,15 +5,14 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::choices::MAX_CHOICES;
 use super::summary_sheet::{CellLink, Count, ProblemLine, SummarySheet};
 use super::writer::Omissions;
 use crate::language::{Language, say_in};
 use crate::ledger::{
     Accounting, Causes, FIRST_ROWS, FROM_SERVICE, Group, Problem, RecordState, Run, RunCommand, RunState, WARNED,
 };
-use crate::report::model::{ACCEPTED_IN_REHEARSAL, IN_REHEARSAL, READY_TO_SEND, Request, RowFilter};
-use crate::report::row::{COLUMNS_IN_FRONT, Fault, ReportRow, place_of, shortened, state_name};
+use crate::report::options::{ACCEPTED_IN_REHEARSAL, IN_REHEARSAL, MAX_CHOICES, READY_TO_SEND, Request, RowFilter};
+use crate::report::rows::{COLUMNS_IN_FRONT, Fault, ReportRow, place_of, shortened, state_name};
 use crate::sheet::ReportWords;
 
 /// The instruction for a supplier.

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use rust_xlsxwriter::{ConditionalFormatCell, ConditionalFormatCellRule, Format, Worksheet, XlsxError};
 
-use super::choices::{Choices, add_drop_downs, add_lists};
+use super::drop_downs::{add_drop_downs, add_lists};
 use super::styles::{added_header, marked, note, row_height, state_color, warned, wrapped_text};
 use super::summary_sheet::{self, SummarySheet};
 use crate::language::Language;
 use crate::ledger::RecordState;
+use crate::report::options::Choices;
 use crate::sheet::write::WholeFile;
 use crate::sheet::write::xlsx::cell::{CellKind, XlsxCell};
 use crate::sheet::write::xlsx::styles::{self, CellStyles};

@@ -7,8 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::app::App;
-use super::super::failure::Failure;
-use super::super::posted::Posted;
+use super::super::http::{Failure, Posted};
 use super::super::view;
 use super::{Answer, blocking, change, ok};
 use crate::sheet::Row;

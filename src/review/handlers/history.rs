@@ -9,10 +9,9 @@ use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
 use super::super::app::App;
-use super::super::failure::Failure;
-use super::super::posted::Posted;
+use super::super::http::{Failure, Posted, assets};
 use super::super::sending::{self, Again};
-use super::super::{assets, run_view, view};
+use super::super::view;
 use super::sending::{Events, events_of};
 use super::sheet::Window;
 use super::{Answer, MAX_ROWS, blocking, ok};
@@ -36,12 +35,12 @@ pub(in crate::review) async fn runs(
 ) -> Answer {
     let filter = RunFilter { file: Some(file.as_str()).filter(|file| !file.is_empty()), ..RunFilter::default() };
     let runs = list_existing_runs(&app.context, filter, MAX_RUNS).await?;
-    Ok(ok(json!({"runs": runs.iter().map(run_view::listed).collect::<Vec<_>>()})))
+    Ok(ok(json!({"runs": runs.iter().map(view::run::listed).collect::<Vec<_>>()})))
 }
 
 /// Describes a run, and the progress of sending its remaining or failed records.
 pub(in crate::review) async fn run(State(app): State<Arc<App>>, Path(run): Path<RunId>) -> Answer {
-    let mut value = run_view::result(&run_result(&app.context, run).await?);
+    let mut value = view::run::result(&run_result(&app.context, run).await?);
     value["status"] = app.run(run).status();
     Ok(ok(value))
 }
@@ -67,7 +66,7 @@ pub(in crate::review) async fn unknown(
     resolving.finish().await?;
     let from = usize::try_from(window.from).unwrap_or(usize::MAX);
     let shown = records.iter().skip(from).take(window.count.clamp(1, MAX_ROWS));
-    let shown: Vec<Value> = shown.map(run_view::unknown).collect();
+    let shown: Vec<Value> = shown.map(view::run::unknown).collect();
     Ok(ok(json!({"records": shown, "total": records.len()})))
 }
 
@@ -101,7 +100,7 @@ pub(in crate::review) async fn resolve(
         let revision = session.expire();
         session.sending.set_counts(run, &counts, Some(revision));
     }
-    Ok(ok(run_view::result(&result)))
+    Ok(ok(view::run::result(&result)))
 }
 
 #[derive(Deserialize)]

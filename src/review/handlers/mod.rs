@@ -17,8 +17,7 @@ use axum::response::Response;
 use serde_json::Value;
 
 use super::app::App;
-use super::failure::Failure;
-use super::json::json_response;
+use super::http::{Failure, json_response};
 use super::session::Session;
 use super::view;
 

@@ -8,8 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::app::App;
-use super::super::failure::Failure;
-use super::super::posted::Posted;
+use super::super::http::{Failure, Posted};
 use super::super::session::Session;
 use super::{Answer, blocking, ok};
 use crate::operations::{Nightly, Scheduler};

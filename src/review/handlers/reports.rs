@@ -11,7 +11,7 @@ use serde::Deserialize;
 use tokio::runtime::Handle;
 
 use super::super::app::App;
-use super::super::failure::Failure;
+use super::super::http::Failure;
 use super::{Answer, blocking};
 use crate::ledger::RunId;
 use crate::operations::{self, ReportRequest, show_run};

@@ -13,12 +13,10 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use super::super::app::App;
-use super::super::failure::Failure;
-use super::super::posted::Posted;
-use super::super::progress::Live;
+use super::super::comparing;
+use super::super::http::{Failure, Posted, assets, translation};
 use super::super::sending::{self, SendRequest};
-use super::super::session::Session;
-use super::super::{assets, comparing, translation};
+use super::super::session::{Live, Session};
 use super::{Answer, ok};
 use crate::language::Language;
 use crate::operations;

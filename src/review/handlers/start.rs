@@ -11,8 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::super::app::App;
-use super::super::failure::Failure;
-use super::super::posted::Posted;
+use super::super::http::{Failure, Posted};
 use super::super::view;
 use super::{Answer, blocking, ok};
 use crate::operations::InputFile;

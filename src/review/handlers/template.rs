@@ -6,8 +6,7 @@ use axum::extract::{Path, State};
 use serde::Deserialize;
 
 use super::super::app::App;
-use super::super::failure::Failure;
-use super::super::posted::Posted;
+use super::super::http::{Failure, Posted};
 use super::{Answer, change};
 use crate::operations::review::TemplateEdit;
 use crate::records::RecordKind;

@@ -2,8 +2,8 @@
 
 use super::super::model::{ColumnName, Constant, FieldRule, Place, RowTest, Source, Template, same_header};
 use super::super::value::date::DateFormat;
+use super::headers::{Slot, Slots};
 use super::sample::{Column, Sample};
-use super::slots::{Slot, Slots};
 use crate::records::{Field, RecordKind};
 use crate::sheet::Cell;
 

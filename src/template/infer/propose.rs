@@ -4,21 +4,17 @@ use super::super::bind::bind;
 use super::super::load::{load, no_tables};
 use super::super::model::Place;
 use super::super::words::ValueKind;
-use super::assign_columns::Assignments;
-use super::column_values::are_identifiers;
 use super::context::Context;
-use super::extra_rows::ExtraRows;
-use super::field_keys::Evidence;
-use super::fill_down::{self, FillDownProposal};
+use super::headers::{Slot, Slots};
+use super::matching::{Assignments, are_identifiers};
 use super::previous_templates::{PreviousTemplate, Step, WrittenRule};
 use super::proposal::{
     CandidateColumn, FieldProposal, GroupProposal, MissingField, Proposal, ProposedSource, SkipProposal,
 };
-use super::sample::{Column, Sample};
-use super::slots::{Slot, Slots};
-use super::template_text::TemplateText;
-use super::trial::Trial;
-use super::unpivot;
+use super::record_layout::fill_down::{self, FillDownProposal};
+use super::record_layout::unpivot;
+use super::sample::{Column, ExtraRows, Sample};
+use super::text::{Evidence, TemplateText, Trial};
 use crate::records::{Field, JsonType, RecordKind};
 
 /// Maximum number of columns suggested for a missing field.

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::choices::MAX_CHOICES;
 use super::super::summary_sheet::{CellLink, ProblemLine};
 use super::*;
+use crate::report::options::MAX_CHOICES;
 use crate::sheet::write::Existing;
 use crate::sheet::{Options, Row, open};
 
