@@ -6,7 +6,7 @@ use super::super::bind::{Columns, Layout};
 use super::super::model::{FieldRule, Source, Template};
 use super::super::value::locale::Locale;
 use super::super::words::amounts::is_price_unit_column;
-use super::row_survey::is_name_of_record;
+use super::survey::rows::is_name_of_record;
 
 /// Rules with a meaning beyond their field, as indexes of [`Template::fields`], and the columns of identifiers.
 #[derive(Clone, Debug)]

@@ -1,16 +1,21 @@
 //! Prices of several pieces, with the number of pieces in another column.
 
-use super::super::bind::Columns;
-use super::super::model::{FieldRule, Source};
-use super::super::problem::{Cause, Problem, excerpt};
-use super::super::value::number::{self, NumberError};
-use super::mapper::Mapper;
 use crate::decimal::Decimal;
 use crate::sheet::Row;
+use crate::template::bind::Columns;
+use crate::template::map::mapper::Mapper;
+use crate::template::model::{FieldRule, Source};
+use crate::template::problem::{Cause, Problem, excerpt};
+use crate::template::value::number::{self, NumberError};
 
 impl Mapper<'_> {
     /// Returns the problem of a price that is the price of several pieces. A template that calculates with the price is trusted.
-    pub(super) fn price_of_several(&self, rule: &FieldRule, columns: &Columns, row: &Row) -> Option<Problem> {
+    pub(in crate::template::map) fn price_of_several(
+        &self,
+        rule: &FieldRule,
+        columns: &Columns,
+        row: &Row,
+    ) -> Option<Problem> {
         let unit = self.special().price_unit?;
         let is_price = matches!(rule.field.name, "price" | "purchasePrice");
         let (Source::Column(_), Columns::One(column), true, None) =

@@ -1,14 +1,14 @@
 //! Currencies beside amounts or in the headers above them. They are compared with the currency field of the record, or fill the
 //! field if it is not mapped.
 
-use super::super::bind::Columns;
-use super::super::model::{Constant, OnBlank};
-use super::super::problem::{Cause, Problem};
-use super::json::unquoted;
-use super::mapper::Mapper;
-use super::parts::{FieldValue, Money, Parts};
-use super::special_rules::CurrencyRule;
 use crate::currency::{Currency, CurrencyMark};
+use crate::template::bind::Columns;
+use crate::template::map::json::unquoted;
+use crate::template::map::mapper::Mapper;
+use crate::template::map::parts::{FieldValue, Money, Parts};
+use crate::template::map::special_rules::CurrencyRule;
+use crate::template::model::{Constant, OnBlank};
+use crate::template::problem::{Cause, Problem};
 
 /// The currency field of a record.
 enum CurrencyField {
@@ -22,7 +22,7 @@ enum CurrencyField {
 
 impl Mapper<'_> {
     /// Adds the currency beside an amount, and the currency in the header above.
-    pub(super) fn push_money(
+    pub(in crate::template::map) fn push_money(
         &self,
         parts: &mut Parts,
         beside: Option<CurrencyMark>,
@@ -38,7 +38,7 @@ impl Mapper<'_> {
     }
 
     /// Compares the currencies beside the amounts of a record with each other and with its currency field.
-    pub(super) fn check_currencies(&self, parts: &Parts, problems: &mut Vec<Problem>) {
+    pub(in crate::template::map) fn check_currencies(&self, parts: &Parts, problems: &mut Vec<Problem>) {
         let Some(first) = parts.money.first() else { return };
         let field = self.currency_field(parts);
         for money in &parts.money {
@@ -61,7 +61,7 @@ impl Mapper<'_> {
     }
 
     /// Returns the currency beside the amounts of a record, if used for the currency field.
-    pub(super) fn currency_of_amounts(&self, parts: &Parts) -> Option<Currency> {
+    pub(in crate::template::map) fn currency_of_amounts(&self, parts: &Parts) -> Option<Currency> {
         let first = parts.money.first()?;
         match self.currency_field(parts) {
             CurrencyField::FromAmounts => first.mark.currency(self.locale()),

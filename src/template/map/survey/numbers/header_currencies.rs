@@ -1,11 +1,11 @@
 //! Currencies in headers above amounts: `Price (EUR)`.
 
-use super::super::super::bind::{Columns, Layout};
-use super::super::super::model::{FieldRule, Template};
 use crate::currency::{self, CurrencyMark};
+use crate::template::bind::{Columns, Layout};
+use crate::template::model::{FieldRule, Template};
 
 /// Returns the currencies in the headers above amounts, by column, or an empty list if no header names a currency.
-pub(in super::super) fn header_currencies(template: &Template, layout: &Layout) -> Vec<Option<CurrencyMark>> {
+pub(in crate::template::map) fn header_currencies(template: &Template, layout: &Layout) -> Vec<Option<CurrencyMark>> {
     let mut marks = vec![None; layout.header.names.len()];
     let of_record = template.rules().zip(&layout.columns);
     let of_lines = layout.numbered_lines.iter().flat_map(|line| template.lines.iter().zip(&line.columns));
@@ -21,7 +21,7 @@ pub(in super::super) fn header_currencies(template: &Template, layout: &Layout) 
 }
 
 /// Returns the column of a rule for amounts of money from a single column.
-pub(in super::super) fn amount_column(rule: &FieldRule, columns: &Columns) -> Option<usize> {
+pub(in crate::template::map) fn amount_column(rule: &FieldRule, columns: &Columns) -> Option<usize> {
     match columns {
         Columns::One(column) if rule.field.is_money => Some(*column),
         _ => None,

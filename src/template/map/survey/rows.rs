@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::super::bind::{Columns, Layout};
-use super::super::model::{FieldRule, HeaderRow, Place, Source, Template, folded_header};
 use crate::sheet::{Cell, Row};
+use crate::template::bind::{Columns, Layout};
+use crate::template::model::{FieldRule, HeaderRow, Place, Source, Template, folded_header};
 
 /// Number of rows used as evidence for identifiers. Less than a first chunk of rows, so that later rows change nothing.
 const EVIDENCE_ROWS: u64 = 2000;
@@ -13,11 +13,11 @@ const MAX_BROKEN: usize = 1000;
 /// Longest identifier of digits that can lack zeros: programs keep 15 digits of a number.
 const MAX_DIGITS: usize = 15;
 /// Maximum length of a heading or remark to examine, in bytes.
-pub(super) const MAX_BYTES: usize = 200;
+pub(in crate::template::map) const MAX_BYTES: usize = 200;
 
 /// Evidence about rows that are not records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct RowSurvey {
+pub(in crate::template::map) struct RowSurvey {
     /// Identifiers have digits.
     has_digits: bool,
     /// Identifiers have no white space.
@@ -96,36 +96,36 @@ struct ShortRows {
 
 impl RowSurvey {
     /// Returns the header row of a further table, if `row` belongs to that table.
-    pub(super) fn further_table(&self, row: u64) -> Option<u64> {
+    pub(in crate::template::map) fn further_table(&self, row: u64) -> Option<u64> {
         self.second_table.filter(|first| *first <= row)
     }
 
     /// Returns the first and last row of the broken record with this row.
-    pub(super) fn broken(&self, row: u64) -> Option<(u64, u64)> {
+    pub(in crate::template::map) fn broken(&self, row: u64) -> Option<(u64, u64)> {
         self.broken.iter().copied().find(|(first, last)| (*first..=*last).contains(&row))
     }
 
     /// Returns the column of the first part of a number that was probably split at its decimal comma, so that the cells after it
     /// have shifted. `width` is that of the header.
-    pub(super) fn shifted(&self, row: &Row, width: usize) -> Option<usize> {
+    pub(in crate::template::map) fn shifted(&self, row: &Row, width: usize) -> Option<usize> {
         if self.has_shifted_rows && is_longer(row, width) { split_decimal(row) } else { None }
     }
 
     /// Returns the usual length of the identifiers of a column, if this one of digits is shorter. Programs take zeros at the
     /// beginning away, and other cells of the column have theirs.
-    pub(super) fn missing_zeros(&self, column: usize, text: &str) -> Option<usize> {
+    pub(in crate::template::map) fn missing_zeros(&self, column: usize, text: &str) -> Option<usize> {
         let (_, usual) = self.lengths.iter().find(|(known, _)| *known == column)?;
         let is_number = is_digits(text) && !text.starts_with('0');
         (is_number && text.len() < *usual).then_some(*usual)
     }
 
     /// Whether most records have a name beside their identifier.
-    pub(super) fn has_names(&self) -> bool {
+    pub(in crate::template::map) fn has_names(&self) -> bool {
         self.has_names
     }
 
     /// Whether a text is unlike the identifiers of the sheet.
-    pub(super) fn is_unlike_identifiers(&self, text: &str) -> bool {
+    pub(in crate::template::map) fn is_unlike_identifiers(&self, text: &str) -> bool {
         let has_digit = text.chars().any(char::is_numeric);
         let has_space = text.trim().contains(char::is_whitespace);
         self.has_digits && !has_digit || self.has_no_spaces && has_space
@@ -373,11 +373,11 @@ fn split_decimal(row: &Row) -> Option<usize> {
 }
 
 /// Whether a rule is for the name of a record, beside its identifier.
-pub(super) fn is_name_of_record(rule: &FieldRule) -> bool {
+pub(in crate::template::map) fn is_name_of_record(rule: &FieldRule) -> bool {
     rule.field.name == "name" && rule.place == Place::Record
 }
 
 /// Iterates over the cells that are not blank.
-pub(super) fn filled(row: &Row) -> impl Iterator<Item = (usize, Cell<'_>)> {
+pub(in crate::template::map) fn filled(row: &Row) -> impl Iterator<Item = (usize, Cell<'_>)> {
     row.cells().enumerate().filter(|(_, cell)| !cell.is_blank())
 }

@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::super::bind::Columns;
-use super::super::problem::{Cause, NoRecord};
-use super::super::words::total_rows::{is_total_row, starts_with_total};
-use super::mapper::Mapper;
-use super::row_survey::{MAX_BYTES, filled};
 use crate::sheet::{Cell, Row};
+use crate::template::bind::Columns;
+use crate::template::map::mapper::Mapper;
+use crate::template::map::survey::rows::{MAX_BYTES, filled};
+use crate::template::problem::{Cause, NoRecord};
+use crate::template::words::total_rows::{is_total_row, starts_with_total};
 
 /// `no_record.toml`.
 #[derive(Deserialize)]
@@ -29,7 +29,7 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
 
 impl Mapper<'_> {
     /// Returns why a row is not a record, with the column of the decisive cell.
-    pub(super) fn no_record(&self, row: &Row) -> Option<(Option<usize>, Cause)> {
+    pub(in crate::template::map) fn no_record(&self, row: &Row) -> Option<(Option<usize>, Cause)> {
         let (layout, survey) = (self.layout(), self.row_survey());
         if layout.is_report || layout.is_defused {
             return None;
@@ -122,7 +122,7 @@ impl Mapper<'_> {
     }
 
     /// Whether a row has no name although most records have.
-    pub(super) fn lacks_name(&self, row: &Row) -> bool {
+    pub(in crate::template::map) fn lacks_name(&self, row: &Row) -> bool {
         self.row_survey().has_names() && self.name_column().is_some_and(|column| self.cell(row, column).is_blank())
     }
 
@@ -130,7 +130,7 @@ impl Mapper<'_> {
         self.layout().columns.iter().flat_map(Columns::iter).take(2).count()
     }
 
-    pub(super) fn is_identifier(&self, column: usize) -> bool {
+    pub(in crate::template::map) fn is_identifier(&self, column: usize) -> bool {
         self.special().identifiers.contains(&column)
     }
 

@@ -2,24 +2,28 @@
 
 use std::cell::OnceCell;
 
-use super::super::bind::Columns;
-use super::super::model::{Condition, Constant, RecordRule, RowTest};
-use super::super::problem::{Cause, Problem, excerpt};
-use super::super::value::budget::Budget;
-use super::super::value::date::{ParsedDate, iso};
-use super::super::value::number::Notation;
-use super::super::value::typed::Value;
-use super::json::unquoted;
-use super::mapper::{Mapper, SkipCause};
-use super::parts::Parts;
-use super::row_context::RowContext;
 use crate::decimal;
 use crate::records::JsonType;
 use crate::sheet::Row;
+use crate::template::bind::Columns;
+use crate::template::map::json::unquoted;
+use crate::template::map::mapper::{Mapper, SkipCause};
+use crate::template::map::parts::Parts;
+use crate::template::map::row_context::RowContext;
+use crate::template::model::{Condition, Constant, RecordRule, RowTest};
+use crate::template::problem::{Cause, Problem, excerpt};
+use crate::template::value::budget::Budget;
+use crate::template::value::date::{ParsedDate, iso};
+use crate::template::value::number::Notation;
+use crate::template::value::typed::Value;
 
 impl Mapper<'_> {
     /// Returns the condition by which the template leaves a row out, if any. Fails if a condition can't be evaluated.
-    pub(super) fn left_out(&self, row: &Row, budget: &Budget) -> Result<Option<SkipCause>, Box<Problem>> {
+    pub(in crate::template::map) fn left_out(
+        &self,
+        row: &Row,
+        budget: &Budget,
+    ) -> Result<Option<SkipCause>, Box<Problem>> {
         let sheet = &self.template().sheet;
         let tests = [
             ("skip_where", &sheet.skip_where, &self.layout().skip, SkipCause::SkipWhere),
@@ -67,7 +71,7 @@ impl Mapper<'_> {
         }
     }
 
-    pub(super) fn context<'v>(
+    pub(in crate::template::map) fn context<'v>(
         &'v self,
         values: Vec<(Value<'v>, Notation<'v>)>,
         row: u64,
@@ -78,7 +82,7 @@ impl Mapper<'_> {
     }
 
     /// Checks the rules for the fields of a complete record without problems.
-    pub(super) fn check_rules(&self, parts: &mut Parts) {
+    pub(in crate::template::map) fn check_rules(&self, parts: &mut Parts) {
         if !parts.problems.is_empty() {
             return;
         }
@@ -101,7 +105,7 @@ impl Mapper<'_> {
 
     /// Checks the rules for the fields of the current line, in JSON without its closing brace. `columns` are the columns of the
     /// line's fields.
-    pub(super) fn check_line_rules(&self, parts: &mut Parts, columns: &[Columns], budget: &Budget) {
+    pub(in crate::template::map) fn check_line_rules(&self, parts: &mut Parts, columns: &[Columns], budget: &Budget) {
         let mut rules = self.template().record_rules.iter().filter(|rule| rule.is_of_lines).peekable();
         if rules.peek().is_none() || !parts.problems.is_empty() {
             return;

@@ -1,8 +1,15 @@
 //! Surveys of whole columns: the notation of their numbers and dates.
 
+pub(super) mod numbers;
+pub(super) mod rows;
+mod turned_dates;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use self::numbers::NumberSurveyor;
+use self::rows::{RowSurvey, RowSurveyor};
+use self::turned_dates::TurnedDates;
 use super::super::bind::Layout;
 use super::super::columns::column_of_header_text;
 use super::super::model::{Source, Template};
@@ -10,9 +17,6 @@ use super::super::problem::Cause;
 use super::super::value::date::{DateFormat, Detected, Detector, ParsedDate, iso};
 use super::super::value::number::Mark;
 use super::super::value::number::style::ColumnStyle;
-use super::numbers::NumberSurveyor;
-use super::row_survey::{RowSurvey, RowSurveyor};
-use super::turned_dates::TurnedDates;
 use crate::records::JsonType;
 use crate::sheet::{Cell, Row};
 

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::super::super::bind::{Columns, Layout};
-use super::super::super::model::{Constant, Source, Template};
-use super::super::super::value::locale;
-use super::super::super::value::number::Mark;
-use super::super::super::value::number::style::{Amounts, ColumnStyle, Surroundings, common_decimal};
-use super::super::super::words::language_of;
 use super::currency_column::CurrencyColumn;
 use super::header_currencies::header_currencies;
 use super::unused::UnusedNumbers;
 use crate::currency::CurrencyMark;
 use crate::sheet::{Cell, Row};
+use crate::template::bind::{Columns, Layout};
+use crate::template::model::{Constant, Source, Template};
+use crate::template::value::locale;
+use crate::template::value::number::Mark;
+use crate::template::value::number::style::{Amounts, ColumnStyle, Surroundings, common_decimal};
+use crate::template::words::language_of;
 
 /// Collects the notation of the numbers of a sheet.
 pub(in super::super) struct NumberSurveyor {

@@ -1,12 +1,12 @@
 //! Unused columns as evidence for the notation of a sheet's numbers.
 
-use super::super::super::bind::Layout;
-use super::super::super::value::number::Mark;
-use super::super::super::value::number::style::{ColumnStyle, common_decimal};
-use super::super::super::words::amounts::is_measure;
 use super::currency_column::CurrencyColumn;
 use crate::currency;
 use crate::sheet::{Cell, Row};
+use crate::template::bind::Layout;
+use crate::template::value::number::Mark;
+use crate::template::value::number::style::{ColumnStyle, common_decimal};
+use crate::template::words::amounts::is_measure;
 
 /// Number of rows used as evidence. Less than a first chunk of rows, so that later rows change nothing.
 const EVIDENCE_ROWS: u64 = 2000;

@@ -1,7 +1,7 @@
 //! How the numbers of a sheet are written, decided for each column.
 
 mod currency_column;
-pub(super) mod header_currencies;
+pub(in crate::template::map) mod header_currencies;
 mod survey;
 mod unused;
 
