@@ -7,6 +7,7 @@ use super::super::part::Part;
 use crate::ledger::Problem;
 use crate::sheet::{Appearance, MergedCells, Row, column_letters};
 use crate::template::bind::own_column;
+use crate::template::model::Place;
 use crate::template::{Layout, Template};
 
 /// Maximum number of ranges in a warning.
@@ -21,7 +22,21 @@ pub(in crate::upload::plan) struct UsedColumns {
     columns: Vec<UsedColumn>,
     /// The first and last row to send; `None` for all rows.
     chosen: Option<(u64, u64)>,
+    records: Records,
     gaps: usize,
+}
+
+/// Tells which adjacent rows are of the same record.
+#[derive(Debug, Default)]
+struct Records {
+    /// The columns that identify the record of a row; empty if each row is a record.
+    columns: Vec<usize>,
+    /// Whether a row with these columns blank belongs to the record above.
+    blank_is_above: bool,
+    /// The cells of these columns in the last row.
+    cells: Row,
+    /// The number of the current record.
+    number: u64,
 }
 
 #[derive(Debug)]
@@ -29,10 +44,12 @@ struct UsedColumn {
     column: usize,
     /// The field that has its values, or `None` for a column of conditions.
     field: Option<&'static str>,
+    /// Whether each row needs a value, not only one row of each record.
+    is_of_rows: bool,
     is_filled_down: bool,
     has_values: bool,
-    /// The row of the last value, if no blank cell followed.
-    value: Option<u64>,
+    /// The row and record of the last value, if no row or record without one followed.
+    value: Option<(u64, u64)>,
     /// The rows of values with a blank cell below, and the row of this cell.
     gaps: Vec<(u64, u64)>,
 }
@@ -46,37 +63,45 @@ impl UsedColumns {
         if layout.is_defused {
             return UsedColumns::default();
         }
-        let conditions = layout.skip.iter().chain(&layout.keep).chain(&layout.group);
-        let mut fields: BTreeMap<usize, Option<&'static str>> = conditions.map(|column| (*column, None)).collect();
-        for (index, rule) in template.rules().enumerate() {
-            let columns = layout.columns_of(index).into_iter().filter(|column| *column == own_column(*column));
-            for column in columns {
-                fields.entry(column).or_default().get_or_insert(rule.field.name);
-            }
-        }
-        let continues = template.group.as_ref().is_some_and(|group| group.blank_is_above);
-        let is_filled_down =
-            |column: &usize| layout.fill_down.contains(column) || continues && layout.group.contains(column);
-        let columns = fields.into_iter().map(|(column, field)| UsedColumn {
+        let unused = |column| UsedColumn {
             column,
-            field,
-            is_filled_down: is_filled_down(&column),
+            field: None,
+            is_of_rows: false,
+            is_filled_down: false,
             has_values: false,
             value: None,
             gaps: Vec::new(),
-        });
-        UsedColumns { columns: columns.collect(), chosen, gaps: 0 }
+        };
+        let mut columns: BTreeMap<usize, UsedColumn> = BTreeMap::new();
+        for column in layout.skip.iter().chain(&layout.keep).chain(&layout.group) {
+            columns.entry(*column).or_insert_with(|| unused(*column)).is_of_rows = true;
+        }
+        for (index, rule) in template.rules().enumerate() {
+            for column in layout.columns_of(index).into_iter().filter(|column| *column == own_column(*column)) {
+                let used = columns.entry(column).or_insert_with(|| unused(column));
+                used.field.get_or_insert(rule.field.name);
+                used.is_of_rows |= rule.place == Place::Line || layout.group.is_empty();
+            }
+        }
+        let blank_is_above = template.group.as_ref().is_some_and(|group| group.blank_is_above);
+        let continued = if blank_is_above { layout.group.as_slice() } else { &[] };
+        for column in layout.fill_down.iter().chain(continued) {
+            columns.entry(*column).and_modify(|used| used.is_filled_down = true);
+        }
+        let records = Records { columns: layout.group.clone(), blank_is_above, ..Records::default() };
+        UsedColumns { columns: columns.into_values().collect(), chosen, records, gaps: 0 }
     }
 
     /// Adds the next row.
     pub(in crate::upload::plan) fn row(&mut self, row: &Row) {
         let is_chosen = self.chosen.is_none_or(|(first, last)| (first..=last).contains(&row.number));
+        let record = self.records.of(row);
         for used in &mut self.columns {
             if !row.get(used.column).is_blank() {
                 used.has_values |= is_chosen;
-                used.value = Some(row.number);
+                used.value = Some((row.number, record));
             } else if is_chosen
-                && let Some(value) = used.value.take()
+                && let Some((value, _)) = used.value.take_if(|(_, of)| used.is_of_rows || *of != record)
                 && self.gaps < MAX_GAPS
             {
                 self.gaps += 1;
@@ -99,6 +124,22 @@ impl UsedColumns {
             hidden.into_iter().chain(used.merged(part, &merged))
         });
         hidden_rows(part, appearance, last).into_iter().chain(of_columns)
+    }
+}
+
+impl Records {
+    /// Returns the number of the record of the next row.
+    fn of(&mut self, row: &Row) -> u64 {
+        let cells = || self.columns.iter().map(|column| row.get(*column));
+        let continues = self.blank_is_above && cells().all(|cell| cell.is_blank());
+        if self.columns.is_empty() || !continues && !cells().eq(self.cells.cells()) {
+            self.number += 1;
+            let mut last = std::mem::take(&mut self.cells);
+            last.clear(0);
+            self.columns.iter().for_each(|column| last.push_from(row, *column));
+            self.cells = last;
+        }
+        self.number
     }
 }
 
