@@ -21,8 +21,8 @@ pub use cell::{Cell, Shown, column_letters};
 pub use error::Error;
 pub use private_file::PrivateFile;
 pub use read::{
-    Attempt, Book, Confidence, Dialect, Doubt, EncodingDoubt, Options, Protections, Rows, open, read_workbooks_with,
-    run_reader_if_asked, try_protections,
+    Appearance, Attempt, Book, Confidence, Dialect, Doubt, EncodingDoubt, MergedCells, Options, Protections, Rows,
+    open, read_workbooks_with, run_reader_if_asked, try_protections,
 };
 pub use report_words::{ReportWords, english_state};
 pub use row::Row;

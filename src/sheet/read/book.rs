@@ -1,5 +1,6 @@
 //! An open file and the rows of its sheets.
 
+use super::appearance::Appearance;
 use super::location::Location;
 use super::report_columns::ReportColumns;
 use super::text::{Dialect, Doubt, TextRows};
@@ -148,11 +149,12 @@ impl Rows {
         Ok(has_row)
     }
 
-    /// Returns the first and last rows of the ranges of hidden rows in a workbook, once all rows were read.
-    pub fn hidden_rows(&self) -> &[(u64, u64)] {
+    /// Returns how spreadsheet programs show the sheet, once all rows were read.
+    pub fn appearance(&self) -> &Appearance {
+        static PLAIN: Appearance = Appearance::plain();
         match &self.source {
-            RowSource::Text(_) => &[],
-            RowSource::Workbook(rows) => rows.hidden(),
+            RowSource::Text(_) => &PLAIN,
+            RowSource::Workbook(rows) => rows.appearance(),
         }
     }
 

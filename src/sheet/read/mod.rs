@@ -3,6 +3,7 @@
 //! Texts and workbooks are streamed. Data that a workbook format forces into memory stays in a separate process with a
 //! memory limit.
 
+mod appearance;
 mod book;
 mod decompress;
 mod file_kind;
@@ -16,6 +17,7 @@ mod text;
 pub mod value_type;
 mod workbook;
 
+pub use self::appearance::{Appearance, MergedCells};
 pub use self::book::{Book, Rows};
 use self::file_kind::WorkbookFormat;
 pub use self::open::open;

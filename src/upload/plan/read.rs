@@ -10,11 +10,13 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::assemble::{Assembler, Batch};
+use super::checks::appearance::UsedColumns;
 use super::checks::blank_columns::BlankColumns;
 use super::checks::grouped_identifiers::GroupedIdentifiers;
 use super::checks::twice_encoded::TwiceEncoded;
 use super::row::{MappedRow, ReadRow, RowMapper, mapping_threads};
-use super::source::{DataRows, Source};
+use super::source::{DataRows, EndedSheet, Source};
+use crate::ledger::Problem;
 use crate::sheet::{Row, column_letters};
 use crate::template::Template;
 use crate::template::map::survey::{Survey, Surveyor};
@@ -140,8 +142,7 @@ fn pass(
     let grouped = source.parts.iter().zip(&reader.grouped).zip(reader.surveys());
     let grouped = grouped.flat_map(|((part, grouped), survey)| grouped.warnings(part, &survey));
     reader
-        .rows
-        .hidden
+        .appearance
         .drain(..)
         .chain(blank)
         .chain(twice)
@@ -275,6 +276,10 @@ struct Reader<'a> {
     respelled: u64,
     /// One per part of the source.
     surveyors: Vec<Surveyor>,
+    /// Warnings about the appearance of the sheets read so far.
+    appearance: Vec<Problem>,
+    /// One per part of the source.
+    used: Vec<UsedColumns>,
     /// One per part of the source.
     blank: Vec<BlankColumns>,
     /// One per part of the source.
@@ -286,11 +291,29 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn new(source: &'a Source, template: &'a Template) -> Reader<'a> {
         let surveyors = source.parts.iter().map(|part| Surveyor::new(template, &part.layout)).collect();
+        let is_workbook = source.book.dialect().is_none();
+        let used = source.parts.iter().map(|part| match is_workbook {
+            true => UsedColumns::new(template, &part.layout, source.chosen),
+            false => UsedColumns::default(),
+        });
+        let used = used.collect();
         let blank = source.parts.iter().map(|part| BlankColumns::new(template, &part.layout)).collect();
         let twice_encoded = source.parts.iter().map(|part| TwiceEncoded::new(&part.layout)).collect();
         let grouped = source.parts.iter().map(|part| GroupedIdentifiers::new(template, &part.layout)).collect();
         let (rows, restored) = (source.rows(), Row::default());
-        Reader { source, template, rows, restored, respelled: 0, surveyors, blank, twice_encoded, grouped }
+        Reader {
+            source,
+            template,
+            rows,
+            restored,
+            respelled: 0,
+            surveyors,
+            appearance: Vec::new(),
+            used,
+            blank,
+            twice_encoded,
+            grouped,
+        }
     }
 
     /// Reads the next rows into `chunk`. Returns the number of rows, 0 after the last row.
@@ -305,7 +328,15 @@ impl<'a> Reader<'a> {
         while chunk.len < CHUNK_ROWS && bytes < CHUNK_BYTES {
             let (read, _) = chunk.next_row();
             (read.cell, read.is_further_cell) = (None, false);
-            let Some(part) = self.rows.next(&mut read.row)? else { break };
+            let part = self.rows.next(&mut read.row)?;
+            if let Some(EndedSheet { part, last, appearance }) = self.rows.ended.take() {
+                let used = std::mem::take(&mut self.used[part]);
+                let part = &self.source.parts[part];
+                let sheet = self.source.sheet_of(part);
+                let warnings = used.warnings(part, &appearance, last);
+                self.appearance.extend(warnings.map(|warning| Problem { sheet: sheet.clone(), ..warning }));
+            }
+            let Some(part) = part else { break };
             read.part = part;
             read.doubt = self.rows.doubt;
             read.history = self.source.history.as_ref().map(|history| {
@@ -328,6 +359,7 @@ impl<'a> Reader<'a> {
                 }
             }
             self.surveyors[part].row(&read.row);
+            self.used[part].row(&read.row);
             self.blank[part].row(&read.row);
             self.twice_encoded[part].row(&read.row);
             self.grouped[part].row(&read.row);

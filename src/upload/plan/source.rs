@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::checks::file_warnings::{
-    GUESS, doubtful_letters, foreign_sheet, guesses, hidden_rows, hidden_sheet, other_template, rival_columns,
-    unread_sheets, unused_columns,
+    GUESS, doubtful_letters, foreign_sheet, guesses, hidden_sheet, other_template, rival_columns, unread_sheets,
+    unused_columns,
 };
 use super::columns::merge_columns;
 use super::part::Part;
 use crate::digest;
 use crate::ledger::{Problem, TextForm};
-use crate::sheet::{self, Book, Cell, Doubt, ReportWords, Row, Rows, column_letters, write};
+use crate::sheet::{self, Appearance, Book, Cell, Doubt, ReportWords, Row, Rows, column_letters, write};
 use crate::template::bind::{HEADER_SEARCH_ROWS, Missing, Reason, bind};
 use crate::template::map::fill_down::Filler;
 use crate::template::model::SheetSelect;
@@ -207,7 +207,7 @@ impl Source {
 
     /// Reads the rows below the headers, sheet after sheet.
     pub fn rows(&self) -> DataRows<'_> {
-        DataRows { source: self, part: 0, rows: None, doubt: None, last: 0, hidden: Vec::new() }
+        DataRows { source: self, part: 0, rows: None, doubt: None, last: 0, ended: None }
     }
 
     /// Fails if the file was written since opening.
@@ -231,8 +231,17 @@ pub struct DataRows<'a> {
     pub doubt: Option<Doubt>,
     /// The number of the last row.
     last: u64,
-    /// Warnings about hidden rows of the sheets read so far.
-    pub hidden: Vec<Problem>,
+    /// The last sheet that was read to its end and had rows.
+    pub(super) ended: Option<EndedSheet>,
+}
+
+/// A sheet that was read to its end.
+pub(super) struct EndedSheet {
+    /// The index in [`Source::parts`].
+    pub part: usize,
+    /// The number of its last row.
+    pub last: u64,
+    pub appearance: Appearance,
 }
 
 impl DataRows<'_> {
@@ -266,10 +275,10 @@ impl DataRows<'_> {
                     return Ok(Some(self.part));
                 }
             }
-            let first = part.layout.header.row + 1;
-            let hidden = hidden_rows(rows.hidden_rows(), first..=self.last);
-            let hidden = hidden.map(|warning| Problem { sheet: self.source.sheet_of(part), ..warning });
-            self.hidden.extend(hidden);
+            if self.last > 0 {
+                let appearance = rows.appearance().clone();
+                self.ended = Some(EndedSheet { part: self.part, last: self.last, appearance });
+            }
             self.part += 1;
             (self.rows, self.last) = (None, 0);
         }

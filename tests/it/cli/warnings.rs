@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::process::Place;
+use super::office;
+use super::process::{Place, name};
 use super::service::Served;
 use super::{column, count, summary, table};
 
@@ -141,4 +142,84 @@ fn lines_and_transactions_that_name_nothing_are_warnings() {
     );
     let update = "Transaction ID,Movement,Quantity\n019a3c00-0006-7000-8000-000000000001,in,5\n";
     assert_eq!(warnings("transactions", update), serde_json::json!([]), "an update keeps its inventory");
+}
+
+/// Writes a workbook of six items with a hidden price, and with merged cells in the columns C and E.
+fn write_merged(place: &Place, file: &str, merged: &[(u32, u32, u16, &str)]) {
+    let mut workbook = rust_xlsxwriter::Workbook::new();
+    let sheet = workbook.add_worksheet();
+    for (column, title) in (0..).zip(["SKU", "Name", "Description", "Price", "Shelf"]) {
+        sheet.write_string(0, column, title).unwrap();
+    }
+    for row in 1..=6 {
+        sheet.write_string(row, 0, format!("A-{row}")).unwrap().write_string(row, 1, "Bolt").unwrap();
+        sheet.write_number(row, 3, 1.5).unwrap();
+    }
+    sheet.set_column_hidden(3).unwrap();
+    for (first, last, column, text) in merged {
+        sheet.merge_range(*first, *column, *last, *column, text, &rust_xlsxwriter::Format::new()).unwrap();
+    }
+    workbook.save(place.path(file)).unwrap();
+}
+
+#[test]
+fn merged_cells_and_hidden_columns_are_remarked_in_every_kind_of_workbook() {
+    let place = Place::new();
+    // A shelf is not sent, and the last cells are below the last record.
+    let merged = [(1, 3, 2, "Steel"), (5, 6, 2, "Brass"), (1, 6, 4, "7"), (8, 9, 2, "")];
+    write_merged(&place, "merged.xlsx", &merged);
+    let mut files = vec![place.path("merged.xlsx")];
+    if office::is_there() {
+        for format in ["xls", "ods", "fods"] {
+            files.push(office::save_again(&place, &place.path("merged.xlsx"), format).join(format!("merged.{format}")));
+        }
+    }
+    place.write("t.toml", "extends = \"items\"\n[sheet]\nfill_down = [\"Description\"]\n");
+    let warnings = |file: &str, template: &str| -> Vec<String> {
+        let checked = place.sheetport(["check", file, "-t", template, "--json"]).run().json();
+        let text = |warning: &Value, key: &str| warning[key].as_str().unwrap_or_default().to_owned();
+        let shown = |warning: &Value| ["code", "column", "value", "field"].map(|key| text(warning, key)).join(" ");
+        checked["warnings"].as_array().unwrap().iter().map(shown).collect()
+    };
+    for file in files {
+        let expected = ["hidden-columns D D price", "merged-cells C C2:C4, C6:C7 description"];
+        assert_eq!(warnings(name(&file), "items"), expected, "{}", file.display());
+        assert_eq!(warnings(name(&file), "t.toml"), expected[..1], "{}", file.display());
+    }
+}
+
+#[test]
+fn merged_cells_matter_if_records_lack_their_value() {
+    let place = Place::new();
+    write_merged(&place, "one.xlsx", &[(2, 4, 2, "Steel")]);
+    let warned = ["C3:C5", "are merged cells: only row 3 has the value", "fill_down", "D", "is a hidden column"];
+    place.sheetport(["check", "one.xlsx", "-t", "items"]).exits(0).shows(&warned);
+    let chosen = |rows: &str| {
+        let checked =
+            place.sheetport(["upload", "one.xlsx", "-t", "items", "--dry-run", "--rows", rows, "--json"]).run().json();
+        checked["warnings"].as_array().unwrap().iter().any(|warning| warning["code"] == "merged-cells")
+    };
+    assert_eq!(["2-3", "4-4", "5-7", "6-7"].map(chosen), [false, true, true, false]);
+    let ranges: Vec<_> = (0..3).map(|index| (2 * index + 1, 2 * index + 2, 2, "Steel")).collect();
+    write_merged(&place, "several.xlsx", &ranges);
+    let warned = ["C2:C3, C4:C5, C6:C7", "are merged cells: only the first row of each has the value"];
+    place.sheetport(["check", "several.xlsx", "-t", "items"]).exits(0).shows(&warned);
+    place.write(
+        "page.html",
+        "<table><tr><th>SKU<th>Name<th>Price<tr><td>A<td rowspan=2>Bolt<td>1<tr><td>B<td>2</table>",
+    );
+    place.sheetport(["check", "page.html", "-t", "items"]).exits(0).shows(&["B2:B3", "only row 2 has the value"]);
+    // All rows of an order have its customer.
+    place.write(
+        "t.toml",
+        "extends = \"orders\"\n[fields.companyId]\ncolumn = \"Customer\"\n[group]\nby = \"Order no\"\non_blank = \"above\"\n",
+    );
+    let order = "<tr><td rowspan=2>O1<td rowspan=SPAN>c1<td>i1<td>1<tr><td>i2<td>2<tr><td>O2NEXT<td>i1<td>4";
+    for (span, next, ranges) in [("2", "<td>c2", &[][..]), ("3", "", &["B2:B4"][..])] {
+        let rows = order.replace("SPAN", span).replace("NEXT", next);
+        place.write("page.html", format!("<table><tr><th>Order no<th>Customer<th>Item ID<th>Quantity{rows}</table>"));
+        let checked = place.sheetport(["check", "page.html", "-t", "t.toml", "--json"]).run().json();
+        let warnings = checked["warnings"].as_array().unwrap().iter();
+        assert_eq!(warnings.map(|warning| warning["value"].as_str().unwrap()).collect::<Vec<_>>(), ranges, "{checked}");
+    }
 }

@@ -149,7 +149,7 @@ fn xml_spreadsheets_have_typed_cells() {
     );
     let mut hidden = book.rows(0).unwrap();
     while hidden.next(&mut Default::default()).unwrap() {}
-    assert_eq!(hidden.hidden_rows(), [(5, 6)]);
+    assert_eq!(hidden.appearance().hidden_rows(), [(5, 6)]);
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn flat_sheets_have_the_values_of_packed_ones() {
     assert_eq!((book.sheets(), book.description().as_str()), (&["Prices".to_owned()][..], "flat ODS, 1 sheet"));
     let mut hidden = book.rows(0).unwrap();
     while hidden.next(&mut Default::default()).unwrap() {}
-    assert_eq!(hidden.hidden_rows(), [(2, 2)]);
+    assert_eq!(hidden.appearance().hidden_rows(), [(2, 2)]);
     assert_eq!(rows(&book, 0).0, ["1: 00042|a <b>|19%|2025-10-13", "2: hidden"]);
 }
 

@@ -14,7 +14,7 @@ pub(in crate::report::rows) const INTERNAL_COLUMNS: [&str; 5] =
 const ASK: &str = "correct it, or ask whoever sent you this file";
 
 /// The codes of problems whose messages reveal nothing but the sheet and the template's rules for its columns.
-const OF_SHEET: [&str; 62] = [
+const OF_SHEET: [&str; 64] = [
     "already-sent",
     "ambiguous-date",
     "ambiguous-number",
@@ -36,6 +36,7 @@ const OF_SHEET: [&str; 62] = [
     "duplicate",
     "expression",
     "guessed-encoding",
+    "hidden-columns",
     "hidden-rows",
     "hidden-sheet",
     "incomplete",
@@ -44,6 +45,7 @@ const OF_SHEET: [&str; 62] = [
     "looks-like-a-date",
     "lost-letters",
     "may-lack-zero",
+    "merged-cells",
     "nearly-the-same",
     "no-group",
     "no-lines",

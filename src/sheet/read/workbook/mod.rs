@@ -12,7 +12,6 @@ mod formats;
 mod process;
 mod protocol;
 mod reader;
-mod row_ranges;
 mod row_sender;
 mod styles;
 

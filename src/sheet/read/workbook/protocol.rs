@@ -30,7 +30,7 @@ pub(super) enum Kind {
     Opened = 1,
     /// Encoded rows.
     Rows = 2,
-    /// The end of the sheet, with the `RowRanges` of its hidden rows as JSON if the sheet was read completely.
+    /// The end of the sheet, with its `Appearance` as JSON if the sheet was read completely.
     End = 3,
     /// A `Fault` as JSON.
     Fault = 4,

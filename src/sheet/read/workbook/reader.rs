@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::fault::{Fault, FaultKind};
 use super::process::Connection;
 use super::protocol::{Kind, Request, SheetEntry};
-use super::row_ranges::RowRanges;
 use crate::sheet::read::MAX_COLUMNS;
+use crate::sheet::read::appearance::Appearance;
 use crate::sheet::read::location::Location;
 use crate::sheet::{Error, Row};
 
@@ -42,7 +42,7 @@ impl Workbook {
             connection: idle,
             unread: 0,
             number: 0,
-            hidden: RowRanges::default(),
+            appearance: Appearance::default(),
         };
         let started = match &mut rows.connection {
             Some(connection) => connection.read(index),
@@ -72,8 +72,8 @@ pub(in crate::sheet::read) struct WorkbookRows {
     /// Length of the unread rows at the end of the last frame, in bytes.
     unread: usize,
     number: u64,
-    /// The hidden rows, once all rows were read.
-    hidden: RowRanges,
+    /// The appearance of the sheet, once all rows were read.
+    appearance: Appearance,
 }
 
 impl WorkbookRows {
@@ -83,10 +83,9 @@ impl WorkbookRows {
             match connection.next() {
                 Ok(Kind::Rows) => self.unread = connection.body.len(),
                 Ok(Kind::End) => {
-                    let Ok(hidden) = serde_json::from_slice(&connection.body) else {
-                        return Err(self.fail(Fault::malformed()));
-                    };
-                    self.hidden = hidden;
+                    let appearance = serde_json::from_slice(&connection.body).ok().filter(Appearance::is_valid);
+                    let Some(appearance) = appearance else { return Err(self.fail(Fault::malformed())) };
+                    self.appearance = appearance;
                     self.return_process();
                     return Ok(false);
                 }
@@ -104,8 +103,8 @@ impl WorkbookRows {
         Ok(true)
     }
 
-    pub(crate) fn hidden(&self) -> &[(u64, u64)] {
-        &self.hidden.0
+    pub(crate) fn appearance(&self) -> &Appearance {
+        &self.appearance
     }
 
     /// Ends the process and returns `fault` as an error with its place.

@@ -7,8 +7,8 @@ use std::io::{self, Write};
 
 use super::fault::Fault;
 use super::protocol::{self, BATCH, Kind};
-use super::row_ranges::RowRanges;
 use super::styles::ShownText;
+use crate::sheet::read::appearance::Appearance;
 use crate::sheet::read::{MAX_COLUMNS, MAX_RECORD};
 use crate::sheet::{Cell, Row, Shown};
 
@@ -122,13 +122,13 @@ impl<'a> RowSender<'a> {
         if (self.is_wanted)() { Ok(()) } else { Err(Stop::Unwanted) }
     }
 
-    /// Sends the remaining rows and the end of the sheet, with its hidden rows.
-    pub(super) fn finish(mut self, hidden: &RowRanges) -> Result<(), Stop> {
+    /// Sends the remaining rows and the end of the sheet, with its appearance.
+    pub(super) fn finish(mut self, appearance: &Appearance) -> Result<(), Stop> {
         self.finish_row()?;
         self.release()?;
         self.send()?;
-        let hidden = serde_json::to_vec(hidden).expect("numbers can be written as JSON");
-        protocol::write(self.output, Kind::End, &hidden).map_err(receiver_ended)
+        let appearance = serde_json::to_vec(appearance).expect("numbers can be written as JSON");
+        protocol::write(self.output, Kind::End, &appearance).map_err(receiver_ended)
     }
 
     fn finish_row(&mut self) -> Result<(), Stop> {
@@ -227,7 +227,7 @@ mod tests {
         let mut out = RowSender::new(&mut pipe, 0, &|| true);
         let run = || cells.into_iter().try_for_each(|(row, column, value)| out.cell(row, column, Cell::Number(value)));
         let outcome = run();
-        let outcome = outcome.and_then(|()| out.finish(&RowRanges::default()));
+        let outcome = outcome.and_then(|()| out.finish(&Appearance::default()));
         let (mut input, mut body, mut row, mut rows) = (pipe.as_slice(), Vec::new(), Row::default(), Vec::new());
         while let Ok(Kind::Rows) = protocol::read(&mut input, &mut body) {
             let mut bytes = body.as_slice();

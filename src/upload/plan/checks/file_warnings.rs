@@ -1,6 +1,4 @@
-//! Warnings about a whole file: a guessed encoding, hidden sheets and rows, unread sheets, and unused columns.
-
-use std::ops::RangeInclusive;
+//! Warnings about a whole file: a guessed encoding, hidden sheets, unread sheets, and unused columns.
 
 use super::super::part::Part;
 use crate::ledger::Problem;
@@ -96,35 +94,6 @@ pub(in crate::upload::plan) fn guesses(template: &Template, part: &Part) -> Vec<
     let group = group.map(|_| warning("group", part.layout.group.first().copied()));
     let rules = template.rules().zip(&part.layout.columns).filter(|(rule, _)| rule.is_guess);
     group.into_iter().chain(rules.map(|(rule, columns)| warning(rule.field.name, columns.first()))).collect()
-}
-
-/// Returns a warning about hidden rows among the rows of a sheet.
-pub(in crate::upload::plan) fn hidden_rows(ranges: &[(u64, u64)], rows: RangeInclusive<u64>) -> Option<Problem> {
-    const SHOWN: usize = 8;
-    let (start, end) = rows.into_inner();
-    let ranges: Vec<(u64, u64)> = ranges
-        .iter()
-        .map(|(first, last)| ((*first).max(start), (*last).min(end)))
-        .filter(|(first, last)| first <= last)
-        .collect();
-    let (first, _) = *ranges.first()?;
-    let shown = ranges
-        .iter()
-        .take(SHOWN)
-        .map(|(first, last)| if first == last { first.to_string() } else { format!("{first} to {last}") });
-    let mut shown = shown.collect::<Vec<_>>().join(", ");
-    if ranges.len() > SHOWN {
-        shown.push_str(" and more");
-    }
-    Some(Problem {
-        row: Some(first),
-        value: shown,
-        remedy:
-            "show them in the spreadsheet program, such as by removing its filter; delete them, or leave them out with \
-                 skip_where or --rows, if they are not to be sent"
-                .to_owned(),
-        ..Problem::of_record("hidden-rows", "are hidden rows, which are sent like the others")
-    })
 }
 
 /// Returns a warning about a sheet that is probably not about the records of the template.

@@ -10,17 +10,17 @@ use std::thread::{self, JoinHandle};
 use zip::ZipArchive;
 
 use super::input::{Input, Source};
-use super::xlsx_hidden::{HiddenRows, sheets_by_part};
+use super::xlsx_appearance::{AppearanceReader, sheets_by_part};
+use crate::sheet::read::appearance::Appearance;
 use crate::sheet::read::workbook::activity::Activity;
 use crate::sheet::read::workbook::fault::{Fault, FaultKind};
-use crate::sheet::read::workbook::row_ranges::RowRanges;
 
 /// Length of an entry's header before its name: beside the entry, and in the directory.
 const LOCAL_HEADER: usize = 30;
 const DIRECTORY_HEADER: usize = 46;
 
-/// The hidden rows of the sheets of an XLSX file, by name.
-pub(super) type Hidden = HashMap<String, RowRanges>;
+/// The appearances of the sheets of an XLSX file, by name.
+pub(super) type Appearances = HashMap<String, Appearance>;
 
 /// The check of an archive's parts, in a separate thread while the first sheet is read.
 pub(super) struct Checksums {
@@ -31,8 +31,8 @@ pub(super) struct Checksums {
 enum State {
     /// With the archive.
     Waiting(Source),
-    Running(JoinHandle<Result<Hidden, String>>),
-    Ended(Result<Hidden, String>),
+    Running(JoinHandle<Result<Appearances, String>>),
+    Ended(Result<Appearances, String>),
 }
 
 impl Checksums {
@@ -43,7 +43,7 @@ impl Checksums {
 
     /// Returns the passed check of a file that is not an archive.
     pub(super) fn none(activity: &Arc<Activity>) -> Checksums {
-        Checksums { activity: Arc::clone(activity), state: State::Ended(Ok(Hidden::new())) }
+        Checksums { activity: Arc::clone(activity), state: State::Ended(Ok(Appearances::new())) }
     }
 
     /// Starts the check, unless already started.
@@ -62,9 +62,9 @@ impl Checksums {
     ///
     /// # Errors
     /// The name of a damaged part.
-    pub(super) fn wait(&mut self) -> Result<&Hidden, Fault> {
+    pub(super) fn wait(&mut self) -> Result<&Appearances, Fault> {
         self.start();
-        let result = match std::mem::replace(&mut self.state, State::Ended(Ok(Hidden::new()))) {
+        let result = match std::mem::replace(&mut self.state, State::Ended(Ok(Appearances::new()))) {
             State::Running(thread) => {
                 self.activity.waiting(|| thread.join()).unwrap_or_else(|_| Err("its archive is invalid".to_owned()))
             }
@@ -73,7 +73,7 @@ impl Checksums {
         };
         self.state = State::Ended(result);
         match &self.state {
-            State::Ended(Ok(hidden)) => Ok(hidden),
+            State::Ended(Ok(appearances)) => Ok(appearances),
             State::Ended(Err(reason)) => Err(Fault { kind: FaultKind::Changed, reason: reason.clone() }),
             State::Waiting(_) | State::Running(_) => unreachable!("the check has ended"),
         }
@@ -81,11 +81,11 @@ impl Checksums {
 }
 
 /// Unpacks all parts of an archive to verify their checksums, and compares the directory with the parts.
-fn check(archive: &Source) -> Result<Hidden, String> {
+fn check(archive: &Source) -> Result<Appearances, String> {
     let mut input = archive.input();
     // Calamine reports why this is not an archive.
-    let Ok(mut archive) = ZipArchive::new(&mut input) else { return Ok(Hidden::new()) };
-    let (sheets, mut hidden) = (sheets_by_part(&mut archive), Hidden::new());
+    let Ok(mut archive) = ZipArchive::new(&mut input) else { return Ok(Appearances::new()) };
+    let (sheets, mut appearances) = (sheets_by_part(&mut archive), Appearances::new());
     let names: Vec<Vec<u8>> = archive.file_names_raw().map(<[u8]>::to_vec).collect();
     let mut local = Vec::new();
     for (index, name) in names.into_iter().enumerate() {
@@ -93,11 +93,11 @@ fn check(archive: &Source) -> Result<Hidden, String> {
         let mut part = archive.by_index(index).map_err(|error| damaged(&name, &error.to_string()))?;
         local.push((part.header_start(), name.clone()));
         let sheet = sheets.get(&*String::from_utf8_lossy(&name));
-        let mut rows = HiddenRows::default();
+        let mut reader = AppearanceReader::default();
         let unpacked =
-            if sheet.is_some() { io::copy(&mut part, &mut rows) } else { io::copy(&mut part, &mut io::sink()) };
+            if sheet.is_some() { io::copy(&mut part, &mut reader) } else { io::copy(&mut part, &mut io::sink()) };
         unpacked.map_err(|error| damaged(&name, &error.to_string()))?;
-        hidden.extend(sheet.map(|sheet| (sheet.clone(), rows.rows)));
+        appearances.extend(sheet.map(|sheet| (sheet.clone(), reader.appearance)));
     }
     let (directory, parts) = (archive.central_directory_start(), archive.len());
     drop(archive);
@@ -111,7 +111,7 @@ fn check(archive: &Source) -> Result<Hidden, String> {
             return Err(damaged(&name, "its name in the directory of the archive is another one"));
         }
     }
-    Ok(hidden)
+    Ok(appearances)
 }
 
 fn damaged(part: &[u8], reason: &str) -> String {

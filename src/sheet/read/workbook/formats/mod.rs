@@ -17,7 +17,7 @@ mod tag;
 mod xls;
 mod xlsb;
 mod xlsx;
-mod xlsx_hidden;
+mod xlsx_appearance;
 
 pub(super) use self::container::Container;
 pub(super) use self::input::Source;

@@ -21,9 +21,9 @@ use super::tables::Tables;
 use super::xls::{XlsRecords, decrypt_xls, is_obfuscated};
 use super::{html, spreadsheet_xml, xlsb, xlsx};
 use crate::sheet::read::WorkbookFormat;
+use crate::sheet::read::appearance::Appearance;
 use crate::sheet::read::workbook::fault::{Fault, FaultKind};
 use crate::sheet::read::workbook::protocol::{Request, SheetEntry};
-use crate::sheet::read::workbook::row_ranges::RowRanges;
 use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
 use crate::sheet::read::workbook::styles::NumberFormat;
 
@@ -37,8 +37,8 @@ pub(in crate::sheet::read::workbook) struct Parser {
     checksums: Checksums,
     /// The formats of marked numbers, in ODS.
     marks: Vec<NumberFormat>,
-    /// The hidden rows of each sheet, in ODS.
-    hidden: Vec<RowRanges>,
+    /// The appearance of each sheet, in ODS.
+    appearances: Vec<Appearance>,
 }
 
 enum Book {
@@ -69,7 +69,7 @@ impl Parser {
                 let marked = as_archive(file)?;
                 let archive = Source::memory(marked.archive.unwrap_or_default(), activity);
                 let parser = Parser::parse(&archive, WorkbookFormat::Ods, Checksums::none(activity))?;
-                Ok(Parser { marks: marked.formats, hidden: marked.hidden, ..parser })
+                Ok(Parser { marks: marked.formats, appearances: marked.appearances, ..parser })
             }
             WorkbookFormat::Ods => {
                 let decrypted = decrypt_odf(file, password)?.map(|bytes| Source::memory(bytes, activity));
@@ -84,18 +84,18 @@ impl Parser {
     fn open_archive(file: &Source, format: WorkbookFormat) -> Result<Parser, Fault> {
         let activity = file.activity();
         let found = archive::check(&mut file.input()).map_err(Fault::new)?;
-        let (mut archive, mut marks, mut hidden) = (file.again(), Vec::new(), Vec::new());
+        let (mut archive, mut marks, mut appearances) = (file.again(), Vec::new(), Vec::new());
         if format == WorkbookFormat::Ods
             && let Some(found) = Marker::mark(&mut file.input())
         {
-            (marks, hidden) = (found.formats, found.hidden);
+            (marks, appearances) = (found.formats, found.appearances);
             if let Some(marked) = found.archive {
                 activity.record_output();
                 archive = Source::memory(marked, activity);
             }
         }
         let fault = match Parser::parse(&archive, format, Checksums::of_archive(file)) {
-            Ok(parser) if !found.has_utf16 => return Ok(Parser { marks, hidden, ..parser }),
+            Ok(parser) if !found.has_utf16 => return Ok(Parser { marks, appearances, ..parser }),
             Ok(_) => Fault::new("a part of it is in UTF-16"),
             Err(fault) if fault.kind == FaultKind::Encrypted => return Err(fault),
             Err(fault) => fault,
@@ -104,7 +104,7 @@ impl Parser {
         // If the repaired archive fails too, report the first fault.
         let repaired = Source::memory(repaired, activity);
         let parsed = Parser::parse(&repaired, format, Checksums::of_archive(file));
-        parsed.map(|parser| Parser { marks, hidden, ..parser }).map_err(|_| fault)
+        parsed.map(|parser| Parser { marks, appearances, ..parser }).map_err(|_| fault)
     }
 
     fn open_xls(file: &Source, password: Option<&str>) -> Result<Parser, Fault> {
@@ -124,7 +124,7 @@ impl Parser {
             formulas: Formulas::new(file),
             checksums: Checksums::none(file.activity()),
             marks: Vec::new(),
-            hidden: Vec::new(),
+            appearances: Vec::new(),
         }
     }
 
@@ -167,7 +167,15 @@ impl Parser {
             checksums.wait()?;
         }
         let formulas = Formulas::new(source);
-        Ok(Parser { file: source.again(), sheets, book, formulas, checksums, marks: Vec::new(), hidden: Vec::new() })
+        Ok(Parser {
+            file: source.again(),
+            sheets,
+            book,
+            formulas,
+            checksums,
+            marks: Vec::new(),
+            appearances: Vec::new(),
+        })
     }
 
     /// Returns the sheets with cells, including hidden ones.
@@ -175,13 +183,13 @@ impl Parser {
         &self.sheets
     }
 
-    /// Sends all cells of a sheet. Returns its hidden rows.
-    pub(crate) fn read(&mut self, sheet: usize, rows: &mut RowSender<'_>) -> Result<RowRanges, Stop> {
+    /// Sends all cells of a sheet. Returns its appearance.
+    pub(crate) fn read(&mut self, sheet: usize, rows: &mut RowSender<'_>) -> Result<Appearance, Stop> {
         let Some(SheetEntry { name, .. }) = self.sheets.get(sheet) else {
             return Err(format!("it has no sheet {sheet}").into());
         };
         self.checksums.start();
-        let hidden: Result<Option<RowRanges>, Stop> = match &mut self.book {
+        let appearance: Result<Option<Appearance>, Stop> = match &mut self.book {
             Book::Xlsx(book) => xlsx::send_sheet(book, &mut self.formulas, name, rows).map(|()| None),
             Book::Xlsb(book) => xlsb::send_sheet(book, &self.file, name, rows).map(Some),
             Book::Xls(book) => {
@@ -191,7 +199,7 @@ impl Parser {
                 let cells = records.as_mut().and_then(|records| records.cells(sheet));
                 let known = |at, value: &Data| cells.as_ref()?.known(at, value);
                 send_range(&range, is_1904, known, rows)?;
-                Ok(cells.map(|cells| cells.hidden))
+                Ok(cells.map(|cells| cells.appearance))
             }
             Book::Ods(book) => {
                 let marked = |value: &Data| match value {
@@ -211,13 +219,13 @@ impl Parser {
                 };
                 let range = book.worksheet_range(name).map_err(damaged)?;
                 send_range(&range, false, |_, value| marked(value), rows)?;
-                Ok(self.hidden.get(sheet).cloned())
+                Ok(self.appearances.get(sheet).cloned())
             }
             Book::Tables(tables) => tables.send(sheet, rows).map(Some),
         };
-        let hidden = hidden?;
+        let appearance = appearance?;
         let of_archive = self.checksums.wait().map_err(Stop::Fault)?;
-        Ok(hidden.or_else(|| of_archive.get(name).cloned()).unwrap_or_default())
+        Ok(appearance.or_else(|| of_archive.get(name).cloned()).unwrap_or_default())
     }
 }
 

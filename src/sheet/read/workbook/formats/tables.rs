@@ -2,9 +2,9 @@
 //! their texts.
 
 use super::input::Source;
+use crate::sheet::read::appearance::Appearance;
 use crate::sheet::read::workbook::fault::Fault;
 use crate::sheet::read::workbook::protocol::SheetEntry;
-use crate::sheet::read::workbook::row_ranges::RowRanges;
 use crate::sheet::read::workbook::row_sender::{RowSender, Stop, check_place};
 use crate::sheet::read::workbook::styles::ShownText;
 use crate::sheet::read::{MAX_COLUMNS, MAX_RECORD};
@@ -24,7 +24,7 @@ struct Table {
     entry: SheetEntry,
     /// Encoded rows.
     rows: Vec<u8>,
-    hidden: RowRanges,
+    appearance: Appearance,
 }
 
 impl Tables {
@@ -62,8 +62,14 @@ impl Tables {
         self.0.iter().map(|table| table.entry.clone()).collect()
     }
 
-    /// Sends the rows of a table. Returns the hidden rows.
-    pub(super) fn send(&self, table: usize, rows: &mut RowSender<'_>) -> Result<RowRanges, Stop> {
+    /// Returns the appearance of a table.
+    #[cfg(test)]
+    pub(super) fn appearance_of(&self, table: usize) -> Option<&Appearance> {
+        self.0.get(table).map(|table| &table.appearance)
+    }
+
+    /// Sends the rows of a table. Returns its appearance.
+    pub(super) fn send(&self, table: usize, rows: &mut RowSender<'_>) -> Result<Appearance, Stop> {
         let Some(table) = self.0.get(table) else { return Err(format!("it has no sheet {table}").into()) };
         let (mut rest, mut row) = (table.rows.as_slice(), Row::default());
         while !rest.is_empty() {
@@ -75,7 +81,7 @@ impl Tables {
                 rows.shown_cell(number, column, cell, shown)?;
             }
         }
-        Ok(table.hidden.clone())
+        Ok(table.appearance.clone())
     }
 }
 
@@ -90,7 +96,7 @@ pub(super) struct TableBuilder {
 impl TableBuilder {
     pub(super) fn new(name: String) -> TableBuilder {
         let entry = SheetEntry { name, is_hidden: false };
-        let table = Table { entry, rows: Vec::new(), hidden: RowRanges::default() };
+        let table = Table { entry, rows: Vec::new(), appearance: Appearance::default() };
         TableBuilder { table, row: Row::default(), finished: 0 }
     }
 
@@ -130,9 +136,9 @@ impl TableBuilder {
         Ok(())
     }
 
-    /// Marks `count` rows as hidden, starting with the row `number`.
-    pub(super) fn hide(&mut self, number: u64, count: u64) {
-        self.table.hidden.add(number, count);
+    /// Returns the appearance of the table, for additions.
+    pub(super) fn appearance(&mut self) -> &mut Appearance {
+        &mut self.table.appearance
     }
 
     pub(super) fn hide_table(&mut self) {

@@ -96,8 +96,8 @@ pub(super) fn serve<W: Write>(
         let outcome = catch_unwind(AssertUnwindSafe(|| match &mut served {
             Served::Workbook(parser) => {
                 let mut rows = RowSender::new(frames, file_len, &is_wanted);
-                let hidden = parser.read(sheet as usize, &mut rows)?;
-                rows.finish(&hidden)
+                let appearance = parser.read(sheet as usize, &mut rows)?;
+                rows.finish(&appearance)
             }
             Served::Archive(container) => container.send(sheet as usize, frames, &is_wanted),
         }));

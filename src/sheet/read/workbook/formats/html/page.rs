@@ -11,6 +11,7 @@ use super::grid::{Grid, MAX_COLUMN_SPAN, MAX_ROW_SPAN};
 use super::stylesheet::Stylesheet;
 use crate::sheet::Shown;
 use crate::sheet::read::MAX_RECORD;
+use crate::sheet::read::appearance::MergedCells;
 use crate::sheet::read::text::TextDecoder;
 use crate::sheet::read::text::encoding::with_label;
 use crate::sheet::read::workbook::fault::{Fault, FaultKind};
@@ -61,6 +62,8 @@ struct Page<'f> {
 struct OpenTable {
     table: TableBuilder,
     grid: Grid,
+    /// The number of columns described so far.
+    columns: u64,
     in_row: bool,
     cell: Option<OpenCell>,
 }
@@ -104,14 +107,14 @@ impl Page<'_> {
                     return Err(Fault::new(format!("it has tables within tables, more than {MAX_DEPTH} deep")));
                 }
                 let table = TableBuilder::new(String::new());
-                self.open.push(OpenTable { table, grid: Grid::default(), in_row: false, cell: None });
+                self.open.push(OpenTable { table, grid: Grid::default(), columns: 0, in_row: false, cell: None });
             }
             b"tr" => {
                 self.end_row()?;
                 if let Some(open) = self.open.last_mut() {
                     open.start_row();
                     if is_hidden(tag) {
-                        open.table.hide(open.grid.row, 1);
+                        open.table.appearance().hide_rows(open.grid.row, 1);
                     }
                 }
             }
@@ -123,11 +126,18 @@ impl Page<'_> {
                     }
                     let (columns, rows) = (span(tag, "colspan", MAX_COLUMN_SPAN), span(tag, "rowspan", MAX_ROW_SPAN));
                     let column = open.grid.place(columns, rows);
+                    let merged = MergedCells::spanning((open.grid.row, rows as u64), (column, columns));
+                    open.table.appearance().merge(merged);
                     let stored = Stored::new(tag, &self.styles);
                     open.cell = Some(OpenCell { column, stored, text: CellText::default(), unseen: None });
                 }
             }
             b"thead" | b"tbody" | b"tfoot" => self.end_row()?,
+            b"col" => {
+                if let Some(open) = self.open.last_mut() {
+                    open.add_columns(tag);
+                }
+            }
             _ => {
                 if let Some(cell) = self.cell() {
                     cell.start(tag);
@@ -224,6 +234,15 @@ impl OpenTable {
         self.in_row = true;
         self.grid.start_row();
     }
+
+    /// Adds columns with a common description.
+    fn add_columns(&mut self, tag: &StartTag<()>) {
+        let count = span(tag, "span", MAX_COLUMN_SPAN) as u64;
+        if is_hidden(tag) {
+            self.table.appearance().hide_columns(self.columns, count);
+        }
+        self.columns += count;
+    }
 }
 
 impl OpenCell {
@@ -236,7 +255,7 @@ impl OpenCell {
         match name {
             b"br" => self.text.line_break(),
             b"p" | b"div" | b"li" => self.text.start_line(),
-            b"img" | b"input" | b"hr" | b"wbr" | b"col" | b"meta" | b"link" => {}
+            b"img" | b"input" | b"hr" | b"wbr" | b"meta" | b"link" => {}
             // Comments of LibreOffice and Excel, and invisible sort keys.
             _ if name == b"comment" || is_comment(tag) || is_hidden(tag) => self.unseen = Some((name.to_vec(), 1)),
             b"script" => self.unseen = Some((name.to_vec(), 1)),
@@ -290,5 +309,29 @@ impl CellText {
     /// Starts a new line, unless already at the start of a line.
     fn start_line(&mut self) {
         self.line = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::sheet::read::workbook::activity::Activity;
+
+    #[test]
+    fn hidden_columns_and_merged_cells_are_found() {
+        let page = "<table><colgroup><col span=2><col style='display:none' span=2><col></colgroup>\
+            <tr><th>a</th><th>b</th></tr><tr><td>1</td><td rowspan=4>x</td><td colspan=2 rowspan=2>y</td></tr>\
+            <tr style='display: none'><td>2</td><td rowspan=9999999999>z</td></tr></table>\
+            <table><tr><td colspan=2 rowspan=1>x</td></tr></table>";
+        let file = Source::memory(page.as_bytes().to_vec(), &Arc::new(Activity::default()));
+        let tables = read(&file, "utf-8").expect("a page");
+        let found = tables.appearance_of(0).expect("a table");
+        assert_eq!(found.hidden_rows(), [(3, 3)]);
+        assert_eq!((0..20).filter(|column| found.hides_column(*column)).collect::<Vec<_>>(), [2, 3]);
+        let merged: Vec<String> = found.merged().iter().map(MergedCells::to_string).collect();
+        assert_eq!(merged, ["B2:B5", "C2:D3", "E3:E65536"]);
+        assert_eq!(tables.appearance_of(1), Some(&Default::default()));
     }
 }

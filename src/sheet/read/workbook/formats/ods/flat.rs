@@ -37,7 +37,7 @@ pub(in crate::sheet::read::workbook::formats) fn as_archive(file: &Source) -> Re
     drop(text);
     file.activity().record_output();
     let archive = archive_of(&[("content.xml", marked.text.as_bytes())]).map_err(|error| Fault::new(damage(error)))?;
-    Ok(Marked { archive: Some(archive), formats: marked.formats, hidden: marked.hidden })
+    Ok(Marked { archive: Some(archive), formats: marked.formats, appearances: marked.appearances })
 }
 
 /// Returns an archive with these parts, by name.

@@ -11,7 +11,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::super::tag::{Tag, each_piece};
 use super::styles::Styles;
-use crate::sheet::read::workbook::row_ranges::RowRanges;
+use crate::sheet::read::appearance::{Appearance, MergedCells};
 use crate::sheet::read::workbook::styles::NumberFormat;
 
 const CONTENT: &str = "content.xml";
@@ -27,6 +27,7 @@ const VALUES: [(&[u8], &str); 6] = [
     (b"office:time-value='", "office:time-value='"),
 ];
 const TIME: &str = "office:time-value=\"";
+const ROWS_SPANNED: &str = "table:number-rows-spanned";
 const MARK: char = '%';
 /// The marks of booleans and of formulas without a result.
 const CONSTANTS: [(&str, Mark<'static>); 3] =
@@ -61,10 +62,10 @@ pub(in crate::sheet::read::workbook::formats) struct Marker {
     row: Option<String>,
     /// The column of the next cell.
     column: u32,
-    /// The number of rows before the next row.
+    /// The number of rows up to the current row.
     rows: u64,
-    /// The hidden rows of each table.
-    hidden: Vec<RowRanges>,
+    /// The appearance of each table.
+    appearances: Vec<Appearance>,
 }
 
 /// A document with marks.
@@ -72,16 +73,16 @@ pub(in crate::sheet::read::workbook::formats) struct Marked {
     /// A copy of the archive, if the format of any cell matters.
     pub archive: Option<Vec<u8>>,
     pub formats: Vec<NumberFormat>,
-    /// The hidden rows of each table.
-    pub hidden: Vec<RowRanges>,
+    /// The appearance of each table.
+    pub appearances: Vec<Appearance>,
 }
 
 /// The text of a content with marks.
 pub(in crate::sheet::read::workbook::formats) struct MarkedText {
     pub text: String,
     pub formats: Vec<NumberFormat>,
-    /// The hidden rows of each table.
-    pub hidden: Vec<RowRanges>,
+    /// The appearance of each table.
+    pub appearances: Vec<Appearance>,
 }
 
 /// The properties of a cell that determine its format.
@@ -99,7 +100,7 @@ impl Marker {
         let mut first = Marker::default();
         first.read_styles(archive.by_name(STYLES).ok());
         if each_piece(archive.by_name(CONTENT).ok()?, |piece| Ok(first.piece(piece).is_none())).ok()? {
-            return Some(Marked { archive: None, formats: Vec::new(), hidden: first.hidden });
+            return Some(Marked { archive: None, formats: Vec::new(), appearances: first.appearances });
         }
         let mut marker = Marker::default();
         marker.read_styles(archive.by_name(STYLES).ok());
@@ -118,7 +119,7 @@ impl Marker {
         };
         each_piece(archive.by_name(CONTENT).ok()?, write).ok()?;
         let archive = Some(marked.finish().ok()?.into_inner());
-        Some(Marked { archive, formats: marker.formats, hidden: marker.hidden })
+        Some(Marked { archive, formats: marker.formats, appearances: marker.appearances })
     }
 
     /// Marks the cells of a content. `styles` is the part with the styles.
@@ -130,7 +131,7 @@ impl Marker {
             marked.extend_from_slice(marker.piece(piece.as_bytes()).as_deref().unwrap_or(piece.as_bytes()));
         }
         let text = String::from_utf8(marked).expect("marking replaces ASCII by ASCII");
-        MarkedText { text, formats: marker.formats, hidden: marker.hidden }
+        MarkedText { text, formats: marker.formats, appearances: marker.appearances }
     }
 
     fn read_styles(&mut self, part: Option<impl Read>) {
@@ -153,31 +154,50 @@ impl Marker {
         match tag.name {
             "table:table" => {
                 (self.columns, self.row, self.column, self.rows) = (Vec::new(), None, 0, 0);
-                self.hidden.push(RowRanges::default());
+                self.appearances.push(Appearance::default());
             }
             "table:table-column" if self.columns.len() < MAX_COLUMNS => {
                 let end = self.columns.last().map_or(0, |(end, _)| *end);
-                let end = end.saturating_add(tag.number("table:number-columns-repeated").unwrap_or(1));
+                let count = tag.number("table:number-columns-repeated").unwrap_or(1);
+                if is_hidden(&tag)
+                    && let Some(appearance) = self.appearances.last_mut()
+                {
+                    appearance.hide_columns(u64::from(end), u64::from(count));
+                }
+                let end = end.saturating_add(count);
                 self.columns.push((end, owned("table:default-cell-style-name").unwrap_or_default()));
             }
             "table:table-row" => {
                 (self.row, self.column) = (owned("table:default-cell-style-name"), 0);
                 let count = u64::from(tag.number("table:number-rows-repeated").unwrap_or(1));
-                if matches!(owned("table:visibility").as_deref(), Some("collapse" | "filter"))
-                    && let Some(hidden) = self.hidden.last_mut()
+                if is_hidden(&tag)
+                    && let Some(appearance) = self.appearances.last_mut()
                 {
-                    hidden.add(self.rows + 1, count);
+                    appearance.hide_rows(self.rows + 1, count);
                 }
                 self.rows = self.rows.saturating_add(count);
             }
             name if CELLS.contains(&name) => {
                 let column = self.column;
+                if find(piece, ROWS_SPANNED.as_bytes()).is_some() {
+                    self.merge(&tag, column);
+                }
                 self.column = column.saturating_add(tag.number("table:number-columns-repeated").unwrap_or(1));
                 return self.cell(&tag, column, piece);
             }
             _ => self.styles.read(&tag),
         }
         None
+    }
+
+    /// Adds the merged cells that begin at a column of the current row.
+    fn merge(&mut self, tag: &Tag<'_>, column: u32) {
+        let rows = tag.number(ROWS_SPANNED).unwrap_or(1);
+        let columns = tag.number("table:number-columns-spanned").unwrap_or(1);
+        if let Some(appearance) = self.appearances.last_mut() {
+            let (column, columns) = (column as usize, columns as usize);
+            appearance.merge(MergedCells::spanning((self.rows, u64::from(rows)), (column, columns)));
+        }
     }
 
     fn cell(&mut self, tag: &Tag<'_>, column: u32, piece: &[u8]) -> Option<Vec<u8>> {
@@ -222,6 +242,11 @@ impl Marker {
         self.known.insert(cell, format);
         format
     }
+}
+
+/// Returns whether the row or the columns of a tag are hidden.
+fn is_hidden(tag: &Tag<'_>) -> bool {
+    matches!(tag.attribute("table:visibility").as_deref(), Some("collapse" | "filter"))
 }
 
 /// Returns the mark of a formula with a boolean result or without a result.
@@ -275,6 +300,24 @@ mod tests {
         assert_eq!(parse_mark("%3%0.19"), Some(Mark::Format(3, "0.19")));
         assert_eq!(parse_mark("PT09H30M00S"), None);
         assert_eq!(parse_mark("%x"), None);
+    }
+
+    #[test]
+    fn hidden_columns_and_merged_cells_are_found_among_repeated_ones() {
+        let xml = "<table:table><table:table-column table:number-columns-repeated=\"2\"/><table:table-column \
+            table:visibility=\"collapse\" table:number-columns-repeated=\"2\"/><table:table-column/>\
+            <table:table-row table:number-rows-repeated=\"3\"><table:table-cell/></table:table-row>\
+            <table:table-row table:visibility=\"filter\"><table:table-cell table:number-columns-repeated=\"2\"/>\
+            <table:table-cell table:number-columns-spanned=\"2\" table:number-rows-spanned=\"3\"><text:p>x</text:p>\
+            </table:table-cell><table:covered-table-cell/><table:table-cell table:number-columns-spanned=\"1\" \
+            table:number-rows-spanned=\"2\"/></table:table-row></table:table><table:table><table:table-row>\
+            <table:table-cell table:number-columns-spanned=\"2\" table:number-rows-spanned=\"1\"/></table:table-row>";
+        let found = Marker::mark_text("", xml).appearances;
+        let hidden: Vec<usize> = (0..20).filter(|column| found[0].hides_column(*column)).collect();
+        assert_eq!((hidden.as_slice(), found[0].hidden_rows()), (&[2, 3][..], &[(4, 4)][..]));
+        let merged: Vec<String> = found[0].merged().iter().map(MergedCells::to_string).collect();
+        assert_eq!(merged, ["C4:D6", "E4:E5"]);
+        assert_eq!(found[1..], [Appearance::default()]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::cell::Stored;
 use super::styles::Styles;
 use crate::sheet::Shown;
 use crate::sheet::read::MAX_RECORD;
+use crate::sheet::read::appearance::MergedCells;
 use crate::sheet::read::workbook::fault::Fault;
 use crate::sheet::read::workbook::formats::cells::damage;
 use crate::sheet::read::workbook::formats::input::Source;
@@ -147,6 +148,11 @@ impl<'f> Document<'f> {
                 let column = index.unwrap_or(self.column);
                 let across = number_of(tag, "MergeAcross").and_then(|across| usize::try_from(across).ok()).unwrap_or(0);
                 self.column = column.saturating_add(1).saturating_add(across);
+                let down = number_of(tag, "MergeDown").unwrap_or(0);
+                if let Some(sheet) = self.sheet.as_mut().filter(|_| down > 0) {
+                    let (rows, columns) = (down.saturating_add(1), across.saturating_add(1));
+                    sheet.appearance().merge(MergedCells::spanning((self.row, rows), (column, columns)));
+                }
                 let has_formula = text_of(tag, "Formula").is_some();
                 self.cell = Some(Stored { column, style: text_of(tag, "StyleID"), has_formula, data: None });
                 Element::Cell
@@ -174,6 +180,9 @@ impl<'f> Document<'f> {
         let first = number("Index").and_then(|index| index.checked_sub(1)).unwrap_or(self.next_column);
         let last = first.saturating_add(number("Span").unwrap_or(0));
         self.next_column = last.saturating_add(1);
+        if let Some(sheet) = self.sheet.as_mut().filter(|_| is_hidden(tag)) {
+            sheet.appearance().hide_columns(first as u64, ((last - first) as u64).saturating_add(1));
+        }
         if self.columns.len() + 1 < MAX_COLUMNS {
             // Omitted columns have no style.
             if first > 0 {
@@ -189,8 +198,8 @@ impl<'f> Document<'f> {
         self.next_row = self.row.saturating_add(1).saturating_add(span);
         self.row_style = text_of(tag, "StyleID");
         self.column = 0;
-        if let Some(sheet) = self.sheet.as_mut().filter(|_| text_of(tag, "Hidden").as_deref() == Some("1")) {
-            sheet.hide(self.row, span.saturating_add(1));
+        if let Some(sheet) = self.sheet.as_mut().filter(|_| is_hidden(tag)) {
+            sheet.appearance().hide_rows(self.row, span.saturating_add(1));
         }
     }
 
@@ -267,9 +276,38 @@ fn text_of(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     Some(attribute.normalized_value(XmlVersion::Implicit1_0).ok()?.into_owned())
 }
 
+/// Returns whether the row or the columns of a tag are hidden.
+fn is_hidden(tag: &BytesStart<'_>) -> bool {
+    text_of(tag, "Hidden").as_deref() == Some("1")
+}
+
 /// Returns a number in an attribute, or the maximum for too many digits.
 fn number_of(tag: &BytesStart<'_>, name: &str) -> Option<u64> {
     let text = text_of(tag, name)?;
     let is_number = !text.trim().is_empty() && text.trim().bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.trim().parse().unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::sheet::read::workbook::activity::Activity;
+
+    #[test]
+    fn hidden_columns_and_merged_cells_are_found() {
+        let xml = "<Workbook><Worksheet ss:Name=\"a\"><Table><Column/><Column ss:Index=\"3\" ss:Span=\"1\" ss:Hidden=\"1\"/>\
+            <Column/><Column ss:Hidden=\"1\" ss:Span=\"99999999999999999999\"/>\
+            <Row ss:Index=\"2\"><Cell/><Cell ss:MergeDown=\"3\"><Data ss:Type=\"String\">x</Data></Cell>\
+            <Cell ss:MergeAcross=\"1\" ss:MergeDown=\"1\"/><Cell ss:MergeAcross=\"1\"/></Row>\
+            <Row ss:Hidden=\"1\"><Cell ss:Index=\"7\" ss:MergeDown=\"1\"/></Row></Table></Worksheet></Workbook>";
+        let file = Source::memory(xml.as_bytes().to_vec(), &Arc::new(Activity::default()));
+        let sheets = read(&file).expect("a workbook");
+        let found = sheets.appearance_of(0).expect("a sheet");
+        assert_eq!(found.hidden_rows(), [(3, 3)]);
+        assert_eq!((0..8).filter(|column| found.hides_column(*column)).collect::<Vec<_>>(), [2, 3, 5, 6, 7]);
+        let merged: Vec<String> = found.merged().iter().map(MergedCells::to_string).collect();
+        assert_eq!(merged, ["B2:B5", "C2:D3", "G3:G4"]);
+    }
 }

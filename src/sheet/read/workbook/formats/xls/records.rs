@@ -1,5 +1,5 @@
-//! Parts of XLS workbooks missing in calamine: number formats, hidden rows, and formulas without a result. Read from the sheet's
-//! records ([MS-XLS] 2.3) in a separate pass.
+//! Parts of XLS workbooks missing in calamine: number formats, formulas without a result, hidden rows and columns, and merged
+//! cells. Read from the sheet's records ([MS-XLS] 2.3) in a separate pass.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -10,7 +10,7 @@ use encoding_rs::{Encoding, WINDOWS_1252};
 
 use super::super::cells::Known;
 use super::super::input::{Input, Source};
-use crate::sheet::read::workbook::row_ranges::RowRanges;
+use crate::sheet::read::appearance::{Appearance, MergedCells};
 use crate::sheet::read::workbook::styles::{BUILT_IN_FORMATS, NumberFormat};
 
 /// Names of the stream, in Excel 97 and before.
@@ -22,9 +22,11 @@ const MAX_ENTRIES: usize = 1 << 16;
 const FORMULA: u16 = 0x0006;
 const END: u16 = 0x000A;
 const CODE_PAGE: u16 = 0x0042;
+const COLUMNS: u16 = 0x007D;
 const SHEET: u16 = 0x0085;
 const SEVERAL_NUMBERS: u16 = 0x00BD;
 const STYLE: u16 = 0x00E0;
+const MERGED_CELLS: u16 = 0x00E5;
 const NUMBER: u16 = 0x0203;
 const ROW: u16 = 0x0208;
 const SHORT_NUMBER: u16 = 0x027E;
@@ -33,6 +35,8 @@ const BEGIN: u16 = 0x0809;
 
 /// A bit in the flags of a row.
 const ROW_IS_HIDDEN: u8 = 0x20;
+/// A bit in the flags of columns.
+const COLUMNS_ARE_HIDDEN: u16 = 0x01;
 /// Flag of a formula to be calculated when the workbook is opened. Libraries that cannot calculate set this flag, together with
 /// one of [`NO_RESULTS`].
 const CALCULATE_ON_LOAD: u16 = 0x02;
@@ -52,12 +56,13 @@ pub(in crate::sheet::read::workbook::formats) struct XlsRecords {
     formats: Vec<Option<NumberFormat>>,
 }
 
-/// Data of a sheet by zero-based row and column: relevant number formats, formulas without a result, and hidden rows.
+/// Data of a sheet by zero-based row and column: relevant number formats, and formulas without a result. Also its
+/// appearance.
 pub(in crate::sheet::read::workbook::formats) struct SheetRecords<'a> {
     styles: HashMap<(u32, u32), u16>,
     formats: &'a [Option<NumberFormat>],
     uncalculated: HashSet<(u32, u32)>,
-    pub(in crate::sheet::read::workbook::formats) hidden: RowRanges,
+    pub(in crate::sheet::read::workbook::formats) appearance: Appearance,
 }
 
 impl XlsRecords {
@@ -96,7 +101,7 @@ impl XlsRecords {
             styles: HashMap::new(),
             formats: &self.formats,
             uncalculated: HashSet::new(),
-            hidden: RowRanges::default(),
+            appearance: Appearance::default(),
         };
         self.records.stream.seek(SeekFrom::Start(*self.sheets.get(sheet)?)).ok()?;
         // Charts within the sheet also have records of cells.
@@ -108,8 +113,10 @@ impl XlsRecords {
                 END => depth -= 1,
                 _ if depth > 1 => {}
                 ROW if body.get(12).is_some_and(|flags| flags & ROW_IS_HIDDEN != 0) => {
-                    cells.hidden.add(u64::from(u16_at(body, 0)?) + 1, 1);
+                    cells.appearance.hide_rows(u64::from(u16_at(body, 0)?) + 1, 1);
                 }
+                COLUMNS => add_columns(body, &mut cells.appearance),
+                MERGED_CELLS => add_merged(body, &mut cells.appearance),
                 NUMBER | SHORT_NUMBER | FORMULA => {
                     let (row, column, style) = (u16_at(body, 0)?, u16_at(body, 2)?, u16_at(body, 4)?);
                     let at = (u32::from(row), u32::from(column));
@@ -148,6 +155,30 @@ impl SheetRecords<'_> {
         let format = self.formats.get(usize::from(*self.styles.get(&at)?))?.as_ref()?;
         let is_number = matches!(value, Data::Int(_) | Data::Float(_) | Data::DateTime(_));
         is_number.then(|| Known::Formatted(value.clone(), format))
+    }
+}
+
+/// Adds the columns of a record to the hidden ones, if they are.
+fn add_columns(body: &[u8], appearance: &mut Appearance) {
+    let flags = u16_at(body, 8).unwrap_or_default();
+    if let (Some(first), Some(last)) = (u16_at(body, 0), u16_at(body, 2))
+        && flags & COLUMNS_ARE_HIDDEN != 0
+        && first <= last
+    {
+        appearance.hide_columns(u64::from(first), u64::from(last - first) + 1);
+    }
+}
+
+/// Adds the merged cells of a record: a number, and the first and last rows and columns of each range.
+fn add_merged(body: &[u8], appearance: &mut Appearance) {
+    for range in body.get(2..).unwrap_or_default().chunks_exact(8) {
+        let at = |place: usize| u16_at(range, place).unwrap_or_default();
+        appearance.merge(MergedCells {
+            first_row: u64::from(at(0)) + 1,
+            last_row: u64::from(at(2)) + 1,
+            first_column: usize::from(at(4)),
+            last_column: usize::from(at(6)),
+        });
     }
 }
 
@@ -193,4 +224,29 @@ fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
 
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the body of a record of numbers.
+    fn body(numbers: &[u16]) -> Vec<u8> {
+        numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn hidden_columns_and_merged_cells_are_found() {
+        let mut appearance = Appearance::default();
+        for columns in [[0, 1, 2048, 15, 0], [2, 3, 2048, 15, 1], [5, 5, 0, 15, 0x1001], [9, 7, 0, 0, 1]] {
+            add_columns(&body(&columns), &mut appearance);
+        }
+        add_columns(&body(&[6, 6, 0]), &mut appearance);
+        let hidden: Vec<usize> = (0..20).filter(|column| appearance.hides_column(*column)).collect();
+        assert_eq!(hidden, [2, 3, 5]);
+        add_merged(&body(&[3, 1, 4, 1, 1, 0, 0, 0, 2, 9, 65_535, 2, 3, 7]), &mut appearance);
+        add_merged(&[], &mut appearance);
+        let merged: Vec<String> = appearance.merged().iter().map(MergedCells::to_string).collect();
+        assert_eq!(merged, ["B2:B5", "C10:D65536"]);
+    }
 }

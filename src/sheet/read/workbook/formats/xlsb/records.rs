@@ -1,5 +1,5 @@
-//! Parts of XLSB workbooks missing in calamine: error results of formulas, and number formats. Both are read from the
-//! sheet's records, cell by cell, in parallel with calamine.
+//! Parts of XLSB workbooks missing in calamine: error results of formulas, number formats, and the appearance of the sheet. They
+//! are read from the sheet's records, cell by cell, in parallel with calamine.
 
 use std::io::{BufReader, Read};
 
@@ -7,7 +7,7 @@ use zip::ZipArchive;
 
 use super::super::archive::relation_target;
 use super::super::input::{Input, Source};
-use crate::sheet::read::workbook::row_ranges::RowRanges;
+use crate::sheet::read::appearance::{Appearance, MergedCells};
 use crate::sheet::read::workbook::styles::{BUILT_IN_FORMATS, NumberFormat};
 
 /// Maximum length of a record. Longer records are cut.
@@ -24,8 +24,13 @@ const CELL_FIRST: u16 = 2;
 const FORMULA_ERROR: u16 = 11;
 const FORMAT: u16 = 44;
 const STYLE: u16 = 47;
+const COLUMNS: u16 = 60;
+/// A bit in the flags of columns.
+const COLUMNS_ARE_HIDDEN: u16 = 0x01;
+const SHEET_END: u16 = 130;
 const SHEET_DATA_END: u16 = 146;
 const SHEET: u16 = 156;
+const MERGED_CELLS: u16 = 176;
 const CELL_STYLES: u16 = 617;
 const CELL_STYLES_END: u16 = 618;
 
@@ -61,7 +66,13 @@ impl XlsbRecords {
     pub(super) fn cells(&mut self, sheet: &str) -> Option<CellRecords<'_>> {
         let (_, part) = self.parts.iter().find(|(name, _)| name == sheet)?;
         let part: Box<dyn Read + '_> = Box::new(self.archive.by_name(part).ok()?);
-        Some(CellRecords { records: Records::new(part), formats: &self.formats, row: 0, hidden: RowRanges::default() })
+        Some(CellRecords {
+            records: Records::new(part),
+            formats: &self.formats,
+            row: 0,
+            is_at_end: false,
+            appearance: Appearance::default(),
+        })
     }
 }
 
@@ -69,8 +80,10 @@ pub(super) struct CellRecords<'a> {
     records: Records<Box<dyn Read + 'a>>,
     formats: &'a [Option<NumberFormat>],
     row: u32,
-    /// The hidden rows so far.
-    pub hidden: RowRanges,
+    /// Whether all cells were read.
+    is_at_end: bool,
+    /// The appearance of the sheet so far.
+    appearance: Appearance,
 }
 
 /// A cell without its value.
@@ -84,13 +97,14 @@ pub(super) struct CellRecord<'a> {
 
 impl<'a> CellRecords<'a> {
     pub(super) fn next(&mut self) -> Option<CellRecord<'a>> {
-        loop {
+        while !self.is_at_end {
             let (kind, body) = self.records.next()?;
             match kind {
+                COLUMNS => add_columns(body, &mut self.appearance),
                 ROW => {
                     self.row = u32_at(body, 0)?;
                     if body.get(11).is_some_and(|flags| flags & ROW_IS_HIDDEN != 0) {
-                        self.hidden.add(u64::from(self.row) + 1, 1);
+                        self.appearance.hide_rows(u64::from(self.row) + 1, 1);
                     }
                 }
                 CELL_BLANK => {}
@@ -100,10 +114,49 @@ impl<'a> CellRecords<'a> {
                     let format = self.formats.get(style as usize).and_then(Option::as_ref);
                     return Some(CellRecord { at: (self.row, u32_at(body, 0)?), format, error });
                 }
-                SHEET_DATA_END => return None,
+                SHEET_DATA_END => self.is_at_end = true,
                 _ => {}
             }
         }
+        None
+    }
+
+    /// Reads the records after the cells. Returns the appearance of the sheet.
+    pub(super) fn finish(mut self) -> Appearance {
+        while self.is_at_end
+            && let Some((kind, body)) = self.records.next()
+        {
+            match kind {
+                MERGED_CELLS => add_merged(body, &mut self.appearance),
+                SHEET_END => break,
+                _ => {}
+            }
+        }
+        self.appearance
+    }
+}
+
+/// Adds the columns of a record to the hidden ones, if they are.
+fn add_columns(body: &[u8], appearance: &mut Appearance) {
+    let flags = u16_at(body, 16).unwrap_or_default();
+    if let (Some(first), Some(last)) = (u32_at(body, 0), u32_at(body, 4))
+        && flags & COLUMNS_ARE_HIDDEN != 0
+        && first <= last
+    {
+        appearance.hide_columns(u64::from(first), u64::from(last - first) + 1);
+    }
+}
+
+/// Adds the merged cells of a record: the first and last rows, and the first and last columns.
+fn add_merged(body: &[u8], appearance: &mut Appearance) {
+    let at = |place: usize| u32_at(body, place);
+    if let (Some(top), Some(bottom), Some(left), Some(right)) = (at(0), at(4), at(8), at(12)) {
+        appearance.merge(MergedCells {
+            first_row: u64::from(top) + 1,
+            last_row: u64::from(bottom) + 1,
+            first_column: left as usize,
+            last_column: right as usize,
+        });
     }
 }
 
@@ -199,4 +252,58 @@ fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
 
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(kind: u16, numbers: &[u32]) -> Vec<u8> {
+        let kind = if kind < 0x80 { vec![kind as u8] } else { vec![kind as u8 | 0x80, (kind >> 7) as u8] };
+        let body: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        [kind.as_slice(), &[body.len() as u8], &body].concat()
+    }
+
+    /// Returns the appearance after all cells of a sheet with these records.
+    fn appearance(records: &[Vec<u8>]) -> Appearance {
+        let bytes = records.concat();
+        let part: Box<dyn Read + '_> = Box::new(bytes.as_slice());
+        let appearance = Appearance::default();
+        let mut cells = CellRecords { records: Records::new(part), formats: &[], row: 0, is_at_end: false, appearance };
+        while cells.next().is_some() {}
+        assert!(cells.next().is_none());
+        cells.finish()
+    }
+
+    #[test]
+    fn hidden_rows_hidden_columns_and_merged_cells_are_found() {
+        let row = |number: u32, flags: u32| record(ROW, &[number, 0, flags << 24, 0]);
+        let found = appearance(&[
+            record(COLUMNS, &[0, 1, 2742, 0, 2]),
+            record(COLUMNS, &[2, 3, 0, 0, 1]),
+            record(COLUMNS, &[9, 7, 0, 0, 1]),
+            row(0, 0),
+            record(CELL_FIRST, &[0, 0, 0]),
+            row(1, u32::from(ROW_IS_HIDDEN)),
+            record(CELL_FIRST, &[0, 0, 0]),
+            record(SHEET_DATA_END, &[]),
+            record(177, &[2]),
+            record(MERGED_CELLS, &[1, 4, 1, 1]),
+            record(MERGED_CELLS, &[0, 0, 0, 2]),
+            record(MERGED_CELLS, &[9, 1_048_575, 2, 3]),
+            record(MERGED_CELLS, &[9]),
+            record(SHEET_END, &[]),
+            record(MERGED_CELLS, &[1, 4, 3, 3]),
+        ]);
+        assert_eq!(found.hidden_rows(), [(2, 2)]);
+        assert_eq!((0..20).filter(|column| found.hides_column(*column)).collect::<Vec<_>>(), [2, 3]);
+        let merged: Vec<String> = found.merged().iter().map(MergedCells::to_string).collect();
+        assert_eq!(merged, ["B2:B5", "C10:D1048576"]);
+    }
+
+    #[test]
+    fn merged_cells_of_a_sheet_without_an_end_are_not_read() {
+        let cells = [record(ROW, &[0, 0, 0, 0]), record(MERGED_CELLS, &[1, 4, 1, 1])];
+        assert_eq!(appearance(&cells), Appearance::default());
+    }
 }

@@ -6,16 +6,16 @@ use super::super::cells::{damaged, send};
 use super::super::input::{Input, Source};
 use super::records::{CellRecords, XlsbRecords};
 use crate::sheet::Cell;
-use crate::sheet::read::workbook::row_ranges::RowRanges;
+use crate::sheet::read::appearance::Appearance;
 use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
 
-/// Sends all cells of a sheet. Returns its hidden rows.
+/// Sends all cells of a sheet. Returns its appearance.
 pub(in crate::sheet::read::workbook::formats) fn send_sheet(
     book: &mut Xlsb<Input>,
     file: &Source,
     name: &str,
     rows: &mut RowSender<'_>,
-) -> Result<RowRanges, Stop> {
+) -> Result<Appearance, Stop> {
     let is_1904 = book.has_1904_epoch();
     let mut workbook = XlsbRecords::open(file);
     let mut records = workbook.as_mut().and_then(|workbook| workbook.cells(name));
@@ -37,5 +37,5 @@ pub(in crate::sheet::read::workbook::formats) fn send_sheet(
     }
     next_record(rows)?;
     drop(cells);
-    Ok(records.map(|records| records.hidden).unwrap_or_default())
+    Ok(records.map(CellRecords::finish).unwrap_or_default())
 }
