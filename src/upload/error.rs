@@ -19,7 +19,7 @@ pub enum Error {
     #[error("{path} does not have the columns that the template {template} maps: {}", missing_columns(missing), path = path.display())]
     Columns { path: PathBuf, template: String, missing: Box<Missing> },
     #[error("{path}: {several}", path = path.display())]
-    SeveralColumns { path: PathBuf, template: String, several: MissingColumn },
+    SeveralColumns { path: PathBuf, template: String, several: Box<MissingColumn> },
     #[error("{path} has {count} sheet(s), so there is no sheet {index}", path = path.display())]
     NoSuchIndex { path: PathBuf, index: usize, count: usize },
     #[error("{path} has {}{} and no rows below it", header_in(*header_row), sheet_suffix(sheet), path = path.display())]

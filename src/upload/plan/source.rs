@@ -356,7 +356,11 @@ fn select_sheets(path: &Path, book: &Book, template: &Template, wanted: Option<&
 
 fn lacks_columns(path: &Path, template: &Template, mut missing: Missing) -> Error {
     if let Some(several) = missing.columns.pop_if(|column| matches!(column.reason, Reason::Several { .. })) {
-        return Error::SeveralColumns { path: path.to_owned(), template: template.name.clone(), several };
+        return Error::SeveralColumns {
+            path: path.to_owned(),
+            template: template.name.clone(),
+            several: Box::new(several),
+        };
     }
     Error::Columns { path: path.to_owned(), template: template.name.clone(), missing: Box::new(missing) }
 }
