@@ -1,4 +1,4 @@
-//! Checks of a value before it is sent.
+//! Checks of a value before it is sent, and constants of a template.
 
 use regex::Regex;
 
@@ -43,5 +43,26 @@ impl Checks {
             return Err(Cause::TooLarge(bound));
         }
         self.text(written)
+    }
+}
+
+/// A value in the template itself, of the field's type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Constant {
+    Text(String),
+    Number(Decimal),
+    Boolean(bool),
+    Null,
+}
+
+impl Constant {
+    /// Checks the constant like a value of the sheet.
+    pub(super) fn check(&self, checks: &Checks) -> Result<(), Cause> {
+        match self {
+            Constant::Text(text) => checks.text(text),
+            Constant::Number(number) => checks.number(*number, &number.to_string()),
+            Constant::Boolean(boolean) => checks.text(&boolean.to_string()),
+            Constant::Null => Ok(()),
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use jiff::tz::TimeZone;
 use regex::Regex;
 
-pub use super::checks::Checks;
+pub use super::checks::{Checks, Constant};
 pub use super::column_name::{ColumnName, LINE_NUMBER, folded_header, has_line_number, same_header};
 use super::language::Expression;
 use super::value::date::DateFormat;
@@ -462,15 +462,6 @@ impl Source {
             Source::Constant(_) => Vec::new(),
         }
     }
-}
-
-/// A value in the template itself, of the field's type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Constant {
-    Text(String),
-    Number(Decimal),
-    Boolean(bool),
-    Null,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

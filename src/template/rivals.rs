@@ -1,8 +1,11 @@
 //! Columns that fit the same field of a built-in template for any sheet: `Price` and `New price`.
 
 use super::columns::{Columns, MissingColumn, Reason};
-use super::model::{ColumnName, FieldRule, Place, Source, Template, folded_header};
+use super::model::{ColumnName, FieldRule, Place, Source, Template};
+use super::value::number::{self, Percent};
+use super::words::total_rows::is_total_row;
 use super::words::{normalize, vocabulary};
+use crate::currency;
 use crate::records::JsonType;
 use crate::sheet::{Row, column_letters};
 
@@ -24,9 +27,14 @@ pub(super) fn find(template: &Template, columns: &[Columns], names: &[String], u
         let (Source::Column(wanted), Columns::One(used), true) = (&field.source, columns, field.has_usual_names) else {
             return Vec::new();
         };
-        let wanted: Vec<String> = wanted.iter().filter_map(name_of).map(folded_header).collect();
-        let is_total = |name: &str| vocabulary().is_total_header(&normalize::words(name).concat());
-        let fits = |name: &str| wanted.contains(&folded_header(name)) && !is_total(name);
+        let joined = |name: &str| normalize::header(&name.replace('%', " ")).words.concat();
+        let wanted: Vec<String> = wanted.iter().filter_map(name_of).map(joined).collect();
+        // Also "Price (EUR)", "List-price" and "VAT (%)".
+        let fits = |name: &str| {
+            let plain = currency::without_currency(name);
+            let name = joined(plain.as_deref().unwrap_or(name));
+            !name.is_empty() && wanted.contains(&name) && !vocabulary().is_total_header(&name)
+        };
         let rivals = unused.iter().filter(|column| fits(&names[**column]));
         rivals.map(|column| Rival { rule, used: *used, column: *column }).collect()
     };
@@ -47,7 +55,7 @@ pub(super) fn conflict(
         let differs = |row: &&Row| {
             let texts = columns.map(|column| row.get(column).shown());
             let [used, other] = texts.each_ref().map(|text| text.trim());
-            !used.is_empty() && !other.is_empty() && used != other
+            are_different(used, other) && !row.cells().any(|cell| is_total_row(&cell.shown()))
         };
         let row = top.iter().filter(|row| is_measure && row.number > header_row).find(differs)?;
         let (field, is_line) = (rule.field.name.to_owned(), rule.place == Place::Line);
@@ -55,6 +63,17 @@ pub(super) fn conflict(
         let reason = Reason::Several { letters: columns.map(column_letters), row: row.number, is_line };
         Some(MissingColumn { field, wanted, reason })
     })
+}
+
+/// Whether two texts are different numbers or dates. A date can have a time in one of them.
+fn are_different(used: &str, other: &str) -> bool {
+    let has_digits = |text: &str| text.contains(char::is_numeric);
+    let number = |text: &str| number::parse(text, None, Some(Percent::Whole));
+    match (number(used), number(other)) {
+        _ if !has_digits(used) || !has_digits(other) => false,
+        (Ok(used), Ok(other)) => used != other,
+        _ => !used.starts_with(other) && !other.starts_with(used),
+    }
 }
 
 fn name_of(column: &ColumnName) -> Option<&str> {

@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
-use jiff::civil;
+use jiff::{Timestamp, civil};
 
 use super::super::value::boolean;
-use super::super::value::date::{Detected, Detector, iso};
+use super::super::value::date::{Detected, Detector, ParsedDate, iso};
 use super::super::value::number::NumberError;
 use super::super::value::typed::Value;
 use super::context::Context;
@@ -62,7 +62,11 @@ pub(super) fn order(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Conte
     match (left.number(context), right.number(context)) {
         (Ok(left), Ok(right)) => Ok(left.cmp(&right)),
         (Err(_), Err(_)) if [first, second].iter().all(|text| plain_number(text) == Err(NumberError::NotANumber)) => {
-            Ok(first.cmp(second))
+            match [first, second].iter().all(|text| is_date(text)) {
+                // Letter by letter, 15.01.2026 would be later than 01.02.2026.
+                true => left.date().map(|_| Ordering::Equal),
+                false => Ok(first.cmp(second)),
+            }
         }
         (Err(error), _) | (_, Err(error)) => {
             Err(format!("{} and {} can't be compared: {error}", left.shown(), right.shown()))
@@ -75,9 +79,20 @@ pub(super) fn order(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Conte
 fn date_order(left: &Operand<'_>, right: &Operand<'_>, is_iso: [bool; 2]) -> Result<Option<Ordering>, String> {
     match is_iso {
         [false, false] => Ok(None),
-        [true, true] => Ok(left.date().ok().zip(right.date().ok()).map(|(left, right)| left.0.cmp(&right.0))),
+        [true, true] => Ok(match (instant(left), instant(right)) {
+            (Some(left), Some(right)) => Some(left.cmp(&right)),
+            _ => left.date().ok().zip(right.date().ok()).map(|(left, right)| left.0.cmp(&right.0)),
+        }),
         [true, false] => right.date().map(|_| None),
         [false, true] => left.date().map(|_| None),
+    }
+}
+
+/// Returns the time of a text with an offset from UTC.
+fn instant(operand: &Operand<'_>) -> Option<Timestamp> {
+    match iso::parse(&operand.as_text().ok()?) {
+        Ok(ParsedDate::Instant(at)) => Some(at),
+        _ => None,
     }
 }
 

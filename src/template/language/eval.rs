@@ -125,11 +125,25 @@ impl<'v> Evaluator<'v> {
         self.operand(node)?.is_true().map_err(at(&node.range))
     }
 
-    /// Returns the first value if it decides the result, otherwise the second.
+    /// Returns the first value if it decides the result, otherwise the second. If a blank makes the first impossible, the second may
+    /// still decide.
     fn either(&self, nodes: &'v [Node; 2], decides: bool) -> Evaluated<'v> {
         let [left, right] = nodes;
-        let first = self.operand(left)?;
-        if first.is_true().map_err(at(&left.range))? == decides { Ok(first) } else { self.operand(right) }
+        let decided = |node: &'v Node| -> Result<(Operand<'v>, bool), ExpressionError> {
+            let operand = self.operand(node)?;
+            let is_true = operand.is_true().map_err(at(&node.range))?;
+            Ok((operand, is_true == decides))
+        };
+        match decided(left) {
+            Ok((first, true)) => Ok(first),
+            Ok((_, false)) => self.operand(right),
+            Err(error) if error.is_about_blank() => match decided(right) {
+                Ok((second, true)) => Ok(second),
+                Err(other) if !other.is_about_blank() => Err(other),
+                _ => Err(error),
+            },
+            Err(error) => Err(error),
+        }
     }
 
     fn arithmetic(

@@ -399,16 +399,13 @@ impl Checker<'_> {
         }
     }
 
-    /// Reads a constant. Fails for one that the checks of its field refuse.
+    /// Reads a constant. Fails for one that the checks of its field refuse. Those of a base template, which the checks may narrow,
+    /// are checked when they are sent.
     fn constant(&self, constants: &Constants<'_>, value: &Spanned<toml::Value>) -> Result<Constant, Mistake> {
         let Constants { field, checks } = constants;
         let constant = self.typed(field, value)?;
-        let checked = match &constant {
-            Constant::Text(text) => checks.text(text),
-            Constant::Number(number) => checks.number(*number, &number.to_string()),
-            Constant::Boolean(boolean) => checks.text(&boolean.to_string()),
-            Constant::Null => Ok(()),
-        };
+        let is_in_base = self.files.is_in_base(&value.span());
+        let checked = if is_in_base { Ok(()) } else { constant.check(checks) };
         checked.map_err(|cause| {
             let message = format!("this value of {} is refused by its own checks: it {}", field.name, cause.message());
             self.error(value.span(), message, Some("change the value, or the check"))

@@ -141,6 +141,7 @@ impl Conversion<'_> {
                     .map(|()| map.get(text).or_else(|| others().find_map(|other| map.get(other))))?
                 {
                     Some(constant) => {
+                        constant.check(&self.rule.checks)?;
                         json::constant(out, constant);
                         return Ok(Written::PLAIN);
                     }
@@ -175,6 +176,7 @@ impl Conversion<'_> {
             Otherwise::Error => Err(cause),
             Otherwise::Keep => unchanged(out),
             Otherwise::Value(constant) => {
+                constant.check(&self.rule.checks)?;
                 json::constant(out, constant);
                 Ok(Written::PLAIN)
             }

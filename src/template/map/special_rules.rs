@@ -18,8 +18,8 @@ pub(super) struct SpecialRules {
     pub(super) currency: CurrencyRule,
     /// The rule of a record's name, if the name comes from a column.
     pub(super) name: Option<usize>,
-    /// The unused column with the number of pieces of a price.
-    pub(super) price_unit: Option<usize>,
+    /// The unused columns with the number of pieces of a price.
+    pub(super) price_units: Vec<usize>,
     /// The columns of all identifiers.
     pub(super) identifiers: Vec<usize>,
     /// The locales of number fields, by column, for columns of `skip_where` and `keep_where`.
@@ -48,11 +48,12 @@ impl SpecialRules {
                 None => CurrencyRule::NoField,
                 Some(field) => rule(field.name).map_or(CurrencyRule::NotMapped, CurrencyRule::Mapped),
             },
-            price_unit: layout
+            price_units: layout
                 .unused
                 .iter()
                 .copied()
-                .find(|column| is_price_unit_column(&layout.header.names[*column])),
+                .filter(|column| is_price_unit_column(&layout.header.names[*column]))
+                .collect(),
             identifiers: names.map(|(_, columns)| columns).flat_map(Columns::iter).collect(),
             locales: layout
                 .skip

@@ -55,6 +55,21 @@ fn equal_prices_and_texts_in_two_columns_are_warnings() {
     }
     let seen = check(&place, "SKU,Name,Price,Purchase price\nA,Bolt,10,5\n", 0);
     assert_eq!(seen["warnings"], json!([]));
+    // The same number in another notation, no number, and a row that is no record.
+    check(&place, "SKU,Name,Price,New price\nA,Bolt,10,EUR 10.00\nB,Nut,20,-\nC,Cog,30,\n", 0);
+    check(&place, "SKU,Name,Price,New price\nA-1,Bolt,10,\nA-2,Nut,20,\nTotal,,30,40\n", 3);
+}
+
+#[test]
+fn second_columns_are_found_in_other_spellings() {
+    let place = Place::new();
+    for (header, values) in
+        [("Price (EUR),New price (EUR)", "10,11"), ("Price,List-price", "10,11"), ("VAT (%),VAT", "19,1.90")]
+    {
+        place.write("items.csv", format!("SKU,Name,{header}\nA,Bolt,{values}\n"));
+        let refused = place.sheetport(["check", "items.csv", "-t", "items"]).exits(2);
+        refused.says(&["fits the columns", "which differ in row 2"]);
+    }
 }
 
 #[test]
@@ -70,11 +85,11 @@ fn totals_are_no_second_column() {
 fn prices_of_several_pieces_are_refused() {
     let place = Place::new();
     let text = "Artikelnr.;Bezeichnung;Preis;PE\nA;Bolzen;10;100\nB;Mutter;10;1\nC;Ring;10;1.000\nD;Keil;10;100 Stk\nE;Rad;10;Stk\n\
-                F;Rohr;;100\n";
+                F;Rohr;;100\nG;Rad;10;je 1\nH;Rad;10;100er\n";
     let seen = check(&place, text, 3);
-    let expected = [(2, "price-of-several"), (4, "price-of-several"), (5, "price-of-several")];
+    let expected = [(2, "price-of-several"), (4, "price-of-several"), (5, "price-of-several"), (9, "price-of-several")];
     assert_eq!(problems(&seen), expected, "{seen}");
-    assert_eq!(count(&seen, "pending"), 3);
+    assert_eq!(count(&seen, "pending"), 4);
     // As the message shows.
     place.write(
         "mine.toml",
@@ -91,6 +106,8 @@ fn cells_after_a_decimal_comma_without_quotes_are_refused() {
     let seen = check(&place, "SKU,Name,Price,Note\nA,Bolt,1,50,\nB,Nut,2,5,\nC,Cog,4,\n", 3);
     assert_eq!(problems(&seen), [(2, "beyond-header"), (3, "beyond-header")], "{seen}");
     // Rows that only end with a delimiter.
+    let seen = check(&place, "SKU,Name,Tax\nA-1,Bolt M8,19,\nA-2,Nut M10,7,\n", 0);
+    assert_eq!(count(&seen, "pending"), 2);
     let seen = check(&place, "SKU,Name,Price,Note\nA,Bolt,10,50,\nB,Nut,20,x,\n", 0);
     assert_eq!(count(&seen, "pending"), 2);
 }
@@ -105,19 +122,65 @@ fn footers_with_several_cells_are_no_items() {
         assert_eq!(seen["problems"][0]["column"], column, "{footer}");
     }
     // A brand, and an odd identifier.
-    let seen = check(&place, &format!("SKU,Name,Price\n{items}A-20,Total,5\nMISC,Other,1\n"), 0);
-    assert_eq!(count(&seen, "pending"), 21);
+    let seen = check(&place, &format!("SKU,Name,Price\n{items}A-20,Total,5\nA-21,Sum,5\nMISC,Other,1\n"), 0);
+    assert_eq!(count(&seen, "pending"), 22);
+    let seen = check(&place, "SKU,Name,Price\nA-1,Bolt,1\nA-2,Nut,2\nSteel,Subtotal,3\n", 3);
+    assert_eq!(problems(&seen), [(4, "no-record")]);
 }
 
 #[test]
 fn few_letters_that_differ_between_encodings_are_a_warning() {
     let place = Place::new();
     // "Šroub" in windows-1250, where windows-1252 has the same letter; "Śruba, Nakrętka"; "Größe" in windows-1252.
-    for (bytes, is_doubtful) in [(&b"\x8Aroub"[..], false), (b"\x8Cruba nakr\xEAtka", true), (b"Gr\xF6\xDFe", false)] {
+    // "£1.50, 5 m³, ±2" in windows-1252.
+    for (bytes, is_doubtful) in [
+        (&b"\x8Aroub"[..], false),
+        (b"\x8Cruba nakr\xEAtka", true),
+        (b"Gr\xF6\xDFe", false),
+        (b"\xA31.50 5 m\xB3 \xB12", false),
+    ] {
         place.write("items.csv", [&b"SKU,Name\n1,"[..], bytes, b"\n"].concat());
         let seen = summary(&place.sheetport(["check", "items.csv", "-t", "items", "--json"]).exits(0));
         let codes: Vec<_> =
             seen["warnings"].as_array().unwrap().iter().map(|warning| warning["code"].as_str().unwrap()).collect();
         assert_eq!(codes.contains(&"guessed-encoding"), is_doubtful, "{bytes:?}: {seen}");
     }
+}
+
+#[test]
+fn prices_in_pounds_are_read() {
+    let place = Place::new();
+    place.write("items.csv", &b"SKU,Name,Price\n1,Bolt,\xA31.50\n2,Nut,\xA32.50\n"[..]);
+    let seen = summary(&place.sheetport(["check", "items.csv", "-t", "items", "--json"]).exits(0));
+    assert_eq!((count(&seen, "pending"), &seen["warnings"]), (2, &json!([])), "{seen}");
+}
+
+#[test]
+fn a_blank_makes_only_its_own_comparison_false() {
+    let place = Place::new();
+    let template = "extends = \"items\"\n[sheet]\nskip_where = 'Price <= 0 or Status == \"draft\"'\n";
+    place.write("mine.toml", template);
+    place.write("items.csv", "SKU,Name,Price,Status\nA,Bolt,5,active\nB,Nut,,draft\nC,Cog,,active\n");
+    let seen = summary(&place.sheetport(["check", "items.csv", "-t", "mine.toml", "--json"]).exits(0));
+    assert_eq!((count(&seen, "pending"), count(&seen, "skipped")), (2, 1), "{seen}");
+    // Dates in two other notations have no order.
+    place.write("mine.toml", "extends = \"items\"\n[sheet]\nkeep_where = 'Until >= \"01.01.2026\"'\n");
+    place.write("items.csv", "SKU,Name,Until\nA,Bolt,31.12.2025\n");
+    let seen = summary(&place.sheetport(["check", "items.csv", "-t", "mine.toml", "--json"]).exits(3));
+    assert_eq!(count(&seen, "rejected"), 1, "{seen}");
+}
+
+#[test]
+fn a_template_may_narrow_the_values_of_its_base() {
+    let place = Place::new();
+    place.write(
+        "base.toml",
+        "extends = \"items\"\n[fields.status]\ncolumn = \"Status\"\nmap = { yes = \"active\", no = \"archived\" }\n",
+    );
+    place.write("mine.toml", "extends = \"base.toml\"\n[fields.status]\nallowed = [\"active\"]\n");
+    place.write("items.csv", "SKU,Name,Status\nA,Bolt,yes\nB,Nut,no\n");
+    let seen = summary(&place.sheetport(["check", "items.csv", "-t", "mine.toml", "--json"]).exits(3));
+    assert_eq!(problems(&seen), [(3, "unknown-value")], "{seen}");
+    place.write("base.toml", "extends = \"items\"\n[fields.status]\ncolumn = \"Status\"\nmap = { no = \"archived\" }\nallowed = [\"active\"]\n");
+    place.sheetport(["check", "items.csv", "-t", "base.toml"]).exits(2).says(&["is refused by its own checks"]);
 }

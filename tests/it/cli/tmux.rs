@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::process::{Place, until};
 use crate::environment;
@@ -28,7 +29,9 @@ impl Terminal {
             environment::report_missing("tmux");
             return None;
         }
-        let socket = place.path("terminal");
+        // The server of an earlier terminal may still be ending.
+        static TERMINALS: AtomicU32 = AtomicU32::new(0);
+        let socket = place.path(&format!("terminal-{}", TERMINALS.fetch_add(1, Ordering::Relaxed)));
         let line = format!("{} {words}; echo {END}; exec sleep 600", env!("CARGO_BIN_EXE_sheetport"));
         let size = columns.to_string();
         let new =

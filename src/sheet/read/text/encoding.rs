@@ -80,7 +80,10 @@ pub(in crate::sheet::read) fn detect(sample: &[u8], whole: bool) -> (DetectedEnc
         None => {
             let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
             detector.feed(sample, whole);
-            let guess = detector.guess(None, Utf8Detection::Deny);
+            let guess = match has_only_symbols(sample) {
+                true => WINDOWS_1252,
+                false => detector.guess(None, Utf8Detection::Deny),
+            };
             let (encoding, doubt) = match code_page::evidence(sample, guess) {
                 Evidence::None => (TextEncoding::web(guess), doubt_of_letters(sample, guess)),
                 Evidence::Page(CodePage::MacRoman) => (TextEncoding::web(MACINTOSH), Some(EncodingDoubt::CodePage)),
@@ -95,6 +98,20 @@ pub(in crate::sheet::read) fn detect(sample: &[u8], whole: bool) -> (DetectedEnc
     (DetectedEncoding::new(TextEncoding::web(encoding), 0), confidence)
 }
 
+/// Whether all non-ASCII bytes are symbols of windows-1252 without a letter beside them, such as `£` and `½`, which are letters in
+/// windows-1250.
+fn has_only_symbols(sample: &[u8]) -> bool {
+    const SYMBOLS: &[u8] = b"\x80\x96\x97\xA3\xA9\xAE\xB0\xB1\xB2\xB3\xBC\xBD\xBE";
+    let is_letter = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii());
+    let is_symbol = |(at, byte): (usize, &u8)| {
+        let (before, after) = (at.checked_sub(1).and_then(|before| sample.get(before)), sample.get(at + 1));
+        // Square and cubic metres.
+        let is_power = matches!(byte, 0xB2 | 0xB3) && matches!(before, Some(b'm'));
+        SYMBOLS.contains(byte) && (is_power || !is_letter(before)) && !is_letter(after)
+    };
+    sample.iter().enumerate().filter(|(_, byte)| !byte.is_ascii()).all(is_symbol)
+}
+
 /// Returns the bytes of letters outside ASCII.
 fn letters(sample: &[u8]) -> impl Iterator<Item = u8> {
     sample.iter().copied().filter(|byte| !byte.is_ascii())
@@ -107,6 +124,7 @@ fn doubt_of_letters(sample: &[u8], guess: &'static Encoding) -> Option<EncodingD
         encoding.decode_without_bom_handling(&letters(sample).take(ENOUGH_LETTERS).collect::<Vec<_>>()).0.into_owned()
     };
     let is_known = match guess {
+        guess if guess == WINDOWS_1252 && has_only_symbols(sample) => true,
         guess if RELATED.contains(&guess) => {
             is_certain(ENOUGH_LETTERS) || RELATED.iter().all(|other| decoded(other) == decoded(guess))
         }

@@ -96,8 +96,7 @@ impl Mapper<'_> {
         if let Some(name) = self.name_column()
             && let Cell::Text(name_text) = self.cell(row, name)
             && is_total_row(name_text)
-            // "Total" alone is also the name of a brand.
-            && (!name_text.trim().eq_ignore_ascii_case("total") || self.row_survey().is_unlike_identifiers(text))
+            && (self.row_survey().is_unlike_identifiers(text) || self.row_survey().lacks_digits(text))
         {
             return Some((name, NoRecord::Total));
         }

@@ -16,21 +16,26 @@ impl Mapper<'_> {
         columns: &Columns,
         row: &Row,
     ) -> Option<Problem> {
-        let unit = self.special().price_unit?;
         let is_price = matches!(rule.field.name, "price" | "purchasePrice");
         let (Source::Column(_), Columns::One(column), true, None) =
             (&rule.source, columns, is_price, rule.number.scale)
         else {
             return None;
         };
-        let pieces = self.cell(row, unit).shown();
-        let is_several = match number::parse(pieces.split_whitespace().next()?, None, None) {
-            Ok(number) => number != Decimal::ONE && !number.is_zero(),
-            Err(error) => matches!(error, NumberError::Ambiguous(_)),
-        };
+        let mut units = self.special().price_units.iter().map(|unit| (*unit, self.cell(row, *unit).shown()));
+        let (unit, pieces) = units.find(|(_, pieces)| is_several(pieces))?;
         let name = |column: usize| excerpt(self.layout().header.names.get(column).map_or("", |name| name.trim()));
-        let cause =
-            || Cause::PriceOfSeveral { pieces: excerpt(pieces.trim()), header: name(unit), price: name(*column) };
-        is_several.then(|| self.problem(rule, columns, row, cause()))
+        let cause = Cause::PriceOfSeveral { pieces: excerpt(pieces.trim()), header: name(unit), price: name(*column) };
+        Some(self.problem(rule, columns, row, cause))
     }
+}
+
+/// Whether a text has a number of pieces other than one: `100`, `1.000`, `je 100 Stk`.
+fn is_several(text: &str) -> bool {
+    let numbers =
+        text.split(|c: char| !(c.is_numeric() || matches!(c, '.' | ','))).map(|word| word.trim_matches(['.', ',']));
+    numbers.filter(|number| !number.is_empty()).any(|number| match number::parse(number, None, None) {
+        Ok(number) => number != Decimal::ONE && !number.is_zero(),
+        Err(error) => matches!(error, NumberError::Ambiguous(_)),
+    })
 }

@@ -20,6 +20,7 @@ pub(in crate::template::map) const MAX_BYTES: usize = 200;
 pub(in crate::template::map) struct RowSurvey {
     /// Identifiers have digits.
     has_digits: bool,
+    half_have_digits: bool,
     /// Identifiers have no white space.
     has_no_spaces: bool,
     /// Whether most records have a name beside their identifier.
@@ -122,6 +123,11 @@ impl RowSurvey {
     /// Whether most records have a name beside their identifier.
     pub(in crate::template::map) fn has_names(&self) -> bool {
         self.has_names
+    }
+
+    /// Whether a text has no digits, but at least half of the identifiers of the sheet have some.
+    pub(in crate::template::map) fn lacks_digits(&self, text: &str) -> bool {
+        self.half_have_digits && !text.chars().any(char::is_numeric)
     }
 
     /// Whether a text is unlike the identifiers of the sheet.
@@ -239,6 +245,7 @@ impl RowSurveyor {
         ended.end_run();
         RowSurvey {
             has_digits: self.identifiers_have_digits(),
+            half_have_digits: self.rows > 0 && self.with_digits * 2 >= self.rows,
             has_no_spaces: self.identifiers_have_no_spaces(),
             has_names: self.rows > 2 && self.with_names * 10 >= self.rows * 7,
             lengths: self
@@ -249,7 +256,8 @@ impl RowSurveyor {
                 .collect(),
             second_table: self.second_table,
             broken: ended.broken(),
-            has_shifted_rows: self.shifted > 0 && self.longer == 0,
+            // A cell more in all rows is a delimiter at their end.
+            has_shifted_rows: self.shifted > 0 && self.longer == 0 && self.shifted < self.complete,
         }
     }
 
@@ -365,9 +373,10 @@ fn split_decimal(row: &Row) -> Option<usize> {
         let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
         (1..=2).contains(&digits.len()) && is_digits(digits)
     };
+    // A sign or a currency may be in front, but no letters of an identifier.
     let is_whole = |text: &str| {
-        let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
-        (1..=9).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        let digits = text.trim_start_matches(|c: char| !c.is_alphanumeric());
+        (1..=9).contains(&digits.len()) && is_digits(digits)
     };
     (1..row.len().saturating_sub(1)).find(|column| is_whole(text(*column)) && is_decimals(text(*column + 1)))
 }

@@ -66,7 +66,7 @@ impl<'t> Shape<'t> {
             return clear(whole, fraction, None);
         }
         // A Swedish price without decimals: 199:-
-        if let Some(whole) = text.strip_suffix(['-', '\u{2013}']).and_then(|rest| rest.strip_suffix(':')) {
+        if let Some(whole) = without_dash(text) {
             let marks = [None, Some(Mark::Point), Some(Mark::Comma)];
             let is_valid = marks.into_iter().any(|mark| is_grouped(whole, mark));
             return if is_valid { clear(whole, "", None) } else { None };
@@ -118,8 +118,14 @@ fn split_at_decimal<'t>(text: &'t str, locale: &Separators) -> Option<(&'t str, 
 
 /// Returns whether an unambiguous number follows a locale. Arabic digits have special separators.
 pub(super) fn is_written_in(text: &str, decimal: Option<Mark>, locale: &Separators) -> bool {
+    let text = without_dash(text).unwrap_or(text);
     is_arabic(text)
         || decimal.is_none_or(|mark| Mark::of(locale.decimal) == Some(mark)) && split_at_decimal(text, locale).is_some()
+}
+
+/// Returns the digits before a colon and a dash.
+fn without_dash(text: &str) -> Option<&str> {
+    text.strip_suffix(['-', '\u{2013}'])?.strip_suffix(':')
 }
 
 fn is_arabic(text: &str) -> bool {
