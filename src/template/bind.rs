@@ -281,10 +281,7 @@ fn beside_the_key(template: &Template, columns: &[Columns], names: &[String]) ->
     }
     let absent = others().filter_map(|(rule, _)| match &rule.source {
         Source::Column(wanted) => {
-            let wanted_names = wanted.iter().filter_map(|column| match column {
-                ColumnName::Named(name) => Some(name.as_str()),
-                ColumnName::Number(_) => None,
-            });
+            let wanted_names = wanted.iter().filter_map(ColumnName::name);
             let known = names.iter().map(String::as_str);
             let nearest = wanted_names.filter_map(|name| nearest(name, known.clone())).next().map(str::to_owned);
             Some(MissingColumn {
@@ -435,8 +432,5 @@ fn header_of(row: &Row) -> Header {
 
 /// Returns the folded name of a column; that of the first line, if each line has its own.
 fn folded_name(column: &ColumnName) -> Option<String> {
-    match column {
-        ColumnName::Named(name) => Some(folded_header(&name.replace(LINE_NUMBER, "1"))),
-        ColumnName::Number(_) => None,
-    }
+    column.name().map(|name| folded_header(&name.replace(LINE_NUMBER, "1")))
 }

@@ -10,6 +10,14 @@ pub enum ColumnName {
 }
 
 impl ColumnName {
+    /// Returns the name, or `None` for a position.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            ColumnName::Named(name) => Some(name),
+            ColumnName::Number(_) => None,
+        }
+    }
+
     /// Returns whether both name the same column in every sheet.
     pub fn is_same(&self, other: &ColumnName) -> bool {
         match (self, other) {

@@ -251,10 +251,7 @@ fn numbered(wanted: &[ColumnName], number: usize) -> Vec<ColumnName> {
 
 /// Returns the column with a name of letters.
 fn letters_of(column: &ColumnName) -> Option<usize> {
-    match column {
-        ColumnName::Named(name) => column_index(name),
-        ColumnName::Number(_) => None,
-    }
+    column.name().and_then(column_index)
 }
 
 /// Returns the first of the wanted columns in the header. Letters count unless a header has the same text, and if no other of
@@ -281,10 +278,7 @@ fn find_column(wanted: &[ColumnName], names: &[String], folded: &[String]) -> Re
     if let Some(index) = letters.into_iter().flatten().find(|index| *index < names.len()) {
         return Ok(index);
     }
-    let words = wanted.iter().filter_map(|column| match column {
-        ColumnName::Named(name) => Some(name.as_str()),
-        ColumnName::Number(_) => None,
-    });
+    let words = wanted.iter().filter_map(ColumnName::name);
     let nearest = nearest_of(words, names.iter().map(String::as_str)).map(str::to_owned);
     Err(Reason::Absent { nearest })
 }

@@ -23,20 +23,24 @@ pub struct Rival {
 /// Finds the unused columns with a usual name for a field that is read from another column. `columns` are those of the rules,
 /// `names` the names of the header. Totals such as *Amount* beside *Quantity* are columns of their own.
 pub(super) fn find(template: &Template, columns: &[Columns], names: &[String], unused: &[usize]) -> Vec<Rival> {
+    let joined = |name: &str| normalize::header(&name.replace('%', " ")).words.concat();
+    // Also "Price (EUR)", "List-price" and "VAT (%)".
+    let unused = unused.iter().map(|column| {
+        let name = &names[*column];
+        (*column, joined(currency::without_currency(name).as_deref().unwrap_or(name)))
+    });
+    let unused: Vec<(usize, String)> = unused.filter(|(_, name)| !name.is_empty()).collect();
+    if unused.is_empty() {
+        return Vec::new();
+    }
     let of_rule = |(rule, (field, columns)): (usize, (&FieldRule, &Columns))| -> Vec<Rival> {
         let (Source::Column(wanted), Columns::One(used), true) = (&field.source, columns, field.has_usual_names) else {
             return Vec::new();
         };
-        let joined = |name: &str| normalize::header(&name.replace('%', " ")).words.concat();
-        let wanted: Vec<String> = wanted.iter().filter_map(name_of).map(joined).collect();
-        // Also "Price (EUR)", "List-price" and "VAT (%)".
-        let fits = |name: &str| {
-            let plain = currency::without_currency(name);
-            let name = joined(plain.as_deref().unwrap_or(name));
-            !name.is_empty() && wanted.contains(&name) && !vocabulary().is_total_header(&name)
-        };
-        let rivals = unused.iter().filter(|column| fits(&names[**column]));
-        rivals.map(|column| Rival { rule, used: *used, column: *column }).collect()
+        let wanted: Vec<String> = wanted.iter().filter_map(ColumnName::name).map(joined).collect();
+        let fits = |name: &String| wanted.contains(name) && !vocabulary().is_total_header(name);
+        let rivals = unused.iter().filter(|(_, name)| fits(name));
+        rivals.map(|(column, _)| Rival { rule, used: *used, column: *column }).collect()
     };
     template.rules().zip(columns).enumerate().flat_map(of_rule).collect()
 }
@@ -73,12 +77,5 @@ fn are_different(used: &str, other: &str) -> bool {
         _ if !has_digits(used) || !has_digits(other) => false,
         (Ok(used), Ok(other)) => used != other,
         _ => !used.starts_with(other) && !other.starts_with(used),
-    }
-}
-
-fn name_of(column: &ColumnName) -> Option<&str> {
-    match column {
-        ColumnName::Named(name) => Some(name),
-        ColumnName::Number(_) => None,
     }
 }

@@ -266,10 +266,7 @@ fn table<'a>(table: &'a toml::Table, key: &str) -> Option<&'a toml::Table> {
 }
 
 fn header_names(columns: &[ColumnName]) -> Vec<String> {
-    let named = columns.iter().filter_map(|column| match column {
-        ColumnName::Named(name) => Some(name.clone()),
-        ColumnName::Number(_) => None,
-    });
+    let named = columns.iter().filter_map(ColumnName::name).map(str::to_owned);
     named.collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use jiff::{Timestamp, civil};
+use jiff::civil;
 
 use super::super::value::boolean;
 use super::super::value::date::{Detected, Detector, ParsedDate, iso};
@@ -29,10 +29,10 @@ pub(super) fn equal(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Conte
     match (left.value()?, right.value()?) {
         (left, right) if left.is_blank() || right.is_blank() => Ok(left.is_blank() && right.is_blank()),
         (Value::Text(first), Value::Text(second)) if first == second => Ok(true),
-        (Value::Text(first), Value::Text(second)) => match [is_iso(first), is_iso(second)] {
-            [true, false] if !is_date(second) => Ok(false),
-            [false, true] if !is_date(first) => Ok(false),
-            is_iso => Ok(date_order(left, right, is_iso)? == Some(Ordering::Equal)),
+        (Value::Text(first), Value::Text(second)) => match [iso_date(first), iso_date(second)] {
+            [Some(_), None] if !is_date(second) => Ok(false),
+            [None, Some(_)] if !is_date(first) => Ok(false),
+            dates => Ok(date_order(left, right, dates)? == Some(Ordering::Equal)),
         },
         (number, Value::Text(text)) | (Value::Text(text), number)
             if is_number(number)
@@ -56,7 +56,7 @@ pub(super) fn order(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Conte
     let (Value::Text(first), Value::Text(second)) = (left.value()?, right.value()?) else {
         return compare(left, right, context);
     };
-    if let Some(order) = date_order(left, right, [is_iso(first), is_iso(second)])? {
+    if let Some(order) = date_order(left, right, [iso_date(first), iso_date(second)])? {
         return Ok(order);
     }
     match (left.number(context), right.number(context)) {
@@ -64,7 +64,7 @@ pub(super) fn order(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Conte
         (Err(_), Err(_)) if [first, second].iter().all(|text| plain_number(text) == Err(NumberError::NotANumber)) => {
             match [first, second].iter().all(|text| is_date(text)) {
                 // Letter by letter, 15.01.2026 would be later than 01.02.2026.
-                true => left.date().map(|_| Ordering::Equal),
+                true => Ok(left.date()?.0.cmp(&right.date()?.0)),
                 false => Ok(first.cmp(second)),
             }
         }
@@ -75,31 +75,26 @@ pub(super) fn order(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Conte
 }
 
 /// Compares two different texts as dates if any is in ISO 8601. Fails if only one is: letter by letter, `31.12.2025` would be later
-/// than `2026-01-01`. Returns `None` for texts to compare letter by letter: no dates, and times with an offset from UTC.
-fn date_order(left: &Operand<'_>, right: &Operand<'_>, is_iso: [bool; 2]) -> Result<Option<Ordering>, String> {
-    match is_iso {
-        [false, false] => Ok(None),
-        [true, true] => Ok(match (instant(left), instant(right)) {
-            (Some(left), Some(right)) => Some(left.cmp(&right)),
-            _ => left.date().ok().zip(right.date().ok()).map(|(left, right)| left.0.cmp(&right.0)),
-        }),
-        [true, false] => right.date().map(|_| None),
-        [false, true] => left.date().map(|_| None),
+/// than `2026-01-01`. Returns `None` for texts to compare letter by letter: no dates, and a time with an offset from UTC beside one without.
+fn date_order(
+    left: &Operand<'_>,
+    right: &Operand<'_>,
+    dates: [Option<ParsedDate>; 2],
+) -> Result<Option<Ordering>, String> {
+    match dates {
+        [None, None] => Ok(None),
+        [Some(ParsedDate::Instant(left)), Some(ParsedDate::Instant(right))] => Ok(Some(left.cmp(&right))),
+        [Some(_), Some(_)] => Ok(left.date().ok().zip(right.date().ok()).map(|(left, right)| left.0.cmp(&right.0))),
+        [Some(_), None] => right.date().map(|_| None),
+        [None, Some(_)] => left.date().map(|_| None),
     }
 }
 
-/// Returns the time of a text with an offset from UTC.
-fn instant(operand: &Operand<'_>) -> Option<Timestamp> {
-    match iso::parse(&operand.as_text().ok()?) {
-        Ok(ParsedDate::Instant(at)) => Some(at),
-        _ => None,
-    }
-}
-
-/// Whether a text is a date, or a date and time, in ISO 8601 with hyphens.
-fn is_iso(text: &str) -> bool {
+/// Parses a date, or a date and time, in ISO 8601 with hyphens.
+fn iso_date(text: &str) -> Option<ParsedDate> {
     let text = text.trim();
-    text.starts_with(|c: char| c.is_ascii_digit()) && text.contains('-') && iso::parse(text).is_ok()
+    let may_be_date = text.starts_with(|c: char| c.is_ascii_digit()) && text.contains('-');
+    if may_be_date { iso::parse(text).ok() } else { None }
 }
 
 /// Whether a text is a date in any notation.

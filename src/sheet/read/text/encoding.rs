@@ -80,11 +80,13 @@ pub(in crate::sheet::read) fn detect(sample: &[u8], whole: bool) -> (DetectedEnc
         None => {
             let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
             detector.feed(sample, whole);
-            let guess = match has_only_symbols(sample) {
+            let has_only_symbols = has_only_symbols(sample);
+            let guess = match has_only_symbols {
                 true => WINDOWS_1252,
                 false => detector.guess(None, Utf8Detection::Deny),
             };
             let (encoding, doubt) = match code_page::evidence(sample, guess) {
+                Evidence::None if has_only_symbols => (TextEncoding::web(guess), None),
                 Evidence::None => (TextEncoding::web(guess), doubt_of_letters(sample, guess)),
                 Evidence::Page(CodePage::MacRoman) => (TextEncoding::web(MACINTOSH), Some(EncodingDoubt::CodePage)),
                 Evidence::Page(page) => (TextEncoding::page(page), Some(EncodingDoubt::CodePage)),
@@ -124,7 +126,6 @@ fn doubt_of_letters(sample: &[u8], guess: &'static Encoding) -> Option<EncodingD
         encoding.decode_without_bom_handling(&letters(sample).take(ENOUGH_LETTERS).collect::<Vec<_>>()).0.into_owned()
     };
     let is_known = match guess {
-        guess if guess == WINDOWS_1252 && has_only_symbols(sample) => true,
         guess if RELATED.contains(&guess) => {
             is_certain(ENOUGH_LETTERS) || RELATED.iter().all(|other| decoded(other) == decoded(guess))
         }

@@ -93,14 +93,16 @@ impl Mapper<'_> {
         if text.len() > MAX_BYTES || !self.is_identifier(column) {
             return None;
         }
-        if let Some(name) = self.name_column()
+        let is_unlike = self.row_survey().is_unlike_identifiers(text);
+        // "Total" is also the name of a brand, whose identifier is like the others.
+        if (is_unlike || self.row_survey().lacks_digits(text))
+            && let Some(name) = self.name_column()
             && let Cell::Text(name_text) = self.cell(row, name)
             && is_total_row(name_text)
-            && (self.row_survey().is_unlike_identifiers(text) || self.row_survey().lacks_digits(text))
         {
             return Some((name, NoRecord::Total));
         }
-        if !self.row_survey().is_unlike_identifiers(text) {
+        if !is_unlike {
             return None;
         }
         let kind = if starts_with_total(text) {

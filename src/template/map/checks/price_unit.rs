@@ -16,13 +16,17 @@ impl Mapper<'_> {
         columns: &Columns,
         row: &Row,
     ) -> Option<Problem> {
+        let units = &self.special().price_units;
+        if units.is_empty() {
+            return None;
+        }
         let is_price = matches!(rule.field.name, "price" | "purchasePrice");
         let (Source::Column(_), Columns::One(column), true, None) =
             (&rule.source, columns, is_price, rule.number.scale)
         else {
             return None;
         };
-        let mut units = self.special().price_units.iter().map(|unit| (*unit, self.cell(row, *unit).shown()));
+        let mut units = units.iter().map(|unit| (*unit, self.cell(row, *unit).shown()));
         let (unit, pieces) = units.find(|(_, pieces)| is_several(pieces))?;
         let name = |column: usize| excerpt(self.layout().header.names.get(column).map_or("", |name| name.trim()));
         let cause = Cause::PriceOfSeveral { pieces: excerpt(pieces.trim()), header: name(unit), price: name(*column) };
