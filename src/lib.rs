@@ -6,13 +6,13 @@
 //! | [`settings`], [`cli`], [`error`] | flags, resolved settings, exit codes | what they name |
 //! | [`ui`] | terminal output | what it shows |
 //! | [`review`] | the browser page for matching, fixing and sending a spreadsheet | `operations`, `upload`, `report`, `template`, `client`, `ledger`, `sheet`, `records`, `readers`, `language`, `web_server` |
-//! | [`operations`] | the operations on runs, with their locks and permissions | `upload`, `export`, `report`, `template`, `object_storage`, `client`, `ledger`, `service`, `sql`, `telemetry`, `sheet`, `records`, `decimal`, `diagnostics`, `digest`, `readers`, `text_file`, `visible` |
+//! | [`operations`] | the operations on runs, with their locks and permissions | `upload`, `export`, `report`, `template`, `object_storage`, `client`, `ledger`, `service`, `sql`, `telemetry`, `sheet`, `records`, `decimal`, `diagnostics`, `digest`, `readers`, `text_file`, `visible`, `absolute_path` |
 //! | [`upload`] | plan and send | `template`, `sheet`, `client`, `ledger`, `telemetry`, `records`, `decimal`, `currency`, `digest` |
-//! | [`export`] | pages, spool, table, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics`, `digest`, `readers` |
+//! | [`export`] | pages, spool, table, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics`, `digest`, `readers`, `absolute_path` |
 //! | [`report`] | the outcomes of a run as a workbook, CSV or web page | `ledger`, `sheet`, `decimal`, `records`, `readers`, `language`, `visible` |
 //! | [`template`] | mapping templates: from columns to fields, pure | `decimal`, `currency`, `sheet`, `records`, `diagnostics` |
 //! | [`object_storage`] | files in S3, Google Cloud Storage and Azure Blob Storage | `client` |
-//! | [`client`] | transport, retry policy, rate limiting, authentication, paging | `telemetry`, `records`, `digest`, `readers` |
+//! | [`client`] | transport, retry policy, rate limiting, authentication, paging | `telemetry`, `records`, `digest`, `readers`, `absolute_path` |
 //! | [`ledger`] | durable runs; all SQL of the client side | `sql`, `records`, `digest`, `readers` |
 //! | [`service`] | the embedded service; all SQL of the server side | `sql`, `records`, `decimal`, `diagnostics`, `readers`, `web_server` |
 //! | [`sql`] | statements over SQLite and PostgreSQL, connections and transactions | nothing |
@@ -26,6 +26,7 @@
 //! | [`diagnostics`] | errors with positions in TOML files, spelling suggestions | `visible` |
 //! | [`readers`] | permissions of files and folders | nothing |
 //! | [`text_file`] | reading of small text files | nothing |
+//! | [`absolute_path`] | absolute paths | nothing |
 //! | [`web_server`] | connections, host names and pages of both web servers | nothing |
 //! | [`visible`] | makes invisible and control characters of foreign text visible | nothing |
 //!
@@ -33,6 +34,7 @@
 
 #![warn(unreachable_pub)]
 
+mod absolute_path;
 pub mod cli;
 pub mod client;
 pub mod commands;

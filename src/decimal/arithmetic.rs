@@ -60,7 +60,7 @@ pub fn divide_exactly(left: Decimal, right: Decimal) -> Result<Decimal, DecimalE
     if right.is_zero() {
         return Err(DecimalError::DivisionByZero);
     }
-    // rust_decimal rounds a quotient that does not fit; its product with the divisor shows that.
+    // rust_decimal rounds quotients of more than 28 digits. Multiplying back detects this.
     let (left, right) = (left.normalize(), right.normalize());
     let quotient = left.checked_div(right).ok_or(DecimalError::TooManyDigits)?.normalize();
     if multiply(quotient, right)? == left { Ok(unsigned_zero(quotient)) } else { Err(DecimalError::TooManyDigits) }

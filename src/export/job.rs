@@ -7,7 +7,7 @@ use super::fetch::IdFile;
 use super::template::Template;
 use crate::client::PageSize;
 use crate::records::{List, ListedField, Single};
-use crate::sheet::write::{Shape, Style, TextKind};
+use crate::sheet::write::{FileFormat, Style, TextKind};
 
 /// The records to export.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub enum Output {
     File {
         /// File name, may contain `{date}` and `{workspace}`.
         pattern: String,
-        shape: Shape,
+        format: FileFormat,
     },
     /// Text, because standard output may be a terminal.
     Stdout { kind: TextKind },
@@ -38,7 +38,7 @@ pub enum Output {
 pub struct ChangesFile {
     /// File name with placeholders, as of [`Output::File`].
     pub pattern: String,
-    pub shape: Shape,
+    pub format: FileFormat,
 }
 
 /// Selects records by the time of their last change.
@@ -129,7 +129,7 @@ impl Job {
             source: Source::List(&crate::records::item::LIST),
             output: Output::File {
                 pattern: path.to_str().expect("UTF-8").to_owned(),
-                shape: Shape::of(&path).expect("a format"),
+                format: FileFormat::of(&path).expect("a format"),
             },
             style: Style::default(),
             template: None,
@@ -156,8 +156,8 @@ impl Job {
     /// Lists the changes in another file of the folder.
     pub(super) fn with_changes(mut self, folder: &std::path::Path, pattern: &str) -> Job {
         let path = folder.join(pattern);
-        let shape = Shape::of(&path).expect("a format");
-        self.changes = Some(ChangesFile { pattern: path.to_str().expect("UTF-8").to_owned(), shape });
+        let format = FileFormat::of(&path).expect("a format");
+        self.changes = Some(ChangesFile { pattern: path.to_str().expect("UTF-8").to_owned(), format });
         self
     }
 }

@@ -18,12 +18,13 @@ use super::job::{Job, Output, Since, Source};
 use super::session::{ExportSession, Progress};
 use super::table::{Selection, TableBuilder, TableOptions, WriterThread};
 use super::tables::{FinishedExport, SpooledPages, UnfinishedFile, UnfinishedList, UnfinishedTable, finish_tables};
+use crate::absolute_path::absolute;
 use crate::client::pages::{Completeness, Walk};
 use crate::client::{Client, KnownSizes, Pace, PageSize, SAFE, may_depend_on_size, try_page};
 use crate::digest;
 use crate::sheet;
 use crate::sheet::compression::Compression;
-use crate::sheet::write::{Existing, Shape, WholeFile, folder};
+use crate::sheet::write::{Existing, FileFormat, WholeFile, folder};
 
 /// Maximum number of readings of a list, if changes during a reading may have hidden records.
 const MAX_READINGS: u32 = 3;
@@ -209,7 +210,7 @@ impl<'a> ReadExport<'a> {
             UnfinishedList {
                 previous: listed.map(|listed| history.saved(&listed.records)),
                 new: history.saved(&new),
-                layout: ListLayout { path, shape: file.shape, style: job.table_style(), sheet, fields },
+                layout: ListLayout { path, format: file.format, style: job.table_style(), sheet, fields },
                 template: job.template.clone(),
                 scratch: history.folder().to_owned(),
                 records: new,
@@ -330,7 +331,7 @@ fn identity(job: &Job) -> Result<String, Error> {
         }
     };
     let name = match &job.output {
-        Output::File { pattern, .. } => std::path::absolute(pattern).unwrap_or_else(|_| PathBuf::from(pattern)),
+        Output::File { pattern, .. } => absolute(pattern),
         Output::Stdout { .. } => PathBuf::from("-"),
     };
     let (base_url, workspace, language) = (&job.base_url, &job.workspace, &job.language);
@@ -366,15 +367,15 @@ fn table_options(
     is_continued: bool,
 ) -> TableOptions {
     let (fields, sheet) = job.source.fields();
-    let (path, shape) = match &job.output {
-        Output::File { pattern, shape } => (Some(path.unwrap_or(Path::new(pattern)).to_owned()), *shape),
-        Output::Stdout { kind } => (None, Shape::Text { kind: *kind, packing: Compression::None }),
+    let (path, format) = match &job.output {
+        Output::File { pattern, format } => (Some(path.unwrap_or(Path::new(pattern)).to_owned()), *format),
+        Output::Stdout { kind } => (None, FileFormat::Text { kind: *kind, packing: Compression::None }),
     };
     TableOptions {
         fields,
         sheet,
         path,
-        shape,
+        format,
         style: job.table_style(),
         is_continued,
         template: job.template.clone(),

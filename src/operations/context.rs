@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::command_line::{Given, with_login};
 use super::error::Error;
+use crate::absolute_path::absolute;
 use crate::client::auth::{
     AddressOrigin, Choice, Chosen, Credentials, EnvironmentTokens, NamedAddress, TokenFile, TokenOrigin, Withheld,
 };
@@ -127,7 +128,6 @@ impl Context {
 
     /// Returns the connection options to store with a run.
     pub(super) fn run_connection(&self) -> RunConnection {
-        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         let ConnectOptions { ca_file, client_cert, proxy, insecure_http, is_direct: _ } = &self.chosen_connection;
         RunConnection {
             ca_file: ca_file.as_ref().map(absolute),

@@ -79,7 +79,7 @@ fn paragraphs(text: &str, replace: &mut dyn FnMut(&str) -> String) -> String {
 }
 
 fn rewritten_argument(mut argument: Arg, replace: &mut dyn FnMut(&str) -> String) -> Arg {
-    // What values mean belongs to their parser, and is translated where it is printed.
+    // The value parser owns these texts; they are translated when they are printed.
     for meaning in argument.get_possible_values().iter().filter_map(|value| value.get_help()) {
         replace(&meaning.to_string());
     }

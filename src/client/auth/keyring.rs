@@ -10,6 +10,8 @@ use std::time::Duration;
 use keyring::v1::{Entry, Error, Result};
 use secrecy::{ExposeSecret, SecretString};
 
+use crate::absolute_path::absolute;
+
 /// The name of our entries in the keyring.
 const SERVICE: &str = "sheetport";
 /// Maximum time for a response. Includes time for a person to unlock the keyring.
@@ -77,7 +79,7 @@ fn ask<T: Send + 'static>(
     call: impl FnOnce(&Entry) -> Result<T> + Send + 'static,
 ) -> std::result::Result<T, Problem> {
     // Every folder and profile has a separate entry.
-    let name = std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
+    let name = absolute(path).display().to_string();
     let (send, receive) = channel();
     thread::spawn(move || send.send(Entry::new(SERVICE, &name).and_then(|entry| call(&entry))));
     receive.recv_timeout(PATIENCE).map_err(|_| Problem::NoAnswer)?.map_err(Problem::Keyring)

@@ -10,7 +10,7 @@ use crate::export::changes::{Changes, Hashes, hashes};
 use crate::export::error::Error;
 use crate::export::table::{Columns, Row};
 use crate::records::{CHANGE_COLUMNS, ListedField};
-use crate::sheet::write::{Shape, Style, Value, ValueTable};
+use crate::sheet::write::{FileFormat, Style, Value, ValueTable};
 
 const ID: &str = "id";
 /// Changes along with any other field, so listed only if no other field has changed.
@@ -24,7 +24,7 @@ pub(in crate::export) type Records<'a> =
 #[derive(Clone, Debug)]
 pub(in crate::export) struct ListLayout {
     pub(in crate::export) path: PathBuf,
-    pub(in crate::export) shape: Shape,
+    pub(in crate::export) format: FileFormat,
     pub(in crate::export) style: Style,
     /// Name of the sheet in a workbook.
     pub(in crate::export) sheet: &'static str,
@@ -58,7 +58,7 @@ pub(in crate::export) fn compare(
     let Some((previous, before)) = before else { return Ok(None) };
     let mut list = ChangeList {
         counts: Changes::default(),
-        columns: Columns::new(layout.fields, layout.shape == Shape::Xlsx),
+        columns: Columns::new(layout.fields, layout.format == FileFormat::Xlsx),
         journal: Journal::create(scratch)?,
         layout,
     };
@@ -117,10 +117,10 @@ impl ChangeList {
             let name = columns.header(*index);
             header.push(if header.iter().any(|taken| taken == name) { format!("{name} (2)") } else { name.to_owned() });
         }
-        let ListLayout { path, shape, style, sheet, .. } = layout;
+        let ListLayout { path, format, style, sheet, .. } = layout;
         let mut table = match before {
             Some(table) => table.next_sheet(sheet, &header)?,
-            None => ValueTable::create(&path, shape, style, sheet, &header)?,
+            None => ValueTable::create(&path, format, style, sheet, &header)?,
         };
         let mut changes = journal.into_changes()?;
         while let Some(change) = changes.next()? {

@@ -8,19 +8,19 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::file_names::absolute;
 use super::state::{Content, Replacement, State, WrittenFile};
+use crate::absolute_path::absolute;
 use crate::export::error::{Error, NotAppended};
 use crate::export::job::{Job, Output};
 use crate::export::table::{SavedColumn, Selection, TableStart};
 use crate::sheet;
-use crate::sheet::write::{Existing, ReadyFile, Shape, Style, ValueTable, WholeFile, Written};
+use crate::sheet::write::{Existing, FileFormat, ReadyFile, Style, ValueTable, WholeFile, Written};
 
 /// The file that an export appends to.
 #[derive(Clone, Debug)]
 pub(in crate::export) struct Appending {
     path: PathBuf,
-    shape: Shape,
+    format: FileFormat,
     /// The style of a new file.
     style: Style,
     /// The file as left by the previous export. `None` for a new file.
@@ -41,12 +41,12 @@ impl Appending {
         previous: Option<&State>,
         uncertain: Option<&Path>,
     ) -> Result<Option<Appending>, Error> {
-        let (true, Some(path), Output::File { shape, .. }) = (job.append, path, &job.output) else { return Ok(None) };
+        let (true, Some(path), Output::File { format, .. }) = (job.append, path, &job.output) else { return Ok(None) };
         let written = previous.and_then(|previous| previous.written.as_ref());
         let refused = |why| Err(Error::NotAppended { path: path.to_owned(), why });
         let style = job.table_style();
         let columns = written.map(|written| written.columns.clone()).unwrap_or_default();
-        let mut appending = Appending { path: path.to_owned(), shape: *shape, style, earlier: None, columns };
+        let mut appending = Appending { path: path.to_owned(), format: *format, style, earlier: None, columns };
         let Some(found) = Content::of(path)? else { return Ok(Some(appending)) };
         let Some(written) = written.filter(|written| written.path == absolute(path)) else {
             return refused(NotAppended::Unknown);
@@ -76,7 +76,7 @@ impl Appending {
 
     /// Starts the new file with the existing rows. Starts without rows if the file was moved away in the meantime.
     pub(in crate::export) fn start(&mut self) -> Result<TableStart, Error> {
-        let Shape::Text { kind, packing } = self.shape else {
+        let FileFormat::Text { kind, packing } = self.format else {
             return Err(Error::Internal("a workbook can't be extended"));
         };
         let refused = |why| Err(Error::NotAppended { path: self.path.clone(), why });

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::file_names;
 use super::manifest::Manifest;
 use super::state::State;
+use crate::absolute_path::absolute;
 use crate::export::error::Error;
 use crate::export::job::{Job, Output, Since, Source};
 
@@ -82,7 +83,7 @@ pub(in crate::export) fn check_existing_changes(
 ) -> Result<(), Error> {
     let Some(path) = path.filter(|path| path.exists()) else { return Ok(()) };
     let Some(listed) = previous.and_then(|previous| previous.listed.as_ref()) else { return Ok(()) };
-    let is_it = listed.file.as_deref() == Some(&*file_names::absolute(path));
+    let is_it = listed.file.as_deref() == Some(&*absolute(path));
     let is_of_today = is_of_today(job, Some(listed.records.started), listed.resumed, &listed.finished);
     match is_it && listed.count > 0 && is_of_today {
         true => Err(Error::ChangesKept { path: path.to_owned(), count: listed.count }),

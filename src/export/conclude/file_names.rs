@@ -13,11 +13,6 @@ const WORKSPACE: &str = "{workspace}";
 /// Maximum number of symbolic links to follow.
 const MAX_LINKS: usize = 40;
 
-/// Returns the absolute path, or the path itself if the current folder is unknown.
-pub(super) fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
-}
-
 /// Returns the path for an incomplete export to `path`.
 pub(in crate::export) fn incomplete(path: &Path) -> PathBuf {
     with_suffix(path, ".incomplete")

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::file_names::{self, absolute};
+use super::file_names;
 use super::history::History;
 use super::manifest::Manifest;
 use super::state::{ComparedRecords, LastList, State, WrittenFile};
 use super::verdict::Verdict;
+use crate::absolute_path::absolute;
 use crate::client::KnownSizes;
 use crate::client::pages::Walk;
 use crate::export::changes::{Changes, Comparison};
@@ -16,7 +17,7 @@ use crate::export::job::{Job, Output, Since, Source};
 use crate::export::spool::{FrameKind, Spool};
 use crate::export::table::{FinishedTable, MAX_COLUMNS, OTHER_FIELDS, UnusedField};
 use crate::sheet::compression::Compression;
-use crate::sheet::write::{Shape, Style, TextKind, Value, ValueTable, Written};
+use crate::sheet::write::{FileFormat, Style, TextKind, Value, ValueTable, Written};
 
 /// The result of an export.
 #[derive(Debug)]
@@ -368,9 +369,9 @@ fn write_missing_records(results: &ExportResults<'_>, path: Option<&Path>) -> Re
         let _ = std::fs::remove_file(path);
         return Ok(None);
     }
-    let shape = Shape::Text { kind: TextKind::Csv, packing: Compression::None };
+    let format = FileFormat::Text { kind: TextKind::Csv, packing: Compression::None };
     let header = ["id", "row", "reason"].map(str::to_owned);
-    let mut table = ValueTable::create(&path, shape, Style::default(), "not found", &header)?;
+    let mut table = ValueTable::create(&path, format, Style::default(), "not found", &header)?;
     let mut frames = results.spool.frames()?;
     while let Some(frame) = frames.next()? {
         if frame.kind == FrameKind::Missing

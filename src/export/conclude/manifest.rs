@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::file_names::{absolute, not_found};
+use super::file_names::not_found;
+use crate::absolute_path::absolute;
 use crate::export::changes::Changes;
 use crate::export::error::Error;
 use crate::sheet;
@@ -158,7 +159,7 @@ impl Manifest {
     /// Returns the absolute paths of the lists of changes of this file and its sheets.
     pub fn lists_beside(&self, file: &Path) -> Vec<PathBuf> {
         let all = std::iter::once(self).chain(&self.sheets).filter_map(|manifest| manifest.changes_file.as_ref());
-        let mut lists: Vec<PathBuf> = all.map(|list| absolute(&folder(file).join(list))).collect();
+        let mut lists: Vec<PathBuf> = all.map(|list| absolute(folder(file).join(list))).collect();
         lists.dedup();
         lists
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::file_names::absolute;
+use crate::absolute_path::absolute;
 use crate::digest;
 use crate::export::error::Error;
 use crate::export::table::SavedColumn;

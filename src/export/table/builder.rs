@@ -17,7 +17,7 @@ use crate::export::template::Template;
 use crate::export::template::model::{Column, ColumnSource, Field};
 use crate::export::value::text;
 use crate::records::ListedField;
-use crate::sheet::write::{Shape, Style, Value, ValueTable};
+use crate::sheet::write::{FileFormat, Style, Value, ValueTable};
 
 /// Options of the table.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(in crate::export) struct TableOptions {
     pub(in crate::export) sheet: &'static str,
     /// Path of the file; `None` for standard output.
     pub(in crate::export) path: Option<PathBuf>,
-    pub(in crate::export) shape: Shape,
+    pub(in crate::export) format: FileFormat,
     pub(in crate::export) style: Style,
     /// Whether the table can't be discarded after its first row: it is one of several in a workbook, or appends to earlier rows.
     pub(in crate::export) is_continued: bool,
@@ -152,7 +152,7 @@ impl SavedColumn {
 impl TableOptions {
     /// Returns whether entries are written as received.
     fn is_verbatim(&self) -> bool {
-        self.shape.is_ndjson() && self.explode.is_none() && self.template.as_ref().is_none_or(|t| t.columns.is_empty())
+        self.format.is_ndjson() && self.explode.is_none() && self.template.as_ref().is_none_or(|t| t.columns.is_empty())
     }
 
     /// Returns whether rows can be written before all columns are known. Output to stdout cannot be discarded.
@@ -210,7 +210,7 @@ impl CellSource {
 
 impl TableBuilder {
     pub(in crate::export) fn new(options: TableOptions) -> TableBuilder {
-        let mut columns = Columns::new(options.fields, options.shape == Shape::Xlsx);
+        let mut columns = Columns::new(options.fields, options.format == FileFormat::Xlsx);
         // Template fields always have a column, however many other fields there are.
         for field in options.template.iter().flat_map(Template::fields) {
             columns.require(&field.path);
@@ -340,13 +340,15 @@ impl TableBuilder {
     /// Starts the table.
     fn start_table(&self, start: TableStart, columns: Vec<TableColumn>) -> Result<OpenTable, Error> {
         let header: Vec<String> = columns.iter().map(|column| column.name.header.clone()).collect();
-        let TableOptions { path, shape, style, sheet, .. } = &self.options;
-        let table = match (start, path, shape) {
+        let TableOptions { path, format, style, sheet, .. } = &self.options;
+        let table = match (start, path, format) {
             (TableStart::Sheet(before), ..) => before.next_sheet(sheet, &header)?,
             (TableStart::Rows { table, .. }, ..) => table,
-            (TableStart::File { .. }, Some(path), shape) => ValueTable::create(path, *shape, *style, sheet, &header)?,
-            (TableStart::File { .. }, None, Shape::Text { kind, .. }) => ValueTable::stdout(*kind, *style, &header)?,
-            (TableStart::File { .. }, None, Shape::Xlsx) => {
+            (TableStart::File { .. }, Some(path), format) => ValueTable::create(path, *format, *style, sheet, &header)?,
+            (TableStart::File { .. }, None, FileFormat::Text { kind, .. }) => {
+                ValueTable::stdout(*kind, *style, &header)?
+            }
+            (TableStart::File { .. }, None, FileFormat::Xlsx) => {
                 return Err(Error::Internal("a workbook cannot be written to standard output"));
             }
         };
@@ -391,7 +393,7 @@ impl TableBuilder {
             TableStart::Rows { columns, .. } => (columns, true),
             TableStart::Sheet(_) => return Ok(found),
         };
-        if earlier.is_empty() || self.options.shape.is_ndjson() {
+        if earlier.is_empty() || self.options.format.is_ndjson() {
             return Ok(found);
         }
         let mut columns: Vec<TableColumn> = Vec::new();

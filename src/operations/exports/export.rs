@@ -12,11 +12,12 @@ use super::super::learned::Learned;
 use super::super::lists::LISTS;
 use super::shared_rate::SharedRate;
 use super::staging::Staging;
+use crate::absolute_path::absolute;
 use crate::client::{self, KnownSizes, Pace, PageSize, Speed};
 use crate::export::{self, ChangesFile, Clock, Exported, IdFile, Job, Output, Since, Source, Template, template};
 use crate::object_storage::ObjectAddress;
 use crate::records::{Family, Single, inventory, order, transaction};
-use crate::sheet::write::{Shape, Style, TextKind};
+use crate::sheet::write::{FileFormat, Style, TextKind};
 use crate::telemetry::Span;
 use crate::text_file::read_text;
 use crate::upload::send::while_supplied;
@@ -112,7 +113,7 @@ impl<'a> ExportRequest<'a> {
         if !is_several {
             return Ok(vec![with(&self.records)]);
         }
-        let has_sheets = |path: Option<&Path>| path.is_some_and(|path| Shape::of(path) == Some(Shape::Xlsx));
+        let has_sheets = |path: Option<&Path>| path.is_some_and(|path| FileFormat::of(path) == Some(FileFormat::Xlsx));
         let each_has_its_own = has_kind(self.output);
         if !each_has_its_own && !has_sheets(self.output) {
             let message = "several lists need a workbook, or a file each";
@@ -369,7 +370,7 @@ fn check_append(request: &ExportRequest<'_>, output: &Output) -> Result<(), Erro
         return Err(Error::invalid(message, "add --since last"));
     }
     match output {
-        Output::File { shape: Shape::Xlsx, .. } => {
+        Output::File { format: FileFormat::Xlsx, .. } => {
             let message = "--append can't extend a workbook";
             Err(Error::invalid(message, "write to .csv, .tsv or .ndjson, or name each file by its time: {date}-{time}"))
         }
@@ -389,33 +390,33 @@ fn output(request: &ExportRequest<'_>, records: &str) -> Result<Output, Error> {
         let message = "--format is for standard output; a file's extension determines its format";
         return Err(Error::invalid(message, "leave out --format and change the extension"));
     }
-    let (pattern, shape) = pattern(path, records)?;
+    let (pattern, format) = pattern(path, records)?;
     // The flags are for the list of changes, too.
-    let shape_of_changes = request.changes.and_then(Shape::of);
-    if let Some(flag) = flag_without_effect(&request.style, shape)
-        && shape_of_changes.is_none_or(|shape| flag_without_effect(&request.style, shape).is_some())
+    let format_of_changes = request.changes.and_then(FileFormat::of);
+    if let Some(flag) = flag_without_effect(&request.style, format)
+        && format_of_changes.is_none_or(|format| flag_without_effect(&request.style, format).is_some())
     {
         let message = format!("{flag} has no effect on {}", path.display());
         return Err(Error::invalid(message, format!("leave out {flag}, or export to .csv")));
     }
-    Ok(Output::File { pattern, shape })
+    Ok(Output::File { pattern, format })
 }
 
 /// Returns the file name with the placeholder for the list filled in, and the format of the file.
-fn pattern(path: &Path, records: &str) -> Result<(String, Shape), Error> {
-    let shape = Shape::of(path).ok_or_else(|| {
+fn pattern(path: &Path, records: &str) -> Result<(String, FileFormat), Error> {
+    let format = FileFormat::of(path).ok_or_else(|| {
         let message = format!("{} has no extension that says what to write", path.display());
-        Error::invalid(message, format!("name it {}", Shape::NAMES))
+        Error::invalid(message, format!("name it {}", FileFormat::NAMES))
     })?;
     let pattern = path.to_str().ok_or_else(|| {
         Error::invalid(format!("the name {} is not valid Unicode", path.display()), "give the file another name")
     })?;
-    Ok((pattern.replace(KIND, records), shape))
+    Ok((pattern.replace(KIND, records), format))
 }
 
 fn changes(request: &ExportRequest<'_>, output: &Output, records: &str) -> Result<Option<ChangesFile>, Error> {
     let Some(path) = request.changes else { return Ok(None) };
-    let (pattern, shape) = pattern(path, records)?;
+    let (pattern, format) = pattern(path, records)?;
     match (output, request.since) {
         (Output::Stdout { .. }, _) => {
             let message = "--changes needs the name of a file: standard output has no previous export";
@@ -429,22 +430,18 @@ fn changes(request: &ExportRequest<'_>, output: &Output, records: &str) -> Resul
             let message = format!("{} can't take both the records and the changes", path.display());
             Err(Error::invalid(message, "give --changes another name"))
         }
-        _ => Ok(Some(ChangesFile { pattern, shape })),
+        _ => Ok(Some(ChangesFile { pattern, format })),
     }
 }
 
-fn absolute(path: &str) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path))
-}
-
 /// Returns a flag for text formats without effect on this format, if any.
-fn flag_without_effect(style: &Style, shape: Shape) -> Option<&'static str> {
-    let has_fields = !matches!(shape, Shape::Xlsx) && !shape.is_ndjson();
+fn flag_without_effect(style: &Style, format: FileFormat) -> Option<&'static str> {
+    let has_fields = !matches!(format, FileFormat::Xlsx) && !format.is_ndjson();
     let flags = [
         ("--delimiter", style.delimiter.is_some()),
         ("--locale", style.decimal_comma),
         ("--bom", style.bom),
-        ("--exact", style.raw && shape.is_ndjson()),
+        ("--exact", style.raw && format.is_ndjson()),
     ];
     flags.into_iter().find(|(_, is_used)| *is_used && !has_fields).map(|(flag, _)| flag)
 }

@@ -13,6 +13,7 @@ use std::time::SystemTime;
 
 use super::super::context::Context;
 use super::super::error::Error;
+use crate::absolute_path::absolute;
 use crate::digest;
 use crate::export::{Exported, Manifest};
 use crate::object_storage::{Bucket, ObjectAddress};
@@ -48,7 +49,7 @@ impl Staging {
         let hash = digest::of_parts([root.to_string().as_bytes()]);
         let folder = context.home.join(FOLDER).join(&digest::hex(&hash)[..16]);
         // Relative paths would depend on the current folder.
-        let folder = std::path::absolute(&folder).unwrap_or(folder);
+        let folder = absolute(folder);
         Ok(Some(Staging { bucket, address: root, root: folder }))
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::super::context::Context;
 use super::super::error::Error;
 use super::exported::{check_exported, not_opened};
+use crate::absolute_path::absolute;
 use crate::ledger::{NewRun, RunCommand, RunLookups, RunSettings, SheetSelection};
 use crate::readers::Readers;
 use crate::sheet::{Options, PrivateFile};
@@ -88,7 +89,7 @@ impl InputFile {
             return address.clone();
         }
         let path = match self.spool {
-            None => std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone()),
+            None => absolute(&self.path),
             Some(_) => self.name.clone(),
         };
         path.display().to_string()

@@ -8,6 +8,7 @@ use super::super::error::Error;
 use super::input::InputFile;
 use super::report_path::report_format;
 use super::temporary_folder::TemporaryFolder;
+use crate::absolute_path::absolute;
 use crate::ledger::{Ledger, Run};
 use crate::object_storage::{self, Bucket, Object, ObjectAddress};
 use crate::readers::Readers;
@@ -139,6 +140,6 @@ pub(in crate::operations) fn sibling(folder: &Path, name: &str) -> PathBuf {
 pub(in crate::operations) fn lasting(path: &Path) -> PathBuf {
     match ObjectAddress::is_meant(path) {
         true => path.to_owned(),
-        false => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+        false => absolute(path),
     }
 }

@@ -277,7 +277,7 @@ async fn newest_unfinished(ledger: &Ledger, file: &str) -> Result<Option<(RunId,
     for id in ledger.unfinished().await? {
         let run = match ledger.run(id).await {
             Ok(run) => run,
-            // Its file is unknown. Uploads recognize the requests that it has sent.
+            // The damage hides the name of the file. The upload recognizes requests that were sent before.
             Err(error) if error.is_damage() => continue,
             Err(error) => return Err(error.into()),
         };

@@ -177,7 +177,7 @@ pub async fn show_run(context: &Context, run: Option<RunId>) -> Result<RunDetail
     Ok(RunDetails { run, accounting, retried_by, history })
 }
 
-/// Returns the error for a run that does not exist, which says who has removed it.
+/// Returns the error for a missing run. The error names the person who removed the run, if it ever existed.
 async fn gone(ledger: &Ledger, run: RunId) -> Result<Error, Error> {
     let history = ledger.history(run).await?;
     let removed = history.into_iter().find(|event| event.action == Action::Removed);

@@ -9,6 +9,7 @@ use super::super::error::Error;
 use super::super::files::InputFile;
 use super::lookup_tables::{read_rows, unreadable};
 use super::template_folder::{Permitted, TemplateFolder};
+use crate::absolute_path::absolute;
 use crate::diagnostics::{Mistakes, TomlFile, nearest};
 use crate::ledger::NewRun;
 use crate::sheet::{self, Book};
@@ -122,7 +123,7 @@ fn load_in(
 
 fn folder_of(template: &Path) -> PathBuf {
     let folder = template.parent().unwrap_or(Path::new(""));
-    std::path::absolute(Path::new(".").join(folder)).unwrap_or_else(|_| folder.to_owned())
+    absolute(Path::new(".").join(folder))
 }
 
 /// Reads the lookup tables of a template that are sheets of `file`. Sheets missing in `file` are read from `original`, because a

@@ -2,11 +2,12 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::super::context::Context;
 use super::super::error::Error;
 use super::load_template::{TemplateChanges, load_template};
+use crate::absolute_path::absolute;
 use crate::digest;
 use crate::readers::create_private_folder;
 use crate::template::{Template, builtin};
@@ -46,7 +47,7 @@ pub fn trust(context: &Context, template: &Template) -> Result<(), Error> {
         return Ok(());
     }
     let path = context.home.join(FILE);
-    let place = std::path::absolute(&template.name).unwrap_or_else(|_| PathBuf::from(&template.name));
+    let place = absolute(&template.name);
     // Appends a line with one write, because other processes may append at the same time. The path is only informative.
     let line = format!("{} {}\n", digest_of(template), place.display().to_string().replace(['\n', '\r'], " "));
     append(&path, &line).map_err(|error| {

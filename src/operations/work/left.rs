@@ -9,7 +9,7 @@ use crate::client::{Stop, TlsProblem};
 use crate::ledger::RunId;
 use crate::upload::StopReason;
 
-/// Something that an idle worker leaves unsent although it should have sent it.
+/// Work that a worker could not send, and the obstacle.
 #[derive(Debug)]
 pub struct Left {
     pub what: Unsent,

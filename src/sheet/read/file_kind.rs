@@ -6,6 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use serde::{Deserialize, Serialize};
 
+use super::little_endian::u32_at;
 use super::markup::{self, Markup};
 
 /// Number of bytes to examine at the start of a file.
@@ -229,10 +230,6 @@ fn read_at(file: &mut File, at: u64, len: u64) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(at))?;
     file.take(len).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {

@@ -8,6 +8,7 @@ mod book;
 mod decompress;
 mod file_kind;
 pub mod header;
+mod little_endian;
 mod location;
 mod markup;
 mod open;

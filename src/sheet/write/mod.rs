@@ -14,7 +14,7 @@ pub(crate) mod xlsx;
 
 pub(crate) use self::csv::CsvTable;
 pub use self::defuse::{defuse, restore};
-pub use self::value::{Shape, Style, TextKind, Value};
+pub use self::value::{FileFormat, Style, TextKind, Value};
 pub use self::value_table::ValueTable;
 pub use self::whole_file::{Existing, ReadyFile, WholeFile, Written, folder};
 pub use self::xlsx::table::MAX_COLUMNS;

@@ -27,7 +27,7 @@ pub enum Value<'a> {
 
 /// File format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum FileFormat {
     Text { kind: TextKind, packing: Compression },
     Xlsx,
 }
@@ -86,12 +86,12 @@ impl Style {
     }
 }
 
-impl Shape {
+impl FileFormat {
     /// Supported extensions, for messages.
     pub const NAMES: &'static str = ".csv, .tsv, .ndjson, each also with .gz or .zst, or .xlsx";
 
     /// Returns the format for the extension of `path`, in any letter case, or `None` for an unknown extension.
-    pub fn of(path: &Path) -> Option<Shape> {
+    pub fn of(path: &Path) -> Option<FileFormat> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
         let (name, packing) = match (name.strip_suffix(".gz"), name.strip_suffix(".zst")) {
             (Some(name), _) => (name, Compression::Gzip),
@@ -103,15 +103,15 @@ impl Shape {
             return None;
         }
         Some(match extension {
-            "csv" => Shape::Text { kind: TextKind::Csv, packing },
-            "tsv" | "tab" => Shape::Text { kind: TextKind::Tsv, packing },
-            "ndjson" | "jsonl" => Shape::Text { kind: TextKind::Ndjson, packing },
-            "xlsx" if packing == Compression::None => Shape::Xlsx,
+            "csv" => FileFormat::Text { kind: TextKind::Csv, packing },
+            "tsv" | "tab" => FileFormat::Text { kind: TextKind::Tsv, packing },
+            "ndjson" | "jsonl" => FileFormat::Text { kind: TextKind::Ndjson, packing },
+            "xlsx" if packing == Compression::None => FileFormat::Xlsx,
             _ => return None,
         })
     }
 
     pub fn is_ndjson(self) -> bool {
-        matches!(self, Shape::Text { kind: TextKind::Ndjson, .. })
+        matches!(self, FileFormat::Text { kind: TextKind::Ndjson, .. })
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::csv::CsvTable;
 use super::sink::Sink;
-use super::value::{Shape, Style, TextKind, Value};
+use super::value::{FileFormat, Style, TextKind, Value};
 use super::whole_file::{Existing, ReadyFile, WholeFile, Written};
 use super::xlsx::table::XlsxTable;
 use crate::sheet::Error;
@@ -25,18 +25,18 @@ impl ValueTable {
     /// The errors of [`WholeFile::create`], and [`Error::Unwritable`] if the header is wider than a worksheet.
     pub fn create(
         path: &Path,
-        shape: Shape,
+        format: FileFormat,
         style: Style,
         sheet: &str,
         header: &[String],
     ) -> Result<ValueTable, Error> {
         let file = WholeFile::create(path, Existing::Replace)?;
-        match shape {
-            Shape::Xlsx => {
+        match format {
+            FileFormat::Xlsx => {
                 let header: Vec<&str> = header.iter().map(String::as_str).collect();
                 Ok(ValueTable::Xlsx(Box::new(XlsxTable::plain(file, sheet, &header)?)))
             }
-            Shape::Text { kind, packing } => ValueTable::text(Sink::file(file, packing)?, kind, style, header),
+            FileFormat::Text { kind, packing } => ValueTable::text(Sink::file(file, packing)?, kind, style, header),
         }
     }
 
@@ -203,9 +203,9 @@ mod tests {
     fn written(name: &str, style: Style) -> String {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
-        let shape = Shape::of(&path).unwrap();
+        let format = FileFormat::of(&path).unwrap();
         let header = ["a", "b", "c", "d", "e"].map(str::to_owned);
-        let mut table = ValueTable::create(&path, shape, style, "Items", &header).unwrap();
+        let mut table = ValueTable::create(&path, format, style, "Items", &header).unwrap();
         table.row(&ROW).unwrap();
         let told = table.finish_as(path.clone()).unwrap().unwrap();
         let bytes = std::fs::read(&path).unwrap();
@@ -248,7 +248,7 @@ mod tests {
         let path = folder.path().join("a.csv");
         let style = Style { delimiter: Some(delimiter), raw: true, ..Style::default() };
         let header: Vec<String> = (0..cells.len()).map(|column| format!("c{column}")).collect();
-        let mut table = ValueTable::create(&path, Shape::of(&path).unwrap(), style, "", &header).unwrap();
+        let mut table = ValueTable::create(&path, FileFormat::of(&path).unwrap(), style, "", &header).unwrap();
         let values: Vec<Value<'_>> = cells.iter().map(|cell| Value::Text(Cow::Borrowed(cell))).collect();
         table.row(&values).unwrap();
         table.row(&values).unwrap();
@@ -290,7 +290,7 @@ mod tests {
             ("a.txt", false),
             ("csv", false),
         ] {
-            assert_eq!(Shape::of(Path::new(name)).is_some(), known, "{name}");
+            assert_eq!(FileFormat::of(Path::new(name)).is_some(), known, "{name}");
         }
     }
 }

@@ -399,8 +399,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Reads a constant. Fails for one that the checks of its field refuse. Those of a base template, which the checks may narrow,
-    /// are checked when they are sent.
+    /// Reads a constant. Fails if the checks of its field refuse the constant. Constants of a base template are checked in each
+    /// row instead, because the template may have narrowed the checks.
     fn constant(&self, constants: &Constants<'_>, value: &Spanned<toml::Value>) -> Result<Constant, Mistake> {
         let Constants { field, checks } = constants;
         let constant = self.typed(field, value)?;

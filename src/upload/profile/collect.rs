@@ -53,7 +53,7 @@ impl Collector {
         Collector { records: 0, lines: 0, fields: record.chain(lines).collect(), currencies: BTreeMap::new() }
     }
 
-    /// Adds a record without problems, by its values and what was observed about them.
+    /// Adds the values of a record without problems.
     pub(in crate::upload) fn add(&mut self, template: &Template, parts: &Parts, observed: &Observed) {
         self.records += 1;
         let mut values = observed.values();

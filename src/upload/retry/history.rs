@@ -251,7 +251,7 @@ impl ReportHistory {
             };
             return (history, Some(problem));
         }
-        // A cell that was blank is a new record in its row.
+        // A cell that was blank before is a new record.
         let new = RowHistory { status: RowStatus::New, is_added: true, record: None, index: None, ..row };
         let found = self.states.find_cell(index, name).and_then(|index| Some((index, self.states.row(index)?)));
         let history = found.map_or(new, |(index, known)| RowHistory {

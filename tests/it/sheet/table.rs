@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sheetport::sheet::Error;
-use sheetport::sheet::write::{Existing, Shape, Style, Value, ValueTable, WholeFile, restore};
+use sheetport::sheet::write::{Existing, FileFormat, Style, Value, ValueTable, WholeFile, restore};
 use tempfile::TempDir;
 
 use super::{file, folder, read, rows};
@@ -13,7 +13,7 @@ const NAMES: [&str; 2] = ["out.csv", "out.xlsx"];
 
 fn create(path: &Path) -> Result<ValueTable, Error> {
     let header = ["SKU", "Name", "Price"].map(str::to_owned);
-    ValueTable::create(path, Shape::of(path).unwrap(), Style::default(), "Items", &header)
+    ValueTable::create(path, FileFormat::of(path).unwrap(), Style::default(), "Items", &header)
 }
 
 fn write(path: &Path) -> Result<PathBuf, Error> {

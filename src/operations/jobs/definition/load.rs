@@ -8,6 +8,7 @@ use super::keys::{Keys, Mistaken, Placed};
 use super::model::{ExportStep, Folders, Job, Notice, SETTLE, Step, UploadStep, Work};
 use super::notice_keys;
 use super::schedule_keys;
+use crate::absolute_path::absolute;
 use crate::diagnostics::{Mistakes, TomlFile, suggestion};
 use crate::operations::error::Error;
 use crate::operations::exports::{EXPORTABLE, IdSource};
@@ -33,7 +34,7 @@ pub fn load_job(path: &Path) -> Result<Job, Error> {
         let hint = "name the TOML file of a job, such as nightly.toml; docs/jobs.md has an example";
         Error::invalid(format!("the job {} can't be read: {error}", path.display()), hint)
     })?;
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let path = absolute(path);
     Ok(parse(&path, &source)?)
 }
 

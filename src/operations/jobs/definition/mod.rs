@@ -1,4 +1,4 @@
-//! The file that defines a job: its model, its keys, and how it is read.
+//! Job files: their model, their keys, and how they are loaded.
 
 mod keys;
 mod load;

@@ -24,7 +24,7 @@ pub(in crate::operations::jobs) struct ObjectInbox {
     ledger: Ledger,
 }
 
-/// An object taken out of its inbox and locked, so that other workers leave it alone.
+/// A locked object of an inbox. Other workers skip it.
 pub(in crate::operations::jobs) struct TakenObject {
     object: Object,
     bucket: Bucket,

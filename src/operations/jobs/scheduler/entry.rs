@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::super::definition::{Job, Schedule};
+use crate::absolute_path::absolute;
 use crate::operations::command_line::{Given, quoted_for_posix};
 use crate::operations::context::Context;
 
@@ -240,10 +241,6 @@ impl Entry {
             xml(&self.folder.display().to_string()),
         )
     }
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Quotes a word for the line of a unit.

@@ -8,6 +8,7 @@ use toml_edit::{DocumentMut, Item, Table, value};
 use super::super::definition::{Job, parse};
 use super::entry::{Entry, Scheduler};
 use super::install::{Installed, install};
+use crate::absolute_path::absolute;
 use crate::client::auth::TokenOrigin;
 use crate::digest;
 use crate::operations::command_line::CommandLine;
@@ -135,10 +136,7 @@ impl Nightly {
     fn lasting_template(&self) -> String {
         match builtin::find(&self.template) {
             Some(_) => self.template.clone(),
-            None => {
-                let path = Path::new(&self.template);
-                std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
-            }
+            None => absolute(&self.template).display().to_string(),
         }
     }
 }

@@ -23,7 +23,7 @@ const MAX_TRIED: usize = 20_000;
 /// Number of rows examined for the usual length of identifiers.
 const SURVEYED: usize = 1_000;
 
-/// Maximum number of distinct texts that a template lists one by one.
+/// Maximum number of texts in a `replace` or `map` that a fix adds to a template.
 const MAX_TEXTS: usize = 20;
 /// Codes of problems of identifiers that have lost their zeros.
 const ZEROS: [&str; 3] = ["lacks-zeros", "nearly-the-same", "unknown-reference"];

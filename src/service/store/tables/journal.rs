@@ -1,5 +1,5 @@
-//! The journal: each request, its outcome and its changes. A change is written in the transaction that makes it; a request shortly
-//! after its response, with the next writes.
+//! The journal: each request with its outcome and its changes. Changes are written in the transaction that makes them, and
+//! requests with the next writes after their response.
 
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -55,7 +55,7 @@ pub struct Detector {
 /// Whether the dates may begin with a two-digit year, as `26-03-15` in a column with one first number and many last numbers.
 #[derive(Default)]
 struct YearFirst {
-    /// Those that fit every text so far. Empty if they are among the forms of the detector.
+    /// The forms that fit every text so far. Empty if the detector has these forms itself.
     forms: Vec<Candidate>,
     /// A bit for each number at the start and at the end of the dates.
     starts: u128,

@@ -12,11 +12,11 @@ use crate::template::{Layout, Template};
 
 /// Maximum number of ranges in a warning.
 const SHOWN: usize = 8;
-/// Maximum number of gaps of a sheet. Later merged cells are not remarked.
+/// Maximum number of gaps of a sheet. Merged cells after the last gap cause no warning.
 const MAX_GAPS: usize = 1 << 18;
 
-/// The columns of a sheet that the template uses, with what is known of their cells. Empty for reports and exports, which have
-/// the appearance that we gave them.
+/// The columns of a sheet that the template uses, with their blank cells. Empty for our own reports and exports, which have no
+/// merged cells and hide no columns with data.
 #[derive(Debug, Default)]
 pub(in crate::upload::plan) struct UsedColumns {
     columns: Vec<UsedColumn>,

@@ -6,6 +6,7 @@ mod package;
 mod rc4;
 mod standard;
 
+use crate::sheet::read::little_endian::u32_at;
 use crate::sheet::read::workbook::fault::{Fault, FaultKind};
 
 pub(super) use self::odf::decrypt_odf;
@@ -41,8 +42,4 @@ fn unsupported() -> Fault {
 /// Returns the fault for an invalid description of the encryption.
 fn invalid() -> Fault {
     Fault::new("the description of its encryption is invalid")
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }

@@ -58,7 +58,8 @@ pub(in crate::sheet::read::workbook::formats) fn archive_of(
     Ok(archive.finish()?.into_inner())
 }
 
-/// Decodes a document by its byte order mark, its first bytes or its declaration. Omits the declaration.
+/// Returns the text of a document without its XML declaration. The byte order mark, the first bytes or the declaration tell the
+/// encoding.
 fn decoded(bytes: Vec<u8>) -> Result<String, Fault> {
     let declared = || {
         let declaration = bytes.strip_prefix(b"<?xml")?.split(|byte| *byte == b'>').next()?;

@@ -11,6 +11,7 @@ use encoding_rs::{Encoding, WINDOWS_1252};
 use super::super::cells::Known;
 use super::super::input::{Input, Source};
 use crate::sheet::read::appearance::{Appearance, MergedCells};
+use crate::sheet::read::little_endian::{u16_at, u32_at};
 use crate::sheet::read::workbook::styles::{BUILT_IN_FORMATS, NumberFormat};
 
 /// Names of the stream, in Excel 97 and before.
@@ -216,14 +217,6 @@ impl Records {
         self.stream.read_exact(&mut self.body).ok()?;
         Some((u16::from_le_bytes([kind0, kind1]), &self.body))
     }
-}
-
-fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use zip::ZipArchive;
 use super::super::archive::relation_target;
 use super::super::input::{Input, Source};
 use crate::sheet::read::appearance::{Appearance, MergedCells};
+use crate::sheet::read::little_endian::{u16_at, u32_at};
 use crate::sheet::read::workbook::styles::{BUILT_IN_FORMATS, NumberFormat};
 
 /// Maximum length of a record. Longer records are cut.
@@ -244,14 +245,6 @@ fn utf16_text(bytes: &[u8]) -> Option<(String, &[u8])> {
     let (text, rest) = bytes.get(4..)?.split_at_checked(len)?;
     let units: Vec<u16> = text.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]])).collect();
     Some((String::from_utf16_lossy(&units), rest))
-}
-
-fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
 #[cfg(test)]
