@@ -14,7 +14,7 @@ use sheetport::client::auth::Credentials;
 use sheetport::client::{Client, ConnectOptions, KnownSizes, Pace, PageSize};
 use sheetport::export::{self, Clock, Job as Export, Output, Since, Source};
 use sheetport::records::item::LIST;
-use sheetport::sheet::write::{Shape, Style};
+use sheetport::sheet::write::{FileFormat, Style};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::child::{Sample, Seen, Server, timed};
@@ -52,27 +52,23 @@ pub const EXPORT_SERVED: Row = Row {
     compares: "the same to CSV, compared with the same client, from `sheetport serve`, which reads pages from disk",
     target: 2.5,
     prepare: serving::fill,
-    ours: |job| {
-        let service = Service::start(&job.folder.join(serving::DATA))?;
-        let count = serving::item_count(&job.folder)?;
-        let runtime = runtime()?;
-        let seen = Seen { units: count.div_ceil(LIMIT as u64), bytes: count };
-        exported(job, &runtime, "items.csv", (&service.address, &service.token), count, || Ok(seen))
-    },
-    bare: |job| {
-        let service = Service::start(&job.folder.join(serving::DATA))?;
-        let count = serving::item_count(&job.folder)?;
-        let pages = count.div_ceil(LIMIT as u64);
-        let (runtime, calls) = (runtime()?, calls((&service.address, &service.token), pages));
-        let seen = Seen { units: pages, bytes: count };
-        timed(|| runtime.block_on(client::make(calls)), |()| Ok(seen))
-    },
+    ours: |job| ours_served(job, PageSize::Largest(KnownSizes::default()), LIMIT),
+    bare: |job| fetching_served(job, LIMIT),
     ..EXPORT_CSV
+};
+
+pub const EXPORT_SERVED_100: Row = Row {
+    name: "export-csv-served-100",
+    compares: "the same with 100 per page on both sides, as from services that grant no more",
+    ours: |job| ours_served(job, PageSize::Chosen(SMALL_LIMIT as u64), SMALL_LIMIT),
+    bare: |job| fetching_served(job, SMALL_LIMIT),
+    ..EXPORT_SERVED
 };
 
 const FULL: u32 = 1_000_000;
 const CONNECTIONS: usize = 8;
 const LIMIT: usize = 1_000;
+const SMALL_LIMIT: usize = 100;
 /// File with one page per line.
 const PAGES: &str = "pages.ndjson";
 /// File with the number of items.
@@ -82,7 +78,25 @@ fn ours(job: &Job, file: &str) -> Outcome<Sample> {
     let count = count(&job.folder)?;
     let server = Server::start(&[&job.folder.join(PAGES).to_string_lossy()])?;
     let runtime = runtime()?;
-    exported(job, &runtime, file, (&server.address, TOKEN), count, || seen_by(&runtime, &server.address))
+    let size = PageSize::Largest(KnownSizes::default());
+    exported(job, &runtime, file, size, (&server.address, TOKEN), count, || seen_by(&runtime, &server.address))
+}
+
+/// Measures an export from the service in pages of `limit` items, which `size` must lead to.
+fn ours_served(job: &Job, size: PageSize, limit: usize) -> Outcome<Sample> {
+    let service = Service::start(&job.folder.join(serving::DATA))?;
+    let count = serving::item_count(&job.folder)?;
+    let seen = Seen { units: count.div_ceil(limit as u64), bytes: count };
+    exported(job, &runtime()?, "items.csv", size, (&service.address, &service.token), count, || Ok(seen))
+}
+
+/// Measures the bare client, which fetches the same pages from the service.
+fn fetching_served(job: &Job, limit: usize) -> Outcome<Sample> {
+    let service = Service::start(&job.folder.join(serving::DATA))?;
+    let count = serving::item_count(&job.folder)?;
+    let pages = count.div_ceil(limit as u64);
+    let (runtime, calls) = (runtime()?, calls((&service.address, &service.token), pages, limit));
+    timed(|| runtime.block_on(client::make(calls)), |()| Ok(Seen { units: pages, bytes: count }))
 }
 
 /// Measures an export of `count` items from the service with this address and token.
@@ -90,6 +104,7 @@ fn exported(
     job: &Job,
     runtime: &Runtime,
     file: &str,
+    page_size: PageSize,
     (address, token): (&str, &str),
     count: u64,
     seen: impl FnOnce() -> Outcome<Seen>,
@@ -100,7 +115,7 @@ fn exported(
         source: Source::List(&LIST),
         output: Output::File {
             pattern: path.to_string_lossy().into_owned(),
-            shape: Shape::of(&path).ok_or("no such format")?,
+            format: FileFormat::of(&path).ok_or("no such format")?,
         },
         style: Style::default(),
         template: None,
@@ -113,7 +128,7 @@ fn exported(
         keep: None,
         min_ratio: None,
         allow_empty: false,
-        page_size: PageSize::Largest(KnownSizes::default()),
+        page_size,
         concurrency: CONNECTIONS,
         home: home.path().to_owned(),
         base_url: address.to_owned(),
@@ -143,12 +158,12 @@ fn exported(
 fn fetching(job: &Job) -> Outcome<Sample> {
     let pages = count(&job.folder)?.div_ceil(LIMIT as u64);
     let server = Server::start(&[&job.folder.join(PAGES).to_string_lossy()])?;
-    let (runtime, calls) = (runtime()?, calls((&server.address, TOKEN), pages));
+    let (runtime, calls) = (runtime()?, calls((&server.address, TOKEN), pages, LIMIT));
     timed(|| runtime.block_on(client::make(calls)), |()| seen_by(&runtime, &server.address))
 }
 
 /// Returns requests for each page, in order.
-fn calls((address, token): (&str, &str), pages: u64) -> Arc<Calls> {
+fn calls((address, token): (&str, &str), pages: u64, limit: usize) -> Arc<Calls> {
     Arc::new(Calls {
         server: address.to_owned(),
         token: token.to_owned(),
@@ -157,7 +172,7 @@ fn calls((address, token): (&str, &str), pages: u64) -> Arc<Calls> {
             // An export of several pages reads the first one again at the end, and one of a single page asks for a second.
             paths: (1..=pages)
                 .chain([if pages > 1 { 1 } else { 2 }])
-                .map(|page| format!("{ITEMS}?page={page}&limit={LIMIT}"))
+                .map(|page| format!("{ITEMS}?page={page}&limit={limit}"))
                 .collect(),
             is_good: |body| !body.is_empty(),
         },

@@ -39,6 +39,7 @@ const ROWS: &[Row] = &[
     exporting::EXPORT_CSV,
     exporting::EXPORT_XLSX,
     exporting::EXPORT_SERVED,
+    exporting::EXPORT_SERVED_100,
     reporting::REPORT_CSV,
     reporting::REPORT_XLSX,
     serving::SERVE_UPSERTS,
