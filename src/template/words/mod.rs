@@ -3,6 +3,7 @@
 
 pub(super) mod alternatives;
 pub(super) mod amounts;
+pub(super) mod movements;
 pub(super) mod no_record;
 pub(super) mod normalize;
 pub(super) mod total_rows;
@@ -59,6 +60,13 @@ pub fn language_of(headers: &[String]) -> Option<Language> {
         [(most, language), (next, _), ..] if *most >= 2 && most > next => Some(language),
         _ => None,
     }
+}
+
+/// Whether a header is a name of the stock of an item, such as `Stock` or `Bestand`, in any language.
+pub(super) fn is_stock_header(header: &str) -> bool {
+    let joined = normalize::header(header).words.concat();
+    let mut lists = vocabulary().names.iter().filter_map(|(_, lists)| lists.get("stock_quantity"));
+    lists.any(|titles| titles.iter().any(|title| title.joined == joined))
 }
 
 /// All words of all languages.

@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn footers_are_no_evidence() {
-        let few = survey(&[("A-1", true), ("A-2", true), ("Freight charge", false), ("Signed", false)]);
+        let few = survey(&[("A-1", true), ("A-2", true), ("Freight charge", false), ("Signed by", false)]);
         assert!(few.have_digits() && few.have_no_spaces() && few.have_names());
         let mixed = survey(&[("A-1", true), ("BOLT", true), ("A-2", true), ("NUT", true), ("PIN", true)]);
         assert!(!mixed.have_digits() && mixed.half_have_digits());
