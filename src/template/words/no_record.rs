@@ -1,5 +1,6 @@
 //! Words of rows that are no records: numbers of pages, remarks, counts and charges, in all languages.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -24,6 +25,10 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
     toml::from_str(include_str!("no_record.toml")).expect("the file is compiled in, and tests parse it")
 });
 
+/// The first letters of the words for a page.
+static PAGE_INITIALS: LazyLock<HashSet<char>> =
+    LazyLock::new(|| WORDS.page.iter().filter_map(|word| word.chars().next()).collect());
+
 /// The parts of a text such as `Page 1 of 2`.
 #[derive(Default)]
 struct PageParts {
@@ -41,6 +46,12 @@ pub(in crate::template) fn is_page(text: &str) -> bool {
 /// Whether a text has the number of a page and of all pages: `Page 1 of 2`.
 pub(in crate::template) fn is_page_of_pages(text: &str) -> bool {
     page_parts(text).is_some_and(|parts| parts.has_word && parts.has_of && parts.numbers == 2)
+}
+
+/// Whether a text has the word for a page, perhaps with numbers: `Page`, `Page 1`. Most texts differ in the first letter.
+pub(in crate::template) fn starts_with_page(text: &str) -> bool {
+    let Some(initial) = text.trim_start().chars().flat_map(char::to_lowercase).next() else { return false };
+    PAGE_INITIALS.contains(&initial) && page_parts(text).is_some_and(|parts| parts.has_word)
 }
 
 /// Returns the parts of a text, or `None` if it has any others.

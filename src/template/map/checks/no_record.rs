@@ -7,7 +7,8 @@ use crate::template::map::mapper::Mapper;
 use crate::template::map::survey::rows::{MAX_BYTES, filled};
 use crate::template::problem::{Cause, NoRecord};
 use crate::template::words::no_record::{
-    has_stamp, is_charge, is_count, is_hint, is_page, is_page_of_pages, is_remark, is_stamp, starts_with_sign,
+    has_stamp, is_charge, is_count, is_hint, is_page, is_page_of_pages, is_remark, is_stamp, starts_with_page,
+    starts_with_sign,
 };
 use crate::template::words::total_rows::{is_total_row, starts_with_total};
 
@@ -66,7 +67,7 @@ impl Mapper<'_> {
         if text.len() > MAX_BYTES {
             return None;
         }
-        if is_page_row(row) {
+        if starts_with_page(text) && is_page_row(row) {
             return Some(NoRecord::Page);
         }
         if filled(row).nth(2).is_some() {
@@ -75,9 +76,11 @@ impl Mapper<'_> {
         let is_unlike = self.row_survey().is_unlike_identifiers(text);
         // A single word may also be an identifier.
         let is_certain = is_unlike || text.trim().contains([' ', ':', '：']);
-        if is_count(text) && is_certain && is_whole_number(&second) {
+        if !is_certain {
+            None
+        } else if is_count(text) && is_whole_number(&second) {
             Some(NoRecord::Total)
-        } else if is_stamp(text) && is_certain {
+        } else if is_stamp(text) {
             Some(NoRecord::Remark)
         } else {
             (is_unlike && is_page(text)).then_some(NoRecord::Page)
