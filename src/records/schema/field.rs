@@ -35,6 +35,11 @@ impl Field {
         self.name == "currency"
     }
 
+    /// Whether the value is a tax, which may be a rate.
+    pub fn is_tax(&self) -> bool {
+        matches!(self.name, "tax" | "tax_rate")
+    }
+
     /// Returns the same field as an amount of money.
     pub const fn money(self) -> Field {
         Field { is_money: true, ..self }

@@ -3,16 +3,16 @@
 use super::super::bind::bind;
 use super::super::load::{load, no_tables};
 use super::super::model::Place;
-use super::super::words::ValueKind;
+use super::super::words::{ValueKind, is_stock_header};
 use super::context::Context;
 use super::headers::{Slot, Slots};
 use super::matching::{Assignments, are_identifiers};
 use super::previous_templates::{PreviousTemplate, Step, WrittenRule};
 use super::proposal::{
-    CandidateColumn, FieldProposal, GroupProposal, MissingField, Proposal, ProposedSource, SkipProposal,
+    CandidateColumn, Confidence, FieldProposal, GroupProposal, MissingField, Proposal, ProposedSource, SkipProposal,
 };
 use super::record_layout::fill_down::{self, FillDownProposal};
-use super::record_layout::unpivot;
+use super::record_layout::{movements, unpivot};
 use super::sample::{Column, ExtraRows, Sample};
 use super::text::{Evidence, TemplateText, Trial};
 use crate::records::{Field, JsonType, RecordKind};
@@ -28,6 +28,8 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal
     let mut warnings = Vec::new();
     let mut fields = evidence.fields(&mut warnings);
     let unpivot = unpivot::propose(kind, sample, &mut fields);
+    movements::propose(kind, sample, &mut fields);
+    warn_about_quantities(&assignments, &mut fields, &mut warnings);
     warn_about_sheet(sample, &mut warnings);
     let missing = missing_fields(kind, &fields, sample);
     let group = group(&assignments, &fields);
@@ -47,6 +49,8 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal
     let previous_top: Vec<Step> = used.iter().find_map(|template| template.duplicates()).cloned().into_iter().collect();
     let previous_sheet = previous_sheet(&used, sample);
     let previous_rules = previous_rules(&used, &fields);
+    let has_rules = previous_rules.iter().any(|(_, rule)| rule.contains("transactionType"));
+    let rule_of_signs = movements::rule_of_signs(kind, &fields).filter(|_| !has_rules);
     let text = TemplateText {
         kind,
         context,
@@ -61,6 +65,7 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal
         previous_top: &previous_top,
         previous_sheet: &previous_sheet,
         previous_rules: &previous_rules,
+        rule_of_signs: rule_of_signs.as_deref(),
         used: &used,
     };
     let toml = with_header_row(&text, sample);
@@ -107,6 +112,29 @@ fn previous_rules<'a>(used: &[&'a PreviousTemplate], fields: &[FieldProposal]) -
         }
     }
     rules
+}
+
+/// Warns of movements without a quantity, and of a column with the stock of each item as the quantity of movements, which would
+/// be added to the stock.
+fn warn_about_quantities(assignments: &Assignments<'_>, fields: &mut [FieldProposal], warnings: &mut Vec<String>) {
+    if assignments.slots.kind != RecordKind::InventoryTransaction {
+        return;
+    }
+    if !fields.iter().any(|field| matches!(field.name, "amount" | "transactionAmount")) {
+        warnings
+            .push("no quantity was found: without amount or transactionAmount, a transaction moves nothing".to_owned());
+    }
+    for field in fields {
+        let ProposedSource::Column { label, .. } = &field.source else { continue };
+        let is_quantity = matches!(field.name, "amount" | "transactionAmount");
+        if is_quantity && is_stock_header(label) && !matches!(field.confidence, Confidence::AsIn(_)) {
+            warnings.push(format!(
+                "'{label}' may be the stock, and not a movement: goods in would be added to the stock; for a count, send the \
+                 differences, as with the template stock-count"
+            ));
+            field.confidence = Confidence::Guess;
+        }
+    }
 }
 
 fn warn_about_sheet(sample: &Sample, warnings: &mut Vec<String>) {

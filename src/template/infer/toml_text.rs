@@ -47,6 +47,12 @@ pub(super) fn map<'a>(entries: impl Iterator<Item = (&'a str, String)>) -> Strin
     format!("{{ {} }}", entries.join(", "))
 }
 
+/// Returns a column in an expression.
+pub(super) fn row_value(name: &str) -> String {
+    let escaped = name.replace('\\', "\\\\").replace('\'', "\\'");
+    format!("row['{escaped}']")
+}
+
 /// Whether terminals and editors interpret the character instead of displaying it.
 pub(super) fn is_invisible(c: char) -> bool {
     c.is_control()

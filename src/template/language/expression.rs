@@ -1,5 +1,8 @@
 //! Parsed expressions and their evaluation.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+
 use super::super::value::typed::Value;
 use super::constant::Constant;
 use super::context::{Context, FixedCell};
@@ -166,6 +169,17 @@ impl Expression {
             Value::Boolean(boolean) => boolean,
             value => !value.is_blank(),
         })
+    }
+
+    /// Returns the columns used by the part of the expression at the range of an error, or all columns if no part has this
+    /// range.
+    pub fn columns_at(&self, range: &Range<usize>) -> BTreeSet<usize> {
+        let code = self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Code(node) => Some(node),
+            Piece::Literal(_) => None,
+        });
+        let found = code.filter_map(|node| node.at(range)).next();
+        found.map_or_else(|| (0..self.columns.len()).collect(), Node::columns)
     }
 
     fn each_constant<'e>(&'e self, visit: &mut dyn FnMut(&'e Constant)) {

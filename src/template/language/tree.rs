@@ -1,5 +1,6 @@
 //! The syntax tree of an expression.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::super::value::typed::Value;
@@ -58,6 +59,20 @@ impl Node {
         let mut node = Node { kind, range, height: 0 };
         node.height = node.children().iter().map(|child| child.height + 1).max().unwrap_or(0);
         node
+    }
+
+    /// Returns the innermost node with this range.
+    pub(super) fn at(&self, range: &Range<usize>) -> Option<&Node> {
+        let below = self.children().iter().find_map(|child| child.at(range));
+        below.or(Some(self).filter(|node| node.range == *range))
+    }
+
+    /// Returns the columns of this part of the expression.
+    pub(super) fn columns(&self) -> BTreeSet<usize> {
+        match self.kind {
+            Kind::Column(index) => BTreeSet::from([index]),
+            _ => self.children().iter().flat_map(Node::columns).collect(),
+        }
     }
 
     pub(super) fn children(&self) -> &[Node] {

@@ -244,6 +244,12 @@ impl Conversion<'_> {
         if currency.is_some() && !self.rule.field.is_money {
             return Err(Cause::NotANumber(NumberError::Money));
         }
+        if has_percent_sign && self.rule.field.is_tax() && rule.scale.is_none() {
+            let hundred = if rule.percent == Some(Percent::Fraction) { Decimal::ONE } else { Decimal::ONE_HUNDRED };
+            if number.abs() > hundred {
+                return Err(Cause::NotANumber(NumberError::OverAHundredPercent));
+            }
+        }
         let without_sign = rule.percent.filter(|percent| {
             let is_odd = match percent {
                 Percent::Whole => !number.is_zero() && number.abs() < Decimal::ONE,

@@ -1,7 +1,7 @@
 //! The cells of a row as values of an expression.
 
-use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::cell::{Cell, OnceCell};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::civil;
@@ -28,6 +28,8 @@ pub(super) struct RowContext<'r> {
     pub(super) budget: &'r Budget,
     /// The first ambiguous number used by the expression.
     pub(super) ambiguous: OnceCell<Arc<AmbiguousNumber>>,
+    /// The last column whose cell is not a number.
+    pub(super) not_a_number: Cell<Option<usize>>,
 }
 
 impl<'r> RowContext<'r> {
@@ -38,6 +40,12 @@ impl<'r> RowContext<'r> {
             (None, Some(number)) => Cause::AmbiguousInExpression(Arc::clone(number)),
             (None, None) => Cause::Expression { reason: error.message, source: written.to_owned() },
         }
+    }
+
+    /// Returns the column at fault, if it is known. `columns` are those of the part of the expression that can't be evaluated.
+    pub(super) fn column_at_fault(&self, columns: &BTreeSet<usize>) -> Option<usize> {
+        let only = columns.first().copied().filter(|_| columns.len() == 1);
+        only.or(self.not_a_number.get().filter(|column| columns.contains(column)))
     }
 
     fn column(&self, column: usize) -> Result<&(Value<'r>, Notation<'r>), String> {
@@ -64,6 +72,7 @@ impl Context for RowContext<'_> {
             if let NumberError::Ambiguous(ambiguous) = &error {
                 self.ambiguous.get_or_init(|| Arc::clone(ambiguous));
             }
+            self.not_a_number.set(Some(column));
             format!("'{text}' {error}")
         })
     }

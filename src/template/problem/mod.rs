@@ -203,7 +203,7 @@ pub enum Cause {
         first: u64,
         last: u64,
     },
-    /// The row has more cells than the header, and a number that was probably split at its decimal comma.
+    /// The row has more cells than the header has names, and a number that was probably split at its comma.
     ShiftedCells,
     /// The text has a replacement character for lost letters.
     LostLetters,
@@ -280,6 +280,7 @@ impl Cause {
             Cause::Blank => "blank",
             Cause::NotANumber(NumberError::Ambiguous(_) | NumberError::PercentUnclear)
             | Cause::AmbiguousInExpression(_) => "ambiguous-number",
+            Cause::NotANumber(NumberError::OverAHundredPercent) => "out-of-range",
             Cause::NotANumber(_) => "not-a-number",
             Cause::NotACurrency
             | Cause::OtherCurrency { .. }

@@ -44,7 +44,7 @@ impl Cause {
             Cause::SecondTable { .. } => "the row belongs to another table below the first one",
             Cause::BrokenRow { .. } => "the row is a part of a row that a line ending has broken",
             Cause::ShiftedCells => {
-                "may be a part of a number with a comma: the row has more cells than the header, and the cells after it have shifted"
+                "may be a part of a number with a comma: the row has more cells than the header has names, and the cells after it have shifted"
             }
             Cause::LostLetters => "has lost letters, shown as \u{fffd}",
             Cause::TurnedDate => "is a date whose day and month a spreadsheet program has probably swapped",
@@ -222,7 +222,7 @@ impl Cause {
             }
             Cause::ShiftedCells => {
                 "put quotes around numbers with a comma, or save the file with another delimiter; if the row only ends with \
-                 a delimiter, let the header end with one, too"
+                 a delimiter, let the header end with one, too; if it has a value in a column without a name, give the column one"
             }
             Cause::LostLetters => {
                 "type the text again; a program that saved or converted the file could not write its letters, or the file is in \

@@ -96,6 +96,11 @@ pub(in crate::template) fn is_measure(header: &str) -> bool {
     words.iter().any(|word| AMOUNTS.measures.iter().any(|measure| word == measure || ends_with(word, measure)))
 }
 
+/// Returns whether the cells below a header are certainly numbers: amounts, counts or taxes.
+pub(in crate::template) fn is_number_header(header: &str) -> bool {
+    is_measure(header) || vocabulary().is_number_header(&normalize::header(header).words.concat())
+}
+
 /// Returns the unit of the prices below a header, or `None` for prices of one piece.
 pub(in crate::template) fn price_unit(header: &str) -> Option<PriceUnit> {
     let lower = header.to_lowercase();

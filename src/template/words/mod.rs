@@ -3,6 +3,8 @@
 
 pub(super) mod alternatives;
 pub(super) mod amounts;
+pub(super) mod movements;
+pub(super) mod no_record;
 pub(super) mod normalize;
 pub(super) mod total_rows;
 
@@ -60,6 +62,13 @@ pub fn language_of(headers: &[String]) -> Option<Language> {
     }
 }
 
+/// Whether a header is a name of the stock of an item, such as `Stock` or `Bestand`, in any language.
+pub(super) fn is_stock_header(header: &str) -> bool {
+    let joined = normalize::header(header).words.concat();
+    let mut lists = vocabulary().names.iter().filter_map(|(_, lists)| lists.get("stock_quantity"));
+    lists.any(|titles| titles.iter().any(|title| title.joined == joined))
+}
+
 /// All words of all languages.
 pub(super) struct Vocabulary {
     fields: FieldsFile,
@@ -72,6 +81,8 @@ pub(super) struct Vocabulary {
     record_words: HashMap<String, HashSet<String>>,
     /// Headers of totals, each as a single word.
     total_headers: HashSet<String>,
+    /// Names of columns of prices, counts and taxes, each as a single word.
+    number_headers: HashSet<String>,
     pub net: HashSet<String>,
     pub gross: HashSet<String>,
     pub articles: HashSet<String>,
@@ -177,6 +188,12 @@ pub(super) enum ValueKind {
     Boolean,
 }
 
+impl ValueKind {
+    fn is_number(self) -> bool {
+        matches!(self, ValueKind::Price | ValueKind::TaxRate | ValueKind::TaxAmount | ValueKind::Quantity)
+    }
+}
+
 impl Vocabulary {
     fn parse() -> Result<Vocabulary, toml::de::Error> {
         let fields: FieldsFile = toml::from_str(FIELDS)?;
@@ -216,6 +233,17 @@ impl Vocabulary {
         let totals = languages.iter().flat_map(|(_, file)| &file.total_headers);
         let totals = totals.flat_map(|pattern| alternatives::expand(pattern));
         let total_headers = totals.map(|name| normalize::words(&name).concat()).collect();
+        let is_number = |field: &&FieldWords| field.values.is_number();
+        let of_kind = |kind: &'_ KindWords| -> Vec<String> {
+            let fields = kind.fields.values().chain(kind.lines.values()).filter(is_number);
+            fields
+                .flat_map(|field| field.names.iter().chain(&field.doubtful).chain(&field.ruled_out_by))
+                .cloned()
+                .collect()
+        };
+        let of_numbers: HashSet<String> = fields.kinds.values().flat_map(of_kind).collect();
+        let lists = names.iter().flat_map(|(_, lists)| lists).filter(|(list, _)| of_numbers.contains(*list));
+        let number_headers = lists.flat_map(|(_, titles)| titles).map(|title| title.joined.clone()).collect();
         let (net, gross) = (words(|file| &file.net_words), words(|file| &file.gross_words));
         Ok(Vocabulary {
             fields,
@@ -225,6 +253,7 @@ impl Vocabulary {
             modifiers,
             record_words,
             total_headers,
+            number_headers,
             net,
             gross,
             articles,
@@ -279,6 +308,11 @@ impl Vocabulary {
     /// Whether a header, as one normalized word, names the amount of a whole line or record.
     pub(super) fn is_total_header(&self, joined: &str) -> bool {
         self.total_headers.contains(joined)
+    }
+
+    /// Whether a header, as one normalized word, names prices, counts or taxes.
+    pub(super) fn is_number_header(&self, joined: &str) -> bool {
+        self.number_headers.contains(joined)
     }
 
     /// Whether a cell is a usual word for a status.

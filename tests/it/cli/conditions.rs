@@ -40,6 +40,26 @@ fn a_condition_that_cannot_be_evaluated_rejects_its_row() {
 }
 
 #[test]
+fn problems_of_conditions_are_at_the_cell_at_fault() {
+    let place = Place::new();
+    let at = |sheet: &str, rules: &str, rows: &str| {
+        place.write("items.csv", format!("SKU;Status;Qty;Price;Cost\n{rows}"));
+        place.write("t.toml", format!("{HEAD}{sheet}{FIELDS}{rules}"));
+        let checked = place.sheetport(["check", "items.csv", "-t", "t.toml", "--json"]).run().json();
+        let problem = checked["problems"].as_array().unwrap().iter().find(|it| it["code"] != "not-a-number").unwrap();
+        (problem["column"].clone(), problem["value"].clone())
+    };
+    let rows = "A;live;many;5,00;4,50\n";
+    assert_eq!(at("keep_where = 'Price > 1 and Qty > 0'", "", rows), ("C".into(), "many".into()));
+    assert_eq!(at("skip_where = 'Price * Qty > 1'", "", rows), ("C".into(), "many".into()));
+    assert_eq!(at("skip_where = 'Qty > Price'", "", rows).0, "C");
+    let rule = "[[rules]]\nrule = \"price >= 9\"\n";
+    assert_eq!(at("", rule, rows), ("D".into(), "5.00".into()));
+    let rule = "[[rules]]\nrule = \"price < purchasePrice\"\n";
+    assert_eq!(at("", rule, rows).0, serde_json::Value::Null, "either price may be wrong");
+}
+
+#[test]
 fn mistakes_in_conditions_have_a_place_in_the_template() {
     let place = Place::new();
     place.write("items.csv", ROWS);

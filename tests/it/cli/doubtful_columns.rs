@@ -113,6 +113,46 @@ fn cells_after_a_decimal_comma_without_quotes_are_refused() {
 }
 
 #[test]
+fn numbers_split_at_a_comma_are_found_in_all_rows() {
+    let place = Place::new();
+    for (text, rows) in [
+        // All rows, with a text of numbers, or with decimals that begin with a zero.
+        ("SKU,Name,Price,Tax,Description\nA,Bolt,12,75,19,\nB,Nut,3,20,7,\n", &[2, 3][..]),
+        ("SKU,Name,Price,Stock\nA,Bolt,12,05,\nB,Nut,3,20,\n", &[2, 3]),
+        ("SKU,Name,Price,Note\nA,Bolt,12,75,\nB,Nut,3,20,\n", &[2, 3]),
+        // Thousands.
+        ("SKU,Name,Price,Note\nA,Bolt,1,299.00,\nB,Nut,3.20,\n", &[2]),
+        // The header ends with a comma, too.
+        ("SKU,Name,Price,Tax,\nA,Bolt,12,75,19\nB,Nut,3.20,19,\n", &[2]),
+        ("SKU,Name,Price,\nA,Bolt,12,75\nB,Nut,3,20\n", &[2, 3]),
+        // Another long row.
+        ("SKU,Name,Price,Note\nA,Bolt,1,50,\nB,Nut,4.10,x,\nC,Cog,4,,,,\nD,Pin,4,\nE,Rod,4,\nF,Cap,4,\n", &[2]),
+    ] {
+        let seen = check(&place, text, 3);
+        let expected: Vec<_> = rows.iter().map(|row| (*row, "beyond-header")).collect();
+        assert_eq!(problems(&seen), expected, "{text}{seen}");
+        assert_eq!(seen["problems"][0]["column"], "C", "{text}");
+    }
+}
+
+#[test]
+fn delimiters_at_the_end_of_rows_are_no_shifted_cells() {
+    let place = Place::new();
+    for text in [
+        "SKU,Name,Price,Stock\nA,Bolt,12,75,\nB,Nut,3,20,\n",
+        "SKU,Name,Price,Stock\nA,Bolt,12,75,\nB,Nut,3,20,\nC,Pin,5,70\n",
+        "SKU,Name,Price,Stock,\nA,Bolt,12,75,\nB,Nut,3,20,\n",
+        "SKU,Name,Price,Tax\nA,Bolt,12.75,19,\nB,Nut,3,19,\n",
+        "SKU,Name,Stock,Price\nA,Bolt,12,299.00,\nB,Nut,3,150.00,\n",
+        // Notes in a column without a name.
+        "SKU,Name,Price,Tax,\nA,Bolt,12,19,\nB,Nut,3.20,19,old\nC,Pin,4,19,new\n",
+    ] {
+        let seen = check(&place, text, 0);
+        assert_eq!(seen["problems"], json!([]), "{text}");
+    }
+}
+
+#[test]
 fn footers_with_several_cells_are_no_items() {
     let place = Place::new();
     let items: String = (1..20).map(|number| format!("A-{number},Bolt,{number}\n")).collect();

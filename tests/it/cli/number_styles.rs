@@ -25,6 +25,17 @@ fn price(place: &Place, template: &str, text: &str, flags: &[&str]) -> String {
 const AMBIGUOUS: &str = "ambiguous-number";
 
 #[test]
+fn decimals_without_a_zero_are_doubtful_beside_commas() {
+    let place = Place::new();
+    for (first, second, expected) in
+        [(".500", "12.75", "12.75"), (".500", "12,75", AMBIGUOUS), (".5", "12,75", "12.75"), ("1.500", "12,75", "1500")]
+    {
+        let text = format!("SKU;Name;Price\nA1;Bolt;{first}\nA2;Nut;{second}\n");
+        assert_eq!(price(&place, "items", &text, &[]), expected, "{first} {second}");
+    }
+}
+
+#[test]
 fn unused_columns_of_amounts_are_evidence_for_ambiguous_prices() {
     let place = Place::new();
     for (header, cell, expected) in [

@@ -186,6 +186,30 @@ fn view_shows_percentages_to_people_and_numbers_to_programs() {
 }
 
 #[test]
+fn tax_rates_above_a_hundred_percent_are_problems() {
+    let place = Place::new();
+    let mut workbook = rust_xlsxwriter::Workbook::new();
+    let sheet = workbook.add_worksheet();
+    let percent = rust_xlsxwriter::Format::new().set_num_format("0%");
+    for (column, title) in (0..).zip(["SKU", "Name", "Tax"]) {
+        sheet.write_string(0, column, title).unwrap();
+    }
+    for (row, rate) in (1..).zip([0.19, 19.0, 1.0]) {
+        sheet.write_string(row, 0, format!("A-{row}")).unwrap();
+        sheet.write_string(row, 1, "Bolt").unwrap();
+        sheet.write_number_with_format(row, 2, rate, &percent).unwrap();
+    }
+    workbook.save(place.path("a.xlsx")).unwrap();
+    let checked = place.sheetport(["check", "a.xlsx", "-t", "items", "--json"]).exits(3).json();
+    let problem = &checked["problems"][0];
+    assert_eq!((&problem["rows"], &problem["code"]), (&serde_json::json!([3]), &"out-of-range".into()), "{checked}");
+    assert_eq!(problem["message"], "is more than 100%");
+    place.write("a.csv", "SKU,Name,Tax\nA-1,Bolt,1900%\nA-2,Nut,19%\nA-3,Pin,100%\n");
+    let checked = place.sheetport(["check", "a.csv", "-t", "items", "--json"]).exits(3).json();
+    assert_eq!(checked["problems"][0]["rows"], serde_json::json!([2]));
+}
+
+#[test]
 fn infer_writes_a_rule_for_percentages() {
     let place = Place::new();
     let mut workbook = rust_xlsxwriter::Workbook::new();

@@ -1,6 +1,7 @@
 //! Proposals for small sheets, and a property test: the template of any sheet loads, or names its missing fields.
 
 mod doubts;
+mod movements;
 mod prices;
 mod sheets;
 

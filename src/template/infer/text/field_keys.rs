@@ -5,7 +5,7 @@ use super::super::matching::{Assignment, Assignments, Computed, is_tax_rate};
 use super::super::previous_templates::{PreviousRule, PreviousTemplate, Step};
 use super::super::proposal::{Confidence, FieldProposal, ProposedSource};
 use super::super::sample::{Column, ColumnProfile, Sample};
-use super::super::toml_text::{constant, map, quoted};
+use super::super::toml_text::{constant, map, quoted, row_value};
 use crate::records::{Field, RecordKind};
 use crate::sheet::Cell;
 use crate::template::model::{ColumnName, Constant, Place};
@@ -13,6 +13,7 @@ use crate::template::value::boolean;
 use crate::template::value::date::{AmbiguousDates, Detected, Detector, MixedDates};
 use crate::template::value::locale::order_of;
 use crate::template::words::amounts::{PriceUnit, is_price_unit_column, price_unit};
+use crate::template::words::movements::Movement;
 use crate::template::words::{Language, ValueKind, vocabulary};
 
 /// Maximum number of status values to list.
@@ -201,8 +202,10 @@ impl Evidence<'_> {
         draft.guess();
         match (&column.name, &unit.name) {
             (ColumnName::Named(price), ColumnName::Named(pieces)) if unit.profile.is_numeric() => {
-                let line =
-                    format!("text = {}", quoted(&format!("{{{{ {} | divided_by({}, 4) }}}}", row(price), row(pieces))));
+                let line = format!(
+                    "text = {}",
+                    quoted(&format!("{{{{ {} | divided_by({}, 4) }}}}", row_value(price), row_value(pieces)))
+                );
                 let columns = vec![column.index, unit.index];
                 let shown = format!("{} / {}", column.label, unit.label);
                 draft.proposal.source = ProposedSource::Computed { columns, label: shown, line };
@@ -220,6 +223,12 @@ impl Evidence<'_> {
                 .iter()
                 .map(|(from, to)| (from.as_str(), quoted(to))));
             draft.key(format!("map = {map}"));
+            return;
+        }
+        if self.kind == RecordKind::InventoryTransaction
+            && draft.proposal.name == "transactionType"
+            && draft.movements(column)
+        {
             return;
         }
         let listed = &profile.values[..profile.values.len().min(MAX_LISTED)];
@@ -301,12 +310,6 @@ impl Evidence<'_> {
     }
 }
 
-/// Returns a column in an expression.
-fn row(name: &str) -> String {
-    let escaped = name.replace('\\', "\\\\").replace('\'', "\\'");
-    format!("row['{escaped}']")
-}
-
 /// Returns the currency beside the prices, if most prices have the same.
 fn currency_in_cells(prices: &[&Column]) -> Option<(CurrencyHint, String)> {
     let profile = prices.iter().map(|column| &column.profile).find(|profile| !profile.currencies.is_empty())?;
@@ -364,6 +367,32 @@ impl Draft {
             ));
             self.warn(format!("'{}' has duplicate values", column.label));
         }
+    }
+
+    /// Translates the types of movements to the words of the service. Returns whether any are known.
+    fn movements(&mut self, column: &Column) -> bool {
+        let values = || column.profile.values.iter().map(|(value, _)| value.as_str());
+        let known: Vec<(&str, Movement)> =
+            values().filter_map(|value| Some((value, Movement::of(value)?))).take(MAX_LISTED).collect();
+        let Some(unknown) = values().find(|value| Movement::of(value).is_none()) else {
+            self.comment("The words of the service. Rows with other words are reported as problems.");
+            self.key(format!("map = {}", map(known.iter().map(|(value, movement)| (*value, quoted(movement.word()))))));
+            return true;
+        };
+        let label = &column.label;
+        if known.is_empty() {
+            self.warn(format!(
+                "'{label}' has types such as '{unknown}', which are sent as they are: check that the service knows them"
+            ));
+            self.guess();
+            return false;
+        }
+        self.comment(format!(
+            "The words of the service. Rows with other words, such as {unknown}, are reported as problems: add them."
+        ));
+        self.key(format!("map = {}", map(known.iter().map(|(value, movement)| (*value, quoted(movement.word()))))));
+        self.warn(format!("'{label}' has types such as '{unknown}', which are reported as problems: add them to map"));
+        true
     }
 
     fn long_text(&mut self, profile: &ColumnProfile) {

@@ -31,6 +31,8 @@ pub(in crate::template::infer) struct TemplateText<'a> {
     pub previous_sheet: &'a [(&'a str, &'a Step)],
     /// `[[rules]]` of earlier templates, each with the name of its template.
     pub previous_rules: &'a [(&'a str, &'a str)],
+    /// `[[rules]]` about the sign of quantities.
+    pub rule_of_signs: Option<&'a str>,
     /// The earlier templates of the proposal.
     pub used: &'a [&'a PreviousTemplate],
 }
@@ -55,6 +57,10 @@ impl TemplateText<'_> {
         for (template, rule) in self.previous_rules {
             out.line("");
             out.comment(&format!("As in {template}:"));
+            out.line(rule);
+        }
+        if let Some(rule) = self.rule_of_signs {
+            out.line("");
             out.line(rule);
         }
         if !self.unplaced.is_empty() {

@@ -1,6 +1,6 @@
 //! Conditions of rows and records: `skip_where`, `keep_where` and the rules.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 use crate::decimal;
 use crate::records::JsonType;
@@ -67,7 +67,7 @@ impl Mapper<'_> {
         let context = self.context(values, row.number, budget);
         match evaluate(condition, &context) {
             Ok(holds) => Ok(holds.unwrap_or(false)),
-            Err(cause) => Err(problem((columns.first().copied(), cause))),
+            Err((at_fault, cause)) => Err(problem((at_fault.and_then(|index| columns.get(index).copied()), cause))),
         }
     }
 
@@ -78,7 +78,16 @@ impl Mapper<'_> {
         budget: &'v Budget,
     ) -> RowContext<'v> {
         let (parameters, facts) = (&self.template().parameters, &self.layout().facts);
-        RowContext { values, shown: Vec::new(), row, parameters, facts, budget, ambiguous: OnceCell::new() }
+        RowContext {
+            values,
+            shown: Vec::new(),
+            row,
+            parameters,
+            facts,
+            budget,
+            ambiguous: OnceCell::new(),
+            not_a_number: Cell::new(None),
+        }
     }
 
     /// Checks the rules for the fields of a complete record without problems.
@@ -140,20 +149,23 @@ impl Mapper<'_> {
         (row, columns): (u64, &[Columns]),
         budget: &Budget,
     ) -> Option<Problem> {
-        let shown = values.first().map(|value| excerpt(&value.text())).unwrap_or_default();
+        let shown: Vec<String> = values.iter().map(|value| excerpt(&value.text())).collect();
         let values = values.into_iter().map(|value| (value, Notation::Canonical)).collect();
         let context = self.context(values, row, budget);
-        let cause = match evaluate(&rule.condition, &context) {
+        let (at_fault, cause) = match evaluate(&rule.condition, &context) {
             Ok(None | Some(true)) => return None,
             Ok(Some(false)) => {
                 let written = rule.condition.written.clone();
-                Cause::Rule { message: rule.message.clone().unwrap_or_else(|| written.clone()), written }
+                let message = rule.message.clone().unwrap_or_else(|| written.clone());
+                (Some(0).filter(|_| rule.fields.len() == 1), Cause::Rule { message, written })
             }
-            Err(cause) => cause,
+            Err(error) => error,
         };
-        let index = *rule.fields.first()?;
+        let index = *rule.fields.get(at_fault.unwrap_or_default())?;
         let field = self.template().rule(index)?.field.name;
-        Some(self.problem_at(row, columns.get(index)?.first(), field, shown, cause))
+        let column = at_fault.and_then(|_| columns.get(index)?.first());
+        let value = at_fault.and_then(|at_fault| shown.into_iter().nth(at_fault)).unwrap_or_default();
+        Some(self.problem_at(row, column, field, value, cause))
     }
 
     /// Converts the JSON value of a field.
@@ -174,11 +186,15 @@ impl Mapper<'_> {
     }
 }
 
-/// Evaluates a condition. Returns `None` if a blank value makes this impossible.
-fn evaluate(condition: &Condition, context: &RowContext<'_>) -> Result<Option<bool>, Cause> {
+/// Evaluates a condition. Returns `None` if a blank value makes this impossible. An error has the column of the expression that
+/// is at fault, if it is known.
+fn evaluate(condition: &Condition, context: &RowContext<'_>) -> Result<Option<bool>, (Option<usize>, Cause)> {
     match condition.expression.holds(context) {
         Ok(holds) => Ok(Some(holds)),
         Err(error) if error.is_about_blank() => Ok(None),
-        Err(error) => Err(context.cause(error, &condition.written)),
+        Err(error) => {
+            let at_fault = context.column_at_fault(&condition.expression.columns_at(&error.range));
+            Err((at_fault, context.cause(error, &condition.written)))
+        }
     }
 }

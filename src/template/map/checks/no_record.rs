@@ -1,31 +1,19 @@
 //! Rows that are not records: remarks, page numbers, headings of sections, totals, hints under the header, and the rows of a
 //! further table.
 
-use std::sync::LazyLock;
-
-use serde::Deserialize;
-
 use crate::sheet::{Cell, Row};
 use crate::template::bind::Columns;
 use crate::template::map::mapper::Mapper;
 use crate::template::map::survey::rows::{MAX_BYTES, filled};
 use crate::template::problem::{Cause, NoRecord};
+use crate::template::words::no_record::{
+    has_stamp, is_charge, is_count, is_hint, is_page, is_page_of_pages, is_remark, is_stamp, starts_with_page,
+    starts_with_sign,
+};
 use crate::template::words::total_rows::{is_total_row, starts_with_total};
 
-/// `no_record.toml`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Words {
-    page: Vec<String>,
-    of: Vec<String>,
-    remarks: Vec<String>,
-    hints: Vec<String>,
-    examples: Vec<String>,
-}
-
-static WORDS: LazyLock<Words> = LazyLock::new(|| {
-    toml::from_str(include_str!("no_record.toml")).expect("the file is compiled in, and tests parse it")
-});
+/// Maximum number of cells of a row with the number of a page: `Page | 1 | of | 2`.
+const MAX_PAGE_CELLS: usize = 4;
 
 impl Mapper<'_> {
     /// Returns why a row is not a record, with the column of the decisive cell.
@@ -37,7 +25,7 @@ impl Mapper<'_> {
         if let Some((first, last)) = survey.broken(row.number) {
             return Some((None, Cause::BrokenRow { first, last }));
         }
-        if let Some(column) = survey.shifted(row, layout.width) {
+        if let Some(column) = survey.shifted(row) {
             return Some((Some(column), Cause::ShiftedCells));
         }
         if let Some(header_row) = survey.further_table(row.number) {
@@ -59,7 +47,10 @@ impl Mapper<'_> {
             (Cell::Text(text), Some(_)) if is_total_row(text) && !self.is_identifier(column) => {
                 self.has_no_identifier(row).then_some(NoRecord::Total)
             }
-            (Cell::Text(text), Some(_)) => {
+            (Cell::Text(text), Some((_, second))) => {
+                if let Some(kind) = self.footer(text, second, row) {
+                    return Some((Some(column), Cause::NoRecord(kind)));
+                }
                 if let Some((column, kind)) = self.unlike_record(column, text, row) {
                     return Some((Some(column), Cause::NoRecord(kind)));
                 }
@@ -68,6 +59,32 @@ impl Mapper<'_> {
             _ => None,
         };
         kind.map(|kind| (Some(column), Cause::NoRecord(kind)))
+    }
+
+    /// Returns the kind of a row that is no record whatever the identifiers of the sheet look like: the number of a page, or a
+    /// label with its only value, such as `Exported on | 2026-01-05`.
+    fn footer(&self, text: &str, second: Cell<'_>, row: &Row) -> Option<NoRecord> {
+        if text.len() > MAX_BYTES {
+            return None;
+        }
+        if starts_with_page(text) && is_page_row(row) {
+            return Some(NoRecord::Page);
+        }
+        if filled(row).nth(2).is_some() {
+            return None;
+        }
+        let is_unlike = self.row_survey().is_unlike_identifiers(text);
+        // A single word may also be an identifier.
+        let is_certain = is_unlike || text.trim().contains([' ', ':', '：']);
+        if !is_certain {
+            None
+        } else if is_count(text) && is_whole_number(&second) {
+            Some(NoRecord::Total)
+        } else if is_stamp(text) {
+            Some(NoRecord::Remark)
+        } else {
+            (is_unlike && is_page(text)).then_some(NoRecord::Page)
+        }
     }
 
     /// Returns the kind of a row with a single cell, unless the cell is an identifier.
@@ -80,7 +97,7 @@ impl Mapper<'_> {
             Some(NoRecord::Page)
         } else if is_total_row(text) {
             Some(NoRecord::Total)
-        } else if is_remark(text) && (survey.is_unlike_identifiers(text) || starts_with_sign(text)) {
+        } else if has_stamp(text) || is_remark(text) && (survey.is_unlike_identifiers(text) || starts_with_sign(text)) {
             Some(NoRecord::Remark)
         } else {
             survey.is_unlike_identifiers(text).then_some(NoRecord::Heading)
@@ -109,12 +126,19 @@ impl Mapper<'_> {
             NoRecord::Total
         } else if is_remark(text) {
             NoRecord::Remark
-        } else if self.lacks_name(row) {
+        } else if self.lacks_name(row) || self.is_charge(column, text, row) {
             NoRecord::Nameless
         } else {
             return None;
         };
         Some((column, kind))
+    }
+
+    /// Whether a row without a name has a word for a charge, such as `Shipping`, in the column of the records' own identifiers.
+    fn is_charge(&self, column: usize, text: &str, row: &Row) -> bool {
+        let is_own = || self.special().keys.iter().any(|rule| self.layout().columns[*rule].contains(column));
+        let has_name = || self.name_column().is_some_and(|column| !self.cell(row, column).is_blank());
+        self.template().group.is_none() && is_charge(text) && is_own() && !has_name()
     }
 
     /// Returns the column of the name of a record.
@@ -142,97 +166,31 @@ impl Mapper<'_> {
     }
 }
 
-/// Whether a text is the number of a page: `Page 1 of 2`, `- 3 -`, `4/7`.
-fn is_page(text: &str) -> bool {
-    let text = text.to_lowercase();
-    let word = |text: &str, words: &[String]| words.iter().any(|word| word == text);
-    let mut numbers = 0;
-    let mut has_word = false;
-    for part in text.split(|c: char| c.is_whitespace() || "|()[]".contains(c)).filter(|part| !part.is_empty()) {
-        if part.bytes().all(|byte| byte.is_ascii_digit()) {
-            numbers += 1;
-        } else if word(part, &WORDS.page) || word(part.trim_end_matches(['.', ':']), &WORDS.page) {
-            has_word = true;
-        } else if let Some((left, right)) = part.split_once('/') {
-            let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            if !is_number(left) || !is_number(right) {
-                return false;
-            }
-            numbers += 2;
-        } else if !word(part, &WORDS.of) {
-            // 第1页
-            let inner = part.trim_matches(|c: char| WORDS.page.iter().any(|word| word.chars().eq([c])));
-            if inner == part || inner.is_empty() || !inner.bytes().all(|byte| byte.is_ascii_digit()) {
-                return false;
-            }
-            (numbers, has_word) = (numbers + 1, true);
-        }
-    }
-    has_word && (1..=2).contains(&numbers)
-}
-
-/// Whether a text begins like a footnote or a comment.
-fn starts_with_sign(text: &str) -> bool {
-    let text = text.trim_start();
-    let after = |sign: &str| text.strip_prefix(sign).is_some_and(|rest| rest.starts_with(char::is_whitespace));
-    text.starts_with(['*', '†', '‡', '※', '©'])
-        || ["#", "//", "--", ";", "'", "rem", "REM"].iter().any(|sign| after(sign))
-}
-
-fn is_remark(text: &str) -> bool {
-    let folded = text.trim().to_lowercase();
-    starts_with_sign(text) || WORDS.remarks.iter().any(|start| folded.starts_with(start.as_str()))
-}
-
 /// Whether all cells are instructions for filling in their columns.
 fn is_hints(row: &Row) -> bool {
-    filled(row).all(|(_, cell)| {
-        let Cell::Text(text) = cell else { return false };
-        let folded = text.trim().to_lowercase();
-        let bare = folded.trim_matches(['(', ')', '[', ']', '<', '>', '*', ' ']);
-        let is_bracketed = [('(', ')'), ('[', ']'), ('<', '>')]
-            .iter()
-            .any(|(open, close)| folded.starts_with(*open) && folded.ends_with(*close));
-        is_bracketed
-            || WORDS.hints.iter().any(|hint| hint == bare)
-            || WORDS.examples.iter().any(|start| folded.starts_with(start.as_str()))
-    })
+    filled(row).all(|(_, cell)| matches!(cell, Cell::Text(text) if is_hint(text)))
+}
+
+/// Whether a row consists of the number of a page and of all pages, in several cells.
+fn is_page_row(row: &Row) -> bool {
+    if filled(row).nth(MAX_PAGE_CELLS).is_some() {
+        return false;
+    }
+    let cells: Vec<_> = filled(row).map(|(_, cell)| cell.shown()).collect();
+    cells.iter().map(|cell| cell.len()).sum::<usize>() <= MAX_BYTES && is_page_of_pages(&cells.join(" "))
+}
+
+/// Whether a cell is a number without decimals.
+fn is_whole_number(cell: &Cell<'_>) -> bool {
+    let text = cell.shown();
+    let text = text.trim();
+    text.contains(|c: char| c.is_ascii_digit())
+        && text.chars().all(|c| c.is_ascii_digit() || c == ' ' || c == '.' || c == ',')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_of_pages_are_recognized_in_all_languages() {
-        for text in [
-            "Page 1 of 2",
-            "Seite 3",
-            "page 1/2",
-            "Página 1 de 9",
-            "Strona 1 z 2",
-            "Страница 1 из 2",
-            "第1页",
-            "Page: 7",
-        ] {
-            assert!(is_page(text), "{text}");
-        }
-        for text in ["Page", "1/2", "A-1 Page 2 of stock", "PAGE-1", "Bolt 5", "12", "page 1 2 3"] {
-            assert!(!is_page(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn remarks_begin_with_a_sign_or_a_word() {
-        for text in
-            ["# second delivery", "* all prices net", "End of list", "Hinweis: netto", "Stand: 2026-03-02", "※ 税抜"]
-        {
-            assert!(is_remark(text), "{text}");
-        }
-        for text in ["#1", "A-1", "Bolt", "*"].into_iter().take(3) {
-            assert!(!is_remark(text), "{text}");
-        }
-    }
 
     #[test]
     fn rows_of_hints_have_nothing_else() {

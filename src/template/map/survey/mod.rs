@@ -1,7 +1,9 @@
 //! Surveys of whole columns: the notation of their numbers and dates.
 
+mod identifiers;
 pub(super) mod numbers;
 pub(super) mod rows;
+mod shifted;
 mod turned_dates;
 
 use std::collections::BTreeMap;

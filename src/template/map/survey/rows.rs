@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::identifiers::IdentifierSurveyor;
+use super::shifted::{ShiftSurveyor, ShiftedRows, is_digits};
 use crate::sheet::{Cell, Row};
 use crate::template::bind::{Columns, Layout};
 use crate::template::model::{FieldRule, HeaderRow, Place, Source, Template, folded_header};
+use crate::template::words::no_record::is_footer;
 
 /// Number of rows used as evidence for identifiers. Less than a first chunk of rows, so that later rows change nothing.
 const EVIDENCE_ROWS: u64 = 2000;
@@ -31,8 +34,7 @@ pub(in crate::template::map) struct RowSurvey {
     second_table: Option<u64>,
     /// The first and last row of records broken by a line ending.
     broken: Vec<(u64, u64)>,
-    /// Whether all rows with more cells than the header look like rows with decimal commas in a file with commas.
-    has_shifted_rows: bool,
+    shifted: ShiftedRows,
 }
 
 /// Collects a [`RowSurvey`].
@@ -51,20 +53,14 @@ pub(super) struct RowSurveyor {
     /// The first bytes of the header's names, in lower and upper case.
     initials: Vec<u8>,
     is_text: bool,
+    /// Number of rows used as evidence.
     rows: u64,
-    with_digits: u64,
-    with_spaces: u64,
-    with_names: u64,
+    identifiers: IdentifierSurveyor,
     /// The identifiers of digits in each of the columns of `keys`.
     digits: Vec<DigitLengths>,
     last: u64,
     second_table: Option<u64>,
-    /// Whether commas separate the cells.
-    has_commas: bool,
-    /// Rows with more cells than the header, with a number split at its decimal comma.
-    shifted: u64,
-    /// Other rows with more cells than the header, such as ones that end with a delimiter.
-    longer: u64,
+    shifted: ShiftSurveyor,
     /// Rows with as many cells as the header.
     complete: u64,
     /// Short rows that are not broken records.
@@ -106,10 +102,10 @@ impl RowSurvey {
         self.broken.iter().copied().find(|(first, last)| (*first..=*last).contains(&row))
     }
 
-    /// Returns the column of the first part of a number that was probably split at its decimal comma, so that the cells after it
-    /// have shifted. `width` is that of the header.
-    pub(in crate::template::map) fn shifted(&self, row: &Row, width: usize) -> Option<usize> {
-        if self.has_shifted_rows && is_longer(row, width) { split_decimal(row) } else { None }
+    /// Returns the column of the first part of a number that was probably split at its comma, so that the cells after it have
+    /// shifted.
+    pub(in crate::template::map) fn shifted(&self, row: &Row) -> Option<usize> {
+        self.shifted.split_at(row)
     }
 
     /// Returns the usual length of the identifiers of a column, if this one of digits is shorter. Programs take zeros at the
@@ -160,10 +156,6 @@ impl DigitLengths {
     }
 }
 
-fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
 impl RowSurveyor {
     pub(super) fn new(template: &Template, layout: &Layout) -> RowSurveyor {
         let of = |wanted: &dyn Fn(&FieldRule) -> bool| -> Vec<usize> {
@@ -194,13 +186,9 @@ impl RowSurveyor {
             header: if matches!(template.sheet.header, HeaderRow::None) { Vec::new() } else { header },
             initials,
             is_text: layout.facts.delimiter.is_some(),
-            has_commas: layout.facts.delimiter == Some(b','),
-            shifted: 0,
-            longer: 0,
+            shifted: ShiftSurveyor::new(template, layout),
             rows: 0,
-            with_digits: 0,
-            with_spaces: 0,
-            with_names: 0,
+            identifiers: IdentifierSurveyor::default(),
             last: layout.header.row,
             second_table: None,
             complete: 0,
@@ -228,15 +216,16 @@ impl RowSurveyor {
         }
         let is_short = self.is_text && row.len() < self.header.len();
         if self.rows < EVIDENCE_ROWS && !is_short && filled(row).nth(1).is_some() {
+            self.rows += 1;
             for (column, digits) in self.keys.iter().zip(&mut self.digits) {
                 digits.add(row.get(*column));
             }
             let key = self.keys.iter().map(|column| row.get(*column)).find(|cell| !cell.is_blank());
             let Some(key) = key.map(|key| key.shown()) else { return };
-            self.rows += 1;
-            self.with_digits += u64::from(key.chars().any(char::is_numeric));
-            self.with_spaces += u64::from(key.trim().contains(char::is_whitespace));
-            self.with_names += u64::from(self.name.is_some_and(|name| !row.get(name).is_blank()));
+            let first = filled(row).next().map(|(_, cell)| cell.shown());
+            if !first.is_some_and(|text| text.len() <= MAX_BYTES && is_footer(&text)) {
+                self.identifiers.add(&key, self.name.is_some_and(|name| !row.get(name).is_blank()));
+            }
         }
     }
 
@@ -244,10 +233,10 @@ impl RowSurveyor {
         let mut ended = self.clone();
         ended.end_run();
         RowSurvey {
-            has_digits: self.identifiers_have_digits(),
-            half_have_digits: self.rows > 0 && self.with_digits * 2 >= self.rows,
-            has_no_spaces: self.identifiers_have_no_spaces(),
-            has_names: self.rows > 2 && self.with_names * 10 >= self.rows * 7,
+            has_digits: self.identifiers.have_digits(),
+            half_have_digits: self.identifiers.half_have_digits(),
+            has_no_spaces: self.identifiers.have_no_spaces(),
+            has_names: self.identifiers.have_names(),
             lengths: self
                 .keys
                 .iter()
@@ -256,17 +245,8 @@ impl RowSurveyor {
                 .collect(),
             second_table: self.second_table,
             broken: ended.broken(),
-            // A cell more in all rows is a delimiter at their end.
-            has_shifted_rows: self.shifted > 0 && self.longer == 0 && self.shifted < self.complete,
+            shifted: self.shifted.survey(),
         }
-    }
-
-    fn identifiers_have_digits(&self) -> bool {
-        self.rows > 0 && self.with_digits * 10 >= self.rows * 8
-    }
-
-    fn identifiers_have_no_spaces(&self) -> bool {
-        self.rows > 0 && self.with_spaces * 10 <= self.rows
     }
 
     /// Whether a row has the names of this header, but in other columns.
@@ -293,7 +273,7 @@ impl RowSurveyor {
 
     /// Whether a row after a blank row has only words, even in a column of numbers and as an identifier.
     fn is_other_header(&self, row: &Row) -> bool {
-        if !self.identifiers_have_digits() {
+        if !self.identifiers.have_digits() {
             return false;
         }
         let is_word = |cell: Cell<'_>| matches!(cell, Cell::Text(text) if text.len() <= MAX_BYTES && !text.contains(|c: char| c.is_numeric()));
@@ -306,12 +286,7 @@ impl RowSurveyor {
     /// Adds a row's number of cells.
     fn width(&mut self, row: &Row) {
         let width = self.header.len();
-        if self.has_commas && is_longer(row, width) {
-            match split_decimal(row) {
-                Some(_) => self.shifted += 1,
-                None => self.longer += 1,
-            }
-        }
+        self.shifted.row(row);
         if width < 2 || row.len() >= width {
             self.complete += 1;
             self.end_run();
@@ -348,7 +323,7 @@ impl RowSurveyor {
     /// Returns the first and last rows of records broken by a line ending.
     fn broken(&self) -> Vec<(u64, u64)> {
         let is_broken = |run: &&ShortRows| {
-            run.lack_digits && self.identifiers_have_digits() || run.have_spaces && self.identifiers_have_no_spaces()
+            run.lack_digits && self.identifiers.have_digits() || run.have_spaces && self.identifiers.have_no_spaces()
         };
         // In some files, rows often lack their last delimiters.
         if self.short > 0 || self.complete < 2 || !self.broken.iter().all(|run| is_broken(&run)) {
@@ -356,29 +331,6 @@ impl RowSurveyor {
         }
         self.broken.iter().map(|run| (run.first, run.first + run.count - 1)).collect()
     }
-}
-
-/// Whether a row has more cells than the header, all of them blank.
-fn is_longer(row: &Row, width: usize) -> bool {
-    row.len() > width && row.cells().skip(width).all(|cell| cell.is_blank())
-}
-
-/// Returns the column of a number that is followed by one with one or two digits, like the parts of a number with a comma.
-fn split_decimal(row: &Row) -> Option<usize> {
-    let text = |column: usize| match row.get(column) {
-        Cell::Text(text) => text.trim(),
-        _ => "",
-    };
-    let is_decimals = |text: &str| {
-        let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-        (1..=2).contains(&digits.len()) && is_digits(digits)
-    };
-    // A sign or a currency may be in front, but no letters of an identifier.
-    let is_whole = |text: &str| {
-        let digits = text.trim_start_matches(|c: char| !c.is_alphanumeric());
-        (1..=9).contains(&digits.len()) && is_digits(digits)
-    };
-    (1..row.len().saturating_sub(1)).find(|column| is_whole(text(*column)) && is_decimals(text(*column + 1)))
 }
 
 /// Whether a rule is for the name of a record, beside its identifier.

@@ -19,6 +19,9 @@ pub enum NumberError {
     /// A percent sign without a meaning in the template.
     #[error("has a percent sign")]
     PercentUnclear,
+    /// A tax rate.
+    #[error("is more than 100%")]
+    OverAHundredPercent,
     #[error("has more than 28 digits")]
     TooLong,
     /// The field takes whole numbers only.
@@ -74,6 +77,9 @@ impl NumberError {
             }
             NumberError::PercentUnclear => {
                 "choose in the template what 19% means: percent = \"whole\" sends 19, percent = \"fraction\" sends 0.19"
+            }
+            NumberError::OverAHundredPercent => {
+                "write the rate as 19%; a cell with a percent format shows the number 19 as 1900%, and 0.19 as 19%"
             }
             NumberError::TooLong => "check the number; more than 28 digits can't be sent exactly",
             NumberError::NotWhole => "write a whole number, or set round = 0 in the template",

@@ -98,7 +98,11 @@ fn split<'t>(bare: &'t Bare<'_>, notation: Notation<'_>) -> Result<(&'t str, &'t
                 Some(locale) if !is_written_in(text, decimal, locale) => {
                     Err(NumberError::Separators { decimal: locale.decimal })
                 }
-                _ => Ok((whole, fraction)),
+                None => {
+                    style.check_bare_thousands(Shape::Clear { whole, fraction, decimal })?;
+                    Ok((whole, fraction))
+                }
+                Some(_) => Ok((whole, fraction)),
             },
         },
     }

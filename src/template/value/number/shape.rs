@@ -104,6 +104,18 @@ impl<'t> Shape<'t> {
     }
 }
 
+impl<'t> Shape<'t> {
+    /// Returns both readings of a number such as `.500`, which could be a fraction, or a group without the digits before it.
+    pub(super) fn bare_thousands(self) -> Option<TwoReadings<'t>> {
+        match self {
+            Shape::Clear { whole: "", fraction, decimal: Some(mark) } if fraction.len() == 3 => {
+                Some(TwoReadings { whole: "", fraction, mark })
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Splits at the decimal separator of a locale. Returns `None` if the text is not a number in this locale.
 fn split_at_decimal<'t>(text: &'t str, locale: &Separators) -> Option<(&'t str, &'t str)> {
     let (whole, fraction) = text.split_once(locale.decimal).map_or((text, None), |(whole, rest)| (whole, Some(rest)));

@@ -21,6 +21,8 @@ pub struct ColumnStyle {
     ambiguous: Option<Example>,
     /// Whether cells with two readings have points, and whether some have commas.
     ambiguous_marks: (bool, bool),
+    /// Whether a cell has three digits after a separator and none before it: `.500` is 0.5, unless the column has groups.
+    has_bare_thousands: bool,
     /// Whether a cell has a number without any separator.
     has_plain: bool,
     surroundings: Surroundings,
@@ -54,6 +56,7 @@ impl ColumnStyle {
         comma: None,
         ambiguous: None,
         ambiguous_marks: (false, false),
+        has_bare_thousands: false,
         has_plain: false,
         surroundings: Surroundings { sheet: None, usual: None, amounts: None },
     };
@@ -73,7 +76,9 @@ impl ColumnStyle {
             return;
         }
         let Some(bare) = strip(text) else { return };
-        let seen = match bare.shape() {
+        let shape = bare.shape();
+        self.has_bare_thousands |= shape.and_then(|shape| shape.bare_thousands()).is_some();
+        let seen = match shape {
             Some(Shape::Clear { decimal: Some(Mark::Point), .. }) => &mut self.point,
             Some(Shape::Clear { decimal: Some(Mark::Comma), .. }) => &mut self.comma,
             Some(Shape::Ambiguous(TwoReadings { mark, .. })) => {
@@ -116,7 +121,7 @@ impl ColumnStyle {
 
     /// Returns whether the column has numbers with two readings.
     pub fn has_ambiguous_numbers(&self) -> bool {
-        self.ambiguous.is_some()
+        self.ambiguous.is_some() || self.has_bare_thousands
     }
 
     /// Returns whether both styles read all numbers in the same way.
@@ -157,6 +162,14 @@ impl ColumnStyle {
         match declared.or(self.decimal()).or(around) {
             Some(mark) if !is_contradicted => Ok(mark),
             _ => Err(NumberError::Ambiguous(Arc::new(self.ambiguity(number, declared)))),
+        }
+    }
+
+    /// Fails for a number such as `.500` if the other mark is the decimal separator of other cells.
+    pub(super) fn check_bare_thousands(&self, shape: Shape<'_>) -> Result<(), NumberError> {
+        match shape.bare_thousands() {
+            Some(number) if self.is_mixed() => Err(NumberError::Ambiguous(Arc::new(self.ambiguity(number, None)))),
+            _ => Ok(()),
         }
     }
 
@@ -238,6 +251,22 @@ mod tests {
         check(None, &["1,250", "0,890"], &["1.250", "0.890"]);
         check(None, &["1.250", "0.875"], &["1.250", "0.875"]);
         check(None, &["1.250", "2.345.678"], &["1250", "2345678"]);
+    }
+
+    #[test]
+    fn decimals_alone_are_refused_beside_the_other_separator() {
+        check(None, &[".500", ".25", "12.75"], &["0.500", "0.25", "12.75"]);
+        check(None, &[".500", ".25", "12,75"], &["?", "0.25", "12.75"]);
+        check(None, &[",500", "12.75"], &["?", "12.75"]);
+        check(None, &[".500", "1.500"], &["0.500", "1.500"]);
+        check(None, &[".500", "1.500", "12,75"], &["?", "?", "12.75"]);
+        check(None, &["1.500", "12,75"], &["1500", "12.75"]);
+    }
+
+    #[test]
+    fn a_later_comma_changes_the_reading_of_decimals_alone() {
+        assert!(style(&[".500"]).has_ambiguous_numbers());
+        assert!(!style(&[".500"]).reads_like(&style(&[".500", "12,75"])));
     }
 
     #[test]

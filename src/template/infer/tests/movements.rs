@@ -1,0 +1,50 @@
+//! Movements of stock: their directions, types and quantities.
+
+use super::super::Proposal;
+use super::proposed;
+use crate::records::RecordKind::InventoryTransaction;
+use crate::template::load::{load, no_tables};
+
+/// Proposes a template, and checks that it has these texts and one of the warnings has the last.
+#[track_caller]
+fn check(sheet: &str, texts: &[&str], warning: &str) -> Proposal {
+    let found = proposed(InventoryTransaction, sheet, Vec::new());
+    for text in texts {
+        assert!(found.toml.contains(text), "no {text} in\n{}", found.toml);
+    }
+    let has_warning = found.warnings.iter().any(|known| known.contains(warning));
+    assert!(has_warning || warning.is_empty() && found.warnings.is_empty(), "{:?}", found.warnings);
+    found
+}
+
+#[test]
+fn quantities_in_two_columns_get_a_direction() {
+    for header in ["SKU|Date|In|Out", "Artikelnummer|Datum|Zugang|Abgang", "Réf. article|Date|Qté entrée|Qté sortie"]
+    {
+        let sheet = format!("{header}\nA-1|2026-01-05|10|\nA-2|2026-01-06||4");
+        let texts =
+            ["[fields.transactionType]\ntext = ", "[fields.transactionAmount]\ntext = ", "guess = true", "[[rules]]"];
+        let found = check(&sheet, &texts, "");
+        load("proposal", &found.toml, &no_tables).expect("a complete template");
+    }
+    // A column of types decides, and its quantity is missing.
+    let found = check("SKU|Type|In|Out\nA-1|in|10|\nA-2|out||4", &[], "no quantity");
+    assert!(!found.toml.contains("[fields.transactionAmount]"), "{}", found.toml);
+}
+
+#[test]
+fn types_become_the_words_of_the_service() {
+    let map = "map = { \"Zugang\" = \"in\", \"Abgang\" = \"out\", \"Korrektur\" = \"adjust\" }";
+    let sheet = "Artikelnummer|Typ|Menge\nA-1|Zugang|10\nA-2|Abgang|4\nA-3|Korrektur|-1";
+    let found = check(sheet, &[map, "amount >= 0"], "");
+    load("proposal", &found.toml, &no_tables).expect("a complete template");
+    let some = "SKU|Type|Qty\nA-1|IN|10\nA-2|Swap|4";
+    check(some, &["map = { \"IN\" = \"in\" }"], "'Swap', which are reported as problems");
+    check("SKU|Type|Qty\nA-1|x|10\nA-2|y|4", &["guess = true"], "sent as they are");
+}
+
+#[test]
+fn stock_is_not_surely_a_movement() {
+    check("SKU|Stock\nA-1|10\nA-2|4", &["guess = true"], "'Stock' may be the stock");
+    check("SKU|Type\nA-1|in\nA-2|out", &[], "no quantity");
+}
