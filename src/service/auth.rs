@@ -162,6 +162,18 @@ pub(super) struct Caller {
     pub(super) workspace: Arc<str>,
     /// Number of the request in the journal, if any.
     pub(super) request: Option<i64>,
+    access: Access,
+}
+
+impl Caller {
+    /// Fails for a method that the access does not permit: `Regular` permits only reads.
+    pub(super) fn permit(&self, method: &Method) -> Result<(), ErrorResponse> {
+        if matches!(*method, Method::GET | Method::HEAD) || self.access == Access::Full {
+            return Ok(());
+        }
+        let message = "the token has Regular access, which is read-only; use a token with Full Access";
+        Err(ErrorResponse::forbidden(message))
+    }
 }
 
 impl From<Caller> for Origin {
@@ -178,7 +190,7 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     }
 }
 
-/// Middleware that rejects requests without a valid access token. A `Regular` token permits only reads.
+/// Middleware that rejects requests without a valid access token.
 pub(super) async fn require_token(
     State(keys): State<Arc<Keys>>,
     mut request: Request,
@@ -194,13 +206,13 @@ pub(super) async fn require_token(
         trace.note_workspace(&workspace);
     }
     let number = trace.map(|trace| trace.number);
-    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-    if !is_read && claims.access != Access::Full {
-        return Err(ErrorResponse::forbidden(
-            "the token has Regular access, which is read-only; use a token with Full Access",
-        ));
-    }
-    request.extensions_mut().insert(Caller { workspace, request: number });
+    request.extensions_mut().insert(Caller { workspace, request: number, access: claims.access });
+    Ok(next.run(request).await)
+}
+
+/// Middleware that rejects requests that the caller's access does not permit. They count towards the rate limit.
+pub(super) async fn require_access(caller: Caller, request: Request, next: Next) -> Result<Response, ErrorResponse> {
+    caller.permit(request.method())?;
     Ok(next.run(request).await)
 }
 

@@ -14,6 +14,10 @@ use super::store::{RequestEntry, Store};
 /// Maximum number of characters of a text in the journal.
 const MAX_TEXT: usize = 500;
 
+/// Paths outside the API. Other unknown paths are in the journal, such as those of a client with a wrong base address.
+const OUTSIDE: [&str; 8] =
+    ["/", "/docs", "/docs/page.js", "/docs/page.css", "/favicon.ico", "/openapi.json", "/healthz", "/readyz"];
+
 /// Query parameters stored with their values.
 const PARAMETERS: [&str; 4] = ["page", "limit", "amount", "external_id"];
 
@@ -84,10 +88,10 @@ pub(super) struct Open<'a> {
 }
 
 impl<'a> Open<'a> {
-    /// Starts tracing a request. Returns `None` without a journal, and for requests outside the API, such as probes.
+    /// Starts tracing a request. Returns `None` without a journal, and for probes and requests for the documentation.
     pub(super) async fn begin(store: &'a Store, ctx_id: &str, method: &Method, uri: &Uri) -> Option<Open<'a>> {
         let path = uri.path();
-        if !path.starts_with("/v1") && !path.starts_with("/api") {
+        if OUTSIDE.contains(&path) {
             return None;
         }
         let number = store.next_request().await?;

@@ -46,7 +46,7 @@ pub(super) fn router(app: Arc<App>, hosts: OwnHosts) -> Router {
         .route(invoice::CREATE_PATH, post(billing::create_invoice))
         // Before the layers, so that only callers with a token learn that a method is unsupported.
         .method_not_allowed_fallback(method_not_allowed);
-    let authenticated = strict(authenticated, app.config.strict);
+    let authenticated = strict(authenticated, app.config.strict).route_layer(from_fn(auth::require_access));
     let unauthenticated = strict(unauthenticated, app.config.strict);
     // Authentication runs first, because the rate limit applies per workspace.
     let authenticated = fault_injection::wrap(authenticated, injector.as_ref())

@@ -113,7 +113,27 @@ fn the_sheet_named_like_the_kind_is_loaded() {
         let (exit, files) = loading.load(&["--kind", kind, "all.xlsx"]);
         assert_eq!((exit, counts(&files[0])), (0, [rows, rows, 0, 0, 0]), "{kind}");
     }
+    // Without a kind, all sheets with the name of one.
+    let (exit, files) = loading.load(&["all.xlsx"]);
+    let loaded: Vec<_> = files.iter().map(counts).collect();
+    assert_eq!((exit, loaded), (0, vec![[2, 0, 0, 2, 0], [1, 0, 0, 1, 0]]));
     let output = loading.run(&["--kind", "orders", "all.xlsx"]);
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && text.contains("items, Companies"), "{text}");
+}
+
+#[test]
+fn numbers_with_a_decimal_comma_are_read_as_exports_write_them() {
+    let loading = Loading::new();
+    loading.put("items.csv", "external_id;name;price;tax\nA;Bolt;1234,50;19\nB;Nut;0,125;7,5\n");
+    let (exit, files) = loading.load(&["items.csv"]);
+    assert_eq!((exit, counts(&files[0])), (0, [2, 2, 0, 0, 0]), "{files:?}");
+    // The same with decimal points.
+    loading.put("items.csv", "external_id,name,price,tax\nA,Bolt,1234.50,19\nB,Nut,0.125,7.5\n");
+    let (exit, files) = loading.load(&["items.csv"]);
+    assert_eq!((exit, counts(&files[0])), (0, [2, 0, 0, 2, 0]), "{files:?}");
+    // A number with two readings, in a file with the delimiter of languages with a decimal point.
+    loading.put("items.csv", "external_id,name,price\nA,Bolt,\"1,234\"\n");
+    let (exit, files) = loading.load(&["items.csv"]);
+    assert_eq!((exit, counts(&files[0])), (3, [1, 0, 0, 0, 1]), "{files:?}");
 }

@@ -1,18 +1,23 @@
 //! Loading records from spreadsheets into a workspace of the embedded service, for rehearsals with real data. Columns are
 //! named like the fields of the API, as in exports.
 
+mod columns;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use columns::{Column, ColumnType, Decimals, columns, record};
+
 use super::super::error::Error;
 use super::ndjson::{NdjsonFile, NdjsonRecord};
 use crate::digest;
 use crate::records::{Field, JsonType, company, contact, inventory, item, listed_name, order, transaction};
 use crate::service::{Config, LoadRecord, Loader, Nulls, Service, Storage, WriteOutcome};
-use crate::sheet::{self, Book, Cell, RESERVED_PREFIX, Row};
+use crate::sheet::{self, Book, Row};
+use crate::template::value::number::Mark;
 
 /// Rows stored at a time.
 const BATCH: usize = 1000;
@@ -95,7 +100,8 @@ pub(super) struct Loading<'a> {
 }
 
 /// Loads files into a workspace of a service. A service in a folder must not be running. Without `kind`, the name of a
-/// file determines the kind of the records. `loaded` is called after each file.
+/// file determines the kind of the records, or the names of the sheets of a workbook. `loaded` is called after each file and
+/// kind.
 pub async fn load(
     storage: Storage,
     workspace: &str,
@@ -105,8 +111,14 @@ pub async fn load(
 ) -> Result<Vec<LoadedFile>, Error> {
     let mut opened = Vec::with_capacity(paths.len());
     for path in paths {
-        let kind = kind.or_else(|| LoadKind::of_file(path)).ok_or_else(|| unknown_kind(path))?;
-        opened.push((kind, LoadFile::open(path)?));
+        let files = match kind {
+            Some(kind) => vec![(kind, LoadFile::open(path)?)],
+            None => LoadFile::open_named(path)?,
+        };
+        if files.is_empty() {
+            return Err(unknown_kind(path));
+        }
+        opened.extend(files);
     }
     let service = Service::open(Config::with(storage)).await?;
     let loader = service.loader();
@@ -123,6 +135,16 @@ pub(super) enum LoadFile {
 }
 
 impl LoadFile {
+    /// Opens a file with records of the kinds that its name or the names of its sheets say. Returns nothing if they say none.
+    pub(super) fn open_named(path: &Path) -> Result<Vec<(&'static LoadKind, LoadFile)>, Error> {
+        if let Some(kind) = LoadKind::of_file(path) {
+            return Ok(vec![(kind, LoadFile::open(path)?)]);
+        }
+        let LoadFile::Table { book, .. } = LoadFile::open(path)? else { return Ok(Vec::new()) };
+        let named = LOAD_KINDS.iter().filter(|kind| kind.sheet_in(&book).is_some());
+        named.map(|kind| Ok((kind, LoadFile::open(path)?))).collect()
+    }
+
     pub(super) fn open(path: &Path) -> Result<LoadFile, Error> {
         Ok(match NdjsonFile::open(path)? {
             Some(file) => LoadFile::Ndjson(file),
@@ -158,7 +180,8 @@ impl Loading<'_> {
     }
 
     async fn load_table(&self, kind: &'static LoadKind, path: &Path, book: &Book) -> Result<LoadOutcome, Error> {
-        let mut rows = book.rows(sheet_of(kind, book)?)?;
+        let sheet = sheet_of(kind, book)?;
+        let mut rows = book.rows(sheet)?;
         let mut row = Row::default();
         if !rows.next(&mut row)? {
             return Err(sheet::Error::Empty { path: path.to_owned() }.into());
@@ -166,6 +189,7 @@ impl Loading<'_> {
         let (mut outcome, mut seen) = (LoadOutcome::default(), Seen::default());
         let columns = columns(kind, &row, &mut outcome.ignored).map_err(|why| bad_header(path, kind, &why))?;
         outcome.fields = columns.iter().map(|column| column.name.clone()).collect();
+        let decimal = decimal_of(book, sheet, &columns)?;
         loop {
             let (mut numbers, mut records) = (Vec::new(), Vec::new());
             while records.len() < BATCH && rows.next(&mut row)? {
@@ -173,7 +197,7 @@ impl Loading<'_> {
                     continue;
                 }
                 outcome.rows += 1;
-                let (fields, problems) = record(&columns, &row);
+                let (fields, problems) = record(&columns, &row, decimal);
                 if problems.is_empty() || self.keeps_faulty {
                     numbers.push(row.number);
                     records.push(fields);
@@ -258,7 +282,7 @@ impl Loading<'_> {
 /// only visible sheet with content. Fails with the names of the sheets if there are several.
 fn sheet_of(kind: &LoadKind, book: &Book) -> Result<usize, sheet::Error> {
     let sheets = book.sheets();
-    if let Some(named) = sheets.iter().position(|name| name.trim().eq_ignore_ascii_case(kind.name)) {
+    if let Some(named) = kind.sheet_in(book) {
         return Ok(named);
     }
     let mut filled = Vec::new();
@@ -272,6 +296,18 @@ fn sheet_of(kind: &LoadKind, book: &Book) -> Result<usize, sheet::Error> {
         [only] => Ok(*only),
         _ => book.find_named_sheet(kind.name),
     }
+}
+
+/// Returns the decimal separator of the numbers in a text, or `None` for a workbook.
+fn decimal_of(book: &Book, sheet: usize, columns: &[Column]) -> Result<Option<Mark>, sheet::Error> {
+    let Some(dialect) = book.dialect() else { return Ok(None) };
+    let (mut decimals, mut rows, mut row) = (Decimals::new(columns), book.rows(sheet)?, Row::default());
+    // Below the header.
+    rows.next(&mut row)?;
+    while rows.next(&mut row)? {
+        decimals.add(&row);
+    }
+    Ok(decimals.separator(dialect.grammar.delimiter == b';'))
 }
 
 impl LoadOutcome {
@@ -330,6 +366,11 @@ impl LoadKind {
         LOAD_KINDS.iter().find(|kind| words.clone().any(|word| word == kind.name))
     }
 
+    /// Returns the sheet with the name of the kind.
+    fn sheet_in(&self, book: &Book) -> Option<usize> {
+        book.sheets().iter().position(|name| name.trim().eq_ignore_ascii_case(self.name))
+    }
+
     /// Returns the type of a column, or `None` if these records have no such field.
     fn column(&self, name: &str) -> Option<ColumnType> {
         let known = self.fields.iter().map(|field| (field.name, field.json)).chain(self.more.iter().copied());
@@ -339,113 +380,10 @@ impl LoadKind {
     }
 }
 
-struct Column {
-    index: usize,
-    name: String,
-    of: ColumnType,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum ColumnType {
-    /// A field with a type.
-    Field(JsonType),
-    /// A further field, with the type of each cell.
-    Open,
-}
-
-/// Returns the columns with a matching field. Fails with the reason if the header can't be used.
-fn columns(kind: &'static LoadKind, header: &Row, ignored: &mut Vec<String>) -> Result<Vec<Column>, String> {
-    let mut columns: Vec<Column> = Vec::new();
-    for (index, cell) in header.cells().enumerate() {
-        let name = sheet::write::restore(cell.shown().trim()).into_owned();
-        if name.is_empty() {
-            continue;
-        }
-        if columns.iter().any(|column| column.name == name) {
-            return Err(format!("the column '{name}' appears twice"));
-        }
-        match kind.column(&name) {
-            Some(of) if !name.starts_with(RESERVED_PREFIX) => columns.push(Column { index, name, of }),
-            _ => ignored.push(name),
-        }
-    }
-    match columns.iter().any(|column| KEYS.contains(&column.name.as_str())) {
-        true => Ok(columns),
-        false => Err("its first row has no column for an id or a name".to_owned()),
-    }
-}
-
-/// Returns the fields of a row, and all its problems as field and message. Blank cells are null; faulty cells are left out.
-fn record(columns: &[Column], row: &Row) -> (Map<String, Value>, Vec<(String, String)>) {
-    let (mut fields, mut problems) = (Map::new(), Vec::new());
-    for column in columns {
-        match value(column.of, row.get(column.index)) {
-            Ok(Some(value)) => drop(fields.insert(column.name.clone(), value)),
-            // Of a new record, an empty field. Others keep theirs.
-            Ok(None) => drop(fields.insert(column.name.clone(), Value::Null)),
-            Err(message) => problems.push((column.name.clone(), message)),
-        }
-    }
-    (fields, problems)
-}
-
-fn value(of: ColumnType, cell: Cell<'_>) -> Result<Option<Value>, String> {
-    let json = match (of, cell) {
-        (ColumnType::Field(json), _) => json,
-        (ColumnType::Open, Cell::Boolean(_)) => JsonType::Boolean,
-        (ColumnType::Open, Cell::Number(_) | Cell::Rounded(..)) => JsonType::Number,
-        (ColumnType::Open, _) => JsonType::String,
-    };
-    let text = match cell {
-        Cell::Blank => return Ok(None),
-        Cell::Error(error) => return Err(format!("is the formula error {error}")),
-        // Exports write times in UTC.
-        Cell::DateTime(at) => format!("{at}Z"),
-        Cell::Date(date) => format!("{date}T00:00:00Z"),
-        Cell::Text(text) => sheet::write::restore(text).into_owned(),
-        // Exports show all decimals, such as the two of 1.50.
-        Cell::Rounded(number, decimals) => with_decimals(Cell::Number(number).shown().into_owned(), decimals.into()),
-        other => other.unformatted().shown().into_owned(),
-    };
-    let wrong = |what: &str| format!("must be {what}, not '{}'", text.chars().take(40).collect::<String>());
-    let value = match json {
-        JsonType::String | JsonType::DateTime => Value::from(text),
-        JsonType::Number | JsonType::Integer => match serde_json::from_str(text.trim()) {
-            Ok(Value::Number(number)) => Value::Number(number),
-            _ => return Err(wrong("a number such as 1234.50")),
-        },
-        JsonType::Boolean => match text.trim().to_ascii_lowercase().as_str() {
-            "true" => Value::Bool(true),
-            "false" => Value::Bool(false),
-            _ => return Err(wrong("true or false")),
-        },
-        // An export joins plain values with commas, except values that contain commas or brackets.
-        JsonType::Strings if !text.trim_start().starts_with('[') => {
-            text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect()
-        }
-        JsonType::Strings | JsonType::Object(_) | JsonType::Objects(_) => match serde_json::from_str(&text) {
-            Ok(value @ (Value::Array(_) | Value::Object(_))) => value,
-            _ => return Err(wrong("JSON as in an export, such as [\"a\",\"b\"]")),
-        },
-    };
-    Ok(Some(value))
-}
-
-/// Returns a number with at least this many decimals.
-fn with_decimals(mut digits: String, decimals: usize) -> String {
-    let shown = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    if shown < decimals {
-        if shown == 0 {
-            digits.push('.');
-        }
-        digits.extend(std::iter::repeat_n('0', decimals - shown));
-    }
-    digits
-}
-
 fn unknown_kind(path: &Path) -> Error {
     let names: Vec<_> = LOAD_KINDS.iter().map(|kind| kind.name).collect();
-    let message = format!("the name of {} does not say which records it holds", path.display());
+    let message =
+        format!("neither the name of {} nor the names of its sheets say which records it holds", path.display());
     Error::invalid(message, format!("name them with --kind: {}", names.join(", ")))
 }
 
@@ -462,13 +400,6 @@ mod tests {
 
     use super::*;
 
-    fn row(cells: &[Cell<'_>]) -> Row {
-        let mut row = Row::default();
-        row.clear(1);
-        cells.iter().for_each(|cell| row.push(*cell));
-        row
-    }
-
     #[test]
     fn file_names_determine_the_kind() {
         for (name, kind) in [
@@ -483,20 +414,6 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_are_no_fields_are_listed() {
-        let mut ignored = Vec::new();
-        let header = row(&[Cell::Text(" id "), Cell::Blank, Cell::Text("colour"), Cell::Text("order_id")]);
-        let found = columns(&LOAD_KINDS[3], &header, &mut ignored).expect("a header");
-        let found: Vec<_> = found.iter().map(|column| (column.index, column.name.as_str())).collect();
-        assert_eq!((found, ignored), (vec![(0, "id"), (3, "order_id")], vec!["colour".to_owned()]));
-
-        let twice = row(&[Cell::Text("id"), Cell::Text("id")]);
-        assert!(columns(&LOAD_KINDS[3], &twice, &mut Vec::new()).is_err_and(|why| why.contains("'id'")));
-        let none = row(&[Cell::Text("Nummer"), Cell::Text("Summe")]);
-        assert!(columns(&LOAD_KINDS[3], &none, &mut Vec::new()).is_err());
-    }
-
-    #[test]
     fn records_without_keys_get_ids_of_their_content() {
         let record = |json: Value| json.as_object().cloned().expect("an object");
         let kind = &LOAD_KINDS[0];
@@ -507,49 +424,5 @@ mod tests {
         let reordered = record(json!({"vat": 1, "phone": null, "name": "Acme"}));
         assert_eq!([again.id(kind, &reordered), again.id(kind, &acme), again.id(kind, &other)], ids);
         assert!(!has_key(&acme) && has_key(&record(json!({"order_id": 7}))) && !has_key(&record(json!({"id": null}))));
-    }
-
-    #[test]
-    fn cells_become_values_of_the_field_type() {
-        use JsonType::{Boolean, Integer, Number, String, Strings};
-        let field = |json, cell| value(ColumnType::Field(json), cell);
-        let at = jiff::civil::date(2026, 1, 31).at(8, 30, 0, 0);
-        for (json, cell, expected) in [
-            (String, Cell::Text("0042"), json!("0042")),
-            (String, Cell::Text("'=1+1"), json!("=1+1")),
-            (String, Cell::Number(42.0), json!("42")),
-            (String, Cell::DateTime(at), json!("2026-01-31T08:30:00Z")),
-            (String, Cell::Date(at.date()), json!("2026-01-31T00:00:00Z")),
-            (Integer, Cell::Text(" 7 "), json!(7)),
-            (Boolean, Cell::Boolean(true), json!(true)),
-            (Strings, Cell::Text(r#"["a","b"]"#), json!(["a", "b"])),
-            (Strings, Cell::Text("a, b"), json!(["a", "b"])),
-        ] {
-            assert_eq!(field(json, cell), Ok(Some(expected)), "{cell:?}");
-        }
-        let kept = field(Number, Cell::Text("1234.50")).expect("a number").expect("there");
-        assert_eq!(kept.to_string(), "1234.50", "digits stay as they are");
-        let shown = field(Number, Cell::Rounded(1225.5, 2)).expect("a number").expect("there");
-        assert_eq!(shown.to_string(), "1225.50", "decimals that are shown");
-        let hidden = field(Number, Cell::Rounded(1.105, 2)).expect("a number").expect("there");
-        assert_eq!(hidden.to_string(), "1.105", "decimals that are not shown");
-        assert_eq!(field(Number, Cell::Blank), Ok(None));
-        for (cell, expected) in [
-            (Cell::Number(19.0), json!(19)),
-            (Cell::Boolean(true), json!(true)),
-            (Cell::Text("19"), json!("19")),
-            (Cell::Text("true"), json!("true")),
-        ] {
-            assert_eq!(value(ColumnType::Open, cell), Ok(Some(expected)), "{cell:?}");
-        }
-        for (json, cell) in [
-            (Number, Cell::Text("12,50")),
-            (Number, Cell::Text("1 2")),
-            (Boolean, Cell::Text("yes")),
-            (Strings, Cell::Text("[a")),
-            (String, Cell::Error("#N/A")),
-        ] {
-            assert!(field(json, cell).is_err(), "{cell:?}");
-        }
     }
 }

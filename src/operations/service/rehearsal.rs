@@ -220,11 +220,17 @@ fn open_exports(places: &[PathBuf]) -> Result<Vec<(&'static LoadKind, LoadFile)>
     let mut opened = Vec::new();
     for place in places {
         if place.is_file() {
-            let kind = LoadKind::of_file(place).ok_or_else(|| Error::BadInput {
-                message: format!("the name of {} does not say which records it has", place.display()),
-                hint: "name it like items.csv or companies-2026.xlsx".to_owned(),
-            })?;
-            opened.push((kind, LoadFile::open(place)?));
+            let files = LoadFile::open_named(place)?;
+            if files.is_empty() {
+                return Err(Error::BadInput {
+                    message: format!(
+                        "neither the name of {} nor the names of its sheets say which records it has",
+                        place.display()
+                    ),
+                    hint: "name it like items.csv or companies-2026.xlsx".to_owned(),
+                });
+            }
+            opened.extend(files);
         } else {
             opened.append(&mut open_folder(place)?);
         }

@@ -101,14 +101,16 @@ async fn inject(State(injector): State<Arc<FaultInjector>>, request: Request, ne
     if !plan.latency.is_zero() {
         sleep(plan.latency).await;
     }
-    let bucket = injector.count(request.extensions().get());
+    let caller: Option<&Caller> = request.extensions().get();
+    let bucket = injector.count(caller);
+    let is_permitted = caller.is_none_or(|caller| caller.permit(request.method()).is_ok());
     let mut response = if bucket.is_some_and(|bucket| bucket.retry_after.is_some()) {
         note_fault(request.extensions().get(), "limit");
         // The client must finish sending first, or it would miss the response.
         discard(request.into_body()).await;
         let message = "rate limit exceeded; retry after the time in Retry-After";
         ErrorResponse::new(StatusCode::TOO_MANY_REQUESTS, message).into_response()
-    } else if plan.has_rules() {
+    } else if plan.has_rules() && is_permitted {
         run_by_plan(&injector, request, next).await
     } else {
         next.run(request).await

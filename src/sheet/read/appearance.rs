@@ -16,9 +16,10 @@ pub struct Appearance {
     hidden_rows: Vec<(u64, u64)>,
     hidden_columns: Vec<(u64, u64)>,
     merged: Vec<MergedCells>,
+    merged_across: Vec<MergedCells>,
 }
 
-/// A range of cells that is shown as one cell over several rows.
+/// A range of cells that is shown as one cell over several rows or columns.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct MergedCells {
     /// Counted from 1.
@@ -32,10 +33,15 @@ pub struct MergedCells {
 impl Appearance {
     /// Returns the appearance of a sheet without hidden rows, hidden columns and merged cells.
     pub(super) const fn plain() -> Appearance {
-        Appearance { hidden_rows: Vec::new(), hidden_columns: Vec::new(), merged: Vec::new() }
+        Appearance {
+            hidden_rows: Vec::new(),
+            hidden_columns: Vec::new(),
+            merged: Vec::new(),
+            merged_across: Vec::new(),
+        }
     }
 
-    /// Returns the first and last rows of the ranges of hidden rows.
+    /// Returns the first and last rows of the ranges of hidden rows, possibly out of order and overlapping.
     pub fn hidden_rows(&self) -> &[(u64, u64)] {
         &self.hidden_rows
     }
@@ -50,6 +56,11 @@ impl Appearance {
         &self.merged
     }
 
+    /// Returns the merged cells within a row.
+    pub fn merged_across(&self) -> &[MergedCells] {
+        &self.merged_across
+    }
+
     /// Hides `count` rows from `first` on, counted from 1. Rows come in order.
     pub(super) fn hide_rows(&mut self, first: u64, count: u64) {
         add(&mut self.hidden_rows, first, count);
@@ -60,10 +71,15 @@ impl Appearance {
         add(&mut self.hidden_columns, first, count);
     }
 
-    /// Adds merged cells. Ignores cells in a single row, and ranges that are not in a sheet.
+    /// Adds merged cells. Ignores single cells, and ranges that are not in a sheet.
     pub(super) fn merge(&mut self, merged: MergedCells) {
-        if merged.is_in_a_sheet() && merged.first_row < merged.last_row && self.merged.len() < MAX_RANGES {
-            self.merged.push(merged);
+        let ranges = match merged.first_row < merged.last_row {
+            true => &mut self.merged,
+            false => &mut self.merged_across,
+        };
+        let is_single = merged.first_row == merged.last_row && merged.first_column == merged.last_column;
+        if merged.is_in_a_sheet() && !is_single && ranges.len() < MAX_RANGES {
+            ranges.push(merged);
         }
     }
 
@@ -73,8 +89,9 @@ impl Appearance {
             |ranges: &[(u64, u64)]| ranges.len() <= MAX_RANGES && ranges.iter().all(|(first, last)| first <= last);
         are_ranges(&self.hidden_rows)
             && are_ranges(&self.hidden_columns)
-            && self.merged.len() <= MAX_RANGES
-            && self.merged.iter().all(MergedCells::is_in_a_sheet)
+            && [&self.merged, &self.merged_across]
+                .iter()
+                .all(|ranges| ranges.len() <= MAX_RANGES && ranges.iter().all(MergedCells::is_in_a_sheet))
     }
 }
 
@@ -89,11 +106,22 @@ impl MergedCells {
         }
     }
 
-    /// Parses a range such as `B2:C5`.
+    /// Parses a range such as `B2:C5`, in any notation: `$C$5:$B$2`, `b2:c5`.
     pub(super) fn parse(range: &str) -> Option<MergedCells> {
-        let (first, last) = range.split_once(':')?;
-        let ((first_column, first_row), (last_column, last_row)) = (position(first)?, position(last)?);
-        Some(MergedCells { first_row, last_row, first_column, last_column })
+        let range = range.replace('$', "").to_ascii_uppercase();
+        let (one, other) = range.split_once(':')?;
+        let (one, other) = (position(one)?, position(other)?);
+        Some(MergedCells {
+            first_row: one.1.min(other.1),
+            last_row: one.1.max(other.1),
+            first_column: one.0.min(other.0),
+            last_column: one.0.max(other.0),
+        })
+    }
+
+    /// Returns whether the range has a cell in this column, counted from 0.
+    pub fn covers_column(&self, column: usize) -> bool {
+        (self.first_column..=self.last_column).contains(&column)
     }
 
     fn is_in_a_sheet(&self) -> bool {
@@ -122,6 +150,9 @@ fn add(ranges: &mut Vec<(u64, u64)>, first: u64, count: u64) {
         return;
     }
     let last = first.saturating_add(count - 1);
+    if ranges.last().is_some_and(|(start, end)| *start <= first && last <= *end) {
+        return;
+    }
     if let Some((_, end)) = ranges.last_mut().filter(|(_, end)| end.checked_add(1) == Some(first)) {
         *end = last;
     } else if ranges.len() < MAX_RANGES {
@@ -136,7 +167,7 @@ mod tests {
     #[test]
     fn rows_in_order_become_ranges() {
         let mut appearance = Appearance::default();
-        [(3, 1), (4, 2), (7, 0), (9, 1), (u64::MAX, 5), (1, 1)]
+        [(3, 1), (4, 2), (5, 1), (7, 0), (9, 1), (u64::MAX, 5), (1, 1)]
             .iter()
             .for_each(|(first, count)| appearance.hide_rows(*first, *count));
         assert_eq!(appearance.hidden_rows(), [(3, 5), (9, 9), (u64::MAX, u64::MAX), (1, 1)]);
@@ -147,10 +178,11 @@ mod tests {
     #[test]
     fn merged_cells_over_several_rows_are_kept() {
         let mut appearance = Appearance::default();
-        let ranges = ["B2:C5", "A1:C1", "AA10:AA11", "C5:C4", "D0:D3", "XFD1:XFE2", "B2", "B:B", "1:2", ""];
+        let ranges = ["B2:C5", "A1:C1", "AA10:AA11", "$D$9:c7", "C5:C5", "D0:D3", "XFD1:XFE2", "B2", "B:B", "1:2", ""];
         ranges.iter().filter_map(|range| MergedCells::parse(range)).for_each(|merged| appearance.merge(merged));
         let shown: Vec<String> = appearance.merged().iter().map(MergedCells::to_string).collect();
-        assert_eq!(shown, ["B2:C5", "AA10:AA11"]);
+        assert_eq!(shown, ["B2:C5", "AA10:AA11", "C7:D9"]);
+        assert_eq!(appearance.merged_across().iter().map(MergedCells::to_string).collect::<Vec<_>>(), ["A1:C1"]);
         assert_eq!(MergedCells::spanning((2, 4), (1, 2)).to_string(), "B2:C5");
         assert!(!MergedCells::spanning((0, 4), (1, 2)).is_in_a_sheet());
         assert!(MergedCells::spanning((2, u64::MAX), (1, usize::MAX)).is_in_a_sheet());

@@ -171,19 +171,45 @@ fn footers_with_several_cells_are_no_items() {
 #[test]
 fn few_letters_that_differ_between_encodings_are_a_warning() {
     let place = Place::new();
-    // "Šroub" in windows-1250, where windows-1252 has the same letter; "Śruba, Nakrętka"; "Größe" in windows-1252.
+    // "Šroub" in windows-1250 or "èroub" in cp850; "Śruba nakrętka" in windows-1250; "Größe" in windows-1252.
     // "£1.50, 5 m³, ±2" in windows-1252.
     for (bytes, is_doubtful) in [
-        (&b"\x8Aroub"[..], false),
-        (b"\x8Cruba nakr\xEAtka", true),
+        (&b"\x8Aroub"[..], true),
+        (b"\x8Cruba nakr\xEAtka", false),
         (b"Gr\xF6\xDFe", false),
         (b"\xA31.50 5 m\xB3 \xB12", false),
+        // "clé", "Écrou", "tamaño" and "città" in windows-1252.
+        (b"cl\xE9", false),
+        (b"\xC9crou", false),
+        (b"tama\xF1o", false),
+        (b"citt\xE0", false),
+        // "Maß" in cp850 and in Mac Roman.
+        (b"Ma\xE1", true),
+        (b"Ma\xA7", true),
+        // "leçon" in windows-1252, "lešon" in cp852.
+        (b"le\xE7on", true),
     ] {
         place.write("items.csv", [&b"SKU,Name\n1,"[..], bytes, b"\n"].concat());
         let seen = summary(&place.sheetport(["check", "items.csv", "-t", "items", "--json"]).exits(0));
         let codes: Vec<_> =
             seen["warnings"].as_array().unwrap().iter().map(|warning| warning["code"].as_str().unwrap()).collect();
         assert_eq!(codes.contains(&"guessed-encoding"), is_doubtful, "{bytes:?}: {seen}");
+    }
+}
+
+#[test]
+fn letters_of_dos_and_old_macs_are_found_by_the_letters_around_them() {
+    let place = Place::new();
+    for (bytes, encoding, name) in [
+        (&b"Ma\xE1 Stra\xE1e"[..], "IBM850", "Maß Straße"),
+        (b"Fu\xA7 L\x8Ange", "macintosh", "Fuß Länge"),
+        (b"\x9Do\xBEysko p\xA2\x88ka", "IBM852", "Łożysko półka"),
+    ] {
+        place.write("items.csv", [&b"SKU,Name\n1,"[..], bytes, b"\n"].concat());
+        let seen = summary(&place.sheetport(["check", "items.csv", "-t", "items", "--json"]).exits(0));
+        let warning = &seen["warnings"][0];
+        assert_eq!((&warning["code"], &warning["value"]), (&json!("guessed-encoding"), &json!(encoding)), "{seen}");
+        assert!(seen.to_string().contains(name), "{seen}");
     }
 }
 

@@ -322,6 +322,7 @@ fn hidden_rows_are_remarked_in_every_kind_of_workbook() {
         let checked = place.sheetport(["check", name(&file), "-t", "items", "--json"]).run().json();
         let warning = &checked["warnings"][0];
         assert_eq!(warning["code"], "hidden-rows", "{checked}");
+        assert_eq!(warning["message"], "are hidden rows, of which 3 are sent like the others");
         assert_eq!((&warning["value"], &warning["rows"][0]), (&"3 to 4, 6".into(), &3.into()), "{}", file.display());
         assert_eq!(accounting(&checked), "6: pending 6");
     }

@@ -28,6 +28,16 @@ fn requests(place: &Place, total: usize) -> Vec<Value> {
 const INVOICE: &str = r#"{"cid":"019a3c00-0003-7000-8000-000000000005","status":"scheduled","items":[{"id":"019a3c00-0001-7000-8000-000000000001","amount":10}],"currency":"EUR"}"#;
 
 #[test]
+fn requests_with_a_wrong_base_address_are_in_the_journal() {
+    let place = Place::new();
+    let served = Served::demo(&place);
+    served.send("GET", "/shop/v1/public/items", "", "");
+    served.send("GET", "/healthz", "", "");
+    let found = requests(&place, 1);
+    assert_eq!((&found[0]["path"], &found[0]["status"]), (&json!("/shop/v1/public/items"), &json!(404)), "{found:?}");
+}
+
+#[test]
 fn records_show_the_requests_that_made_them_and_what_arrived_twice() {
     let place = Place::new();
     let served = Served::demo(&place);

@@ -189,6 +189,36 @@ fn merged_cells_and_hidden_columns_are_remarked_in_every_kind_of_workbook() {
 }
 
 #[test]
+fn cells_merged_over_columns_and_columns_without_width_are_remarked() {
+    let place = Place::new();
+    let mut workbook = rust_xlsxwriter::Workbook::new();
+    let sheet = workbook.add_worksheet();
+    for (column, title) in (0..).zip(["SKU", "Name", "Description", "Price"]) {
+        sheet.write_string(0, column, title).unwrap();
+    }
+    for row in 1..=3 {
+        sheet.write_string(row, 0, format!("A-{row}")).unwrap().write_number(row, 3, 1.5).unwrap();
+        sheet.write_string(row, 1, "Bolt").unwrap().write_string(row, 2, "Steel").unwrap();
+    }
+    sheet.set_column_width(3, 0).unwrap();
+    let format = rust_xlsxwriter::Format::new();
+    sheet.merge_range(2, 1, 2, 2, "Nut", &format).unwrap();
+    // A heading over the whole table.
+    sheet.merge_range(4, 0, 4, 3, "Brass", &format).unwrap();
+    sheet.write_string(5, 0, "A-6").unwrap().write_string(5, 1, "Cog").unwrap();
+    workbook.save(place.path("across.xlsx")).unwrap();
+    let checked = place.sheetport(["check", "across.xlsx", "-t", "items", "--json"]).run().json();
+    let warnings = checked["warnings"].as_array().unwrap();
+    let of = |code: &str| warnings.iter().find(|warning| warning["code"] == code).unwrap_or(&Value::Null).clone();
+    assert_eq!(
+        (&of("merged-cells")["value"], &of("merged-cells")["column"]),
+        (&"B3:C3".into(), &"B".into()),
+        "{checked}"
+    );
+    assert_eq!(of("hidden-columns")["column"], "D", "{checked}");
+}
+
+#[test]
 fn merged_cells_matter_if_records_lack_their_value() {
     let place = Place::new();
     write_merged(&place, "one.xlsx", &[(2, 4, 2, "Steel")]);

@@ -63,6 +63,11 @@ async fn a_workspace_over_its_limit_gets_a_429_with_retry_after() {
             assert!((whole - 60..=whole).contains(&seconds), "{name}: {seconds}");
         }
     }
+    // A refusal for the access counts as well.
+    let regular = service.tokens("third", Access::Regular).await.access;
+    let refused = answer(service.request(Method::POST, ITEMS).bearer_auth(regular).body("{}")).await;
+    refused.refused(403);
+    assert_eq!((refused.header("ratelimit-limit"), refused.header("ratelimit-remaining")), ("3", "2"));
     let other = service.tokens("other", Access::Full).await.access;
     let request = |path| service.request(Method::GET, path);
     assert_eq!(answer(request(ITEMS).bearer_auth(other)).await.header("ratelimit-remaining"), "2");

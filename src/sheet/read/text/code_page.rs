@@ -3,6 +3,8 @@
 use encoding_rs::{Encoding, MACINTOSH};
 use yore::code_pages::{CP437, CP850, CP852};
 
+use super::text_encoding::TextEncoding;
+
 /// Minimum number of letters within words as evidence.
 const MIN_LETTERS: usize = 3;
 /// Signs that occur within words in other encodings as well: apostrophes, dashes, and marks after names.
@@ -26,6 +28,14 @@ impl CodePage {
             CodePage::Ibm850 => "IBM850",
             CodePage::Ibm852 => "IBM852",
             CodePage::MacRoman => MACINTOSH.name(),
+        }
+    }
+
+    /// Returns the page as an encoding.
+    pub(super) fn encoding(self) -> TextEncoding {
+        match self {
+            CodePage::MacRoman => TextEncoding::web(MACINTOSH),
+            page => TextEncoding::page(page),
         }
     }
 
@@ -83,7 +93,7 @@ pub(super) fn evidence(sample: &[u8], other: &'static Encoding) -> Evidence {
 }
 
 /// Decodes a byte in an encoding of a byte per character.
-fn decoded(encoding: &'static Encoding, byte: u8) -> Option<char> {
+pub(super) fn decoded(encoding: &'static Encoding, byte: u8) -> Option<char> {
     encoding.decode_without_bom_handling_and_without_replacement(&[byte])?.chars().next()
 }
 

@@ -4,12 +4,12 @@ use std::io::{self, Read};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{
-    EUC_KR, Encoding, GBK, MACINTOSH, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1250, WINDOWS_1251, WINDOWS_1252,
-    WINDOWS_1254,
+    EUC_KR, Encoding, GBK, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1250, WINDOWS_1251, WINDOWS_1252, WINDOWS_1254,
 };
 
-use super::code_page::{self, CodePage, Evidence};
+use super::code_page::{self, Evidence};
 use super::confidence::Confidence;
+use super::readings::{self, Rating};
 use super::text_encoding::{Stopped, TextEncoding};
 
 const CHUNK: usize = 128 * 1024;
@@ -86,11 +86,9 @@ pub(in crate::sheet::read) fn detect(sample: &[u8], whole: bool) -> (DetectedEnc
                 false => detector.guess(None, Utf8Detection::Deny),
             };
             let (encoding, doubt) = match code_page::evidence(sample, guess) {
+                Evidence::Page(page) => (page.encoding(), Some(EncodingDoubt::CodePage)),
                 Evidence::None if has_only_symbols => (TextEncoding::web(guess), None),
-                Evidence::None => (TextEncoding::web(guess), doubt_of_letters(sample, guess)),
-                Evidence::Page(CodePage::MacRoman) => (TextEncoding::web(MACINTOSH), Some(EncodingDoubt::CodePage)),
-                Evidence::Page(page) => (TextEncoding::page(page), Some(EncodingDoubt::CodePage)),
-                Evidence::Unclear => (TextEncoding::web(guess), Some(EncodingDoubt::CodePage)),
+                evidence => by_letters(sample, guess, evidence == Evidence::Unclear),
             };
             let is_guess = doubt.is_some() || letters(sample).count() < ENOUGH_LETTERS;
             let confidence = if is_guess { Confidence::Guess } else { Confidence::Likely };
@@ -114,12 +112,27 @@ fn has_only_symbols(sample: &[u8]) -> bool {
     sample.iter().enumerate().filter(|(_, byte)| !byte.is_ascii()).all(is_symbol)
 }
 
+/// Returns the encoding of a text that is probably in the encoding `guess`, by its letters, and the doubt about it. `is_unclear`:
+/// the text has evidence for a code page of DOS or an old Mac.
+fn by_letters(sample: &[u8], guess: &'static Encoding, is_unclear: bool) -> (TextEncoding, Option<EncodingDoubt>) {
+    let encoding = TextEncoding::web(guess);
+    match readings::rate(sample, guess) {
+        Rating::Replaced(other) if other.is_of_dos_or_mac() => (other, Some(EncodingDoubt::CodePage)),
+        Rating::Replaced(other) => (other, Some(EncodingDoubt::FewLetters)),
+        Rating::Impossible => (encoding, Some(EncodingDoubt::CodePage)),
+        _ if is_unclear => (encoding, Some(EncodingDoubt::CodePage)),
+        Rating::Ambiguous => (encoding, Some(EncodingDoubt::FewLetters)),
+        Rating::Unknown => (encoding, doubt_of_letters(sample, guess)),
+        Rating::Clear => (encoding, None),
+    }
+}
+
 /// Returns the bytes of letters outside ASCII.
 fn letters(sample: &[u8]) -> impl Iterator<Item = u8> {
     sample.iter().copied().filter(|byte| !byte.is_ascii())
 }
 
-/// Returns the doubt about a guess from few letters. German letters, for example, are the same in all related encodings.
+/// Returns the doubt about a guess from few letters in an unknown language. German letters, for example, are the same in all related encodings.
 fn doubt_of_letters(sample: &[u8], guess: &'static Encoding) -> Option<EncodingDoubt> {
     let is_certain = |enough| letters(sample).nth(enough - 1).is_some();
     let decoded = |encoding: &'static Encoding| {

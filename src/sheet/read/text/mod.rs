@@ -7,6 +7,7 @@ pub(super) mod dialect;
 mod doubt;
 pub(super) mod encoding;
 mod grammar;
+mod readings;
 mod rows;
 pub(super) mod sniff;
 mod text_encoding;

@@ -1,6 +1,6 @@
 //! Encodings of texts: web encodings, code pages of DOS, and UTF-32.
 
-use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8};
+use encoding_rs::{Decoder, DecoderResult, Encoding, IBM866, MACINTOSH, UTF_8};
 
 use super::code_page::CodePage;
 
@@ -57,6 +57,15 @@ impl TextEncoding {
         let utf32 = utf32
             .map(|(mark, is_big_endian)| (TextEncoding(Kind::Utf32 { is_big_endian: *is_big_endian }), mark.len()));
         utf32.or_else(|| Encoding::for_bom(sample).map(|(encoding, len)| (TextEncoding::web(encoding), len)))
+    }
+
+    /// Whether this is a code page of DOS or of an old Mac.
+    pub(super) fn is_of_dos_or_mac(self) -> bool {
+        match self.0 {
+            Kind::Web(encoding) => encoding == IBM866 || encoding == MACINTOSH,
+            Kind::Page(_) => true,
+            Kind::Utf32 { .. } => false,
+        }
     }
 
     pub fn name(self) -> &'static str {

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::super::locale::Order;
 use super::super::normalize::{to_ascii, trim};
+use super::additions;
 use super::error::DateError;
 use super::format::{DateFormat, Fields, Item, parse_fields, parse_items};
 
@@ -149,9 +150,14 @@ impl Detector {
         self.texts = self.texts.saturating_add(1);
         let sampling = self.texts <= SAMPLE;
         let tried = |candidate: &Candidate| if sampling { all_times() } else { candidate.alive };
-        let outcome = |candidate: &Candidate, times: u32| match times {
-            0 => Outcome::No,
-            times => candidate.form.parse(&text, times),
+        let plain = additions::removed(&text);
+        let outcome = |candidate: &Candidate, times: u32| match (times, &plain) {
+            (0, _) => Outcome::No,
+            (times, None) => candidate.form.parse(&text, times),
+            (times, Some(plain)) => match candidate.form.parse(&text, times) {
+                Outcome::No => candidate.form.parse(plain, times),
+                outcome => outcome,
+            },
         };
         let outcomes: Vec<Outcome> = self.forms.iter().map(|form| outcome(form, tried(form))).collect();
         let is_no = |outcome: &Outcome| matches!(outcome, Outcome::No);
@@ -384,6 +390,17 @@ mod tests {
         known(&["March 5, 2025"], None, "MMMM DD, YYYY");
         known(&["２０２５年１月２日"], None, "YYYY年MM月DD日");
         known(&["2025. 12. 31."], None, "YYYY. MM. DD.");
+        known(&["1er mai 2026", "2 mai 2026"], None, "DD MMMM YYYY");
+        known(&["den 3. marts 2026", "4. maj 2026"], None, "DD. MMMM YYYY");
+        known(&["1.º de maio de 2026", "3 de junho de 2026"], None, "DD [de] MMMM [de] YYYY");
+        known(&["3 de mayo del 2026"], None, "DD [de] MMMM [del] YYYY");
+        known(&["May 1st, 2026", "May 2nd, 2026"], None, "MMMM DD, YYYY");
+        known(&["2026년 5월 1일"], None, "YYYY년 MM월 DD일");
+    }
+
+    #[test]
+    fn months_without_a_year_are_no_dates() {
+        assert_eq!(detect(&["1º de enero", "1er mars", "den 3. marts"], None), Detected::NoDates);
     }
 
     #[test]

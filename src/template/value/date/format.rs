@@ -6,6 +6,7 @@ use jiff::civil;
 use jiff::tz::Offset;
 
 use super::super::normalize::{to_ascii, trim};
+use super::additions;
 use super::count::Count;
 use super::error::DateError;
 use super::iso::{ParsedDate, is_placeholder};
@@ -137,9 +138,13 @@ impl DateFormat {
             let wrong = DateError::Format { pattern: self.pattern.clone() };
             return count.date(&text).unwrap_or(Err(wrong));
         }
-        match parse_fields(&self.items, &text, Fields::default()) {
-            Some((fields, "")) => fields.to_date(),
-            _ => Err(DateError::Format { pattern: self.pattern.clone() }),
+        let parsed = |text: &str| match parse_fields(&self.items, text, Fields::default()) {
+            Some((fields, "")) => Some(fields),
+            _ => None,
+        };
+        match parsed(&text).or_else(|| additions::removed(&text).and_then(|text| parsed(&text))) {
+            Some(fields) => fields.to_date(),
+            None => Err(DateError::Format { pattern: self.pattern.clone() }),
         }
     }
 }

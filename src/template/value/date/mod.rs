@@ -3,6 +3,7 @@
 //! A [`DateFormat`] parses by a pattern, a [`Detector`] finds the format of a whole column, and [`to_iso`] writes the
 //! result: a date stays a date, a time with an offset is converted to UTC, and a local time needs a time zone.
 
+mod additions;
 mod count;
 mod detect;
 mod error;

@@ -124,6 +124,15 @@ impl ColumnStyle {
         self.ambiguous.is_some() || self.has_bare_thousands
     }
 
+    /// Returns the only separator of the numbers with two readings.
+    pub fn ambiguous_mark(&self) -> Option<Mark> {
+        match self.ambiguous_marks {
+            (true, false) => Some(Mark::Point),
+            (false, true) => Some(Mark::Comma),
+            _ => None,
+        }
+    }
+
     /// Returns whether both styles read all numbers in the same way.
     pub fn reads_like(&self, other: &ColumnStyle) -> bool {
         let decision = |style: &ColumnStyle| {

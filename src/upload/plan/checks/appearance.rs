@@ -22,6 +22,8 @@ pub(in crate::upload::plan) struct UsedColumns {
     columns: Vec<UsedColumn>,
     /// The first and last row to send; `None` for all rows.
     chosen: Option<(u64, u64)>,
+    /// The first and last rows of the ranges of rows with values.
+    filled: Vec<(u64, u64)>,
     records: Records,
     gaps: usize,
 }
@@ -89,12 +91,18 @@ impl UsedColumns {
             columns.entry(*column).and_modify(|used| used.is_filled_down = true);
         }
         let records = Records { columns: layout.group.clone(), blank_is_above, ..Records::default() };
-        UsedColumns { columns: columns.into_values().collect(), chosen, records, gaps: 0 }
+        UsedColumns { columns: columns.into_values().collect(), chosen, filled: Vec::new(), records, gaps: 0 }
     }
 
     /// Adds the next row.
     pub(in crate::upload::plan) fn row(&mut self, row: &Row) {
         let is_chosen = self.chosen.is_none_or(|(first, last)| (first..=last).contains(&row.number));
+        if is_chosen && !row.is_blank() {
+            match self.filled.last_mut().filter(|(_, last)| last.saturating_add(1) == row.number) {
+                Some((_, last)) => *last = row.number,
+                None => self.filled.push((row.number, row.number)),
+            }
+        }
         let record = self.records.of(row);
         for used in &mut self.columns {
             if !row.get(used.column).is_blank() {
@@ -119,11 +127,44 @@ impl UsedColumns {
     ) -> impl Iterator<Item = Problem> + use<'a> {
         let mut merged = appearance.merged().to_vec();
         merged.sort_unstable_by_key(|merged| (merged.first_column, merged.first_row));
+        merged.dedup();
+        let hidden_rows = hidden_rows(part, appearance, &self.filled, last);
+        let across = self.merged_across(part, appearance);
         let of_columns = self.columns.into_iter().flat_map(move |used| {
             let hidden = used.hidden(part, appearance);
             hidden.into_iter().chain(used.merged(part, &merged))
         });
-        hidden_rows(part, appearance, last).into_iter().chain(of_columns)
+        hidden_rows.into_iter().chain(across).chain(of_columns)
+    }
+
+    /// Returns a warning about merged cells over several columns with fields: only the first column has their value. Ignores
+    /// headings, which cover all columns.
+    fn merged_across(&self, part: &Part, appearance: &Appearance) -> Option<Problem> {
+        let with_fields = self.columns.iter().filter(|used| used.field.is_some() && used.has_values);
+        let columns: Vec<usize> = with_fields.map(|used| used.column).collect();
+        let is_lacking = |cells: &&MergedCells| {
+            let covered = columns.iter().filter(|column| cells.covers_column(**column)).count();
+            covered > 1 && covered < columns.len() && self.has_row_in(cells.first_row, cells.last_row)
+        };
+        let start = part.layout.header.row + 1;
+        let all = appearance.merged_across().iter().chain(appearance.merged());
+        let mut lacking: Vec<&MergedCells> = all.filter(|cells| cells.first_row >= start).filter(is_lacking).collect();
+        lacking.sort_unstable_by_key(|cells| (cells.first_row, cells.first_column));
+        lacking.dedup();
+        let first = *lacking.first()?;
+        let warning = Problem {
+            row: Some(first.first_row),
+            value: listed(lacking.iter().map(ToString::to_string)),
+            remedy: "unmerge them and fill in every column".to_owned(),
+            ..Problem::of_record("merged-cells", "are merged cells: only the first column of each has the value")
+        };
+        Some(part.of_column(first.first_column, warning))
+    }
+
+    /// Returns whether a row with values is among these rows.
+    fn has_row_in(&self, first: u64, last: u64) -> bool {
+        let at = self.filled.partition_point(|(_, end)| *end < first);
+        self.filled.get(at).is_some_and(|(start, _)| *start <= last)
     }
 }
 
@@ -189,22 +230,49 @@ impl UsedColumn {
     }
 }
 
-/// Returns a warning about hidden rows among the rows of a sheet, up to the row `last`.
-fn hidden_rows(part: &Part, appearance: &Appearance, last: u64) -> Option<Problem> {
+/// Returns a warning about hidden rows among the rows of a sheet, up to the row `last`. `filled`: the ranges of rows with values.
+fn hidden_rows(part: &Part, appearance: &Appearance, filled: &[(u64, u64)], last: u64) -> Option<Problem> {
     let start = part.layout.header.row + 1;
     let ranges = appearance.hidden_rows().iter();
     let ranges = ranges.map(|(first, end)| ((*first).max(start), (*end).min(last))).filter(|(first, end)| first <= end);
-    let (first, _) = ranges.clone().next()?;
-    let shown = |(first, end)| if first == end { format!("{first}") } else { format!("{first} to {end}") };
+    let ranges = joined(ranges.collect());
+    let (first, _) = *ranges.first()?;
+    let sent: u64 = ranges.iter().map(|range| rows_in(filled, *range)).sum();
+    let message = match sent {
+        0 => return None,
+        1 => "are hidden rows, of which 1 is sent like the others".to_owned(),
+        sent => format!("are hidden rows, of which {sent} are sent like the others"),
+    };
+    let shown = |(first, end): &(u64, u64)| if first == end { format!("{first}") } else { format!("{first} to {end}") };
     Some(Problem {
         row: Some(first),
-        value: listed(ranges.map(shown)),
+        value: listed(ranges.iter().map(shown)),
         remedy:
             "show them in the spreadsheet program, such as by removing its filter; delete them, or leave them out with \
                  skip_where or --rows, if they are not to be sent"
                 .to_owned(),
-        ..Problem::of_record("hidden-rows", "are hidden rows, which are sent like the others")
+        ..Problem::of_record("hidden-rows", message)
     })
+}
+
+/// Sorts ranges, and joins those that overlap or are adjacent.
+fn joined(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    ranges.sort_unstable();
+    let mut joined: Vec<(u64, u64)> = Vec::new();
+    for (first, last) in ranges {
+        match joined.last_mut().filter(|(_, end)| first <= end.saturating_add(1)) {
+            Some((_, end)) => *end = last.max(*end),
+            None => joined.push((first, last)),
+        }
+    }
+    joined
+}
+
+/// Returns the number of rows of sorted ranges within a range.
+fn rows_in(ranges: &[(u64, u64)], (first, last): (u64, u64)) -> u64 {
+    let start = ranges.partition_point(|(_, end)| *end < first);
+    let within = ranges[start..].iter().take_while(|(start, _)| *start <= last);
+    within.map(|(start, end)| (*end).min(last) - (*start).max(first) + 1).sum()
 }
 
 /// Lists the first ranges.

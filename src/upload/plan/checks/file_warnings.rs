@@ -21,9 +21,9 @@ pub(in crate::upload::plan) fn doubtful_letters(dialect: &Dialect) -> Option<Pro
              cp437, cp850, cp852, cp866, macintosh or windows-1252",
         ),
         EncodingDoubt::FewLetters => (
-            "is a guess at the encoding of the text, which has only a few letters to tell by",
+            "is a guess at the encoding of the text, whose letters are plausible in other encodings as well",
             "compare its letters with those of the original; --encoding (or encoding in [sheet]) states the right one, such as \
-             windows-1252, windows-1250, windows-1254, windows-1251, shift_jis, gbk or big5",
+             windows-1252, windows-1250, windows-1254, windows-1251, cp850, macintosh, shift_jis, gbk or big5",
         ),
     };
     Some(Problem {

@@ -46,7 +46,8 @@ pub(super) struct AppearanceReader {
     pub appearance: Appearance,
     /// The end of the previous text, possibly the start of a tag.
     rest: Vec<u8>,
-    hidden: Finder<'static>,
+    /// Find attributes of hidden rows and columns: those called hidden, and those without height or width.
+    hidden: [Finder<'static>; 3],
     merged: Finder<'static>,
 }
 
@@ -55,7 +56,7 @@ impl Default for AppearanceReader {
         AppearanceReader {
             appearance: Appearance::default(),
             rest: Vec::new(),
-            hidden: Finder::new("hidden="),
+            hidden: ["hidden=", " ht=\"0", " width=\"0"].map(Finder::new),
             merged: Finder::new("mergeCell"),
         }
     }
@@ -67,8 +68,10 @@ impl Write for AppearanceReader {
         // Only complete tags of this text. The tag of a row ends before its cells.
         let end = memchr::memrchr(b'>', &text).map_or(0, |at| at + 1);
         let complete = &text[..end];
-        for tag in self.hidden.find_iter(complete).filter_map(|at| tag_around(complete, at)) {
-            if matches!(tag.attribute("hidden").as_deref(), Some("1" | "true")) {
+        let mut hidden: Vec<usize> = self.hidden.iter().flat_map(|finder| finder.find_iter(complete)).collect();
+        hidden.sort_unstable();
+        for tag in hidden.into_iter().filter_map(|at| tag_around(complete, at)) {
+            if is_hidden(&tag) {
                 hide(&tag, &mut self.appearance);
             }
         }
@@ -88,6 +91,13 @@ impl Write for AppearanceReader {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Returns whether the row or the columns of a tag are hidden, or have no height or width.
+fn is_hidden(tag: &Tag<'_>) -> bool {
+    let is_zero = |size: &str| tag.attribute(size).and_then(|size| size.parse().ok()) == Some(0.0);
+    let size = if local_name(tag) == "row" { "ht" } else { "width" };
+    matches!(tag.attribute("hidden").as_deref(), Some("1" | "true")) || is_zero(size)
 }
 
 /// Adds the row or the columns of a tag to the hidden ones.
@@ -123,18 +133,19 @@ mod tests {
 
     #[test]
     fn rows_columns_and_merged_cells_are_found_in_pieces_of_any_length() {
-        let xml = "<cols><col min=\"1\" max=\"2\"/><col min=\"3\" max=\"4\" hidden=\"1\"/><col min=\"6\" hidden=\"1\"/></cols>\
+        let xml = "<cols><col min=\"1\" max=\"2\"/><col min=\"3\" max=\"4\" hidden=\"1\"/><col min=\"6\" hidden=\"1\"/>\
+                   <col min=\"8\" max=\"8\" width=\"0\" customWidth=\"1\"/><col min=\"9\" max=\"9\" width=\"0.75\"/></cols>\
                    <row r=\"2\" hidden=\"1\"><c><v>1</v></c></row><row r=\"3\" ht=\"0\" hidden=\"true\"/>\
-                   <row r=\"4\" hidden=\"0\"/><row r=\"5\" spans=\"1:2\"><c><is><t>hidden= mergeCell</t></is></c></row>\
-                   <x:row r=\"9\" hidden=\"1\"/><mergeCells count=\"3\"><mergeCell ref=\"B2:B5\"/><mergeCell ref='A1:C1'/>\
+                   <row r=\"4\" hidden=\"0\" ht=\"0.5\"/><row r=\"5\" spans=\"1:2\"><c><is><t>hidden= mergeCell</t></is></c></row>\
+                   <row r=\"7\" ht=\"0\" customHeight=\"1\"/><x:row r=\"9\" hidden=\"1\"/><mergeCells count=\"3\"><mergeCell ref=\"B2:B5\"/><mergeCell ref='A1:C1'/>\
                    <x:mergeCell ref=\"C3:D4\"></x:mergeCell></mergeCells>";
         for length in 1..xml.len() {
             let mut reader = AppearanceReader::default();
             xml.as_bytes().chunks(length).for_each(|piece| reader.write_all(piece).expect("memory"));
             let found = reader.appearance;
-            assert_eq!(found.hidden_rows(), [(2, 3), (9, 9)], "{length}");
+            assert_eq!(found.hidden_rows(), [(2, 3), (7, 7), (9, 9)], "{length}");
             let hidden: Vec<usize> = (0..20).filter(|column| found.hides_column(*column)).collect();
-            assert_eq!(hidden, [2, 3], "{length}");
+            assert_eq!(hidden, [2, 3, 7], "{length}");
             let merged: Vec<String> = found.merged().iter().map(MergedCells::to_string).collect();
             assert_eq!(merged, ["B2:B5", "C3:D4"], "{length}");
         }

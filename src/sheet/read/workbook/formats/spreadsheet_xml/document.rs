@@ -276,9 +276,10 @@ fn text_of(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     Some(attribute.normalized_value(XmlVersion::Implicit1_0).ok()?.into_owned())
 }
 
-/// Returns whether the row or the columns of a tag are hidden.
+/// Returns whether the row or the columns of a tag are hidden, or have no height or width.
 fn is_hidden(tag: &BytesStart<'_>) -> bool {
-    text_of(tag, "Hidden").as_deref() == Some("1")
+    let is_zero = |size: &str| text_of(tag, size).and_then(|size| size.parse().ok()) == Some(0.0);
+    text_of(tag, "Hidden").as_deref() == Some("1") || is_zero("Height") || is_zero("Width")
 }
 
 /// Returns a number in an attribute, or the maximum for too many digits.

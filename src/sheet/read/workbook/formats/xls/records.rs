@@ -161,9 +161,9 @@ impl SheetRecords<'_> {
 
 /// Adds the columns of a record to the hidden ones, if they are.
 fn add_columns(body: &[u8], appearance: &mut Appearance) {
-    let flags = u16_at(body, 8).unwrap_or_default();
-    if let (Some(first), Some(last)) = (u16_at(body, 0), u16_at(body, 2))
-        && flags & COLUMNS_ARE_HIDDEN != 0
+    let at = |place: usize| u16_at(body, place);
+    if let (Some(first), Some(last), Some(width), Some(flags)) = (at(0), at(2), at(4), at(8))
+        && (width == 0 || flags & COLUMNS_ARE_HIDDEN != 0)
         && first <= last
     {
         appearance.hide_columns(u64::from(first), u64::from(last - first) + 1);

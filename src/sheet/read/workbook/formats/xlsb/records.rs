@@ -139,9 +139,9 @@ impl<'a> CellRecords<'a> {
 
 /// Adds the columns of a record to the hidden ones, if they are.
 fn add_columns(body: &[u8], appearance: &mut Appearance) {
-    let flags = u16_at(body, 16).unwrap_or_default();
-    if let (Some(first), Some(last)) = (u32_at(body, 0), u32_at(body, 4))
-        && flags & COLUMNS_ARE_HIDDEN != 0
+    let at = |place: usize| u32_at(body, place);
+    if let (Some(first), Some(last), Some(width), Some(flags)) = (at(0), at(4), at(8), u16_at(body, 16))
+        && (width == 0 || flags & COLUMNS_ARE_HIDDEN != 0)
         && first <= last
     {
         appearance.hide_columns(u64::from(first), u64::from(last - first) + 1);
