@@ -324,7 +324,7 @@ pub struct FieldRule {
     /// Whether the value is an identifier, easily damaged by spreadsheet programs.
     pub is_name: bool,
     pub source: Source,
-    /// Whether the names of the column are all usual ones, from a built-in template for any sheet. Their order says nothing about a
+    /// Whether the names of the column are all usual ones, as in a built-in template for any sheet. Their order says nothing about a
     /// sheet with several of them.
     pub has_usual_names: bool,
     /// Whether the column may be missing. The field is then omitted from every record.

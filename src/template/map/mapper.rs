@@ -182,8 +182,9 @@ impl<'t> Mapper<'t> {
                     self.push_money(&mut draft.parts, currency, index, columns, row.number);
                     self.warn_of_number(&mut draft.parts, doubt, (rule, columns), row);
                     draft.parts.problems.extend(self.price_of_several(rule, columns, row));
+                    draft.parts.problems.extend(self.other_value(index, columns, row));
                 }
-                Ok(Written::Blank) => {}
+                Ok(Written::Blank) => draft.parts.problems.extend(self.only_other_value(index, columns, row)),
                 Err(cause) => {
                     draft.parts.values.truncate(start);
                     draft.parts.push_invalid(index, row.number);

@@ -72,6 +72,8 @@ pub(super) struct Vocabulary {
     record_words: HashMap<String, HashSet<String>>,
     /// Headers of totals, each as a single word.
     total_headers: HashSet<String>,
+    value_headers: HashSet<String>,
+    date_headers: HashSet<String>,
     pub net: HashSet<String>,
     pub gross: HashSet<String>,
     pub articles: HashSet<String>,
@@ -132,6 +134,10 @@ struct LanguageFile {
     yes_no: Vec<(String, String)>,
     /// Headers of amounts of a whole line or record.
     total_headers: Vec<String>,
+    /// Headers of values of a whole row beside a price of one.
+    value_headers: Vec<String>,
+    /// Headers of dates of any kind.
+    date_headers: Vec<String>,
     net_words: Vec<String>,
     gross_words: Vec<String>,
     /// Words by kind of record.
@@ -216,6 +222,7 @@ impl Vocabulary {
         let totals = languages.iter().flat_map(|(_, file)| &file.total_headers);
         let totals = totals.flat_map(|pattern| alternatives::expand(pattern));
         let total_headers = totals.map(|name| normalize::words(&name).concat()).collect();
+        let (value_headers, date_headers) = (words(|file| &file.value_headers), words(|file| &file.date_headers));
         let (net, gross) = (words(|file| &file.net_words), words(|file| &file.gross_words));
         Ok(Vocabulary {
             fields,
@@ -225,6 +232,8 @@ impl Vocabulary {
             modifiers,
             record_words,
             total_headers,
+            value_headers,
+            date_headers,
             net,
             gross,
             articles,
@@ -279,6 +288,16 @@ impl Vocabulary {
     /// Whether a header, as one normalized word, names the amount of a whole line or record.
     pub(super) fn is_total_header(&self, joined: &str) -> bool {
         self.total_headers.contains(joined)
+    }
+
+    /// Whether a header, as one normalized word, names the value of a whole row beside a price of one.
+    pub(super) fn is_value_header(&self, joined: &str) -> bool {
+        self.value_headers.contains(joined)
+    }
+
+    /// Whether a header, as one normalized word, names a date of any kind.
+    pub(super) fn is_date_header(&self, joined: &str) -> bool {
+        self.date_headers.contains(joined)
     }
 
     /// Whether a cell is a usual word for a status.
