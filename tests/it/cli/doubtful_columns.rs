@@ -161,6 +161,9 @@ fn prices_of_several_pieces_are_refused() {
     let expected = [(2, "price-of-several"), (4, "price-of-several"), (5, "price-of-several"), (9, "price-of-several")];
     assert_eq!(problems(&seen), expected, "{seen}");
     assert_eq!(count(&seen, "pending"), 4);
+    let text = "SKU,Name,Price,Price unit (PU)\nA,Bolt,10,C\nB,Nut,10,pcs\nC,Cog,10,M\nD,Pin,10,m\nE,Rod,10,dozen\nF,Pipe,10,m2\n";
+    let seen = check(&place, text, 3);
+    assert_eq!(problems(&seen), [2, 4, 6].map(|row| (row, "price-of-several")), "{seen}");
     // As the message shows.
     place.write(
         "mine.toml",
