@@ -112,6 +112,8 @@ pub struct SheetRules {
     pub select: SheetSelect,
     /// The name of the locale, unless every column decides.
     pub locale: Option<String>,
+    /// The time zone of dates with a time of day, unless a field has its own.
+    pub time_zone: Option<TimeZone>,
     pub header: HeaderRow,
     /// Columns in which a blank cell repeats the cell above.
     pub fill_down: Option<FillDown>,

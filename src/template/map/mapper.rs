@@ -428,7 +428,8 @@ impl<'t> Mapper<'t> {
                 }
                 let notation = joined_notation(&values);
                 let shown = columns.iter().map(|column| self.shown_text(rule, row, (*column)?)).collect();
-                let context = RowContext { shown, ..self.context(values, row.number, budget) };
+                let time_zone = rule.date.time_zone.as_ref();
+                let context = RowContext { shown, time_zone, ..self.context(values, row.number, budget) };
                 let value = expression.eval(&context).map_err(|error| context.cause(error, written))?;
                 conversion.write(Input { step: Some("text"), ..Input::cell(value, notation) }, out)
             }
