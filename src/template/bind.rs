@@ -151,7 +151,10 @@ pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
         Some(header) => {
             let layout = bind_header(template, header)?;
             let names = (layout.header.row, layout.header.names.as_slice());
-            if let Some(conflict) = rivals::conflict(template, &layout.rivals, names, top) {
+            // A report has the rows that were rejected for this reason.
+            if !layout.is_report
+                && let Some(conflict) = rivals::conflict(template, &layout.rivals, names, top)
+            {
                 return Err(Missing { found: layout.found, header: Some(layout.header), columns: vec![conflict] });
             }
             Ok(Layout { facts: Facts::of_cells(template, top), ..layout })
@@ -225,7 +228,7 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
     let status = report_column(names, "status");
     let drifted = drifted(template, &columns, names, &unused);
     let is_defused = is_report || template.sheet.defused || is_export(template.record, names);
-    let rivals = if is_defused { Vec::new() } else { rivals::find(template, &columns, names, &unused) };
+    let rivals = if is_defused && !is_report { Vec::new() } else { rivals::find(template, &columns, names, &unused) };
     Ok(Layout {
         columns,
         numbered_lines,

@@ -1,5 +1,10 @@
 //! The built-in templates.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use super::model::ColumnName;
+
 /// Name and TOML of each template, in the order of `template list`.
 pub const BUILT_IN: &[(&str, &str)] = &[
     ("items", include_str!("../../templates/items.toml")),
@@ -29,7 +34,21 @@ pub fn find(name: &str) -> Option<&'static str> {
 /// language, whose columns they name in the order of preference.
 const GENERAL: [&str; 5] = ["items", "orders", "transactions", "subscriptions", "invoices"];
 
-/// Returns whether a built-in template has all usual column names of a kind of record.
-pub(super) fn is_general(name: &str) -> bool {
-    GENERAL.contains(&name)
+/// The lists of column names in the general templates.
+static USUAL_NAMES: LazyLock<HashSet<Vec<String>>> = LazyLock::new(|| {
+    let mut lists = HashSet::new();
+    for source in GENERAL.iter().filter_map(|name| find(name)) {
+        let template: toml::Table = source.parse().expect("the template is compiled in, and tests parse it");
+        let fields = ["fields", "lines"].iter().filter_map(|table| template.get(*table)?.as_table()).flatten();
+        let columns = fields.filter_map(|(_, field)| field.get("column")?.as_array());
+        lists.extend(columns.map(|names| names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()));
+    }
+    lists
+});
+
+/// Returns whether the names of a column are all usual ones: the list of a template for any sheet, there or in a copy, such as the
+/// template stored with a run.
+pub(super) fn are_usual_names(names: &[ColumnName]) -> bool {
+    let names: Vec<String> = names.iter().filter_map(|name| name.name().map(str::to_owned)).collect();
+    USUAL_NAMES.contains(&names)
 }

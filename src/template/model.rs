@@ -112,6 +112,8 @@ pub struct SheetRules {
     pub select: SheetSelect,
     /// The name of the locale, unless every column decides.
     pub locale: Option<String>,
+    /// The time zone of dates with a time of day, unless a field has its own.
+    pub time_zone: Option<TimeZone>,
     pub header: HeaderRow,
     /// Columns in which a blank cell repeats the cell above.
     pub fill_down: Option<FillDown>,
@@ -324,7 +326,7 @@ pub struct FieldRule {
     /// Whether the value is an identifier, easily damaged by spreadsheet programs.
     pub is_name: bool,
     pub source: Source,
-    /// Whether the names of the column are all usual ones, from a built-in template for any sheet. Their order says nothing about a
+    /// Whether the names of the column are all usual ones, as in a built-in template for any sheet. Their order says nothing about a
     /// sheet with several of them.
     pub has_usual_names: bool,
     /// Whether the column may be missing. The field is then omitted from every record.

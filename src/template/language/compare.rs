@@ -32,7 +32,7 @@ pub(super) fn equal(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Conte
         (Value::Text(first), Value::Text(second)) => match [iso_date(first), iso_date(second)] {
             [Some(_), None] if !is_date(second) => Ok(false),
             [None, Some(_)] if !is_date(first) => Ok(false),
-            dates => Ok(date_order(left, right, dates)? == Some(Ordering::Equal)),
+            dates => Ok(date_order(left, right, dates, context)? == Some(Ordering::Equal)),
         },
         (number, Value::Text(text)) | (Value::Text(text), number)
             if is_number(number)
@@ -56,7 +56,7 @@ pub(super) fn order(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Conte
     let (Value::Text(first), Value::Text(second)) = (left.value()?, right.value()?) else {
         return compare(left, right, context);
     };
-    if let Some(order) = date_order(left, right, [iso_date(first), iso_date(second)])? {
+    if let Some(order) = date_order(left, right, [iso_date(first), iso_date(second)], context)? {
         return Ok(order);
     }
     match (left.number(context), right.number(context)) {
@@ -75,18 +75,32 @@ pub(super) fn order(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Conte
 }
 
 /// Compares two different texts as dates if any is in ISO 8601. Fails if only one is: letter by letter, `31.12.2025` would be later
-/// than `2026-01-01`. Returns `None` for texts to compare letter by letter: no dates, and a time with an offset from UTC beside one without.
+/// than `2026-01-01`. Returns `None` for texts to compare letter by letter: no dates, and a time with an offset from UTC beside one
+/// without, if the time zone of the latter is unknown.
 fn date_order(
     left: &Operand<'_>,
     right: &Operand<'_>,
     dates: [Option<ParsedDate>; 2],
+    context: &dyn Context,
 ) -> Result<Option<Ordering>, String> {
     match dates {
         [None, None] => Ok(None),
         [Some(ParsedDate::Instant(left)), Some(ParsedDate::Instant(right))] => Ok(Some(left.cmp(&right))),
-        [Some(_), Some(_)] => Ok(left.date().ok().zip(right.date().ok()).map(|(left, right)| left.0.cmp(&right.0))),
+        [Some(left), Some(right)] => {
+            Ok(local_time(left, context).zip(local_time(right, context)).map(|(left, right)| left.cmp(&right)))
+        }
         [Some(_), None] => right.date().map(|_| None),
         [None, Some(_)] => left.date().map(|_| None),
+    }
+}
+
+/// Returns the local time of a date, which is midnight without a time of day, or `None` for a time with an offset from UTC if the
+/// time zone is unknown.
+fn local_time(date: ParsedDate, context: &dyn Context) -> Option<civil::DateTime> {
+    match date {
+        ParsedDate::Date(date) => Some(date.to_datetime(civil::Time::midnight())),
+        ParsedDate::Local(at) => Some(at),
+        ParsedDate::Instant(instant) => context.time_zone().map(|zone| zone.to_datetime(instant)),
     }
 }
 
@@ -149,7 +163,9 @@ fn key<'a>(operand: &'a Operand<'_>, other: &Operand<'_>, context: &dyn Context)
             Value::Formatted(..) if plain_number(text) == Err(NumberError::NotANumber) => Some(Key::Text(text)),
             Value::Text(_) => Some(Key::Text(text)),
             Value::Boolean(_) => boolean::parse(text).map(Key::Boolean),
-            Value::Date(_) | Value::DateTime(_) => operand.date().ok().map(|(at, _)| Key::Date(at)),
+            Value::Date(_) | Value::DateTime(_) => {
+                iso::parse(text).ok().and_then(|date| local_time(date, context)).map(Key::Date)
+            }
             Value::Time(_) => text.trim().parse().ok().map(Key::Time),
             other if is_number(other) => match operand.number(context) {
                 Ok(number) => Some(Key::Number(number, None)),

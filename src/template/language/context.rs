@@ -1,6 +1,7 @@
 //! The input of an evaluation.
 
 use jiff::civil;
+use jiff::tz::TimeZone;
 
 use super::super::value::budget::Exceeded;
 use super::super::value::typed::Value;
@@ -28,6 +29,11 @@ pub trait Context {
     }
 
     fn today(&self) -> Option<civil::Date> {
+        None
+    }
+
+    /// Returns the time zone of dates and local times, for comparing them with times that have an offset from UTC.
+    fn time_zone(&self) -> Option<&TimeZone> {
         None
     }
 

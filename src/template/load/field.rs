@@ -6,6 +6,7 @@ use std::ops::Range;
 use jiff::tz::TimeZone;
 use toml::Spanned;
 
+use super::super::builtin;
 use super::super::language::Expression;
 use super::super::model::{
     Checks, Constant, Damaged, DateRule, FieldRule, LINE_NUMBER, NumberRule, OnBlank, Otherwise, Place, Replace,
@@ -58,7 +59,6 @@ impl Checker<'_> {
     ) -> Option<FieldRule> {
         let fits = self.keep(self.check_keys_for_type(field, &raw));
         let checks = self.checks(&mut raw);
-        let column = raw.column.as_ref().map(Spanned::span);
         let constants = Constants { field, checks: &checks };
         let source = self.source(&constants, place, &span, &mut raw);
         let order = raw.locale.as_ref().and_then(|name| order_of(name.get_ref()));
@@ -107,8 +107,8 @@ impl Checker<'_> {
             field,
             place,
             is_name: place == Place::Id || field.is_name(),
+            has_usual_names: matches!(&source, Some(Source::Column(names)) if builtin::are_usual_names(names)),
             source: source?,
-            has_usual_names: column.is_some_and(|column| self.files.is_in_general_template(column)),
             optional: raw.optional,
             trim: raw.trim,
             clear: raw.clear.map(Spanned::into_inner),

@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::super::builtin;
 use crate::diagnostics::{Mistake, TomlFile};
 
 /// Kind of file for messages.
@@ -47,11 +46,6 @@ impl Files {
     /// Whether a place is in a base template.
     pub(super) fn is_in_base(&self, span: &Range<usize>) -> bool {
         self.files.get(1).is_some_and(|base| span.start >= base.start)
-    }
-
-    /// Whether a place is in a built-in template for any sheet.
-    pub(super) fn is_in_general_template(&self, span: Range<usize>) -> bool {
-        builtin::is_general(&self.find(span).0.name)
     }
 
     /// Returns the text at a place.

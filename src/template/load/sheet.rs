@@ -5,8 +5,9 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::super::model::{ColumnName, FillDown, HeaderRow, SheetRules, SheetSelect, Template};
-use super::super::value::locale::{AUTO, Locale};
+use super::super::value::locale::AUTO;
 use super::checker::Checker;
+use super::field::SheetDefaults;
 use super::raw::{RawSheet, column_names};
 use crate::diagnostics::{Mistake, nearest};
 use crate::sheet::Options;
@@ -14,7 +15,8 @@ use crate::sheet::cell::column_index;
 
 impl Checker<'_> {
     /// Checks `[sheet]`. Returns `None` after noting mistakes.
-    pub(super) fn sheet(&self, raw: RawSheet, locale: Option<Locale>) -> Option<SheetRules> {
+    pub(super) fn sheet(&self, raw: RawSheet, defaults: &SheetDefaults) -> Option<SheetRules> {
+        let locale = defaults.locale;
         let text = self.text_options(&raw);
         let select = match (raw.name, raw.index) {
             (Some(_), Some(index)) => {
@@ -37,6 +39,7 @@ impl Checker<'_> {
         Some(SheetRules {
             select: select?,
             locale,
+            time_zone: defaults.time_zone.clone(),
             header: header?,
             fill_down,
             skip_where,

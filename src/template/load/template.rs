@@ -32,7 +32,7 @@ impl Checker<'_> {
             time_zone: raw.sheet.time_zone.as_ref().and_then(|name| self.keep(self.time_zone(name))),
         };
         let fill_down = raw.sheet.fill_down.as_ref().map(Spanned::span);
-        let sheet = self.sheet(raw.sheet, defaults.locale);
+        let sheet = self.sheet(raw.sheet, &defaults);
         let handlings = [
             ("error", Duplicates::Error),
             ("first", Duplicates::First),

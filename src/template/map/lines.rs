@@ -91,15 +91,19 @@ impl Mapper<'_> {
                     self.push_money(parts, currency, index, columns, row.number);
                     self.warn_of_number(parts, doubt, (rule, columns), row);
                     parts.problems.extend(self.price_of_several(rule, columns, row));
+                    parts.problems.extend(self.other_value(index, columns, row));
                 }
-                Ok(Written::Blank) => match self.write_replacement(rule, &mut parts.values) {
-                    Ok(true) => {
-                        is_named |= names && text_of(&parts.values[start..]).is_some();
-                        parts.push_line_value(rule.field.name, start);
+                Ok(Written::Blank) => {
+                    problems.extend(self.only_other_value(index, columns, row));
+                    match self.write_replacement(rule, &mut parts.values) {
+                        Ok(true) => {
+                            is_named |= names && text_of(&parts.values[start..]).is_some();
+                            parts.push_line_value(rule.field.name, start);
+                        }
+                        Ok(false) => {}
+                        Err(cause) => problems.push(self.problem(rule, columns, row, cause)),
                     }
-                    Ok(false) => {}
-                    Err(cause) => problems.push(self.problem(rule, columns, row, cause)),
-                },
+                }
                 Err(Cause::TooMuch(_)) if parts.problems.iter().any(Problem::is_too_much) => {
                     parts.values.truncate(start)
                 }

@@ -182,8 +182,9 @@ impl<'t> Mapper<'t> {
                     self.push_money(&mut draft.parts, currency, index, columns, row.number);
                     self.warn_of_number(&mut draft.parts, doubt, (rule, columns), row);
                     draft.parts.problems.extend(self.price_of_several(rule, columns, row));
+                    draft.parts.problems.extend(self.other_value(index, columns, row));
                 }
-                Ok(Written::Blank) => {}
+                Ok(Written::Blank) => draft.parts.problems.extend(self.only_other_value(index, columns, row)),
                 Err(cause) => {
                     draft.parts.values.truncate(start);
                     draft.parts.push_invalid(index, row.number);
@@ -427,7 +428,8 @@ impl<'t> Mapper<'t> {
                 }
                 let notation = joined_notation(&values);
                 let shown = columns.iter().map(|column| self.shown_text(rule, row, (*column)?)).collect();
-                let context = RowContext { shown, ..self.context(values, row.number, budget) };
+                let time_zone = rule.date.time_zone.as_ref();
+                let context = RowContext { shown, time_zone, ..self.context(values, row.number, budget) };
                 let value = expression.eval(&context).map_err(|error| context.cause(error, written))?;
                 conversion.write(Input { step: Some("text"), ..Input::cell(value, notation) }, out)
             }

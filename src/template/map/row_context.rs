@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::civil;
+use jiff::tz::TimeZone;
 
 use super::super::facts::Facts;
 use super::super::language::{Context, ExpressionError, FixedCell};
@@ -25,6 +26,8 @@ pub(super) struct RowContext<'r> {
     /// The values of the template's parameters by name.
     pub(super) parameters: &'r BTreeMap<String, Value<'static>>,
     pub(super) facts: &'r Facts,
+    /// The time zone of dates and local times.
+    pub(super) time_zone: Option<&'r TimeZone>,
     pub(super) budget: &'r Budget,
     /// The first ambiguous number used by the expression.
     pub(super) ambiguous: OnceCell<Arc<AmbiguousNumber>>,
@@ -84,6 +87,10 @@ impl Context for RowContext<'_> {
 
     fn today(&self) -> Option<civil::Date> {
         self.facts.today
+    }
+
+    fn time_zone(&self) -> Option<&TimeZone> {
+        self.time_zone
     }
 
     fn sheet_name(&self) -> Option<&str> {

@@ -263,6 +263,16 @@ pub enum Cause {
         header: String,
         price: String,
     },
+    /// Another column fits the field, and has another value, or is the only one with a value.
+    SeveralColumns {
+        /// The text of the other column.
+        other: String,
+        header: String,
+        /// The table of the field in a template.
+        table: String,
+        /// Whether the column that is read has no value.
+        is_blank: bool,
+    },
     /// An identifier with an apostrophe in front.
     Apostrophe,
     /// A row below has a line, but no name of its record.
@@ -330,6 +340,7 @@ impl Cause {
             Cause::UnknownReference { .. } => "unknown-reference",
             Cause::NoName => "no-name",
             Cause::PriceOfSeveral { .. } => "price-of-several",
+            Cause::SeveralColumns { .. } => "several-columns",
             Cause::Apostrophe => "apostrophe",
             Cause::RowsBelow { .. } => "rows-below",
             Cause::Continues => "continues",

@@ -99,6 +99,12 @@ impl Cause {
             Cause::PriceOfSeveral { pieces, header, .. } => {
                 return format!("is the price of '{pieces}', according to the column '{header}'");
             }
+            Cause::SeveralColumns { other, header, is_blank: false, .. } => {
+                return format!("differs from '{other}' in the column '{header}', which fits the field, too");
+            }
+            Cause::SeveralColumns { other, header, is_blank: true, .. } => {
+                return format!("is blank, but the column '{header}', which fits the field, too, has '{other}'");
+            }
             Cause::Apostrophe => "begins with an apostrophe",
             Cause::RowsBelow { .. } => "may have further lines: rows below it name no record",
             Cause::Continues => "is blank, as in a further row of the record above",
@@ -165,13 +171,21 @@ impl Cause {
             Cause::NearlyTheSame { other_row } => {
                 return format!("write it as in row {other_row} if both mean the same");
             }
-            Cause::PriceOfSeveral { header, price, .. } => {
-                let divided = format!("row['{price}'] | divided_by(row['{header}'], 4)");
+            Cause::PriceOfSeveral { pieces, header, price } => {
                 let text = |expression: &str| ["text = \"{{ ", expression, " }}\""].concat();
+                let divided = text(&format!("row['{price}'] | divided_by(row['{header}'], 4)"));
+                let plain = text(&format!("row['{price}']"));
+                if !pieces.contains(char::is_numeric) {
+                    return format!(
+                        "write the number instead of '{pieces}', and divide the price in a template of your own: {divided}; \
+                         if it is the price of one: {plain}"
+                    );
+                }
+                return format!("divide it in a template of your own: {divided}; if it is the price of one: {plain}");
+            }
+            Cause::SeveralColumns { table, .. } => {
                 return format!(
-                    "divide it in a template of your own: {}; if it is the price of one: {}",
-                    text(&divided),
-                    text(&format!("row['{price}']"))
+                    "correct one of them, or name the right column under [{table}] in a template of your own: column = \"…\""
                 );
             }
             Cause::RowsBelow { row } => {

@@ -7,9 +7,9 @@ use regex::Regex;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use super::normalize;
-use super::vocabulary;
+use super::{alternatives, normalize, vocabulary};
 use crate::decimal::{self, Decimal};
+use crate::template::value::number::{self, NumberError};
 
 /// `amounts.toml`.
 #[derive(Deserialize)]
@@ -45,6 +45,8 @@ struct Per {
 struct PriceUnits {
     #[serde(deserialize_with = "normalized")]
     names: HashSet<String>,
+    counts: HashSet<String>,
+    codes: HashSet<String>,
 }
 
 /// The unit of the prices below a header.
@@ -64,10 +66,10 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decimal, D::Erro
     decimal::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
-/// Reads words in the form used for comparing headers.
+/// Reads words in the form used for comparing headers. Braces hold alternatives.
 fn normalized<'de, D: Deserializer<'de>>(deserializer: D) -> Result<HashSet<String>, D::Error> {
     let words = Vec::<String>::deserialize(deserializer)?;
-    Ok(words.iter().map(|word| normalize::words(word).concat()).collect())
+    Ok(words.iter().flat_map(|word| alternatives::expand(word)).map(|word| normalize::words(&word).concat()).collect())
 }
 
 /// A thousand or a million before a currency: `k€`, `TEUR`, `Mio. USD`.
@@ -152,9 +154,35 @@ fn count_of(word: &str) -> Option<Decimal> {
     if is_power { decimal::parse(&digits).ok() } else { None }
 }
 
-/// Returns whether a column contains the number of pieces per price for another column.
+/// Returns whether a column contains the number of pieces per price for another column. Words in brackets don't count:
+/// `Preiseinheit (PE)`.
 pub(in crate::template) fn is_price_unit_column(header: &str) -> bool {
-    AMOUNTS.price_units.names.contains(&normalize::words(header).concat())
+    AMOUNTS.price_units.names.contains(&normalize::header(header).words.concat())
+}
+
+/// Digits, and the letter before them.
+static COUNT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\p{L}?)(\d[\d.,]*)").expect("a constant pattern"));
+
+/// Returns whether a cell below the header of a price unit stands for several pieces: `100`, `1.000`, `je 100 Stk`, `C`, `Dutzend`.
+/// Units such as `pcs` and `m2` stand for one.
+pub(in crate::template) fn is_several(cell: &str) -> bool {
+    let PriceUnits { counts, codes, .. } = &AMOUNTS.price_units;
+    let mut words =
+        cell.split(|c: char| !(c.is_alphanumeric() || matches!(c, '%' | '‰'))).filter(|word| !word.is_empty());
+    if words.any(|word| codes.contains(word) || counts.contains(&word.to_lowercase())) {
+        return true;
+    }
+    COUNT.captures_iter(cell).any(|found| {
+        let digits = found[2].trim_end_matches(['.', ',']);
+        let is_exponent = !found[1].is_empty() && matches!(digits, "2" | "3");
+        let is_alone = digits.len() == cell.trim().len();
+        match number::parse(digits, None, None) {
+            // A number with decimals is an amount of money.
+            Ok(number) if is_alone && !number.fract().is_zero() => false,
+            Ok(number) => !is_exponent && number != Decimal::ONE && !number.is_zero(),
+            Err(error) => matches!(error, NumberError::Ambiguous(_)),
+        }
+    })
 }
 
 #[cfg(test)]
@@ -225,6 +253,99 @@ mod tests {
         ] {
             assert_eq!(price_unit(header), None, "{header}");
         }
-        assert!(is_price_unit_column("PE") && is_price_unit_column("Preis-Einheit") && !is_price_unit_column("VPE"));
+    }
+
+    #[test]
+    fn columns_of_price_units_are_found_by_their_headers() {
+        for header in [
+            "PE",
+            "Preis-Einheit",
+            "Preiseinheit (PE)",
+            "Preis je",
+            "Preis pro",
+            "Price unit",
+            "PRICE_UNIT",
+            "Price base",
+            "Price per",
+            "Per",
+            "Unit price quantity",
+            "Prix par",
+            "Prix pour",
+            "Unité de prix",
+            "Unidad de precio",
+            "Precio por",
+            "Prezzo per",
+            "Unità di prezzo",
+            "Unidade de preço",
+            "Preço por",
+            "Prijseenheid",
+            "Prijs per",
+            "Cena za",
+            "Jednostka ceny",
+            "Cenová jednotka",
+            "Prisenhet",
+            "Pris per",
+            "Fiyat birimi",
+            "Цена за",
+            "Единица цены",
+            "価格単位",
+            "计价单位",
+            "가격 단위",
+        ] {
+            assert!(is_price_unit_column(header), "{header}");
+        }
+        for header in [
+            "VPE",
+            "ME",
+            "Unit",
+            "UoM",
+            "Einheit",
+            "Unité",
+            "Base price",
+            "Price",
+            "Preis je Stück",
+            "Pack size",
+            "単位",
+        ] {
+            assert!(!is_price_unit_column(header), "{header}");
+        }
+    }
+
+    #[test]
+    fn several_pieces_are_numbers_words_and_codes() {
+        for cell in [
+            "100",
+            "1.000",
+            "1,000",
+            "je 100 Stk",
+            "100er",
+            "per100",
+            "12 pcs",
+            "C",
+            "M",
+            "per C",
+            "CEN",
+            "Dutzend",
+            "dozen",
+            "Dtzd.",
+            "%",
+            "‰",
+            "hundred",
+            "Tsd",
+            "Tsd.",
+            "je Tausend",
+            "mille",
+            "ciento",
+            "тыс.",
+            "千個",
+        ] {
+            assert!(is_several(cell), "{cell}");
+        }
+        for cell in [
+            "", "1", "1,00", "1.0", "0", "pcs", "Stk", "Stück", "kg", "m", "m2", "m²", "cm3", "ST", "EA", "1 kg",
+            "10.50", "c", "千克",
+        ] {
+            assert!(!is_several(cell), "{cell}");
+        }
     }
 }

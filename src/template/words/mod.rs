@@ -83,6 +83,8 @@ pub(super) struct Vocabulary {
     total_headers: HashSet<String>,
     /// Names of columns of prices, counts and taxes, each as a single word.
     number_headers: HashSet<String>,
+    value_headers: HashSet<String>,
+    date_headers: HashSet<String>,
     pub net: HashSet<String>,
     pub gross: HashSet<String>,
     pub articles: HashSet<String>,
@@ -143,6 +145,10 @@ struct LanguageFile {
     yes_no: Vec<(String, String)>,
     /// Headers of amounts of a whole line or record.
     total_headers: Vec<String>,
+    /// Headers of values of a whole row beside a price of one.
+    value_headers: Vec<String>,
+    /// Headers of dates of any kind.
+    date_headers: Vec<String>,
     net_words: Vec<String>,
     gross_words: Vec<String>,
     /// Words by kind of record.
@@ -244,6 +250,7 @@ impl Vocabulary {
         let of_numbers: HashSet<String> = fields.kinds.values().flat_map(of_kind).collect();
         let lists = names.iter().flat_map(|(_, lists)| lists).filter(|(list, _)| of_numbers.contains(*list));
         let number_headers = lists.flat_map(|(_, titles)| titles).map(|title| title.joined.clone()).collect();
+        let (value_headers, date_headers) = (words(|file| &file.value_headers), words(|file| &file.date_headers));
         let (net, gross) = (words(|file| &file.net_words), words(|file| &file.gross_words));
         Ok(Vocabulary {
             fields,
@@ -254,6 +261,8 @@ impl Vocabulary {
             record_words,
             total_headers,
             number_headers,
+            value_headers,
+            date_headers,
             net,
             gross,
             articles,
@@ -313,6 +322,16 @@ impl Vocabulary {
     /// Whether a header, as one normalized word, names prices, counts or taxes.
     pub(super) fn is_number_header(&self, joined: &str) -> bool {
         self.number_headers.contains(joined)
+    }
+
+    /// Whether a header, as one normalized word, names the value of a whole row beside a price of one.
+    pub(super) fn is_value_header(&self, joined: &str) -> bool {
+        self.value_headers.contains(joined)
+    }
+
+    /// Whether a header, as one normalized word, names a date of any kind.
+    pub(super) fn is_date_header(&self, joined: &str) -> bool {
+        self.date_headers.contains(joined)
     }
 
     /// Whether a cell is a usual word for a status.

@@ -135,3 +135,26 @@ fn rules_compare_the_fields_of_a_line() {
     let refused = place.sheetport(["check", "orders.csv", "-t", "t.toml"]).exits(2);
     refused.says(&["externalId is a field of the record", "fields of one kind"]);
 }
+
+#[test]
+fn times_are_compared_in_the_time_zone_of_the_template() {
+    let place = Place::new();
+    // Half an hour before and after New Year in Berlin.
+    let orders = "Order no.,Order date,Customer no.,Item no.,Quantity,Unit price\n1,2025-12-31T23:30,C,A,1,5\n2,2026-01-01T00:30,C,A,1,5\n";
+    let checked = |text: &str, condition: &str| {
+        place.write("orders.csv", text);
+        place.write("t.toml", format!("extends = \"orders\"\n[sheet]\ntime_zone = \"Europe/Berlin\"\n{condition}"));
+        accounting(&place.sheetport(["check", "orders.csv", "-t", "t.toml", "--json"]).run().json())
+    };
+    let rule = "[[rules]]\nrule = 'orderAt >= \"2026-01-01\"'\n";
+    assert_eq!(checked(orders, rule), "2: rejected 1, pending 1");
+    let (zone, utc) = (
+        orders.replace(":30,", ":30+01:00,"),
+        orders.replace("31T23", "31T22").replace("2026-01-01T00", "2025-12-31T23"),
+    );
+    assert_eq!(checked(&zone, rule), "2: rejected 1, pending 1");
+    assert_eq!(checked(&utc.replace(":30,", ":30Z,"), rule), "2: rejected 1, pending 1");
+    let keep = "keep_where = 'row[\"Order date\"] >= \"2026-01-01\"'\n";
+    assert_eq!(checked(&utc.replace(":30,", ":30Z,"), keep), "2: skipped 1, pending 1");
+    assert_eq!(checked(orders, keep), "2: skipped 1, pending 1");
+}

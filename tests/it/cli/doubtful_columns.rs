@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::process::Place;
+use super::service::Served;
 use super::{count, summary};
 
 /// Checks a file of items. Returns the summary.
@@ -61,6 +62,76 @@ fn equal_prices_and_texts_in_two_columns_are_warnings() {
 }
 
 #[test]
+fn rows_with_another_value_in_a_second_column_are_refused_below_the_first_rows() {
+    let place = Place::new();
+    let same: String = (1..=150).map(|number| format!("A-{number},Bolt,10,10\n")).collect();
+    let text = format!(
+        "SKU,Name,Price,New price\n{same}B-1,Nut,20,22\nB-2,Nut,,22\nB-3,Nut,20,\nB-4,Nut,20,20.00\nB-5,Nut,,\nTotal,,20,22\n"
+    );
+    let seen = check(&place, &text, 3);
+    assert_eq!(problems(&seen), [(152, "several-columns"), (153, "several-columns"), (157, "no-record")], "{seen}");
+    assert_eq!(count(&seen, "pending"), 153);
+    let remedy = seen["problems"][0]["remedy"].as_str().unwrap();
+    assert!(remedy.contains("[fields.price]"), "{remedy}");
+    // The first row with a date may have the date of the order.
+    let orders = "Order no.,Order date,Ordered on,Item no.,Quantity,Unit price,Price each\n1,2026-01-05,2026-01-05,A,1,5,5\n\
+                  1,,2026-01-05,B,1,,6\n";
+    place.write("orders.csv", orders);
+    let seen = summary(&place.sheetport(["check", "orders.csv", "-t", "orders", "--json"]).exits(3));
+    assert_eq!(problems(&seen), [(3, "several-columns")], "{seen}");
+    assert_eq!(seen["problems"][0]["field"], "lines.price");
+}
+
+#[test]
+fn a_retry_does_not_send_what_a_second_column_contradicts() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("mine.toml", "extends = \"items\"\n[fields.currency]\nvalue = \"EUR\"\n");
+    let same: String = (1..=150).map(|number| format!("A-{number},Bolt,10,10\n")).collect();
+    place.write("items.csv", format!("SKU,Name,Price,New price\n{same}B-1,Nut,20,22\n"));
+    for template in ["mine.toml", "items"] {
+        let upload = ["upload", "items.csv", "-t", template, "--report", "r.csv", "-q"];
+        served.sheetport(&place, upload).exits(3);
+        served.sheetport(&place, ["retry", "r.csv", "-q"]).exits(3);
+        assert_eq!(served.total(), 150, "{template}");
+    }
+}
+
+#[test]
+fn values_of_rows_and_dates_of_documents_are_no_contradiction() {
+    let place = Place::new();
+    place.write(
+        "t.csv",
+        "Date,Posting date,Stock,Movement,Quantity,Unit cost,Value\n2026-09-30,2026-10-02,L-1,in,10,5,50\n",
+    );
+    let explained = place.sheetport(["explain", "t.csv", "--row", "2", "-t", "transactions"]).exits(0);
+    explained.shows(&["\"price\": 5", "\"transactionDate\": \"2026-10-02\""]);
+    let seen = summary(&place.sheetport(["check", "t.csv", "-t", "transactions", "--json"]).exits(0));
+    assert_eq!(
+        (seen["warnings"].as_array().unwrap().len(), &seen["warnings"][0]["column"]),
+        (1, &json!("A")),
+        "{seen}"
+    );
+    for (header, warnings) in [("Value", 0), ("Wert", 0), ("Cost", 1)] {
+        place.write("t.csv", format!("Stock,Movement,Quantity,Unit cost,{header}\nL-1,in,1,5,5\n"));
+        let seen = summary(&place.sheetport(["check", "t.csv", "-t", "transactions", "--json"]).exits(0));
+        assert_eq!(seen["warnings"].as_array().unwrap().len(), warnings, "{header}: {seen}");
+    }
+}
+
+#[test]
+fn rates_of_tax_are_found_by_their_usual_names() {
+    let place = Place::new();
+    for header in
+        ["MwSt-Satz", "USt-Satz", "Steuersatz", "VAT rate", "VAT %", "Taux TVA", "Taux de TVA", "IVA %", "Tipo IVA"]
+    {
+        place.write("items.csv", format!("SKU,Name,Price,{header}\nA,Bolt,10,19%\n"));
+        let explained = place.sheetport(["explain", "items.csv", "--row", "2", "-t", "items"]).exits(0);
+        explained.shows(&["\"tax\": 19"]);
+    }
+}
+
+#[test]
 fn second_columns_are_found_in_other_spellings() {
     let place = Place::new();
     for (header, values) in
@@ -90,6 +161,9 @@ fn prices_of_several_pieces_are_refused() {
     let expected = [(2, "price-of-several"), (4, "price-of-several"), (5, "price-of-several"), (9, "price-of-several")];
     assert_eq!(problems(&seen), expected, "{seen}");
     assert_eq!(count(&seen, "pending"), 4);
+    let text = "SKU,Name,Price,Price unit (PU)\nA,Bolt,10,C\nB,Nut,10,pcs\nC,Cog,10,M\nD,Pin,10,m\nE,Rod,10,dozen\nF,Pipe,10,m2\n";
+    let seen = check(&place, text, 3);
+    assert_eq!(problems(&seen), [2, 4, 6].map(|row| (row, "price-of-several")), "{seen}");
     // As the message shows.
     place.write(
         "mine.toml",

@@ -13,7 +13,7 @@ use super::relations::{is_of_record, line_totals};
 use super::values::{Guess, fit, guess, guess_group, is_tax_rate};
 use crate::records::RecordKind;
 use crate::template::model::Place;
-use crate::template::words::amounts::{PriceUnit, price_unit};
+use crate::template::words::amounts::{PriceUnit, is_price_unit_column, price_unit};
 use crate::template::words::{Language, ValueKind, vocabulary};
 
 /// Minimum score of an assignment.
@@ -252,27 +252,36 @@ impl<'a> Assignments<'a> {
         }
     }
 
-    /// Downgrades sure assignments to likely if another column contradicts them.
+    /// Downgrades sure assignments to likely if another column contradicts them, and prices to guesses if another column may be the
+    /// price.
     fn doubt_contradictions(&mut self, candidates: &[Candidate<'a>]) {
         let assigned: Vec<usize> = self.list.iter().map(|assignment| assignment.column.index).collect();
         let swapped = self.is_price_below_purchase_price();
-        for assignment in self.list.iter_mut().filter(|assignment| assignment.confidence == Confidence::Sure) {
+        let is_named = |it: &&mut Assignment<'_>| matches!(it.confidence, Confidence::Sure | Confidence::Likely);
+        for assignment in self.list.iter_mut().filter(is_named) {
+            let is_price = assignment.slot.values == ValueKind::Price;
             let own = candidates.iter().find(|candidate| candidate.is_for(assignment)).map_or(1.0, |own| own.score);
+            let least = if is_price { MIN_ALTERNATIVE } else { LIKELY.max(own - RIVAL) };
             let rival = candidates.iter().find(|other| {
                 other.slot.index == assignment.slot.index
                     && !assigned.contains(&other.column.index)
-                    && other.score >= LIKELY.max(own - RIVAL)
+                    && other.score >= least
                     && other.column.profile.values != assignment.column.profile.values
+                    && (!is_price || is_price_of_one(other.column))
             });
-            let is_price = assignment.slot.place == Place::Record && assignment.slot.values == ValueKind::Price;
+            let is_sure = assignment.confidence == Confidence::Sure;
             let doubt = match rival {
-                Some(rival) => format!("but '{}' is possible, too", rival.column.label),
-                None if swapped && is_price => "but the purchase prices are higher".to_owned(),
-                None if assignment.column.profile.not_a_number.is_some() => "but some values are no numbers".to_owned(),
-                None => continue,
+                Some(rival) if is_price || is_sure => format!("but '{}' is possible, too", rival.column.label),
+                _ if !is_sure => continue,
+                _ if swapped && is_price && assignment.slot.place == Place::Record => {
+                    "but the purchase prices are higher".to_owned()
+                }
+                _ if assignment.column.profile.not_a_number.is_some() => "but some values are no numbers".to_owned(),
+                _ => continue,
             };
+            let is_guess = is_price && rival.is_some();
             assignment.reason = format!("{}; {doubt}", assignment.reason);
-            assignment.confidence = Confidence::Likely;
+            assignment.confidence = if is_guess { Confidence::Guess } else { Confidence::Likely };
         }
     }
 
@@ -442,6 +451,11 @@ impl<'a> Candidate<'a> {
         };
         (reason, confidence)
     }
+}
+
+/// Whether a column may have prices of one piece, unlike prices of a kilogram, and numbers of pieces of a price.
+fn is_price_of_one(column: &Column) -> bool {
+    column.profile.is_numeric() && price_unit(&column.label).is_none() && !is_price_unit_column(&column.label)
 }
 
 /// Whether a field can be guessed from values alone: not a second price or quantity, and of lines only required fields.

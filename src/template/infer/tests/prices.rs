@@ -69,6 +69,40 @@ fn prices_of_two_years_contradict_each_other() {
 }
 
 #[test]
+fn a_second_price_makes_the_price_a_guess() {
+    for header in [
+        "Price|New price",
+        "Price|List price",
+        "Price|Special price",
+        "VK|Listenpreis",
+        "Preis|Neuer Preis",
+        "Prix|Nouveau prix",
+        "Precio|Nuevo precio",
+        "Prezzo|Nuovo prezzo",
+        "Prijs|Nieuwe prijs",
+        "Preço|Novo preço",
+        "Cena|Nowa cena",
+        "Cena|Nová cena",
+        "Pris|Nytt pris",
+        "Fiyat|Yeni fiyat",
+        "Цена|Новая цена",
+        "価格|新価格",
+        "价格|新价格",
+        "가격|신규가격",
+    ] {
+        let found = proposed(&format!("SKU|Name|{header}\nA1|Hex bolt|12.50|13.00\nA2|Wing nut|3.00|3.10"));
+        assert_eq!(field(&found, "price").confidence, Confidence::Guess, "{header}");
+        assert!(found.toml.contains("\nguess = true"), "{header}: {}", found.toml);
+    }
+    for header in ["Price|Price per kg", "Price|Purchase price", "Price|Compare at price", "Price|Price unit"] {
+        let found = proposed(&format!("SKU|Name|{header}\nA1|Hex bolt|12.50|1\nA2|Wing nut|3.00|1"));
+        assert_eq!(field(&found, "price").confidence, Confidence::Sure, "{header}");
+    }
+    let found = proposed("SKU|Name|Price|New price\nA1|Hex bolt|12.50|12.50\nA2|Wing nut|3.00|3.00");
+    assert_eq!(field(&found, "price").confidence, Confidence::Sure, "the same prices");
+}
+
+#[test]
 fn a_column_of_price_units_divides_the_price() {
     let found = proposed("Artikelnr|Bezeichnung|VK|PE\nA1|Bolzen|12,50|100\nA2|Mutter|3,00|1");
     assert_eq!(field(&found, "price").confidence, Confidence::Guess);

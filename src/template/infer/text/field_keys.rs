@@ -12,7 +12,7 @@ use crate::template::model::{ColumnName, Constant, Place};
 use crate::template::value::boolean;
 use crate::template::value::date::{AmbiguousDates, Detected, Detector, MixedDates};
 use crate::template::value::locale::order_of;
-use crate::template::words::amounts::{PriceUnit, is_price_unit_column, price_unit};
+use crate::template::words::amounts::{PriceUnit, is_price_unit_column, is_several, price_unit};
 use crate::template::words::movements::Movement;
 use crate::template::words::{Language, ValueKind, vocabulary};
 
@@ -175,11 +175,8 @@ impl Evidence<'_> {
         let is_unit = |other: &&Column| {
             is_price_unit_column(&other.label) && !self.assignments.has_column(other.index) && other.profile.filled > 0
         };
-        let is_one = |unit: &Column| {
-            let mut amounts = unit.profile.amounts.iter().flatten();
-            unit.profile.numbers == unit.profile.filled && amounts.all(|amount| *amount == 1.0)
-        };
-        let unit = self.sample.columns.iter().find(is_unit).filter(|unit| !is_one(unit));
+        let has_several = |unit: &&Column| unit.profile.values.iter().any(|(value, _)| is_several(value));
+        let unit = self.sample.columns.iter().find(is_unit).filter(has_several);
         match price_unit(label) {
             // "Price/100" says the same as the column of price units.
             Some(PriceUnit::Scale { words, .. })

@@ -3,9 +3,13 @@
 mod documentation;
 mod typed;
 
+use std::sync::LazyLock;
+
 use jiff::civil;
+use jiff::tz::TimeZone;
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
+use super::super::value::date::zone;
 use super::super::value::typed::Value;
 use super::super::value::{locale, number};
 use super::functions::{FUNCTIONS, Form};
@@ -61,6 +65,11 @@ impl Context for TestRow<'_> {
 
     fn today(&self) -> Option<civil::Date> {
         Some(civil::date(2026, 2, 1))
+    }
+
+    fn time_zone(&self) -> Option<&TimeZone> {
+        static BERLIN: LazyLock<TimeZone> = LazyLock::new(|| zone("Europe/Berlin").expect("a time zone"));
+        Some(&BERLIN)
     }
 
     fn row_number(&self) -> Option<u64> {

@@ -124,6 +124,22 @@ fn values_of_one_type_are_compared() {
 }
 
 #[test]
+fn times_with_an_offset_are_compared_in_the_time_zone_of_the_template() {
+    for (source, expected) in [
+        ("{{ \"2025-12-31T23:30:00Z\" >= \"2026-01-01\" }}", "TRUE"),
+        ("{{ \"2025-12-31T22:30:00Z\" < \"2026-01-01\" }}", "TRUE"),
+        ("{{ \"2026-01-01\" <= \"2025-12-31T23:30:00Z\" }}", "TRUE"),
+        ("{{ \"2025-12-31T23:00:00Z\" == \"2026-01-01\" }}", "TRUE"),
+        ("{{ \"2026-07-01T08:00:00Z\" == \"2026-07-01T10:00\" }}", "TRUE"),
+        ("{{ \"2026-01-30T23:30:00Z\" >= Due }}", "TRUE"),
+        ("{{ \"2026-01-31T08:30:00Z\" == At }}", "TRUE"),
+        ("{{ \"2026-01-01T00:30:00+01:00\" == \"2025-12-31T23:30:00Z\" }}", "TRUE"),
+    ] {
+        check(source, expected);
+    }
+}
+
+#[test]
 fn dates_are_calculated() {
     for (source, expected) in [
         ("{{ Due | add_days(30) }}", "2026-03-02"),

@@ -2,6 +2,8 @@
 
 use std::cell::{Cell, OnceCell};
 
+use jiff::tz::TimeZone;
+
 use crate::decimal;
 use crate::records::JsonType;
 use crate::sheet::Row;
@@ -10,7 +12,7 @@ use crate::template::map::json::unquoted;
 use crate::template::map::mapper::{Mapper, SkipCause};
 use crate::template::map::parts::Parts;
 use crate::template::map::row_context::RowContext;
-use crate::template::model::{Condition, Constant, RecordRule, RowTest};
+use crate::template::model::{Condition, Constant, FieldRule, RecordRule, RowTest};
 use crate::template::problem::{Cause, Problem, excerpt};
 use crate::template::value::budget::Budget;
 use crate::template::value::date::{ParsedDate, iso};
@@ -64,7 +66,7 @@ impl Mapper<'_> {
             Box::new(self.problem_at(row.number, column, name, value, cause))
         };
         let values = values.collect::<Result<Vec<_>, _>>().map_err(problem)?;
-        let context = self.context(values, row.number, budget);
+        let context = RowContext { time_zone: self.time_zone(columns), ..self.context(values, row.number, budget) };
         match evaluate(condition, &context) {
             Ok(holds) => Ok(holds.unwrap_or(false)),
             Err((at_fault, cause)) => Err(problem((at_fault.and_then(|index| columns.get(index).copied()), cause))),
@@ -78,16 +80,19 @@ impl Mapper<'_> {
         budget: &'v Budget,
     ) -> RowContext<'v> {
         let (parameters, facts) = (&self.template().parameters, &self.layout().facts);
-        RowContext {
-            values,
-            shown: Vec::new(),
-            row,
-            parameters,
-            facts,
-            budget,
-            ambiguous: OnceCell::new(),
-            not_a_number: Cell::new(None),
-        }
+        let (shown, time_zone) = (Vec::new(), None);
+        let (ambiguous, not_a_number) = (OnceCell::new(), Cell::new(None));
+        RowContext { values, shown, row, parameters, facts, time_zone, budget, ambiguous, not_a_number }
+    }
+
+    /// Returns the time zone of the first field for dates from one of these columns, or else of the template.
+    fn time_zone(&self, columns: &[usize]) -> Option<&TimeZone> {
+        let rules = || self.template().rules().zip(&self.layout().columns);
+        let is_date = |(rule, of_rule): &(&FieldRule, &Columns)| {
+            rule.field.json == JsonType::DateTime && columns.iter().any(|column| of_rule.contains(*column))
+        };
+        let own = rules().filter(is_date).find_map(|(rule, _)| rule.date.time_zone.as_ref());
+        own.or_else(|| self.template().sheet.time_zone.as_ref())
     }
 
     /// Checks the rules for the fields of a complete record without problems.
@@ -151,7 +156,10 @@ impl Mapper<'_> {
     ) -> Option<Problem> {
         let shown: Vec<String> = values.iter().map(|value| excerpt(&value.text())).collect();
         let values = values.into_iter().map(|value| (value, Notation::Canonical)).collect();
-        let context = self.context(values, row, budget);
+        let zones = rule.fields.iter().filter_map(|index| self.template().rule(*index));
+        let time_zone =
+            zones.filter(|rule| rule.field.json == JsonType::DateTime).find_map(|rule| rule.date.time_zone.as_ref());
+        let context = RowContext { time_zone, ..self.context(values, row, budget) };
         let (at_fault, cause) = match evaluate(&rule.condition, &context) {
             Ok(None | Some(true)) => return None,
             Ok(Some(false)) => {

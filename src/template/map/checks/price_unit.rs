@@ -1,12 +1,11 @@
 //! Prices of several pieces, with the number of pieces in another column.
 
-use crate::decimal::Decimal;
 use crate::sheet::Row;
 use crate::template::bind::Columns;
 use crate::template::map::mapper::Mapper;
 use crate::template::model::{FieldRule, Source};
 use crate::template::problem::{Cause, Problem, excerpt};
-use crate::template::value::number::{self, NumberError};
+use crate::template::words::amounts::is_several;
 
 impl Mapper<'_> {
     /// Returns the problem of a price that is the price of several pieces. A template that calculates with the price is trusted.
@@ -32,14 +31,4 @@ impl Mapper<'_> {
         let cause = Cause::PriceOfSeveral { pieces: excerpt(pieces.trim()), header: name(unit), price: name(*column) };
         Some(self.problem(rule, columns, row, cause))
     }
-}
-
-/// Whether a text has a number of pieces other than one: `100`, `1.000`, `je 100 Stk`.
-fn is_several(text: &str) -> bool {
-    let numbers =
-        text.split(|c: char| !(c.is_numeric() || matches!(c, '.' | ','))).map(|word| word.trim_matches(['.', ',']));
-    numbers.filter(|number| !number.is_empty()).any(|number| match number::parse(number, None, None) {
-        Ok(number) => number != Decimal::ONE && !number.is_zero(),
-        Err(error) => matches!(error, NumberError::Ambiguous(_)),
-    })
 }

@@ -158,7 +158,8 @@ pub(in crate::upload::plan) fn unused_columns(template: &Template, part: &Part) 
 
 /// Returns a warning for each unused column with a usual name for a field that is read from another column.
 pub(in crate::upload::plan) fn rival_columns(template: &Template, part: &Part) -> impl Iterator<Item = Problem> {
-    part.layout.rivals.iter().filter_map(|rival| {
+    let rivals = part.layout.rivals.iter().filter(|_| !part.layout.is_report);
+    rivals.filter_map(|rival| {
         let field = template.rule(rival.rule)?.field.name;
         let used = excerpt(part.layout.header.names[rival.used].trim());
         let message = format!("is not sent: {field} is taken from the column '{used}'");
