@@ -79,7 +79,7 @@ fn rows_with_another_value_in_a_second_column_are_refused_below_the_first_rows()
     place.write("orders.csv", orders);
     let seen = summary(&place.sheetport(["check", "orders.csv", "-t", "orders", "--json"]).exits(3));
     assert_eq!(problems(&seen), [(3, "several-columns")], "{seen}");
-    assert_eq!(seen["problems"][0]["field"], "lines.price");
+    assert_eq!(seen["problems"][0]["field"], "price");
 }
 
 #[test]
@@ -89,10 +89,10 @@ fn a_retry_does_not_send_what_a_second_column_contradicts() {
     place.write("mine.toml", "extends = \"items\"\n[fields.currency]\nvalue = \"EUR\"\n");
     let same: String = (1..=150).map(|number| format!("A-{number},Bolt,10,10\n")).collect();
     place.write("items.csv", format!("SKU,Name,Price,New price\n{same}B-1,Nut,20,22\n"));
-    for template in ["mine.toml", "items"] {
-        let upload = ["upload", "items.csv", "-t", template, "--report", "r.csv", "-q"];
+    for (template, report) in [("mine.toml", "mine.csv"), ("items", "built-in.csv")] {
+        let upload = ["upload", "items.csv", "-t", template, "--report", report, "-q"];
         served.sheetport(&place, upload).exits(3);
-        served.sheetport(&place, ["retry", "r.csv", "-q"]).exits(3);
+        served.sheetport(&place, ["retry", report, "-q"]).exits(3);
         assert_eq!(served.total(), 150, "{template}");
     }
 }
