@@ -2,6 +2,7 @@
 //! named like the fields of the API, as in exports.
 
 mod columns;
+mod kind;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,57 +10,20 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use columns::{Column, ColumnType, Decimals, columns, record};
+use columns::{Column, Decimals, columns, record};
+use kind::{KEYS, TRANSACTIONS};
+pub use kind::{LOAD_KINDS, LoadKind};
 
 use super::super::error::Error;
 use super::ndjson::{NdjsonFile, NdjsonRecord};
 use crate::digest;
-use crate::records::{Field, JsonType, company, contact, inventory, item, listed_name, order, transaction};
-use crate::service::{Config, LoadRecord, Loader, Nulls, Service, Storage, WriteOutcome};
+use crate::records::listed_name;
+use crate::service::{Config, Loader, Nulls, Service, Storage, WriteOutcome};
 use crate::sheet::{self, Book, Row};
 use crate::template::value::number::Mark;
 
 /// Rows stored at a time.
 const BATCH: usize = 1000;
-/// Columns that can identify a record. A file needs at least one of these.
-const KEYS: [&str; 7] = ["id", "external_id", "externalId", "name", "order_id", "inventory_id", "transaction_id"];
-
-/// Transactions refer to inventories, so inventories are loaded first.
-const TRANSACTIONS: &str = "transactions";
-
-/// A kind of loadable records.
-#[derive(Debug)]
-pub struct LoadKind {
-    pub name: &'static str,
-    fields: &'static [Field],
-    /// Further fields.
-    more: &'static [(&'static str, JsonType)],
-    /// Accepts any field, because the contract does not list the fields of these records.
-    is_open: bool,
-    /// Whether records need no key, because the id is derived from the content.
-    derives_ids: bool,
-    pub(super) record: fn(Map<String, Value>) -> LoadRecord,
-}
-
-pub static LOAD_KINDS: [LoadKind; 6] = [
-    LoadKind::new("companies", company::READ_FIELDS, LoadRecord::Company).open(),
-    LoadKind::new("contacts", contact::READ_FIELDS, LoadRecord::Contact).open(),
-    LoadKind::new("inventories", inventory::READ_FIELDS, LoadRecord::Inventory),
-    LoadKind::new("orders", order::READ_FIELDS, LoadRecord::Order),
-    // Columns of items are named as in the list or as in the input.
-    LoadKind {
-        more: &[
-            ("purchase_price", JsonType::Number),
-            ("updated_at", JsonType::String),
-            ("created_at", JsonType::String),
-        ],
-        // An upsert needs the external id.
-        derives_ids: false,
-        ..LoadKind::new("items", item::INPUT_FIELDS, LoadRecord::Item)
-    },
-    LoadKind { derives_ids: false, ..LoadKind::new(TRANSACTIONS, transaction::READ_FIELDS, LoadRecord::Transaction) },
-];
-
 /// A loaded file.
 #[derive(Clone, Debug)]
 pub struct LoadedFile {
@@ -344,40 +308,6 @@ impl Seen {
 /// Returns whether the record has a key.
 fn has_key(fields: &Map<String, Value>) -> bool {
     KEYS.iter().any(|key| *key != "name" && fields.get(*key).is_some_and(|value| !value.is_null()))
-}
-
-impl LoadKind {
-    const fn new(
-        name: &'static str,
-        fields: &'static [Field],
-        record: fn(Map<String, Value>) -> LoadRecord,
-    ) -> LoadKind {
-        LoadKind { name, fields, more: &[], is_open: false, derives_ids: true, record }
-    }
-
-    const fn open(self) -> LoadKind {
-        LoadKind { is_open: true, ..self }
-    }
-
-    /// Returns the kind named by a word of the file name.
-    pub(super) fn of_file(path: &Path) -> Option<&'static LoadKind> {
-        let stem = path.file_stem()?.to_string_lossy().to_lowercase();
-        let words = stem.split(|letter: char| !letter.is_alphanumeric());
-        LOAD_KINDS.iter().find(|kind| words.clone().any(|word| word == kind.name))
-    }
-
-    /// Returns the sheet with the name of the kind.
-    fn sheet_in(&self, book: &Book) -> Option<usize> {
-        book.sheets().iter().position(|name| name.trim().eq_ignore_ascii_case(self.name))
-    }
-
-    /// Returns the type of a column, or `None` if these records have no such field.
-    fn column(&self, name: &str) -> Option<ColumnType> {
-        let known = self.fields.iter().map(|field| (field.name, field.json)).chain(self.more.iter().copied());
-        let ids = [("id", JsonType::String), ("external_id", JsonType::String)];
-        let known = known.chain(ids).find(|(field, _)| *field == name).map(|(_, json)| ColumnType::Field(json));
-        known.or(self.is_open.then_some(ColumnType::Open))
-    }
 }
 
 fn unknown_kind(path: &Path) -> Error {

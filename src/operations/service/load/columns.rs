@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{KEYS, LoadKind};
+use super::kind::{ColumnType, KEYS, LoadKind};
 use crate::records::JsonType;
 use crate::sheet::{self, Cell, RESERVED_PREFIX, Row};
 use crate::template::value::number::Mark;
@@ -12,14 +12,6 @@ pub(super) struct Column {
     index: usize,
     pub(super) name: String,
     of: ColumnType,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum ColumnType {
-    /// A field with a type.
-    Field(JsonType),
-    /// A further field, with the type of each cell.
-    Open,
 }
 
 /// Returns the columns with a matching field. Fails with the reason if the header can't be used.
@@ -163,7 +155,7 @@ fn with_decimals(mut digits: String, decimals: usize) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::super::LOAD_KINDS;
+    use super::super::kind::LOAD_KINDS;
     use super::*;
 
     fn row(cells: &[Cell<'_>]) -> Row {

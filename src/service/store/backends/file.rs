@@ -29,6 +29,9 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (10, "lists", include_str!("../migrations/0010_lists.sql")),
 ];
 
+/// Bytes of a page of a new database. A list of a hundred records needs half the reads of SQLite's usual 4,096 bytes.
+const PAGE_BYTES: u32 = 8_192;
+
 /// The number of writers. SQLite supports a single writer.
 const WRITERS: usize = 1;
 
@@ -44,6 +47,7 @@ impl Store {
         let for_writing = options
             .clone()
             .create_if_missing(true)
+            .page_size(PAGE_BYTES)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
             .pragma("cache_size", "-65536");

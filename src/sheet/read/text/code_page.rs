@@ -3,8 +3,6 @@
 use encoding_rs::{Encoding, MACINTOSH};
 use yore::code_pages::{CP437, CP850, CP852};
 
-use super::text_encoding::TextEncoding;
-
 /// Minimum number of letters within words as evidence.
 const MIN_LETTERS: usize = 3;
 /// Signs that occur within words in other encodings as well: apostrophes, dashes, and marks after names.
@@ -28,14 +26,6 @@ impl CodePage {
             CodePage::Ibm850 => "IBM850",
             CodePage::Ibm852 => "IBM852",
             CodePage::MacRoman => MACINTOSH.name(),
-        }
-    }
-
-    /// Returns the page as an encoding.
-    pub(super) fn encoding(self) -> TextEncoding {
-        match self {
-            CodePage::MacRoman => TextEncoding::web(MACINTOSH),
-            page => TextEncoding::page(page),
         }
     }
 

@@ -86,7 +86,7 @@ pub(in crate::sheet::read) fn detect(sample: &[u8], whole: bool) -> (DetectedEnc
                 false => detector.guess(None, Utf8Detection::Deny),
             };
             let (encoding, doubt) = match code_page::evidence(sample, guess) {
-                Evidence::Page(page) => (page.encoding(), Some(EncodingDoubt::CodePage)),
+                Evidence::Page(page) => (TextEncoding::of_page(page), Some(EncodingDoubt::CodePage)),
                 Evidence::None if has_only_symbols => (TextEncoding::web(guess), None),
                 evidence => by_letters(sample, guess, evidence == Evidence::Unclear),
             };

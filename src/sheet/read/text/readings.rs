@@ -114,7 +114,7 @@ impl Table {
     /// Returns the encodings of the known languages.
     fn candidates() -> impl Iterator<Item = Table> {
         let of_page = |page: CodePage| Table {
-            encoding: page.encoding(),
+            encoding: TextEncoding::of_page(page),
             chars: (0..=u8::MAX).map(|byte| page.decode(byte)).collect(),
         };
         USUAL.into_iter().map(Table::of).chain(CodePage::ALL.into_iter().map(of_page))

@@ -43,6 +43,14 @@ impl TextEncoding {
         TextEncoding(Kind::Page(page))
     }
 
+    /// Returns the encoding of a code page. Mac Roman is in the web standard.
+    pub(super) fn of_page(page: CodePage) -> TextEncoding {
+        match page {
+            CodePage::MacRoman => TextEncoding::web(MACINTOSH),
+            page => TextEncoding::page(page),
+        }
+    }
+
     /// Returns the encoding with this label, from the WHATWG Encoding Standard, or `cp437`, `cp850`, `cp852` or `utf-32`.
     pub(in crate::sheet::read) fn for_label(label: &str) -> Option<TextEncoding> {
         let label = label.trim();

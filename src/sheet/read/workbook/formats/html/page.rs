@@ -332,6 +332,7 @@ mod tests {
         assert_eq!((0..20).filter(|column| found.hides_column(*column)).collect::<Vec<_>>(), [2, 3]);
         let merged: Vec<String> = found.merged().iter().map(MergedCells::to_string).collect();
         assert_eq!(merged, ["B2:B5", "C2:D3", "E3:E65536"]);
-        assert_eq!(tables.appearance_of(1), Some(&Default::default()));
+        let across = tables.appearance_of(1).expect("a table").merged_across().iter();
+        assert_eq!(across.map(MergedCells::to_string).collect::<Vec<_>>(), ["A1:B1"]);
     }
 }

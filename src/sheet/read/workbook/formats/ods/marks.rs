@@ -317,7 +317,8 @@ mod tests {
         assert_eq!((hidden.as_slice(), found[0].hidden_rows()), (&[2, 3][..], &[(4, 4)][..]));
         let merged: Vec<String> = found[0].merged().iter().map(MergedCells::to_string).collect();
         assert_eq!(merged, ["C4:D6", "E4:E5"]);
-        assert_eq!(found[1..], [Appearance::default()]);
+        let across: Vec<String> = found[1].merged_across().iter().map(MergedCells::to_string).collect();
+        assert_eq!((found.len(), across), (2, vec!["A1:B1".to_owned()]));
     }
 
     #[test]
