@@ -229,6 +229,7 @@ fn named(byte: u8) -> String {
     match byte {
         b'\t' => "tab".to_owned(),
         b' ' => say!("space"),
+        byte if byte.is_ascii_graphic() => char::from(byte).to_string(),
         byte => char::from(byte).escape_default().to_string(),
     }
 }
