@@ -288,7 +288,7 @@ pub(super) fn print(exported: &Exported) {
     let counts = [
         (manifest.older, "unchanged since", manifest.since.as_deref()),
         (manifest.left_out, "left out by the template", None),
-        (manifest.defused, "texts with an apostrophe that keeps them from being run as formulas", None),
+        (manifest.defused, "kept from running as a formula by an apostrophe", None),
         (manifest.not_found, "not found, listed in", exported.not_found.as_deref().and_then(Path::to_str)),
     ];
     for (count, what, more) in counts.into_iter().filter(|(count, ..)| *count > 0) {
