@@ -91,7 +91,7 @@ fn references_missing_in_the_exports_are_refused() {
     let place = Place::new();
     std::fs::create_dir(place.path("exports")).unwrap();
     place.write("exports/companies.csv", "id,external_id\nc1,42\nc2,43\n");
-    place.write("exports/acme-items-2026.csv", "externalId,price\nA,\"1,5\"\n");
+    place.write("exports/acme-items-2026.csv", "externalId,price\nA,dear\n");
     place.write("orders.csv", ORDERS);
     let args =
         ["upload", "orders.csv", "-t", "orders", "--rehearse", "--from", "exports", "--report", "r.csv", "--json"];
