@@ -100,7 +100,7 @@ async fn a_killed_upload_of_transactions_makes_no_double_on_any_machine() {
     assert_eq!(count(&retried, "total"), failed, "{retried}");
 }
 
-/// A process that is held up past its lease sends nothing more when it goes on.
+/// A process that is held up past its lease begins no request when it goes on. Those that it had begun are unknown to the others.
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_held_up_past_its_lease_leaves_the_run_to_others() {
@@ -116,7 +116,8 @@ async fn a_process_held_up_past_its_lease_leaves_the_run_to_others() {
     held_up.signal("CONT");
     let refused = tokio::task::spawn_blocking(move || held_up.wait()).await.unwrap().exits(6);
     refused.says(&["lost its lock on the upload"]);
-    assert_eq!(desk.service.log().len(), after, "nothing was sent by the process that was held up");
+    let begun = desk.service.log().len() - after;
+    assert!(begun <= 2.min(count(&ended, "unknown") as usize), "{begun} requests of the process that was held up: {ended}");
     assert_eq!(count(&ended, "sent") + count(&ended, "unknown"), 200, "{ended}");
     assert!(desk.service.bodies().values().all(|times| *times == 1));
     let counted = desk.run("one", &["runs", "--json"], 0).await.json();
