@@ -117,7 +117,10 @@ async fn a_process_held_up_past_its_lease_leaves_the_run_to_others() {
     let refused = tokio::task::spawn_blocking(move || held_up.wait()).await.unwrap().exits(6);
     refused.says(&["lost its lock on the upload"]);
     let begun = desk.service.log().len() - after;
-    assert!(begun <= 2.min(count(&ended, "unknown") as usize), "{begun} requests of the process that was held up: {ended}");
+    assert!(
+        begun <= 2.min(count(&ended, "unknown") as usize),
+        "{begun} requests of the process that was held up: {ended}"
+    );
     assert_eq!(count(&ended, "sent") + count(&ended, "unknown"), 200, "{ended}");
     assert!(desk.service.bodies().values().all(|times| *times == 1));
     let counted = desk.run("one", &["runs", "--json"], 0).await.json();
