@@ -6,6 +6,7 @@ mod kind;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -94,7 +95,11 @@ pub async fn load(
 
 /// An opened file.
 pub(super) enum LoadFile {
-    Table { path: PathBuf, book: Box<Book> },
+    /// The kinds of a workbook share it.
+    Table {
+        path: PathBuf,
+        book: Arc<Book>,
+    },
     Ndjson(NdjsonFile),
 }
 
@@ -104,9 +109,9 @@ impl LoadFile {
         if let Some(kind) = LoadKind::of_file(path) {
             return Ok(vec![(kind, LoadFile::open(path)?)]);
         }
-        let LoadFile::Table { book, .. } = LoadFile::open(path)? else { return Ok(Vec::new()) };
+        let LoadFile::Table { path, book } = LoadFile::open(path)? else { return Ok(Vec::new()) };
         let named = LOAD_KINDS.iter().filter(|kind| kind.sheet_in(&book).is_some());
-        named.map(|kind| Ok((kind, LoadFile::open(path)?))).collect()
+        Ok(named.map(|kind| (kind, LoadFile::Table { path: path.clone(), book: Arc::clone(&book) })).collect())
     }
 
     pub(super) fn open(path: &Path) -> Result<LoadFile, Error> {
@@ -114,7 +119,7 @@ impl LoadFile {
             Some(file) => LoadFile::Ndjson(file),
             None => LoadFile::Table {
                 path: path.to_owned(),
-                book: Box::new(sheet::open(path, &sheet::Options::default())?),
+                book: Arc::new(sheet::open(path, &sheet::Options::default())?),
             },
         })
     }

@@ -67,7 +67,7 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decimal, D::Erro
 }
 
 /// Reads words in the form used for comparing headers. Braces hold alternatives.
-fn normalized<'de, D: Deserializer<'de>>(deserializer: D) -> Result<HashSet<String>, D::Error> {
+pub(super) fn normalized<'de, D: Deserializer<'de>>(deserializer: D) -> Result<HashSet<String>, D::Error> {
     let words = Vec::<String>::deserialize(deserializer)?;
     Ok(words.iter().flat_map(|word| alternatives::expand(word)).map(|word| normalize::words(&word).concat()).collect())
 }

@@ -195,7 +195,7 @@ pub(super) enum ValueKind {
 }
 
 impl ValueKind {
-    fn is_number(self) -> bool {
+    pub(super) fn is_number(self) -> bool {
         matches!(self, ValueKind::Price | ValueKind::TaxRate | ValueKind::TaxAmount | ValueKind::Quantity)
     }
 }

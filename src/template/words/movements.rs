@@ -5,25 +5,20 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use super::amounts::normalized;
 use super::normalize;
 
-/// `movements.toml`.
+/// `movements.toml`, with each word as a single normalized word.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Words {
-    #[serde(rename = "in")]
-    received: Vec<String>,
-    #[serde(rename = "out")]
-    issued: Vec<String>,
-    adjust: Vec<String>,
-    quantity: Vec<String>,
-}
-
-/// Each word as a single normalized word.
-struct Known {
+    #[serde(rename = "in", deserialize_with = "normalized")]
     received: HashSet<String>,
+    #[serde(rename = "out", deserialize_with = "normalized")]
     issued: HashSet<String>,
+    #[serde(deserialize_with = "normalized")]
     adjust: HashSet<String>,
+    #[serde(deserialize_with = "normalized")]
     quantity: HashSet<String>,
 }
 
@@ -35,16 +30,8 @@ pub(in crate::template) enum Movement {
     Adjust,
 }
 
-static KNOWN: LazyLock<Known> = LazyLock::new(|| {
-    let words: Words =
-        toml::from_str(include_str!("movements.toml")).expect("the file is compiled in, and tests parse it");
-    let joined = |words: &[String]| words.iter().map(|word| normalize::words(word).concat()).collect();
-    Known {
-        received: joined(&words.received),
-        issued: joined(&words.issued),
-        adjust: joined(&words.adjust),
-        quantity: joined(&words.quantity),
-    }
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
+    toml::from_str(include_str!("movements.toml")).expect("the file is compiled in, and tests parse it")
 });
 
 impl Movement {
@@ -65,17 +52,17 @@ impl Movement {
     /// Returns the meaning of the quantities below a header: `In`, `Qty out`, `Zugangsmenge`.
     pub(in crate::template) fn of_header(header: &str) -> Option<Movement> {
         let mut words = normalize::header(header).words;
-        words.retain(|word| !KNOWN.quantity.contains(word));
+        words.retain(|word| !WORDS.quantity.contains(word));
         Movement::of_word(&words.concat())
     }
 
     fn of_word(joined: &str) -> Option<Movement> {
-        if KNOWN.received.contains(joined) {
+        if WORDS.received.contains(joined) {
             Some(Movement::In)
-        } else if KNOWN.issued.contains(joined) {
+        } else if WORDS.issued.contains(joined) {
             Some(Movement::Out)
         } else {
-            KNOWN.adjust.contains(joined).then_some(Movement::Adjust)
+            WORDS.adjust.contains(joined).then_some(Movement::Adjust)
         }
     }
 }
@@ -107,7 +94,7 @@ mod tests {
 
     #[test]
     fn no_word_has_two_meanings() {
-        let known = &*KNOWN;
+        let known = &*WORDS;
         assert!(known.received.is_disjoint(&known.issued));
         assert!(known.received.union(&known.issued).all(|word| !known.adjust.contains(word)));
         assert!(!known.received.contains("") && !known.issued.contains("") && !known.adjust.contains(""));

@@ -132,7 +132,8 @@ fn letters(sample: &[u8]) -> impl Iterator<Item = u8> {
     sample.iter().copied().filter(|byte| !byte.is_ascii())
 }
 
-/// Returns the doubt about a guess from few letters in an unknown language. German letters, for example, are the same in all related encodings.
+/// Returns the doubt about a guess from few letters in an unknown language. German letters, for example, are the same in all
+/// related encodings.
 fn doubt_of_letters(sample: &[u8], guess: &'static Encoding) -> Option<EncodingDoubt> {
     let is_certain = |enough| letters(sample).nth(enough - 1).is_some();
     let decoded = |encoding: &'static Encoding| {

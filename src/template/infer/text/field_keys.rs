@@ -371,24 +371,27 @@ impl Draft {
         let values = || column.profile.values.iter().map(|(value, _)| value.as_str());
         let known: Vec<(&str, Movement)> =
             values().filter_map(|value| Some((value, Movement::of(value)?))).take(MAX_LISTED).collect();
-        let Some(unknown) = values().find(|value| Movement::of(value).is_none()) else {
-            self.comment("The words of the service. Rows with other words are reported as problems.");
-            self.key(format!("map = {}", map(known.iter().map(|(value, movement)| (*value, quoted(movement.word()))))));
-            return true;
-        };
+        let unknown = values().find(|value| Movement::of(value).is_none());
         let label = &column.label;
-        if known.is_empty() {
-            self.warn(format!(
-                "'{label}' has types such as '{unknown}', which are sent as they are: check that the service knows them"
-            ));
-            self.guess();
-            return false;
+        match unknown {
+            Some(unknown) if known.is_empty() => {
+                self.warn(format!(
+                    "'{label}' has types such as '{unknown}', which are sent as they are: check that the service knows them"
+                ));
+                self.guess();
+                return false;
+            }
+            Some(unknown) => {
+                self.comment(format!(
+                    "The words of the service. Rows with other words, such as {unknown}, are reported as problems: add them."
+                ));
+                self.warn(format!(
+                    "'{label}' has types such as '{unknown}', which are reported as problems: add them to map"
+                ));
+            }
+            None => self.comment("The words of the service. Rows with other words are reported as problems."),
         }
-        self.comment(format!(
-            "The words of the service. Rows with other words, such as {unknown}, are reported as problems: add them."
-        ));
         self.key(format!("map = {}", map(known.iter().map(|(value, movement)| (*value, quoted(movement.word()))))));
-        self.warn(format!("'{label}' has types such as '{unknown}', which are reported as problems: add them to map"));
         true
     }
 
@@ -416,9 +419,7 @@ impl Draft {
     /// Warns about non-numeric values in a column of numbers.
     fn bad_numbers(&mut self, values: ValueKind, column: &Column) {
         let ColumnProfile { filled, numbers, not_a_number, .. } = &column.profile;
-        let is_number =
-            matches!(values, ValueKind::Price | ValueKind::TaxRate | ValueKind::TaxAmount | ValueKind::Quantity);
-        let Some(example) = not_a_number.as_ref().filter(|_| is_number) else { return };
+        let Some(example) = not_a_number.as_ref().filter(|_| values.is_number()) else { return };
         let count = filled - numbers;
         self.comment(format!(
             "{count} of {filled} values are no numbers, such as {example}. They are reported as problems."
