@@ -113,7 +113,7 @@ fn defused_texts_are_counted() {
         let manifest: Value = serde_json::from_slice(&manifest).unwrap();
         assert_eq!(count(&manifest, "defused"), defused, "{file}");
         let ended = export().exits(0);
-        assert_eq!(ended.stdout.contains(" with an apostrophe"), defused > 0, "{}", ended.stdout);
+        assert_eq!(ended.stdout.contains(" by an apostrophe"), defused > 0, "{}", ended.stdout);
     }
     let text = std::fs::read_to_string(place.path("items.csv")).unwrap();
     for kept in ["+49 151 23 45-67", ",-5,", "'tis", "'=1+1", "q;'=1+1", "''=5"] {
