@@ -99,7 +99,7 @@ fn split<'t>(bare: &'t Bare<'_>, notation: Notation<'_>) -> Result<(&'t str, &'t
                     Err(NumberError::Separators { decimal: locale.decimal })
                 }
                 None => {
-                    style.check_bare_thousands(Shape::Clear { whole, fraction, decimal })?;
+                    style.check_irregular_thousands(Shape::Clear { whole, fraction, decimal })?;
                     Ok((whole, fraction))
                 }
                 Some(_) => Ok((whole, fraction)),

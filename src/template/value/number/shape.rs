@@ -105,11 +105,14 @@ impl<'t> Shape<'t> {
 }
 
 impl<'t> Shape<'t> {
-    /// Returns both readings of a number such as `.500`, which could be a fraction, or a group without the digits before it.
-    pub(super) fn bare_thousands(self) -> Option<TwoReadings<'t>> {
+    /// Returns both readings of a number such as `.500` or `1000,000`, which have three decimals, or are groups that lack a digit or
+    /// a separator.
+    pub(super) fn irregular_thousands(self) -> Option<TwoReadings<'t>> {
         match self {
-            Shape::Clear { whole: "", fraction, decimal: Some(mark) } if fraction.len() == 3 => {
-                Some(TwoReadings { whole: "", fraction, mark })
+            Shape::Clear { whole, fraction, decimal: Some(mark) }
+                if fraction.len() == 3 && (whole.is_empty() || whole.len() > 3 && all_digits(whole)) =>
+            {
+                Some(TwoReadings { whole, fraction, mark })
             }
             _ => None,
         }

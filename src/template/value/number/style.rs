@@ -21,8 +21,9 @@ pub struct ColumnStyle {
     ambiguous: Option<Example>,
     /// Whether cells with two readings have points, and whether some have commas.
     ambiguous_marks: (bool, bool),
-    /// Whether a cell has three digits after a separator and none before it: `.500` is 0.5, unless the column has groups.
-    has_bare_thousands: bool,
+    /// Whether a cell has three digits after a separator, and none or more than three before it: `.500` is 0.5 and `1000,000` is
+    /// 1000, unless other cells have the other decimal separator.
+    has_irregular_thousands: bool,
     /// Whether a cell has a number without any separator.
     has_plain: bool,
     surroundings: Surroundings,
@@ -56,7 +57,7 @@ impl ColumnStyle {
         comma: None,
         ambiguous: None,
         ambiguous_marks: (false, false),
-        has_bare_thousands: false,
+        has_irregular_thousands: false,
         has_plain: false,
         surroundings: Surroundings { sheet: None, usual: None, amounts: None },
     };
@@ -77,7 +78,7 @@ impl ColumnStyle {
         }
         let Some(bare) = strip(text) else { return };
         let shape = bare.shape();
-        self.has_bare_thousands |= shape.and_then(|shape| shape.bare_thousands()).is_some();
+        self.has_irregular_thousands |= shape.and_then(|shape| shape.irregular_thousands()).is_some();
         let seen = match shape {
             Some(Shape::Clear { decimal: Some(Mark::Point), .. }) => &mut self.point,
             Some(Shape::Clear { decimal: Some(Mark::Comma), .. }) => &mut self.comma,
@@ -121,7 +122,7 @@ impl ColumnStyle {
 
     /// Returns whether the column has numbers with two readings.
     pub fn has_ambiguous_numbers(&self) -> bool {
-        self.ambiguous.is_some() || self.has_bare_thousands
+        self.ambiguous.is_some() || self.has_irregular_thousands
     }
 
     /// Returns the only separator of the numbers with two readings.
@@ -174,9 +175,9 @@ impl ColumnStyle {
         }
     }
 
-    /// Fails for a number such as `.500` if the other mark is the decimal separator of other cells.
-    pub(super) fn check_bare_thousands(&self, shape: Shape<'_>) -> Result<(), NumberError> {
-        match shape.bare_thousands() {
+    /// Fails for a number such as `.500` or `1000,000` if the other mark is the decimal separator of other cells.
+    pub(super) fn check_irregular_thousands(&self, shape: Shape<'_>) -> Result<(), NumberError> {
+        match shape.irregular_thousands() {
             Some(number) if self.is_mixed() => Err(NumberError::Ambiguous(Arc::new(self.ambiguity(number, None)))),
             _ => Ok(()),
         }
@@ -270,6 +271,15 @@ mod tests {
         check(None, &[".500", "1.500"], &["0.500", "1.500"]);
         check(None, &[".500", "1.500", "12,75"], &["?", "?", "12.75"]);
         check(None, &["1.500", "12,75"], &["1500", "12.75"]);
+    }
+
+    #[test]
+    fn groups_without_a_separator_are_refused_beside_the_other_separator() {
+        check(None, &["1000,000", "12,75"], &["1000.000", "12.75"]);
+        check(None, &["1000,000", "12.75"], &["?", "12.75"]);
+        check(None, &["1000.000", "12,75"], &["?", "12.75"]);
+        check(None, &["1000,00", "12.75"], &["1000.00", "12.75"]);
+        check(None, &["0,890", "12.75"], &["0.890", "12.75"]);
     }
 
     #[test]
