@@ -50,6 +50,8 @@ fn flipped_bits_in_the_ledger_of_a_killed_run_of_invoices_lead_to_no_other_reque
 fn flip_bits(kind: RecordKind, is_killed: bool, seed: u64, flips: usize) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(flip_bits_in(kind, is_killed, seed, flips));
+    // Like the executable, does not wait for what a damaged ledger may have left in a blocking call.
+    runtime.shutdown_background();
 }
 
 /// Requests by path and body, with their number.
