@@ -30,6 +30,7 @@ pub(in crate::records) static INPUT: Input = Input {
     answer_id: "id",
     references: reference::OF_BILLED,
     needs_one_of: &[],
+    quantities: &[],
 };
 
 /// Response of `POST /v1/invoices/create`.

@@ -41,6 +41,7 @@ pub(in crate::records) static INPUT: Input = Input {
     answer_id: "item_id",
     references: &[],
     needs_one_of: &[],
+    quantities: &[],
 };
 
 /// Response of `POST /v1/public/items`.

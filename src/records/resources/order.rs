@@ -34,6 +34,7 @@ pub(in crate::records) static INPUT: Input = Input {
     answer_id: "order_id",
     references: reference::OF_ORDERS,
     needs_one_of: NEEDS_ONE_OF,
+    quantities: &[],
 };
 
 /// Fields that identify the item of a line.

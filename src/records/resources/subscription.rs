@@ -30,6 +30,7 @@ pub(in crate::records) static INPUT: Input = Input {
     answer_id: "id",
     references: reference::OF_BILLED,
     needs_one_of: &[],
+    quantities: &[],
 };
 
 /// An entry of `items` in the inputs of subscriptions and invoices.

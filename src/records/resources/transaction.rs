@@ -38,6 +38,7 @@ pub(in crate::records) static INPUT: Input = Input {
     answer_id: "transaction_id",
     references: reference::OF_TRANSACTIONS,
     needs_one_of: NEEDS_ONE_OF,
+    quantities: &["transactionAmount", "amount"],
 };
 
 /// Fields that identify the inventory of a new transaction.

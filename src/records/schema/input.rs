@@ -29,6 +29,8 @@ pub struct Input {
     /// Fields of which a line, or a new record without lines, needs at least one. The contract requires none of them, but without
     /// any the line has no subject.
     pub needs_one_of: &'static [&'static str],
+    /// Fields of which a new record needs at least one to have an effect, although the contract requires none of them.
+    pub quantities: &'static [&'static str],
 }
 
 /// A field with the identity of another record.

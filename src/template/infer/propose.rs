@@ -117,16 +117,14 @@ fn previous_rules<'a>(used: &[&'a PreviousTemplate], fields: &[FieldProposal]) -
 /// Warns of movements without a quantity, and of a column with the stock of each item as the quantity of movements, which would
 /// be added to the stock.
 fn warn_about_quantities(assignments: &Assignments<'_>, fields: &mut [FieldProposal], warnings: &mut Vec<String>) {
-    if assignments.slots.kind != RecordKind::InventoryTransaction {
-        return;
-    }
-    if !fields.iter().any(|field| matches!(field.name, "amount" | "transactionAmount")) {
+    let quantities = assignments.slots.kind.input().quantities;
+    if !quantities.is_empty() && !fields.iter().any(|field| quantities.contains(&field.name)) {
         warnings
             .push("no quantity was found: without amount or transactionAmount, a transaction moves nothing".to_owned());
     }
     for field in fields {
         let ProposedSource::Column { label, .. } = &field.source else { continue };
-        let is_quantity = matches!(field.name, "amount" | "transactionAmount");
+        let is_quantity = quantities.contains(&field.name);
         if is_quantity && is_stock_header(label) && !matches!(field.confidence, Confidence::AsIn(_)) {
             warnings.push(format!(
                 "'{label}' may be the stock, and not a movement: goods in would be added to the stock; for a count, send the \

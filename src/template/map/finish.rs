@@ -37,31 +37,38 @@ impl Mapper<'_> {
         self.check_unique_lines(parts, &mut problems);
         parts.problems.append(&mut problems);
         self.check_rules(parts);
-        self.check_reference(parts);
+        self.check_needs(parts);
         self.names(parts)
     }
 
-    /// Warns of a new record without lines if all fields that identify its subject are blank.
-    fn check_reference(&self, parts: &mut Parts) {
-        let input = self.template().record.input();
-        let Some(what) = input.needed_reference().filter(|_| input.lines().is_none()) else { return };
-        let fields = input.needs_one_of;
-        let has_value = |index: usize| {
+    /// Warns of a new record that names no subject, or that moves no quantity.
+    fn check_needs(&self, parts: &mut Parts) {
+        let has_value = |parts: &Parts, index: usize| {
             parts.text(index).is_some()
                 || matches!(parts.value(index), FieldValue::Invalid)
                 || self.replacement_of(index).is_some_and(|constant| *constant != Constant::Null)
         };
-        let mut rules = self.template().fields.iter().enumerate().filter(|(_, rule)| fields.contains(&rule.field.name));
-        let is_update = self.special().id.is_some_and(has_value);
-        if is_update || rules.clone().any(|(index, _)| has_value(index)) {
+        if self.special().id.is_some_and(|index| has_value(parts, index)) {
             return;
         }
-        let cause = Cause::NothingNamed { what, fields };
-        let warning = match rules.next_back() {
-            Some((index, _)) => self.missing(index, parts, cause),
-            None => self.problem_at(parts.first_row(), None, fields[0], String::new(), cause),
-        };
-        parts.warnings.push(warning);
+        let input = self.template().record.input();
+        // The lines of a record name their subjects themselves.
+        let subject = input.needed_reference().filter(|_| input.lines().is_none());
+        let subject = subject.map(|what| (input.needs_one_of, Cause::NothingNamed { what, fields: input.needs_one_of }));
+        let moved = (input.quantities, Cause::NothingMoved { fields: input.quantities });
+        for (fields, cause) in subject.into_iter().chain([moved]) {
+            let Some(first) = fields.first() else { continue };
+            let rules = self.template().fields.iter().enumerate();
+            let mut rules = rules.filter(|(_, rule)| fields.contains(&rule.field.name)).map(|(index, _)| index);
+            if rules.clone().any(|index| has_value(parts, index)) {
+                continue;
+            }
+            let warning = match rules.next_back() {
+                Some(index) => self.missing(index, parts, cause),
+                None => self.problem_at(parts.first_row(), None, first, String::new(), cause),
+            };
+            parts.warnings.push(warning);
+        }
     }
 
     /// Appends the request body of a finished record without problems.

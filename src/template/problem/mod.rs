@@ -127,6 +127,10 @@ pub enum Cause {
         what: &'static str,
         fields: &'static [&'static str],
     },
+    /// All fields with a quantity are blank.
+    NothingMoved {
+        fields: &'static [&'static str],
+    },
     /// A rule of the template does not hold.
     Rule {
         message: String,
@@ -305,7 +309,7 @@ impl Cause {
             Cause::Expression { .. } => "expression",
             Cause::TooMuch(_) => "too-much",
             Cause::Rule { .. } => "rule",
-            Cause::NothingNamed { .. } => "incomplete",
+            Cause::NothingNamed { .. } | Cause::NothingMoved { .. } => "incomplete",
             Cause::NotMapped { .. } | Cause::NotAllowed { .. } | Cause::NotFound { .. } => "unknown-value",
             Cause::TooSmall(_) | Cause::TooLarge(_) => "out-of-range",
             Cause::NotAnAddress => "not-an-address",

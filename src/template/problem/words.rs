@@ -22,6 +22,7 @@ impl Cause {
                 );
             }
             Cause::NothingNamed { what, .. } => return format!("is blank, and no other field names the {what}"),
+            Cause::NothingMoved { .. } => return "is blank, and without a quantity nothing moves".to_owned(),
             Cause::Rule { message, .. } => return format!("is against a rule of the template: {message}"),
             Cause::TooMuch(exceeded) => return exceeded.to_string(),
             Cause::TooSmall(bound) => return format!("is less than {bound}"),
@@ -139,6 +140,7 @@ impl Cause {
             Cause::NothingNamed { fields, .. } => {
                 return format!("fill in {}; without it, the service may refuse the record", fields.join(" or "));
             }
+            Cause::NothingMoved { fields } => return format!("fill in {}", fields.join(" or ")),
             Cause::Expression { source, .. } => {
                 return format!("fix the cells, or the expression in the template: {source}");
             }
