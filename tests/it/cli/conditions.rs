@@ -60,6 +60,23 @@ fn problems_of_conditions_are_at_the_cell_at_fault() {
 }
 
 #[test]
+fn rules_are_checked_beside_problems_of_other_fields() {
+    let place = Place::new();
+    let rules = "[fields.tax]\ncolumn = \"Qty\"\n[[rules]]\nrule = \"price >= 9\"\n[[rules]]\nrule = \"price > purchasePrice\"\n\
+                 [[rules]]\nrule = \"tax > 5\"\n";
+    place.write("items.csv", "SKU;Qty;Price;Cost\nA;many;5,00;6,00\nB;7;5,00;unknown\n");
+    place.write("t.toml", format!("{HEAD}{FIELDS}{rules}"));
+    let checked = place.sheetport(["check", "items.csv", "-t", "t.toml", "--json"]).run().json();
+    let found = checked["problems"].as_array().unwrap().iter();
+    let found: Vec<String> = found.map(|it| format!("{} {}: {}", it["rows"], it["code"], it["message"])).collect();
+    let count = |words: &str| found.iter().filter(|found| found.contains(words)).count();
+    assert_eq!(count("not-a-number"), 2, "{found:#?}");
+    assert_eq!(count("price >= 9"), 1, "of both rows: {found:#?}");
+    assert_eq!(count("price > purchasePrice"), 1, "only of A, because B has no cost: {found:#?}");
+    assert_eq!(count("tax > 5"), 0, "A has no tax: {found:#?}");
+}
+
+#[test]
 fn mistakes_in_conditions_have_a_place_in_the_template() {
     let place = Place::new();
     place.write("items.csv", ROWS);

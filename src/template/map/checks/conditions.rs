@@ -95,14 +95,12 @@ impl Mapper<'_> {
         own.or_else(|| self.template().sheet.time_zone.as_ref())
     }
 
-    /// Checks the rules for the fields of a complete record without problems.
+    /// Checks the rules for the fields of a complete record.
     pub(in crate::template::map) fn check_rules(&self, parts: &mut Parts) {
-        if !parts.problems.is_empty() {
-            return;
-        }
         let mut found = Vec::new();
         let budget = Budget::of_row(parts.len());
-        for rule in self.template().record_rules.iter().filter(|rule| !rule.is_of_lines) {
+        let rules = self.template().record_rules.iter().filter(|rule| !rule.is_of_lines);
+        for rule in rules.filter(|rule| self.can_judge(rule, parts)) {
             let value = |index: usize| match (parts.text(index), self.replacement_of(index)) {
                 (Some(json), _) => self.field_value(index, json),
                 (None, Some(Constant::Text(text))) => Value::Text(text.as_str().into()),
@@ -120,8 +118,9 @@ impl Mapper<'_> {
     /// Checks the rules for the fields of the current line, in JSON without its closing brace. `columns` are the columns of the
     /// line's fields.
     pub(in crate::template::map) fn check_line_rules(&self, parts: &mut Parts, columns: &[Columns], budget: &Budget) {
-        let mut rules = self.template().record_rules.iter().filter(|rule| rule.is_of_lines).peekable();
-        if rules.peek().is_none() || !parts.problems.is_empty() {
+        let rules = self.template().record_rules.iter().filter(|rule| rule.is_of_lines);
+        let rules: Vec<&RecordRule> = rules.filter(|rule| self.can_judge(rule, parts)).collect();
+        if rules.is_empty() {
             return;
         }
         let line = [parts.line(), "}"].concat();
@@ -143,6 +142,16 @@ impl Mapper<'_> {
             found.extend(problem.map(|problem| (rule.severity, problem)));
         }
         parts.add_broken_rules(found);
+    }
+
+    /// Whether a rule can be checked: all problems so far are broken rules, or are about fields outside of this rule.
+    fn can_judge(&self, rule: &RecordRule, parts: &Parts) -> bool {
+        let has_field = |name| rule.fields.iter().any(|index| self.rule(*index).0.field.name == name);
+        parts.problems.iter().all(|problem| match problem.cause {
+            Cause::Rule { .. } => true,
+            Cause::NoRecord(_) | Cause::TooMuch(_) => false,
+            _ => !problem.field.is_empty() && !has_field(problem.field),
+        })
     }
 
     /// Returns a problem if a rule is broken. A rule that can't be evaluated because a field is blank is not broken. `columns`
