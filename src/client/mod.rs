@@ -25,6 +25,8 @@ pub use base_url::{is_local, service_name};
 pub use error::Error;
 pub use key_memory::KeyMemory;
 pub(crate) use next_step::{Failure, NextStep, next_step};
+#[cfg(test)]
+pub(crate) use outcome::Redirect;
 pub use outcome::{Quota, Response, TlsProblem, TransportOutcome};
 pub(crate) use outcome::{RequestContext, WriteResult};
 pub use pace::{Pace, Permits, Rate, Speed, Wanted};

@@ -106,7 +106,11 @@ pub(crate) fn next_step<T>(
             _ => {
                 let wait = response.retry_after.as_deref().and_then(policy::parse_retry_after);
                 let message = service_message::summary(&response.body);
-                let failure = Failure::Status { status: response.status, message, to: response.location };
+                let failure = Failure::Status {
+                    status: response.status,
+                    message,
+                    to: response.redirect.map(|redirect| redirect.to),
+                };
                 (failure, wait.map(|wait| wait.max(SHORTEST_THROTTLE)))
             }
         },
@@ -146,7 +150,7 @@ mod tests {
 
     fn response(status: u16, retry_after: Option<&str>) -> TransportOutcome {
         let retry_after = retry_after.map(str::to_owned);
-        TransportOutcome::Response(Response { status, body: Vec::new(), retry_after, location: None, quota: None })
+        TransportOutcome::Response(Response { status, body: Vec::new(), retry_after, redirect: None, quota: None })
     }
 
     fn after(call: Call, status: u16, retry_after: &str) -> NextStep<()> {
@@ -200,13 +204,12 @@ mod tests {
     fn redirects_and_proxies_stop_the_run() {
         let step = |call, status| next_step::<()>(call, response(status, None), |_| Ok(()));
         for call in [Call::Idempotent, Call::NonIdempotent] {
-            assert_eq!(step(call, 302), NextStep::Stop(Stop::Redirected { status: 302, to: None }));
             assert_eq!(step(call, 407), NextStep::Stop(Stop::ProxyCredentials));
         }
-        let created = step(Call::NonIdempotent, 303);
-        assert!(
-            matches!(created, NextStep::Unknown { stop: Some(Stop::Redirected { status: 303, .. }), .. }),
-            "{created:?}"
-        );
+        assert_eq!(step(Call::Idempotent, 302), NextStep::Stop(Stop::Redirected { status: 302, to: None }));
+        for status in [302, 303, 307] {
+            let created = step(Call::NonIdempotent, status);
+            assert!(matches!(created, NextStep::Unknown { stop: Some(Stop::Redirected { .. }), .. }), "{created:?}");
+        }
     }
 }

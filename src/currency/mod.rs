@@ -165,7 +165,12 @@ pub struct Currency([u8; 3]);
 impl Currency {
     /// Parses a code in any case, between any white space. Returns `None` for other texts.
     pub fn parse(text: &str) -> Option<Currency> {
-        let code = <[u8; 3]>::try_from(text.trim().as_bytes()).ok()?.map(|byte| byte.to_ascii_uppercase());
+        let written = <[u8; 3]>::try_from(text.trim().as_bytes()).ok()?;
+        // GBp are pence, ZAc South African cents and ILa agorot.
+        if let [b'A'..=b'Z', b'A'..=b'Z', b'a'..=b'z'] = written {
+            return None;
+        }
+        let code = written.map(|byte| byte.to_ascii_uppercase());
         Some(Currency(code)).filter(|currency| CURRENCIES.codes.binary_search(currency).is_ok())
     }
 

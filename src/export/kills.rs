@@ -29,7 +29,7 @@ fn append(folder: &Path) -> Result<Exported, Error> {
             status: 200,
             body: body.into_bytes(),
             retry_after: None,
-            location: None,
+            redirect: None,
             quota: None,
         })
     };

@@ -258,7 +258,7 @@ fn response(status: u16, body: String) -> TransportOutcome {
         status,
         body: body.into_bytes(),
         retry_after: None,
-        location: None,
+        redirect: None,
         quota: None,
     })
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
-use crate::client::outcome::{Response, TransportOutcome};
+use crate::client::outcome::{Redirect, Response, TransportOutcome};
 
 /// Replaces a token or a part of a token.
 const MASK: &str = "***";
@@ -36,11 +36,11 @@ pub(in crate::client) fn redacted(
     if !is_success || is_write {
         body = with_plain_texts(body, &secrets, shortest);
     }
-    let location = response.location.map(|location| {
-        let masked = masked(location.into_bytes(), &secrets, PART_IN_ERROR);
-        String::from_utf8_lossy(&masked).into_owned()
+    let redirect = response.redirect.map(|redirect| {
+        let masked = masked(redirect.to.into_bytes(), &secrets, PART_IN_ERROR);
+        Redirect { to: String::from_utf8_lossy(&masked).into_owned(), ..redirect }
     });
-    TransportOutcome::Response(Response { body: masked(body, &secrets, shortest), location, ..response })
+    TransportOutcome::Response(Response { body: masked(body, &secrets, shortest), redirect, ..response })
 }
 
 /// Rewrites JSON without unnecessary escapes if the escapes hide a token.
@@ -106,8 +106,8 @@ mod tests {
     const REFRESH: &str = "r3fr3sh/token+of=theshop";
 
     fn answer(status: u16, body: &str, location: Option<&str>, is_write: bool) -> Response {
-        let (body, location) = (body.as_bytes().to_owned(), location.map(str::to_owned));
-        let response = Response { status, body, retry_after: None, location, quota: None };
+        let redirect = location.map(|to| Redirect { to: to.to_owned(), is_same_path: false });
+        let response = Response { status, body: body.as_bytes().to_owned(), retry_after: None, redirect, quota: None };
         let secrets = [TOKEN, REFRESH, "a"].map(|secret| SecretString::from(secret.to_owned()));
         match redacted(TransportOutcome::Response(response), &secrets.each_ref(), is_write) {
             TransportOutcome::Response(response) => response,
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn redirects_show_no_token() {
-        let to = |location: &str| answer(302, "", Some(location), false).location.expect("a location");
+        let to = |location: &str| answer(302, "", Some(location), false).redirect.expect("a redirect").to;
         assert_eq!(to(&format!("https://x.example/{TOKEN}/a")), "https://x.example/***/a");
         assert_eq!(to(&format!("https://x.example/{}", &TOKEN[..30])), "https://x.example/***");
         assert_eq!(to("https://x.example/a"), "https://x.example/a");

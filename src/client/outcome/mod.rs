@@ -45,16 +45,27 @@ pub struct Response {
     pub body: Vec<u8>,
     /// Value of Retry-After; a date is converted to seconds.
     pub retry_after: Option<String>,
-    /// The target of a redirect, without query and user information.
-    pub location: Option<String>,
+    pub redirect: Option<Redirect>,
     /// Rate limit as told by the RateLimit headers.
     pub quota: Option<Quota>,
+}
+
+/// The target of a redirect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redirect {
+    /// The target without query and user information.
+    pub to: String,
+    /// Whether the same path at another address answers the request, as after a change from HTTP to HTTPS.
+    pub is_same_path: bool,
 }
 
 impl TransportOutcome {
     /// Returns the outcome for the policy table, before parsing the body.
     pub fn kind(&self) -> Outcome {
         match self {
+            TransportOutcome::Response(Response { redirect: Some(Redirect { is_same_path: true, .. }), .. }) => {
+                Outcome::Moved
+            }
             TransportOutcome::Response(response) => Outcome::Status(response.status),
             TransportOutcome::Truncated { .. } => Outcome::Unreadable,
             TransportOutcome::NotSent { .. } => Outcome::NotConnected,

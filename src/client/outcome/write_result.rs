@@ -113,11 +113,15 @@ fn parse(context: &RequestContext<'_>, body: &Value) -> Option<WriteResult> {
     Some(result)
 }
 
+/// The status of a refused record, in answers that the contract does not show.
+const FAILURES: &[&str] = &["error", "failed", "failure", "invalid", "rejected", "refused"];
+
 /// Whether an answer without an id and without `ok` reports a failure.
 fn reports_failure(body: &Value, result: &WriteResult) -> bool {
     let has_error = body.get("error").is_some_and(|error| !texts(error).is_empty());
     let is_unsuccessful = body.get("success") == Some(&Value::Bool(false));
-    let is_error = result.status.as_deref().is_some_and(|status| status.eq_ignore_ascii_case("error"));
+    let is_failure = |status: &str| FAILURES.iter().any(|failure| status.eq_ignore_ascii_case(failure));
+    let is_error = result.status.as_deref().is_some_and(is_failure);
     result.service_id.is_none() && (has_error || is_unsuccessful || is_error)
 }
 

@@ -44,6 +44,8 @@ pub enum Outcome {
     NoResponse,
     /// A 2xx response with a missing, truncated or unreadable body.
     Unreadable,
+    /// A redirect to the same path at another address: the request was not handled.
+    Moved,
     /// A response with this status and, for 2xx, a complete body.
     Status(u16),
 }
@@ -55,6 +57,7 @@ impl fmt::Display for Outcome {
             Outcome::Untrusted => f.write_str("not trusted"),
             Outcome::NoResponse => f.write_str("no response"),
             Outcome::Unreadable => f.write_str("unreadable response"),
+            Outcome::Moved => f.write_str("redirect to the same path"),
             Outcome::Status(status) => write!(f, "{status}"),
         }
     }
@@ -128,8 +131,8 @@ const TABLE: &[Rule] = &[
     transport(Outcome::Unreadable, "2xx with a missing, truncated or unreadable body", LOST),
     status(&[204..=205], "no body", LOST),
     status(&[200..=299], "", any(Action::Accept)),
-    status(&[303..=303], "", [Action::Stop, Action::UnknownAndStop, Action::UnknownAndStop]),
-    status(&[300..=399], "other redirects; never followed", any(Action::Stop)),
+    transport(Outcome::Moved, "a redirect other than 303 to the same path at another address, such as from HTTP to HTTPS", any(Action::Stop)),
+    status(&[300..=399], "other redirects; none is followed", [Action::Stop, Action::UnknownAndStop, Action::UnknownAndStop]),
     status(&[401..=401], "", any(Action::RenewToken)),
     status(&[403..=403], "five in a row stop the run, and these records stay *pending*", any(Action::Fail)),
     status(&[404..=404], "if each of the first five requests and a read of the items get it, the run stops and these records stay *pending*: wrong base address?", any(Action::Fail)),

@@ -20,10 +20,11 @@ fn expected(call: Call, outcome: Outcome) -> Action {
         Outcome::NotConnected => Action::Retry,
         Outcome::Untrusted => Action::Stop,
         Outcome::NoResponse | Outcome::Unreadable => lost,
+        Outcome::Moved => Action::Stop,
         Outcome::Status(status) => match status {
             204 | 205 => lost,
             200..=299 => Action::Accept,
-            303 if call != Call::Idempotent => Action::UnknownAndStop,
+            300..=399 if call != Call::Idempotent => Action::UnknownAndStop,
             300..=399 | 407 => Action::Stop,
             401 => Action::RenewToken,
             408 => lost,
@@ -38,7 +39,8 @@ fn expected(call: Call, outcome: Outcome) -> Action {
 
 #[test]
 fn every_status_and_every_transport_failure_has_its_action() {
-    let failures = [Outcome::NotConnected, Outcome::Untrusted, Outcome::NoResponse, Outcome::Unreadable];
+    let failures =
+        [Outcome::NotConnected, Outcome::Untrusted, Outcome::NoResponse, Outcome::Unreadable, Outcome::Moved];
     // HTTP defines 100 to 599; the client accepts any three digits.
     for outcome in (0..=999).map(Outcome::Status).chain(failures) {
         for call in [Call::Idempotent, Call::Keyed, Call::NonIdempotent] {

@@ -12,13 +12,13 @@ use std::time::Duration;
 use reqwest::header::{
     ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION,
 };
-use reqwest::{redirect, retry};
+use reqwest::{StatusCode, Url, redirect, retry};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::base_url;
 use super::error::Error;
 use super::outcome::rate_headers::{quota, retry_after, service_time};
-use super::outcome::{MAX_RESULT, Response, TlsProblem, TransportOutcome};
+use super::outcome::{MAX_RESULT, Redirect, Response, TlsProblem, TransportOutcome};
 use super::policy::Call;
 use super::request::{Request, idempotency};
 use address::Address;
@@ -162,7 +162,7 @@ impl Transport {
             Err(error) if let Some(problem) = self.tls_problem(request, &error) => TransportOutcome::Untrusted(problem),
             Err(error) if is_proxy_refusal(&error) => {
                 let response =
-                    Response { status: 407, body: Vec::new(), retry_after: None, location: None, quota: None };
+                    Response { status: 407, body: Vec::new(), retry_after: None, redirect: None, quota: None };
                 TransportOutcome::Response(response)
             }
             Err(error) if error.is_connect() || error.is_builder() => {
@@ -308,16 +308,23 @@ async fn read(mut response: reqwest::Response, max_len: usize) -> TransportOutco
             status: status.as_u16(),
             body,
             retry_after: retry_after(status, response.headers()),
-            location: location(response.headers()),
+            redirect: redirect_of(&response),
             quota: quota(response.headers()),
         }),
     }
 }
 
 /// Returns where a redirect leads. A query and user information may contain secrets.
-fn location(headers: &HeaderMap) -> Option<String> {
-    let location = headers.get(LOCATION)?.to_str().ok()?;
-    Some(base_url::redacted(location).chars().take(MAX_LOCATION).collect())
+fn redirect_of(response: &reqwest::Response) -> Option<Redirect> {
+    let location = response.headers().get(LOCATION)?.to_str().ok()?;
+    let to = base_url::redacted(location).chars().take(MAX_LOCATION).collect();
+    // Frameworks also add or remove a slash at the end of a path.
+    let path = |url: &Url| url.path().trim_end_matches('/').to_owned();
+    let sent = response.url();
+    // 303 is the answer of a service that has handled the request.
+    let is_same_path = response.status() != StatusCode::SEE_OTHER
+        && sent.join(location).is_ok_and(|target| target != *sent && path(&target) == path(sent));
+    Some(Redirect { to, is_same_path: is_same_path && response.status().is_redirection() })
 }
 
 /// Returns how long the service keeps an idle connection, as announced by `Keep-Alive: timeout=5`.

@@ -54,7 +54,8 @@ impl Mapper<'_> {
         let input = self.template().record.input();
         // The lines of a record name their subjects themselves.
         let subject = input.needed_reference().filter(|_| input.lines().is_none());
-        let subject = subject.map(|what| (input.needs_one_of, Cause::NothingNamed { what, fields: input.needs_one_of }));
+        let subject =
+            subject.map(|what| (input.needs_one_of, Cause::NothingNamed { what, fields: input.needs_one_of }));
         let moved = (input.quantities, Cause::NothingMoved { fields: input.quantities });
         for (fields, cause) in subject.into_iter().chain([moved]) {
             let Some(first) = fields.first() else { continue };

@@ -9,7 +9,7 @@ use proptest::test_runner::TestCaseError;
 
 use super::{Dispatcher, Job, Settled, Step, StopReason};
 use crate::client::policy::MAX_ATTEMPTS;
-use crate::client::{Pace, Response, Stop, TransportOutcome};
+use crate::client::{Pace, Redirect, Response, Stop, TransportOutcome};
 use crate::ledger::{RecordState, Seq};
 use crate::records::RecordKind;
 
@@ -41,7 +41,7 @@ impl Reaction {
                 status,
                 body: body.into_bytes(),
                 retry_after,
-                location: None,
+                redirect: None,
                 quota: None,
             })
         };
@@ -61,7 +61,13 @@ impl Reaction {
             Reaction::Lost => TransportOutcome::NoResponse { reason: reason() },
             Reaction::NotSent => TransportOutcome::NotSent { reason: reason() },
             Reaction::Renewed => TransportOutcome::TokenRenewed { reason: reason() },
-            Reaction::Redirected => answered(302, String::new(), None),
+            Reaction::Redirected => TransportOutcome::Response(Response {
+                status: 308,
+                body: Vec::new(),
+                retry_after: None,
+                redirect: Some(Redirect { to: "https://shop.example/v1".to_owned(), is_same_path: true }),
+                quota: None,
+            }),
         }
     }
 
@@ -479,7 +485,7 @@ fn redirect_stops_the_run() {
     let simulation = all(Reaction::Redirected, 100, 4);
     assert!(matches!(
         simulation.dispatcher.stop_reason(),
-        Some(StopReason::Service(Stop::Redirected { status: 302, .. }))
+        Some(StopReason::Service(Stop::Redirected { status: 308, .. }))
     ));
     assert_eq!(simulation.sends.len(), 4);
 }

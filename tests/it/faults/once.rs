@@ -281,17 +281,38 @@ async fn locked_and_too_early_requests_are_retried() {
     }
 }
 
+/// Web frameworks answer a handled POST with a redirect to the new record.
 #[tokio::test]
-async fn see_other_to_a_create_is_unknown_and_stops_the_run() {
-    let server = Server::start(|_| answer(303, "location: /v1/invoices/7\r\n", "")).await;
-    let planned = Planned::once(RecordKind::Invoice, 10).await;
-    let to = Some("/v1/invoices/7".to_owned());
-    let stop = StopReason::Service(Stop::Redirected { status: 303, to });
-    assert_eq!(planned.send(&server, 1).await, Some(stop));
-    let now = planned.accounting().await;
-    assert_eq!((now.unknown, now.pending), (1, 9));
-    planned.resumes().await;
-    assert_once(&server);
+async fn a_redirect_after_a_create_is_unknown_and_stops_the_run() {
+    for status in [300, 301, 302, 303, 307, 308] {
+        let server = Server::start(move |_| answer(status, "location: /v1/invoices/7\r\n", "")).await;
+        let planned = Planned::once(RecordKind::Invoice, 10).await;
+        let to = Some("/v1/invoices/7".to_owned());
+        let stop = StopReason::Service(Stop::Redirected { status, to });
+        assert_eq!(planned.send(&server, 1).await, Some(stop));
+        let now = planned.accounting().await;
+        assert_eq!((now.unknown, now.pending), (1, 9), "{status}");
+        planned.resumes().await;
+        assert_once(&server);
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_to_the_same_path_elsewhere_leaves_the_record_pending() {
+    for (status, to, is_pending) in [
+        (301, "https://shop.example/v1/invoices/create", true),
+        (308, "https://shop.example/v1/invoices/create/?x=1", true),
+        (307, "/v1/invoices/create/", true),
+        (302, "/v1/invoices/create", false),
+        (303, "https://shop.example/v1/invoices/create", false),
+        (302, "https://shop.example/login", false),
+    ] {
+        let server = Server::start(move |_| answer(status, &format!("location: {to}\r\n"), "")).await;
+        let planned = Planned::once(RecordKind::Invoice, 3).await;
+        assert!(planned.send(&server, 1).await.is_some(), "{status} {to}");
+        let now = planned.accounting().await;
+        assert_eq!((now.unknown, now.pending), if is_pending { (0, 3) } else { (1, 2) }, "{status} {to}");
+    }
 }
 
 #[tokio::test]

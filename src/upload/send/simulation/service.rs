@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 use super::super::ports::Service;
 use super::life::{Life, wall};
 use super::store::{Planned, Store};
-use crate::client::{Attempt, IdempotencyKey, Request, Response, TransportOutcome};
+use crate::client::{Attempt, IdempotencyKey, Redirect, Request, Response, TransportOutcome};
 use crate::ledger::{RunId, Seq};
 use crate::records::RecordKind;
 
@@ -22,6 +22,8 @@ pub(super) enum Fate {
     Denied,
     /// A status, and not applied.
     Refused(u16),
+    /// A redirect to the same path at another address; not applied.
+    Moved,
     /// Asks for a pause of this many seconds, if any; not applied.
     Throttled(Option<u16>),
     Renewed,
@@ -48,7 +50,7 @@ impl Fate {
         Fate::Refused(404),
         Fate::Refused(423),
         Fate::Refused(425),
-        Fate::Refused(302),
+        Fate::Moved,
         Fate::Refused(407),
         Fate::Throttled(None),
         Fate::Throttled(Some(1)),
@@ -66,6 +68,7 @@ impl Fate {
         Fate::Troubled(522, None),
         Fate::Troubled(527, None),
         Fate::Troubled(408, None),
+        Fate::Troubled(302, None),
         Fate::Troubled(303, None),
         Fate::Troubled(204, None),
         Fate::Troubled(205, None),
@@ -88,7 +91,7 @@ impl Fate {
                 status,
                 body: body.into_bytes(),
                 retry_after,
-                location: None,
+                redirect: None,
                 quota: None,
             })
         };
@@ -97,6 +100,13 @@ impl Fate {
             Fate::Accepted => answered(200, accepted(kind, key), None),
             Fate::Denied => answered(200, denied(kind, key), None),
             Fate::Refused(status) => answered(status, String::new(), None),
+            Fate::Moved => TransportOutcome::Response(Response {
+                status: 308,
+                body: Vec::new(),
+                retry_after: None,
+                redirect: Some(Redirect { to: "https://shop.example/v1".to_owned(), is_same_path: true }),
+                quota: None,
+            }),
             Fate::Throttled(seconds) => answered(429, String::new(), seconds),
             Fate::Renewed => TransportOutcome::TokenRenewed { reason: reason() },
             Fate::Unauthorized => TransportOutcome::Unauthorized { reason: reason() },
@@ -313,7 +323,7 @@ impl Service for Line {
                 status: 200,
                 body: b"[]".to_vec(),
                 retry_after: None,
-                location: None,
+                redirect: None,
                 quota: None,
             });
             let is_answered = fate == Fate::Accepted || world().mood.answers_reads;
