@@ -1,19 +1,23 @@
 //! Corrected records: a record without a name that equals a sent record except for one value, such as a corrected price.
 //!
 //! Without a name, only the values identify a record, so a corrected record would be created beside the wrong one. The rest of
-//! the file shows that the record was corrected: the file has other records of the earlier upload, but not this one.
+//! the file shows that the record was corrected: the file has other records of the earlier upload, but not this one. Or the file
+//! has all records of the earlier upload again, each with the same date, kind, subject and quantity: a column was added, dropped
+//! or rewritten.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 
 use super::difference;
-use super::identity::{Scope, creations};
+use super::identity::{Scope, canonical_name, creations};
 use crate::ledger::{self, ClaimDigest, EarlierClaim, EarlierState, Ledger, RecordState, Run, RunId, Seq};
 use crate::records::{JsonType, RecordKind};
 
 /// Maximum number of new records to compare. A correction changes few rows, and a larger index needs memory.
 pub(super) const MAX_NEW: usize = 100_000;
+/// Number of earlier runs whose records may all be in the file with a changed column.
+const MAX_RUNS: u32 = 50;
 
 /// A record that replaces a record of an earlier run.
 pub(super) struct Edited {
@@ -77,7 +81,7 @@ impl<'s> NewRecords<'s> {
     /// Finds the records that replace a record of `runs`. These runs sent other records of the same file. `family` are the runs
     /// of this upload.
     pub(super) async fn edited(
-        mut self,
+        &mut self,
         ledger: &Ledger,
         runs: BTreeSet<RunId>,
         family: &[RunId],
@@ -102,6 +106,63 @@ impl<'s> NewRecords<'s> {
             }
         }
         Ok(found)
+    }
+
+    /// Finds the records of earlier runs that sent all of their records with the same dates, kinds, subjects and quantities as new
+    /// records.
+    pub(super) async fn rewritten(&mut self, ledger: &Ledger, family: &[RunId]) -> Result<Vec<Edited>, ledger::Error> {
+        let mut found = Vec::new();
+        for run in ledger.runs(MAX_RUNS).await? {
+            if run.has_plan && !family.contains(&run.id) && self.scope.includes(&run) {
+                found.extend(self.rewritten_of(ledger, run.id).await?);
+            }
+        }
+        Ok(found)
+    }
+
+    async fn rewritten_of(&mut self, ledger: &Ledger, run: RunId) -> Result<Vec<Edited>, ledger::Error> {
+        let mut unused: HashMap<ClaimDigest, Vec<Seq>> = HashMap::new();
+        for (seq, body) in self.bodies.iter().rev() {
+            let Some(core) = self.core(body) else { return Ok(Vec::new()) };
+            unused.entry(core).or_default().push(*seq);
+        }
+        let mut pairs = Vec::new();
+        let mut from: Seq = 0;
+        while let Some(block) = ledger.record_block(run, from).await? {
+            from = block.end();
+            for (claim, _, body) in creations(self.scope, &block) {
+                let new = self.core(body).and_then(|core| unused.get_mut(&core)?.pop());
+                let Some(new) = new else { return Ok(Vec::new()) };
+                pairs.push((claim.seq, body.to_owned(), new));
+            }
+        }
+        let mut found = Vec::new();
+        for (seq, body, new) in pairs {
+            let Some(earlier) = sent(ledger, self.scope, run, seq, &body).await? else { continue };
+            let Some(now) = self.bodies.remove(&new) else { continue };
+            found.push(Edited { seq: new, earlier, difference: difference::describe(&body, &now) });
+        }
+        Ok(found)
+    }
+
+    /// Returns a digest of the date, kind, subject and quantity of a record, without the values that say how it was recorded.
+    /// `None` without a date.
+    fn core(&self, body: &str) -> Option<ClaimDigest> {
+        let Ok(Value::Object(body)) = serde_json::from_str::<Value>(body) else { return None };
+        let input = self.kind.input();
+        let mut has_date = false;
+        let mut core = Map::new();
+        for field in input.body {
+            let Some(value) = body.get(field.name).filter(|value| !value.is_null()) else { continue };
+            let is_date = matches!(field.json, JsonType::DateTime);
+            let names = input.references.iter().any(|reference| reference.field == field.name);
+            has_date |= is_date;
+            if field.required || is_date || names || input.quantities.contains(&field.name) {
+                let name = value.as_str().filter(|_| names).map(canonical_name);
+                core.insert(field.name.to_owned(), name.map_or_else(|| value.clone(), Value::String));
+            }
+        }
+        has_date.then(|| self.scope.rest("core", &Value::Object(core)))
     }
 
     /// Removes and returns the first new record that differs from a body in one field.

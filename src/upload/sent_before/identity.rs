@@ -34,6 +34,11 @@ impl Scope {
         }
     }
 
+    /// Whether a run sent the same kind of record to the same service and workspace.
+    pub(super) fn includes(&self, run: &Run) -> bool {
+        Scope::of(run).whole == self.whole
+    }
+
     /// Returns the claim of a record with this name, if any, and this request body.
     pub(in crate::upload) fn claim(&self, seq: Seq, name: Option<&str>, body: &str) -> Claim {
         Claim { seq, name: name.map(|name| self.name(name)), body: self.digest("body", &canonical_body(body)) }
@@ -67,18 +72,34 @@ fn short(digest: &[u8; 32]) -> i64 {
     i64::from_le_bytes(*digest.first_chunk().expect("a SHA-256 has 32 bytes"))
 }
 
-/// Returns the same text for names that a person or a spreadsheet program may confuse: lower case, no leading zeros, single
-/// spaces.
+/// Returns the same text for names that a person or a spreadsheet program may confuse: lower case, no leading zeros, and one `-`
+/// for spaces, dashes and other signs between two words or two numbers. `#V-1` and `v 1` are equal, `1-11` and `11-1` are not.
 pub(super) fn canonical_name(name: &str) -> String {
     let name = ComposingNormalizerBorrowed::new_nfkc().normalize(name).to_lowercase();
-    let parts = name.split(NAME_SEPARATOR).map(|part| {
-        let part = part.split_whitespace().collect::<Vec<_>>().join(" ");
-        match part.bytes().all(|byte| byte.is_ascii_digit()) {
-            true if !part.is_empty() => format!("{:0>1}", part.trim_start_matches('0')),
-            _ => part,
+    name.split(NAME_SEPARATOR).map(canonical_part).collect::<Vec<_>>().join(NAME_SEPARATOR)
+}
+
+fn canonical_part(part: &str) -> String {
+    let mut canonical = String::with_capacity(part.len());
+    let mut is_apart = false;
+    for c in part.chars() {
+        if !c.is_alphanumeric() {
+            is_apart = true;
+            continue;
         }
-    });
-    parts.collect::<Vec<_>>().join(NAME_SEPARATOR)
+        let last = canonical.chars().next_back();
+        if is_apart && last.is_some_and(|last: char| last.is_numeric() == c.is_numeric()) {
+            canonical.push('-');
+        }
+        canonical.push(c);
+        is_apart = false;
+    }
+    match canonical.bytes().all(|byte| byte.is_ascii_digit()) {
+        // Only signs, which must stay different from each other.
+        true if canonical.is_empty() => part.split_whitespace().collect::<Vec<_>>().join(" "),
+        true => format!("{:0>1}", canonical.trim_start_matches('0')),
+        false => canonical,
+    }
 }
 
 /// Returns the same text for bodies with the same values, in any order of fields and lines, and with any number of digits.
@@ -115,8 +136,17 @@ fn write_canonical(value: &Value, text: &mut String) {
             let number = number.to_string();
             text.push_str(&decimal::canonical(&number).unwrap_or(number));
         }
+        Value::String(string) => text.push_str(&format!("{:?}", without_midnight(string))),
         value => text.push_str(&value.to_string()),
     }
+}
+
+/// Returns the date of a date-time at midnight in UTC, which the service takes a date for, or else the text.
+fn without_midnight(text: &str) -> &str {
+    let zones = ["Z", "+00:00"];
+    let local = zones.iter().find_map(|zone| text.strip_suffix(zone)).map(|local| local.trim_end_matches(".000"));
+    let date = local.and_then(|local| local.strip_suffix("T00:00:00"));
+    date.filter(|date| date.parse::<jiff::civil::Date>().is_ok()).unwrap_or(text)
 }
 
 /// Iterates over the records of a block that are to be created, with their bodies.
@@ -136,11 +166,23 @@ mod tests {
 
     #[test]
     fn names_that_lost_their_zeros_or_changed_case_are_equal() {
-        for (name, other) in [("000101", "101"), ("0", "000"), ("INV-7 ", "inv-7"), ("ＡＢ１", "ab1"), ("a  b", "A b")]
-        {
+        for (name, other) in [
+            ("000101", "101"),
+            ("0", "000"),
+            ("INV-7 ", "inv-7"),
+            ("ＡＢ１", "ab1"),
+            ("a  b", "A b"),
+            ("R-1", "R – 1"),
+            ("#1001", "1001"),
+            ("V1", "V-1"),
+            ("2026/17", "2026-17"),
+            ("A1.", "a1"),
+        ] {
             assert_eq!(canonical_name(name), canonical_name(other), "{name}");
         }
-        for (name, other) in [("2026-101", "2026-102"), ("INV-07", "INV-7"), ("101", "1010"), ("", "0")] {
+        for (name, other) in
+            [("2026-101", "2026-102"), ("INV-07", "INV-7"), ("101", "1010"), ("", "0"), ("1-11", "11-1"), ("+", "-")]
+        {
             assert_ne!(canonical_name(name), canonical_name(other), "{name}");
         }
         assert_eq!(canonical_name("North / 007"), canonical_name("north / 7"));
@@ -153,10 +195,16 @@ mod tests {
             (r#"{"items":[{"amount":2.5,"id":"a"},{"id":"b","amount":1.0}],"cid":"c"}"#, true),
             (r#"{"items":[{"id":"b","amount":1},{"id":"a","amount":2.5}],"cid":"c"}"#, true),
             (r#"{"cid":"c","items":[{"id":"b","amount":2.50},{"id":"a","amount":1}]}"#, false),
+            (r#"{"cid":"c","items":[{"id":"a","amount":2.50},{"id":"b","amount":1}],"at":"2026-01-02"}"#, false),
             (r#"{"cid":"c","items":[{"id":"a","amount":"2.5"},{"id":"b","amount":1}]}"#, false),
             (r#"{"cid":"c","items":[{"id":"a","amount":2.50},{"id":"b","amount":1}],"currency":null}"#, false),
         ] {
             assert_eq!(canonical_body(body) == canonical_body(other), is_equal, "{other}");
         }
+        let at = |date: &str| canonical_body(&format!(r#"{{"at":"{date}"}}"#));
+        assert_eq!(at("2026-01-02"), at("2026-01-02T00:00:00Z"));
+        assert_eq!(at("2026-01-02"), at("2026-01-02T00:00:00.000+00:00"));
+        assert_ne!(at("2026-01-02"), at("2026-01-02T00:00:00+01:00"));
+        assert_ne!(at("T00:00:00Z"), at(""));
     }
 }

@@ -270,6 +270,45 @@ async fn a_corrected_transaction_is_not_created_beside_the_wrong_one() {
 }
 
 #[tokio::test]
+async fn a_list_with_a_rewritten_column_is_not_booked_twice() {
+    let template = format!(
+        "{MOVEMENTS}[fields.transactionDate]\ncolumn = \"Date\"\n[fields.price]\ncolumn = \"Price\"\noptional = true\n\
+         [fields.status]\ncolumn = \"Status\"\noptional = true\n"
+    );
+    let desk = Desk::new(&template, |_| Reply::Accept).await;
+    let first = "Date,Stock,Qty\n2026-09-01,007,5\n2026-09-02,L-1,5\n2026-09-02,L-1,5\n";
+    assert_eq!(desk.upload("a.csv", first, 0).await, "3: sent 3");
+    let mut sent = desk.server.log().len();
+    for (rows, accounted) in [
+        (
+            "Date,Stock,Qty,Status\n2026-09-01,007,5,done\n2026-09-02,L-1,5,done\n2026-09-02,L-1,5,done\n",
+            "3: rejected 3",
+        ),
+        ("Date,Stock,Qty,Price\n2026-09-02,l1,5,1\n2026-09-02,L-1,5,2\n2026-09-01,7,5,3\n", "3: rejected 3"),
+        ("Date,Stock,Qty\n2026-09-01,7,5\n2026-09-02,l-1,5\n2026-09-02,l-1,5\n", "3: rejected 3"),
+        (
+            "Date,Stock,Qty\n2026-09-01T00:00:00Z,007,5\n2026-09-02T00:00:00Z,L-1,5\n2026-09-02T00:00:00Z,L-1,5\n",
+            "3: unchanged 3",
+        ),
+    ] {
+        let code = if accounted.contains("rejected") { 3 } else { 0 };
+        assert_eq!(desk.upload("b.csv", rows, code).await, accounted, "{rows}");
+    }
+    assert_eq!(desk.server.log().len(), sent);
+    // Other rows, a later list, and one with a row less.
+    for rows in [
+        "Date,Stock,Qty,Status\n2026-09-03,007,5,done\n2026-09-04,L-1,5,done\n2026-09-04,L-1,5,done\n",
+        "Date,Stock,Qty,Status\n2026-09-01,007,6,done\n2026-09-02,L-1,7,done\n",
+    ] {
+        let before = sent;
+        sent += rows.lines().count() - 1;
+        assert_eq!(desk.upload("c.csv", rows, 0).await, format!("{0}: sent {0}", sent - before), "{rows}");
+    }
+    let ended = desk.run(&["upload", "b.csv", "-t", "t.toml", "--allow-repeat", "--json"], 0).await;
+    assert_eq!(accounting(&summary(&ended)), "3: sent 3");
+}
+
+#[tokio::test]
 async fn all_names_of_this_machine_are_one_service() {
     let desk = Desk::new(INVOICES, |_| Reply::Accept).await;
     let rows = format!("{HEADER}A-1,c-1,i,2\n");

@@ -19,6 +19,9 @@ pub(in crate::upload) struct Name {
     pub(in crate::upload::plan) causes: Vec<Cause>,
 }
 
+/// Characters that look like a hyphen, after normalization.
+const DASHES: &[char] = &['\u{2010}', '\u{2012}', '\u{2013}', '\u{2014}', '\u{2212}'];
+
 impl Name {
     /// Hashes have the secret of `hasher`.
     pub(in crate::upload::plan) fn new(name: &str, hasher: &RandomState) -> Name {
@@ -33,7 +36,7 @@ impl Name {
     }
 }
 
-/// Removes differences that people overlook: case, white space, width, leading zeros, and letters of other scripts that look like
+/// Removes differences that people overlook: case, white space, width, leading zeros, kinds of dashes, and letters of other scripts that look like
 /// Latin letters.
 fn folded(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
@@ -52,6 +55,7 @@ fn folded(name: &str) -> String {
         }
         zeros = 0;
         is_in_number = c.is_ascii_digit();
+        let c = if DASHES.contains(&c) { '-' } else { c };
         if c.is_ascii() {
             folded.push(c.to_ascii_uppercase());
         } else {
@@ -90,6 +94,8 @@ mod tests {
             ("SO-7", "SO-7 "),
             ("SO-007", "SO-7"),
             ("A 1", "A1"),
+            ("AB-1", "AB–1"),
+            ("AB\u{2011}1", "AB−1"),
             ("４２", "42"),
             ("А-100", "A-100"),
             ("größe", "GRÖSSE"),
