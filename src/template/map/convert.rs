@@ -12,7 +12,7 @@ use super::super::value::number::{self, Notation, NumberError, Percent, literal}
 use super::super::value::pattern;
 use super::super::value::typed::Value;
 use super::super::value::{boolean, identifier};
-use super::super::words::total_rows::is_total_row;
+use super::super::words::total_rows::{is_total_of, is_total_row};
 use super::json;
 use super::survey::parse_date;
 use crate::currency::CurrencyMark;
@@ -216,7 +216,7 @@ impl Conversion<'_> {
         let text = value.text();
         let text = if self.rule.trim { text.trim() } else { &text };
         if self.rule.is_name && !accepts {
-            let total = || is_total_row(text).then_some(identifier::Damage::Total);
+            let total = || (is_total_row(text) || is_total_of(text)).then_some(identifier::Damage::Total);
             if let Some(damage) = identifier::damage(text).or_else(total) {
                 return Err(Cause::Damaged(damage));
             }

@@ -26,6 +26,15 @@ pub(in crate::template) fn is_total_row(cell: &str) -> bool {
     cell.len() <= MAX_BYTES && !cell.contains(|c: char| c.is_ascii_digit()) && is_total(cell)
 }
 
+/// Returns whether an identifier is the total of another one, as spreadsheet programs write subtotals: "B1 Total", "Summe 17".
+pub(in crate::template) fn is_total_of(cell: &str) -> bool {
+    let cell = cell.trim().trim_end_matches([':', '：']);
+    let is_identifier = |text: &str| !text.contains(' ') && text.contains(|c: char| c.is_ascii_digit());
+    let is_word = |text: &str| WORDS.contains(text.to_lowercase().as_str());
+    let first = cell.split_once(' ').is_some_and(|(word, rest)| is_word(word) && is_identifier(rest));
+    first || cell.rsplit_once(' ').is_some_and(|(rest, word)| is_word(word) && is_identifier(rest))
+}
+
 /// Returns whether a cell is a word for a total, perhaps with a qualifier such as "net" or "inkl. MwSt" and a colon.
 pub(in crate::template) fn is_total(cell: &str) -> bool {
     let folded = cell.trim_end_matches([':', '：', ' ']).to_lowercase();
@@ -80,6 +89,12 @@ mod tests {
             "Total (incl. VAT):",
         ] {
             assert!(is_total_row(cell), "{cell}");
+        }
+        for cell in ["B1 Total", "Summe 17", "Total L-1:", "A-7 Ergebnis"] {
+            assert!(is_total_of(cell), "{cell}");
+        }
+        for cell in ["TOTAL-5", "Total", "Total Care 500", "Totalizer 5", "5"] {
+            assert!(!is_total_of(cell), "{cell}");
         }
         for cell in ["", "Total 1", "Totalizer", "total of all", "net", "netto", "0042"] {
             assert!(!is_total_row(cell), "{cell}");

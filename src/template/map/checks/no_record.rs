@@ -33,6 +33,9 @@ impl Mapper<'_> {
         }
         let mut cells = filled(row);
         let (column, first) = cells.next()?;
+        if row.number <= layout.header.row + 2 && is_numbering(row) {
+            return Some((Some(column), Cause::NoRecord(NoRecord::Hints)));
+        }
         let kind = match (first, cells.next()) {
             (Cell::Text(text), None) if text.len() <= MAX_BYTES => {
                 let is_only_column = self.mapped_columns() < 2;
@@ -169,6 +172,16 @@ impl Mapper<'_> {
 /// Whether all cells are instructions for filling in their columns.
 fn is_hints(row: &Row) -> bool {
     filled(row).all(|(_, cell)| matches!(cell, Cell::Text(text) if is_hint(text)))
+}
+
+/// Whether a row numbers the columns: `1 | 2 | 3`, as in forms of Eastern Europe.
+fn is_numbering(row: &Row) -> bool {
+    const FEWEST: usize = 3;
+    let mut columns = 0;
+    filled(row).enumerate().all(|(index, (column, cell))| {
+        columns += 1;
+        column == index && cell.shown().trim() == (index + 1).to_string()
+    }) && columns >= FEWEST
 }
 
 /// Whether a row consists of the number of a page and of all pages, in several cells.

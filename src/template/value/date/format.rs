@@ -243,7 +243,7 @@ pub(super) fn parse_items(pattern: &str) -> Result<Vec<Item>, PatternError> {
     Ok(items)
 }
 
-/// Requires all digits of a number directly before another number.
+/// Requires all digits of a number directly before or after another number: `2012026` is no YYYYMMDD.
 fn fix_widths(items: &mut [Item], tokens: &[(&str, Range<usize>)]) -> Result<(), PatternError> {
     let mut names = tokens.iter();
     for index in 0..items.len() {
@@ -253,12 +253,17 @@ fn fix_widths(items: &mut [Item], tokens: &[(&str, Range<usize>)]) -> Result<(),
             Some(Item::Char(c)) => is_digit(c),
             _ => false,
         };
+        let after_digits = match index.checked_sub(1).and_then(|before| items.get(before)) {
+            Some(Item::Number { .. }) => true,
+            Some(Item::Char(c)) => is_digit(c),
+            _ => false,
+        };
         if kind(&items[index]).is_none() {
             continue;
         }
         let Some((token, range)) = names.next() else { break };
         let Item::Number { min, max, .. } = &mut items[index] else { continue };
-        if !before_digits || min == max {
+        if min == max || !before_digits && !(after_digits && token.len() == 2) {
             continue;
         }
         if token.len() < 2 {
