@@ -10,7 +10,7 @@ use super::super::previous_templates::{PreviousTemplate, Step};
 use super::super::proposal::Confidence;
 use super::super::sample::Column;
 use super::relations::{is_of_record, line_totals};
-use super::values::{Guess, fit, guess, guess_group, is_tax_rate};
+use super::values::{Guess, fit, guess, guess_group, is_tax_rate, unreadable};
 use crate::records::RecordKind;
 use crate::template::model::Place;
 use crate::template::words::amounts::{PriceUnit, is_price_unit_column, price_unit};
@@ -23,6 +23,9 @@ const SURE: f64 = 0.88;
 /// Minimum score of an alternative.
 const MIN_ALTERNATIVE: f64 = 0.5;
 /// A second column with a score at most this much lower contradicts a sure assignment.
+/// Score of a column with a certain name and values that can't be read, above [`MIN_SCORE`] and below [`LIKELY`]: the rows are
+/// rejected, whereas a column that is left out would lose its values silently.
+const UNREADABLE: f64 = MIN_ALTERNATIVE;
 const RIVAL: f64 = 0.15;
 /// Factor for prices with tax: the lines of orders have prices without tax.
 const WITH_TAX: f64 = 0.95;
@@ -72,6 +75,8 @@ struct Candidate<'a> {
     /// The name often means something else.
     is_doubtful: bool,
 }
+    /// Why the values seem unfit for the field, although the name is certain.
+    unreadable: Option<&'static str>,
 
 impl<'a> Assignments<'a> {
     pub(in crate::template::infer) fn new(
@@ -267,7 +272,7 @@ impl<'a> Assignments<'a> {
                     && !assigned.contains(&other.column.index)
                     && other.score >= least
                     && other.column.profile.values != assignment.column.profile.values
-                    && (!is_price || is_price_of_one(other.column))
+                    && (!is_price || other.unreadable.is_some() || is_price_of_one(other.column))
             });
             let is_sure = assignment.confidence == Confidence::Sure;
             let doubt = match rival {
@@ -276,7 +281,7 @@ impl<'a> Assignments<'a> {
                 _ if swapped && is_price && assignment.slot.place == Place::Record => {
                     "but the purchase prices are higher".to_owned()
                 }
-                _ if assignment.column.profile.not_a_number.is_some() => "but some values are no numbers".to_owned(),
+                _ if assignment.column.profile.has_stray_text() => "but some values are no numbers".to_owned(),
                 _ => continue,
             };
             let is_guess = is_price && rival.is_some();
@@ -393,7 +398,14 @@ impl<'a> Candidate<'a> {
             ValueKind::Reference if is_line && name_match.certainty <= VAGUE && profile.is_numeric() => 0.5,
             _ => 1.0,
         };
-        let mut score = name_match.score * factor * fit(slot.values, profile);
+        let by_name = name_match.score * factor;
+        let mut score = by_name * fit(slot.values, profile);
+        let unreadable = unreadable(slot.values, profile).filter(|_| by_name >= SURE && score < LIKELY);
+        if unreadable.is_some() {
+            // A tax that can't be read may be an amount or a rate. As a rate, it has names of its own.
+            let is_amount = slot.values == ValueKind::TaxAmount;
+            score = score.max(if is_amount { UNREADABLE - 0.01 } else { UNREADABLE });
+        }
         let doubtful = slot.doubtful.best_match(header, language);
         let is_doubtful = doubtful.is_some_and(|doubtful| match doubtful.kind {
             MatchKind::Exact => true,
@@ -408,7 +420,7 @@ impl<'a> Candidate<'a> {
         if slot.is_field("deliveryStatus") && profile.values.iter().any(|(value, _)| vocabulary().is_payment(value)) {
             score = score.min(LIKELY - 0.01);
         }
-        Some(Candidate { slot, column, score, name_match, is_doubtful })
+        Some(Candidate { slot, column, score, name_match, is_doubtful, unreadable })
     }
 
     fn is_for(&self, assignment: &Assignment<'_>) -> bool {
@@ -418,7 +430,9 @@ impl<'a> Candidate<'a> {
     fn explain(&self) -> (String, Confidence) {
         let NameMatch { kind, ref name, .. } = self.name_match;
         let mut reason = match kind {
-            MatchKind::Exact if self.score < LIKELY => "columns with this name often hold it".to_owned(),
+            MatchKind::Exact if self.score < LIKELY && self.unreadable.is_none() => {
+                "columns with this name often hold it".to_owned()
+            }
             MatchKind::Exact => "by its name".to_owned(),
             MatchKind::Contains => format!("its name contains '{name}'"),
             MatchKind::Similar => format!("its name is similar to '{name}'"),
@@ -452,6 +466,9 @@ impl<'a> Candidate<'a> {
         (reason, confidence)
     }
 }
+        if let Some(doubt) = self.unreadable {
+            reason.push_str(doubt);
+        }
 
 /// Whether a column may have prices of one piece, unlike prices of a kilogram, and numbers of pieces of a price.
 fn is_price_of_one(column: &Column) -> bool {

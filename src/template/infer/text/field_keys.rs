@@ -71,7 +71,7 @@ impl Evidence<'_> {
                 | ValueKind::Status
         );
         let mut draft = Draft { proposal, warnings: Vec::new() };
-        draft.bad_numbers(slot.values, column);
+        draft.bad_values(slot.values, column);
         let previous = self.previous_rule(assignment, field);
         let steps = previous.map_or(Vec::new(), |rule| rule.steps_for(self.sample, column));
         let is_open = |keys: &[&str]| !steps.iter().any(|step| keys.contains(&step.key.as_str()));
@@ -416,15 +416,20 @@ impl Draft {
         }
     }
 
-    /// Warns about non-numeric values in a column of numbers.
-    fn bad_numbers(&mut self, values: ValueKind, column: &Column) {
-        let ColumnProfile { filled, numbers, not_a_number, .. } = &column.profile;
-        let Some(example) = not_a_number.as_ref().filter(|_| values.is_number()) else { return };
-        let count = filled - numbers;
+    /// Warns about other values in a column of numbers or dates.
+    fn bad_values(&mut self, values: ValueKind, column: &Column) {
+        let ColumnProfile { filled, numbers, dates, not_a_number, not_a_date, .. } = &column.profile;
+        let (what, good, example) = match values {
+            ValueKind::Date => ("dates", dates, not_a_date),
+            values if values.is_number() => ("numbers", numbers, not_a_number),
+            _ => return,
+        };
+        let Some(example) = example else { return };
+        let count = filled - good;
         self.comment(format!(
-            "{count} of {filled} values are no numbers, such as {example}. They are reported as problems."
+            "{count} of {filled} values are no {what}, such as {example}. They are reported as problems."
         ));
-        self.warn(format!("'{}' has values that are no numbers, such as {example}", column.label));
+        self.warn(format!("'{}' has values that are no {what}, such as {example}", column.label));
     }
 
     fn comment(&mut self, text: impl Into<String>) {
