@@ -513,6 +513,18 @@ fn names_in_the_first_row_of_a_product_are_filled_down() {
     says(&found, &["# fill_down = [\"Name\"]"]);
 }
 
+#[test]
+fn notes_below_a_list_get_no_name() {
+    let list = "SKU|Name|Price\nA1|Bolt|1.50\nA2|Nut|2.50\n";
+    for notes in ["As of: 01.01.2026||", "Tel. 030 12345||\nPage 1/1||\nwww.example.com||", "(2 rows affected)||"] {
+        let found = proposed(Item, &format!("{list}{notes}"), Vec::new());
+        assert!(!found.toml.contains("fill_down"), "{}", found.toml);
+    }
+    let variants = "SKU|Name|Photo|Price\nA1|Bolt|a.png|1.50\nA2|||2.50\nB1|Nut|b.png|3.00\nPage 1/1|||";
+    let found = proposed(Item, variants, Vec::new());
+    says(&found, &["# fill_down = [\"Name\"]"]);
+}
+
 fn cell() -> impl Strategy<Value = String> {
     prop_oneof![
         Just(String::new()),
