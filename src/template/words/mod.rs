@@ -425,7 +425,7 @@ mod tests {
     }
 
     /// Lists of names that a language may lack, because other lists or the English words suffice.
-    const OPTIONAL: [&str; 12] = [
+    const OPTIONAL: [&str; 13] = [
         "external_id",
         "contact",
         "inventory",
@@ -436,6 +436,7 @@ mod tests {
         "generic_order_number",
         "order_line_item",
         "order_line_item_name",
+        "price_basis",
         "quantity_change",
         "unit_cost",
     ];

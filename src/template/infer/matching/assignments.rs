@@ -88,6 +88,7 @@ impl<'a> Assignments<'a> {
         let mut candidates = candidates(slots, columns, language.filter(|_| is_only == Some(true)));
         drop_amounts_of_others(&mut candidates, slots, columns);
         let named = candidates.iter().filter(|candidate| candidate.score >= LIKELY);
+        drop_selling_prices(&mut candidates, slots);
         let named = named.map(|candidate| candidate.column.index).collect();
         drop_doubtful(&mut candidates, columns);
         let mut assigned = Assignments { slots, columns, list: Vec::new(), computed: Vec::new(), named, language };
@@ -201,6 +202,11 @@ impl<'a> Assignments<'a> {
         let amounts: Vec<&Column> = self.columns.iter().filter(is_amount).take(3).collect();
         let [first, second] = amounts.as_slice() else { return };
         let Some(first_is_larger) = first.profile.is_larger_than(&second.profile) else { return };
+        if let (Some(with_tax), Some(_)) = (first.header.with_tax(), second.header.with_tax()) {
+            let without_tax = if with_tax { second } else { first };
+            self.assign_guess(price, without_tax, "the amounts without tax, beside those with tax");
+            return;
+        }
         let (larger, smaller) = if first_is_larger { (first, second) } else { (second, first) };
         self.assign_guess(price, larger, "amounts, the larger of two on most rows");
         self.assign_guess(purchase_price, smaller, "amounts, the smaller of two on most rows");
@@ -358,6 +364,21 @@ fn drop_amounts_of_others(candidates: &mut Vec<Candidate<'_>>, slots: &Slots, co
 }
 
 /// Removes candidates with a doubtful name, such as the balance of a stock for the quantity of a movement, if the sheet has a
+/// Removes columns named only `Net` or `Gross` from the candidates for the purchase price, unless another column has the selling
+/// price: beside each other, or alone, they are selling prices without and with tax.
+fn drop_selling_prices(candidates: &mut Vec<Candidate<'_>>, slots: &Slots) {
+    let find = |name| slots.find(Place::Record, name).map(|slot| slot.index);
+    let (Some(price), Some(purchase_price)) = (find("price"), find("purchasePrice")) else { return };
+    let has_price =
+        candidates.iter().any(|it| it.slot.index == price && it.score >= LIKELY && !it.column.header.is_tax_basis());
+    let with_tax = |with_tax: bool| {
+        candidates.iter().any(|it| it.column.header.is_tax_basis() && it.column.header.with_tax() == Some(with_tax))
+    };
+    if !has_price || with_tax(true) && with_tax(false) {
+        candidates.retain(|it| it.slot.index != purchase_price || !it.column.header.is_tax_basis());
+    }
+}
+
 /// column with a better name for the field, or numbers that the doubtful ones result from.
 fn drop_doubtful(candidates: &mut Vec<Candidate<'_>>, columns: &[Column]) {
     let better = candidates.iter().filter(|candidate| !candidate.is_doubtful && candidate.score >= MIN_SCORE);

@@ -158,6 +158,9 @@ impl Evidence<'_> {
         if assignment.slot.place == Place::Line && column.header.with_tax() == Some(true) {
             draft.comment("The header says with tax, but the service expects the price of one without tax.");
             draft.warn(format!("'{}' is with tax, but the service expects prices without tax", column.label));
+            if !matches!(assignment.confidence, Confidence::AsIn(_)) {
+                draft.guess();
+            }
         }
         let is_price = assignment.slot.place == Place::Record && assignment.slot.is_field("price");
         let purchase_price = slots.find(Place::Record, "purchasePrice").filter(|_| is_price);
