@@ -14,6 +14,7 @@ use super::values::{Guess, fit, guess, guess_group, is_tax_rate, unreadable};
 use crate::records::RecordKind;
 use crate::template::model::Place;
 use crate::template::words::amounts::{PriceUnit, is_price_unit_column, price_unit};
+use crate::template::words::movements::is_state_header;
 use crate::template::words::{Language, ValueKind, vocabulary};
 
 /// Minimum score of an assignment.
@@ -434,6 +435,8 @@ impl<'a> Candidate<'a> {
         });
         // "Quantity in" beside "Quantity out" is only half of the movements.
         let is_doubtful = is_doubtful || name_match.kind != MatchKind::Exact && slot.ruled_out_by.has_name(header);
+        // "New qty" is the stock after the movement.
+        let is_doubtful = is_doubtful || slot.has_doubtful_stock() && is_state_header(&column.label);
         if is_doubtful {
             score = score.min(SURE - 0.01);
         }

@@ -227,7 +227,7 @@ impl Evidence<'_> {
         }
         if self.kind == RecordKind::InventoryTransaction
             && draft.proposal.name == "transactionType"
-            && draft.movements(column)
+            && draft.movements(column, self.assignments.language)
         {
             return;
         }
@@ -370,17 +370,21 @@ impl Draft {
     }
 
     /// Translates the types of movements to the words of the service. Returns whether any are known.
-    fn movements(&mut self, column: &Column) -> bool {
+    fn movements(&mut self, column: &Column, language: Option<Language>) -> bool {
         let values = || column.profile.values.iter().map(|(value, _)| value.as_str());
+        let all: Vec<&str> = values().collect();
+        let movement = |value: &str| Movement::of(value).or_else(|| Movement::of_pair(value, &all, language));
         let known: Vec<(&str, Movement)> =
-            values().filter_map(|value| Some((value, Movement::of(value)?))).take(MAX_LISTED).collect();
-        let unknown = values().find(|value| Movement::of(value).is_none());
+            values().filter_map(|value| Some((value, movement(value)?))).take(MAX_LISTED).collect();
+        let unknown = values().find(|value| movement(value).is_none());
         let label = &column.label;
         match unknown {
             Some(unknown) if known.is_empty() => {
                 self.warn(format!(
-                    "'{label}' has types such as '{unknown}', which are sent as they are: check that the service knows them"
+                    "'{label}' has types such as '{unknown}', which are sent as they are: the service moves nothing for words \
+                     other than in, out and adjust"
                 ));
+                self.comment("The service moves nothing for words other than in, out and adjust: fill in the map.");
                 self.guess();
                 return false;
             }
