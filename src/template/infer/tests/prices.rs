@@ -35,6 +35,11 @@ fn known_price_units_become_a_scale_with_a_warning() {
     for (header, scale) in [
         ("Price (cents)", "0.01"),
         ("Preis in Cent", "0.01"),
+        ("Price (p)", "0.01"),
+        ("Price GBX", "0.01"),
+        ("Price (paise)", "0.01"),
+        ("Price minor units", "0.01"),
+        ("Preis in Rappen", "0.01"),
         ("Price in k€", "1000"),
         ("Preis TEUR", "1000"),
         ("Price per 100", "0.01"),
