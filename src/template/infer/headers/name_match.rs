@@ -294,10 +294,13 @@ impl FieldNames {
             return None;
         }
         let mut score = if others.iter().all(|word| words.small.contains(*word)) { ALL_WORDS } else { CONTAINED };
+        let is_number = |word: &str| word.bytes().all(|b| b.is_ascii_digit());
+        // The three numbers of a date are one.
+        let number = if others.iter().filter(|word| is_number(word)).count() == 3 { NUMBER / 3.0 } else { NUMBER };
         for word in others {
             score -= match word {
                 word if self.modifiers.contains(word) => NEUTRAL_WORD,
-                word if word.bytes().all(|b| b.is_ascii_digit()) => NUMBER,
+                word if is_number(word) => number,
                 word if words.small.contains(word) => 0.0,
                 word if words.neutral.contains(word) => NEUTRAL_WORD,
                 word if self.is_other_topic(word) => return None,
