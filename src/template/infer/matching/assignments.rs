@@ -23,10 +23,10 @@ const LIKELY: f64 = 0.65;
 const SURE: f64 = 0.88;
 /// Minimum score of an alternative.
 const MIN_ALTERNATIVE: f64 = 0.5;
-/// A second column with a score at most this much lower contradicts a sure assignment.
 /// Score of a column with a certain name and values that can't be read, above [`MIN_SCORE`] and below [`LIKELY`]: the rows are
 /// rejected, whereas a column that is left out would lose its values silently.
 const UNREADABLE: f64 = MIN_ALTERNATIVE;
+/// A second column with a score at most this much lower contradicts a sure assignment.
 const RIVAL: f64 = 0.15;
 /// Factor for prices with tax: the lines of orders have prices without tax.
 const WITH_TAX: f64 = 0.95;
@@ -75,9 +75,9 @@ struct Candidate<'a> {
     name_match: NameMatch,
     /// The name often means something else.
     is_doubtful: bool,
-}
     /// Why the values seem unfit for the field, although the name is certain.
     unreadable: Option<&'static str>,
+}
 
 impl<'a> Assignments<'a> {
     pub(in crate::template::infer) fn new(
@@ -88,8 +88,8 @@ impl<'a> Assignments<'a> {
         let (language, is_only) = main_language(&candidates(slots, columns, None)).unzip();
         let mut candidates = candidates(slots, columns, language.filter(|_| is_only == Some(true)));
         drop_amounts_of_others(&mut candidates, slots, columns);
-        let named = candidates.iter().filter(|candidate| candidate.score >= LIKELY);
         drop_selling_prices(&mut candidates, slots);
+        let named = candidates.iter().filter(|candidate| candidate.score >= LIKELY);
         let named = named.map(|candidate| candidate.column.index).collect();
         drop_doubtful(&mut candidates, columns);
         let mut assigned = Assignments { slots, columns, list: Vec::new(), computed: Vec::new(), named, language };
@@ -202,12 +202,12 @@ impl<'a> Assignments<'a> {
         let is_amount = |column: &&Column| self.can_guess_from(column) && self.guess(price, column).is_some();
         let amounts: Vec<&Column> = self.columns.iter().filter(is_amount).take(3).collect();
         let [first, second] = amounts.as_slice() else { return };
-        let Some(first_is_larger) = first.profile.is_larger_than(&second.profile) else { return };
         if let (Some(with_tax), Some(_)) = (first.header.with_tax(), second.header.with_tax()) {
             let without_tax = if with_tax { second } else { first };
             self.assign_guess(price, without_tax, "the amounts without tax, beside those with tax");
             return;
         }
+        let Some(first_is_larger) = first.profile.is_larger_than(&second.profile) else { return };
         let (larger, smaller) = if first_is_larger { (first, second) } else { (second, first) };
         self.assign_guess(price, larger, "amounts, the larger of two on most rows");
         self.assign_guess(purchase_price, smaller, "amounts, the smaller of two on most rows");
@@ -364,7 +364,6 @@ fn drop_amounts_of_others(candidates: &mut Vec<Candidate<'_>>, slots: &Slots, co
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
 }
 
-/// Removes candidates with a doubtful name, such as the balance of a stock for the quantity of a movement, if the sheet has a
 /// Removes columns named only `Net` or `Gross` from the candidates for the purchase price, unless another column has the selling
 /// price: beside each other, or alone, they are selling prices without and with tax.
 fn drop_selling_prices(candidates: &mut Vec<Candidate<'_>>, slots: &Slots) {
@@ -380,6 +379,7 @@ fn drop_selling_prices(candidates: &mut Vec<Candidate<'_>>, slots: &Slots) {
     }
 }
 
+/// Removes candidates with a doubtful name, such as the balance of a stock for the quantity of a movement, if the sheet has a
 /// column with a better name for the field, or numbers that the doubtful ones result from.
 fn drop_doubtful(candidates: &mut Vec<Candidate<'_>>, columns: &[Column]) {
     let better = candidates.iter().filter(|candidate| !candidate.is_doubtful && candidate.score >= MIN_SCORE);
@@ -466,6 +466,9 @@ impl<'a> Candidate<'a> {
         {
             reason.push_str(if with_tax { "; with tax" } else { "; without tax" });
         }
+        if let Some(doubt) = self.unreadable {
+            reason.push_str(doubt);
+        }
         let is_empty = self.column.profile.is_empty();
         if is_empty {
             reason.push_str("; no values yet");
@@ -490,9 +493,6 @@ impl<'a> Candidate<'a> {
         (reason, confidence)
     }
 }
-        if let Some(doubt) = self.unreadable {
-            reason.push_str(doubt);
-        }
 
 /// Whether a column may have prices of one piece, unlike prices of a kilogram, and numbers of pieces of a price.
 fn is_price_of_one(column: &Column) -> bool {
