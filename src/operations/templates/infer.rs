@@ -37,27 +37,56 @@ pub async fn infer(context: &Context, request: &InferRequest<'_>, observer: Obse
     let mut earlier: Vec<_> = of_folder.collect();
     let of_runs = templates_of_runs(context, observer).await.into_iter();
     earlier.extend(of_runs.map(|(run, template)| PreviousTemplate::new(&format!("run {}", run.id), &template)));
-    let sheets: Vec<usize> = match request.sheet {
+    let mut sheets: Vec<usize> = match request.sheet {
         Some(wanted) => vec![book.find_sheet(wanted)?],
         None => (0..book.sheets().len().min(MAX_SHEETS)).collect(),
     };
+    sheets.sort_by_key(|sheet| book.is_hidden(*sheet));
     let is_named = book.has_named_sheets() && (book.sheets().len() > 1 || request.sheet.is_some());
-    let mut best: Option<Proposal> = None;
-    for sheet in sheets {
-        let context = infer::Context {
-            file: name.file_name().unwrap_or(name.as_os_str()).to_string_lossy().into_owned(),
-            sheet: book.sheets().get(sheet).filter(|_| is_named).cloned(),
-            reading: request.reading.clone(),
-            previous: earlier.clone(),
-        };
+    let context = |sheet: Option<String>| infer::Context {
+        file: name.file_name().unwrap_or(name.as_os_str()).to_string_lossy().into_owned(),
+        sheet,
+        reading: request.reading.clone(),
+        previous: earlier.clone(),
+    };
+    let sample = |sheet: usize| -> Result<Sample, Error> {
         let above = request.header_row.unwrap_or(0);
         let skipped = usize::try_from(above).unwrap_or(0).min(HEADER_SEARCH_ROWS);
         let mut rows = book.first_rows(sheet, Sample::NEEDED + skipped)?;
         rows.retain(|row| row.number >= above);
-        let proposal = infer::propose(request.record, &Sample::new(rows, request.record), &context);
-        if best.as_ref().is_none_or(|best| proposal.score() > best.score()) {
-            best = Some(proposal);
-        }
+        Ok(Sample::new(rows, request.record))
+    };
+    let mut proposals: Vec<SheetProposal> = Vec::new();
+    for sheet in sheets {
+        let sample = sample(sheet)?;
+        let context = context(book.sheets().get(sheet).filter(|_| is_named).cloned());
+        let proposal = infer::propose(request.record, &sample, &context);
+        let has_records = sample.has_records() && !book.is_hidden(sheet);
+        proposals.push(SheetProposal { sheet, has_records, proposal });
     }
-    best.ok_or_else(|| sheet::Error::Empty { path: request.file.path.clone() }.into())
+    let best = proposals.iter().rev().max_by_key(|it| it.proposal.score());
+    let best = best.ok_or_else(|| sheet::Error::Empty { path: request.file.path.clone() })?;
+    let is_like = |other: &&SheetProposal| {
+        other.sheet != best.sheet && other.has_records && other.proposal.has_columns_of(&best.proposal)
+    };
+    let like: Vec<&SheetProposal> = proposals.iter().filter(is_like).collect();
+    let mut proposal = best.proposal.clone();
+    if !like.is_empty() {
+        // Without a name, the first of the sheets is read, and every check says that the others are not.
+        if best.has_records && like.iter().all(|other| other.sheet > best.sheet) {
+            proposal = infer::propose(request.record, &sample(best.sheet)?, &context(None));
+        }
+        let others: Vec<String> = like.iter().map(|other| format!("'{}'", book.sheets()[other.sheet])).collect();
+        let read = &book.sheets()[best.sheet];
+        proposal.warnings.push(format!("only the sheet '{read}' is read: {} has the same columns", others.join(", ")));
+    }
+    Ok(proposal)
+}
+
+/// The proposal for one sheet of a workbook.
+struct SheetProposal {
+    sheet: usize,
+    /// Whether the sheet is visible and has rows below the header.
+    has_records: bool,
+    proposal: Proposal,
 }

@@ -118,6 +118,23 @@ impl Proposal {
         let fields: usize = self.fields.iter().map(score).sum();
         fields + if self.missing.is_empty() { 3 } else { 0 }
     }
+
+    /// Whether the sheet of this proposal has all columns that another proposal uses.
+    pub fn has_columns_of(&self, other: &Proposal) -> bool {
+        let columns = |proposal: &'_ Proposal| -> Vec<String> {
+            let sources = proposal.fields.iter().chain(&proposal.grouped_by).map(|field| &field.source);
+            sources
+                .filter_map(|source| match source {
+                    ProposedSource::Column { label, .. } => Some(label.to_lowercase()),
+                    ProposedSource::Constant(_) | ProposedSource::Computed { .. } => None,
+                })
+                .collect()
+        };
+        let own: Vec<String> =
+            columns(self).into_iter().chain(self.unplaced.iter().map(|label| label.to_lowercase())).collect();
+        let wanted = columns(other);
+        !wanted.is_empty() && wanted.iter().all(|label| own.contains(label))
+    }
 }
 
 impl FieldProposal {

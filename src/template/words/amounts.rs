@@ -139,7 +139,11 @@ pub(in crate::template) fn price_unit(header: &str) -> Option<PriceUnit> {
         return scale(Decimal::from(factor), found[0].trim());
     }
     let has = |known: &&String| {
-        words.contains(&known.as_str())
+        if known.starts_with('(') {
+            return lower.contains(known.as_str());
+        }
+        let parts: Vec<&str> = known.split(' ').collect();
+        words.windows(parts.len()).any(|window| window == parts)
             || normalize::is_unspaced(known) && known.chars().nth(1).is_some() && lower.contains(known.as_str())
     };
     let known = AMOUNTS.scales.iter().find_map(|scale| Some((scale.factor, scale.words.iter().find(has)?)));
@@ -218,6 +222,11 @@ mod tests {
             ("price_cents", "0.01"),
             ("Preis in Cent", "0.01"),
             ("Prix (centimes)", "0.01"),
+            ("Price (p)", "0.01"),
+            ("Price GBX", "0.01"),
+            ("Price (paise)", "0.01"),
+            ("price_minor_units", "0.01"),
+            ("Preis in Rappen", "0.01"),
             ("Price in k€", "1000"),
             ("Preis TEUR", "1000"),
             ("Preis (T€)", "1000"),

@@ -66,7 +66,7 @@ pub fn language_of(headers: &[String]) -> Option<Language> {
 pub(super) fn is_stock_header(header: &str) -> bool {
     let joined = normalize::header(header).words.concat();
     let mut lists = vocabulary().names.iter().filter_map(|(_, lists)| lists.get("stock_quantity"));
-    lists.any(|titles| titles.iter().any(|title| title.joined == joined))
+    movements::is_state_header(header) || lists.any(|titles| titles.iter().any(|title| title.joined == joined))
 }
 
 /// All words of all languages.
@@ -425,7 +425,7 @@ mod tests {
     }
 
     /// Lists of names that a language may lack, because other lists or the English words suffice.
-    const OPTIONAL: [&str; 12] = [
+    const OPTIONAL: [&str; 13] = [
         "external_id",
         "contact",
         "inventory",
@@ -436,6 +436,7 @@ mod tests {
         "generic_order_number",
         "order_line_item",
         "order_line_item_name",
+        "price_basis",
         "quantity_change",
         "unit_cost",
     ];

@@ -151,6 +151,52 @@ fn best_matching_sheet_is_chosen() {
 }
 
 #[test]
+fn one_of_several_like_sheets_is_not_read_silently() {
+    let place = Place::new();
+    let book = |sheets: &[(&str, f64, bool)]| {
+        let mut book = Workbook::new();
+        for (name, price, is_hidden) in sheets {
+            let sheet = book.add_worksheet().set_name(*name).unwrap();
+            sheet.set_hidden(*is_hidden);
+            sheet.write_row(0, 0, ["SKU", "Name", "Price"]).unwrap();
+            sheet.write_row(1, 0, ["A1", "Bolt"]).unwrap();
+            sheet.write_number(1, 2, *price).unwrap();
+        }
+        book.worksheet_from_index(sheets.len() - 1).unwrap().set_active(true);
+        book.save(place.path("prices.xlsx")).unwrap();
+    };
+    let infer = ["template", "infer", "prices.xlsx", "--record", "item", "-o", "t.toml"];
+    let template = || fs::read_to_string(place.path("t.toml")).unwrap();
+    let warnings = || {
+        let seen = summary(&place.sheetport(["check", "prices.xlsx", "-t", "t.toml", "--json"]).exits(0));
+        seen["warnings"].as_array().unwrap().iter().map(|warning| warning["code"].clone()).collect::<Vec<_>>()
+    };
+    book(&[("Old", 1.5, false), ("New", 2.5, false)]);
+    place.sheetport(infer).exits(0).says(&["only the sheet 'Old' is read: 'New' has the same columns"]);
+    assert_eq!(warnings(), ["unread-sheet"]);
+    fs::remove_file(place.path("t.toml")).unwrap();
+    // Hidden sheets are neither preferred nor mentioned.
+    book(&[("Old", 1.5, true), ("New", 2.5, false)]);
+    place.sheetport(infer).exits(0);
+    assert!(template().contains("name = \"New\""), "{}", template());
+    assert!(warnings().is_empty());
+    fs::remove_file(place.path("t.toml")).unwrap();
+    // A chosen sheet keeps its name.
+    book(&[("Old", 1.5, false), ("New", 2.5, false)]);
+    place.sheetport(infer.into_iter().chain(["--sheet", "New"])).exits(0);
+    assert!(template().contains("name = \"New\""), "{}", template());
+}
+
+#[test]
+fn prices_that_cannot_be_read_are_rejected() {
+    let place = Place::new();
+    place.write("list.csv", "SKU,Name,Price\nA1,Bolt,ask\nA2,Nut,on request\nA3,Pin,2.50\n");
+    place.sheetport(["template", "infer", "list.csv", "--record", "item", "-o", "t.toml"]).exits(0);
+    let seen = summary(&place.sheetport(["check", "list.csv", "-t", "t.toml", "--json"]).exits(3));
+    assert_eq!(seen["rejected"], 2, "{seen}");
+}
+
+#[test]
 fn reading_flags_are_written_to_the_template() {
     let place = Place::new();
     place.write("odd.csv", "SKU!Name!Price\nA1!\"Bolt\"!1.50\nA2!Nut \"M8!2.50\n");

@@ -99,6 +99,28 @@ fn unused_columns_with_amounts_are_warnings() {
         assert_eq!((&warning["code"], &warning["field"]), (&"unused-column".into(), &field.into()), "{header}: {seen}");
         assert_eq!((&warning["column"], &warning["header"]), (&"C".into(), &header.into()));
     }
+    for header in [
+        "Netto",
+        "Gross",
+        "Dealer price",
+        "Sale price",
+        "MSRP",
+        "RRP",
+        "UVP",
+        "Price ea",
+        "Price / pc",
+        "Preis neu",
+        "Neupreis",
+        "Preis ab 01.01.2026",
+        "Basispreis",
+        "Price GBX",
+        "Preis in Rappen",
+        "Rate",
+    ] {
+        place.write("items.csv", format!("SKU,Name,{header}\nA,Bolt,5\n"));
+        let seen = summary(&place.sheetport(["check", "items.csv", "-t", "items", "--json"]).exits(0));
+        assert_eq!(seen["warnings"][0]["code"], "unused-column", "{header}: {seen}");
+    }
     for header in ["Price", "Weight", "Remark", "Stock"] {
         place.write("items.csv", format!("SKU,Name,{header}\nA,Bolt,5\n"));
         let seen = summary(&place.sheetport(["check", "items.csv", "-t", "items", "--json"]).exits(0));

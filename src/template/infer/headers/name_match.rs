@@ -11,7 +11,7 @@ use super::currency_hint::in_text;
 use crate::currency::CurrencyMark;
 use crate::records::RecordKind;
 use crate::template::words::normalize::{self, HeaderWords};
-use crate::template::words::{ColumnTitle, FieldWords, Language, vocabulary};
+use crate::template::words::{ColumnTitle, FieldWords, Language, Vocabulary, vocabulary};
 
 /// A header, normalized for comparison.
 #[derive(Clone, Debug)]
@@ -127,13 +127,22 @@ impl Header {
     pub(in crate::template::infer) fn with_tax(&self) -> Option<bool> {
         let says = |words: &HashSet<String>| {
             let all = self.words.iter().chain(self.bracketed.iter().flatten());
+            // Compounds such as "Bruttopreis" are words of their own.
+            let is_within = |known: &str, word: &str| {
+                normalize::is_unspaced(known) && word.contains(known) || known.len() >= 5 && word.starts_with(known)
+            };
             all.clone().any(|word| words.contains(word))
-                || words
-                    .iter()
-                    .any(|known| normalize::is_unspaced(known) && all.clone().any(|word| word.contains(known.as_str())))
+                || words.iter().any(|known| all.clone().any(|word| is_within(known, word)))
         };
         // Words for "without tax" may contain a word for "with tax", as in Chinese.
         says(&vocabulary().net).then_some(false).or_else(|| says(&vocabulary().gross).then_some(true))
+    }
+
+    /// Whether the header only says that amounts are with or without tax: `Net`, `TTC`.
+    pub(in crate::template::infer) fn is_tax_basis(&self) -> bool {
+        let Vocabulary { net, gross, small, .. } = vocabulary();
+        self.with_tax().is_some()
+            && self.words.iter().all(|word| net.contains(word) || gross.contains(word) || small.contains(word))
     }
 
     /// Returns the words in brackets if their meaning is unknown: they neither belong to the field nor name a currency.
@@ -285,10 +294,13 @@ impl FieldNames {
             return None;
         }
         let mut score = if others.iter().all(|word| words.small.contains(*word)) { ALL_WORDS } else { CONTAINED };
+        let is_number = |word: &str| word.bytes().all(|b| b.is_ascii_digit());
+        // The three numbers of a date are one.
+        let number = if others.iter().filter(|word| is_number(word)).count() == 3 { NUMBER / 3.0 } else { NUMBER };
         for word in others {
             score -= match word {
                 word if self.modifiers.contains(word) => NEUTRAL_WORD,
-                word if word.bytes().all(|b| b.is_ascii_digit()) => NUMBER,
+                word if is_number(word) => number,
                 word if words.small.contains(word) => 0.0,
                 word if words.neutral.contains(word) => NEUTRAL_WORD,
                 word if self.is_other_topic(word) => return None,

@@ -80,6 +80,11 @@ impl Slots {
 }
 
 impl Slot {
+    /// Whether the field is the quantity of a movement, for which the stock could be taken.
+    pub(in crate::template::infer) fn has_doubtful_stock(&self) -> bool {
+        self.values == ValueKind::Quantity && self.place == Place::Record
+    }
+
     pub(in crate::template::infer) fn is_field(&self, name: &str) -> bool {
         self.field.is_some_and(|field| field.name == name)
     }

@@ -10,10 +10,11 @@ use super::super::previous_templates::{PreviousTemplate, Step};
 use super::super::proposal::Confidence;
 use super::super::sample::Column;
 use super::relations::{is_of_record, line_totals};
-use super::values::{Guess, fit, guess, guess_group, is_tax_rate};
+use super::values::{Guess, fit, guess, guess_group, is_tax_rate, unreadable};
 use crate::records::RecordKind;
 use crate::template::model::Place;
 use crate::template::words::amounts::{PriceUnit, is_price_unit_column, price_unit};
+use crate::template::words::movements::is_state_header;
 use crate::template::words::{Language, ValueKind, vocabulary};
 
 /// Minimum score of an assignment.
@@ -22,6 +23,9 @@ const LIKELY: f64 = 0.65;
 const SURE: f64 = 0.88;
 /// Minimum score of an alternative.
 const MIN_ALTERNATIVE: f64 = 0.5;
+/// Score of a column with a certain name and values that can't be read, above [`MIN_SCORE`] and below [`LIKELY`]: the rows are
+/// rejected, whereas a column that is left out would lose its values silently.
+const UNREADABLE: f64 = MIN_ALTERNATIVE;
 /// A second column with a score at most this much lower contradicts a sure assignment.
 const RIVAL: f64 = 0.15;
 /// Factor for prices with tax: the lines of orders have prices without tax.
@@ -71,6 +75,8 @@ struct Candidate<'a> {
     name_match: NameMatch,
     /// The name often means something else.
     is_doubtful: bool,
+    /// Why the values seem unfit for the field, although the name is certain.
+    unreadable: Option<&'static str>,
 }
 
 impl<'a> Assignments<'a> {
@@ -82,6 +88,7 @@ impl<'a> Assignments<'a> {
         let (language, is_only) = main_language(&candidates(slots, columns, None)).unzip();
         let mut candidates = candidates(slots, columns, language.filter(|_| is_only == Some(true)));
         drop_amounts_of_others(&mut candidates, slots, columns);
+        drop_selling_prices(&mut candidates, slots);
         let named = candidates.iter().filter(|candidate| candidate.score >= LIKELY);
         let named = named.map(|candidate| candidate.column.index).collect();
         drop_doubtful(&mut candidates, columns);
@@ -195,6 +202,11 @@ impl<'a> Assignments<'a> {
         let is_amount = |column: &&Column| self.can_guess_from(column) && self.guess(price, column).is_some();
         let amounts: Vec<&Column> = self.columns.iter().filter(is_amount).take(3).collect();
         let [first, second] = amounts.as_slice() else { return };
+        if let (Some(with_tax), Some(_)) = (first.header.with_tax(), second.header.with_tax()) {
+            let without_tax = if with_tax { second } else { first };
+            self.assign_guess(price, without_tax, "the amounts without tax, beside those with tax");
+            return;
+        }
         let Some(first_is_larger) = first.profile.is_larger_than(&second.profile) else { return };
         let (larger, smaller) = if first_is_larger { (first, second) } else { (second, first) };
         self.assign_guess(price, larger, "amounts, the larger of two on most rows");
@@ -267,7 +279,7 @@ impl<'a> Assignments<'a> {
                     && !assigned.contains(&other.column.index)
                     && other.score >= least
                     && other.column.profile.values != assignment.column.profile.values
-                    && (!is_price || is_price_of_one(other.column))
+                    && (!is_price || other.unreadable.is_some() || is_price_of_one(other.column))
             });
             let is_sure = assignment.confidence == Confidence::Sure;
             let doubt = match rival {
@@ -276,7 +288,7 @@ impl<'a> Assignments<'a> {
                 _ if swapped && is_price && assignment.slot.place == Place::Record => {
                     "but the purchase prices are higher".to_owned()
                 }
-                _ if assignment.column.profile.not_a_number.is_some() => "but some values are no numbers".to_owned(),
+                _ if assignment.column.profile.has_stray_text() => "but some values are no numbers".to_owned(),
                 _ => continue,
             };
             let is_guess = is_price && rival.is_some();
@@ -352,6 +364,21 @@ fn drop_amounts_of_others(candidates: &mut Vec<Candidate<'_>>, slots: &Slots, co
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
 }
 
+/// Removes columns named only `Net` or `Gross` from the candidates for the purchase price, unless another column has the selling
+/// price: beside each other, or alone, they are selling prices without and with tax.
+fn drop_selling_prices(candidates: &mut Vec<Candidate<'_>>, slots: &Slots) {
+    let find = |name| slots.find(Place::Record, name).map(|slot| slot.index);
+    let (Some(price), Some(purchase_price)) = (find("price"), find("purchasePrice")) else { return };
+    let has_price =
+        candidates.iter().any(|it| it.slot.index == price && it.score >= LIKELY && !it.column.header.is_tax_basis());
+    let with_tax = |with_tax: bool| {
+        candidates.iter().any(|it| it.column.header.is_tax_basis() && it.column.header.with_tax() == Some(with_tax))
+    };
+    if !has_price || with_tax(true) && with_tax(false) {
+        candidates.retain(|it| it.slot.index != purchase_price || !it.column.header.is_tax_basis());
+    }
+}
+
 /// Removes candidates with a doubtful name, such as the balance of a stock for the quantity of a movement, if the sheet has a
 /// column with a better name for the field, or numbers that the doubtful ones result from.
 fn drop_doubtful(candidates: &mut Vec<Candidate<'_>>, columns: &[Column]) {
@@ -393,7 +420,14 @@ impl<'a> Candidate<'a> {
             ValueKind::Reference if is_line && name_match.certainty <= VAGUE && profile.is_numeric() => 0.5,
             _ => 1.0,
         };
-        let mut score = name_match.score * factor * fit(slot.values, profile);
+        let by_name = name_match.score * factor;
+        let mut score = by_name * fit(slot.values, profile);
+        let unreadable = unreadable(slot.values, profile).filter(|_| by_name >= SURE && score < LIKELY);
+        if unreadable.is_some() {
+            // A tax that can't be read may be an amount or a rate. As a rate, it has names of its own.
+            let is_amount = slot.values == ValueKind::TaxAmount;
+            score = score.max(if is_amount { UNREADABLE - 0.01 } else { UNREADABLE });
+        }
         let doubtful = slot.doubtful.best_match(header, language);
         let is_doubtful = doubtful.is_some_and(|doubtful| match doubtful.kind {
             MatchKind::Exact => true,
@@ -401,6 +435,8 @@ impl<'a> Candidate<'a> {
         });
         // "Quantity in" beside "Quantity out" is only half of the movements.
         let is_doubtful = is_doubtful || name_match.kind != MatchKind::Exact && slot.ruled_out_by.has_name(header);
+        // "New qty" is the stock after the movement.
+        let is_doubtful = is_doubtful || slot.has_doubtful_stock() && is_state_header(&column.label);
         if is_doubtful {
             score = score.min(SURE - 0.01);
         }
@@ -408,7 +444,7 @@ impl<'a> Candidate<'a> {
         if slot.is_field("deliveryStatus") && profile.values.iter().any(|(value, _)| vocabulary().is_payment(value)) {
             score = score.min(LIKELY - 0.01);
         }
-        Some(Candidate { slot, column, score, name_match, is_doubtful })
+        Some(Candidate { slot, column, score, name_match, is_doubtful, unreadable })
     }
 
     fn is_for(&self, assignment: &Assignment<'_>) -> bool {
@@ -418,7 +454,9 @@ impl<'a> Candidate<'a> {
     fn explain(&self) -> (String, Confidence) {
         let NameMatch { kind, ref name, .. } = self.name_match;
         let mut reason = match kind {
-            MatchKind::Exact if self.score < LIKELY => "columns with this name often hold it".to_owned(),
+            MatchKind::Exact if self.score < LIKELY && self.unreadable.is_none() => {
+                "columns with this name often hold it".to_owned()
+            }
             MatchKind::Exact => "by its name".to_owned(),
             MatchKind::Contains => format!("its name contains '{name}'"),
             MatchKind::Similar => format!("its name is similar to '{name}'"),
@@ -427,6 +465,9 @@ impl<'a> Candidate<'a> {
             && let Some(with_tax) = self.column.header.with_tax()
         {
             reason.push_str(if with_tax { "; with tax" } else { "; without tax" });
+        }
+        if let Some(doubt) = self.unreadable {
+            reason.push_str(doubt);
         }
         let is_empty = self.column.profile.is_empty();
         if is_empty {

@@ -69,13 +69,12 @@ pub(super) fn fit(kind: ValueKind, profile: &ColumnProfile) -> f64 {
         ValueKind::Currency if share(profile.currency_codes) >= 0.8 => 1.0,
         ValueKind::Currency => lowest(&[(true, 0.8), (numbers > 0.5 || profile.average_chars() > 6.0, 0.0)]),
         ValueKind::Price => {
-            let is_flag = profile.distinct <= 2 && profile.filled > 5 && booleans > 0.9;
             let never_differs = profile.distinct == 1 && profile.filled > 2;
             lowest(&[
                 (percents > 0.5, 0.0),
                 (numbers < 0.8, MOSTLY),
                 (numbers <= 0.5, 0.0),
-                (is_flag, 0.2),
+                (is_flag(profile), 0.2),
                 (never_differs, 0.93),
             ])
         }
@@ -104,6 +103,32 @@ pub(super) fn fit(kind: ValueKind, profile: &ColumnProfile) -> f64 {
     // Among otherwise equal columns, prefers the fuller column, and for identifiers the column with more distinct values.
     let distinct = if kind == ValueKind::Identifier { share(profile.distinct) } else { 1.0 };
     fits * (1.0 - FULLER * (1.0 - profile.fill()) - FULLER * (1.0 - distinct))
+}
+
+/// Returns why few values can be read as this kind, for a column whose name is certain. Returns `None` for readable values, and
+/// for values of another kind, such as percentages below the name of a price.
+pub(super) fn unreadable(kind: ValueKind, profile: &ColumnProfile) -> Option<&'static str> {
+    let share = |count| profile.share(count);
+    let (are_numbers, are_percents) = (share(profile.numbers) >= 0.8, share(profile.percents) > 0.5);
+    match kind {
+        _ if profile.filled == 0 => None,
+        ValueKind::Price | ValueKind::TaxAmount if !are_numbers && !are_percents => Some(NOT_NUMBERS),
+        ValueKind::Price if is_flag(profile) => Some("; although every number is 0 or 1"),
+        ValueKind::TaxRate if !are_numbers => Some(NOT_NUMBERS),
+        ValueKind::Quantity if !are_numbers && !are_percents && profile.currencies.is_empty() => Some(NOT_NUMBERS),
+        ValueKind::Date if share(profile.dates) < 0.8 => Some("; although many values are no dates"),
+        ValueKind::Currency if share(profile.currency_codes) < 0.8 => {
+            Some("; although many values are no currency codes")
+        }
+        _ => None,
+    }
+}
+
+const NOT_NUMBERS: &str = "; although many values are no numbers";
+
+/// Whether the numbers are only 0 and 1, as of yes and no.
+fn is_flag(profile: &ColumnProfile) -> bool {
+    profile.distinct <= 2 && profile.filled > 5 && profile.share(profile.booleans) > 0.9
 }
 
 /// Guesses whether a column without a known header holds values of this kind.

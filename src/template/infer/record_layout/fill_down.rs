@@ -13,7 +13,8 @@ pub(in crate::template::infer) struct FillDownProposal<'a> {
 }
 
 /// Proposes to fill blank names, and the other columns of the record with blanks in the same rows. Every record has an
-/// `identifier`.
+/// `identifier`. Rows with nothing else may be notes below the list: they never make the proposal certain, because a note with the
+/// name above it would become a record.
 pub(in crate::template::infer) fn propose<'a>(
     sample: &'a Sample,
     identifier: &Column,
@@ -27,8 +28,17 @@ pub(in crate::template::infer) fn propose<'a>(
         (first..keys.len()).filter(|row| keys[*row].is_none() && is_record(*row)).collect()
     };
     let nameless = blanks(name);
+    let is_bare = |row: &usize| {
+        let others = sample.columns.iter().filter(|column| column.index != identifier.index);
+        others.map(|column| &column.profile.keys).all(|keys| keys[*row].is_none())
+    };
+    let bare = nameless.iter().filter(|row| is_bare(row)).count();
+    let has_others = sample
+        .columns
+        .iter()
+        .any(|column| column.index != name.index && column.index != identifier.index && column.profile.filled > 0);
     // A group with a repeated identifier is one record in several rows, and not handled here.
-    if nameless.is_empty() || first > 0 || name.index == identifier.index {
+    if nameless.is_empty() || bare == nameless.len() && has_others || first > 0 || name.index == identifier.index {
         return None;
     }
     let within = sample.columns.iter().find(|column| groups(column, name));
@@ -39,7 +49,7 @@ pub(in crate::template::infer) fn propose<'a>(
     let columns: Vec<&Column> = std::iter::once(name)
         .chain(others.iter().filter(follows).copied().filter(|it| it.index != name.index))
         .collect();
-    let is_certain = within.is_some() || sample.columns.iter().any(has_same_blanks);
+    let is_certain = within.is_some() || bare == 0 && sample.columns.iter().any(has_same_blanks);
     Some(FillDownProposal { columns, within, is_certain })
 }
 

@@ -58,8 +58,10 @@ pub(in crate::template::infer) struct ColumnProfile {
     pub amounts: Vec<Option<f64>>,
     /// The position of each row's value among the distinct values, for comparing columns.
     pub keys: Vec<Option<usize>>,
-    /// The first non-numeric value, if most values are numbers.
+    /// The first non-numeric value.
     pub not_a_number: Option<String>,
+    /// The first value that is no date.
+    pub not_a_date: Option<String>,
     /// Cells equal to the previous filled cell.
     pub repeats: usize,
     /// Runs of consecutive equal cells.
@@ -97,9 +99,6 @@ impl ColumnProfile {
             }
         }
         profile.distinct = seen.len();
-        if profile.share(profile.numbers) <= 0.5 {
-            profile.not_a_number = None;
-        }
         profile
     }
 
@@ -129,6 +128,9 @@ impl ColumnProfile {
             Cell::Text(_) => is_date(text),
             _ => false,
         };
+        if !is_date {
+            self.not_a_date.get_or_insert_with(|| text.chars().take(MAX_CHARS).collect());
+        }
         let has_time = matches!(cell, Cell::DateTime(_)) || matches!(cell, Cell::Text(_)) && text.contains(':');
         let is_damaged = match cell {
             Cell::Number(number) | Cell::Rounded(number, _) => identifier::from_f64(number).is_err(),
@@ -181,6 +183,11 @@ impl ColumnProfile {
     /// Whether nearly all values are numbers.
     pub(in crate::template::infer) fn is_numeric(&self) -> bool {
         self.filled > 0 && self.share(self.numbers) >= 0.8
+    }
+
+    /// Whether most values are numbers, but not all.
+    pub(in crate::template::infer) fn has_stray_text(&self) -> bool {
+        self.not_a_number.is_some() && self.share(self.numbers) > 0.5
     }
 
     /// Whether equal values are always on consecutive rows, and some values are on several.

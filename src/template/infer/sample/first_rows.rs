@@ -96,6 +96,11 @@ impl Sample {
         let ignored_columns = width.saturating_sub(MAX_COLUMNS);
         Sample { header_row, has_header, columns, ignored_columns, titles, rows: data, extra, top }
     }
+
+    /// Whether the sheet has rows below its header.
+    pub fn has_records(&self) -> bool {
+        self.has_header && !self.rows.is_empty()
+    }
 }
 
 impl Column {

@@ -243,12 +243,12 @@ fn usual_tax_rates_are_matched_to_tax() {
 }
 
 #[test]
-fn a_column_with_unfit_values_is_not_matched() {
-    check(
-        Item,
-        "SKU|Price|VAT|Currency\nA1|on request|standard|see list\nA2|ask|reduced|see list",
-        &["externalId=SKU"],
-    );
+fn a_column_with_unfit_values_is_a_guess_at_most() {
+    let sheet = "SKU|Price|VAT|Currency\nA1|on request|standard|see list\nA2|ask|reduced|see list";
+    let found = check(Item, sheet, &["externalId=SKU", "currency=Currency", "price=Price", "tax=VAT"]);
+    assert!(found.fields[1..].iter().all(|field| field.confidence.to_string() == "a guess"));
+    check(Item, "SKU|Rate\nA1|x\nA2|y", &["externalId=SKU"]);
+    check(Item, "SKU|Price\nA1|5%\nA2|7%", &["externalId=SKU"]);
 }
 
 #[test]
@@ -510,6 +510,18 @@ fn names_in_the_first_row_of_a_product_are_filled_down() {
     says(&found, &["fill_down = [\"name\"]"]);
     let unknown = "SKU|Name|Price\nM-1|Mug|1.00\nM-2||2.00\nC-1|Cup|3.00";
     let found = check(Item, unknown, &["externalId=SKU", "name=Name", "price=Price"]);
+    says(&found, &["# fill_down = [\"Name\"]"]);
+}
+
+#[test]
+fn notes_below_a_list_get_no_name() {
+    let list = "SKU|Name|Price\nA1|Bolt|1.50\nA2|Nut|2.50\n";
+    for notes in ["As of: 01.01.2026||", "Tel. 030 12345||\nPage 1/1||\nwww.example.com||", "(2 rows affected)||"] {
+        let found = proposed(Item, &format!("{list}{notes}"), Vec::new());
+        assert!(!found.toml.contains("fill_down"), "{}", found.toml);
+    }
+    let variants = "SKU|Name|Photo|Price\nA1|Bolt|a.png|1.50\nA2|||2.50\nB1|Nut|b.png|3.00\nPage 1/1|||";
+    let found = proposed(Item, variants, Vec::new());
     says(&found, &["# fill_down = [\"Name\"]"]);
 }
 

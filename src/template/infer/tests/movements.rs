@@ -48,3 +48,34 @@ fn stock_is_not_surely_a_movement() {
     check("SKU|Stock\nA-1|10\nA-2|4", &["guess = true"], "'Stock' may be the stock");
     check("SKU|Type\nA-1|in\nA-2|out", &[], "no quantity");
 }
+
+#[test]
+fn the_stock_after_a_movement_is_no_movement() {
+    for (old, new) in [("Old qty", "New qty"), ("Menge alt", "Menge neu"), ("Ancienne quantité", "Nouvelle quantité")]
+    {
+        check(
+            &format!("SKU|Type|{old}|{new}\nA-1|adjust|10|7\nA-2|adjust|5|9"),
+            &["\n[fields.amount]", "\nguess = true"],
+            "may be the stock",
+        );
+    }
+    let sheet = "SKU|Type|Old qty|New qty|Change\nA-1|adjust|10|7|-3\nA-2|adjust|5|9|4";
+    check(sheet, &["[fields.amount]\ncolumn = \"Change\""], "");
+}
+
+#[test]
+fn types_as_signs_and_abbreviations_become_the_words_of_the_service() {
+    for (sheet, map) in [
+        ("SKU|Type|Qty\nA-1|+|10\nA-2|-|4", r#"map = { "+" = "in", "-" = "out" }"#),
+        ("SKU|Type|Qty\nA-1|I|10\nA-2|O|4", r#"map = { "I" = "in", "O" = "out" }"#),
+        ("Artikelnummer|Buchungsart|Menge\nA-1|E|10\nA-2|A|4", r#"map = { "E" = "in", "A" = "out" }"#),
+        ("SKU|Type|Qty\nA-1|Purchase|10\nA-2|Sale|4", r#"map = { "Purchase" = "in", "Sale" = "out" }"#),
+    ] {
+        check(sheet, &[map], "");
+    }
+    for types in ["101|102", "E|X", "A|B"] {
+        let (one, other) = types.split_once('|').expect("two types");
+        let sheet = format!("SKU|Type|Qty\nA-1|{one}|10\nA-2|{other}|4");
+        check(&sheet, &["\nguess = true"], "the service moves nothing");
+    }
+}

@@ -35,6 +35,11 @@ fn known_price_units_become_a_scale_with_a_warning() {
     for (header, scale) in [
         ("Price (cents)", "0.01"),
         ("Preis in Cent", "0.01"),
+        ("Price (p)", "0.01"),
+        ("Price GBX", "0.01"),
+        ("Price (paise)", "0.01"),
+        ("Price minor units", "0.01"),
+        ("Preis in Rappen", "0.01"),
         ("Price in k€", "1000"),
         ("Preis TEUR", "1000"),
         ("Price per 100", "0.01"),
@@ -190,4 +195,30 @@ fn sizes_and_months_in_columns_are_proposed_as_guesses() {
         RecordKind::Item,
         "SKU|Name|Remark|15|16|17|18\n100|T-shirt|blue|9.10|8.20|7.30|6.10\n200|Cap|red|4.10|4.00|3.30|2.10",
     );
+}
+
+#[test]
+fn net_and_gross_are_both_selling_prices() {
+    for (net, gross) in [("Net", "Gross"), ("Netto", "Brutto"), ("HT", "TTC"), ("税抜", "税込")] {
+        let found = proposed(&format!("SKU|Name|{net}|{gross}\nA1|Hex bolt|10.50|12.50\nA2|Wing nut|3.10|3.70"));
+        let price = field(&found, "price");
+        assert_eq!((price.source.label().as_str(), &price.confidence), (net, &Confidence::Guess), "{net}");
+        assert!(found.fields.iter().all(|field| field.path() != "purchasePrice"), "{}", found.toml);
+    }
+    let found = proposed("SKU|Name|Price|Net\nA1|Hex bolt|12.50|10.50\nA2|Wing nut|3.70|3.10");
+    assert_eq!(field(&found, "purchasePrice").source.label(), "Net");
+    let found = proposed("SKU|Name|Net\nA1|Hex bolt|12.50\nA2|Wing nut|3.70");
+    assert_eq!(field(&found, "price").source.label(), "Net");
+}
+
+#[test]
+fn gross_prices_of_a_line_are_guesses() {
+    for header in ["Price incl. VAT", "Bruttopreis", "Prix TTC"] {
+        let sheet = format!("Order no|SKU|Qty|{header}|VAT %\n1|A1|2|11.90|19\n2|A2|1|5.95|19");
+        let found = proposed_as(RecordKind::Order, &sheet);
+        assert_eq!(field(&found, "lines.price").confidence, Confidence::Guess, "{header}");
+        assert!(found.warnings.iter().any(|warning| warning.contains("is with tax")), "{:?}", found.warnings);
+    }
+    let found = proposed_as(RecordKind::Order, "Order no|SKU|Qty|Net price\n1|A1|2|11.90\n2|A2|1|5.95");
+    assert_eq!(field(&found, "lines.price").confidence, Confidence::Sure);
 }

@@ -71,7 +71,7 @@ impl Evidence<'_> {
                 | ValueKind::Status
         );
         let mut draft = Draft { proposal, warnings: Vec::new() };
-        draft.bad_numbers(slot.values, column);
+        draft.bad_values(slot.values, column);
         let previous = self.previous_rule(assignment, field);
         let steps = previous.map_or(Vec::new(), |rule| rule.steps_for(self.sample, column));
         let is_open = |keys: &[&str]| !steps.iter().any(|step| keys.contains(&step.key.as_str()));
@@ -158,6 +158,9 @@ impl Evidence<'_> {
         if assignment.slot.place == Place::Line && column.header.with_tax() == Some(true) {
             draft.comment("The header says with tax, but the service expects the price of one without tax.");
             draft.warn(format!("'{}' is with tax, but the service expects prices without tax", column.label));
+            if !matches!(assignment.confidence, Confidence::AsIn(_)) {
+                draft.guess();
+            }
         }
         let is_price = assignment.slot.place == Place::Record && assignment.slot.is_field("price");
         let purchase_price = slots.find(Place::Record, "purchasePrice").filter(|_| is_price);
@@ -224,7 +227,7 @@ impl Evidence<'_> {
         }
         if self.kind == RecordKind::InventoryTransaction
             && draft.proposal.name == "transactionType"
-            && draft.movements(column)
+            && draft.movements(column, self.assignments.language)
         {
             return;
         }
@@ -367,17 +370,21 @@ impl Draft {
     }
 
     /// Translates the types of movements to the words of the service. Returns whether any are known.
-    fn movements(&mut self, column: &Column) -> bool {
+    fn movements(&mut self, column: &Column, language: Option<Language>) -> bool {
         let values = || column.profile.values.iter().map(|(value, _)| value.as_str());
+        let all: Vec<&str> = values().collect();
+        let movement = |value: &str| Movement::of(value).or_else(|| Movement::of_pair(value, &all, language));
         let known: Vec<(&str, Movement)> =
-            values().filter_map(|value| Some((value, Movement::of(value)?))).take(MAX_LISTED).collect();
-        let unknown = values().find(|value| Movement::of(value).is_none());
+            values().filter_map(|value| Some((value, movement(value)?))).take(MAX_LISTED).collect();
+        let unknown = values().find(|value| movement(value).is_none());
         let label = &column.label;
         match unknown {
             Some(unknown) if known.is_empty() => {
                 self.warn(format!(
-                    "'{label}' has types such as '{unknown}', which are sent as they are: check that the service knows them"
+                    "'{label}' has types such as '{unknown}', which are sent as they are: the service moves nothing for words \
+                     other than in, out and adjust"
                 ));
+                self.comment("The service moves nothing for words other than in, out and adjust: fill in the map.");
                 self.guess();
                 return false;
             }
@@ -416,15 +423,20 @@ impl Draft {
         }
     }
 
-    /// Warns about non-numeric values in a column of numbers.
-    fn bad_numbers(&mut self, values: ValueKind, column: &Column) {
-        let ColumnProfile { filled, numbers, not_a_number, .. } = &column.profile;
-        let Some(example) = not_a_number.as_ref().filter(|_| values.is_number()) else { return };
-        let count = filled - numbers;
+    /// Warns about other values in a column of numbers or dates.
+    fn bad_values(&mut self, values: ValueKind, column: &Column) {
+        let ColumnProfile { filled, numbers, dates, not_a_number, not_a_date, .. } = &column.profile;
+        let (what, good, example) = match values {
+            ValueKind::Date => ("dates", dates, not_a_date),
+            values if values.is_number() => ("numbers", numbers, not_a_number),
+            _ => return,
+        };
+        let Some(example) = example else { return };
+        let count = filled - good;
         self.comment(format!(
-            "{count} of {filled} values are no numbers, such as {example}. They are reported as problems."
+            "{count} of {filled} values are no {what}, such as {example}. They are reported as problems."
         ));
-        self.warn(format!("'{}' has values that are no numbers, such as {example}", column.label));
+        self.warn(format!("'{}' has values that are no {what}, such as {example}", column.label));
     }
 
     fn comment(&mut self, text: impl Into<String>) {
