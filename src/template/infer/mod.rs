@@ -9,7 +9,7 @@
 //!   (`fill_down`).
 //! - `text` proposes the keys of each field, such as the format of dates (`field_keys`), writes the template, and tries it on
 //!   the rows to add examples (`trial`).
-//! - `mismatch` finds columns that an existing template probably misses (`unused_amounts`), and sheets about something other
+//! - `mismatch` finds columns that an existing template probably misses (`unused_values`), and sheets about something other
 //!   than the records of a template (`foreign_sheet`), by the topics of their columns (`sheet_topics`).
 
 mod context;
@@ -27,7 +27,7 @@ mod text;
 mod toml_text;
 
 pub use context::Context;
-pub use mismatch::{ForeignSheet, foreign_sheet, unused_amounts};
+pub use mismatch::{ForeignSheet, foreign_sheet, money_quantities, unused_values};
 pub use previous_templates::PreviousTemplate;
 pub use proposal::{Confidence, FieldProposal, MissingField, Proposal, ProposedSource};
 pub use propose::propose;

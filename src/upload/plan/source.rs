@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::checks::file_warnings::{
-    GUESS, doubtful_letters, foreign_sheet, guesses, hidden_sheet, other_template, rival_columns, unread_sheets,
-    unused_columns,
+    GUESS, doubtful_letters, foreign_sheet, guesses, hidden_sheet, money_as_quantity, other_template, rival_columns,
+    unread_sheets, unused_columns,
 };
 use super::columns::merge_columns;
 use super::part::Part;
@@ -138,6 +138,7 @@ impl Source {
                 .iter()
                 .filter_map(|part| foreign_sheet(template, part).or_else(|| other_template(&book, template, part))),
         );
+        warnings.extend(parts.iter().flat_map(|part| money_as_quantity(&book, template, part)));
         warnings.extend(parts.iter().filter_map(|part| hidden_sheet(&book, part)));
         warnings.extend(parts.first().into_iter().flat_map(|part| guesses(template, part)));
         warnings.extend(book.dialect().and_then(doubtful_letters));

@@ -129,6 +129,45 @@ fn unused_columns_with_amounts_are_warnings() {
 }
 
 #[test]
+fn unused_quantities_dates_and_currencies_are_warnings() {
+    let place = Place::new();
+    let warned = |template: &str, header: &str, row: &str| {
+        place.write("in.csv", format!("{header}\n{row}\n"));
+        let seen = summary(&place.sheetport(["check", "in.csv", "-t", template, "--json"]).run());
+        let warnings = seen["warnings"].as_array().unwrap().iter();
+        let unused =
+            warnings.filter(|it| it["code"] == "unused-column").map(|it| it["field"].as_str().unwrap().to_owned());
+        unused.collect::<Vec<_>>()
+    };
+    let order = "1,2026-01-02,i1,5,7.50";
+    assert_eq!(
+        warned("orders", "Order no.,Document date,Item no.,Menge (Stk),Unit price", order),
+        ["orderAt", "quantity"]
+    );
+    assert_eq!(warned("orders", "Order no.,Order date,Item no.,Pieces,Unit price", order), ["quantity"]);
+    assert!(warned("orders", "Order no.,Order date,Item no.,Qty ordered,Unit price", order).is_empty());
+    assert_eq!(warned("items", "SKU,Name,Price,Ccy", "A,Bolt,5,EUR"), ["currency"]);
+    assert!(
+        warned("items", "SKU,Name,Price,Weight,Min qty,Created at,Updated at", "A,Bolt,5,1.5,1,2026-01-02,2026-01-02")
+            .is_empty()
+    );
+    assert_eq!(warned("transactions", "Transaction date,Type,Stock,Qty", "2026-01-02,in,L1,5"), ["transactionDate"]);
+}
+
+#[test]
+fn a_quantity_that_looks_like_money_is_a_warning() {
+    let place = Place::new();
+    let warned = |amounts: [&str; 2]| {
+        let [one, two] = amounts;
+        place.write("in.csv", format!("Contract no.,Customer ID,Item ID,Amount\n1,c,i,{one}\n2,c,i,{two}\n"));
+        let seen = summary(&place.sheetport(["check", "in.csv", "-t", "subscriptions", "--json"]).exits(0));
+        seen["warnings"].as_array().unwrap().iter().any(|it| it["code"] == "money-as-quantity")
+    };
+    assert!(warned(["29.90", "59.80"]) && warned(["29.00", "9.80"]));
+    assert!(!warned(["2.5", "59.80"]) && !warned(["2", "3"]) && !warned(["2.00", "3.00"]));
+}
+
+#[test]
 fn a_guess_at_a_code_page_of_dos_is_a_warning() {
     let place = Place::new();
     // "Größe", "Stück", "Müller" and "Käse" in code page 850.

@@ -1,8 +1,10 @@
 //! Finds sheets and columns that an existing template does not fit.
 
 mod foreign_sheet;
+mod money_quantity;
 mod sheet_topics;
-mod unused_amounts;
+mod unused_values;
 
 pub use foreign_sheet::{ForeignSheet, foreign_sheet};
-pub use unused_amounts::unused_amounts;
+pub use money_quantity::money_quantities;
+pub use unused_values::unused_values;

@@ -5,7 +5,7 @@ use crate::ledger::Problem;
 use crate::sheet::{Book, Dialect, EncodingDoubt};
 use crate::template::bind::{HEADER_SEARCH_ROWS, bind};
 use crate::template::builtin::{self, BUILT_IN};
-use crate::template::infer::{self, unused_amounts};
+use crate::template::infer::{self, money_quantities, unused_values};
 use crate::template::load::{load, no_tables};
 use crate::template::model::SheetSelect;
 use crate::template::problem::excerpt;
@@ -148,12 +148,29 @@ pub(in crate::upload::plan) fn other_template(book: &Book, template: &Template, 
 
 /// Returns a warning for each unused column that is probably an amount.
 pub(in crate::upload::plan) fn unused_columns(template: &Template, part: &Part) -> impl Iterator<Item = Problem> {
-    unused_amounts(template, &part.layout).into_iter().map(|(column, field)| {
+    unused_values(template, &part.layout).into_iter().map(|(column, field)| {
         let message = format!("is not sent: the template has no column for {}", field.name);
         let remedy = format!("add the name of the column to those of {} in the template", field.name);
         let warning = Problem { field: field.name.to_owned(), remedy, ..Problem::of_record("unused-column", message) };
         part.of_column(column, warning)
     })
+}
+
+/// Returns a warning for each column that is read as a quantity and looks like an amount of money.
+pub(in crate::upload::plan) fn money_as_quantity(book: &Book, template: &Template, part: &Part) -> Vec<Problem> {
+    if part.layout.is_report || part.layout.is_defused {
+        return Vec::new();
+    }
+    let Ok(rows) = book.first_rows(part.sheet, HEADER_SEARCH_ROWS) else { return Vec::new() };
+    let columns = money_quantities(template, &part.layout, &rows).into_iter();
+    let warnings = columns.map(|(column, field)| {
+        let message = format!("is sent as {}, and looks like an amount of money", field.name);
+        let remedy = format!("name the column of {} in a template of your own, if it is another one", field.name);
+        let warning =
+            Problem { field: field.name.to_owned(), remedy, ..Problem::of_record("money-as-quantity", message) };
+        part.of_column(column, warning)
+    });
+    warnings.collect()
 }
 
 /// Returns a warning for each unused column with a usual name for a field that is read from another column.
