@@ -112,8 +112,32 @@ impl LoadFile {
             return Ok(vec![(kind, LoadFile::open(path)?)]);
         }
         let LoadFile::Table { path, book } = LoadFile::open(path)? else { return Ok(Vec::new()) };
-        let named = LOAD_KINDS.iter().filter(|kind| kind.sheet_in(&book).is_some());
+        let named = kinds_of_sheets(&book);
         Ok(named.map(|kind| (kind, LoadFile::Table { path: path.clone(), book: Arc::clone(&book) })).collect())
+    }
+
+    /// Returns the kinds of records in a file without a manifest, as [`LoadFile::open_named`] finds them. Of reports, lists of
+    /// changes, and texts whose name says nothing, returns nothing.
+    pub(super) fn kinds_of(path: &Path) -> Result<Vec<&'static LoadKind>, Error> {
+        let named = LoadKind::of_file(path);
+        let is_workbook = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xlsx"));
+        if named.is_none() && !is_workbook {
+            return Ok(Vec::new());
+        }
+        // A file with the name of a kind is read later, with all its mistakes.
+        let book = match (LoadFile::open(path), named) {
+            (Ok(LoadFile::Table { book, .. }), _) => book,
+            (Ok(LoadFile::Ndjson(_)) | Err(_), Some(kind)) => return Ok(vec![kind]),
+            (Ok(LoadFile::Ndjson(_)), None) => return Ok(Vec::new()),
+            (Err(error), None) => return Err(error),
+        };
+        let header = book.first_rows(0, 1).ok().and_then(|rows| rows.into_iter().next());
+        let names: Vec<String> = header.iter().flat_map(Row::cells).map(|cell| cell.shown().into_owned()).collect();
+        Ok(match named {
+            _ if is_list_of_changes(&names) || is_report(&names) => Vec::new(),
+            Some(kind) => vec![kind],
+            None => kinds_of_sheets(&book).collect(),
+        })
     }
 
     pub(super) fn open(path: &Path) -> Result<LoadFile, Error> {
@@ -125,6 +149,15 @@ impl LoadFile {
             },
         })
     }
+}
+
+/// Returns whether a header has columns of a report.
+fn is_report(names: &[String]) -> bool {
+    names.iter().any(|name| name.starts_with(sheet::RESERVED_PREFIX))
+}
+
+fn kinds_of_sheets(book: &Book) -> impl Iterator<Item = &'static LoadKind> {
+    LOAD_KINDS.iter().filter(|kind| kind.sheet_in(book).is_some())
 }
 
 impl Loading<'_> {
@@ -318,6 +351,27 @@ impl LoadOutcome {
     }
 }
 
+/// Finds rows of the same record and of the same time with different content. An appended export has several rows of a record, with
+/// different times.
+#[derive(Default)]
+struct Twins(HashMap<u64, (u64, u64, u64)>);
+
+impl Twins {
+    /// Returns the number of the earlier row that this row contradicts, if any.
+    fn earlier(&mut self, row: u64, fields: &Map<String, Value>) -> Option<u64> {
+        let text = |name: &str| fields.get(name).and_then(Value::as_str);
+        let (id, at) = (text("id")?, text("updated_at")?);
+        let content: Vec<String> = fields.iter().map(|(name, value)| format!("{name}\0{value}\0")).collect();
+        let hash = |text: &str| XxHash3_64::oneshot(text.as_bytes());
+        let found = (row, hash(at), hash(&content.concat()));
+        let (first, time, known) = *self.0.entry(hash(id)).or_insert(found);
+        if time != found.1 {
+            self.0.insert(hash(id), found);
+        }
+        (time == found.1 && known != found.2).then_some(first)
+    }
+}
+
 /// Counts records without a key, by content. Their ids are derived from the content, so that loading a file again changes
 /// nothing.
 #[derive(Default)]
@@ -351,27 +405,17 @@ fn unknown_kind(path: &Path) -> Error {
     let message =
         format!("neither the name of {} nor the names of its sheets say which records it holds", path.display());
     Error::invalid(message, format!("name them with --kind: {}", names.join(", ")))
-/// Finds rows of the same record and of the same time with different content. An appended export has several rows of a record, with
-/// different times.
-#[derive(Default)]
-struct Twins(HashMap<u64, (u64, u64, u64)>);
-
-impl Twins {
-    /// Returns the number of the earlier row that this row contradicts, if any.
-    fn earlier(&mut self, row: u64, fields: &Map<String, Value>) -> Option<u64> {
-        let text = |name: &str| fields.get(name).and_then(Value::as_str);
-        let (id, at) = (text("id")?, text("updated_at")?);
-        let content: Vec<String> = fields.iter().map(|(name, value)| format!("{name}\0{value}\0")).collect();
-        let hash = |text: &str| XxHash3_64::oneshot(text.as_bytes());
-        let found = (row, hash(at), hash(&content.concat()));
-        let (first, time, known) = *self.0.entry(hash(id)).or_insert(found);
-        if time != found.1 {
-            self.0.insert(hash(id), found);
-        }
-        (time == found.1 && known != found.2).then_some(first)
-    }
 }
 
+fn exploded(path: &Path, kind: &'static LoadKind, array: &str) -> Error {
+    Error::BadInput {
+        message: format!(
+            "{} can't be loaded as {}: it has a row for each entry of '{array}', as written with --explode",
+            path.display(),
+            kind.name
+        ),
+        hint: "export the list again without --explode".to_owned(),
+    }
 }
 
 fn bad_header(path: &Path, kind: &'static LoadKind, why: &str) -> Error {
@@ -407,17 +451,6 @@ mod tests {
         let (mut first, mut again) = (Seen::default(), Seen::default());
         let (acme, other) = (record(json!({"name": "Acme", "vat": 1})), record(json!({"name": "Acme", "vat": 2})));
         let ids = [first.id(kind, &acme), first.id(kind, &acme), first.id(kind, &other)];
-fn exploded(path: &Path, kind: &'static LoadKind, array: &str) -> Error {
-    Error::BadInput {
-        message: format!(
-            "{} can't be loaded as {}: it has a row for each entry of '{array}', as written with --explode",
-            path.display(),
-            kind.name
-        ),
-        hint: "export the list again without --explode".to_owned(),
-    }
-}
-
         assert_eq!(BTreeSet::from(ids.clone()).len(), 3, "a row that occurs twice is two records");
         let reordered = record(json!({"vat": 1, "phone": null, "name": "Acme"}));
         assert_eq!([again.id(kind, &reordered), again.id(kind, &acme), again.id(kind, &other)], ids);
