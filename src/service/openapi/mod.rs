@@ -61,7 +61,9 @@ const DESCRIPTION: &str = "Business records by workspace: orders, items, contact
     transactions, subscriptions and invoices. The bearer token selects the workspace.\n\n\
     Paging: lists begin with `page` 1. While `page * count < total`, more pages exist, and the next one is fetched by raising \
     `page`; `count` is the page size in use, not the number of entries. The list of inventories is an array without these \
-    fields: it ends with a page that has fewer entries than `limit`, and the header `x-total-count` has the total.\n\n\
+    fields. A page can have fewer entries than the requested `limit`, because larger values are reduced to the maximum, so a \
+    short page is not the end of the list: fetch pages until one is empty, or until as many entries have come as the header \
+    `x-total-count` says.\n\n\
     Errors have the body `{message, ctx_id, errors}`, where `errors` lists all errors of the input by field. Every response \
     has its context id in the header `x-ctx-id`.\n\n\
     Writes can be repeated safely with the header `Idempotency-Key`: the same key with the same body gets the stored response.";
