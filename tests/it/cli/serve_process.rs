@@ -89,6 +89,12 @@ fn a_name_is_an_address_and_other_machines_are_a_warning() {
     let (process, _) = serve(&place, &["--listen", "0.0.0.0:0"]);
     process.has_said("Warning: other machines can reach 0.0.0.0:");
     drop(process);
+    // The printed commands are for this machine, whose clients send no token to 0.0.0.0.
+    for (all, loopback) in [("0.0.0.0:0", "127.0.0.1:"), ("[::]:0", "[::1]:"), ("0:0", "127.0.0.1:")] {
+        let (process, _) = serve(&place, &["--listen", all]);
+        process.has_said(&format!("export SHEETPORT_BASE_URL=http://{loopback}"));
+        drop(process);
+    }
     place
         .sheetport(["serve", "--data", "service", "--listen", "no-such-host.invalid:80"])
         .exits(2)
