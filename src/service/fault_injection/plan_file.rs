@@ -60,6 +60,7 @@ struct RawRule {
     token_expires: bool,
 }
 
+/// A share as a number, or as a text, which is a mistake.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "`share` is a number from 0 to 1, such as 0.02")]
 enum Share {
@@ -220,6 +221,8 @@ impl RuleReader<'_> {
                 return Err(self.wrong(when.map(|when| when.span()), why));
             }
             (None, false) if needs_response || effect.paging.is_some() || effect.max_page.is_some() => Moment::After,
+            // The request itself is refused.
+            (None, false) if effect.ends_token => Moment::Before,
             (Some(Moment::Before), false) => Moment::Before,
             (Some(Moment::After), false) => Moment::After,
             (None | Some(Moment::Either), false) => Moment::Either,
@@ -365,9 +368,6 @@ mod tests {
             ("share = 1.5\ndelay = \"1s\"", 2, "is not a share"),
             ("answer = { status = 429, retry_after_date = 9000000000 }", 2, "at most ten years"),
             ("delay = \"5\"", 2, "is not a time up to an hour"),
-            ("method = \"a b\"\ndelay = \"1s\"", 1, "is not the name of a method"),
-        ] {
-            let mistake = Plan::parse("plan.toml", &format!("[[fault]]\n{fault}")).expect_err(fault);
             ("share = \"10%\"\ndelay = \"1s\"", 2, "'10%' is not a share"),
             ("share = true\ndelay = \"1s\"", 2, "`share` is a number from 0 to 1"),
             ("answer = { status = \"500\" }", 2, "this must be a whole number"),
@@ -379,6 +379,9 @@ mod tests {
             ("attempt = 1.5\ndelay = \"1s\"", 2, "write a number from 1 on"),
             ("method = 1\ndelay = \"1s\"", 2, "write a text in quotation marks"),
             ("token_expires = \"yes\"", 2, "this must be true or false"),
+            ("method = \"a b\"\ndelay = \"1s\"", 1, "is not the name of a method"),
+        ] {
+            let mistake = Plan::parse("plan.toml", &format!("[[fault]]\n{fault}")).expect_err(fault);
             assert!(mistake.message.contains(why), "{fault}: {}", mistake.message);
             assert_eq!(mistake.position().map(|(line, _)| line), Some(line), "{fault}");
         }
