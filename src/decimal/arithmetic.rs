@@ -36,6 +36,11 @@ pub fn multiply(left: Decimal, right: Decimal) -> Result<Decimal, DecimalError> 
     }
 }
 
+/// Multiplies, and rounds a product with more than 28 digits to fewer decimals. Fails if its whole part is too long.
+pub fn multiply_rounded(left: Decimal, right: Decimal) -> Result<Decimal, DecimalError> {
+    multiply(left, right).or_else(|_| left.checked_mul(right).map(unsigned_zero).ok_or(DecimalError::TooManyDigits))
+}
+
 /// Divides and rounds to `places` decimals, half away from zero.
 pub fn divide(left: Decimal, right: Decimal, places: u32) -> Result<Decimal, DecimalError> {
     if right.is_zero() {

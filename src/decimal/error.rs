@@ -7,6 +7,8 @@ pub enum DecimalError {
     NotANumber,
     #[error("has more than 28 digits")]
     TooManyDigits,
+    #[error("has more than 400 decimals")]
+    TooManyDecimals,
     #[error("is divided by zero")]
     DivisionByZero,
 }

@@ -9,6 +9,9 @@ use super::error::DecimalError;
 /// Limit of exponents, far beyond any number of digits.
 const MAX_EXPONENT: i64 = 1 << 40;
 
+/// The maximum number of decimals of a [`Decimal`].
+const MAX_SCALE: i64 = 28;
+
 /// Parses a number in JSON notation, such as `-12.50` or `1.5e3`. Decimals are kept (`1.50` has two); `-0` becomes `0`,
 /// and leading zeros are allowed.
 pub fn parse(text: &str) -> Result<Decimal, DecimalError> {
@@ -26,6 +29,55 @@ pub fn parse(text: &str) -> Result<Decimal, DecimalError> {
         number = multiply(number, power.ok_or(DecimalError::TooManyDigits)?)?;
     }
     Ok(unsigned_zero(number))
+}
+
+/// Parses like [`parse`], but rounds decimals that do not fit into 28 digits, half away from zero. Fails only for numbers that are
+/// too large.
+pub fn parse_rounded(text: &str) -> Result<Decimal, DecimalError> {
+    match parse(text) {
+        Err(DecimalError::TooManyDigits) => {}
+        parsed => return parsed,
+    }
+    let literal = Literal::parse(text).ok_or(DecimalError::NotANumber)?;
+    let digits: Vec<u8> = literal.whole.bytes().chain(literal.fraction.bytes()).collect();
+    let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
+    let digits = &digits[zeros..];
+    // The number of digits before the decimal point; negative for zeros behind it.
+    let whole = literal.whole.len() as i64 + literal.exponent - zeros as i64;
+    let scale = (MAX_SCALE - whole.max(0)).max(0);
+    let kept = match usize::try_from(whole + scale) {
+        Ok(kept) if whole <= MAX_SCALE + 1 => kept,
+        Ok(_) => return Err(DecimalError::TooManyDigits),
+        Err(_) => return Ok(Decimal::ZERO),
+    };
+    let digit = |index: usize| i128::from(digits.get(index).map_or(0, |digit| digit - b'0'));
+    let size = (0..kept).fold(0, |size: i128, index| size * 10 + digit(index)) + i128::from(digit(kept) >= 5);
+    let scale = u32::try_from(scale).map_err(|_| DecimalError::TooManyDigits)?;
+    let mantissa = if literal.is_negative { -size } else { size };
+    Decimal::try_from_i128_with_scale(mantissa, scale).map(unsigned_zero).map_err(|_| DecimalError::TooManyDigits)
+}
+
+/// Writes out the exponent of a JSON number like [`plain`], with up to 400 decimals: every double has fewer in its shortest
+/// notation. Fails for numbers that are too large.
+pub fn written_out(number: &Number) -> Result<Number, DecimalError> {
+    const MAX_DECIMALS: i64 = 400;
+    if let Ok(plain) = plain(number) {
+        return Ok(plain);
+    }
+    parse_rounded(number.as_str())?;
+    let literal = Literal::parse(number.as_str()).ok_or(DecimalError::NotANumber)?;
+    if literal.fraction.len() as i64 - literal.exponent > MAX_DECIMALS {
+        return Err(DecimalError::TooManyDecimals);
+    }
+    let digits = format!("{}{}", literal.whole, literal.fraction);
+    let point = literal.whole.len() as i64 + literal.exponent;
+    let sign = if literal.is_negative { "-" } else { "" };
+    let text = match usize::try_from(point) {
+        Ok(0) | Err(_) => format!("{sign}0.{}{digits}", "0".repeat(point.unsigned_abs() as usize)),
+        Ok(point) if point < digits.len() => format!("{sign}{}.{}", &digits[..point], &digits[point..]),
+        Ok(point) => format!("{sign}{digits}{}", "0".repeat(point - digits.len())),
+    };
+    text.parse().map_err(|_| DecimalError::NotANumber)
 }
 
 /// Writes out the exponent of a JSON number: `1.50e2` becomes `150`. The digits of other numbers are unchanged. Fails if
@@ -314,6 +366,34 @@ mod tests {
             if let Ok(number) = parse(&text) {
                 prop_assert_eq!(parse(to_json(number).as_str()), Ok(number));
             }
+        }
+    }
+
+    #[test]
+    fn long_numbers_are_written_out_exactly_and_rounded_for_arithmetic() {
+        for (text, exact, rounded) in [
+            ("5.551115123125783e-17", "0.00000000000000005551115123125783", "0.0000000000000000555111512313"),
+            ("-5e-29", "-0.00000000000000000000000000005", "-0.0000000000000000000000000001"),
+            ("4.9e-29", "0.000000000000000000000000000049", "0"),
+            ("5e-324", &format!("0.{}5", "0".repeat(323)), "0"),
+            ("0.30000000000000000000000000000000001", "0.30000000000000000000000000000000001", "0.3"),
+            ("1234567.000000000000000055511151", "1234567.000000000000000055511151", "1234567.000000000000000055511"),
+            ("12345678901234567890123456789.75", "12345678901234567890123456789.75", "12345678901234567890123456790"),
+            ("1.5e3", "1500", "1500"),
+            ("1.50", "1.50", "1.50"),
+        ] {
+            let number: Number = text.parse().expect("a number");
+            assert_eq!(written_out(&number).map(|number| number.to_string()).as_deref(), Ok(exact), "{text}");
+            let expected = parse(rounded).expect("a decimal");
+            assert_eq!(parse_rounded(text), Ok(expected), "{text}");
+        }
+        for (text, error) in [
+            ("1e40", DecimalError::TooManyDigits),
+            ("79228162514264337593543950336", DecimalError::TooManyDigits),
+            ("1e-401", DecimalError::TooManyDecimals),
+            ("1e-99999999999999999999", DecimalError::TooManyDecimals),
+        ] {
+            assert_eq!(written_out(&text.parse().expect("a number")), Err(error), "{text}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Errors in TOML files written by users, with the line and a spelling suggestion.
 
 mod nearest;
+mod parser_words;
 pub use nearest::{nearest, nearest_of};
 
 use std::fmt;
@@ -8,6 +9,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+use self::parser_words::in_plain_words;
 use crate::visible::one_line;
 
 /// A TOML file written by a user.
@@ -50,7 +52,7 @@ impl TomlFile<'_> {
         }
     }
 
-    /// Converts an error of the parser; unknown keys get a suggestion.
+    /// Converts an error of the parser; unknown keys and words get a suggestion.
     pub fn syntax(&self, error: &toml::de::Error) -> Mistake {
         let message = error.message().to_owned();
         let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
@@ -61,7 +63,10 @@ impl TomlFile<'_> {
             Some((word, _)) if message.starts_with("missing field") => {
                 (format!("the key {word} is missing"), Some(format!("add {word} = …")))
             }
-            _ => (message, None),
+            Some((word, known)) if message.starts_with("unknown variant") && !known.is_empty() => {
+                (format!("unknown word '{word}'"), Some(suggestion(word, known)))
+            }
+            _ => (in_plain_words(&message).unwrap_or(message), None),
         };
         // The parser reports no position for keys missing at the top level.
         self.mistake(error.span().unwrap_or(0..0), message, hint)

@@ -118,6 +118,20 @@ impl Job {
     pub(super) fn table_style(&self) -> Style {
         self.template.as_ref().map_or(self.style, |template| self.style.or(template.style))
     }
+
+    /// Returns the path of the array to expand, of the request or else of the template.
+    pub(super) fn exploded(&self) -> Option<&str> {
+        self.explode.as_deref().or(self.template.as_ref().and_then(|template| template.explode.as_deref()))
+    }
+
+    /// Returns whether texts are written without protection from being run as formulas. Workbooks and NDJSON need none.
+    pub(super) fn is_exact(&self) -> bool {
+        let has_protection = match &self.output {
+            Output::File { format, .. } => !matches!(format, FileFormat::Xlsx) && !format.is_ndjson(),
+            Output::Stdout { .. } => true,
+        };
+        has_protection && self.table_style().raw
+    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use twox_hash::XxHash3_64;
 
 use super::store::{RequestEntry, Store};
+use super::token_texts::masked;
 
 /// Maximum number of characters of a text in the journal.
 const MAX_TEXT: usize = 500;
@@ -168,45 +169,11 @@ fn shown_query(query: &str) -> String {
 
 /// Returns a text without tokens, cut to the maximum length.
 fn shown(text: &str) -> String {
-    let decoded = percent_decoded(text);
-    let text = without_tokens(if decoded.contains(TOKEN) { &decoded } else { text });
+    let text = masked(text);
     match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
-}
-
-/// Decodes percent-encoded ASCII characters, which might hide a token.
-fn percent_decoded(text: &str) -> String {
-    let mut decoded = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('%') {
-        decoded.push_str(before);
-        let byte = after.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(u8::is_ascii);
-        match byte {
-            Some(byte) => decoded.push(char::from(byte)),
-            None => decoded.push('%'),
-        }
-        rest = if byte.is_some() { &after[2..] } else { after };
-    }
-    decoded + rest
-}
-
-/// The beginning of a JWT: `{"` in Base64.
-const TOKEN: &str = "eyJ";
-
-/// Replaces texts that look like a JWT.
-fn without_tokens(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(TOKEN) {
-        let is_part = |letter: char| letter.is_ascii_alphanumeric() || "-_.=".contains(letter);
-        let length = rest[at..].find(|letter| !is_part(letter)).unwrap_or(rest.len() - at);
-        clean.push_str(&rest[..at]);
-        clean.push_str("<token>");
-        rest = &rest[at + length..];
-    }
-    clean + rest
 }
 
 #[cfg(test)]

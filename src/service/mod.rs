@@ -39,6 +39,7 @@ mod server;
 mod store;
 mod strict;
 mod timestamp;
+mod token_texts;
 
 pub use self::app::{Config, Storage};
 pub use self::auth::Tokens;

@@ -51,7 +51,7 @@ pub(super) fn router(app: Arc<App>, hosts: OwnHosts) -> Router {
     // Authentication runs first, because the rate limit applies per workspace.
     let authenticated = fault_injection::wrap(authenticated, injector.as_ref())
         .route_layer(from_fn_with_state(app.keys.clone(), auth::require_token));
-    fault_injection::wrap(unauthenticated, injector.as_ref())
+    let routes = fault_injection::wrap(unauthenticated, injector.as_ref())
         .merge(authenticated)
         .merge(openapi::routes())
         .route(host::ALIVE, get(healthz))
@@ -60,8 +60,8 @@ pub(super) fn router(app: Arc<App>, hosts: OwnHosts) -> Router {
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
         .layer(from_fn_with_state(hosts, host::require))
-        .layer(from_fn_with_state(app.store.clone(), response::with_ctx_id))
-        .with_state(app)
+        .layer(from_fn_with_state(app.store.clone(), response::with_ctx_id));
+    fault_injection::with_clock(routes, injector.as_ref()).with_state(app)
 }
 
 /// Adds strict mode to the routes, if chosen.

@@ -1,10 +1,12 @@
 //! The running service: opening the storage, serving requests, and a graceful stop.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use tokio::net::TcpListener;
+use tokio::time::timeout;
 use tower::ServiceExt;
 
 use crate::records::token::Access;
@@ -17,6 +19,9 @@ use super::error::Error;
 use super::idempotency::KeysInProgress;
 use super::store::{self, BUSY_TIMEOUT, Store};
 use super::{fault_injection, router};
+
+/// Maximum time from the signal to stop to the end. Service managers kill slow processes.
+const STOP_TIME: Duration = Duration::from_millis(4_800);
 
 /// A service with exclusive access to its data folder, or on a shared database.
 pub struct Service {
@@ -83,8 +88,22 @@ impl Service {
                 fault_injection::deliver(response).await
             }
         };
+        let stopped = Arc::new(OnceLock::new());
+        let stop = {
+            let stopped = stopped.clone();
+            async move {
+                stop.await;
+                stopped.get_or_init(Instant::now);
+            }
+        };
         web_server::serve(listeners, respond, self.app.config.write_timeout, stop).await;
-        self.close().await;
+        // All writes with a response are on disk. What waits for a lock of another program may be entries of the journal.
+        let left = STOP_TIME.saturating_sub(stopped.get().map_or(Duration::ZERO, Instant::elapsed));
+        if timeout(left, self.close()).await.is_err() {
+            tracing::warn!(
+                "another program holds a lock on the database: the last requests may be missing in the journal"
+            );
+        }
         Ok(())
     }
 

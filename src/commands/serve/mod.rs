@@ -5,7 +5,7 @@ mod show;
 mod storage;
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
@@ -87,7 +87,7 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
         let strong = ui::style::STRONG;
         ui::line(say!("{strong}Listening on http://{address}{strong:#}, data in {storage}"));
         ui::remark(say!("To use it, run in another terminal:"));
-        for line in variables(&address, &storage, cfg!(windows)) {
+        for line in variables(&reachable(&address, &addresses), &storage, cfg!(windows)) {
             ui::remark(say!("  {line}"));
         }
         ui::remark(say!("Press Ctrl-C to stop."));
@@ -109,6 +109,16 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     }
     service.serve_all(listeners, stop).await?;
     Ok(Exit::Done)
+}
+
+/// Returns the address for programs on this machine. A service that listens on all addresses is reachable through the loopback address;
+/// clients send no token to `0.0.0.0` without encryption.
+fn reachable(address: &str, listening: &[SocketAddr]) -> String {
+    match listening.iter().find(|address| address.ip().is_unspecified()) {
+        Some(SocketAddr::V4(all)) => SocketAddr::from((Ipv4Addr::LOCALHOST, all.port())).to_string(),
+        Some(SocketAddr::V6(all)) => SocketAddr::from((Ipv6Addr::LOCALHOST, all.port())).to_string(),
+        None => address.to_owned(),
+    }
 }
 
 /// Returns the commands to set the address and the tokens, for PowerShell or for other shells.

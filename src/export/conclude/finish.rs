@@ -299,6 +299,8 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
         left_out: counts.left_out,
         not_found: *missing,
         columns: columns.iter().map(|column| column.header.clone()).collect(),
+        explode: job.exploded().map(str::to_owned),
+        exact: job.is_exact(),
         gathered: counts.other_fields,
         cut: counts.cut,
         defused: counts.defused,

@@ -75,6 +75,12 @@ pub struct Manifest {
     /// Number of requested IDs not found.
     pub not_found: u64,
     pub columns: Vec<String>,
+    /// Path of the array with a row for each element.
+    #[serde(default)]
+    pub explode: Option<String>,
+    /// Whether texts that look like formulas are unprotected, so that an apostrophe in front belongs to the text.
+    #[serde(default)]
+    pub exact: bool,
     /// Number of values in the column for fields beyond the maximum number of columns.
     pub gathered: u64,
     /// Number of texts cut to the maximum length of a workbook's cell.
@@ -165,7 +171,7 @@ impl Manifest {
     }
 
     /// Returns the manifest of these records: this manifest, or the manifest of their sheet.
-    pub(super) fn of_records(self, records: &str) -> Option<Manifest> {
+    pub(crate) fn of_records(self, records: &str) -> Option<Manifest> {
         if self.sheets.is_empty() {
             return Some(self);
         }

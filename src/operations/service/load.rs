@@ -4,21 +4,23 @@
 mod columns;
 mod kind;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use twox_hash::XxHash3_64;
 
-use columns::{Column, Decimals, columns, record};
+use columns::{CellForm, Column, Decimals, columns, record};
 use kind::{KEYS, TRANSACTIONS};
 pub use kind::{LOAD_KINDS, LoadKind};
 
 use super::super::error::Error;
 use super::ndjson::{NdjsonFile, NdjsonRecord};
 use crate::digest;
-use crate::records::listed_name;
+use crate::export::Manifest;
+use crate::records::{is_list_of_changes, listed_name};
 use crate::service::{Config, Loader, Nulls, Service, Storage, WriteOutcome};
 use crate::sheet::{self, Book, Row};
 use crate::template::value::number::Mark;
@@ -110,8 +112,32 @@ impl LoadFile {
             return Ok(vec![(kind, LoadFile::open(path)?)]);
         }
         let LoadFile::Table { path, book } = LoadFile::open(path)? else { return Ok(Vec::new()) };
-        let named = LOAD_KINDS.iter().filter(|kind| kind.sheet_in(&book).is_some());
+        let named = kinds_of_sheets(&book);
         Ok(named.map(|kind| (kind, LoadFile::Table { path: path.clone(), book: Arc::clone(&book) })).collect())
+    }
+
+    /// Returns the kinds of records in a file without a manifest, as [`LoadFile::open_named`] finds them. Of reports, lists of
+    /// changes, and texts whose name says nothing, returns nothing.
+    pub(super) fn kinds_of(path: &Path) -> Result<Vec<&'static LoadKind>, Error> {
+        let named = LoadKind::of_file(path);
+        let is_workbook = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xlsx"));
+        if named.is_none() && !is_workbook {
+            return Ok(Vec::new());
+        }
+        // A file with the name of a kind is read later, with all its mistakes.
+        let book = match (LoadFile::open(path), named) {
+            (Ok(LoadFile::Table { book, .. }), _) => book,
+            (Ok(LoadFile::Ndjson(_)) | Err(_), Some(kind)) => return Ok(vec![kind]),
+            (Ok(LoadFile::Ndjson(_)), None) => return Ok(Vec::new()),
+            (Err(error), None) => return Err(error),
+        };
+        let header = book.first_rows(0, 1).ok().and_then(|rows| rows.into_iter().next());
+        let names: Vec<String> = header.iter().flat_map(Row::cells).map(|cell| cell.shown().into_owned()).collect();
+        Ok(match named {
+            _ if is_list_of_changes(&names) || is_report(&names) => Vec::new(),
+            Some(kind) => vec![kind],
+            None => kinds_of_sheets(&book).collect(),
+        })
     }
 
     pub(super) fn open(path: &Path) -> Result<LoadFile, Error> {
@@ -123,6 +149,15 @@ impl LoadFile {
             },
         })
     }
+}
+
+/// Returns whether a header has columns of a report.
+fn is_report(names: &[String]) -> bool {
+    names.iter().any(|name| name.starts_with(sheet::RESERVED_PREFIX))
+}
+
+fn kinds_of_sheets(book: &Book) -> impl Iterator<Item = &'static LoadKind> {
+    LOAD_KINDS.iter().filter(|kind| kind.sheet_in(book).is_some())
 }
 
 impl Loading<'_> {
@@ -155,10 +190,25 @@ impl Loading<'_> {
         if !rows.next(&mut row)? {
             return Err(sheet::Error::Empty { path: path.to_owned() }.into());
         }
-        let (mut outcome, mut seen) = (LoadOutcome::default(), Seen::default());
-        let columns = columns(kind, &row, &mut outcome.ignored).map_err(|why| bad_header(path, kind, &why))?;
+        let (mut outcome, mut seen, mut twins) = (LoadOutcome::default(), Seen::default(), Twins::default());
+        let manifest = Manifest::beside(path).and_then(|manifest| manifest.of_records(kind.name));
+        if let Some(array) = manifest.as_ref().and_then(|manifest| manifest.explode.as_ref()) {
+            return Err(exploded(path, kind, array));
+        }
+        let mut form = CellForm {
+            decimal: None,
+            is_exact: manifest.as_ref().is_some_and(|manifest| manifest.exact),
+            names: manifest.as_ref().map_or(&[], |manifest| &manifest.columns),
+        };
+        let columns = columns(kind, &row, form, &mut outcome.ignored).map_err(|why| bad_header(path, kind, &why))?;
+        let mut unnamed: Vec<usize> = row
+            .cells()
+            .enumerate()
+            .filter(|(_, cell)| cell.shown().trim().is_empty())
+            .map(|(index, _)| index)
+            .collect();
         outcome.fields = columns.iter().map(|column| column.name.clone()).collect();
-        let decimal = decimal_of(book, sheet, &columns)?;
+        form.decimal = decimal_of(book, sheet, &columns)?;
         loop {
             let (mut numbers, mut records) = (Vec::new(), Vec::new());
             while records.len() < BATCH && rows.next(&mut row)? {
@@ -166,7 +216,21 @@ impl Loading<'_> {
                     continue;
                 }
                 outcome.rows += 1;
-                let (fields, problems) = record(&columns, &row, decimal);
+                unnamed.retain(|index| {
+                    let is_blank = row.get(*index).shown().trim().is_empty();
+                    if !is_blank {
+                        outcome.ignored.push(format!("column {}", sheet::column_letters(*index)));
+                    }
+                    is_blank
+                });
+                let (fields, problems) = record(&columns, &row, form);
+                if let Some(first) = twins.earlier(row.number, &fields) {
+                    let why = format!(
+                        "row {first} has the same id and time, but other values, as in an export with --explode; export without it"
+                    );
+                    outcome.reject(row.number, vec![("id".to_owned(), why)], false);
+                    continue;
+                }
                 if problems.is_empty() || self.keeps_faulty {
                     numbers.push(row.number);
                     records.push(fields);
@@ -287,6 +351,27 @@ impl LoadOutcome {
     }
 }
 
+/// Finds rows of the same record and of the same time with different content. An appended export has several rows of a record, with
+/// different times.
+#[derive(Default)]
+struct Twins(HashMap<u64, (u64, u64, u64)>);
+
+impl Twins {
+    /// Returns the number of the earlier row that this row contradicts, if any.
+    fn earlier(&mut self, row: u64, fields: &Map<String, Value>) -> Option<u64> {
+        let text = |name: &str| fields.get(name).and_then(Value::as_str);
+        let (id, at) = (text("id")?, text("updated_at")?);
+        let content: Vec<String> = fields.iter().map(|(name, value)| format!("{name}\0{value}\0")).collect();
+        let hash = |text: &str| XxHash3_64::oneshot(text.as_bytes());
+        let found = (row, hash(at), hash(&content.concat()));
+        let (first, time, known) = *self.0.entry(hash(id)).or_insert(found);
+        if time != found.1 {
+            self.0.insert(hash(id), found);
+        }
+        (time == found.1 && known != found.2).then_some(first)
+    }
+}
+
 /// Counts records without a key, by content. Their ids are derived from the content, so that loading a file again changes
 /// nothing.
 #[derive(Default)]
@@ -320,6 +405,17 @@ fn unknown_kind(path: &Path) -> Error {
     let message =
         format!("neither the name of {} nor the names of its sheets say which records it holds", path.display());
     Error::invalid(message, format!("name them with --kind: {}", names.join(", ")))
+}
+
+fn exploded(path: &Path, kind: &'static LoadKind, array: &str) -> Error {
+    Error::BadInput {
+        message: format!(
+            "{} can't be loaded as {}: it has a row for each entry of '{array}', as written with --explode",
+            path.display(),
+            kind.name
+        ),
+        hint: "export the list again without --explode".to_owned(),
+    }
 }
 
 fn bad_header(path: &Path, kind: &'static LoadKind, why: &str) -> Error {

@@ -1,5 +1,6 @@
 //! The embedded service, and access to a service.
 
+mod exports;
 pub(in crate::operations) mod load;
 pub(in crate::operations) mod local_service;
 pub(in crate::operations) mod login;

@@ -1,6 +1,6 @@
 //! A temporary service for a rehearsal, with the records that the file refers to: from exports, or made up.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -8,7 +8,8 @@ use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::files::TemporaryFolder;
-use super::load::{LoadFile, LoadKind, LoadedFile, Loading};
+use super::exports::{Origin, open_exports};
+use super::load::{LoadedFile, Loading};
 use super::local_service::LocalService;
 use super::made_up::{Exported, KINDS, Wanted};
 use crate::client::Speed;
@@ -98,7 +99,8 @@ impl Rehearsal {
         observer: Observer<'_>,
     ) -> Result<Rehearsal, Error> {
         // The names of the files are known before anything is started.
-        let opened = open_exports(rehearse.exports)?;
+        let origin = context.base_url.as_ref().map(|url| Origin::new(url, &context.workspace()));
+        let opened = open_exports(rehearse.exports, origin.as_ref(), observer)?;
         let speed = match (&context.base_url, rehearse.speed) {
             (Some(url), None) => context.measured_speed(None, url).await?,
             (None, None) => context.rate,
@@ -213,66 +215,6 @@ impl Rehearsal {
     pub(in crate::operations) async fn stop(self) {
         let _ = self.service.stop().await;
     }
-}
-
-/// Opens exports: files, and the files in folders whose names contain the kind of records.
-fn open_exports(places: &[PathBuf]) -> Result<Vec<(&'static LoadKind, LoadFile)>, Error> {
-    let mut opened = Vec::new();
-    for place in places {
-        if place.is_file() {
-            let files = LoadFile::open_named(place)?;
-            if files.is_empty() {
-                return Err(Error::BadInput {
-                    message: format!(
-                        "neither the name of {} nor the names of its sheets say which records it has",
-                        place.display()
-                    ),
-                    hint: "name it like items.csv or companies-2026.xlsx".to_owned(),
-                });
-            }
-            opened.extend(files);
-        } else {
-            opened.append(&mut open_folder(place)?);
-        }
-    }
-    Ok(opened)
-}
-
-fn open_folder(folder: &Path) -> Result<Vec<(&'static LoadKind, LoadFile)>, Error> {
-    let unreadable = |error: std::io::Error| Error::BadInput {
-        message: format!("the folder {} can't be read: {error}", folder.display()),
-        hint: "name the folder that has the exports".to_owned(),
-    };
-    let mut paths: Vec<PathBuf> = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        if path.is_file() && is_table(&path) {
-            paths.push(path);
-        }
-    }
-    paths.sort();
-    let mut opened = Vec::new();
-    for path in paths {
-        if let Some(kind) = LoadKind::of_file(&path) {
-            opened.push((kind, LoadFile::open(&path)?));
-        }
-    }
-    if opened.is_empty() {
-        return Err(Error::BadInput {
-            message: format!("{} has no exports", folder.display()),
-            hint: "write some there: sheetport export items -o items.csv; the names of the files say which records they have"
-                .to_owned(),
-        });
-    }
-    Ok(opened)
-}
-
-/// Returns whether the file has the extension of an export. Manifests and HTML reports do not.
-fn is_table(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
-    let extensions = [".csv", ".tsv", ".xlsx", ".ndjson", ".jsonl"];
-    !name.starts_with('.') && extensions.iter().any(|extension| name.ends_with(extension))
 }
 
 fn warn_of_faults(file: &LoadedFile, observer: Observer<'_>) {

@@ -3,26 +3,29 @@
 use std::time::{Duration, SystemTime};
 
 use axum::body::{Body, Bytes, to_bytes};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use serde_json::json;
 use tokio::time::sleep;
 
 use super::plan::{Answer, Ending};
+use super::refusals::refusal;
 use super::request_keys::Subject;
-use crate::records::order::{OrderResult, OrderUpdateResult};
-use crate::service::response::{self, ErrorResponse, Refusal};
+use crate::service::response::{ErrorResponse, Refusal};
 
 /// Pause between two bytes of a dripping response.
 const DRIP: Duration = Duration::from_millis(20);
 
 impl Answer {
     /// Returns the response for a request. The `Date` of responses is `ahead` of the clock by some seconds.
-    pub(super) fn response(&self, subject: Subject, ctx_id: &str, ahead: i64) -> Response {
+    pub(super) fn response(&self, subject: &Subject, ctx_id: &str, ahead: i64) -> Response {
         let mut response = match &self.body {
             Some(body) => (self.status, body.clone()).into_response(),
-            None if !self.refused.is_empty() => self.refusal(subject, ctx_id),
+            None if !self.refused.is_empty() => {
+                let mut response = (self.status, refusal(subject, &self.refused, ctx_id)).into_response();
+                response.extensions_mut().insert(Refusal::new(&self.refused));
+                response
+            }
             None if self.status.is_client_error() || self.status.is_server_error() => {
                 let message = self.message.as_deref().unwrap_or("injected fault");
                 ErrorResponse::new(self.status, message).with_errors(self.errors.clone()).into_response()
@@ -30,9 +33,6 @@ impl Answer {
             None => self.status.into_response(),
         };
         let headers = response.headers_mut();
-        if self.status == StatusCode::TOO_MANY_REQUESTS {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-        }
         if let Some(seconds) = self.retry_after_date {
             // Clients subtract the two dates, so both are of the same moment.
             let now = shifted_now(ahead);
@@ -41,28 +41,6 @@ impl Answer {
             set(headers, header::RETRY_AFTER, &httpdate::fmt_http_date(then));
         }
         headers.extend(self.headers.clone());
-        response
-    }
-
-    /// Returns a response with `ok: false`, which refuses a record. Contract: "Errors".
-    fn refusal(&self, subject: Subject, ctx_id: &str) -> Response {
-        let (status, errors, ctx_id) = ("failed".to_owned(), self.refused.clone(), ctx_id.to_owned());
-        // The contract has empty strings for an absent external id or job.
-        let external_id = subject.external_id.unwrap_or_default();
-        let refusal = match subject.order_id {
-            Some(order_id) => response::json(&OrderUpdateResult {
-                ok: false,
-                results: vec![OrderResult { external_id, status, order_id, errors }],
-                job_id: String::new(),
-                ctx_id,
-            }),
-            None => {
-                let result = json!({"external_id": external_id, "status": status, "errors": errors});
-                response::json(&json!({"ok": false, "results": [result], "ctx_id": ctx_id}))
-            }
-        };
-        let mut response = (self.status, refusal).into_response();
-        response.extensions_mut().insert(Refusal::new(&self.refused));
         response
     }
 }

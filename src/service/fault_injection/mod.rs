@@ -10,7 +10,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use tokio::time::sleep;
@@ -26,6 +26,7 @@ mod limit;
 mod paging;
 mod plan;
 mod plan_file;
+mod refusals;
 mod request_keys;
 mod short_form;
 
@@ -118,10 +119,22 @@ async fn inject(State(injector): State<Arc<FaultInjector>>, request: Request, ne
     if let Some(bucket) = bucket {
         set_limit_headers(response.headers_mut(), bucket);
     }
-    if plan.clock != 0 {
-        set_date(response.headers_mut(), plan.clock);
-    }
     response
+}
+
+/// Sets the `Date` of every response, refusals without a token and unknown paths included, if the plan has a deviating clock.
+pub(super) fn with_clock<S: Clone + Send + Sync + 'static>(
+    routes: Router<S>,
+    injector: Option<&Arc<FaultInjector>>,
+) -> Router<S> {
+    let ahead = injector.map_or(0, |injector| injector.settings.plan.clock);
+    if ahead == 0 {
+        return routes;
+    }
+    routes.layer(map_response(move |mut response: Response| {
+        set_date(response.headers_mut(), ahead);
+        std::future::ready(response)
+    }))
 }
 
 fn note_fault(trace: Option<&Trace>, name: &str) {
@@ -137,11 +150,12 @@ async fn run_by_plan(injector: &FaultInjector, request: Request, next: Next) -> 
     };
     let token = parts.headers.get(header::AUTHORIZATION).map(|token| XxHash3_64::oneshot(token.as_bytes()));
     if token.is_some_and(|token| lock(&injector.void_tokens).contains(&token)) {
-        return ErrorResponse::unauthorized("the access token has expired").into_response();
+        return expired().into_response();
     }
     let keys = keys(parts.uri.path(), &body);
     let identity = identity(&parts.method, &parts.uri, &body);
-    let attempt = lock(&injector.attempts).count(identity);
+    let workspace = parts.extensions.get::<Caller>().map_or("", |caller| &caller.workspace).to_owned();
+    let attempt = lock(&injector.attempts).count(&workspace, identity);
     let seen = Seen { method: &parts.method, path: parts.uri.path(), keys: &keys, identity, attempt };
     let call = |rule: usize| injector.calls[rule].fetch_add(1, Ordering::Relaxed) + 1;
     let decision = injector.settings.plan.decide(injector.settings.seed, &seen, call);
@@ -154,7 +168,9 @@ async fn run_by_plan(injector: &FaultInjector, request: Request, next: Next) -> 
     let subject = Subject::of(parts.uri.path(), &body);
     let (effect, is_after) = (&decision.rule.effect, decision.is_after);
     tracing::info!(rule = decision.rule.name, attempt, is_after, "injected fault");
-    note_fault(trace.as_ref(), &decision.rule.name);
+    if !effect.only_misleads() {
+        note_fault(trace.as_ref(), &decision.rule.name);
+    }
     if let (Some(trace), Some(Ending::Reset | Ending::Hang)) = (&trace, effect.ending) {
         trace.note_no_response();
     }
@@ -162,46 +178,77 @@ async fn run_by_plan(injector: &FaultInjector, request: Request, next: Next) -> 
         && let Some(token) = token
     {
         lock(&injector.void_tokens).insert(token);
-        return ErrorResponse::unauthorized("the access token has expired").into_response();
     }
     if !is_after {
         sleep(effect.delay).await;
     }
-    let response = match is_after || !effect.replaces_response() {
-        true => process(injector, Request::from_parts(parts, Body::from(body)), next, effect).await,
-        false => Response::default(),
+    let is_refused = effect.ends_token && token.is_some();
+    let response = match (is_after, is_refused, effect.replaces_response()) {
+        (false, true, _) => expired().into_response(),
+        (false, false, true) => Response::default(),
+        _ => {
+            let processed = process(injector, &workspace, Request::from_parts(parts, Body::from(body)), next, effect);
+            let (response, is_misled) = processed.await;
+            if effect.only_misleads() && is_misled {
+                note_fault(trace.as_ref(), &decision.rule.name);
+            }
+            response
+        }
     };
     if is_after {
         sleep(effect.delay).await;
     }
     let ahead = injector.settings.plan.clock;
-    let response = effect.answer.as_ref().map_or(response, |answer| answer.response(subject, &ctx_id, ahead));
+    let response = effect.answer.as_ref().map_or(response, |answer| answer.response(&subject, &ctx_id, ahead));
     match effect.ending {
         Some(ending) => with_ending(response, ending),
         None => response,
     }
 }
 
+/// The response to a request with a token that a fault has ended.
+fn expired() -> ErrorResponse {
+    ErrorResponse::unauthorized("the access token has expired")
+}
+
 impl Effect {
+    /// Whether the rule changes nothing but the pages of lists, if there is something to change.
+    fn only_misleads(&self) -> bool {
+        let others = Effect { paging: None, max_page: None, ..self.clone() };
+        others == Effect::default()
+    }
+
     /// Whether the client gets nothing of the right response.
     fn replaces_response(&self) -> bool {
         self.answer.is_some() || matches!(self.ending, Some(Ending::Hang | Ending::Reset))
     }
 }
 
-/// Processes a request. A page of a list misleads as `effect` says.
-async fn process(injector: &FaultInjector, mut request: Request, next: Next, effect: &Effect) -> Response {
+/// Processes a request. A page of a list misleads as `effect` says. Also returns whether the page differs from the requested one.
+async fn process(
+    injector: &FaultInjector,
+    workspace: &str,
+    mut request: Request,
+    next: Next,
+    effect: &Effect,
+) -> (Response, bool) {
     let uri = request.uri().clone();
     if effect.paging.is_some() || effect.max_page.is_some() {
         *request.uri_mut() = paging::redirect(&uri, effect.paging, effect.max_page);
     }
+    let is_other_page = *request.uri() != uri;
     let response = next.run(request).await;
-    let Some(paging) = effect.paging.filter(|_| response.status().is_success()) else { return response };
+    let Some(paging) = effect.paging.filter(|_| response.status().is_success()) else {
+        return (response, is_other_page);
+    };
     let (mut parts, body) = response.into_parts();
     // Bodies of the service are complete in memory, so reading can't fail.
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let Ok(page) = serde_json::from_slice(&body) else { return Response::from_parts(parts, Body::from(body)) };
-    let page = paging::mislead(&uri, paging, page, &mut lock(&injector.last_entries));
+    let Ok(right) = serde_json::from_slice::<Value>(&body) else {
+        return (Response::from_parts(parts, Body::from(body)), is_other_page);
+    };
+    let page = paging::mislead(workspace, &uri, paging, right.clone(), &mut lock(&injector.last_entries));
+    let is_misled = is_other_page || page != right;
     // The number of entries of a list without an envelope is in a header.
     if let (Value::Array(entries), Paging::CountLies | Paging::TotalLies) = (&page, paging)
         && parts.headers.contains_key(TOTAL_HEADER)
@@ -212,7 +259,7 @@ async fn process(injector: &FaultInjector, mut request: Request, next: Next, eff
     if matches!(paging, Paging::NoTotal | Paging::BareArray) {
         parts.headers.remove(TOTAL_HEADER);
     }
-    Response::from_parts(parts, Body::from(page.to_string()))
+    (Response::from_parts(parts, Body::from(page.to_string())), is_misled)
 }
 
 /// Sets the headers of `draft-ietf-httpapi-ratelimit-headers`, with times in whole seconds.

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::plan::Paging;
 
-/// The last entry of the most recently listed page, by path.
-pub(super) type LastEntries = HashMap<String, Value>;
+/// The last entry of the most recently listed page, by workspace and path.
+pub(super) type LastEntries = HashMap<(String, String), Value>;
 
 /// The parameters of the page size.
 const SIZES: [&str; 2] = ["limit", "amount"];
@@ -33,13 +33,16 @@ pub(super) fn redirect(uri: &Uri, paging: Option<Paging>, max_page: Option<u64>)
     {
         parts.extend(SIZES.map(|name| format!("{name}={most}")));
     }
+    if parts.is_empty() {
+        return uri.clone();
+    }
     let target = format!("{}?{}", uri.path(), parts.join("&"));
     // Falls back to the original address.
     target.parse().unwrap_or_else(|_| uri.clone())
 }
 
 /// Changes a page. Returns `page` unchanged if it is not a list.
-pub(super) fn mislead(uri: &Uri, paging: Paging, page: Value, last: &mut LastEntries) -> Value {
+pub(super) fn mislead(workspace: &str, uri: &Uri, paging: Paging, page: Value, last: &mut LastEntries) -> Value {
     let number = uri.query().unwrap_or_default().split('&').find_map(|part| part.strip_prefix("page=")?.parse().ok());
     let is_first = number.unwrap_or(1_u64) <= 1;
     let mut page = page;
@@ -50,9 +53,10 @@ pub(super) fn mislead(uri: &Uri, paging: Paging, page: Value, last: &mut LastEnt
     };
     match paging {
         Paging::Repeats => {
-            let before = last.get(uri.path()).filter(|_| !is_first).cloned();
+            let list = (workspace.to_owned(), uri.path().to_owned());
+            let before = last.get(&list).filter(|_| !is_first).cloned();
             if let Some(entry) = entries.last() {
-                last.insert(uri.path().to_owned(), entry.clone());
+                last.insert(list, entry.clone());
             }
             if let Some(before) = before.filter(|_| !entries.is_empty()) {
                 entries.insert(0, before);
@@ -95,8 +99,8 @@ mod tests {
     #[test]
     fn pages_are_changed() {
         let page = || json!({"data": [1, 2, 3], "page": 2, "count": 100, "total": 203});
-        let mut last = LastEntries::from([("/a".to_owned(), json!(0))]);
-        let mut misled = |paging, page| mislead(&Uri::from_static("/a?page=2"), paging, page, &mut last);
+        let mut last = LastEntries::from([(("w".to_owned(), "/a".to_owned()), json!(0))]);
+        let mut misled = |paging, page| mislead("w", &Uri::from_static("/a?page=2"), paging, page, &mut last);
         assert_eq!(misled(Paging::CountLies, page())["count"], 3);
         assert_eq!(misled(Paging::TotalLies, page())["total"], 3);
         assert_eq!(misled(Paging::Moves, page())["data"], json!([2, 3]));

@@ -49,7 +49,7 @@ struct RawRule {
     key: Option<String>,
     attempt: Option<Spanned<Numbers>>,
     call: Option<Spanned<Numbers>>,
-    share: Option<Spanned<f64>>,
+    share: Option<Spanned<Share>>,
     when: Option<Spanned<Moment>>,
     delay: Option<Spanned<String>>,
     answer: Option<Spanned<RawAnswer>>,
@@ -60,8 +60,16 @@ struct RawRule {
     token_expires: bool,
 }
 
+/// A share as a number, or as a text, which is a mistake.
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "`share` is a number from 0 to 1, such as 0.02")]
+enum Share {
+    Number(f64),
+    Text(String),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "write a text in quotation marks, or a list of texts")]
 enum OneOrMore<T> {
     One(T),
     More(Vec<T>),
@@ -75,7 +83,7 @@ impl<T> Default for OneOrMore<T> {
 
 /// A number, or a range such as `2..5`, `2..` or `..5`; both ends are included.
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "write a number from 1 on, or a range such as \"2..5\" or \"2..\"")]
 enum Numbers {
     One(u64),
     Range(String),
@@ -84,7 +92,7 @@ enum Numbers {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawAnswer {
-    status: Option<u16>,
+    status: Option<i64>,
     message: Option<String>,
     #[serde(default)]
     errors: BTreeMap<String, OneOrMore<String>>,
@@ -100,7 +108,7 @@ struct RawAnswer {
 
 /// Seconds, or any text.
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "`retry_after` is a number of seconds, or a text in quotation marks")]
 enum RetryAfter {
     Seconds(u64),
     Text(String),
@@ -165,7 +173,11 @@ impl RuleReader<'_> {
             calls: self.numbers(raw.call)?,
         };
         let share = raw.share.map(|share| {
-            let read = parse_share(&share.get_ref().to_string());
+            let text = match share.get_ref() {
+                Share::Number(number) => number.to_string(),
+                Share::Text(text) => text.clone(),
+            };
+            let read = parse_share(&text);
             read.map_err(|why| self.wrong(Some(share.span()), why))
         });
         let delay = raw.delay.map(|text| delay(text.get_ref()).map_err(|why| self.wrong(Some(text.span()), why)));
@@ -209,6 +221,8 @@ impl RuleReader<'_> {
                 return Err(self.wrong(when.map(|when| when.span()), why));
             }
             (None, false) if needs_response || effect.paging.is_some() || effect.max_page.is_some() => Moment::After,
+            // The request itself is refused.
+            (None, false) if effect.ends_token => Moment::Before,
             (Some(Moment::Before), false) => Moment::Before,
             (Some(Moment::After), false) => Moment::After,
             (None | Some(Moment::Either), false) => Moment::Either,
@@ -239,7 +253,8 @@ impl RuleReader<'_> {
         let refused: Vec<String> = raw.refused.all().collect();
         let status = match (raw.status, refused.is_empty()) {
             (Some(status @ 200..=599), _) => {
-                StatusCode::from_u16(status).map_err(|_| wrong("this is not an HTTP status"))?
+                let status = u16::try_from(status).ok().and_then(|status| StatusCode::from_u16(status).ok());
+                status.ok_or_else(|| wrong("this is not an HTTP status"))?
             }
             (None, false) => StatusCode::OK,
             (Some(_), _) => return Err(wrong("`status` is a number from 200 to 599")),
@@ -353,6 +368,17 @@ mod tests {
             ("share = 1.5\ndelay = \"1s\"", 2, "is not a share"),
             ("answer = { status = 429, retry_after_date = 9000000000 }", 2, "at most ten years"),
             ("delay = \"5\"", 2, "is not a time up to an hour"),
+            ("share = \"10%\"\ndelay = \"1s\"", 2, "'10%' is not a share"),
+            ("share = true\ndelay = \"1s\"", 2, "`share` is a number from 0 to 1"),
+            ("answer = { status = \"500\" }", 2, "this must be a whole number"),
+            ("answer = { status = 70000 }", 2, "a number from 200 to 599"),
+            ("answer = { status = 429, retry_after = true }", 2, "a number of seconds, or a text"),
+            ("max_page = 0", 2, "this must be a whole number of 1 or more"),
+            ("ending = \"hangs\"", 2, "unknown word 'hangs'"),
+            ("when = \"later\"\ndelay = \"1s\"", 2, "unknown word 'later'"),
+            ("attempt = 1.5\ndelay = \"1s\"", 2, "write a number from 1 on"),
+            ("method = 1\ndelay = \"1s\"", 2, "write a text in quotation marks"),
+            ("token_expires = \"yes\"", 2, "this must be true or false"),
             ("method = \"a b\"\ndelay = \"1s\"", 1, "is not the name of a method"),
         ] {
             let mistake = Plan::parse("plan.toml", &format!("[[fault]]\n{fault}")).expect_err(fault);

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode, header};
 
 use super::plan::{Answer, Effect, Ending, MILLION, Moment, Rule};
 
@@ -53,7 +53,10 @@ fn rule(kind: &str, share: u32) -> Result<Rule, String> {
                 (_, true) => Moment::Either,
                 _ => return Err(wrong()),
             };
-            let answer = Answer { status, ..Answer::default() };
+            let mut answer = Answer { status, ..Answer::default() };
+            if status == StatusCode::TOO_MANY_REQUESTS {
+                answer.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
             (moment, Effect { answer: Some(answer), ..Effect::default() })
         }
     };

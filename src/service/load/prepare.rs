@@ -134,7 +134,7 @@ fn prepare_record(kind: Kind, mut body: Map<String, Value>) -> Result<Entry, Err
 fn write_plainly(value: &mut Value) {
     match value {
         Value::Number(number) => {
-            if let Ok(plain) = decimal::plain(number) {
+            if let Ok(plain) = decimal::written_out(number) {
                 *number = plain;
             }
         }

@@ -36,10 +36,18 @@ pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
         .route("/docs/page.css", get(async || page(include_str!("page/page.css"), "text/css; charset=utf-8")))
 }
 
-/// Returns the known path that differs from `path` only by a trailing slash.
-pub(super) fn similar_path(path: &str) -> Option<&'static str> {
-    let without = |path: &str| path.strip_suffix('/').unwrap_or(path).to_owned();
-    operations::ALL.iter().map(|operation| operation.path).find(|known| without(known) == without(path))
+/// Returns the path that differs from `path` only by a trailing slash, if the service has it. The ids of records are kept.
+pub(super) fn similar_path(path: &str) -> Option<String> {
+    fn without(path: &str) -> &str {
+        path.strip_suffix('/').unwrap_or(path)
+    }
+    let is_same = |(known, given): (&str, &str)| known == given || known.starts_with('{') && !given.is_empty();
+    let is_alike = |known: &&str| {
+        let (known, given) = (without(known), without(path));
+        known.split('/').count() == given.split('/').count() && known.split('/').zip(given.split('/')).all(is_same)
+    };
+    let known = operations::ALL.iter().map(|operation| operation.path).find(is_alike)?;
+    Some(format!("{}{}", without(path), if known.ends_with('/') { "/" } else { "" }))
 }
 
 /// Returns the names of the query parameters of an operation, by its method and the path of its route.
@@ -61,7 +69,9 @@ const DESCRIPTION: &str = "Business records by workspace: orders, items, contact
     transactions, subscriptions and invoices. The bearer token selects the workspace.\n\n\
     Paging: lists begin with `page` 1. While `page * count < total`, more pages exist, and the next one is fetched by raising \
     `page`; `count` is the page size in use, not the number of entries. The list of inventories is an array without these \
-    fields: it ends with a page that has fewer entries than `limit`, and the header `x-total-count` has the total.\n\n\
+    fields. A page can have fewer entries than the requested `limit`, because larger values are reduced to the maximum, so a \
+    short page is not the end of the list: fetch pages until one is empty, or until as many entries have come as the header \
+    `x-total-count` says.\n\n\
     Errors have the body `{message, ctx_id, errors}`, where `errors` lists all errors of the input by field. Every response \
     has its context id in the header `x-ctx-id`.\n\n\
     Writes can be repeated safely with the header `Idempotency-Key`: the same key with the same body gets the stored response.";
@@ -198,6 +208,22 @@ mod tests {
             !html.contains("<script>") && !html.contains("<style") && !html.contains(" on"),
             "forbidden by the content security policy"
         );
+    }
+
+    #[test]
+    fn a_wrong_trailing_slash_is_found() {
+        for (path, known) in [
+            ("/v1/public/items/", Some("/v1/public/items")),
+            ("/v1/orders", Some("/v1/orders/")),
+            ("/v1/public/orders/5001/", Some("/v1/public/orders/5001")),
+            ("/v1/public/inventories/INV-1/", Some("/v1/public/inventories/INV-1")),
+            ("/v1/public/inventory-transactions/x/", Some("/v1/public/inventory-transactions/x")),
+            ("/v1/public/orders//", None),
+            ("/v1/public/orders/5001/lines/", None),
+            ("/v1/nothing", None),
+        ] {
+            assert_eq!(similar_path(path).as_deref(), known, "{path}");
+        }
     }
 
     #[test]

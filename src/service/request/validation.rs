@@ -169,8 +169,8 @@ impl Validator<'_> {
             (JsonType::String | JsonType::DateTime, Value::String(text)) => {
                 Value::String(self.text(field.name, text, path))
             }
-            (JsonType::Number, Value::Number(number)) => match decimal::plain(number) {
-                Ok(plain) => Value::Number(plain),
+            (JsonType::Number, Value::Number(number)) => match decimal::written_out(number) {
+                Ok(number) => Value::Number(number),
                 Err(error) => self.reject(path, &error.to_string()),
             },
             (JsonType::Integer, Value::Number(number)) => match integer(number) {

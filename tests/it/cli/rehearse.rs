@@ -106,8 +106,12 @@ fn references_missing_in_the_exports_are_refused() {
     // Only the lists that were exported can be compared.
     place.write("invoices.csv", INVOICES.replace("many", "3"));
     place.write("exports/items.csv", "name,price\nBolt,1\n");
-    let ended =
-        place.sheetport(["upload", "invoices.csv", "-t", "invoices", "--rehearse", "--from", "exports"]).exits(3);
+    let invoices = ["upload", "invoices.csv", "-t", "invoices", "--rehearse", "--from", "exports"];
+    // Nothing says which file is newer.
+    let several = "exports has several files of items, and no manifest says which is the newest export: acme-items-2026.csv, items.csv";
+    place.sheetport(invoices).exits(7).says(&[several, "--from FILE"]);
+    std::fs::remove_file(place.path("exports/acme-items-2026.csv")).unwrap();
+    let ended = place.sheetport(invoices).exits(3);
     ended
         .says(&["cid is compared with the export of companies alone: there is none of contacts", "id is not compared"]);
 
@@ -116,6 +120,78 @@ fn references_missing_in_the_exports_are_refused() {
     place.sheetport(empty).arg("empty").exits(7).says(&["empty has no exports", "sheetport export items"]);
     place.sheetport(empty).arg("missing").exits(7).says(&["missing can't be read"]);
     place.sheetport(["upload", "orders.csv", "--from", "exports"]).exits(2).says(&["--rehearse"]);
+}
+
+/// Exports as a nightly job writes them, with a manifest that says from when they are.
+#[test]
+fn the_newest_whole_export_of_each_list_is_used() {
+    let place = Place::new();
+    let served = Served::demo(&place);
+    let export = |words: &[&str]| served.sheetport(&place, [&["export"], words, &["-q"]].concat()).exits(0);
+    std::fs::create_dir(place.path("exports")).unwrap();
+    served.post("/v1/public/items", r#"{"externalId": "NEW-1"}"#);
+    export(&["items", "orders", "companies", "-o", "exports/{kind}-2026-11-26.csv"]);
+    // A newer export lacks an item: its rows are those of the workspace without this item.
+    let old = std::fs::read_to_string(place.path("exports/items-2026-11-26.csv")).unwrap();
+    let newer = |name: &str, text: &str, changes: &[(&str, Value)]| {
+        place.write(&format!("exports/{name}"), text);
+        let manifest = std::fs::read_to_string(place.path("exports/items-2026-11-26.csv.manifest.json")).unwrap();
+        let mut manifest: Value = serde_json::from_str(&manifest).unwrap();
+        changes.iter().for_each(|(field, value)| manifest[field] = value.clone());
+        place.write(&format!("exports/{name}.manifest.json"), manifest.to_string());
+    };
+    let without: String = old.lines().filter(|line| !line.contains("NEW-1")).map(|line| format!("{line}\n")).collect();
+    newer("items-2026-11-27.csv", &without, &[("finished", json!("2099-11-27T04:30:00Z"))]);
+    place.write("new.csv", "Order no.,Item no.,Quantity,Unit price\nSO-2026-0001,NEW-1,1,5\n");
+    let args = ["upload", "new.csv", "-t", "orders", "--rehearse", "--from", "exports"];
+    let ended = place.sheetport(args).exits(3);
+    ended.says(&[
+        "used of exports: companies-2026-11-26.csv, items-2026-11-27.csv, orders-2026-11-26.csv",
+        "not used of exports, because others are newer or whole: items-2026-11-26.csv",
+    ]);
+
+    // The changes since are added: a record that is newer than the whole list.
+    let header = old.lines().next().unwrap();
+    let added = old.lines().find(|line| line.contains("NEW-1")).unwrap();
+    let changes = [("finished", json!("2099-11-28T04:30:00Z")), ("changes_only", json!(true)), ("older", json!(40))];
+    newer("items-2026-11-28.csv", &format!("{header}\n{added}\n"), &changes);
+    place.sheetport(args).exits(0).says(&["items-2026-11-28.csv has only changes: items that were removed since"]);
+    // Changes from before the whole list are not.
+    let changes = [("finished", json!("2001-11-28T04:30:00Z")), ("older", json!(40))];
+    newer("items-2026-11-28.csv", &format!("{header}\n{added}\n"), &changes);
+    place.sheetport(args).exits(3);
+    // Neither is an incomplete export.
+    let changes = [("finished", json!("2099-11-28T04:30:00Z")), ("complete", json!(false))];
+    newer("items-2026-11-28.csv", &old, &changes);
+    place.sheetport(args).exits(3);
+
+    // An export of another workspace: only the workspace of the upload counts, if it is known.
+    let other = [("finished", json!("2099-11-28T04:30:00Z")), ("workspace", json!("other"))];
+    newer("items-2026-11-28.csv", &old, &other);
+    place.sheetport(args).exits(7).says(&["exports has exports of several workspaces: 'demo' of", "'other' of"]);
+    served.sheetport(&place, args).exits(3).says(&["the exports of the workspace 'other' of"]);
+
+    // A list of changes is no export of the list.
+    std::fs::remove_file(place.path("exports/items-2026-11-28.csv")).unwrap();
+    place.write("exports/items-changes.csv", "change,id,field,before,after\nadded,x,,,\n");
+    place.sheetport(args).exits(3);
+}
+
+#[test]
+fn a_workbook_with_several_lists_is_found_in_a_folder() {
+    let place = Place::new();
+    let served = Served::demo(&place);
+    std::fs::create_dir(place.path("exports")).unwrap();
+    let all = ["export", "items", "orders", "companies", "-o", "exports/all.xlsx", "-q"];
+    served.sheetport(&place, all).exits(0);
+    let orders = sample("orders.csv");
+    let args = [orders.to_str().unwrap(), "-t", "orders", "--from", "exports"];
+    let from_exports = json!({"companies": 12, "items": 40, "orders": 30});
+    assert_eq!(rehearse(&place, &args, 0)["rehearsal"]["from_exports"], from_exports);
+    // Also without its manifest, and beside workbooks of something else.
+    std::fs::remove_file(place.path("exports/all.xlsx.manifest.json")).unwrap();
+    place.write("exports/notes.xlsx", "no workbook");
+    assert_eq!(rehearse(&place, &args, 0)["rehearsal"]["from_exports"], from_exports);
 }
 
 #[test]

@@ -89,6 +89,12 @@ fn a_name_is_an_address_and_other_machines_are_a_warning() {
     let (process, _) = serve(&place, &["--listen", "0.0.0.0:0"]);
     process.has_said("Warning: other machines can reach 0.0.0.0:");
     drop(process);
+    // The printed commands are for this machine, whose clients send no token to 0.0.0.0.
+    for (all, loopback) in [("0.0.0.0:0", "127.0.0.1:"), ("[::]:0", "[::1]:"), ("0:0", "127.0.0.1:")] {
+        let (process, _) = serve(&place, &["--listen", all]);
+        process.has_said(&format!("export SHEETPORT_BASE_URL=http://{loopback}"));
+        drop(process);
+    }
     place
         .sheetport(["serve", "--data", "service", "--listen", "no-such-host.invalid:80"])
         .exits(2)
@@ -171,6 +177,37 @@ fn a_stop_takes_seconds_whatever_the_clients_do() {
         assert!(took < limit, "{signal}: {took:?}");
         drop((delayed, unfinished, idle));
     }
+}
+
+/// A database browser with an unsaved change, for example.
+#[tokio::test]
+async fn a_stop_takes_seconds_while_another_program_holds_a_lock() {
+    use sqlx::Connection as _;
+
+    let place = Place::new();
+    let (process, address) = serve(&place, &["--listen", "127.0.0.1:0"]);
+    let token =
+        place.sheetport(["serve", "token", "--data", "service", "--workspace", "shop", "--json"]).exits(0).json();
+    let head = format!("Host: {address}\r\nAuthorization: Bearer {}\r\n", token["access"].as_str().unwrap());
+    let database = format!("sqlite://{}", place.path("service/service.db").display());
+    let mut other = sqlx::SqliteConnection::connect(&database).await.unwrap();
+    sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    // Its entry in the journal waits for the lock, and so does the write.
+    let read = ask(&address, &format!("GET /v1/items HTTP/1.1\r\n{head}Connection: close\r\n\r\n"));
+    assert!(answer(read).starts_with("HTTP/1.1 200 "));
+    let body = r#"{"externalId":"A"}"#;
+    let write = format!(
+        "POST /v1/public/items HTTP/1.1\r\n{head}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let write = ask(&address, &write);
+    let started = Instant::now();
+    process.signal("TERM");
+    let ended = process.wait().exits(0);
+    let took = started.elapsed();
+    assert!(took < Duration::from_secs(8), "{took:?}: {ended:?}");
+    ended.says(&["another program holds a lock on the database"]);
+    drop(write);
 }
 
 #[test]

@@ -236,3 +236,47 @@ fn rows_without_ids_are_loaded_once() {
     let exported = table(&place.path("exported.csv"));
     assert_eq!(exported.len(), 4, "{exported:?}");
 }
+
+/// Exports that lack something, or that need their manifest to be read rightly.
+#[test]
+fn exports_that_changed_the_values_are_loaded_rightly_or_refused() {
+    let place = Place::new();
+    drop(Served::demo(&place));
+    let long = "x".repeat(40_000);
+    let company = |id: &str, note: &str| {
+        json!({"id": id, "name": "'=1+1", "note": note, "addresses": [{"city": "Ulm"}, {"city": "Bonn"}], " sp ": "a",
+            "updated_at": "2026-01-01T00:00:00.000Z", "created_at": "2026-01-01T00:00:00.000Z"})
+    };
+    place.write("companies.ndjson", format!("{}\n{}\n", company("h1", &long), company("h2", "short")));
+    load(&place, "", "ndjson", &["companies"]);
+    let served = Served::demo(&place);
+    for (file, more) in [
+        ("companies.xlsx", &[][..]),
+        ("exact/companies.csv", &["--exact"]),
+        ("exploded/companies.csv", &["--explode", "addresses"]),
+        ("before.ndjson", &[]),
+    ] {
+        if let Some((folder, _)) = file.split_once('/') {
+            fs::create_dir_all(place.path(folder)).unwrap();
+        }
+        served.sheetport(&place, ["export", "companies", "-o", file]).args(more).run();
+        assert!(place.path(file).exists(), "{file}");
+    }
+    drop(served);
+    let load = |file: &str| place.sheetport(["serve", "load", "--data", "service", "--workspace", "demo", file]).run();
+    let cut = load("companies.xlsx");
+    assert_eq!(cut.code, Some(3), "{cut:?}");
+    assert!(cut.stdout.contains("note is cut to the maximum length of a workbook's cell"), "{cut:?}");
+
+    load("exact/companies.csv").exits(0);
+    let shown = place.sheetport(["serve", "show", "companies", "h2", "--data", "service"]).exits(0);
+    assert!(shown.stdout.contains(r#""name":"'=1+1""#) && shown.stdout.contains(r#"" sp ":"a""#), "{shown:?}");
+
+    let exploded = load("exploded/companies.csv").exits(7);
+    exploded.says(&["it has a row for each entry of 'addresses'", "without --explode"]);
+    // Without its manifest, the rows tell.
+    fs::remove_file(place.path("exploded/companies.csv.manifest.json")).unwrap();
+    let exploded = load("exploded/companies.csv");
+    assert_eq!(exploded.code, Some(3), "{exploded:?}");
+    assert!(exploded.stdout.contains("has the same id and time, but other values"), "{exploded:?}");
+}

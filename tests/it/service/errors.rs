@@ -62,9 +62,9 @@ async fn invalid_items_are_a_422_with_all_errors() {
                 "status":["must be a string or null, not a number"]}"#,
         ),
         (
-            r#"{"externalId":"A","price":1e400,"purchasePrice":0.12345678901234567890123456789,
+            r#"{"externalId":"A","price":1e400,"purchasePrice":1e-401,
                 "tax":79228162514264337593543950336}"#,
-            r#"{"price":["has more than 28 digits"],"purchasePrice":["has more than 28 digits"],
+            r#"{"price":["has more than 28 digits"],"purchasePrice":["has more than 400 decimals"],
                 "tax":["has more than 28 digits"]}"#,
         ),
     ];

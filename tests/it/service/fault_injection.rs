@@ -335,6 +335,85 @@ async fn a_refused_order_has_all_fields_of_the_contract() {
     service.stop().await;
 }
 
+/// A client generated from the OpenAPI document reads a refusal like a success.
+#[tokio::test]
+async fn a_refused_record_has_all_fields_of_the_document() {
+    let data = folder();
+    let plan = "[[fault]]\nmethod = \"POST\"\nanswer = { refused = [\"no\", \"never\"] }";
+    let service = start_with_faults(&data, planned(plan)).await;
+    let billed = r#"{"cid":"c","items":[{"id":"i","amount":1.50}],"currency":"EUR"}"#;
+    for (path, body) in [
+        (ITEMS, r#"{"externalId":"A"}"#),
+        ("/v1/public/inventory-transactions", r#"{"transactionType":"in","inventoryId":"L"}"#),
+        ("/v1/invoices/create", billed),
+        ("/v1/subscriptions/create", billed),
+        ("/v1/invoices/create", "{}"),
+    ] {
+        let refused = service.post(path, body).await;
+        assert_eq!(refused.status, 200, "{path}");
+        let found = super::openapi::mismatches(&service, path, "post", &refused.json()).await;
+        assert_eq!(found, None, "{path}: {}", refused.text);
+        assert_eq!((&refused.json()["ok"], &refused.json()["status"]), (&json!(false), &json!("failed")), "{path}");
+        assert_eq!(refused.json()["results"][0]["errors"], json!(["no", "never"]), "{path}");
+    }
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn keys_are_identifiers_and_attempts_are_of_one_workspace() {
+    let data = folder();
+    // "item*" is the beginning of a list's path, but of no record here.
+    let plan = "[[fault]]\nkey = \"item*\"\nanswer = { status = 503 }\n\
+                [[fault]]\nmethod = \"POST\"\nattempt = 1\nanswer = { status = 429 }";
+    let service = start_with_faults(&data, planned(plan)).await;
+    assert_eq!(service.get(ITEMS).await.status, 200);
+    let first = service.post(ITEMS, r#"{"externalId":"A"}"#).await;
+    first.refused(429);
+    assert!(!first.headers.contains_key("retry-after"), "only if the plan has one");
+    let other = service.other_calls(Method::POST, ITEMS, r#"{"externalId":"A"}"#).await;
+    other.refused(429);
+    assert_eq!(service.post(ITEMS, r#"{"externalId":"A"}"#).await.status, 200);
+    assert_eq!(service.other_calls(Method::POST, ITEMS, r#"{"externalId":"A"}"#).await.status, 200);
+    service.post(ITEMS, r#"{"externalId":"item-1"}"#).await.refused(503);
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn the_end_of_a_token_is_combined_with_other_effects() {
+    for (effects, status, stored) in [
+        ("", Some(401), 0),
+        ("answer = { status = 500 }\nwhen = \"after\"", Some(500), 1),
+        ("answer = { status = 500 }\nwhen = \"before\"", Some(500), 0),
+        ("ending = \"reset\"\nwhen = \"after\"", None, 1),
+        ("ending = \"reset\"\nwhen = \"before\"", None, 0),
+        ("when = \"after\"", Some(200), 1),
+    ] {
+        let data = folder();
+        let plan = format!("[[fault]]\nmethod = \"POST\"\ntoken_expires = true\n{effects}");
+        let service = start_with_faults(&data, planned(&plan)).await;
+        let answered = upsert(&service, 1).send().await.ok().map(|answer| answer.status().as_u16());
+        assert_eq!(answered, status, "{effects}");
+        service.get(ITEMS).await.refused(401);
+        let fresh = service.tokens("acme", Access::Full).await.access;
+        let list = answer(service.request(Method::GET, ITEMS).bearer_auth(fresh)).await;
+        assert_eq!(list.json()["total"], stored, "{effects}");
+        service.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn every_response_has_the_date_of_the_deviating_clock() {
+    let data = folder();
+    let service = start_with_faults(&data, planned("clock = \"+2h\"")).await;
+    for path in [ITEMS, "/healthz", "/openapi.json", "/v1/nothing"] {
+        let answer = answer(service.request(Method::GET, path)).await;
+        let date = httpdate::parse_http_date(answer.header("date")).unwrap();
+        let ahead = date.duration_since(std::time::SystemTime::now()).unwrap();
+        assert!((7190..7210).contains(&ahead.as_secs()), "{path}: {ahead:?}");
+    }
+    service.stop().await;
+}
+
 #[tokio::test]
 async fn a_retry_date_follows_the_date_of_the_response() {
     let data = folder();

@@ -72,6 +72,11 @@ async fn numbers_keep_their_digits() {
     for price in prices.iter().chain([&"1500"]) {
         assert!(text.contains(&format!(r#""price":{price},"#)), "{price} in {text}");
     }
+    // Smaller than any decimal of 28 digits, such as 0.1 + 0.2 - 0.3 as doubles.
+    service.upsert(r#"{"externalId":"small","price":5.551115123125783e-17,"tax":5e-324}"#).await;
+    let text = service.get(ITEMS).await.text;
+    assert!(text.contains(r#""price":0.00000000000000005551115123125783,"#), "{text}");
+    assert!(text.contains(&format!(r#""tax":0.{}5"#, "0".repeat(323))), "{text}");
     service.stop().await;
 }
 

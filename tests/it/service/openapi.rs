@@ -14,6 +14,17 @@ async fn document(service: &Running) -> Value {
     document.json()
 }
 
+/// Returns why the body of a success differs from its schema in the document, if it does.
+pub(super) async fn mismatches(service: &Running, path: &str, method: &str, body: &Value) -> Option<String> {
+    let mut compiler = Compiler::new();
+    compiler.add_resource("https://service.test/openapi.json", document(service).await).unwrap();
+    let path = path.replace('~', "~0").replace('/', "~1");
+    let pointer = format!("/paths/{path}/{method}/responses/200/content/application~1json/schema");
+    let mut schemas = Schemas::new();
+    let schema = compiler.compile(&format!("https://service.test/openapi.json#{pointer}"), &mut schemas).unwrap();
+    schemas.validate(body, schema).err().map(|error| error.to_string())
+}
+
 /// Collects all values of `$ref` keys.
 fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     match value {

@@ -146,6 +146,11 @@ async fn totals_are_calculated_from_the_lines() {
             r#"{"item_id":"bolt","quantity":3,"price":12345678901234567890.11}"#,
             "1 37037036703703703670.33 37037036703703703670.33",
         ),
+        (
+            r#"{"item_id":"bolt","quantity":1.1234567890123456,"price":2.1234567890123456,"tax_rate":5.551115123125783e-17},
+                {"item_id":"nut","quantity":3,"price":5.551115123125783e-17}"#,
+            "2 2.39 2.39",
+        ),
         ("", "0 0.00 0.00"),
     ];
     for (lines, totals) in cases {
@@ -153,8 +158,9 @@ async fn totals_are_calculated_from_the_lines() {
         assert_eq!(result["ok"], true, "{result}");
         assert_eq!(service.totals("o-1").await, totals, "{lines}");
     }
-    service.update("o-1", r#"{"order":{"deliveryStatus":"sent"}}"#).await;
+    service.update("o-1", r#"{"order":{"deliveryStatus":"sent","orderAt":"9999-12-31T23:59:59Z"}}"#).await;
     assert_eq!(service.totals("o-1").await, "0 0.00 0.00");
+    assert_eq!(service.order("o-1").await["order_at"], "9999-12-31T23:59:59.000Z");
     service.stop().await;
 }
 

@@ -1,5 +1,7 @@
 //! The columns of a spreadsheet to load, and the values of its cells.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::kind::{ColumnType, KEYS, LoadKind};
@@ -14,11 +16,39 @@ pub(super) struct Column {
     of: ColumnType,
 }
 
+/// How the cells of a sheet are written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CellForm<'a> {
+    /// The decimal separator of texts, if the sheet has one.
+    pub(super) decimal: Option<Mark>,
+    /// Whether an apostrophe in front of a sign belongs to the text.
+    pub(super) is_exact: bool,
+    /// The names of the columns according to the manifest.
+    pub(super) names: &'a [String],
+}
+
+impl CellForm<'_> {
+    /// Returns a text without the apostrophes that protect it from being run as a formula.
+    fn restore<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.is_exact { Cow::Borrowed(text) } else { sheet::write::restore(text) }
+    }
+}
+
 /// Returns the columns with a matching field. Fails with the reason if the header can't be used.
-pub(super) fn columns(kind: &'static LoadKind, header: &Row, ignored: &mut Vec<String>) -> Result<Vec<Column>, String> {
+pub(super) fn columns(
+    kind: &'static LoadKind,
+    header: &Row,
+    form: CellForm<'_>,
+    ignored: &mut Vec<String>,
+) -> Result<Vec<Column>, String> {
     let mut columns: Vec<Column> = Vec::new();
     for (index, cell) in header.cells().enumerate() {
-        let name = sheet::write::restore(cell.shown().trim()).into_owned();
+        let shown = cell.shown();
+        let (full, trimmed) = (form.restore(&shown), form.restore(shown.trim()));
+        // Spaces around a name are a slip of the pen, unless the service has a field of this name. Workbooks lose them.
+        let exported = form.names.iter().find(|name| **name == full);
+        let exported = exported.or_else(|| form.names.iter().find(|name| name.trim() == trimmed));
+        let name = exported.cloned().unwrap_or_else(|| trimmed.into_owned());
         if name.is_empty() {
             continue;
         }
@@ -37,15 +67,10 @@ pub(super) fn columns(kind: &'static LoadKind, header: &Row, ignored: &mut Vec<S
 }
 
 /// Returns the fields of a row, and all its problems as field and message. Blank cells are null; faulty cells are left out.
-/// `decimal`: the decimal separator of the sheet, if it has one.
-pub(super) fn record(
-    columns: &[Column],
-    row: &Row,
-    decimal: Option<Mark>,
-) -> (Map<String, Value>, Vec<(String, String)>) {
+pub(super) fn record(columns: &[Column], row: &Row, form: CellForm<'_>) -> (Map<String, Value>, Vec<(String, String)>) {
     let (mut fields, mut problems) = (Map::new(), Vec::new());
     for column in columns {
-        match value(column.of, row.get(column.index), decimal) {
+        match value(column.of, row.get(column.index), form) {
             Ok(Some(value)) => drop(fields.insert(column.name.clone(), value)),
             // Of a new record, an empty field. Others keep theirs.
             Ok(None) => drop(fields.insert(column.name.clone(), Value::Null)),
@@ -55,7 +80,8 @@ pub(super) fn record(
     (fields, problems)
 }
 
-fn value(of: ColumnType, cell: Cell<'_>, decimal: Option<Mark>) -> Result<Option<Value>, String> {
+fn value(of: ColumnType, cell: Cell<'_>, form: CellForm<'_>) -> Result<Option<Value>, String> {
+    let decimal = form.decimal;
     let json = match (of, cell) {
         (ColumnType::Field(json), _) => json,
         (ColumnType::Open, Cell::Boolean(_)) => JsonType::Boolean,
@@ -68,7 +94,13 @@ fn value(of: ColumnType, cell: Cell<'_>, decimal: Option<Mark>) -> Result<Option
         // Exports write times in UTC.
         Cell::DateTime(at) => format!("{at}Z"),
         Cell::Date(date) => format!("{date}T00:00:00Z"),
-        Cell::Text(text) => sheet::write::restore(text).into_owned(),
+        Cell::Text(text) if sheet::write::is_cut(text) => {
+            return Err(
+                "is cut to the maximum length of a workbook's cell; export to CSV or NDJSON to load the whole text"
+                    .to_owned(),
+            );
+        }
+        Cell::Text(text) => form.restore(text).into_owned(),
         // Exports show all decimals, such as the two of 1.50.
         Cell::Rounded(number, decimals) => with_decimals(Cell::Number(number).shown().into_owned(), decimals.into()),
         other => other.unformatted().shown().into_owned(),
@@ -169,20 +201,23 @@ mod tests {
     fn columns_that_are_no_fields_are_listed() {
         let mut ignored = Vec::new();
         let header = row(&[Cell::Text(" id "), Cell::Blank, Cell::Text("colour"), Cell::Text("order_id")]);
-        let found = columns(&LOAD_KINDS[3], &header, &mut ignored).expect("a header");
+        let found = columns(&LOAD_KINDS[3], &header, CellForm::default(), &mut ignored).expect("a header");
         let found: Vec<_> = found.iter().map(|column| (column.index, column.name.as_str())).collect();
         assert_eq!((found, ignored), (vec![(0, "id"), (3, "order_id")], vec!["colour".to_owned()]));
 
         let twice = row(&[Cell::Text("id"), Cell::Text("id")]);
-        assert!(columns(&LOAD_KINDS[3], &twice, &mut Vec::new()).is_err_and(|why| why.contains("'id'")));
+        assert!(
+            columns(&LOAD_KINDS[3], &twice, CellForm::default(), &mut Vec::new())
+                .is_err_and(|why| why.contains("'id'"))
+        );
         let none = row(&[Cell::Text("Nummer"), Cell::Text("Summe")]);
-        assert!(columns(&LOAD_KINDS[3], &none, &mut Vec::new()).is_err());
+        assert!(columns(&LOAD_KINDS[3], &none, CellForm::default(), &mut Vec::new()).is_err());
     }
 
     #[test]
     fn cells_become_values_of_the_field_type() {
         use JsonType::{Boolean, Integer, Number, String, Strings};
-        let field = |json, cell| value(ColumnType::Field(json), cell, None);
+        let field = |json, cell| value(ColumnType::Field(json), cell, CellForm::default());
         let at = jiff::civil::date(2026, 1, 31).at(8, 30, 0, 0);
         for (json, cell, expected) in [
             (String, Cell::Text("0042"), json!("0042")),
@@ -210,7 +245,7 @@ mod tests {
             (Cell::Text("19"), json!("19")),
             (Cell::Text("true"), json!("true")),
         ] {
-            assert_eq!(value(ColumnType::Open, cell, None), Ok(Some(expected)), "{cell:?}");
+            assert_eq!(value(ColumnType::Open, cell, CellForm::default()), Ok(Some(expected)), "{cell:?}");
         }
         for (json, cell) in [
             (Number, Cell::Text("12,50")),
@@ -224,13 +259,26 @@ mod tests {
     }
 
     #[test]
+    fn apostrophes_and_spaces_belong_to_exact_texts() {
+        let names = [" sp ".to_owned()];
+        let form = CellForm { is_exact: true, names: &names, ..CellForm::default() };
+        let text = value(ColumnType::Field(JsonType::String), Cell::Text("'=1+1"), form);
+        assert_eq!(text, Ok(Some(json!("'=1+1"))));
+        let header = row(&[Cell::Text("id"), Cell::Text(" sp "), Cell::Text(" vat ")]);
+        let found = columns(&LOAD_KINDS[0], &header, form, &mut Vec::new()).expect("a header");
+        let found: Vec<_> = found.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(found, ["id", " sp ", "vat"]);
+    }
+
+    #[test]
     fn decimal_commas_are_read_if_the_sheet_has_no_decimal_points() {
         let check = |texts: &[&str], is_local, expected: &[Option<&str>]| {
             let column = Column { index: 0, name: "price".to_owned(), of: ColumnType::Field(JsonType::Number) };
             let mut decimals = Decimals::new(std::slice::from_ref(&column));
             texts.iter().for_each(|text| decimals.add(&row(&[Cell::Text(text)])));
             let decimal = decimals.separator(is_local);
-            let read = texts.iter().map(|text| value(column.of, Cell::Text(text), decimal).ok().flatten());
+            let form = CellForm { decimal, ..CellForm::default() };
+            let read = texts.iter().map(|text| value(column.of, Cell::Text(text), form).ok().flatten());
             let read: Vec<Option<String>> = read.map(|value| value.map(|value| value.to_string())).collect();
             assert_eq!(read.iter().map(Option::as_deref).collect::<Vec<_>>(), expected, "{texts:?}");
         };

@@ -69,6 +69,21 @@ impl LoadKind {
         LoadKind { is_open: true, ..self }
     }
 
+    /// Returns the kind with this name.
+    pub(in crate::operations::service) fn named(name: &str) -> Option<&'static LoadKind> {
+        LOAD_KINDS.iter().find(|kind| kind.name == name)
+    }
+
+    /// Returns whether the contract has a list of these records, and not only single records.
+    pub(in crate::operations::service) fn has_list(&self) -> bool {
+        self.name != TRANSACTIONS
+    }
+
+    /// Returns whether one of the columns can identify a record.
+    pub(in crate::operations::service) fn has_key_column(columns: &[String]) -> bool {
+        columns.iter().any(|column| KEYS.contains(&column.as_str()))
+    }
+
     /// Returns the kind named by a word of the file name.
     pub(in crate::operations::service) fn of_file(path: &Path) -> Option<&'static LoadKind> {
         let stem = path.file_stem()?.to_string_lossy().to_lowercase();

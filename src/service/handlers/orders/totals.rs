@@ -1,7 +1,7 @@
 //! Totals of an order. The contract specifies no rule. Each line is rounded half away from zero to two digits before the
 //! lines are added, so that the totals match the sums of printed lines.
 
-use crate::decimal::{Decimal, DecimalError, add, multiply, round};
+use crate::decimal::{Decimal, DecimalError, add, multiply_rounded, round};
 
 const DECIMALS: u32 = 2;
 
@@ -20,10 +20,10 @@ pub(super) fn line_amounts(
     tax: Option<Decimal>,
     tax_rate: Option<Decimal>,
 ) -> Result<LineAmounts, DecimalError> {
-    let without_tax = round(multiply(quantity, price)?, DECIMALS);
+    let without_tax = round(multiply_rounded(quantity, price)?, DECIMALS);
     let tax = match (tax, tax_rate) {
         (Some(tax), _) => tax,
-        (None, Some(rate)) => multiply(multiply(without_tax, rate)?, Decimal::new(1, 2))?,
+        (None, Some(rate)) => multiply_rounded(multiply_rounded(without_tax, rate)?, Decimal::new(1, 2))?,
         (None, None) => Decimal::ZERO,
     };
     Ok(LineAmounts { without_tax, tax: round(tax, DECIMALS) })

@@ -220,7 +220,9 @@ impl<'a> ResolvedLine<'a> {
         let price = match (&line.price, item) {
             (Some(price), _) => validated(price),
             (None, Some(item)) => match item.parse_body::<ItemPrice>()?.price {
-                Some(price) => decimal::parse(price.as_str()).map_err(|error| sqlx::Error::Decode(error.into()))?,
+                Some(price) => {
+                    decimal::parse_rounded(price.as_str()).map_err(|error| sqlx::Error::Decode(error.into()))?
+                }
                 None => Decimal::ZERO,
             },
             (None, None) => Decimal::ZERO,
@@ -241,8 +243,9 @@ impl<'a> ResolvedLine<'a> {
     }
 }
 
+/// Returns a number for the totals. Decimals beyond 28 digits are rounded.
 fn validated(number: &Number) -> Decimal {
-    decimal::parse(number.as_str()).expect("validation rejects other numbers")
+    decimal::parse_rounded(number.as_str()).expect("validation rejects other numbers")
 }
 
 /// Returns the totals without and with tax. Returns `None` and adds errors if a number has too many digits.
@@ -278,8 +281,8 @@ async fn create_missing(
         let created = || &stored[created[resolved.line.item_external_id.as_deref().expect("a missing item")]].id;
         StoredLine {
             item_id: resolved.item_id.as_ref().unwrap_or_else(created).clone(),
-            quantity: decimal::to_json(resolved.quantity),
-            price: decimal::to_json(resolved.price),
+            quantity: resolved.line.quantity.clone().unwrap_or_else(|| decimal::to_json(resolved.quantity)),
+            price: resolved.line.price.clone().unwrap_or_else(|| decimal::to_json(resolved.price)),
             tax: resolved.line.tax.clone(),
             tax_rate: resolved.line.tax_rate.clone(),
         }

@@ -9,6 +9,10 @@ use crate::records::inventory::Inventory;
 /// Decimals of an average price calculated by division.
 const AVERAGE_DECIMALS: u32 = 4;
 
+/// Decimals of the value that an effect adds to an inventory: values with more decimals would not add up exactly, and an effect must be
+/// reversible.
+const VALUE_DECIMALS: u32 = 15;
+
 /// The change of the figures, stored for an exact reversal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Effect {
@@ -55,7 +59,7 @@ pub(super) fn outcome(input: &Map<String, Value>, unit_value: Option<Decimal>) -
     let count = Decimal::from(units).abs();
     let price = input.get("price").and_then(Value::as_number).map(stored).transpose()?;
     let by_unit = input.get("useUnitValue") == Some(&Value::Bool(true));
-    let times = |unit: Decimal| decimal::multiply(count, unit);
+    let times = |unit: Decimal| decimal::multiply_rounded(count, unit);
 
     let (total_price, average_price) = if by_unit {
         let unit = price.or(unit_value);
@@ -72,6 +76,7 @@ pub(super) fn outcome(input: &Map<String, Value>, unit_value: Option<Decimal>) -
     };
     let effect = direction(text(input, "transactionType")).map(|direction| {
         let units = if direction == Direction::Out { reversed } else { units };
+        let worth = decimal::round(worth, VALUE_DECIMALS);
         let value = match units.signum() {
             0 => Decimal::ZERO,
             1 => worth,
@@ -155,9 +160,9 @@ fn text<'a>(input: &'a Map<String, Value>, name: &str) -> &'a str {
     input.get(name).and_then(Value::as_str).unwrap_or("")
 }
 
-/// Returns the value of a stored number.
+/// Returns the value of a stored number. Decimals beyond 28 digits are rounded.
 pub(super) fn stored(number: &Number) -> Result<Decimal, TooLarge> {
-    Ok(decimal::parse(number.as_str())?)
+    Ok(decimal::parse_rounded(number.as_str())?)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
 use super::super::model::{Kind, WriteOutcome};
+use crate::service::token_texts::masked;
 use crate::sql::{self, Builder, Dialect, Executor, Readers, Transaction, query, query_scalar};
 
 /// Maximum number of requests waiting to be written; beyond it, the oldest are dropped.
@@ -246,7 +247,7 @@ pub(in crate::service::store) async fn write_changes(
     Ok(())
 }
 
-/// Returns a change of a value for the journal. Long values are cut.
+/// Returns a change of a value for the journal. Texts that look like a token are masked, and long values are cut.
 pub(super) fn changed_value(old: Option<&Value>, new: &Value) -> Value {
     Value::Array(vec![short(old.unwrap_or(&Value::Null)), short(new)])
 }
@@ -257,9 +258,11 @@ fn short(value: &Value) -> Value {
         Value::Array(_) | Value::Object(_) => value.to_string(),
         _ => return value.clone(),
     };
-    match text.char_indices().nth(MAX_VALUE) {
-        Some((end, _)) => Value::from(format!("{}…", &text[..end])),
-        None => value.clone(),
+    let masked = masked(&text);
+    match masked.char_indices().nth(MAX_VALUE) {
+        Some((end, _)) => Value::from(format!("{}…", &masked[..end])),
+        None if masked == text => value.clone(),
+        None => Value::from(masked),
     }
 }
 
@@ -282,5 +285,8 @@ mod tests {
         let new = object(json!({"price": 2, "name": "Bolt", "updated_at": "b", "tax": "x".repeat(300)}));
         let cut = format!("{}…", "x".repeat(200));
         assert_eq!(differences(&old, &new), object(json!({"price": [1, 2], "tax": [null, cut]})));
+        let new = object(json!({"price": 1, "name": "eyJhbGci.eyJ3.sig", "tax": ["see eyJhbGci.eyJ3.sig"]}));
+        let masked = json!({"name": ["Bolt", "<token>"], "tax": [null, r#"["see <token>"]"#]});
+        assert_eq!(differences(&old, &new), object(masked));
     }
 }

@@ -1,9 +1,8 @@
 //! SQL of the tables `lists` and `records`. The place of a record is made of its list and its position in it, so that a page is
 //! one range of places.
 
-use jiff::Timestamp;
-
 use super::super::model::{Key, Kind, Page, Record};
+use crate::service::timestamp;
 use crate::sql::{Builder, Dialect, Executor, Row, Transaction, Value, query, query_as, query_scalar};
 
 /// Number of the lower bits of a place, which are the position.
@@ -175,11 +174,13 @@ fn record(row: &Row) -> Result<Record, sqlx::Error> {
     })
 }
 
-/// Returns a time. Fails outside the range of [`Timestamp`].
+/// Returns a time. Fails outside the range of the service.
 fn millisecond(row: &Row, column: usize) -> Result<i64, sqlx::Error> {
     let millisecond = row.try_get(column)?;
-    Timestamp::from_millisecond(millisecond).map_err(|error| sqlx::Error::Decode(error.into()))?;
-    Ok(millisecond)
+    match timestamp::is_valid(millisecond) {
+        true => Ok(millisecond),
+        false => Err(sqlx::Error::Decode(format!("{millisecond} is not a time").into())),
+    }
 }
 
 #[cfg(test)]

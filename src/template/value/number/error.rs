@@ -122,7 +122,7 @@ impl AmbiguousNumber {
 impl From<DecimalError> for NumberError {
     fn from(error: DecimalError) -> NumberError {
         match error {
-            DecimalError::TooManyDigits => NumberError::TooLong,
+            DecimalError::TooManyDigits | DecimalError::TooManyDecimals => NumberError::TooLong,
             DecimalError::NotANumber | DecimalError::DivisionByZero => NumberError::NotANumber,
         }
     }
