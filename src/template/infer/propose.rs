@@ -3,6 +3,7 @@
 use super::super::bind::bind;
 use super::super::load::{load, no_tables};
 use super::super::model::Place;
+use super::super::words::movements::is_state_header;
 use super::super::words::{ValueKind, is_stock_header};
 use super::context::Context;
 use super::headers::{Slot, Slots};
@@ -125,7 +126,8 @@ fn warn_about_quantities(assignments: &Assignments<'_>, fields: &mut [FieldPropo
     for field in fields {
         let ProposedSource::Column { label, .. } = &field.source else { continue };
         let is_quantity = quantities.contains(&field.name);
-        if is_quantity && is_stock_header(label) && !matches!(field.confidence, Confidence::AsIn(_)) {
+        let is_stock = is_stock_header(label) || is_state_header(label);
+        if is_quantity && is_stock && !matches!(field.confidence, Confidence::AsIn(_)) {
             warnings.push(format!(
                 "'{label}' may be the stock, and not a movement: goods in would be added to the stock; for a count, send the \
                  differences, as with the template stock-count"

@@ -7,7 +7,7 @@ use regex::Regex;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use super::{alternatives, normalize, vocabulary};
+use super::{normalize, vocabulary};
 use crate::decimal::{self, Decimal};
 use crate::template::value::number::{self, NumberError};
 
@@ -15,9 +15,9 @@ use crate::template::value::number::{self, NumberError};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Amounts {
-    #[serde(deserialize_with = "normalized")]
+    #[serde(deserialize_with = "normalize::normalized")]
     measures: HashSet<String>,
-    #[serde(deserialize_with = "normalized")]
+    #[serde(deserialize_with = "normalize::normalized")]
     not_measures: HashSet<String>,
     scales: Vec<Scale>,
     per: Per,
@@ -43,7 +43,7 @@ struct Per {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PriceUnits {
-    #[serde(deserialize_with = "normalized")]
+    #[serde(deserialize_with = "normalize::normalized")]
     names: HashSet<String>,
     counts: HashSet<String>,
     codes: HashSet<String>,
@@ -64,12 +64,6 @@ static AMOUNTS: LazyLock<Amounts> = LazyLock::new(|| {
 
 fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decimal, D::Error> {
     decimal::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
-}
-
-/// Reads words in the form used for comparing headers. Braces hold alternatives.
-pub(super) fn normalized<'de, D: Deserializer<'de>>(deserializer: D) -> Result<HashSet<String>, D::Error> {
-    let words = Vec::<String>::deserialize(deserializer)?;
-    Ok(words.iter().flat_map(|word| alternatives::expand(word)).map(|word| normalize::words(&word).concat()).collect())
 }
 
 /// A thousand or a million before a currency: `k€`, `TEUR`, `Mio. USD`.

@@ -66,7 +66,7 @@ pub fn language_of(headers: &[String]) -> Option<Language> {
 pub(super) fn is_stock_header(header: &str) -> bool {
     let joined = normalize::header(header).words.concat();
     let mut lists = vocabulary().names.iter().filter_map(|(_, lists)| lists.get("stock_quantity"));
-    movements::is_state_header(header) || lists.any(|titles| titles.iter().any(|title| title.joined == joined))
+    lists.any(|titles| titles.iter().any(|title| title.joined == joined))
 }
 
 /// All words of all languages.

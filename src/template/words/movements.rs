@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::amounts::normalized;
+use super::normalize::normalized;
 use super::{Language, normalize};
 
 /// `movements.toml`, with each word as a single normalized word.

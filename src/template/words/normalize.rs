@@ -2,8 +2,12 @@
 //! `snake_case` split, plurals made singular.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
+use serde::{Deserialize, Deserializer};
+
+use super::alternatives;
 
 /// Maximum number of characters to consider.
 const MAX_CHARS: usize = 2_000;
@@ -149,6 +153,12 @@ fn singular(word: String) -> String {
         Some(stem) if word.len() > 3 && !keeps && word != "sales" => stem.to_owned(),
         _ => word,
     }
+}
+
+/// Reads words in the form used for comparing headers. Braces hold alternatives.
+pub(super) fn normalized<'de, D: Deserializer<'de>>(deserializer: D) -> Result<HashSet<String>, D::Error> {
+    let listed = Vec::<String>::deserialize(deserializer)?;
+    Ok(listed.iter().flat_map(|word| alternatives::expand(word)).map(|word| words(&word).concat()).collect())
 }
 
 #[cfg(test)]

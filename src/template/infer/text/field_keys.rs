@@ -426,17 +426,20 @@ impl Draft {
     /// Warns about other values in a column of numbers or dates.
     fn bad_values(&mut self, values: ValueKind, column: &Column) {
         let ColumnProfile { filled, numbers, dates, not_a_number, not_a_date, .. } = &column.profile;
-        let (what, good, example) = match values {
-            ValueKind::Date => ("dates", dates, not_a_date),
-            values if values.is_number() => ("numbers", numbers, not_a_number),
+        let label = &column.label;
+        let (count, warning, example) = match (values, not_a_date, not_a_number) {
+            (ValueKind::Date, Some(example), _) => {
+                (filled - dates, format!("'{label}' has values that are no dates, such as {example}"), example)
+            }
+            (values, _, Some(example)) if values.is_number() => {
+                (filled - numbers, format!("'{label}' has values that are no numbers, such as {example}"), example)
+            }
             _ => return,
         };
-        let Some(example) = example else { return };
-        let count = filled - good;
         self.comment(format!(
-            "{count} of {filled} values are no {what}, such as {example}. They are reported as problems."
+            "{count} of {filled} values don't fit, such as {example}. They are reported as problems."
         ));
-        self.warn(format!("'{}' has values that are no {what}, such as {example}", column.label));
+        self.warn(warning);
     }
 
     fn comment(&mut self, text: impl Into<String>) {

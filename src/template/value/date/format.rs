@@ -263,7 +263,7 @@ fn fix_widths(items: &mut [Item], tokens: &[(&str, Range<usize>)]) -> Result<(),
         }
         let Some((token, range)) = names.next() else { break };
         let Item::Number { min, max, .. } = &mut items[index] else { continue };
-        if min == max || !before_digits && !(after_digits && token.len() == 2) {
+        if min == max || !(before_digits || after_digits && token.len() == 2) {
             continue;
         }
         if token.len() < 2 {
