@@ -111,27 +111,40 @@ impl<'s> NewRecords<'s> {
     /// Finds the records of earlier runs that sent all of their records with the same dates, kinds, subjects and quantities as new
     /// records.
     pub(super) async fn rewritten(&mut self, ledger: &Ledger, family: &[RunId]) -> Result<Vec<Edited>, ledger::Error> {
+        let mut by_core: HashMap<ClaimDigest, Vec<Seq>> = HashMap::new();
+        for (seq, body) in &self.bodies {
+            if let Some(core) = self.core(body) {
+                by_core.entry(core).or_default().push(*seq);
+            }
+        }
         let mut found = Vec::new();
         for run in ledger.runs(MAX_RUNS).await? {
             if run.has_plan && !family.contains(&run.id) && self.scope.includes(&run) {
-                found.extend(self.rewritten_of(ledger, run.id).await?);
+                found.extend(self.rewritten_of(ledger, run.id, &by_core).await?);
             }
         }
         Ok(found)
     }
 
-    async fn rewritten_of(&mut self, ledger: &Ledger, run: RunId) -> Result<Vec<Edited>, ledger::Error> {
-        let mut unused: HashMap<ClaimDigest, Vec<Seq>> = HashMap::new();
-        for (seq, body) in self.bodies.iter().rev() {
-            let Some(core) = self.core(body) else { return Ok(Vec::new()) };
-            unused.entry(core).or_default().push(*seq);
-        }
+    /// Finds the records of one run. `by_core` are the new records.
+    async fn rewritten_of(
+        &mut self,
+        ledger: &Ledger,
+        run: RunId,
+        by_core: &HashMap<ClaimDigest, Vec<Seq>>,
+    ) -> Result<Vec<Edited>, ledger::Error> {
+        // The number of records of the run with each core so far.
+        let mut seen: HashMap<ClaimDigest, usize> = HashMap::new();
         let mut pairs = Vec::new();
         let mut from: Seq = 0;
         while let Some(block) = ledger.record_block(run, from).await? {
             from = block.end();
             for (claim, _, body) in creations(self.scope, &block) {
-                let new = self.core(body).and_then(|core| unused.get_mut(&core)?.pop());
+                let new = self.core(body).and_then(|core| {
+                    let nth = seen.entry(core).or_default();
+                    *nth += 1;
+                    by_core.get(&core)?.get(*nth - 1).copied()
+                });
                 let Some(new) = new else { return Ok(Vec::new()) };
                 pairs.push((claim.seq, body.to_owned(), new));
             }
