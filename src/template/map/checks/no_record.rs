@@ -33,7 +33,7 @@ impl Mapper<'_> {
         }
         let mut cells = filled(row);
         let (column, first) = cells.next()?;
-        if row.number <= layout.header.row + 2 && is_numbering(row) {
+        if row.number <= layout.header.row + 2 && self.template().unpivot.is_none() && is_numbering(row, layout.width) {
             return Some((Some(column), Cause::NoRecord(NoRecord::Hints)));
         }
         let kind = match (first, cells.next()) {
@@ -174,14 +174,10 @@ fn is_hints(row: &Row) -> bool {
     filled(row).all(|(_, cell)| matches!(cell, Cell::Text(text) if is_hint(text)))
 }
 
-/// Whether a row numbers the columns: `1 | 2 | 3`, as in forms of Eastern Europe.
-fn is_numbering(row: &Row) -> bool {
+/// Whether a row numbers all columns: `1 | 2 | 3`, as in forms of Eastern Europe.
+fn is_numbering(row: &Row, width: usize) -> bool {
     const FEWEST: usize = 3;
-    let mut columns = 0;
-    filled(row).enumerate().all(|(index, (column, cell))| {
-        columns += 1;
-        column == index && cell.shown().trim() == (index + 1).to_string()
-    }) && columns >= FEWEST
+    width >= FEWEST && (0..width).all(|column| row.get(column).shown().trim() == (column + 1).to_string())
 }
 
 /// Whether a row consists of the number of a page and of all pages, in several cells.
