@@ -318,13 +318,14 @@ async fn read(mut response: reqwest::Response, max_len: usize) -> TransportOutco
 fn redirect_of(response: &reqwest::Response) -> Option<Redirect> {
     let location = response.headers().get(LOCATION)?.to_str().ok()?;
     let to = base_url::redacted(location).chars().take(MAX_LOCATION).collect();
+    let (status, sent) = (response.status(), response.url());
     // Frameworks also add or remove a slash at the end of a path.
     let path = |url: &Url| url.path().trim_end_matches('/').to_owned();
-    let sent = response.url();
     // 303 is the answer of a service that has handled the request.
-    let is_same_path = response.status() != StatusCode::SEE_OTHER
+    let is_same_path = status.is_redirection()
+        && status != StatusCode::SEE_OTHER
         && sent.join(location).is_ok_and(|target| target != *sent && path(&target) == path(sent));
-    Some(Redirect { to, is_same_path: is_same_path && response.status().is_redirection() })
+    Some(Redirect { to, is_same_path })
 }
 
 /// Returns how long the service keeps an idle connection, as announced by `Keep-Alive: timeout=5`.

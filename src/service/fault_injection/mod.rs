@@ -168,7 +168,8 @@ async fn run_by_plan(injector: &FaultInjector, request: Request, next: Next) -> 
     let subject = Subject::of(parts.uri.path(), &body);
     let (effect, is_after) = (&decision.rule.effect, decision.is_after);
     tracing::info!(rule = decision.rule.name, attempt, is_after, "injected fault");
-    if !effect.only_misleads() {
+    let only_misleads = effect.only_misleads();
+    if !only_misleads {
         note_fault(trace.as_ref(), &decision.rule.name);
     }
     if let (Some(trace), Some(Ending::Reset | Ending::Hang)) = (&trace, effect.ending) {
@@ -189,7 +190,7 @@ async fn run_by_plan(injector: &FaultInjector, request: Request, next: Next) -> 
         _ => {
             let processed = process(injector, &workspace, Request::from_parts(parts, Body::from(body)), next, effect);
             let (response, is_misled) = processed.await;
-            if effect.only_misleads() && is_misled {
+            if only_misleads && is_misled {
                 note_fault(trace.as_ref(), &decision.rule.name);
             }
             response

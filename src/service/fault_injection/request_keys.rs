@@ -47,18 +47,14 @@ pub(super) struct Subject {
 
 impl Subject {
     pub(super) fn of(path: &str, body: &[u8]) -> Subject {
-        Subject {
-            path: path.to_owned(),
-            body: serde_json::from_slice(body).unwrap_or_default(),
-            order_id: id_in(path, order::PATH),
-            external_id: external_id(body),
-        }
+        let body = serde_json::from_slice(body).unwrap_or_default();
+        let external_id = external_id(&body);
+        Subject { path: path.to_owned(), body, order_id: id_in(path, order::PATH), external_id }
     }
 }
 
 /// Returns the external id of a record, or of its order.
-fn external_id(body: &[u8]) -> Option<String> {
-    let body = serde_json::from_slice::<Map<String, Value>>(body).ok()?;
+fn external_id(body: &Map<String, Value>) -> Option<String> {
     let external_id = body.get("externalId").or_else(|| body.get("order")?.get("externalId"))?;
     external_id.as_str().map(str::to_owned)
 }
@@ -66,7 +62,7 @@ fn external_id(body: &[u8]) -> Option<String> {
 /// Returns a hash that identifies a request and its repetitions. Covers the method, the path with the query, and the key of the
 /// record, or the body if there is no key.
 pub(super) fn identity(method: &Method, uri: &Uri, body: &[u8]) -> u64 {
-    let own = external_id(body);
+    let own = serde_json::from_slice(body).ok().and_then(|object| external_id(&object));
     let target = uri.path_and_query().map_or("", |target| target.as_str());
     let record = own.as_ref().map_or(body, |key| key.as_bytes());
     let mut bytes = Vec::with_capacity(target.len() + record.len() + 16);

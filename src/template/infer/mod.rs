@@ -27,7 +27,7 @@ mod text;
 mod toml_text;
 
 pub use context::Context;
-pub use mismatch::{ForeignSheet, foreign_sheet, money_quantities, unused_values};
+pub use mismatch::{ForeignSheet, amounts_as_quantities, foreign_sheet, looks_like_money, unused_values};
 pub use previous_templates::PreviousTemplate;
 pub use proposal::{Confidence, FieldProposal, MissingField, Proposal, ProposedSource};
 pub use propose::propose;

@@ -27,12 +27,10 @@ pub(super) struct Edited {
     pub difference: String,
 }
 
-/// New records of a plan, indexed by their bodies without one of the fields.
+/// New records of a plan, without those that were found to replace an earlier one.
 pub(super) struct NewRecords<'s> {
     scope: &'s Scope,
     kind: RecordKind,
-    /// By the digest of the rest. Bodies are needed for messages only.
-    by_rest: HashMap<ClaimDigest, Vec<Seq>>,
     bodies: BTreeMap<Seq, String>,
 }
 
@@ -44,9 +42,8 @@ impl<'s> NewRecords<'s> {
         scope: &'s Scope,
         new: &BTreeSet<Seq>,
     ) -> Result<NewRecords<'s>, ledger::Error> {
-        let kind = run.about.record;
-        let mut records = NewRecords { scope, kind, by_rest: HashMap::new(), bodies: BTreeMap::new() };
         let mut bodies = BTreeMap::new();
+        let records = NewRecords { scope, kind: run.about.record, bodies: BTreeMap::new() };
         records
             .each_creation(ledger, run.id, |seq, _, body| {
                 if new.contains(&seq) {
@@ -54,11 +51,7 @@ impl<'s> NewRecords<'s> {
                 }
             })
             .await?;
-        for (seq, body) in &bodies {
-            records.rests(body).into_iter().for_each(|rest| records.by_rest.entry(rest).or_default().push(*seq));
-        }
-        records.bodies = bodies;
-        Ok(records)
+        Ok(NewRecords { bodies, ..records })
     }
 
     /// Returns a digest for each field that is not a date, of the body without the field. Empty for a body without dates: a
@@ -86,6 +79,10 @@ impl<'s> NewRecords<'s> {
         runs: BTreeSet<RunId>,
         family: &[RunId],
     ) -> Result<Vec<Edited>, ledger::Error> {
+        if runs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let by_rest = self.by(|body| self.rests(body));
         let mut present: HashMap<ClaimDigest, u64> = HashMap::new();
         for run in family {
             self.each_creation(ledger, *run, |_, digest, _| *present.entry(digest).or_default() += 1).await?;
@@ -99,7 +96,7 @@ impl<'s> NewRecords<'s> {
             })
             .await?;
             for (seq, body) in missing {
-                let Some((new, now)) = self.take(&body) else { continue };
+                let Some((new, now)) = self.take(&body, &by_rest) else { continue };
                 let difference = difference::describe(&body, &now);
                 let Some(earlier) = sent(ledger, self.scope, run, seq, &body).await? else { continue };
                 found.push(Edited { seq: new, earlier, difference });
@@ -108,20 +105,16 @@ impl<'s> NewRecords<'s> {
         Ok(found)
     }
 
-    /// Finds the records of earlier runs that sent all of their records with the same dates, kinds, subjects and quantities as new
-    /// records.
-    pub(super) async fn rewritten(&mut self, ledger: &Ledger, family: &[RunId]) -> Result<Vec<Edited>, ledger::Error> {
-        let mut by_core: HashMap<ClaimDigest, Vec<Seq>> = HashMap::new();
-        for (seq, body) in &self.bodies {
-            if let Some(core) = self.core(body) {
-                by_core.entry(core).or_default().push(*seq);
-            }
+    /// Finds the records of `lists`, earlier runs, that sent all of their records with the same dates, kinds, subjects and quantities
+    /// as new records.
+    pub(super) async fn rewritten(&mut self, ledger: &Ledger, lists: &[RunId]) -> Result<Vec<Edited>, ledger::Error> {
+        if lists.is_empty() {
+            return Ok(Vec::new());
         }
+        let by_core = self.by(|body| self.core(body));
         let mut found = Vec::new();
-        for run in ledger.runs(MAX_RUNS).await? {
-            if run.has_plan && !family.contains(&run.id) && self.scope.includes(&run) {
-                found.extend(self.rewritten_of(ledger, run.id, &by_core).await?);
-            }
+        for run in lists {
+            found.extend(self.rewritten_of(ledger, *run, &by_core).await?);
         }
         Ok(found)
     }
@@ -178,10 +171,19 @@ impl<'s> NewRecords<'s> {
         has_date.then(|| self.scope.rest("core", &Value::Object(core)))
     }
 
-    /// Removes and returns the first new record that differs from a body in one field.
-    fn take(&mut self, body: &str) -> Option<(Seq, String)> {
+    /// Indexes the records by digests of their bodies.
+    fn by<D: IntoIterator<Item = ClaimDigest>>(&self, digests: impl Fn(&str) -> D) -> HashMap<ClaimDigest, Vec<Seq>> {
+        let mut index: HashMap<ClaimDigest, Vec<Seq>> = HashMap::new();
+        for (seq, body) in &self.bodies {
+            digests(body).into_iter().for_each(|digest| index.entry(digest).or_default().push(*seq));
+        }
+        index
+    }
+
+    /// Removes and returns the first new record that differs from a body in one field. `by_rest` has the records by [`Self::rests`].
+    fn take(&mut self, body: &str, by_rest: &HashMap<ClaimDigest, Vec<Seq>>) -> Option<(Seq, String)> {
         let rests = self.rests(body);
-        let alike = rests.iter().filter_map(|rest| self.by_rest.get(rest)).flatten();
+        let alike = rests.iter().filter_map(|rest| by_rest.get(rest)).flatten();
         let seq = *alike.filter(|seq| self.bodies.contains_key(seq)).min()?;
         Some((seq, self.bodies.remove(&seq)?))
     }
@@ -219,6 +221,17 @@ async fn sent(
         at: outcome.at,
         service_id: outcome.service_id,
     }))
+}
+
+/// Returns the latest other runs to the same service and workspace with the same kind of record.
+pub(super) async fn earlier_lists(
+    ledger: &Ledger,
+    scope: &Scope,
+    family: &[RunId],
+) -> Result<Vec<RunId>, ledger::Error> {
+    let runs = ledger.runs(MAX_RUNS).await?.into_iter();
+    let others = runs.filter(|run| run.has_plan && !family.contains(&run.id) && scope.includes(run));
+    Ok(others.map(|run| run.id).collect())
 }
 
 /// Returns the other runs that sent records of this family.

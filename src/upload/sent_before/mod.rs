@@ -221,9 +221,13 @@ impl Comparison<'_> {
             // The left-out records may be from an earlier round.
             runs.extend(edited::overlapping(self.ledger, &self.scope, &self.family).await?);
         }
+        let lists = edited::earlier_lists(self.ledger, &self.scope, &self.family).await?;
+        if runs.is_empty() && lists.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut new = NewRecords::read(self.ledger, self.run, &self.scope, &self.new).await?;
         let mut found = new.edited(self.ledger, runs, &self.family).await?;
-        found.extend(new.rewritten(self.ledger, &self.family).await?);
+        found.extend(new.rewritten(self.ledger, &lists).await?);
         let mut outcomes = Vec::new();
         for Edited { seq, earlier, difference } in found {
             let Some(block) = self.ledger.record_block_of(self.run.id, seq).await? else { continue };

@@ -6,23 +6,29 @@ use crate::sheet::Row;
 use crate::template::bind::{Columns, Layout};
 use crate::template::model::Template;
 
-/// Returns the columns read as quantities whose header also names totals of money and whose first values all have two decimals.
-/// `rows` are the first rows of the sheet.
-pub fn money_quantities(template: &Template, layout: &Layout, rows: &[Row]) -> Vec<(usize, &'static Field)> {
+/// Returns the columns that are read as quantities and whose header also names totals of money.
+pub fn amounts_as_quantities(template: &Template, layout: &Layout) -> Vec<(usize, &'static Field)> {
     let is_quantity = |field: &Field| field.json.is_number() && !field.is_money && !field.is_tax();
+    let is_named = |column: usize| layout.header.names.get(column).is_some_and(|name| Header::new(name).is_total());
     let columns = template.rules().zip(&layout.columns).filter_map(|(rule, columns)| match columns {
         Columns::One(column) if is_quantity(rule.field) && rule.number.scale.is_none() => Some((*column, rule.field)),
         _ => None,
     });
-    let looks_like_money = |column: usize| {
-        let is_named = layout.header.names.get(column).is_some_and(|name| Header::new(name).is_total());
-        let below = rows.iter().filter(|row| row.number > layout.header.row);
-        let shown: Vec<String> = below.map(|row| row.get(column).shown().trim().to_owned()).collect();
-        let decimals: Vec<&str> =
-            shown.iter().filter(|text| !text.is_empty()).map(|text| two_decimals(text).unwrap_or_default()).collect();
-        is_named && decimals.iter().all(|decimals| !decimals.is_empty()) && decimals.iter().any(|it| *it != "00")
-    };
-    columns.filter(|(column, _)| looks_like_money(*column)).collect()
+    columns.filter(|(column, _)| is_named(*column)).collect()
+}
+
+/// Whether all values of a column in these rows have two decimals, and some of them are not 00.
+pub fn looks_like_money<'r>(column: usize, rows: impl Iterator<Item = &'r Row>) -> bool {
+    let mut has_cents = false;
+    for row in rows {
+        let shown = row.get(column).shown();
+        match (shown.trim(), two_decimals(shown.trim())) {
+            ("", _) => {}
+            (_, Some(decimals)) => has_cents |= decimals != "00",
+            (_, None) => return false,
+        }
+    }
+    has_cents
 }
 
 /// Returns the decimals of a number that has two of them.

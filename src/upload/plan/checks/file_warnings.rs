@@ -5,7 +5,7 @@ use crate::ledger::Problem;
 use crate::sheet::{Book, Dialect, EncodingDoubt};
 use crate::template::bind::{HEADER_SEARCH_ROWS, bind};
 use crate::template::builtin::{self, BUILT_IN};
-use crate::template::infer::{self, money_quantities, unused_values};
+use crate::template::infer::{self, amounts_as_quantities, looks_like_money, unused_values};
 use crate::template::load::{load, no_tables};
 use crate::template::model::SheetSelect;
 use crate::template::problem::excerpt;
@@ -161,8 +161,13 @@ pub(in crate::upload::plan) fn money_as_quantity(book: &Book, template: &Templat
     if part.layout.is_report || part.layout.is_defused {
         return Vec::new();
     }
+    let columns = amounts_as_quantities(template, &part.layout);
+    if columns.is_empty() {
+        return Vec::new();
+    }
     let Ok(rows) = book.first_rows(part.sheet, HEADER_SEARCH_ROWS) else { return Vec::new() };
-    let columns = money_quantities(template, &part.layout, &rows).into_iter();
+    let below = || rows.iter().filter(|row| row.number > part.layout.header.row);
+    let columns = columns.into_iter().filter(|(column, _)| looks_like_money(*column, below()));
     let warnings = columns.map(|(column, field)| {
         let message = format!("is sent as {}, and looks like an amount of money", field.name);
         let remedy = format!("name the column of {} in a template of your own, if it is another one", field.name);
