@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::Response;
-use axum::routing::{get, post, put};
+use axum::routing::{get, post};
 use tokio::time::timeout;
 
 use crate::records::answer::Health;
@@ -35,11 +35,11 @@ pub(super) fn router(app: Arc<App>, hosts: OwnHosts) -> Router {
         .route(item::OLDER_PATH, lists::list(Kind::Item, "amount"))
         .route(order::PATH, lists::list(Kind::Order, "limit"))
         .route(order::OLDER_PATH, lists::list(Kind::Order, "amount"))
-        .route(order::ONE_PATH, put(orders::update).merge(single::by_id_or_external_id(Kind::Order)))
+        .route(order::ONE_PATH, get(single::order).put(orders::update))
         .route(company::PATH, lists::list(Kind::Company, "limit"))
         .route(contact::PATH, lists::list(Kind::Contact, "amount"))
         .route(inventory::PATH, get(lists::inventories))
-        .route(inventory::ONE_PATH, single::by_id_or_external_id(Kind::Inventory))
+        .route(inventory::ONE_PATH, get(single::inventory))
         .route(transaction::PATH, post(transactions::create))
         .route(transaction::ONE_PATH, get(single::transaction).put(transactions::update))
         .route(subscription::CREATE_PATH, post(billing::create_subscription))

@@ -92,15 +92,15 @@ impl<'a> Wanted<'a> {
 
     /// Adds the order or transaction changed by a request.
     fn add_target(&mut self, kind: RecordKind, target: &str, record: &Value) {
-        let (list, members): (_, &[&str]) = match kind {
-            RecordKind::Order => (order::SINGLE.name, order::SINGLE.id_fields),
-            RecordKind::InventoryTransaction => (transaction::SINGLE.name, &["id"]),
+        let list = match kind {
+            RecordKind::Order => order::SINGLE.name,
+            RecordKind::InventoryTransaction => transaction::SINGLE.name,
             RecordKind::Item | RecordKind::Subscription | RecordKind::Invoice => return,
         };
         let external_id = record["externalId"].as_str().map(str::to_owned);
         let is_external = external_id.as_deref() == Some(target);
-        let members = if is_external { &["external_id"] } else { members };
-        if !self.exported.has(&[list], members) {
+        let member = if is_external { "external_id" } else { "id" };
+        if !self.exported.has(&[list], &[member]) {
             let id = (!is_external).then(|| target.to_owned());
             self.insert(list, Names { id, external_id });
         }
@@ -136,24 +136,11 @@ fn without_parts(names: BTreeSet<Names>) -> Vec<Names> {
         (None, Some(external_id)) => external_ids.contains(external_id.as_str()),
         _ => false,
     };
-    let mut left: Vec<Names> = names.iter().filter(|names| !is_part(names)).cloned().collect();
-    // Orders with a number come first: the service assigns the next free number to the others, which must not be the name of
-    // another order.
-    left.sort_by_key(|names| number(names).is_none());
-    left
-}
-
-/// Returns the number in the name of an order.
-fn number(names: &Names) -> Option<i64> {
-    let name = names.id.as_deref().or(names.external_id.as_deref())?;
-    name.parse::<i64>().ok().filter(|number| *number > 0 && number.to_string() == name)
+    names.iter().filter(|names| !is_part(names)).cloned().collect()
 }
 
 fn fields(kind: &MadeUpKind, names: Names) -> Map<String, Value> {
     let mut fields = Map::new();
-    if let Some(number) = number(&names).filter(|_| kind.list == order::SINGLE.name) {
-        fields.insert("order_id".to_owned(), json!(number));
-    }
     if kind.list == transaction::SINGLE.name {
         fields.insert("inventory_id".to_owned(), json!(INVENTORY));
         fields.insert("transaction_type".to_owned(), json!("adjust"));
@@ -227,10 +214,10 @@ mod tests {
             of(&requests, &Nothing),
             [
                 r#"company {"id":"c1","external_id":"C1"}"#,
-                r#"item {"id":"7"}"#,
                 r#"item {"external_id":"A"}"#,
-                r#"order {"order_id":5001,"id":"5001"}"#,
+                r#"item {"id":"7"}"#,
                 r#"order {"external_id":"SO-1"}"#,
+                r#"order {"id":"5001"}"#,
                 r#"order {"id":"x9","external_id":"SO-2"}"#,
             ]
         );

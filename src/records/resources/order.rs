@@ -20,8 +20,7 @@ pub const INPUT_FIELDS: &[Field] = &[
     Field::optional("triggerWorkflows", JsonType::Boolean, "whether the update triggers workflows"),
 ];
 
-/// The path contains the id of the order, or its external id if the sheet has no id: the service then finds the order by the
-/// body's `externalId`.
+/// The path contains the id of the order, or its external id if the sheet has no id.
 pub(in crate::records) static INPUT: Input = Input {
     name: "order",
     plural: "orders",
@@ -87,7 +86,7 @@ pub const READ_FIELDS: &[Field] = &[
     Field::required("order_at", JsonType::String, "time of the order"),
     Field::required("created_at", JsonType::String, "time of creation"),
     Field::required("updated_at", JsonType::String, "time of the last change"),
-    Field::nullable("order_id", JsonType::Integer, "number of the order"),
+    Field::nullable("order_id", JsonType::Integer, "running number of the order"),
     Field::nullable("status", JsonType::String, "such as open"),
     Field::nullable("delivery_status", JsonType::String, "such as delivered"),
     Field::nullable("total_price", JsonType::Number, "with tax"),
@@ -97,6 +96,35 @@ pub const READ_FIELDS: &[Field] = &[
     Field::nullable("company_id", JsonType::String, "id of the company"),
     Field::nullable("contact_id", JsonType::String, "id of the contact"),
     Field::nullable("external_id", JsonType::String, "your own identifier"),
+];
+
+/// A line of an order as our own service returns it with the order. Not in the contract.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OrderLine {
+    pub item_id: String,
+    #[serde(rename = "itemExternalId")]
+    pub item_external_id: Option<String>,
+    pub quantity: Number,
+    pub price: Number,
+    pub tax: Option<Number>,
+    pub tax_rate: Option<Number>,
+}
+
+/// The fields that a single order has beyond [`READ_FIELDS`].
+pub const SINGLE_FIELDS: &[Field] = &[Field::optional(
+    "items",
+    JsonType::Objects(READ_LINE_FIELDS),
+    "the lines; absent if the service does not know them",
+)];
+
+/// The fields of [`OrderLine`] as data, with the names of the update input.
+const READ_LINE_FIELDS: &[Field] = &[
+    Field::required("item_id", JsonType::String, "the item, by the service's id"),
+    Field::nullable("itemExternalId", JsonType::String, "the item, by your own identifier"),
+    Field::required("quantity", JsonType::Number, "how many"),
+    Field::required("price", JsonType::Number, "price of one, without tax"),
+    Field::nullable("tax", JsonType::Number, "the line's tax as an amount"),
+    Field::nullable("tax_rate", JsonType::Number, "the line's tax in percent"),
 ];
 
 /// `GET /v1/public/orders`.

@@ -1,31 +1,38 @@
-//! Single records, by the id in the path or the external id in the query. Contract: "Endpoints"; the precedence of the
-//! two is not specified there. `Accept-Language` is ignored: no response contains text in a language.
+//! Single records, by the name in the path or the external id in the query. Contract: "Endpoints"; the precedence of the
+//! two is not specified there: an external id alone selects the record, so that a client can find a record without knowing its id. `Accept-Language` is ignored: no response contains text in a language.
 
 use std::sync::Arc;
-
-use axum::extract::State;
-use axum::response::Response;
-use axum::routing::{MethodRouter, get};
 
 use crate::service::app::App;
 use crate::service::auth::Caller;
 use crate::service::request::{ExternalId, RecordId};
 use crate::service::response::{self, ErrorResponse};
-use crate::service::store::{Key, Kind};
+use crate::service::store::{Key, Kind, Record};
+use axum::extract::State;
+use axum::response::Response;
 
-/// Returns the handler for a record of a kind. An external id in the query takes precedence over the path.
-pub(crate) fn by_id_or_external_id(kind: Kind) -> MethodRouter<Arc<App>> {
-    get(
-        async move |State(app): State<Arc<App>>,
-                    caller: Caller,
-                    RecordId(id): RecordId,
-                    ExternalId(external_id): ExternalId| {
-            match external_id {
-                Some(external_id) => find(&app, &caller, kind, &[(Key::ExternalId, &external_id)]).await,
-                None => find(&app, &caller, kind, &[(Key::Id, &id), (Key::Number, &id)]).await,
-            }
-        },
-    )
+use super::orders;
+
+/// Returns an order with its lines.
+pub(crate) async fn order(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    RecordId(id): RecordId,
+    ExternalId(external_id): ExternalId,
+) -> Result<Response, ErrorResponse> {
+    let order = find(&app, &caller, Kind::Order, &id, external_id.as_deref()).await?;
+    Ok(response::json_text(orders::with_lines(&app.store, &caller.workspace, order).await?))
+}
+
+/// Returns an inventory.
+pub(crate) async fn inventory(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    RecordId(id): RecordId,
+    ExternalId(external_id): ExternalId,
+) -> Result<Response, ErrorResponse> {
+    let inventory = find(&app, &caller, Kind::Inventory, &id, external_id.as_deref()).await?;
+    Ok(response::json_text(inventory.body))
 }
 
 /// Returns a transaction.
@@ -34,15 +41,20 @@ pub(crate) async fn transaction(
     caller: Caller,
     RecordId(id): RecordId,
 ) -> Result<Response, ErrorResponse> {
-    find(&app, &caller, Kind::Transaction, &[(Key::Id, &id)]).await
+    Ok(response::json_text(find(&app, &caller, Kind::Transaction, &id, None).await?.body))
 }
 
-/// Returns the first record that matches one of the keys. Fails with 404 if there is none.
-async fn find(app: &App, caller: &Caller, kind: Kind, keys: &[(Key, &str)]) -> Result<Response, ErrorResponse> {
-    for (key, value) in keys {
-        if let Some(record) = app.store.find(&caller.workspace, kind, *key, value).await? {
-            return Ok(response::json_text(record.body));
-        }
-    }
-    Err(ErrorResponse::no_record())
+/// Returns the record with the external id, or without an external id the record named in the path. Fails with 404 if there is none.
+async fn find(
+    app: &App,
+    caller: &Caller,
+    kind: Kind,
+    id: &str,
+    external_id: Option<&str>,
+) -> Result<Record, ErrorResponse> {
+    let (keys, value) = match external_id {
+        Some(external_id) => (&[Key::ExternalId][..], external_id),
+        None => (kind.naming_keys(), id),
+    };
+    app.store.find_by(&caller.workspace, kind, keys, value).await?.ok_or_else(ErrorResponse::no_record)
 }

@@ -103,13 +103,13 @@ async fn find(
     Ok(if errors.is_empty() { Ok(found) } else { Err(errors) })
 }
 
-/// Returns a new record with the id of the keys. The number is the position, if this number is free.
+/// Returns a new record with the id of the keys. The number of an order is the position, if this number is free.
 async fn new_record(tx: &mut Transaction<'_>, kind: Kind, keys: &Keys) -> Result<Record, sqlx::Error> {
     let mut record = tx.new_record(kind).await?;
     if let Some(id) = &keys.id {
         record.id.clone_from(id);
     }
-    if prepare::number_field(kind).is_some() && keys.number.is_none() && !keys.is_without_number {
+    if kind == Kind::Order && keys.number.is_none() && !keys.is_without_number {
         let number = record.position.to_string();
         let is_free = tx.find(kind, Key::Number, &number).await?.is_none();
         record.number = is_free.then_some(number);

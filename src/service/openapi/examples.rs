@@ -15,7 +15,9 @@ pub(super) const ORDER: &str = r#"{"id":"019a3c00-0005-7000-8000-000000000001","
     "created_at":"2026-01-01T09:17:00.000Z","updated_at":"2026-01-05T08:00:00.000Z","order_id":5001,
     "status":"confirmed","delivery_status":"shipped","total_price":1458.35,"total_price_without_tax":1225.50,
     "number_item":1,"currency":"PLN","company_id":"019a3c00-0002-7000-8000-00000000000a",
-    "contact_id":"019a3c00-0003-7000-8000-000000000010","external_id":"SO-2026-0001"}"#;
+    "contact_id":"019a3c00-0003-7000-8000-000000000010","external_id":"SO-2026-0001",
+    "items":[{"item_id":"019a3c00-0001-7000-8000-000000000002","itemExternalId":"0043","quantity":10,"price":122.55,
+    "tax":null,"tax_rate":19}]}"#;
 
 pub(super) const ORDERS: &str = r#"{"data":[{"id":"019a3c00-0005-7000-8000-000000000001",
     "order_at":"2026-01-01T09:17:00.000Z","created_at":"2026-01-01T09:17:00.000Z",

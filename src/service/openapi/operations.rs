@@ -330,12 +330,12 @@ fn items_page(components: &mut Components) -> RefOr<Schema> {
 }
 
 fn orders_page(components: &mut Components) -> RefOr<Schema> {
-    let entry = one_order(components);
+    let entry = schema::record(components, "ListedOrder", order::READ_FIELDS);
     schema::page(components, "OrderPage", entry)
 }
 
 fn one_order(components: &mut Components) -> RefOr<Schema> {
-    schema::record(components, "Order", order::READ_FIELDS)
+    schema::record(components, "Order", order::READ_FIELDS.iter().chain(order::SINGLE_FIELDS))
 }
 
 fn one_inventory(components: &mut Components) -> RefOr<Schema> {

@@ -43,7 +43,11 @@ fn from_one(name: &str, description: String, default: u64) -> Parameter {
 }
 
 fn order_id() -> Parameter {
-    in_path("order_id", "Id or number of the order", "5001")
+    in_path(
+        "order_id",
+        "Id or external id of the order; if one order has it as its id, another as its external id, the first",
+        "SO-2026-0001",
+    )
 }
 
 fn inventory_id() -> Parameter {
@@ -85,7 +89,11 @@ pub(super) fn idempotency_key() -> Parameter {
 }
 
 fn external_id() -> Parameter {
-    optional_text("external_id", ParameterIn::Query, "Your own identifier; takes precedence over the id in the path")
+    optional_text(
+        "external_id",
+        ParameterIn::Query,
+        "Your own identifier; it alone selects the record, and the path is not read",
+    )
 }
 
 fn accept_language() -> Parameter {

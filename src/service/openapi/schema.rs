@@ -42,7 +42,11 @@ pub(super) fn with_one_of(
 }
 
 /// Registers the schema of a record in responses. Returns a reference.
-pub(super) fn record(components: &mut Components, name: &str, fields: &[Field]) -> RefOr<Schema> {
+pub(super) fn record<'a>(
+    components: &mut Components,
+    name: &str,
+    fields: impl IntoIterator<Item = &'a Field>,
+) -> RefOr<Schema> {
     register(components, name, object(fields, None))
 }
 
@@ -75,7 +79,7 @@ fn needing_one_of(schema: RefOr<Schema>, fields: &[&str]) -> RefOr<Schema> {
 }
 
 /// Returns the schema of an object. Only inputs have rules.
-fn object(fields: &[Field], rules: Option<&Rules>) -> RefOr<Schema> {
+fn object<'a>(fields: impl IntoIterator<Item = &'a Field>, rules: Option<&Rules>) -> RefOr<Schema> {
     let mut object = ObjectBuilder::new().schema_type(Type::Object);
     for field in fields {
         object = object.property(field.name, value(field, rules));
@@ -87,6 +91,10 @@ fn object(fields: &[Field], rules: Option<&Rules>) -> RefOr<Schema> {
 }
 
 fn value(field: &Field, rules: Option<&Rules>) -> RefOr<Schema> {
+    let or_null = |json: Type| {
+        let is_nullable = field.nullable || (!field.required && rules.is_some_and(|rules| rules.null_is_absent));
+        if is_nullable { SchemaType::from_iter([json, Type::Null]) } else { json.into() }
+    };
     let max_entries = rules.map(|_| MAX_ENTRIES);
     match field.json {
         JsonType::Object(fields) => described(object(fields, rules), field),
@@ -97,27 +105,29 @@ fn value(field: &Field, rules: Option<&Rules>) -> RefOr<Schema> {
                 entry if needed.is_empty() => entry,
                 entry => needing_one_of(entry, needed),
             };
-            described(ArrayBuilder::new().items(entry).min_items(least).max_items(max_entries).build().into(), field)
+            let array = ArrayBuilder::new().items(entry).min_items(least).max_items(max_entries);
+            described(array.schema_type(or_null(Type::Array)).build().into(), field)
         }
         JsonType::Strings => {
             let array = ArrayBuilder::new().items(text(field.name, rules)).max_items(max_entries);
-            described(array.schema_type(or_null(field, Type::Array)).build().into(), field)
+            described(array.schema_type(or_null(Type::Array)).build().into(), field)
         }
         JsonType::String | JsonType::DateTime => {
-            text(field.name, rules).schema_type(or_null(field, Type::String)).description(Some(field.doc)).into()
+            text(field.name, rules).schema_type(or_null(Type::String)).description(Some(field.doc)).into()
         }
-        JsonType::Boolean => scalar(field, Type::Boolean).into(),
-        JsonType::Integer if rules.is_some() => {
-            scalar(field, Type::Integer).minimum(Some(i64::MIN as isize)).maximum(Some(i64::MAX as isize)).into()
-        }
+        JsonType::Boolean => scalar(field, or_null(Type::Boolean)).into(),
+        JsonType::Integer if rules.is_some() => scalar(field, or_null(Type::Integer))
+            .minimum(Some(i64::MIN as isize))
+            .maximum(Some(i64::MAX as isize))
+            .into(),
         JsonType::Integer => {
-            scalar(field, Type::Integer).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64))).into()
+            scalar(field, or_null(Type::Integer)).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64))).into()
         }
-        JsonType::Number if rules.is_some() => scalar(field, Type::Number)
+        JsonType::Number if rules.is_some() => scalar(field, or_null(Type::Number))
             .exclusive_minimum(Some(-NUMBER_BOUND))
             .exclusive_maximum(Some(NUMBER_BOUND))
             .into(),
-        JsonType::Number => scalar(field, Type::Number).into(),
+        JsonType::Number => scalar(field, or_null(Type::Number)).into(),
     }
 }
 
@@ -137,12 +147,8 @@ fn text(name: &str, rules: Option<&Rules>) -> ObjectBuilder {
     text.pattern(Some(pattern)).max_length(Some(rules.max_length(name)))
 }
 
-fn scalar(field: &Field, json: Type) -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(or_null(field, json)).description(Some(field.doc))
-}
-
-fn or_null(field: &Field, json: Type) -> SchemaType {
-    if field.nullable { SchemaType::from_iter([json, Type::Null]) } else { json.into() }
+fn scalar(field: &Field, types: SchemaType) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(types).description(Some(field.doc))
 }
 
 fn described(mut schema: RefOr<Schema>, field: &Field) -> RefOr<Schema> {

@@ -22,6 +22,8 @@ pub(crate) struct Rules {
     pub(crate) one_of: &'static [&'static str],
     /// ISO 8601 date-times.
     pub(crate) date_times: &'static [&'static str],
+    /// Whether null means that an optional field is not given, where the contract does not allow null.
+    pub(crate) null_is_absent: bool,
 }
 
 impl Rules {
@@ -38,6 +40,7 @@ pub(crate) const ITEM_RULES: Rules = Rules {
     not_empty: &[],
     one_of: &[],
     date_times: &[],
+    null_is_absent: false,
 };
 
 pub(crate) const ORDER_RULES: Rules = Rules {
@@ -47,6 +50,7 @@ pub(crate) const ORDER_RULES: Rules = Rules {
     not_empty: &[],
     one_of: order::NEEDS_ONE_OF,
     date_times: &["orderAt"],
+    null_is_absent: true,
 };
 
 pub(crate) const TRANSACTION_RULES: Rules = Rules {
@@ -56,6 +60,7 @@ pub(crate) const TRANSACTION_RULES: Rules = Rules {
     not_empty: &[],
     one_of: &[],
     date_times: &["transactionDate"],
+    null_is_absent: false,
 };
 
 /// Subscriptions and invoices.
@@ -66,6 +71,7 @@ pub(crate) const BILLING_RULES: Rules = Rules {
     not_empty: &["items"],
     one_of: &[],
     date_times: &[],
+    null_is_absent: false,
 };
 
 /// Rules for loaded records. Their fields are the fields of responses.
@@ -76,4 +82,5 @@ pub(crate) const READ_RULES: Rules = Rules {
     not_empty: &[],
     one_of: &[],
     date_times: &["created_at", "updated_at", "order_at", "date", "transaction_date"],
+    null_is_absent: false,
 };

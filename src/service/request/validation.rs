@@ -32,6 +32,8 @@ pub(crate) fn validate(
     body: &Map<String, Value>,
     unknown: UnknownFields,
 ) -> Result<Map<String, Value>, Errors> {
+    let without_nulls = rules.null_is_absent.then(|| without_nulls(fields, body));
+    let body = without_nulls.as_ref().unwrap_or(body);
     let validated = apply_rules(check::faults(fields, body), fields, rules, body);
     if unknown == UnknownFields::Ignore {
         return validated;
@@ -42,6 +44,27 @@ pub(crate) fn validate(
     };
     add_unknown(fields, body, "", &mut errors);
     if errors.is_empty() { Ok(known) } else { Err(errors) }
+}
+
+/// Returns the body without the nulls of fields that must not be null, also within objects.
+fn without_nulls(fields: &'static [Field], body: &Map<String, Value>) -> Map<String, Value> {
+    let given = body.iter().filter_map(|(name, value)| {
+        let field = fields.iter().find(|field| field.name == name);
+        let value = match (field.map(|field| field.json), value) {
+            (Some(_), Value::Null) if field.is_some_and(|field| !field.nullable) => return None,
+            (Some(JsonType::Object(fields)), Value::Object(body)) => Value::Object(without_nulls(fields, body)),
+            (Some(JsonType::Objects(fields)), Value::Array(entries)) => {
+                let entries = entries.iter().map(|entry| match entry {
+                    Value::Object(body) => Value::Object(without_nulls(fields, body)),
+                    other => other.clone(),
+                });
+                Value::Array(entries.collect())
+            }
+            _ => value.clone(),
+        };
+        Some((name.clone(), value))
+    });
+    given.collect()
 }
 
 /// Adds an error for each field outside `fields`, also within objects.

@@ -11,7 +11,7 @@ use super::tables::items::ItemUpsert;
 use super::tables::journal::{Journal, RequestEntry};
 use super::tables::{Transaction, Work, records, tokens};
 use super::writer::{self, Write};
-use crate::sql::{Dialect, Readers};
+use crate::sql::{Dialect, Executor, Readers};
 
 /// An open database.
 pub(crate) struct Store {
@@ -69,6 +69,31 @@ impl Store {
         value: &str,
     ) -> Result<Option<Record>, sqlx::Error> {
         records::find(&self.readers, workspace, kind, key, value).await
+    }
+
+    /// Returns the record with the first of these keys that has this value, if any.
+    pub(crate) async fn find_by(
+        &self,
+        workspace: &str,
+        kind: Kind,
+        keys: &[Key],
+        value: &str,
+    ) -> Result<Option<Record>, sqlx::Error> {
+        for key in keys {
+            if let Some(record) = self.find(workspace, kind, *key, value).await? {
+                return Ok(Some(record));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the existing records with these ids, in any order.
+    pub(crate) async fn find_all(&self, workspace: &str, kind: Kind, ids: &[&str]) -> Result<Vec<Record>, sqlx::Error> {
+        let mut records = Vec::with_capacity(ids.len());
+        for ids in ids.chunks((&self.readers).dialect().rows_per_statement()) {
+            records.extend(records::find_some(&self.readers, workspace, kind, Key::Id, ids).await?);
+        }
+        Ok(records)
     }
 
     /// Returns whether a refresh token was replaced, and its grace period in milliseconds is over at `now`.

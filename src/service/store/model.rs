@@ -52,6 +52,16 @@ impl Kind {
             Kind::Job => "job",
         }
     }
+
+    /// Returns the keys by which a record is named in a path or in a field of a request, in the order of precedence. The number of an
+    /// order is a running number, which may be the external id of another order, so it names none.
+    pub(crate) fn naming_keys(self) -> &'static [Key] {
+        match self {
+            Kind::Order => &[Key::Id, Key::ExternalId],
+            Kind::Inventory => &[Key::Id, Key::Number],
+            _ => &[Key::Id],
+        }
+    }
 }
 
 /// The columns that identify a record within its workspace and kind.
@@ -81,7 +91,7 @@ pub(crate) struct Record {
     pub(super) list: i64,
     /// Position in the list: 1, 2, 3, … in the order of creation.
     pub(crate) position: i64,
-    /// The number or short name for people, such as the number of an order.
+    /// The running number of an order, or the short name of an inventory.
     pub(crate) number: Option<String>,
     pub(crate) external_id: Option<String>,
     pub(crate) created_at: i64,

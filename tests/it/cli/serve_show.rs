@@ -49,8 +49,8 @@ fn records_show_the_requests_that_made_them_and_what_arrived_twice() {
     post("/v1/public/items", r#"{"externalId":"A-1","price":2}"#);
     post("/v1/public/items", r#"{"externalId":"a-1 ","price":2}"#);
     let order = r#"{"order":{"deliveryStatus":"delivered","items":[{"itemExternalId":"A-1","quantity":3}]},"triggerWorkflows":true}"#;
-    served.send("PUT", "/v1/public/orders/5001", "", order);
-    served.send("PUT", "/v1/public/orders/5001", "", order);
+    served.send("PUT", "/v1/public/orders/SO-2026-0001", "", order);
+    served.send("PUT", "/v1/public/orders/SO-2026-0001", "", order);
     requests(&place, 8);
 
     let overview = show(&place, &[]);
@@ -193,7 +193,7 @@ fn faults_and_lost_responses_are_in_the_journal() {
 fn refused_updates_of_orders_have_their_reason_in_the_journal() {
     let place = Place::new();
     let served = Served::demo(&place);
-    served.send("PUT", "/v1/public/orders/5001", "", r#"{"order":{"items":[{"itemExternalId":"none-such"}]}}"#);
+    served.send("PUT", "/v1/public/orders/SO-2026-0001", "", r#"{"order":{"items":[{"itemExternalId":"none-such"}]}}"#);
     let refused = &requests(&place, 1)[0];
     assert_eq!(
         (&refused["status"], &refused["reason"]),

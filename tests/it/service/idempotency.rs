@@ -71,8 +71,11 @@ async fn refused_requests_leave_their_key_free() {
     let again = send(&service, Method::POST, "/v1/public/inventory-transactions", "t", transaction).await.ok();
     assert_eq!(first, again);
     let order = r#"{"order":{"deliveryStatus":"shipped"},"triggerWorkflows":true}"#;
-    let first = send(&service, Method::PUT, "/v1/public/orders/5001", "o", order).await.ok();
-    assert_eq!(send(&service, Method::PUT, "/v1/public/orders/5001", "o", order).await.ok()["job_id"], first["job_id"]);
+    let first = send(&service, Method::PUT, "/v1/public/orders/SO-2026-0001", "o", order).await.ok();
+    assert_eq!(
+        send(&service, Method::PUT, "/v1/public/orders/SO-2026-0001", "o", order).await.ok()["job_id"],
+        first["job_id"]
+    );
     let item = send(&service, Method::POST, ITEMS, "i", r#"{"externalId":"N"}"#).await.ok();
     assert_eq!(
         (&item["status"], &send(&service, Method::POST, ITEMS, "i", r#"{"externalId":"N"}"#).await.ok()["status"]),

@@ -66,14 +66,14 @@ impl Running {
 }
 
 #[tokio::test]
-async fn orders_are_found_by_any_id() {
+async fn orders_are_found_by_id_and_by_external_id() {
     let (_data, service) = with_orders().await;
     let expected = r#"{"id":"o-1","order_at":"2026-01-05T09:00:00.000Z","created_at":"2026-01-05T09:00:00.000Z","updated_at":"2026-01-06T10:00:00.000Z","order_id":1001,"status":"open","delivery_status":"pending","total_price":119.00,"total_price_without_tax":100.00,"number_item":2,"currency":"EUR","company_id":null,"contact_id":"k-1","external_id":"SO-1"}"#;
-    for path in ["o-1", "1001", "o-1?external_id=", "o-2?external_id=SO-1", "nothing?external_id=SO-1"] {
+    for path in ["o-1", "SO-1", "o-1?external_id=", "o-2?external_id=SO-1", "nothing?external_id=SO-1"] {
         assert_eq!(service.get(&format!("{ORDERS}/{path}")).await.text, expected, "{path}");
     }
     let mut messages = Vec::new();
-    for path in ["nothing", "SO-1", "7", "o-1?external_id=SO-9", "theirs", "x?external_id=THEIRS", "%00", "%ff"] {
+    for path in ["nothing", "1001", "7", "o-1?external_id=SO-9", "theirs", "x?external_id=THEIRS", "%00", "%ff"] {
         let refused = service.get(&format!("{ORDERS}/{path}")).await;
         messages.push(refused.refused(404)["message"].clone());
     }
@@ -90,7 +90,7 @@ async fn an_update_changes_only_the_fields_in_the_body() {
     let before = service.order("o-1").await;
     let body = r#"{"order":{"externalId":"SO-1b","companyId":"c-1","companyExternalId":"ACME",
         "orderAt":"2026-02-01T12:00:00+02:00","deliveryStatus":"delivered","unknown":1}}"#;
-    let answered = service.put(&format!("{ORDERS}/1001"), body).await;
+    let answered = service.put(&format!("{ORDERS}/SO-1"), body).await;
     let ctx_id = answered.header("x-ctx-id").to_owned();
     assert_eq!(
         answered.text,
@@ -114,18 +114,84 @@ async fn an_update_changes_only_the_fields_in_the_body() {
 }
 
 #[tokio::test]
-async fn an_update_finds_the_order_by_external_id() {
+async fn an_update_finds_the_order_by_the_path_alone() {
     let (_data, service) = with_orders().await;
     let body = r#"{"order":{"externalId":"SO-2","deliveryStatus":"sent"}}"#;
-    let result = service.update("no-such-id", body).await;
+    let result = service.update("SO-2", body).await;
     assert_eq!((&result["ok"], &result["results"][0]["order_id"]), (&true.into(), &"o-2".into()));
     assert_eq!(service.order("o-2").await["delivery_status"], "sent");
-    // Updates do not create orders.
-    for body in [r#"{"order":{"externalId":"new"}}"#, r#"{"order":{"externalId":"THEIRS"}}"#, r#"{"order":{}}"#] {
-        service.put(&format!("{ORDERS}/new"), body).await.refused(404);
+    // Neither the external id of the body nor a running number selects an order, and updates do not create orders.
+    for path in ["new", "1002"] {
+        for external_id in [r#""SO-2""#, r#""new""#, r#""THEIRS""#, "null"] {
+            let body = format!(r#"{{"order":{{"externalId":{external_id}}}}}"#);
+            service.put(&format!("{ORDERS}/{path}"), body).await.refused(404);
+        }
     }
     assert_eq!(service.get(ORDERS).await.ok()["total"], 2);
     service.update_fails("o-1", body, &[r#"externalId "SO-2" belongs to another order"#]).await;
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn the_id_of_an_order_comes_before_the_external_id_of_another() {
+    let data = folder();
+    let records = [
+        ("order", r#"{"id":"first","external_id":"same","order_id":1}"#),
+        ("order", r#"{"id":"same","external_id":"1","order_id":2}"#),
+        ("order", r#"{"id":"2","external_id":"third","order_id":3}"#),
+    ];
+    load(data.path(), "acme", &records).await;
+    let service = start(data.path()).await;
+    for (path, id) in [("same", "same"), ("1", "same"), ("2", "2"), ("third", "2"), ("first", "first")] {
+        assert_eq!(service.order(path).await["id"], id, "{path}");
+        let body = format!(r#"{{"order":{{"deliveryStatus":"{path}"}}}}"#);
+        let result = service.update(path, &body).await;
+        assert_eq!(result["results"][0]["order_id"], id, "{path}");
+        assert_eq!(service.order(id).await["delivery_status"], path);
+    }
+    // An external id in the query alone selects.
+    assert_eq!(service.get(&format!("{ORDERS}/same?external_id=same")).await.ok()["id"], "first");
+    service.get(&format!("{ORDERS}/3")).await.refused(404);
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn a_single_order_has_its_lines() {
+    let (_data, service) = with_orders().await;
+    assert_eq!(service.order("o-1").await.get("items"), None, "a loaded order has two lines, which nobody knows");
+    let lines = r#"{"item_id":"bolt","quantity":1.50,"price":9.99,"tax":1.90},{"itemExternalId":"N-1","tax_rate":19},
+        {"itemExternalId":"NEW","quantity":2}"#;
+    service.update("o-1", &format!(r#"{{"order":{{"items":[{lines}]}},"createMissingItems":true}}"#)).await;
+    let order = service.order("o-1").await;
+    let created = order["items"][2]["item_id"].as_str().unwrap();
+    let expected = format!(
+        r#"[{{"item_id":"bolt","itemExternalId":"B-1","quantity":1.50,"price":9.99,"tax":1.90,"tax_rate":null}},{{"item_id":"nut","itemExternalId":"N-1","quantity":1,"price":0,"tax":null,"tax_rate":19}},{{"item_id":"{created}","itemExternalId":"NEW","quantity":2,"price":0,"tax":null,"tax_rate":null}}]"#
+    );
+    assert_eq!(order["items"].to_string(), expected);
+    // The lines can be sent again as they are.
+    service.update("o-1", &format!(r#"{{"order":{{"items":{expected}}}}}"#)).await;
+    assert_eq!(service.order("o-1").await, order);
+    service.update("o-1", r#"{"order":{"items":[]}}"#).await;
+    assert_eq!(service.order("SO-1").await["items"], Value::Array(Vec::new()));
+    assert_eq!(service.get(ORDERS).await.ok()["data"][0].get("items"), None, "lists have no lines");
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn null_in_an_update_means_not_given() {
+    let (_data, service) = with_orders().await;
+    let body = r#"{"order":{"companyId":"c-1","items":[{"item_id":"bolt","tax":1}]}}"#;
+    service.update("o-1", body).await;
+    let before = service.order("o-1").await;
+    let body = r#"{"order":{"externalId":null,"items":null,"companyId":null,"companyExternalId":null,"orderAt":null,
+        "deliveryStatus":null},"createMissingItems":null,"triggerWorkflows":null}"#;
+    let result = service.update("o-1", body).await;
+    assert_eq!((&result["ok"], &result["job_id"]), (&true.into(), &"".into()), "{result}");
+    assert_eq!(service.order("o-1").await, before);
+    let body = r#"{"order":{"items":[{"item_id":null,"itemExternalId":"B-1","quantity":null,"price":null,"tax":null,
+        "tax_rate":null}]}}"#;
+    service.update("o-1", body).await;
+    assert_eq!(service.totals("o-1").await, "1 2.50 2.50");
     service.stop().await;
 }
 
@@ -228,28 +294,28 @@ async fn invalid_input_is_a_422() {
     let line = |line: &str| format!(r#"{{"order":{{"items":[{{"item_id":"bolt"}},{line}]}}}}"#);
     let cases = [
         ("{}".to_owned(), r#"{"order":["is required"]}"#),
-        (r#"{"order":null}"#.to_owned(), r#"{"order":["must be an object, not null"]}"#),
+        (r#"{"order":null}"#.to_owned(), r#"{"order":["is required"]}"#),
         (
-            r#"{"order":{"externalId":null,"items":{},"companyId":1,"companyExternalId":[],"orderAt":"soon",
-                "deliveryStatus":true},"createMissingItems":null,"triggerWorkflows":1}"#
+            r#"{"order":{"externalId":7,"items":{},"companyId":1,"companyExternalId":[],"orderAt":"soon",
+                "deliveryStatus":true},"createMissingItems":"no","triggerWorkflows":1}"#
                 .to_owned(),
-            r#"{"order.externalId":["must be a string, not null"],
+            r#"{"order.externalId":["must be a string, not a number"],
                 "order.items":["must be an array of objects, not an object"],
                 "order.companyId":["must be a string, not a number"],
                 "order.companyExternalId":["must be a string, not an array"],
                 "order.orderAt":["must be an ISO 8601 date-time such as 2026-01-31T08:30:00Z"],
                 "order.deliveryStatus":["must be a string, not a boolean"],
-                "createMissingItems":["must be a boolean, not null"],
+                "createMissingItems":["must be a boolean, not a string"],
                 "triggerWorkflows":["must be a boolean, not a number"]}"#,
         ),
         (line("7"), r#"{"order.items[1]":["must be an object, not a number"]}"#),
         (line(r#"{"quantity":1}"#), r#"{"order.items[1].item_id":["is required without itemExternalId"]}"#),
         (
-            line(r#"{"itemExternalId":" ","quantity":"1","price":1e40,"tax":null,"tax_rate":[]}"#),
+            line(r#"{"itemExternalId":" ","quantity":"1","price":1e40,"tax":{},"tax_rate":[]}"#),
             r#"{"order.items[1].itemExternalId":["must not be blank"],
                 "order.items[1].quantity":["must be a number, not a string"],
                 "order.items[1].price":["has more than 28 digits"],
-                "order.items[1].tax":["must be a number, not null"],
+                "order.items[1].tax":["must be a number, not an object"],
                 "order.items[1].tax_rate":["must be a number, not an array"]}"#,
         ),
         (

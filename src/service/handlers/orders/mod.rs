@@ -1,4 +1,4 @@
-//! `PUT /v1/public/orders/{order_id}`: input and response. `totals` calculates the totals, `update` changes the order.
+//! `PUT /v1/public/orders/{order_id}`: input and response. `update` changes the order, `totals` calculates the totals, `lines` shows the lines.
 //! Contract: "Order update input"; the limits of the fields are not specified there.
 
 use std::sync::{Arc, OnceLock};
@@ -14,9 +14,11 @@ use crate::service::idempotency::{self, IdempotencyKey};
 use crate::service::request::{self, Errors, JsonObject, ORDER_RULES, RecordId, UnknownFields};
 use crate::service::response::{self, CtxId, ErrorResponse, Refusal};
 
+mod lines;
 mod totals;
 mod update;
 
+pub(crate) use self::lines::with_lines;
 use self::update::{Line, UpdateOrder, UpdatedOrder};
 
 /// Applies all changes in the body, or reports the errors and changes nothing.
@@ -55,7 +57,7 @@ pub(crate) async fn update(
     Ok(response)
 }
 
-/// Validates the body of an update. `id` is the id in the path. Fails with all errors.
+/// Validates the body of an update. `id` is the name in the path. Fails with all errors.
 pub(crate) fn parse_update(
     id: String,
     body: &Map<String, Value>,

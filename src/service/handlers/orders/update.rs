@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Number, Value, json};
 
 use crate::decimal::{self, Decimal, DecimalError};
@@ -10,11 +10,12 @@ use crate::records::order::Order;
 use crate::service::store::{ItemUpsert, Key, Kind, Record, Transaction, Work, to_json};
 use crate::service::timestamp;
 
+use super::lines::{State, StoredLine};
 use super::totals::{LineAmounts, line_amounts, totals};
 
 /// A validated update; `None` leaves a field unchanged.
 pub(crate) struct UpdateOrder {
-    /// The id in the path: the order's id or number.
+    /// The name in the path: the order's id or external id.
     pub(super) id: String,
     pub(super) external_id: Option<String>,
     pub(super) lines: Option<Vec<Line>>,
@@ -44,21 +45,6 @@ pub(crate) struct UpdatedOrder {
     pub(super) errors: Vec<String>,
 }
 
-/// Internal state of an order.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct State {
-    lines: Vec<StoredLine>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct StoredLine {
-    item_id: String,
-    quantity: Number,
-    price: Number,
-    tax: Option<Number>,
-    tax_rate: Option<Number>,
-}
-
 /// A line with its item, or without an item if the item is yet to be created.
 struct ResolvedLine<'a> {
     /// Number of the line in the input, counted from 1.
@@ -82,7 +68,8 @@ impl Work for UpdateOrder {
     type Done = Option<UpdatedOrder>;
 
     async fn run(self, tx: &mut Transaction<'_>) -> Result<Self::Done, sqlx::Error> {
-        let Some(mut record) = self.find(tx).await? else { return Ok(None) };
+        let found = tx.find_by(Kind::Order, Kind::Order.naming_keys(), &self.id).await?;
+        let Some(mut record) = found else { return Ok(None) };
         let mut order: Order = record.parse_body()?;
         let mut state: State = record.parse_state()?;
         let before = (order.clone(), state.clone(), record.external_id.clone());
@@ -133,14 +120,6 @@ impl Work for UpdateOrder {
 }
 
 impl UpdateOrder {
-    /// Returns the order in the path, or else the order with the external id in the body.
-    async fn find(&self, tx: &mut Transaction<'_>) -> Result<Option<Record>, sqlx::Error> {
-        match (tx.find_by_id_or_number(Kind::Order, &self.id).await?, &self.external_id) {
-            (None, Some(external_id)) => tx.find(Kind::Order, Key::ExternalId, external_id).await,
-            (found, _) => Ok(found),
-        }
-    }
-
     async fn check_external_id(
         &self,
         tx: &mut Transaction<'_>,

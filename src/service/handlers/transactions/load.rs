@@ -34,7 +34,8 @@ impl LoadTransaction {
         tx: &mut Transaction<'_>,
         keeps_stored: bool,
     ) -> Result<Result<Stored, Errors>, sqlx::Error> {
-        let Some(inventory) = tx.find_by_id_or_number(Kind::Inventory, &self.inventory).await? else {
+        let keys = Kind::Inventory.naming_keys();
+        let Some(inventory) = tx.find_by(Kind::Inventory, keys, &self.inventory).await? else {
             return Ok(Err(error("inventory_id", "no such inventory; load the inventories first")));
         };
         let inventory = StoredInventory::new(inventory)?;

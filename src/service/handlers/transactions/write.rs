@@ -91,7 +91,7 @@ impl WriteTransaction {
         let mut errors = Errors::new();
         let mut found: Option<Record> = None;
         if let Some(id) = &self.inventory_id {
-            found = tx.find_by_id_or_number(Kind::Inventory, id).await?;
+            found = tx.find_by(Kind::Inventory, Kind::Inventory.naming_keys(), id).await?;
             if found.is_none() {
                 add_error(&mut errors, "inventoryId", "no such inventory");
             }

@@ -110,12 +110,21 @@ pub(super) async fn find_all(
 ) -> Result<Vec<Record>, sqlx::Error> {
     let mut records = Vec::with_capacity(values.len());
     for values in values.chunks(sql.dialect().rows_per_statement()) {
-        let select = select(sql.dialect(), workspace, kind, key, values);
-        for row in select.build_for(values.len()).fetch_all(&mut *sql).await? {
-            records.push(record(&row)?);
-        }
+        records.extend(find_some(&mut *sql, workspace, kind, key, values).await?);
     }
     Ok(records)
+}
+
+/// Returns the existing records with these keys, in any order. There are no more keys than rows per statement.
+pub(in crate::service::store) async fn find_some(
+    on: impl Executor,
+    workspace: &str,
+    kind: Kind,
+    key: Key,
+    values: &[&str],
+) -> Result<Vec<Record>, sqlx::Error> {
+    let select = select(on.dialect(), workspace, kind, key, values).build_for(values.len());
+    select.fetch_all(on).await?.iter().map(record).collect()
 }
 
 fn select(dialect: Dialect, workspace: &str, kind: Kind, key: Key, values: &[&str]) -> Builder {

@@ -46,16 +46,19 @@ impl Transaction<'_> {
         Ok(found)
     }
 
-    /// Returns the record with this id, or else with this number.
-    pub(crate) async fn find_by_id_or_number(
+    /// Returns the record with the first of these keys that has this value, if any.
+    pub(crate) async fn find_by(
         &mut self,
         kind: Kind,
+        keys: &[Key],
         value: &str,
     ) -> Result<Option<Record>, sqlx::Error> {
-        match self.find(kind, Key::Id, value).await? {
-            Some(record) => Ok(Some(record)),
-            None => self.find(kind, Key::Number, value).await,
+        for key in keys {
+            if let Some(record) = self.find(kind, *key, value).await? {
+                return Ok(Some(record));
+            }
         }
+        Ok(None)
     }
 
     /// Returns the existing items with these ids or external ids, by key.
