@@ -62,6 +62,11 @@ pub enum Error {
     /// Commits are lost, or the tables are not ours.
     #[error("the ledger {path} is damaged: {what}", path = path.display())]
     DamagedFile { path: PathBuf, what: String },
+    /// Another program has locked the file for writing.
+    #[error("another program holds the ledger {path}{}", by(.holder.as_deref()), path = path.display())]
+    Held { path: PathBuf, holder: Option<String> },
+    #[error("the database did not answer before the process was stopped")]
+    Unanswered,
     #[error("{holder}")]
     Busy { holder: Holder },
     /// The lease of an upload has ended, because the process was held up or could not reach the database.
@@ -101,6 +106,11 @@ impl Error {
             Error::Database(error) => is_damaged(error) || is_undecodable(error),
             _ => false,
         }
+    }
+
+    /// Whether another program holds the lock of the file (result codes 5 and 6 of SQLite).
+    pub(in crate::ledger) fn is_busy(&self) -> bool {
+        matches!(self, Error::Database(error) if sqlite_code(error).is_some_and(|code| matches!(code, 5 | 6)))
     }
 
     /// Whether another attempt may succeed: the connection was lost, or the server rolled the transaction back.
@@ -175,6 +185,8 @@ impl Error {
                 "wait until they have finished, as with `sheetport runs wait {run}`; `sheetport runs stop {run}` takes the run away from \
                  them"
             ),
+            Error::Held { .. } => "end that program, or let it go on if it was stopped (`fg` after Ctrl-Z); then run the command again".to_owned(),
+            Error::Unanswered => "resume the run when the database answers again".to_owned(),
             Error::Busy { .. } => "wait until the other process has finished, or stop it".to_owned(),
             Error::NoSuchRun(_) => "`sheetport runs` lists the runs".to_owned(),
             Error::NoRuns => "`sheetport upload FILE -t TEMPLATE` creates one".to_owned(),
@@ -216,9 +228,18 @@ fn server_remedy(error: &sqlx::Error) -> &'static str {
 
 /// Whether SQLite reports a corrupt file or a file of another kind (result codes 11 and 26).
 fn is_damaged(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().filter(|_| !is_of_server(error)).and_then(|error| error.code());
-    let code = code.and_then(|code| code.parse::<u32>().ok());
-    code.is_some_and(|code| matches!(code & 0xFF, 11 | 26))
+    sqlite_code(error).is_some_and(|code| matches!(code, 11 | 26))
+}
+
+/// Returns the primary result code of SQLite.
+fn sqlite_code(error: &sqlx::Error) -> Option<u32> {
+    let code = error.as_database_error().filter(|_| !is_of_server(error)).and_then(|error| error.code())?;
+    code.parse::<u32>().ok().map(|code| code & 0xFF)
+}
+
+/// Names the holder of a file after its path.
+fn by(holder: Option<&str>) -> String {
+    holder.map(|holder| format!(": {holder}")).unwrap_or_default()
 }
 
 /// Whether a stored value has the wrong type.

@@ -28,7 +28,7 @@ mod state;
 pub use conflicts::{
     Claim, ClaimDigest, ClaimName, EarlierClaim, EarlierState, Intent, Likeness, NamePart, NewerKeys, NewerRequest,
 };
-pub use database::{Attempts, Ledger};
+pub use database::{Attempts, Ledger, Patience};
 pub use error::{Error, Holder};
 pub use event::{Action, RunEvent, user_name};
 pub use ids::{Part, RunId, Seq};

@@ -33,8 +33,8 @@ pub use exports::{EXPORTABLE, ExportRequest, IdSource, export, lacks_array};
 pub use files::{InputFile, STANDARD_INPUT, Spreadsheet, check_report_path, open_input, shown_file, unused};
 pub use jobs::{
     Entry, EntryFile, ExportFailure, FileOutcome, InboxRequest, Installed, Job, JobObserver, JobRun, News, Nightly,
-    NightlyJob, Notified, Occasion, Place, PreviousRun, Schedule, Scheduler, Stage, Step, StepOutcome, Stopping,
-    UploadStep, Waiting, Work, inbox, install, load_job, missing_secrets, notify, obstacles, run_job, uninstall,
+    NightlyJob, Notified, Occasion, Place, PreviousRun, Schedule, Scheduler, Step, StepOutcome, UploadStep, Waiting,
+    Work, inbox, install, load_job, missing_secrets, notify, obstacles, run_job, uninstall,
 };
 pub use problem_codes::{CodeGroup, ExplainedCode, code_groups, codes, explain_code, nearest_topic};
 pub use results::next_command::has_sent;

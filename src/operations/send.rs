@@ -1,5 +1,6 @@
 //! Planning a run, and sending a locked run with accounting and report.
 
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -159,6 +160,7 @@ impl Records<'_> {
         rate: Option<Speed>,
         interrupt: impl Future<Output = Grace>,
         progress: &(dyn Fn(&upload::Progress) + Sync),
+        observer: Observer<'_>,
     ) -> Result<SendResult, Error> {
         let about = &self.run.about;
         let (base_url, workspace) = (&about.base_url, &about.workspace);
@@ -185,12 +187,32 @@ impl Records<'_> {
             base_url,
         });
         let sending = send::send(&work, interrupt, progress);
-        let ended = span.within(Box::pin(sending)).await.inspect_err(|_| span.failed())?;
+        let ended = tokio::select! {
+            ended = span.within(Box::pin(sending)) => ended.inspect_err(|_| span.failed())?,
+            never = tell_of_waits(self.ledger, observer) => match never {},
+        };
         span.sent(&ended.progress.totals(), ended.stopped.is_some());
         if let Some(rate) = ended.learned_rate {
             self.ledger.store_rate(base_url, workspace, rate, now()).await?;
         }
         Ok(ended)
+    }
+}
+
+/// Says when sending waits because another program holds the ledger, and when it goes on. Never returns.
+async fn tell_of_waits(ledger: &Ledger, observer: Observer<'_>) -> Infallible {
+    let mut held_by = None;
+    loop {
+        held_by = ledger.next_wait(&held_by).await;
+        match held_by.as_deref() {
+            Some("") => observer(Event::Warning(
+                "another program holds the ledger: nothing more is sent until it is free, and no answer is lost meanwhile",
+            )),
+            Some(holder) => observer(Event::Warning(&format!(
+                "another program holds the ledger ({holder}): nothing more is sent until it is free, and no answer is lost meanwhile"
+            ))),
+            None => observer(Event::Note("the ledger is free again, and sending goes on")),
+        }
     }
 }
 
@@ -230,7 +252,7 @@ impl Sending<'_> {
             Ok(finished) => Ok(finished),
             // If the ledger is unreadable as well, the first error is more important.
             Err(error) => {
-                let accounting = ledger.accounting(run).await.ok().map(Box::new);
+                let accounting = ledger.accounting_in_doubt(run).await.ok().map(Box::new);
                 Err(Error::InRun { run, accounting, next, error: Box::new(error) })
             }
         }
@@ -327,7 +349,7 @@ impl Sending<'_> {
         self.ledger.note_sending(run.id, now()).await?;
         (self.observer)(Event::Sending { pending, rate });
         let show = |progress: &upload::Progress| (self.observer)(Event::Sent { progress, pending });
-        let ended = records.send(Part::whole(run.id), 0, rate, interrupt, &show).await?;
+        let ended = records.send(Part::whole(run.id), 0, rate, interrupt, &show, self.observer).await?;
         let (ledger, id) = (self.ledger, self.run.id());
         let left = ledger.again(|| ledger.accounting(id)).await?.pending;
         (self.observer)(Event::SendingEnded { done: pending.saturating_sub(left) });

@@ -19,7 +19,7 @@ pub mod tally;
 pub use dispatch::StopReason;
 pub use edits::{EditedRow, Edits};
 pub use error::Error;
-pub use interrupt::Grace;
+pub use interrupt::{Grace, Stage, Stopping, pass_on};
 pub use plan::Source;
 pub use send::{Progress, SendResult, Work};
 pub use tally::Tally;

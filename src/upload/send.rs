@@ -7,6 +7,7 @@ mod chain;
 mod chained;
 mod exchange;
 mod handshake;
+mod hearing;
 mod keys;
 mod load;
 mod ports;
@@ -37,6 +38,7 @@ use crate::telemetry::{self, ReportedTotals};
 use crate::upload::sent_before::{LeftOut, Scope, claimed_meanwhile};
 use chain::Chained;
 use exchange::{outcome, request};
+use hearing::Hearing;
 use load::{HeldBack, load_blocks};
 use ports::{Begun, Journal, Service};
 pub use supply::{Supply, while_supplied};
@@ -81,12 +83,13 @@ pub async fn send(
         low_backlog: LOW_BACKLOG,
         progress_interval: PROGRESS_INTERVAL,
     };
-    let sending = send_task(&task, interrupt, progress);
+    let hearing = Hearing::default();
+    let sending = send_task(&task, hearing.interrupt(), progress);
     let supply = gate.zip(permits.as_deref()).map(|(((base_url, workspace), speed), permits)| {
         let most = u32::try_from(work.concurrency).unwrap_or(u32::MAX);
         Supply { ledger: work.ledger, base_url, workspace, speed, permits, most }
     });
-    let ended = while_supplied(supply, sending).await;
+    let ended = hearing.during(while_supplied(supply, sending), interrupt, work.ledger).await;
     match ended {
         Ok(ended) => Ok(ended),
         Err(error) => Err(work.ledger.cause_of(error).await),
@@ -349,6 +352,10 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
     async fn start_attempts(&mut self, now: Instant) -> Result<Option<Instant>, ledger::Error> {
         if !self.task.journal.holds_locks() {
             return Err(ledger::Error::LockLost);
+        }
+        // Outcomes gather in memory while another program holds the ledger. When it is free, `storing` ends and wakes this task.
+        if self.storing.is_some() && self.task.journal.is_waiting() {
+            return Ok(None);
         }
         let mut unclaimed = Vec::new();
         let wake = loop {

@@ -1,60 +1,98 @@
 //! Ctrl-C, SIGTERM and SIGHUP.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
-use crate::error::Exit;
+use crate::error::{Exit, Failure};
 use crate::language::say;
 use crate::ui;
 use crate::upload::Grace;
 
-/// Waits for a signal and stores its kind.
-#[derive(Debug, Default)]
+/// Listens for signals in a task of its own, so that they are heard whatever the process waits for.
+#[derive(Debug)]
 pub(in crate::commands) struct Interrupt {
-    exit: AtomicU8,
+    heard: watch::Sender<Heard>,
+    is_listening: AtomicBool,
+}
+
+/// The signals received so far.
+#[derive(Clone, Copy, Debug)]
+struct Heard {
+    count: u8,
+    /// The exit code for the first.
+    exit: Exit,
+}
+
+impl Default for Interrupt {
+    fn default() -> Interrupt {
+        let heard = Heard { count: 0, exit: Exit::Interrupted };
+        Interrupt { heard: watch::Sender::new(heard), is_listening: AtomicBool::new(false) }
+    }
 }
 
 impl Interrupt {
     /// Waits for the first signal, says so, and returns how long requests in flight may take. A second signal gives them up,
     /// a third ends the process.
     pub(in crate::commands) async fn wait(&self) -> Grace {
-        let mut signals = Signals::listen();
-        let limit = self.first(&mut signals).await;
-        let second = Arc::new(Notify::new());
-        let at_once = Arc::clone(&second);
-        tokio::spawn(async move {
-            signals.next().await;
-            second.notify_one();
-            let exit = signals.next().await;
-            std::process::exit(exit as i32);
-        });
+        let exit = self.heard(1, 3).await;
         ui::remark(say!("Stopping after the requests in flight. Press Ctrl-C again to stop immediately."));
-        Grace { limit, at_once: Box::pin(async move { at_once.notified().await }) }
+        // A system shutting down kills all processes after a few seconds.
+        let limit = if exit == Exit::Terminated { 10 } else { 30 };
+        let mut heard = self.heard.subscribe();
+        let at_once = async move {
+            if heard.wait_for(|heard| heard.count >= 2).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        Grace { limit: Duration::from_secs(limit), at_once: Box::pin(at_once) }
     }
 
     /// Waits for the first signal, without a message. A second signal ends the process.
     pub(in crate::commands) async fn signal(&self) {
-        let mut signals = Signals::listen();
-        self.first(&mut signals).await;
-        tokio::spawn(async move {
-            let exit = signals.next().await;
-            std::process::exit(exit as i32);
-        });
+        self.heard(1, 2).await;
     }
 
-    async fn first(&self, signals: &mut Signals) -> Duration {
-        let exit = signals.next().await;
-        self.exit.store(exit as u8, Ordering::Relaxed);
-        // A system shutting down kills all processes after a few seconds.
-        if exit == Exit::Terminated { Duration::from_secs(10) } else { Duration::from_secs(30) }
+    /// Waits until `count` signals were received, and returns the exit code for the first. The signal `last` ends the process.
+    async fn heard(&self, count: u8, last: u8) -> Exit {
+        if !self.is_listening.swap(true, Ordering::Relaxed) {
+            let (heard, mut signals) = (self.heard.clone(), Signals::listen());
+            tokio::spawn(async move {
+                for received in 1..=last {
+                    let exit = signals.next().await;
+                    if received == last {
+                        std::process::exit(exit as i32);
+                    }
+                    heard.send_modify(|heard| {
+                        heard.count = received;
+                        if received == 1 {
+                            heard.exit = exit;
+                        }
+                    });
+                }
+            });
+        }
+        let mut heard = self.heard.subscribe();
+        let first = heard.wait_for(|heard| heard.count >= count).await.map(|heard| heard.exit);
+        match first {
+            Ok(exit) => exit,
+            // The sender lives as long as this.
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// Gives a command that failed because it was stopped the exit code of the signal.
+    pub(in crate::commands) fn after(&self, mut failure: Failure) -> Failure {
+        if self.heard.borrow().count > 0 && matches!(failure.exit, Exit::Busy | Exit::Fault) {
+            failure.exit = self.exit();
+        }
+        failure
     }
 
     /// Returns the exit code for the received signal.
     pub(in crate::commands) fn exit(&self) -> Exit {
-        if self.exit.load(Ordering::Relaxed) == Exit::Terminated as u8 { Exit::Terminated } else { Exit::Interrupted }
+        self.heard.borrow().exit
     }
 }
 

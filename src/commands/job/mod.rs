@@ -13,11 +13,10 @@ use crate::cli::{self, JobFile, JobSchedule};
 use crate::error::{Exit, Failure};
 use crate::language::say;
 use crate::object_storage::ObjectAddress;
-use crate::operations::{
-    self, CommandLine, Entry, Event, JobObserver, Scheduler, Stage, Stopping, Work, load_job, missing_secrets,
-};
+use crate::operations::{self, CommandLine, Entry, Event, JobObserver, Scheduler, Work, load_job, missing_secrets};
 use crate::settings::{Output, Settings};
 use crate::ui;
+use crate::upload::{Stage, Stopping, pass_on};
 use summary::JobSummary;
 
 pub(super) async fn run(args: &cli::Job, settings: &Settings) -> Result<Exit, Failure> {
@@ -82,12 +81,7 @@ async fn run_job(args: &JobFile, settings: &Settings) -> Result<Exit, Failure> {
 fn stopping(interrupt: &Arc<Interrupt>) -> Stopping {
     let (sender, receiver) = watch::channel(Stage::Running);
     let interrupt = Arc::clone(interrupt);
-    tokio::spawn(async move {
-        let grace = interrupt.wait().await;
-        let _ = sender.send(Stage::Soon(grace.limit));
-        grace.at_once.await;
-        let _ = sender.send(Stage::AtOnce);
-    });
+    tokio::spawn(async move { pass_on(interrupt.wait(), &sender).await });
     Stopping::new(receiver)
 }
 

@@ -21,7 +21,8 @@ pub(in crate::commands) async fn run(args: Retry, settings: &Settings) -> Result
     let (exit, summary) = match args.target() {
         RetryTarget::Run(run) => {
             check_flags(&args, run)?;
-            let finished = operations::retry_run(context, run, sending, interrupt.wait(), &observer).await?;
+            let finished = operations::retry_run(context, run, sending, interrupt.wait(), &observer).await;
+            let finished = finished.map_err(|error| interrupt.after(error.into()))?;
             finish("retry", finished, &interrupt, settings)
         }
         RetryTarget::File(path) => {
@@ -48,7 +49,8 @@ pub(in crate::commands) async fn run(args: Retry, settings: &Settings) -> Result
                 summary.next = (preview.tally.to_send > 0).then(|| retry_command(&args, context));
                 (summary.exit(), summary)
             } else {
-                let finished = operations::retry_report(context, request, interrupt.wait(), &observer).await?;
+                let finished = operations::retry_report(context, request, interrupt.wait(), &observer).await;
+                let finished = finished.map_err(|error| interrupt.after(error.into()))?;
                 finish("retry", finished, &interrupt, settings)
             }
         }

@@ -76,7 +76,7 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
     let questions = asks.then_some(Questions { sends_with_warnings: &agrees, restores_texts: &restores });
     let finished = match operations::upload(context, upload, questions, interrupt.wait(), &observer).await {
         Ok(finished) => finished,
-        Err(error) => return Err(with_suggestion(error, &file, &args.input, settings).await),
+        Err(error) => return Err(interrupt.after(with_suggestion(error, &file, &args.input, settings).await)),
     };
     let (exit, mut summary) = finish("upload", finished, &interrupt, settings);
     if args.rehearse {

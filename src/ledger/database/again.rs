@@ -80,7 +80,7 @@ impl Ledger {
     /// # Errors
     /// [`Error::LockLost`] if another process has taken over a run that this process had locked.
     pub(in crate::ledger) async fn begin_write(&self, write: &Write) -> Result<Option<Transaction>, Error> {
-        let mut transaction = self.writer.begin().await?;
+        let mut transaction = self.begin_writing().await?;
         transaction.set_patience(ANSWER);
         if self.leases.check_write(&mut transaction, write.number).await? {
             return Ok(Some(transaction));

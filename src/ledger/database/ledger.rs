@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::super::error::{Error, corrupt};
 use super::super::locks::Leases;
 use super::open_files::OpenFile;
+use super::waits::Waits;
 use crate::sql::{Dialect, Pool, Transaction};
 
 /// The ledger of a user on a machine, or of several machines. Clones share the same connections.
@@ -20,6 +21,8 @@ pub struct Ledger {
     pub(in crate::ledger) file: Option<PathBuf>,
     /// The locks held by this process as rows.
     pub(in crate::ledger) leases: Leases,
+    /// What waits for the file, if another program holds it.
+    pub(in crate::ledger) waits: Arc<Waits>,
     /// Marks the file as open. `None` on a server.
     pub(super) _open: Option<Arc<OpenFile>>,
     /// Whether [`Ledger::close`] leaves the connections to the owner.
@@ -35,7 +38,7 @@ impl Ledger {
     /// # Errors
     /// [`Error::LockLost`] if another process has taken over a run that this process had locked.
     pub(in crate::ledger) async fn begin(&self) -> Result<Transaction, Error> {
-        let mut transaction = self.writer.begin().await?;
+        let mut transaction = self.begin_writing().await?;
         self.leases.check(&mut transaction).await?;
         Ok(transaction)
     }

@@ -1,12 +1,15 @@
 //! The connection to the database, in a file of SQLite or on a PostgreSQL server, and the tables in it.
 
 mod again;
+mod holder;
 mod lasting;
 mod ledger;
 mod open_files;
 mod postgres;
 mod sqlite;
 mod tables;
+mod waiting;
+mod waits;
 mod write_ahead_log;
 
 pub use again::Attempts;
@@ -15,4 +18,5 @@ pub use ledger::Ledger;
 pub(super) use ledger::{FILE, to_json};
 #[cfg(test)]
 pub(super) use tables::STEPS;
+pub use waits::Patience;
 pub(super) use write_ahead_log::loses_commits;

@@ -1,6 +1,7 @@
 //! The ledger on a PostgreSQL server.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use sqlx::postgres::PgPoolOptions;
 
@@ -40,6 +41,7 @@ impl Ledger {
             file: None,
             _open: None,
             leases: Leases::on(options.clone()),
+            waits: Arc::default(),
             is_borrowed: false,
         })
     }

@@ -14,6 +14,7 @@ use super::super::locks::Leases;
 use super::ledger::{FILE, Ledger};
 use super::open_files::{OpenFile, is_open};
 use super::tables::{ALTERED, STEPS, Step, are_as_defined, migrator};
+use super::waits::ATTEMPT;
 use super::write_ahead_log::loses_commits;
 use crate::readers::create_private_folder;
 use crate::sql::{Dialect, Pool};
@@ -84,6 +85,12 @@ impl Ledger {
             MigrateError::Execute(error) => opening_error(&path, error),
             error => failed(error.to_string()),
         })?;
+        // From now on, whoever waits for another program does so in steps: see `waiting`.
+        let patience = format!("PRAGMA busy_timeout = {}", ATTEMPT.as_millis());
+        sqlx::query(sqlx::AssertSqlSafe(patience))
+            .execute(&writer)
+            .await
+            .map_err(|error| opening_error(&path, error))?;
         let reader = SqlitePoolOptions::new().max_connections(2).connect_with(options.read_only(true)).await;
         let reader = reader.map_err(|error| opening_error(&path, error))?;
         Ok(Ledger {
@@ -93,6 +100,7 @@ impl Ledger {
             _open: Some(open),
             file: Some(path),
             leases: Leases::default(),
+            waits: Arc::default(),
             is_borrowed: false,
         })
     }

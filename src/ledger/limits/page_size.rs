@@ -40,7 +40,10 @@ impl Ledger {
         // Page sizes are far below the limit.
         let size = |size: Option<u64>| size.and_then(|size| i64::try_from(size).ok());
         let query = sql::query(query).bind(base_url).bind(workspace).bind(path);
-        query.bind(size(sizes.granted)).bind(size(sizes.refused)).bind(sizes.at).execute(&self.writer).await?;
+        let query = query.bind(size(sizes.granted)).bind(size(sizes.refused)).bind(sizes.at);
+        let mut transaction = self.begin_writing().await?;
+        query.execute(&mut transaction).await?;
+        transaction.commit().await?;
         Ok(())
     }
 }

@@ -19,7 +19,10 @@ impl Ledger {
                      ON CONFLICT (base_url, workspace) DO UPDATE SET millirate = excluded.millirate, at = excluded.at";
         // The clamp keeps the conversion exact; real rates are far below the upper end.
         let millirate = (rate.clamp(0.001, 1e9) * 1000.0).round() as i64;
-        sql::query(query).bind(base_url).bind(workspace).bind(millirate).bind(now).execute(&self.writer).await?;
+        let mut transaction = self.begin_writing().await?;
+        let query = sql::query(query).bind(base_url).bind(workspace).bind(millirate).bind(now);
+        query.execute(&mut transaction).await?;
+        transaction.commit().await?;
         Ok(())
     }
 }

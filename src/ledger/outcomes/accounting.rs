@@ -71,6 +71,21 @@ impl Ledger {
         transaction.commit().await?;
         Ok(accounting)
     }
+
+    /// Does the same as [`Ledger::accounting`] for a run whose sending has just failed: records in flight that may not be repeated are
+    /// counted as unknown, as the next resume will find them.
+    ///
+    /// # Errors
+    /// Those of [`Ledger::accounting`].
+    pub async fn accounting_in_doubt(&self, run: RunId) -> Result<Accounting, Error> {
+        let mut accounting = self.accounting(run).await?;
+        let query = "SELECT COUNT(*) FROM in_flight WHERE run = $1 AND has_key = 0";
+        let in_flight: i64 = sql::query_scalar(query).bind(run).fetch_one(&self.reader).await?;
+        let in_doubt = count(in_flight)?.min(accounting.pending);
+        accounting.pending -= in_doubt;
+        accounting.unknown += in_doubt;
+        Ok(accounting)
+    }
 }
 
 /// Does the same as [`Ledger::accounting`] within a transaction, for a run with its plan.

@@ -32,8 +32,12 @@ impl Ledger {
         store_counts(&mut transaction, run.id, &counts).await?;
         transaction.commit().await?;
         if let Some(statement) = self.dialect().release_space() {
-            // The pragma returns no rows, but works only while its result is read.
-            sql::query(statement).fetch_all(&self.writer).await?;
+            // The pragma returns no rows, but works only while its result is read. If another program holds the file, a later
+            // run returns the space.
+            match sql::query(statement).fetch_all(&self.writer).await.map_err(Error::from) {
+                Err(error) if !error.is_busy() => return Err(error),
+                _ => {}
+            }
         }
         Ok(true)
     }

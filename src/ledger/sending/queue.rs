@@ -137,7 +137,7 @@ impl Ledger {
             self.end_sending(run, pending, None, millis, now).await?;
             return Ok(pending == 0);
         };
-        let mut transaction = self.writer.begin().await?;
+        let mut transaction = self.begin_writing().await?;
         // The last two workers of a run see each other's parts.
         lease.wait_for_others(&mut transaction).await?;
         self.leases.check(&mut transaction).await?;

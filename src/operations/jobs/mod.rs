@@ -14,7 +14,7 @@ pub use definition::{Job, Occasion, Schedule, Step, UploadStep, Work, load_job};
 pub use inbox::Waiting;
 pub use lock::PreviousRun;
 pub use notices::{News, Notified, missing_secrets, notify};
-pub use outcome::{ExportFailure, FileOutcome, JobObserver, JobRun, Place, Stage, StepOutcome, Stopping};
+pub use outcome::{ExportFailure, FileOutcome, JobObserver, JobRun, Place, StepOutcome};
 pub use run_job::run_job;
 pub use scheduler::{Entry, EntryFile, Installed, Nightly, NightlyJob, Scheduler, install, obstacles, uninstall};
 pub use worker_inbox::{InboxRequest, inbox};

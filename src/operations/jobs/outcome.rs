@@ -1,9 +1,6 @@
-//! The request to stop a job, and the outcome of its run.
+//! The outcome of a run of a job.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use tokio::sync::watch;
 
 use super::super::error::Error;
 use super::super::event::Observer;
@@ -11,50 +8,6 @@ use super::super::results::Finished;
 use super::inbox::Waiting;
 use super::lock::PreviousRun;
 use crate::export::Exported;
-use crate::upload::Grace;
-
-/// Receives requests to stop a running job. Shared by all steps.
-#[derive(Clone, Debug)]
-pub struct Stopping(watch::Receiver<Stage>);
-
-/// How far a job was asked to stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    Running,
-    /// Requests in flight may take so long.
-    Soon(Duration),
-    AtOnce,
-}
-
-impl Stopping {
-    pub fn new(stage: watch::Receiver<Stage>) -> Stopping {
-        Stopping(stage)
-    }
-
-    pub(super) fn is_asked(&self) -> bool {
-        *self.0.borrow() != Stage::Running
-    }
-
-    /// Waits until the job is to stop.
-    pub(super) async fn wait(&self) -> Grace {
-        let mut first = self.0.clone();
-        let limit = match first.wait_for(|stage| *stage != Stage::Running).await {
-            Ok(stage) => match *stage {
-                Stage::Soon(limit) => limit,
-                Stage::Running | Stage::AtOnce => Duration::ZERO,
-            },
-            // Nobody is left to ask.
-            Err(_) => return std::future::pending().await,
-        };
-        let mut second = self.0.clone();
-        let at_once = async move {
-            if second.wait_for(|stage| *stage == Stage::AtOnce).await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        };
-        Grace { limit, at_once: Box::pin(at_once) }
-    }
-}
 
 /// A finished run of a job.
 #[derive(Debug)]

@@ -6,8 +6,9 @@ use super::super::exports::export;
 use super::super::files::create_folder;
 use super::definition::{ExportStep, Job, Work};
 use super::lock;
-use super::outcome::{ExportFailure, JobObserver, JobRun, StepOutcome, Stopping};
+use super::outcome::{ExportFailure, JobObserver, JobRun, StepOutcome};
 use super::upload_step;
+use crate::upload::Stopping;
 
 /// Remaining lifetime of a refresh token below which a job warns, in seconds.
 const SOON: i64 = 7 * 24 * 60 * 60;

@@ -14,7 +14,7 @@ use super::super::templates::trust::trust;
 use super::super::uploads::{Upload, upload};
 use super::definition::{Folders, UploadStep};
 use super::inbox::{Claimed, Inbox, Source};
-use super::outcome::{FileOutcome, JobObserver, Place, StepOutcome, Stopping, is_clean};
+use super::outcome::{FileOutcome, JobObserver, Place, StepOutcome, is_clean};
 use crate::client::Stop;
 use crate::digest;
 use crate::ledger::{AllowRepeat, Ledger, Run, RunId, RunState};
@@ -22,6 +22,7 @@ use crate::readers::Readers;
 use crate::report::Format;
 use crate::sheet;
 use crate::upload::StopReason;
+use crate::upload::Stopping;
 
 /// Number of runs to load when looking for the newest run of a file.
 const NEWEST: usize = 1;

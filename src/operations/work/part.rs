@@ -42,7 +42,7 @@ pub(super) async fn send(
         None => 0,
     };
     let rate = records.rate().await?;
-    let sent = records.send(part, failed_before, rate, stop.of_run(ledger, run.id), &|_| {}).await?;
+    let sent = records.send(part, failed_before, rate, stop.of_run(ledger, run.id), &|_| {}, &|_| {}).await?;
     observer(WorkEvent::Sent { run, part, progress: &sent.progress, millis: sent.millis });
     let id = run.id;
     match sent.stopped {

@@ -6,9 +6,8 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::super::jobs::{Stage, Stopping};
 use crate::ledger::{Ledger, RunId};
-use crate::upload::Grace;
+use crate::upload::{Grace, Stage, Stopping, pass_on};
 
 /// Interval of looking whether a run is still queued.
 const LOOK: Duration = Duration::from_secs(1);
@@ -29,11 +28,7 @@ impl Default for Stop {
 impl Stop {
     /// Passes an interrupt on to all parts. Never returns.
     pub(super) async fn pass_on(&self, interrupt: impl Future<Output = Grace>) -> Infallible {
-        let grace = interrupt.await;
-        self.level.send_replace(Stage::Soon(grace.limit));
-        grace.at_once.await;
-        self.level.send_replace(Stage::AtOnce);
-        std::future::pending().await
+        pass_on(interrupt, &self.level).await
     }
 
     /// Returns the same for the uploads of an inbox.

@@ -89,6 +89,9 @@ pub(super) trait Journal: Clone + Send + Sync + 'static {
         now: i64,
     ) -> impl Future<Output = Result<(), Error>> + Send;
 
+    /// Whether a write waits because another program holds the ledger.
+    fn is_waiting(&self) -> bool;
+
     /// Whether this process certainly still holds the lock of the run, so that it may send.
     fn holds_locks(&self) -> bool;
 }
@@ -172,6 +175,10 @@ impl Journal for Ledger {
 
     async fn reduce_intents(&self, part: Part, since: i64, sent: &[Seq], now: i64) -> Result<(), Error> {
         self.again(|| Ledger::reduce_intents(self, part, since, sent, now)).await
+    }
+
+    fn is_waiting(&self) -> bool {
+        Ledger::is_waiting(self)
     }
 
     fn holds_locks(&self) -> bool {

@@ -42,6 +42,7 @@ mod extended_templates;
 mod first_hour;
 mod german;
 mod german_reports;
+mod held_ledger;
 mod help;
 mod hostile;
 mod infer;

@@ -26,7 +26,7 @@ impl Desk {
         Desk { place, server: Server::start(reply).await }
     }
 
-    fn command(&self, args: &[&str]) -> Sheetport {
+    pub(super) fn command(&self, args: &[&str]) -> Sheetport {
         let command = self.place.sheetport(args).env("SHEETPORT_BASE_URL", &self.server.address);
         command.secret("SHEETPORT_ACCESS_TOKEN", "access-1")
     }

@@ -158,6 +158,10 @@ impl Journal for Mortal {
         self.write(|store| store.reduce_intents(part.run, since, sent, now)).await
     }
 
+    fn is_waiting(&self) -> bool {
+        false
+    }
+
     fn holds_locks(&self) -> bool {
         true
     }
