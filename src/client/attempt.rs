@@ -58,7 +58,7 @@ impl Drop for InFlight<'_> {
 /// The outcome of an attempt.
 #[derive(Debug)]
 pub struct Attempt {
-    /// How often the request was sent: 0 without an access token, otherwise 1.
+    /// How often the request was sent: 0 without an access token or a connection of this machine, otherwise 1.
     pub requests: u32,
     pub outcome: TransportOutcome,
 }
@@ -145,6 +145,9 @@ impl Client {
         let outcome = span.within(Box::pin(self.exchange(request, token))).await;
         let (status, error) = outcome.ending();
         span.end(status, error);
+        if matches!(outcome, TransportOutcome::Short(_)) {
+            self.requests.fetch_sub(1, Ordering::Relaxed);
+        }
         let is_answer = matches!(&outcome, TransportOutcome::Response(response) if response.status < 500);
         self.answers.fetch_add(u64::from(is_answer), Ordering::Relaxed);
         outcome
@@ -180,6 +183,9 @@ impl Client {
                 TransportOutcome::Response(response) if response.status == 401 => {
                     reason =
                         service_message::summary(&response.body).unwrap_or_else(|| "401 after a renewal".to_owned());
+                }
+                TransportOutcome::Short(shortage) => {
+                    return Attempt { requests: 0, outcome: TransportOutcome::Short(shortage) };
                 }
                 outcome => return Attempt { requests, outcome },
             }
@@ -227,8 +233,8 @@ impl Client {
                 let message = service_message::summary(&response.body).map_or(String::new(), |text| format!(" {text}"));
                 Err(refused(format!("the refresh token was not accepted ({}{message})", response.status)))
             }
-            // Redirects, proxies and pauses concern every request.
-            (Action::Stop | Action::UnknownAndStop | Action::Throttle, outcome) => Err(outcome),
+            // Redirects, proxies, pauses and shortages concern every request.
+            (Action::Stop | Action::UnknownAndStop | Action::Throttle | Action::Narrow, outcome) => Err(outcome),
             // The pending request was not sent, so a retry is safe.
             (_, outcome) => Err(TransportOutcome::NotSent { reason: format!("token refresh: {}", outcome.reason()) }),
         }

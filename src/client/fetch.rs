@@ -32,8 +32,11 @@ const FULL: Patience = Patience { attempts: MAX_ATTEMPTS, throttled: 20 };
 const ONE_ATTEMPT: Patience = Patience { attempts: 1, ..FULL };
 const NONE: Patience = Patience { attempts: 1, throttled: 0 };
 
+/// Pause before a request for which this machine had no connection, while others are in flight.
+const NARROWED: Duration = Duration::from_millis(100);
+
 /// Reads `path` and returns the result of `parse` on the response body. Each attempt takes a permit of `pace`; a pause
-/// requested by the service holds every user of `pace`.
+/// that the service requests of everybody holds every user of `pace`.
 pub async fn fetch<T>(
     client: &Client,
     pace: &Pace,
@@ -110,9 +113,15 @@ async fn fetch_patiently<T>(
         if let TransportOutcome::Truncated { limit: Some(limit), .. } = &outcome {
             return Err(Error::TooLong(*limit));
         }
-        let failure = match next_step(Call::Idempotent, outcome, &mut parse) {
-            NextStep::Done { value, .. } => return Ok(value),
-            NextStep::Refused(response) => return Err(Error::refused(&response, &request.path)),
+        let (after, failure) = match next_step(Call::Idempotent, outcome, &mut parse) {
+            NextStep::Done { value, .. } => {
+                pace.answered();
+                return Ok(value);
+            }
+            NextStep::Refused(response) => {
+                pace.answered();
+                return Err(Error::refused(&response, &request.path));
+            }
             NextStep::Stop(stop) | NextStep::Unknown { stop: Some(stop), .. } => return Err(stop.into()),
             NextStep::TokenRenewed { reason } if was_renewed => return Err(Stop::Unauthorized(reason).into()),
             NextStep::TokenRenewed { .. } => {
@@ -131,19 +140,24 @@ async fn fetch_patiently<T>(
                 pace.share_pause(until);
                 continue;
             }
-            NextStep::Retry { after, failure } | NextStep::Unknown { after, failure, .. } => {
-                if let Some(pause) = after {
-                    let until = (Instant::now() + pause).into_std();
-                    pace.hold(until);
-                    pace.share_pause(until);
-                }
-                failure
+            // Another request ends soon, and leaves its connection.
+            NextStep::Narrowed(_) if client.in_flight() > 0 => {
+                tokio::time::sleep(NARROWED).await;
+                continue;
             }
+            NextStep::Narrowed(shortage) => (None, shortage.into()),
+            NextStep::Retry { after, failure } | NextStep::Unknown { after, failure, .. } => (after, failure),
         };
+        let everybody = after.and_then(|wait| pace.asked_to_wait((Instant::now() + wait).into_std(), failure.status()));
+        if let Some(until) = everybody {
+            pace.hold(until);
+            pace.share_pause(until);
+        }
         attempts += 1;
         if attempts < patience.attempts {
             telemetry::count_repetition(false);
-            tokio::time::sleep(backoff(attempts, false, fastrand::f64())).await;
+            let wait = after.unwrap_or_else(|| backoff(attempts, false, fastrand::f64()));
+            tokio::time::sleep(wait).await;
             continue;
         }
         // Nobody gets an answer, but somebody did before: the service may be restarting.

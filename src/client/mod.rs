@@ -27,7 +27,7 @@ pub use key_memory::KeyMemory;
 pub(crate) use next_step::{Failure, NextStep, next_step};
 #[cfg(test)]
 pub(crate) use outcome::Redirect;
-pub use outcome::{Quota, Response, TlsProblem, TransportOutcome};
+pub use outcome::{Quota, Response, Shortage, TlsProblem, TransportOutcome};
 pub(crate) use outcome::{RequestContext, WriteResult};
 pub use pace::{Pace, Permits, Rate, Speed, Wanted};
 pub(crate) use pages::{FirstPage, SAFE, fetch_page, may_depend_on_size, page_path, try_page};

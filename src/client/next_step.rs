@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::outcome::{Response, TransportOutcome, answered, service_message};
+use super::outcome::{Response, Shortage, TransportOutcome, answered, service_message};
 use super::policy::{self, Action, Call, LONGEST_WAIT, Outcome, SHORTEST_THROTTLE, decide};
 use super::stop::Stop;
 
@@ -24,6 +24,8 @@ pub(crate) enum NextStep<T> {
     Throttled {
         after: Option<Duration>,
     },
+    /// Send the request again when fewer are in flight. Alone in flight, it can't be sent at all for now.
+    Narrowed(Shortage),
     /// Send the request again with the renewed token, but only once.
     TokenRenewed {
         reason: String,
@@ -36,6 +38,13 @@ pub(crate) enum NextStep<T> {
         stop: Option<Stop>,
     },
     Stop(Stop),
+}
+
+impl From<Shortage> for Failure {
+    /// Returns the failure of a request that was alone in flight, so that fewer are of no help.
+    fn from(shortage: Shortage) -> Failure {
+        Failure::NotSent(format!("{shortage}: {}", shortage.hint()))
+    }
 }
 
 /// Why an attempt brought no usable result.
@@ -89,6 +98,7 @@ pub(crate) fn next_step<T>(
         TransportOutcome::TokenRenewed { reason } => return NextStep::TokenRenewed { reason },
         TransportOutcome::Unauthorized { reason } => return NextStep::Stop(Stop::Unauthorized(reason)),
         TransportOutcome::Untrusted(problem) => return NextStep::Stop(Stop::Untrusted(problem)),
+        TransportOutcome::Short(shortage) => return NextStep::Narrowed(shortage),
         TransportOutcome::NotSent { reason } => (Failure::NotSent(reason), None),
         TransportOutcome::NoResponse { reason } => (Failure::NoAnswer(reason), None),
         TransportOutcome::Truncated { status, reason, .. } => (Failure::Unreadable { status, reason }, None),
@@ -132,7 +142,9 @@ fn after_failure<T>(action: Action, failure: Failure, wait: Option<Duration>) ->
             NextStep::Unknown { after: None, failure, stop }
         }
         // Without a result, neither acceptance nor refusal is certain.
-        (Action::Unknown | Action::Accept | Action::Fail, stop) => NextStep::Unknown { after: wait, failure, stop },
+        (Action::Unknown | Action::Accept | Action::Fail | Action::Narrow, stop) => {
+            NextStep::Unknown { after: wait, failure, stop }
+        }
     }
 }
 

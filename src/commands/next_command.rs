@@ -12,6 +12,7 @@ pub(super) fn upload(args: &Upload, template: &str, context: &Context) -> Comman
         .switch("changed-only", args.changed_only)
         .flag("rows", rows)
         .flag("max-errors", args.max_errors.map(|number| number.to_string()))
+        .flag("max-unknown", args.max_unknown.map(|number| number.to_string()))
         .switch("strict", args.strict)
         .switch("yes", args.yes)
         .switch("all-or-nothing", args.all_or_nothing);

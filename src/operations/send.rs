@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::context::{Context, now};
 use super::error::Error;
@@ -18,7 +19,7 @@ use crate::telemetry::{SentRecords, Span};
 use crate::template::Template;
 use crate::upload::compare::{Connection, server_diff};
 use crate::upload::sent_before::{self, Compared, LeftOut};
-use crate::upload::{self, Grace, SendResult, Source, Tally, send, superseded};
+use crate::upload::{self, Grace, Limits, SendResult, Source, Tally, send, superseded};
 
 /// Requests in flight at the same time, unless another number is asked for.
 pub const DEFAULT_CONCURRENCY: u16 = 8;
@@ -31,6 +32,8 @@ pub struct SendOptions<'a> {
     pub rate: Option<Speed>,
     /// Stops the run after more refused and unknown records than this.
     pub max_errors: Option<u64>,
+    /// Stops the run after more unknown records than this.
+    pub max_unknown: Option<u64>,
     /// Sends records even if a newer upload has sent their keys.
     pub overwrites_newer: bool,
     /// Leaves the records to workers.
@@ -61,6 +64,7 @@ impl SendOptions<'_> {
             rate: self.rate.map(run_rate).or(run.rate),
             concurrency: self.concurrency.unwrap_or(run.concurrency),
             max_errors: self.max_errors.or(run.max_errors),
+            max_unknown: self.max_unknown.or(run.max_unknown),
             report: report.or_else(|| run.report.clone()),
             for_supplier: self.for_supplier.unwrap_or(run.for_supplier),
             // Never inherited: applies to this operation only.
@@ -151,12 +155,11 @@ impl Records<'_> {
         })
     }
 
-    /// Sends the pending records of a part. Only this process may send the part. `failed_before`: records outside the part that
-    /// count towards the maximum number of errors.
+    /// Sends the pending records of a part. Only this process may send the part.
     pub(super) async fn send(
         &self,
         part: Part,
-        failed_before: u64,
+        limits: Limits,
         rate: Option<Speed>,
         interrupt: impl Future<Output = Grace>,
         progress: &(dyn Fn(&upload::Progress) + Sync),
@@ -172,8 +175,7 @@ impl Records<'_> {
             concurrency: usize::from(about.settings.concurrency),
             rate,
             shares_rate_of: Some((base_url, workspace)),
-            max_errors: about.settings.max_errors,
-            failed_before,
+            limits,
             overwrites_newer: about.settings.overwrite_newer,
             keys: self.context.idempotency_keys(self.run),
             wall: now,
@@ -348,8 +350,20 @@ impl Sending<'_> {
         let rate = records.rate().await?;
         self.ledger.note_sending(run.id, now()).await?;
         (self.observer)(Event::Sending { pending, rate });
-        let show = |progress: &upload::Progress| (self.observer)(Event::Sent { progress, pending });
-        let ended = records.send(Part::whole(run.id), 0, rate, interrupt, &show, self.observer).await?;
+        let RunSettings { max_errors, max_unknown, .. } = run.about.settings;
+        let limits = Limits { max_errors, max_unknown, ..Limits::default() };
+        let is_told = AtomicBool::new(false);
+        let show = |progress: &upload::Progress| {
+            if let Some((shortage, most)) = progress.shortage
+                && !is_told.swap(true, Ordering::Relaxed)
+            {
+                let hint = shortage.hint();
+                let message = format!("{shortage}, so no more than {most} requests are sent at once: {hint}");
+                (self.observer)(Event::Warning(&message));
+            }
+            (self.observer)(Event::Sent { progress, pending });
+        };
+        let ended = records.send(Part::whole(run.id), limits, rate, interrupt, &show, self.observer).await?;
         let (ledger, id) = (self.ledger, self.run.id());
         let left = ledger.again(|| ledger.accounting(id)).await?.pending;
         (self.observer)(Event::SendingEnded { done: pending.saturating_sub(left) });

@@ -5,24 +5,41 @@ mod health;
 mod job;
 mod probe;
 mod stop_reason;
+#[cfg(test)]
+mod throughput;
+mod width;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use crate::client::policy::{self, Call, LONGEST_WAIT, MAX_ATTEMPTS};
 use crate::client::{
-    Failure, NextStep, Pace, Quota, RequestContext, Response, Stop, TransportOutcome, WriteResult, next_step,
+    Failure, NextStep, Pace, Quota, RequestContext, Response, Shortage, Stop, TransportOutcome, WriteResult, next_step,
 };
 use crate::ledger::{RecordState, Seq};
 use crate::records::RecordKind;
 
 use health::{Health, Reaction};
+use width::Width;
 
 pub use job::{Job, OrderingKey, Settled};
 pub use stop_reason::StopReason;
 
 /// Retries permitted in every run, in addition to half the number of settled records.
 const RETRY_BUDGET: u64 = 100;
+
+/// How many records may have no success before a run stops.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// Maximum number of refused and unknown records.
+    pub max_errors: Option<u64>,
+    /// Refused and unknown records so far, those of other workers included.
+    pub failed: u64,
+    /// Maximum number of unknown records, instead of the limit of an outage.
+    pub max_unknown: Option<u64>,
+    /// Unknown records so far, those of other workers included.
+    pub unknown: u64,
+}
 
 /// The next step of a run.
 #[derive(Debug)]
@@ -61,21 +78,22 @@ pub struct Dispatcher {
     held: Vec<Settled>,
     released: Vec<Settled>,
     paused_until: Option<Instant>,
+    /// The end of the pauses that the service asked for; the others are of an outage.
+    requested_until: Option<Instant>,
     stop: Option<StopReason>,
     /// Number of jobs without an outcome: waiting, in flight or given up for now.
     unsettled: u64,
     health: Health,
+    width: Width,
     settled: u64,
-    /// Number of refused and unknown records.
-    failed: u64,
-    max_errors: Option<u64>,
+    limits: Limits,
     pub retries: u64,
     pub throttled: u64,
 }
 
 impl Dispatcher {
-    /// Creates a dispatcher. The run stops when more than `max_errors` records are refused or unknown.
-    pub fn new(kind: RecordKind, concurrency: usize, pace: Pace, max_errors: Option<u64>) -> Dispatcher {
+    /// Creates a dispatcher. The run stops when the limits are exceeded.
+    pub fn new(kind: RecordKind, concurrency: usize, pace: Pace, limits: Limits) -> Dispatcher {
         Dispatcher {
             kind,
             pace,
@@ -92,20 +110,16 @@ impl Dispatcher {
             held: Vec::new(),
             released: Vec::new(),
             paused_until: None,
+            requested_until: None,
             stop: None,
             unsettled: 0,
-            health: Health::new(concurrency.max(1)),
+            health: Health::new(concurrency.max(1), limits.max_unknown.is_some()),
+            width: Width::new(concurrency.max(1)),
             settled: 0,
-            failed: 0,
-            max_errors,
+            limits,
             retries: 0,
             throttled: 0,
         }
-    }
-
-    /// Adds errors of other workers towards the maximum number of errors.
-    pub fn counting_from(self, failed: u64) -> Dispatcher {
-        Dispatcher { failed, ..self }
     }
 
     /// Adds a record to be sent.
@@ -152,9 +166,19 @@ impl Dispatcher {
         (self.deferred > 0).then_some((self.deferred, self.deferred_reason.as_str()))
     }
 
+    /// Returns what this machine is short of, and how many requests are in flight at once because of it.
+    pub fn shortage(&self) -> Option<(Shortage, usize)> {
+        self.width.shortage()
+    }
+
     /// Returns the remaining time of the current pause.
     pub fn pause(&self, now: Instant) -> Option<Duration> {
         self.paused_until.map(|until| until.saturating_duration_since(now)).filter(|left| !left.is_zero())
+    }
+
+    /// Whether the service has asked for the current pause.
+    pub fn is_pause_requested(&self) -> bool {
+        self.paused_until.is_some() && self.paused_until == self.requested_until
     }
 
     /// Returns the next job to send, or how long to wait.
@@ -168,7 +192,8 @@ impl Dispatcher {
             }
             self.paused_until = None;
         }
-        if self.in_flight >= self.health.max_in_flight() || self.is_probe_in_flight {
+        let most = self.health.max_in_flight().min(self.width.at(now)).min(self.unknown_left());
+        if self.in_flight >= most || self.is_probe_in_flight {
             return Step::Wait;
         }
         self.queue_due_jobs(now);
@@ -194,6 +219,17 @@ impl Dispatcher {
         }
         self.in_flight += 1;
         Step::Send(job)
+    }
+
+    /// Returns how many calls may become unknown at once: `max_unknown` is exceeded by a single record, not by all in flight.
+    fn unknown_left(&self) -> usize {
+        match self.limits.max_unknown {
+            Some(max) if self.health.is_checked() => {
+                let left = max.saturating_add(1).saturating_sub(self.limits.unknown).max(1);
+                usize::try_from(left).unwrap_or(usize::MAX)
+            }
+            Some(_) | None => usize::MAX,
+        }
     }
 
     /// Moves jobs with an expired delay to the front, and leading jobs with an occupied key into the queue of the key.
@@ -292,6 +328,13 @@ impl Dispatcher {
             let context = RequestContext { kind: self.kind, target: job.target.as_deref(), key, body: &job.body };
             next_step(job.call, outcome, |body| WriteResult::parse(&context, &body))
         };
+        if let NextStep::Narrowed(shortage) = step
+            && self.in_flight > 0
+        {
+            self.width.narrow(shortage, self.in_flight, now);
+            self.delay(job, now);
+            return None;
+        }
         self.observe(&step, now);
         let was_renewed = std::mem::replace(&mut job.was_renewed, matches!(step, NextStep::TokenRenewed { .. }));
         let settled = match step {
@@ -299,15 +342,13 @@ impl Dispatcher {
             NextStep::Refused(Response { status, body, .. }) => {
                 Settled::answered(job, status, WriteResult::refusal(status, &body))
             }
-            NextStep::Unknown { after, failure, stop } => {
-                self.pause_for(after.filter(|_| stop.is_none()), now);
+            NextStep::Unknown { failure, stop, .. } => {
                 if let Some(stop) = stop {
                     self.stop(stop);
                 }
                 Settled::unknown(job, &failure, failure.to_string())
             }
             NextStep::Retry { after, failure } => {
-                self.pause_for(after, now);
                 job.may_be_applied |= failure.may_be_applied();
                 self.retry(job, after, &failure, now, jitter)?
             }
@@ -330,6 +371,8 @@ impl Dispatcher {
                 self.release(&job.ordering_key);
                 return None;
             }
+            // Alone, it gets no connection either: an outage like others.
+            NextStep::Narrowed(shortage) => self.retry(job, None, &shortage.into(), now, jitter)?,
         };
         Some(settled)
     }
@@ -371,9 +414,14 @@ impl Dispatcher {
     /// Counts a settled job and releases the key.
     fn record(&mut self, settled: &Settled) {
         if settled.state != RecordState::Sent {
-            self.failed += 1;
-            if self.max_errors.is_some_and(|max| self.failed > max) {
-                self.stop(StopReason::TooManyErrors(self.failed));
+            self.limits.failed += 1;
+            self.limits.unknown += u64::from(settled.state == RecordState::Unknown);
+            let Limits { max_errors, failed, max_unknown, unknown } = self.limits;
+            if max_errors.is_some_and(|max| failed > max) {
+                self.stop(StopReason::TooManyErrors(failed));
+            }
+            if max_unknown.is_some_and(|max| unknown > max) {
+                self.stop(StopReason::UnknownBeyondLimit(unknown));
             }
         }
         self.settled += 1;
@@ -385,6 +433,15 @@ impl Dispatcher {
     fn observe(&mut self, step: &NextStep<WriteResult>, now: Instant) {
         let reaction = self.health.observe(step, self.pause(now).is_some());
         self.react(reaction, now);
+        match step {
+            NextStep::Done { .. } | NextStep::Refused(_) => self.pace.answered(),
+            NextStep::Retry { after: Some(after), failure }
+            | NextStep::Unknown { after: Some(after), failure, stop: None } => {
+                let everybody = self.pace.asked_to_wait(now + *after, failure.status());
+                self.pause_for(everybody.map(|until| until.saturating_duration_since(now)), now);
+            }
+            _ => {}
+        }
         if let NextStep::Retry { failure, .. } = step
             && failure.status().is_some()
             && self.retries > RETRY_BUDGET + self.settled / 2
@@ -397,7 +454,7 @@ impl Dispatcher {
         if let Some(stop) = reaction.stop {
             self.stop(stop);
         }
-        self.pause_for(reaction.pause, now);
+        self.extend_pause(reaction.pause.map(|pause| now + pause));
     }
 
     /// Pauses after a 429 and returns the pause.
@@ -425,9 +482,15 @@ impl Dispatcher {
         self.stop.get_or_insert_with(|| reason.into());
     }
 
-    /// Extends the pause. A pause is never shortened.
+    /// Pauses as the service asks.
     fn pause_for(&mut self, pause: Option<Duration>, now: Instant) {
         let until = pause.map(|pause| now + pause);
+        self.requested_until = self.requested_until.max(until);
+        self.extend_pause(until);
+    }
+
+    /// Extends the pause. A pause is never shortened.
+    fn extend_pause(&mut self, until: Option<Instant>) {
         if let Some(until) = until {
             self.pace.share_pause(until);
         }

@@ -16,6 +16,7 @@ pub mod sent_before;
 pub mod superseded;
 pub mod tally;
 
+pub use dispatch::Limits;
 pub use dispatch::StopReason;
 pub use edits::{EditedRow, Edits};
 pub use error::Error;

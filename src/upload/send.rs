@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use tokio::task::{JoinError, JoinHandle, JoinSet};
 use tokio::time::MissedTickBehavior;
 
-use super::dispatch::{Dispatcher, Job, OrderingKey, Settled, Step, StopReason};
+use super::dispatch::{Dispatcher, Job, Limits, OrderingKey, Settled, Step, StopReason};
 use super::interrupt::Grace;
 use crate::client::fetch::PROBE_PATH;
 use crate::client::policy::{Action, Call, decide};
@@ -75,8 +75,7 @@ pub async fn send(
         rate: work.rate,
         rate_file: file.map(|(base_url, workspace)| work.ledger.rate_file(base_url, workspace)),
         permits: permits.clone(),
-        max_errors: work.max_errors,
-        failed_before: work.failed_before,
+        limits: work.limits,
         overwrites_newer: work.overwrites_newer,
         keys: work.keys,
         wall: work.wall,
@@ -106,8 +105,7 @@ struct Task<J, S> {
     rate: Option<Speed>,
     rate_file: Option<PathBuf>,
     permits: Option<Arc<Permits>>,
-    max_errors: Option<u64>,
-    failed_before: u64,
+    limits: Limits,
     overwrites_newer: bool,
     keys: Option<KeyMemory>,
     wall: fn() -> i64,
@@ -149,8 +147,7 @@ async fn send_task<J: Journal, S: Service>(
         repeatable: interrupted.repeatable,
         run,
         family,
-        dispatcher: Dispatcher::new(task.kind, task.concurrency, pace, task.max_errors)
-            .counting_from(task.failed_before),
+        dispatcher: Dispatcher::new(task.kind, task.concurrency, pace, task.limits),
         next_block: is_sendable.then_some(task.part.first),
         load_error: None,
         attempts: JoinSet::new(),
@@ -533,6 +530,8 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
             throttled: self.dispatcher.throttled,
             retrying: self.dispatcher.retrying(),
             pause: self.dispatcher.pause(now),
+            is_pause_requested: self.dispatcher.is_pause_requested(),
+            shortage: self.dispatcher.shortage(),
             rate: self.dispatcher.pace.per_second(now),
             ..self.progress
         }

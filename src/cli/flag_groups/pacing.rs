@@ -38,6 +38,9 @@ pub struct Sending {
     /// Stop after more than N records were refused or are unknown [default: as in the run]
     #[arg(long, value_name = "N")]
     pub max_errors: Option<u64>,
+    /// Stop after more than N records are unknown, instead of after twice as many as requests in flight in one outage [default: as in the run]
+    #[arg(long, value_name = "N")]
+    pub max_unknown: Option<u64>,
     /// Leave the records to `sheetport work`, on this or another machine
     #[arg(long)]
     pub queue: bool,

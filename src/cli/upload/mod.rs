@@ -48,6 +48,9 @@ pub struct Upload {
     /// Stop after more than N records were refused or are unknown
     #[arg(long, value_name = "N")]
     pub max_errors: Option<u64>,
+    /// Stop after more than N records are unknown, instead of after twice as many as requests in flight in one outage
+    #[arg(long, value_name = "N")]
+    pub max_unknown: Option<u64>,
     /// Leave the records to `sheetport work`, on this or another machine
     #[arg(long, conflicts_with_all = ["dry_run", "rehearse"])]
     pub queue: bool,

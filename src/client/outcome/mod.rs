@@ -2,12 +2,14 @@
 
 pub(super) mod rate_headers;
 pub(super) mod service_message;
+mod shortage;
 mod tls_problem;
 mod write_result;
 
 use super::policy::Outcome;
 
 pub use rate_headers::Quota;
+pub use shortage::Shortage;
 pub use tls_problem::TlsProblem;
 pub(crate) use write_result::{RequestContext, WriteResult};
 
@@ -28,6 +30,8 @@ pub enum TransportOutcome {
     },
     /// No connection was established, so the service cannot have seen the request.
     NotSent { reason: String },
+    /// This machine could not open a connection, so the service can't have seen the request.
+    Short(Shortage),
     /// The TLS connection failed verification on either side, so the service has not received the request.
     Untrusted(TlsProblem),
     /// The connection broke, or the time was up, after the request may have been written.
@@ -69,6 +73,7 @@ impl TransportOutcome {
             TransportOutcome::Response(response) => Outcome::Status(response.status),
             TransportOutcome::Truncated { .. } => Outcome::Unreadable,
             TransportOutcome::NotSent { .. } => Outcome::NotConnected,
+            TransportOutcome::Short(_) => Outcome::Short,
             TransportOutcome::Untrusted(_) => Outcome::Untrusted,
             TransportOutcome::NoResponse { .. } => Outcome::NoResponse,
             TransportOutcome::TokenRenewed { .. } | TransportOutcome::Unauthorized { .. } => Outcome::Status(401),
@@ -80,7 +85,7 @@ impl TransportOutcome {
         match self {
             TransportOutcome::Response(response) => (Some(response.status), None),
             TransportOutcome::Truncated { status, .. } => (Some(*status), Some("truncated")),
-            TransportOutcome::NotSent { .. } => (None, Some("not_connected")),
+            TransportOutcome::NotSent { .. } | TransportOutcome::Short(_) => (None, Some("not_connected")),
             TransportOutcome::Untrusted(_) => (None, Some("untrusted")),
             TransportOutcome::NoResponse { .. } => (None, Some("no_response")),
             TransportOutcome::TokenRenewed { .. } | TransportOutcome::Unauthorized { .. } => {
@@ -96,6 +101,7 @@ impl TransportOutcome {
                 answered(response.status, service_message::summary(&response.body).as_deref())
             }
             TransportOutcome::Untrusted(problem) => problem.to_string(),
+            TransportOutcome::Short(shortage) => shortage.to_string(),
             TransportOutcome::Truncated { reason, .. }
             | TransportOutcome::NotSent { reason }
             | TransportOutcome::NoResponse { reason }

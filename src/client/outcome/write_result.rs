@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use super::service_message::{ServiceMessage, bounded, errors, errors_of_results, summary_of, texts};
+use super::super::policy::verdict::{Sign, Verdict, judge, says_failure};
+use super::service_message::{self, ServiceMessage, bounded, errors, has_error_text, results};
 use crate::records::RecordKind;
 
 /// The parsed answer to a write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WriteResult {
-    /// Whether the service accepted the record.
-    pub ok: bool,
+    pub verdict: Verdict,
     pub status: Option<String>,
     pub service_id: Option<String>,
     pub ctx_id: Option<String>,
@@ -29,7 +29,7 @@ pub(crate) struct RequestContext<'a> {
 }
 
 impl WriteResult {
-    /// Parses the body of a 2xx response. Fails if the answer violates the contract or is about another record.
+    /// Parses the body of a 2xx response. Fails if the answer violates the contract.
     pub(crate) fn parse(context: &RequestContext<'_>, body: &[u8]) -> Result<WriteResult, String> {
         let body: Value = serde_json::from_slice(body).map_err(|_| UNREADABLE)?;
         let result = parse(context, &body).ok_or_else(|| UNREADABLE.to_owned())?;
@@ -40,13 +40,9 @@ impl WriteResult {
     pub(crate) fn refusal(status: u16, body: &[u8]) -> WriteResult {
         // Without JSON there are no messages.
         let body: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
-        let mut errors = errors(&body);
+        let mut errors = service_message::all(&body);
         if errors.is_empty() {
-            errors = errors_of_results(&body);
-        }
-        if errors.is_empty() {
-            let message = summary_of(&body);
-            let message = message.unwrap_or_else(|| format!("the service answered {status} without a reason"));
+            let message = format!("the service answered {status} without a reason");
             errors.push(ServiceMessage::about_record(message));
         }
         let ctx_id = body.get("ctx_id").and_then(as_id);
@@ -68,95 +64,128 @@ impl WriteResult {
 const MAX_ID: usize = 255;
 const UNREADABLE: &str = "the answer can't be understood";
 
+/// The record that was meant, by its names in answers.
+struct Meant<'a> {
+    /// The service's id, or whatever stands for it in the path.
+    id: Option<&'a str>,
+    external_id: Option<String>,
+}
+
+impl<'a> Meant<'a> {
+    fn of(context: &RequestContext<'a>) -> Meant<'a> {
+        let external_id = match context.kind {
+            RecordKind::Item => context.key.map(str::to_owned),
+            RecordKind::Order => serde_json::from_slice(context.body)
+                .ok()
+                .and_then(|sent: Value| sent.pointer("/order/externalId").and_then(Value::as_str).map(str::to_owned)),
+            RecordKind::InventoryTransaction | RecordKind::Subscription | RecordKind::Invoice => None,
+        };
+        let id = context.target.filter(|target| Some(*target) != external_id.as_deref());
+        Meant { id, external_id }
+    }
+
+    /// Returns the ids of another record in an answer, each as a message. An id that the answer does not have, or that was not
+    /// sent, contradicts nothing.
+    fn contradictions(&self, found: &Value, id_field: &'static str) -> Vec<ServiceMessage> {
+        let external = found.get("external_id").and_then(as_text);
+        // The name in the path may be the external id.
+        let id = self.id.filter(|id| external.as_deref() != Some(id));
+        let pairs = [
+            (id_field, id, found.get(id_field).and_then(as_text)),
+            ("external_id", self.external_id.as_deref(), external.clone()),
+        ];
+        let named = pairs.into_iter().filter_map(|(field, meant, found)| Some((field, meant?, found?)));
+        let other = named.filter(|(_, meant, found)| meant != found && !found.is_empty());
+        let message = |(field, meant, found)| format!("the answer is about the {field} {found}, but {meant} was meant");
+        other.map(message).map(ServiceMessage::about_record).collect()
+    }
+}
+
 fn parse(context: &RequestContext<'_>, body: &Value) -> Option<WriteResult> {
     let object = body.as_object()?;
-    let text = |name: &str| object.get(name).and_then(as_id);
-    let ok = match object.get("ok") {
-        None => None,
-        Some(ok) => Some(ok.as_bool()?),
+    let ok = object.get("ok").map(Value::as_bool);
+    let id_field = context.kind.input().answer_id;
+    let meant = Meant::of(context);
+    // Of an order, its results; of other kinds, the body is the result.
+    let (ours, odd) = match context.kind {
+        RecordKind::Order => matching(&meant, results(body), id_field),
+        _ => (vec![body], None),
     };
-    let mut result = WriteResult {
-        ok: ok == Some(true),
-        status: text("status"),
-        service_id: text(context.kind.input().answer_id),
-        ctx_id: text("ctx_id"),
-        job_id: text("job_id").filter(|id| !id.is_empty()),
-        errors: errors(body),
+    let parts = || std::iter::once(body).chain(ours.iter().copied());
+    let is_refused = ok == Some(Some(false)) || parts().any(|part| !errors(part).is_empty());
+    let is_shown = match context.kind {
+        RecordKind::Item | RecordKind::InventoryTransaction => matches!(ok, Some(Some(_))),
+        RecordKind::Order => matches!(ok, Some(Some(_))) && body.get("results").is_some_and(Value::is_array),
+        // The contract shows no answer here: any object without a sign of failure is a success.
+        RecordKind::Subscription | RecordKind::Invoice => ok != Some(None),
     };
-    match context.kind {
-        RecordKind::Item => {
-            ok?;
-            let is_other = object.get("external_id").is_some_and(|id| id.as_str() != context.key);
-            if is_other {
-                return None;
-            }
-        }
-        RecordKind::Order => {
-            ok?;
-            result = order_result(context, body, result)?;
-        }
-        RecordKind::InventoryTransaction => {
-            ok?;
-        }
-        // The contract shows no answer here: any object without an error is a success.
-        RecordKind::Subscription | RecordKind::Invoice => {
-            result.ok = ok != Some(false) && result.errors.is_empty() && !reports_failure(body, &result);
-        }
+    // What is no answer of the contract may still be a refusal, with reasons.
+    if !is_shown && !is_refused {
+        return None;
     }
-    result.ok &= result.errors.is_empty();
-    if !result.ok && result.errors.is_empty() {
-        result.errors = errors_of_results(body);
+    let text = |part: &Value, name: &str| part.get(name).and_then(as_id).filter(|text| !text.is_empty());
+    let contradictions: Vec<ServiceMessage> =
+        ours.iter().flat_map(|found| meant.contradictions(found, id_field)).collect();
+    let sign = if is_refused {
+        Sign::Refusal
+    } else if !contradictions.is_empty() {
+        Sign::OtherRecord
+    } else if odd.is_some() {
+        Sign::NotOneResult
+    } else if parts().any(fails) {
+        Sign::Failure
+    } else {
+        Sign::Nothing
+    };
+    let service_id = ours.first().and_then(|found| text(found, id_field));
+    let verdict = judge(sign, service_id.is_some());
+    let mut messages = Vec::new();
+    if verdict != Verdict::Accepted {
+        messages = service_message::all(body);
+        messages.extend(odd.map(ServiceMessage::about_record));
+        messages.extend(contradictions.into_iter().filter(|_| sign == Sign::OtherRecord));
     }
-    if !result.ok && result.errors.is_empty() {
-        result.errors.extend(summary_of(body).map(ServiceMessage::about_record));
-    }
-    Some(result)
+    Some(WriteResult {
+        verdict,
+        status: ours.first().and_then(|found| text(found, "status")).or_else(|| text(body, "status")),
+        // The id of another record would be taken for that of this one.
+        service_id: service_id.filter(|_| sign != Sign::OtherRecord),
+        ctx_id: text(body, "ctx_id"),
+        job_id: text(body, "job_id"),
+        errors: messages,
+    })
 }
 
-/// The status of a refused record, in answers that the contract does not show.
-const FAILURES: &[&str] = &["error", "failed", "failure", "invalid", "rejected", "refused"];
-
-/// Whether an answer without an id and without `ok` reports a failure.
-fn reports_failure(body: &Value, result: &WriteResult) -> bool {
-    let has_error = body.get("error").is_some_and(|error| !texts(error).is_empty());
-    let is_unsuccessful = body.get("success") == Some(&Value::Bool(false));
-    let is_failure = |status: &str| FAILURES.iter().any(|failure| status.eq_ignore_ascii_case(failure));
-    let is_error = result.status.as_deref().is_some_and(is_failure);
-    result.service_id.is_none() && (has_error || is_unsuccessful || is_error)
+/// Whether an answer or a result says failure in other words than `ok` and `errors`.
+fn fails(part: &Value) -> bool {
+    let status = part.get("status").and_then(as_text);
+    has_error_text(part)
+        || part.get("success") == Some(&Value::Bool(false))
+        || status.is_some_and(|status| says_failure(&status))
 }
 
-/// Returns the result with the external id or id of the order in the request, never by position. Contract: "Order update
-/// result".
-fn order_result(context: &RequestContext<'_>, body: &Value, result: WriteResult) -> Option<WriteResult> {
-    let results = body.get("results")?.as_array()?;
-    let sent: Value = serde_json::from_slice(context.body).ok()?;
-    let external_id = sent.pointer("/order/externalId").and_then(Value::as_str);
-    let is_sent = |found: &&Value| match external_id {
-        Some(id) => found.get("external_id").and_then(Value::as_str) == Some(id),
-        None => found.get("order_id").and_then(as_text).as_deref() == context.target || results.len() == 1,
+/// Returns the results of the order that was meant: by its id, else by its external id, else the only one, and never by
+/// position. The message says why they are not exactly one result of one order. Contract: "Order update result".
+fn matching<'v>(meant: &Meant<'_>, results: &'v [Value], id_field: &str) -> (Vec<&'v Value>, Option<String>) {
+    let by = |field: &str, name: Option<&str>| -> Vec<&'v Value> {
+        let Some(name) = name else { return Vec::new() };
+        results.iter().filter(|found| found.get(field).and_then(as_text).as_deref() == Some(name)).collect()
     };
-    let matching: Vec<&Value> = results.iter().filter(is_sent).collect();
-    let id = external_id.or(context.target).unwrap_or("that was sent");
-    let contradiction = match matching.len() {
-        0 => Some(format!("the answer has no result for the order {id}")),
-        1 if results.len() > 1 => Some(format!("the answer has results for other orders than {id}")),
-        1 => None,
+    let mut ours = by(id_field, meant.id);
+    if ours.is_empty() {
+        ours = by("external_id", meant.external_id.as_deref().or(meant.id));
+    }
+    if ours.is_empty() && results.len() == 1 {
+        ours = results.iter().collect();
+    }
+    let id = meant.external_id.as_deref().or(meant.id).unwrap_or("that was sent");
+    let odd = match (ours.len(), results.len()) {
+        (1, 1) => None,
+        (0, _) => Some(format!("the answer has no result for the order {id}")),
+        (1, _) => Some(format!("the answer has results for other orders than {id}")),
         _ => Some(format!("the answer has more than one result for the order {id}")),
     };
-    if let Some(message) = contradiction {
-        let mut errors = result.errors;
-        errors.push(ServiceMessage::about_record(message));
-        return Some(WriteResult { ok: false, errors, ..result });
-    }
-    let [found] = matching.as_slice() else { return None };
-    let messages = found.get("errors").map(texts).into_iter().flatten();
-    let errors = messages.map(ServiceMessage::about_record).chain(result.errors).collect();
-    Some(WriteResult {
-        status: found.get("status").and_then(as_id).or(result.status),
-        service_id: found.get("order_id").and_then(as_id).filter(|id| !id.is_empty()),
-        errors,
-        ..result
-    })
+    (ours, odd)
 }
 
 /// Returns an id or a status to keep, cut after [`MAX_ID`] characters.
@@ -191,73 +220,158 @@ mod tests {
         WriteResult::parse(&context, body.as_bytes())
     }
 
+    /// Parses the answer to an order sent to `target` with the external id SO-1.
+    fn parse_order(target: &str, answer: &str) -> Result<WriteResult, String> {
+        let (body, kind, target) = (br#"{"order": {"externalId": "SO-1"}}"#, RecordKind::Order, Some(target));
+        WriteResult::parse(&RequestContext { kind, target, key: target, body }, answer.as_bytes())
+    }
+
+    fn texts(result: &WriteResult) -> Vec<&str> {
+        result.errors.iter().map(|error| error.message.as_str()).collect()
+    }
+
     #[test]
-    fn order_result_is_found_by_external_id() {
-        let body = r#"{"order": {"externalId": "SO-1"}}"#;
-        let (id, kind) = (Some("SO-1"), RecordKind::Order);
-        let context = RequestContext { kind, target: id, key: id, body: body.as_bytes() };
-        let result = |id: &str, errors: &str| {
-            format!(r#"{{"external_id": "{id}", "status": "updated", "order_id": "o-1", "errors": {errors}}}"#)
-        };
-        let answer = |results: &[String]| {
-            let results = results.join(",");
-            let body = format!(r#"{{"ok": true, "results": [{results}], "job_id": "j-1", "ctx_id": "c-1"}}"#);
-            WriteResult::parse(&context, body.as_bytes()).expect("an answer")
-        };
-        let good = answer(&[result("SO-1", "[]")]);
-        assert!(good.ok && good.errors.is_empty(), "{good:?}");
-        assert_eq!((good.service_id.as_deref(), good.job_id.as_deref()), (Some("o-1"), Some("j-1")));
-        let bad = answer(&[result("SO-1", r#"["unknown item", "no company"]"#)]);
-        assert!(!bad.ok);
-        assert_eq!(bad.errors.len(), 2);
-        for results in [vec![], vec![result("SO-2", "[]")], vec![result("SO-1", "[]"), result("SO-2", "[]")]] {
-            let odd = answer(&results);
-            assert!(!odd.ok && odd.errors[0].message.contains("SO-1"), "{odd:?}");
+    fn an_answer_about_the_order_that_was_meant_is_accepted() {
+        let result = parse_order(
+            "o-1",
+            r#"{"ok": true, "results": [{"external_id": "SO-1", "status": "updated", "order_id": "o-1", "errors": []}],
+               "job_id": "j-1", "ctx_id": "c-1"}"#,
+        )
+        .expect("an answer");
+        assert_eq!((result.verdict, result.errors.len()), (Verdict::Accepted, 0));
+        assert_eq!((result.service_id.as_deref(), result.job_id.as_deref()), (Some("o-1"), Some("j-1")));
+        // What is not named is not contradicted, and a number is the same as its text.
+        for (target, answer) in [
+            ("SO-1", r#"{"ok": true, "results": [{"order_id": "o-1"}]}"#),
+            ("o-1", r#"{"ok": true, "results": [{"external_id": null, "order_id": "o-1"}]}"#),
+            ("7", r#"{"ok": true, "results": [{"external_id": "SO-1", "order_id": 7}]}"#),
+            ("o-1", r#"{"ok": true, "results": [{}]}"#),
+        ] {
+            assert_eq!(parse_order(target, answer).map(|result| result.verdict), Ok(Verdict::Accepted), "{answer}");
         }
-        assert!(WriteResult::parse(&context, br#"{"ok": true}"#).is_err(), "an answer without results");
+        assert!(parse_order("SO-1", r#"{"ok": true}"#).is_err(), "an answer without results");
+    }
+
+    #[test]
+    fn an_accepted_order_with_other_ids_is_in_doubt_and_both_are_named() {
+        for (target, answer, named) in [
+            ("o-1", r#"{"ok": true, "results": [{"external_id": "SO-2", "order_id": "o-1"}]}"#, ["SO-1", "SO-2"]),
+            ("o-1", r#"{"ok": true, "results": [{"external_id": "SO-1", "order_id": "o-2"}]}"#, ["o-1", "o-2"]),
+            ("SO-1", r#"{"ok": true, "results": [{"external_id": "SO-2"}]}"#, ["SO-1", "SO-2"]),
+            ("SO-1", r#"{"ok": true, "results": []}"#, ["SO-1", "no result"]),
+            (
+                "SO-1",
+                r#"{"ok": true, "results": [{"external_id": "SO-1"}, {"external_id": "SO-2"}]}"#,
+                ["SO-1", "other"],
+            ),
+            (
+                "SO-1",
+                r#"{"ok": true, "results": [{"external_id": "SO-1"}, {"external_id": "SO-1"}]}"#,
+                ["SO-1", "more"],
+            ),
+        ] {
+            let result = parse_order(target, answer).expect("an answer");
+            assert_eq!(result.verdict, Verdict::InDoubt, "{answer}");
+            assert!(named.iter().all(|name| texts(&result).concat().contains(name)), "{result:?}");
+        }
+    }
+
+    #[test]
+    fn a_refused_order_keeps_every_text_whatever_ids_stand_beside_it() {
+        for (answer, expected) in [
+            (r#"{"ok": false, "results": [{"external_id": "SO-2", "errors": ["a"]}]}"#, vec!["a"]),
+            (
+                r#"{"ok": true, "results": [{"external_id": "SO-2", "order_id": "o-2", "errors": ["a", "b"]}]}"#,
+                vec!["a", "b"],
+            ),
+            (
+                r#"{"ok": true, "results": [{"external_id": "SO-1", "errors": ["a"]}, {"external_id": "SO-2", "errors": ["b"]}]}"#,
+                vec!["a", "b", "the answer has results for other orders than SO-1"],
+            ),
+            (
+                r#"{"ok": false, "results": [{"errors": ["a"]}, {"errors": ["b"]}], "message": "c"}"#,
+                vec!["a", "b", "c", "the answer has no result for the order SO-1"],
+            ),
+            (r#"{"ok": false, "message": "a"}"#, vec!["a"]),
+            (r#"{"results": [{"errors": ["a"]}]}"#, vec!["a"]),
+            (r#"{"errors": ["a"]}"#, vec!["a"]),
+        ] {
+            let result = parse_order("o-1", answer).expect("an answer");
+            assert_eq!((result.verdict, texts(&result)), (Verdict::Refused, expected), "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_status_of_failure_is_never_an_acceptance() {
+        let of = |kind, answer: &str| {
+            let (target, key) = (Some("1"), Some("1"));
+            let body = br#"{"order": {"externalId": "1"}}"#;
+            let result = WriteResult::parse(&RequestContext { kind, target, key, body }, answer.as_bytes());
+            result.map(|result| result.verdict)
+        };
+        use RecordKind::{InventoryTransaction, Invoice, Item, Order, Subscription};
+        for (kind, without_id, with_id) in [
+            (
+                Item,
+                r#"{"ok": true, "status": "error", "external_id": "1"}"#,
+                r#"{"ok": true, "status": "error", "item_id": "i"}"#,
+            ),
+            (
+                InventoryTransaction,
+                r#"{"ok": true, "status": "Failed", "transaction_id": null}"#,
+                r#"{"ok": true, "status": "Failed", "transaction_id": "1"}"#,
+            ),
+            (
+                Order,
+                r#"{"ok": true, "results": [{"status": "not_found", "errors": null}]}"#,
+                r#"{"ok": true, "results": [{"status": "not_found", "order_id": "1"}]}"#,
+            ),
+            (
+                Order,
+                r#"{"ok": true, "status": "rejected", "results": [{"external_id": "1"}]}"#,
+                r#"{"ok": true, "status": "rejected", "results": [{"order_id": "1"}]}"#,
+            ),
+            (Invoice, r#"{"status": "invalid"}"#, r#"{"status": "invalid", "id": 7}"#),
+            (Subscription, r#"{"success": false}"#, r#"{"success": false, "id": 7}"#),
+            (Subscription, r#"{"error": "no such customer"}"#, r#"{"error": "no such customer", "id": 7}"#),
+        ] {
+            assert_eq!(of(kind, without_id), Ok(Verdict::Refused), "{without_id}");
+            assert_eq!(of(kind, with_id), Ok(Verdict::InDoubt), "{with_id}");
+        }
     }
 
     #[test]
     fn created_invoice_counts_as_accepted_unless_the_answer_reports_an_error() {
-        let ok = |body: &str| parse_invoice(body).map(|result| result.ok).ok();
+        let ok = |body: &str| parse_invoice(body).map(|result| result.verdict == Verdict::Accepted).ok();
         assert_eq!(ok(r#"{"id": 7}"#), Some(true));
+        assert_eq!(ok(r#"{"error": null, "status": "created"}"#), Some(true));
+        assert_eq!(ok("{}"), Some(true));
         assert_eq!(ok(r#"{"ok": false, "message": "no"}"#), Some(false));
         assert_eq!(ok(r#"{"id": "1", "errors": ["no such item"]}"#), Some(false));
         assert_eq!(ok("[]"), None);
         assert_eq!(ok("<html>"), None);
-    }
-
-    #[test]
-    fn success_status_with_an_error_and_no_id_is_not_accepted() {
-        for (body, message) in [
-            (r#"{"error": "no such customer"}"#, Some("no such customer")),
-            (r#"{"success": false, "message": "locked"}"#, Some("locked")),
-            (r#"{"status": "Error"}"#, None),
-        ] {
-            let result = parse_invoice(body).expect("an answer");
-            assert!(!result.ok, "{body}");
-            assert_eq!(result.errors.first().map(|error| error.message.as_str()), message, "{body}");
-        }
-        for body in [r#"{"error": null, "status": "created"}"#, r#"{"id": 7, "error": "a warning"}"#, "{}"] {
-            assert!(parse_invoice(body).expect("an answer").ok, "{body}");
-        }
+        let result = parse_invoice(r#"{"success": false, "message": "locked"}"#).expect("an answer");
+        assert_eq!(texts(&result), ["locked"]);
     }
 
     #[test]
     fn item_result_is_parsed() {
         let body = r#"{"ok": true, "status": "created", "external_id": "0042", "item_id": "i-1", "ctx_id": "c-1"}"#;
         let result = parse_item("0042", body).expect("a result");
-        assert!(result.ok);
+        assert_eq!(result.verdict, Verdict::Accepted);
         assert_eq!(result.service_id.as_deref(), Some("i-1"));
         assert_eq!(result.ctx_id.as_deref(), Some("c-1"));
     }
 
     #[test]
     fn body_that_is_no_result_for_the_record_is_refused() {
-        let other = r#"{"ok": true, "status": "created", "external_id": "43"}"#;
-        for body in ["", "<html>", "[]", "{}", r#"{"ok": "yes"}"#, r#"{"ok": null}"#, other] {
+        for body in ["", "<html>", "[]", "{}", r#"{"ok": "yes"}"#, r#"{"ok": null}"#] {
             assert!(parse_item("42", body).is_err(), "{body}");
         }
+        let other = parse_item("42", r#"{"ok": true, "status": "created", "external_id": "43", "item_id": "i-43"}"#);
+        let other = other.expect("an answer");
+        assert_eq!((other.verdict, other.service_id.as_deref()), (Verdict::InDoubt, None));
+        assert!(other.errors[0].message.contains("42") && other.errors[0].message.contains("43"), "{other:?}");
     }
 
     #[test]
@@ -276,7 +390,7 @@ mod tests {
         for errors in ["null", "[]", "{}", "\"\"", "false", "[\"\"]", "{\"name\": []}"] {
             let body = format!(r#"{{"ok": true, "status": "created", "external_id": "1", "errors": {errors}}}"#);
             let result = parse_item("1", &body).expect("a result");
-            assert!(result.ok && result.errors.is_empty(), "{errors}");
+            assert!(result.verdict == Verdict::Accepted && result.errors.is_empty(), "{errors}");
         }
     }
 
@@ -292,6 +406,10 @@ mod tests {
         assert_eq!(
             messages(r#"{"message": "invalid", "errors": {"name": ["a", "b"], "price": "c"}}"#),
             [("name".into(), "a".into()), ("name".into(), "b".into()), ("price".into(), "c".into())]
+        );
+        assert_eq!(
+            messages(r#"{"message": "blocked", "errors": ["a"]}"#),
+            [("".into(), "a".into()), ("".into(), "blocked".into())]
         );
         assert_eq!(messages(r#"{"errors": ["a"]}"#), [("".into(), "a".into())]);
         assert_eq!(messages(r#"{"detail": "no"}"#), [("".into(), "no".into())]);

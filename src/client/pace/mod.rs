@@ -5,6 +5,7 @@ mod gate;
 mod permits;
 mod rate;
 mod shared;
+mod trouble;
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 use auto::AutoRate;
 use gate::Gate;
 use shared::SharedGate;
+use trouble::Trouble;
 
 pub use permits::{Permits, Wanted};
 pub use rate::{Rate, Speed};
@@ -41,6 +43,7 @@ struct State {
     /// Whether the automatic rate has yet to react to the hold.
     is_new_hold: bool,
     wait: RateWait,
+    trouble: Trouble,
 }
 
 impl State {
@@ -152,6 +155,7 @@ impl Pace {
                 quota: None,
                 is_new_hold: false,
                 wait: RateWait::default(),
+                trouble: Trouble::default(),
             }),
         }
     }
@@ -200,6 +204,18 @@ impl Pace {
         let mut state = self.state();
         state.is_new_hold = true;
         state.held_until = state.held_until.max(Some(until));
+    }
+
+    /// Notes an answer of the service that asks for no wait.
+    pub fn answered(&self) {
+        self.state().trouble.answered();
+    }
+
+    /// Notes an answer with a failing `status` that asks to wait with its request until `until`. Returns until when nobody may
+    /// send, if several answers in a row asked. A status below 500, such as 423, concerns a single record.
+    pub fn asked_to_wait(&self, until: Instant, status: Option<u16>) -> Option<Instant> {
+        let is_of_service = status.is_some_and(|status| status >= 500);
+        is_of_service.then(|| self.state().trouble.asked_to_wait(until)).flatten()
     }
 
     /// Tells the processes that share the rate about a pause requested by the service.

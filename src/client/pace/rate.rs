@@ -53,14 +53,26 @@ impl std::str::FromStr for Rate {
 
     fn from_str(text: &str) -> Result<Rate, String> {
         let invalid = || format!("'{text}' is not a rate; write it as 10/s or 600/min");
-        let (count, unit) = text.trim().split_once('/').ok_or_else(invalid)?;
-        let seconds = match unit.trim() {
-            "s" | "sec" | "second" => NonZeroU32::MIN,
-            "m" | "min" | "minute" => MINUTE,
-            "h" | "hour" => HOUR,
+        let text = text.trim();
+        let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (count, unit) = text.split_at(digits);
+        let count: NonZeroU32 = count.parse().map_err(|_| invalid())?;
+        let unit = unit.trim().to_ascii_lowercase();
+        if unit.is_empty() {
+            // Services state their limits per minute as often as per second: a guess would be sixty times too fast.
+            return Err(format!(
+                "'{text}' has no unit; write {count}/s if it is per second, or {count}/min if it is per minute"
+            ));
+        }
+        let per = unit.trim_start_matches("requests").trim_start_matches("req").trim_start();
+        let per = per.strip_prefix('/').or_else(|| per.strip_prefix("per ")).or_else(|| per.strip_prefix("rp"));
+        let seconds = match per.map(str::trim) {
+            Some("s" | "sec" | "second") => NonZeroU32::MIN,
+            Some("m" | "min" | "minute") => MINUTE,
+            Some("h" | "hour") => HOUR,
             _ => return Err(invalid()),
         };
-        Rate::new(count.trim().parse().map_err(|_| invalid())?, seconds).map_err(|_| invalid())
+        Rate::new(count, seconds).map_err(|_| invalid())
     }
 }
 
@@ -106,11 +118,24 @@ mod tests {
 
     #[test]
     fn rates_are_parsed_per_second_minute_and_hour() {
-        for (text, per_second) in [("10/s", 10.0), ("600/min", 10.0), (" 36000 / hour ", 10.0), ("1/min", 1.0 / 60.0)] {
+        for (text, per_second) in [
+            ("10/s", 10.0),
+            ("600/min", 10.0),
+            (" 36000 / hour ", 10.0),
+            ("1/min", 1.0 / 60.0),
+            ("10 per second", 10.0),
+            ("10rps", 10.0),
+            ("600 rpm", 10.0),
+            ("10 req/s", 10.0),
+            ("10/S", 10.0),
+        ] {
             assert_eq!(text.parse::<Rate>().map(|rate| rate.per_second()), Ok(per_second), "{text}");
         }
-        for text in ["", "10", "0/s", "-1/s", "10/day", "1.5/s", "x/s", "9999999999/s"] {
+        for text in ["", "10", "0/s", "-1/s", "10/day", "1.5/s", "x/s", "9999999999/s", "/s", "10s", "10 per", "10//s"]
+        {
             assert!(text.parse::<Rate>().is_err(), "{text}");
         }
+        let error = "300".parse::<Rate>().expect_err("no unit");
+        assert!(error.contains("300/s") && error.contains("300/min"), "{error}");
     }
 }

@@ -1,10 +1,15 @@
 //! The retry policy: a table from the kind of call and the outcome of an attempt to the next action.
 //!
-//! Every attempt of every command is decided here. docs/uploads.md contains the same table, generated from [`TABLE`].
+//! Every attempt of every command is decided here. docs/uploads.md contains the same table, generated from [`TABLE`]. [`verdict`]
+//! is the table for the body of a 2xx answer.
+
+pub(in crate::client) mod verdict;
 
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
+
+pub use verdict::Verdict;
 
 /// Maximum number of attempts per request.
 pub const MAX_ATTEMPTS: u32 = 5;
@@ -38,6 +43,8 @@ pub enum Call {
 pub enum Outcome {
     /// No connection was established: nothing was written.
     NotConnected,
+    /// This machine has no file or port for another connection: nothing was written.
+    Short,
     /// The connection was established but not trusted: nothing was written.
     Untrusted,
     /// The connection broke or timed out after the request may have been written.
@@ -54,6 +61,7 @@ impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Outcome::NotConnected => f.write_str("not connected"),
+            Outcome::Short => f.write_str("too many connections"),
             Outcome::Untrusted => f.write_str("not trusted"),
             Outcome::NoResponse => f.write_str("no response"),
             Outcome::Unreadable => f.write_str("unreadable response"),
@@ -74,6 +82,8 @@ pub enum Action {
     Retry,
     /// Send nothing for a while, then send the request again.
     Throttle,
+    /// Have fewer requests in flight, and send the request again as if this attempt had not been.
+    Narrow,
     /// Renew the token and send the request once more.
     RenewToken,
     /// Stop, because no request can succeed.
@@ -126,6 +136,7 @@ const LOST: Actions = [Action::Retry, Action::Retry, Action::Unknown];
 #[rustfmt::skip]
 const TABLE: &[Rule] = &[
     transport(Outcome::Untrusted, "a certificate that is not accepted, or HTTP where HTTPS is expected: nothing was sent", any(Action::Stop)),
+    transport(Outcome::Short, "no connection, because this machine has too many open files or no free port: nothing was sent", any(Action::Narrow)),
     transport(Outcome::NotConnected, "no connection (DNS, TCP or other TLS failure): nothing was sent", any(Action::Retry)),
     transport(Outcome::NoResponse, "connection lost or timeout after the request may have been sent", LOST),
     transport(Outcome::Unreadable, "2xx with a missing, truncated or unreadable body", LOST),

@@ -1,13 +1,12 @@
-//! The policy table: every status, and the copy in docs/uploads.md.
+//! The policy table: every status, and the copies of the tables in docs/uploads.md.
 
 use std::path::Path;
 
 use super::*;
 
-/// Set to rewrite the table in docs/uploads.md: `SHEETPORT_UPDATE_DOCS=1 cargo test --lib policy`.
+/// Set to rewrite the tables in docs/uploads.md: `SHEETPORT_UPDATE_DOCS=1 cargo test --lib policy`.
 const UPDATE: &str = "SHEETPORT_UPDATE_DOCS";
-const BEGIN: &str =
-    "<!-- Generated from src/client/policy/mod.rs: SHEETPORT_UPDATE_DOCS=1 cargo test --lib policy -->\n";
+const BEGIN: &str = "<!-- Generated from src/client/policy: SHEETPORT_UPDATE_DOCS=1 cargo test --lib policy -->\n";
 const END: &str = "<!-- End of the generated table. -->\n";
 
 /// The agreed policy, written a second time and in another form.
@@ -19,6 +18,7 @@ fn expected(call: Call, outcome: Outcome) -> Action {
     match outcome {
         Outcome::NotConnected => Action::Retry,
         Outcome::Untrusted => Action::Stop,
+        Outcome::Short => Action::Narrow,
         Outcome::NoResponse | Outcome::Unreadable => lost,
         Outcome::Moved => Action::Stop,
         Outcome::Status(status) => match status {
@@ -39,8 +39,14 @@ fn expected(call: Call, outcome: Outcome) -> Action {
 
 #[test]
 fn every_status_and_every_transport_failure_has_its_action() {
-    let failures =
-        [Outcome::NotConnected, Outcome::Untrusted, Outcome::NoResponse, Outcome::Unreadable, Outcome::Moved];
+    let failures = [
+        Outcome::Short,
+        Outcome::NotConnected,
+        Outcome::Untrusted,
+        Outcome::NoResponse,
+        Outcome::Unreadable,
+        Outcome::Moved,
+    ];
     // HTTP defines 100 to 599; the client accepts any three digits.
     for outcome in (0..=999).map(Outcome::Status).chain(failures) {
         for call in [Call::Idempotent, Call::Keyed, Call::NonIdempotent] {
@@ -59,16 +65,22 @@ fn a_server_error_is_never_a_refusal() {
 }
 
 #[test]
-fn the_table_in_the_docs_is_this_one() {
+fn the_tables_in_the_docs_are_these() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/uploads.md");
     let docs = std::fs::read_to_string(&path).expect("the page");
-    let (before, rest) = docs.split_once(BEGIN).expect("the first marker");
-    let (table, after) = rest.split_once(END).expect("the second marker");
-    let generated = markdown();
+    let mut updated = String::new();
+    let mut rest = docs.as_str();
+    for table in [markdown(), verdict::tests::markdown()] {
+        let (before, from) = rest.split_once(BEGIN).expect("the first marker of the table");
+        let (_, after) = from.split_once(END).expect("the second marker of the table");
+        updated.push_str(&[before, BEGIN, &table, END].concat());
+        rest = after;
+    }
+    updated.push_str(rest);
     if std::env::var_os(UPDATE).is_some() {
-        std::fs::write(&path, [before, BEGIN, &generated, END, after].concat()).expect("a writable page");
+        std::fs::write(&path, updated).expect("a writable page");
     } else {
-        assert_eq!(table, generated, "run `{UPDATE}=1 cargo test --lib policy` to update docs/uploads.md");
+        assert_eq!(docs, updated, "run `{UPDATE}=1 cargo test --lib policy` to update docs/uploads.md");
     }
 }
 
@@ -101,10 +113,11 @@ fn range(statuses: &RangeInclusive<u16>) -> String {
 
 fn describe(action: Action) -> &'static str {
     match action {
-        Action::Accept => "*sent*, or *failed* if the body reports an error",
+        Action::Accept => "as the body says: see the next table",
         Action::Fail => "*failed*",
         Action::Retry => "retry",
         Action::Throttle => "all workers wait, then retry",
+        Action::Narrow => "fewer requests at once, then retry; counts as no attempt",
         Action::RenewToken => "renew the token, send once more, then stop",
         Action::Stop => "stop",
         Action::Unknown => "***unknown***",

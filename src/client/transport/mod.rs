@@ -18,7 +18,7 @@ use secrecy::{ExposeSecret, SecretString};
 use super::base_url;
 use super::error::Error;
 use super::outcome::rate_headers::{quota, retry_after, service_time};
-use super::outcome::{MAX_RESULT, Redirect, Response, TlsProblem, TransportOutcome};
+use super::outcome::{MAX_RESULT, Redirect, Response, Shortage, TlsProblem, TransportOutcome};
 use super::policy::Call;
 use super::request::{Request, idempotency};
 use address::Address;
@@ -164,6 +164,12 @@ impl Transport {
                 let response =
                     Response { status: 407, body: Vec::new(), retry_after: None, redirect: None, quota: None };
                 TransportOutcome::Response(response)
+            }
+            Err(error)
+                if error.is_connect()
+                    && let Some(shortage) = Shortage::behind(&error) =>
+            {
+                TransportOutcome::Short(shortage)
             }
             Err(error) if error.is_connect() || error.is_builder() => {
                 TransportOutcome::NotSent { reason: describe(&error) }

@@ -206,7 +206,11 @@ fn details(progress: &upload::Progress, left: u64) -> String {
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
     parts.extend(counts.map(|(count, state)| say!("{} {state}", ui::thousands(count))));
     if let Some(pause) = progress.pause {
-        parts.push(say!("paused for {} s at the service's request", pause.as_secs() + 1));
+        let seconds = pause.as_secs() + 1;
+        parts.push(match progress.is_pause_requested {
+            true => say!("paused for {seconds} s at the service's request"),
+            false => say!("paused for {seconds} s, because requests get no answer"),
+        });
     }
     parts.join(", ")
 }

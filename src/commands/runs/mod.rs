@@ -150,6 +150,7 @@ fn as_json(run: &Run, accounting: &Accounting) -> serde_json::Value {
         "rate": settings.rate.map(|rate| rate.to_string()),
         "concurrency": settings.concurrency,
         "max_errors": settings.max_errors,
+        "max_unknown": settings.max_unknown,
         "chosen_rows": run.about.chosen.map(|(first, last)| format!("{first}-{last}")),
         "all_or_nothing": settings.all_or_nothing,
         "strict": settings.strict,

@@ -21,8 +21,17 @@ pub(in crate::commands) async fn run(args: &Resume, settings: &Settings) -> Resu
 
 /// Returns the flags for sending a run again.
 pub(super) fn send_options(sending: &Sending) -> SendOptions<'_> {
-    let Sending { rate, concurrency, max_errors, queue, overwrite_newer, ref report, titles: _, for_supplier } =
-        *sending;
+    let Sending {
+        rate,
+        concurrency,
+        max_errors,
+        max_unknown,
+        queue,
+        overwrite_newer,
+        ref report,
+        titles: _,
+        for_supplier,
+    } = *sending;
     let (overwrites_newer, is_to_queue, report) = (overwrite_newer, queue, report.as_deref());
-    SendOptions { concurrency, rate, max_errors, overwrites_newer, is_to_queue, report, for_supplier }
+    SendOptions { concurrency, rate, max_errors, max_unknown, overwrites_newer, is_to_queue, report, for_supplier }
 }

@@ -87,6 +87,7 @@ fn retry_command(args: &Retry, context: &Context) -> String {
         .flag("rate", sending.rate.map(|rate| rate.to_string()))
         .flag("concurrency", sending.concurrency.map(|number| number.to_string()))
         .flag("max-errors", sending.max_errors.map(|number| number.to_string()))
+        .flag("max-unknown", sending.max_unknown.map(|number| number.to_string()))
         .switch("overwrite-newer", sending.overwrite_newer)
         .choice("all-or-nothing", args.all_or_nothing)
         .choice("strict", args.strict)

@@ -43,6 +43,7 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
             // A rehearsal only foretells the time at a rate.
             rate: args.pacing.rate.filter(|_| !args.rehearse),
             max_errors: args.max_errors,
+            max_unknown: args.max_unknown,
             overwrites_newer: false,
             is_to_queue: args.queue,
             report: args.report.as_deref(),

@@ -24,12 +24,15 @@ pub(in crate::ledger) struct Step {
 }
 
 /// All steps, in order.
-pub(in crate::ledger) const STEPS: &[Step] = &[Step {
-    version: 1,
-    name: "ledger",
-    sql: include_str!("migrations/0001_ledger.sql"),
-    postgres: include_str!("migrations/0001_postgres.sql"),
-}];
+pub(in crate::ledger) const STEPS: &[Step] = &[
+    Step {
+        version: 1,
+        name: "ledger",
+        sql: include_str!("migrations/0001_ledger.sql"),
+        postgres: include_str!("migrations/0001_postgres.sql"),
+    },
+    Step { version: 2, name: "max unknown", sql: include_str!("migrations/0002_max_unknown.sql"), postgres: "" },
+];
 
 /// Name, table and statement of each table and index.
 type Definitions = BTreeSet<(String, String, String)>;

@@ -21,6 +21,8 @@ pub struct RunSettings {
     pub concurrency: u16,
     /// Stops the run after more refused records than this.
     pub max_errors: Option<u64>,
+    /// Maximum number of unknown records before the run stops; `None` for the limit of an outage.
+    pub max_unknown: Option<u64>,
     /// Absolute path of the report, if given.
     pub report: Option<PathBuf>,
     /// Leaves internal details out of reports for suppliers.
@@ -93,6 +95,7 @@ impl Default for RunSettings {
             rate: None,
             concurrency: 1,
             max_errors: None,
+            max_unknown: None,
             report: None,
             for_supplier: false,
             all_or_nothing: false,
@@ -120,7 +123,8 @@ pub(super) async fn store(transaction: &mut Transaction, run: RunId, settings: &
     let update = sql::query(
         "UPDATE run SET profile_name = $2, rate_requests = $3, rate_seconds = $4, concurrency = $5, max_errors = $6, \
          report = $7, all_or_nothing = $8, strict = $9, changed_only = $10, allow_repeat = $11, overwrite_newer = $12, \
-         ca_file = $13, client_cert = $14, client_key = $15, proxy = $16, insecure_http = $17, for_supplier = $18 \
+         ca_file = $13, client_cert = $14, client_key = $15, proxy = $16, insecure_http = $17, for_supplier = $18, \
+         max_unknown = $19 \
          WHERE id = $1",
     );
     let update = update
@@ -141,7 +145,8 @@ pub(super) async fn store(transaction: &mut Transaction, run: RunId, settings: &
         .bind(path(&settings.connection.client_key))
         .bind(settings.connection.proxy.clone())
         .bind(i64::from(settings.connection.insecure_http))
-        .bind(i64::from(settings.for_supplier));
+        .bind(i64::from(settings.for_supplier))
+        .bind(settings.max_unknown.map(|most| i64::try_from(most).unwrap_or(i64::MAX)));
     seal::change(transaction, run, update).await?;
     Ok(())
 }
@@ -161,6 +166,7 @@ pub(super) fn from_row(row: &Row) -> Result<RunSettings, Error> {
         }
     };
     let max_errors: Option<i64> = row.try_get("max_errors")?;
+    let max_unknown: Option<i64> = row.try_get("max_unknown")?;
     let names: Option<String> = row.try_get("allow_repeat")?;
     let names: Option<Vec<String>> = names.as_deref().map(serde_json::from_str).transpose().map_err(corrupt)?;
     Ok(RunSettings {
@@ -168,6 +174,7 @@ pub(super) fn from_row(row: &Row) -> Result<RunSettings, Error> {
         rate,
         concurrency: u16::try_from(row.try_get::<i64, _>("concurrency")?).map_err(corrupt)?,
         max_errors: max_errors.map(u64::try_from).transpose().map_err(corrupt)?,
+        max_unknown: max_unknown.map(u64::try_from).transpose().map_err(corrupt)?,
         report: path("report")?,
         for_supplier: flag("for_supplier")?,
         all_or_nothing: flag("all_or_nothing")?,

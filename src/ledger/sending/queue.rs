@@ -211,12 +211,13 @@ impl Ledger {
         Ok(sql::query_scalar::<bool>(query).bind(run).fetch_one(&self.reader).await?)
     }
 
-    /// Returns the number of records refused or set to unknown since the run was queued.
-    pub async fn failed_in_queue(&self, run: &Run) -> Result<u64, Error> {
-        let query = "SELECT COUNT(*) FROM outcome WHERE run = $1 AND at >= $2 AND state IN ('failed', 'unknown')";
-        let count = sql::query_scalar(query).bind(run.id).bind(run.queued_at.unwrap_or(0));
-        let count: i64 = count.fetch_one(&self.reader).await?;
-        Ok(count.cast_unsigned())
+    /// Returns the number of records refused or set to unknown since the run was queued, and of these the unknown ones.
+    pub async fn failed_in_queue(&self, run: &Run) -> Result<(u64, u64), Error> {
+        let query = "SELECT COUNT(*), COUNT(CASE WHEN state = 'unknown' THEN 1 END) FROM outcome \
+                     WHERE run = $1 AND at >= $2 AND state IN ('failed', 'unknown')";
+        let counts = sql::query_as(query).bind(run.id).bind(run.queued_at.unwrap_or(0));
+        let (failed, unknown): (i64, i64) = counts.fetch_one(&self.reader).await?;
+        Ok((failed.cast_unsigned(), unknown.cast_unsigned()))
     }
 
     /// Returns the records of a part that must wait for an earlier record with the same key in another part.

@@ -133,6 +133,7 @@ impl Sender<'_> {
                 concurrency: step.concurrency,
                 rate: step.rate,
                 max_errors: step.max_errors,
+                max_unknown: step.max_unknown,
                 overwrites_newer: false,
                 report: None,
                 for_supplier: Some(step.for_supplier),

@@ -9,8 +9,8 @@ use super::event::{WorkEvent, WorkObserver};
 use super::left::Obstacle;
 use super::stop::Stop;
 use crate::client::Client;
-use crate::ledger::{Ledger, TakenPart};
-use crate::upload::{StopReason, superseded};
+use crate::ledger::{Ledger, RunSettings, TakenPart};
+use crate::upload::{Limits, StopReason, superseded};
 
 /// How a part ended.
 pub(super) enum Ended {
@@ -37,12 +37,14 @@ pub(super) async fn send(
         superseded::leave_out(ledger, run, part, now()).await?;
     }
     let records = Records { context, ledger, client, run };
-    let failed_before = match run.about.settings.max_errors {
+    let RunSettings { max_errors, max_unknown, .. } = run.about.settings;
+    let (failed, unknown) = match max_errors.or(max_unknown) {
         Some(_) => ledger.failed_in_queue(run).await?,
-        None => 0,
+        None => (0, 0),
     };
+    let limits = Limits { max_errors, failed, max_unknown, unknown };
     let rate = records.rate().await?;
-    let sent = records.send(part, failed_before, rate, stop.of_run(ledger, run.id), &|_| {}, &|_| {}).await?;
+    let sent = records.send(part, limits, rate, stop.of_run(ledger, run.id), &|_| {}, &|_| {}).await?;
     observer(WorkEvent::Sent { run, part, progress: &sent.progress, millis: sent.millis });
     let id = run.id;
     match sent.stopped {

@@ -40,10 +40,13 @@ enum Phase {
 /// After an answered probe, a single record is sent as a trial, and after its answer up to half as many as usual. With `n`
 /// requests in flight, but at least 2, an outage leaves at most `2 n` non-idempotent calls unknown: `n / 2` until the probing
 /// begins, and the `n - 1` then in flight. Afterwards, the number in flight stays within the rest of `2 n`, until enough answered
-/// calls end the outage.
+/// calls end the outage. With a limit set by a person (`--max-unknown`), the number of unknown outcomes ends nothing here, only
+/// failed probes and trials in a row do.
 #[derive(Debug)]
 pub(super) struct Health {
     concurrency: usize,
+    /// Whether a person has set the number of unknown outcomes, so that an outage does not limit it.
+    has_limit: bool,
     phase: Phase,
     /// Whether a probe was answered before the first non-idempotent call.
     is_checked: bool,
@@ -82,9 +85,11 @@ impl Reaction {
 }
 
 impl Health {
-    pub(super) fn new(concurrency: usize) -> Health {
+    /// `has_limit`: whether somebody else limits the number of unknown outcomes.
+    pub(super) fn new(concurrency: usize, has_limit: bool) -> Health {
         Health {
             concurrency,
+            has_limit,
             phase: Phase::Sending,
             is_checked: false,
             has_answered: false,
@@ -104,6 +109,11 @@ impl Health {
         if !std::mem::replace(&mut self.is_checked, true) {
             self.phase = Phase::Checking;
         }
+    }
+
+    /// Whether non-idempotent calls are sent.
+    pub(super) fn is_checked(&self) -> bool {
+        self.is_checked
     }
 
     /// Whether only probes may be sent.
@@ -127,7 +137,7 @@ impl Health {
 
     /// Returns the maximum number of unknown outcomes in an outage.
     fn max_unknown(&self) -> usize {
-        2 * self.concurrency.max(2)
+        if self.has_limit { usize::MAX } else { 2 * self.concurrency.max(2) }
     }
 
     /// Returns the number of consecutive pauses.
@@ -156,6 +166,7 @@ impl Health {
                 self.throttled_in_a_row = 0;
                 return self.broken(failure);
             }
+            NextStep::Narrowed(shortage) => return self.broken(&(*shortage).into()),
             _ => {}
         }
         self.has_answered = true;
@@ -202,6 +213,7 @@ impl Health {
     pub(super) fn observe_probe(&mut self, step: &NextStep<()>, is_paused: bool) -> Reaction {
         match step {
             NextStep::Retry { failure, .. } | NextStep::Unknown { failure, .. } => self.probe_failed(failure),
+            NextStep::Narrowed(shortage) => self.probe_failed(&(*shortage).into()),
             NextStep::Done { .. } | NextStep::Refused(_) => {
                 self.has_answered = true;
                 (self.broken_in_a_row, self.throttled_in_a_row) = (0, 0);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::client::policy::Call;
+use crate::client::policy::{Call, Verdict};
 use crate::client::{Failure, IdempotencyKey, WriteResult};
 use crate::ledger::{Claim, RecordState, Seq};
 use crate::records::RecordKind;
@@ -124,11 +124,12 @@ pub struct Settled {
 
 impl Settled {
     pub(super) fn answered(job: Job, status: u16, result: WriteResult) -> Settled {
-        let state = match result.ok {
-            true => RecordState::Sent,
+        let state = match result.verdict {
+            Verdict::Accepted => RecordState::Sent,
+            Verdict::InDoubt => RecordState::Unknown,
             // A refusal does not show the outcome of the earlier request, and a retry would have another key.
-            false if job.call == Call::Keyed && job.may_be_applied => RecordState::Unknown,
-            false => RecordState::Failed,
+            Verdict::Refused if job.call == Call::Keyed && job.may_be_applied => RecordState::Unknown,
+            Verdict::Refused => RecordState::Failed,
         };
         let mut settled = Settled { job, state, http_status: Some(status), result };
         if settled.state != RecordState::Sent && settled.job.may_be_applied {

@@ -44,7 +44,7 @@ impl Dispatcher {
                 self.throttle(after, now, jitter);
             }
             NextStep::TokenRenewed { reason } if was_renewed => self.stop(Stop::Unauthorized(reason)),
-            NextStep::TokenRenewed { .. } => {}
+            NextStep::TokenRenewed { .. } | NextStep::Narrowed(_) => {}
             NextStep::Stop(stop) => self.stop(stop),
         }
     }

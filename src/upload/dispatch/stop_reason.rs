@@ -16,6 +16,9 @@ pub enum StopReason {
     /// More records were refused or are unknown than `--max-errors` allows.
     #[error("{0} records were refused or are unknown, more than --max-errors allows")]
     TooManyErrors(u64),
+    /// More records are unknown than `--max-unknown` allows.
+    #[error("{0} records are unknown, more than --max-unknown allows")]
+    UnknownBeyondLimit(u64),
     /// Too many non-idempotent calls got no usable answer; the last failure.
     #[error("too many requests got no usable answer, so their records are unknown: {0}")]
     TooManyUnknown(String),
@@ -47,6 +50,7 @@ impl StopReason {
             | StopReason::Service(Stop::Unreachable(_) | Stop::Throttled | Stop::WaitTooLong(_)) => true,
             StopReason::Service(_)
             | StopReason::TooManyErrors(_)
+            | StopReason::UnknownBeyondLimit(_)
             | StopReason::TooManyUnknown(_)
             | StopReason::Elsewhere(_) => false,
         }
@@ -80,7 +84,10 @@ impl StopReason {
                 "look at these records first; then resume, with a higher --max-errors if there may be more".to_owned()
             }
             StopReason::TooManyUnknown(_) => {
-                "wait until the service is well again, and look the unknown records up in it; then resume".to_owned()
+                "look the unknown records up in the service, and note with `sheetport resolve` what it has; then resume, with `--max-unknown 100` if the service stays unreliable and so many unknown records are acceptable".to_owned()
+            }
+            StopReason::UnknownBeyondLimit(_) => {
+                "look the unknown records up in the service, and note with `sheetport resolve` what it has; then resume, with a higher --max-unknown if there may be more".to_owned()
             }
             StopReason::TooManyRetries(_) => {
                 "resume later; if it happens again, contact the service's support".to_owned()

@@ -7,9 +7,9 @@ use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use proptest::test_runner::TestCaseError;
 
-use super::{Dispatcher, Job, Settled, Step, StopReason};
+use super::{Dispatcher, Job, Limits, Settled, Step, StopReason};
 use crate::client::policy::MAX_ATTEMPTS;
-use crate::client::{Pace, Redirect, Response, Stop, TransportOutcome};
+use crate::client::{Pace, Redirect, Response, Shortage, Stop, TransportOutcome};
 use crate::ledger::{RecordState, Seq};
 use crate::records::RecordKind;
 
@@ -29,6 +29,7 @@ enum Reaction {
     ThrottledFor(u16),
     Lost,
     NotSent,
+    Short,
     Renewed,
     Redirected,
 }
@@ -60,6 +61,7 @@ impl Reaction {
             Reaction::ThrottledFor(seconds) => answered(429, String::new(), Some(seconds)),
             Reaction::Lost => TransportOutcome::NoResponse { reason: reason() },
             Reaction::NotSent => TransportOutcome::NotSent { reason: reason() },
+            Reaction::Short => TransportOutcome::Short(Shortage::OpenFiles),
             Reaction::Renewed => TransportOutcome::TokenRenewed { reason: reason() },
             Reaction::Redirected => TransportOutcome::Response(Response {
                 status: 308,
@@ -76,8 +78,8 @@ impl Reaction {
         matches!(self, Reaction::Lost | Reaction::Garbled | Reaction::Busy | Reaction::BusyFor(_) | Reaction::SeeOther)
     }
 
-    /// How long nothing may be sent after this reaction.
-    fn pause(self) -> Duration {
+    /// How long the record may not be sent again after this reaction.
+    fn wait(self) -> Duration {
         match self {
             Reaction::BusyFor(seconds) | Reaction::ThrottledFor(seconds) => {
                 Duration::from_secs(u64::from(seconds.max(1)))
@@ -102,6 +104,7 @@ fn reaction() -> impl Strategy<Value = Reaction> {
         1 => (0u16..1000).prop_map(Reaction::ThrottledFor),
         3 => Just(Reaction::Lost),
         1 => Just(Reaction::NotSent),
+        1 => Just(Reaction::Short),
         1 => Just(Reaction::Renewed),
     ]
 }
@@ -123,6 +126,10 @@ struct Simulation {
     settled: BTreeMap<Seq, Settled>,
     sends: Vec<(Seq, Instant)>,
     paused_until: Instant,
+    /// The last answers in a row that asked for a wait.
+    asked_to_wait: usize,
+    /// When records may be sent again.
+    waiting: BTreeMap<Seq, Instant>,
     kind: RecordKind,
     /// Records that may have been applied and must not be sent again.
     ambiguous: BTreeSet<Seq>,
@@ -137,7 +144,7 @@ impl Simulation {
         let now = Instant::now();
         let rate = is_paced.then(|| "10/s".parse().expect("a rate"));
         Simulation {
-            dispatcher: Dispatcher::new(kind, concurrency, Pace::new(rate, now), None),
+            dispatcher: Dispatcher::new(kind, concurrency, Pace::new(rate, now), Limits::default()),
             concurrency,
             gap: if is_paced { Duration::from_millis(100) } else { Duration::ZERO },
             now,
@@ -148,6 +155,8 @@ impl Simulation {
             settled: BTreeMap::new(),
             sends: Vec::new(),
             paused_until: now,
+            asked_to_wait: 0,
+            waiting: BTreeMap::new(),
             kind,
             ambiguous: BTreeSet::new(),
         }
@@ -194,6 +203,8 @@ impl Simulation {
     fn sent(&mut self, job: Job) -> Result<(), TestCaseError> {
         prop_assert!(self.dispatcher.stop_reason().is_none(), "sent after the stop");
         prop_assert!(self.now >= self.paused_until, "sent during a pause");
+        let waits = self.waiting.get(&job.seq).is_some_and(|until| self.now < *until);
+        prop_assert!(!waits, "sent again before the time that the service asked for");
         prop_assert!(
             self.in_flight.iter().all(|other| other.ordering_key != job.ordering_key),
             "two records with one key in flight"
@@ -216,12 +227,26 @@ impl Simulation {
     fn answer(&mut self, (reaction, which, millis, _): Event) -> Result<(), TestCaseError> {
         self.now += Duration::from_millis(u64::from(millis));
         let job = self.in_flight.swap_remove(usize::from(which) % self.in_flight.len());
-        self.paused_until = self.paused_until.max(self.now + reaction.pause());
+        let until = self.now + reaction.wait();
+        self.waiting.insert(job.seq, until);
+        match reaction {
+            Reaction::BusyFor(_) => self.asked_to_wait += 1,
+            Reaction::Accepted | Reaction::Refused | Reaction::Forbidden | Reaction::NotFound => self.asked_to_wait = 0,
+            _ => {}
+        }
+        if matches!(reaction, Reaction::Throttled | Reaction::ThrottledFor(_)) || self.asked_to_wait >= 5 {
+            self.paused_until = self.paused_until.max(until);
+        }
         if self.is_non_idempotent() && reaction.is_ambiguous() {
             self.ambiguous.insert(job.seq);
         }
         let outcome = reaction.outcome(job.ordering_key.key().unwrap_or_default());
-        let settled = self.dispatcher.settle(job, 1, outcome, self.now, f64::from(which) / 255.0);
+        let requests = u32::from(reaction != Reaction::Short);
+        if requests == 0 {
+            let sent = self.sends.iter().rposition(|(seq, _)| *seq == job.seq);
+            self.sends.remove(sent.expect("it was sent"));
+        }
+        let settled = self.dispatcher.settle(job, requests, outcome, self.now, f64::from(which) / 255.0);
         settled.map_or(Ok(()), |settled| self.keep(settled))?;
         self.keep_released()
     }
@@ -231,7 +256,7 @@ impl Simulation {
         prop_assert!(self.now >= self.paused_until, "probed during a pause");
         self.probes += 1;
         self.now += Duration::from_millis(u64::from(millis));
-        self.paused_until = self.paused_until.max(self.now + reaction.pause());
+        self.paused_until = self.paused_until.max(self.now + reaction.wait());
         self.dispatcher.probed(reaction.outcome(""), self.now, f64::from(which) / 255.0);
         Ok(())
     }
@@ -317,9 +342,10 @@ fn event(random: &mut fastrand::Rng, failing: u32) -> Event {
             Reaction::ThrottledFor(seconds),
             Reaction::Lost,
             Reaction::NotSent,
+            Reaction::Short,
             Reaction::Renewed,
             Reaction::Redirected,
-        ][random.usize(..14)],
+        ][random.usize(..15)],
     };
     (reaction, random.u8(..), random.u16(..3_000), random.bool())
 }
@@ -450,7 +476,12 @@ fn single_unknown_outcomes_do_not_stop_the_run() {
 #[test]
 fn max_errors_counts_unknown_records() {
     let now = Instant::now();
-    let mut dispatcher = Dispatcher::new(RecordKind::Invoice, 4, Pace::new(None, now), Some(0));
+    let mut dispatcher = Dispatcher::new(
+        RecordKind::Invoice,
+        4,
+        Pace::new(None, now),
+        Limits { max_errors: Some(0), ..Limits::default() },
+    );
     dispatcher.push(Job::new(RecordKind::Invoice, 0, None::<String>, None, String::new()));
     assert!(matches!(dispatcher.step(now), Step::Probe));
     dispatcher.probed(Reaction::Accepted.outcome(""), now, 0.5);

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::client::{Client, KeyMemory, Speed};
+use crate::client::{Client, KeyMemory, Shortage, Speed};
 use crate::ledger::{Ledger, Part};
 use crate::records::RecordKind;
 use crate::telemetry::Totals;
-use crate::upload::dispatch::StopReason;
+use crate::upload::dispatch::{Limits, StopReason};
 use crate::upload::sent_before::LeftOut;
 
 /// Records of a planned run, and the means to send them.
@@ -22,10 +22,7 @@ pub struct Work<'a> {
     pub rate: Option<Speed>,
     /// Service and workspace, if their rate is shared with other processes.
     pub shares_rate_of: Option<(&'a str, &'a str)>,
-    /// Maximum number of refused and unknown records before the run stops.
-    pub max_errors: Option<u64>,
-    /// Errors of other workers that count towards the maximum.
-    pub failed_before: u64,
+    pub limits: Limits,
     /// Sends records even if a newer upload has sent their keys.
     pub overwrites_newer: bool,
     /// How long the service remembers idempotency keys. `None` if the service does not honour them.
@@ -46,6 +43,10 @@ pub struct Progress {
     pub retrying: u64,
     /// Remaining time of a pause.
     pub pause: Option<Duration>,
+    /// Whether the service has asked for the pause.
+    pub is_pause_requested: bool,
+    /// What this machine is short of, and how many requests are in flight at once because of it.
+    pub shortage: Option<(Shortage, usize)>,
     /// Current limit in requests per second.
     pub rate: Option<f64>,
 }

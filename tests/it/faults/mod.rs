@@ -24,7 +24,7 @@ use sheetport::ledger::{
 };
 use sheetport::records::RecordKind;
 use sheetport::sheet::{Cell, Row};
-use sheetport::upload::{self, SendResult, StopReason, Work};
+use sheetport::upload::{self, Limits, SendResult, StopReason, Work};
 use tempfile::TempDir;
 
 use server::Server;
@@ -141,8 +141,7 @@ pub fn work<'a>(
         concurrency,
         rate: None,
         shares_rate_of: None,
-        max_errors: None,
-        failed_before: 0,
+        limits: Limits::default(),
         overwrites_newer: false,
         keys: None,
         wall: || 2,

@@ -152,6 +152,7 @@ impl Reader<'_> {
             trigger_workflows: keys.flag("trigger_workflows"),
             for_supplier: keys.flag("for_supplier"),
             max_errors: keys.number("max_errors", 0..=u64::MAX),
+            max_unknown: keys.number("max_unknown", 0..=u64::MAX),
             rate: keys.parsed("rate", str::parse),
             concurrency: concurrency(keys),
             folders: done.zip(failed).filter(|_| moves).map(|(done, failed)| Folders { done, failed }),

@@ -67,6 +67,7 @@ pub struct UploadStep {
     pub trigger_workflows: bool,
     pub for_supplier: bool,
     pub max_errors: Option<u64>,
+    pub max_unknown: Option<u64>,
     pub rate: Option<Speed>,
     pub concurrency: Option<u16>,
     /// Folders for uploaded files. `None` leaves the files in place.
@@ -97,6 +98,7 @@ impl UploadStep {
             trigger_workflows: false,
             for_supplier: false,
             max_errors: None,
+            max_unknown: None,
             rate: None,
             concurrency: None,
             folders: Some(folders),

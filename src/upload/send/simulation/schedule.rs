@@ -19,7 +19,7 @@ use super::store::{Mortal, Planned, Store};
 use crate::client::KeyMemory;
 use crate::ledger::{Error, Part, RecordState, RunId, Seq};
 use crate::records::RecordKind;
-use crate::upload::Grace;
+use crate::upload::{Grace, Limits};
 
 /// No life takes longer.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
@@ -364,13 +364,12 @@ impl Schedule {
             journal: Mortal { store: Arc::clone(&store), life: Arc::clone(life) },
             service: Arc::new(Line { world, store, life: Arc::clone(life) }),
             part: Part::whole(life.run),
-            failed_before: 0,
             kind: self.kind,
             concurrency: plan.concurrency,
             rate: plan.rate.map(|rate| rate.parse().expect("a rate")),
             rate_file: None,
             permits: None,
-            max_errors: plan.max_errors,
+            limits: Limits { max_errors: plan.max_errors, ..Limits::default() },
             overwrites_newer: false,
             keys: plan.keys,
             wall,

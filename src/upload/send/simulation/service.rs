@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 use super::super::ports::Service;
 use super::life::{Life, wall};
 use super::store::{Planned, Store};
-use crate::client::{Attempt, IdempotencyKey, Redirect, Request, Response, TransportOutcome};
+use crate::client::{Attempt, IdempotencyKey, Redirect, Request, Response, Shortage, TransportOutcome};
 use crate::ledger::{RunId, Seq};
 use crate::records::RecordKind;
 
@@ -29,6 +29,8 @@ pub(super) enum Fate {
     Renewed,
     Unauthorized,
     NotConnected,
+    /// This machine has no connection for the request.
+    Short,
     /// A status of a service or gateway in trouble, perhaps with a Retry-After. Applied or not.
     Troubled(u16, Option<u16>),
     /// An unreadable 2xx answer, with the request applied or not.
@@ -59,6 +61,7 @@ impl Fate {
         Fate::Renewed,
         Fate::Unauthorized,
         Fate::NotConnected,
+        Fate::Short,
         Fate::Troubled(500, None),
         Fate::Troubled(502, None),
         Fate::Troubled(503, Some(2)),
@@ -111,6 +114,7 @@ impl Fate {
             Fate::Renewed => TransportOutcome::TokenRenewed { reason: reason() },
             Fate::Unauthorized => TransportOutcome::Unauthorized { reason: reason() },
             Fate::NotConnected => TransportOutcome::NotSent { reason: reason() },
+            Fate::Short => TransportOutcome::Short(Shortage::OpenFiles),
             Fate::Troubled(status, seconds) => answered(status, String::new(), seconds),
             Fate::Garbled => answered(200, "<html>".to_owned(), None),
             Fate::Truncated => TransportOutcome::Truncated { status: 200, reason: reason(), limit: None },
