@@ -28,7 +28,7 @@ pub(crate) use next_step::{Failure, NextStep, next_step};
 #[cfg(test)]
 pub(crate) use outcome::Redirect;
 pub use outcome::{Quota, Response, Shortage, TlsProblem, TransportOutcome};
-pub(crate) use outcome::{RequestContext, WriteResult};
+pub(crate) use outcome::{RequestContext, ServiceMessage, WriteResult};
 pub use pace::{Pace, Permits, Rate, Speed, Wanted};
 pub(crate) use pages::{FirstPage, SAFE, fetch_page, may_depend_on_size, page_path, try_page};
 pub use pages::{KnownSizes, PageSize};

@@ -67,7 +67,7 @@ pub async fn warned(ledger: &Ledger, run: &Run, limit: usize) -> Result<Causes, 
     Ok(causes)
 }
 
-/// Returns the problems of the first `limit` refused records, each with the number of the record's first row.
+/// Returns the problems of the first `limit` refused records, each with the number of its row, or else of the record's first row.
 pub async fn refused_rows(ledger: &Ledger, run: &Run, limit: u32) -> Result<Vec<(u64, Problem)>, Error> {
     let mut rows = Vec::new();
     each_refusal(ledger, run, limit, |number, problem, _| {
@@ -88,8 +88,8 @@ pub async fn refused(ledger: &Ledger, run: &Run, limit: u32) -> Result<Causes, E
     Ok(causes)
 }
 
-/// Calls `each` with every problem of the first `limit` refused records: the number of the record's first row, or 0 if it has
-/// none, the problem with the title of its source column, and the names of the record.
+/// Calls `each` with every problem of the first `limit` refused records: the number of its row, or else of the record's first row, or 0
+/// if it has none, the problem with the title of its source column, and the names of the record.
 async fn each_refusal(
     ledger: &Ledger,
     run: &Run,
@@ -105,7 +105,7 @@ async fn each_refusal(
                 let column = column_of(problem, run);
                 let header = column.and_then(|column| run.about.header.get(column)).cloned().unwrap_or_default();
                 let problem = Problem { header, sheet: record.sheet.clone(), ..problem.clone() };
-                each(number, problem, &record.names());
+                each(problem.row.unwrap_or(number), problem, &record.names());
             }
         }
     }

@@ -10,6 +10,7 @@ mod handshake;
 mod hearing;
 mod keys;
 mod load;
+mod places;
 mod ports;
 #[cfg(test)]
 mod simulation;

@@ -9,6 +9,7 @@ mod write_result;
 use super::policy::Outcome;
 
 pub use rate_headers::Quota;
+pub(crate) use service_message::ServiceMessage;
 pub use shortage::Shortage;
 pub use tls_problem::TlsProblem;
 pub(crate) use write_result::{RequestContext, WriteResult};

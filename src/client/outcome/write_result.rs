@@ -29,10 +29,16 @@ pub(crate) struct RequestContext<'a> {
 }
 
 impl WriteResult {
-    /// Parses the body of a 2xx response. Fails if the answer violates the contract.
+    /// Parses the body of a 2xx response. Fails if the answer violates the contract, or is that to another item.
     pub(crate) fn parse(context: &RequestContext<'_>, body: &[u8]) -> Result<WriteResult, String> {
         let body: Value = serde_json::from_slice(body).map_err(|_| UNREADABLE)?;
-        let result = parse(context, &body).ok_or_else(|| UNREADABLE.to_owned())?;
+        let (result, sign) = parse(context, &body).ok_or_else(|| UNREADABLE.to_owned())?;
+        // The path of an item names no record, so the answers of two requests were mixed up on their way. A repetition of the upsert
+        // gets the right one.
+        if sign == Sign::OtherRecord && context.kind == RecordKind::Item {
+            let messages: Vec<String> = result.errors.into_iter().map(|error| error.message).collect();
+            return Err(messages.join("; "));
+        }
         Ok(WriteResult { errors: bounded(result.errors), ..result })
     }
 
@@ -101,7 +107,8 @@ impl<'a> Meant<'a> {
     }
 }
 
-fn parse(context: &RequestContext<'_>, body: &Value) -> Option<WriteResult> {
+/// Returns the result in a body, and the sign that decided about it.
+fn parse(context: &RequestContext<'_>, body: &Value) -> Option<(WriteResult, Sign)> {
     let object = body.as_object()?;
     let ok = object.get("ok").map(Value::as_bool);
     let id_field = context.kind.input().answer_id;
@@ -142,10 +149,12 @@ fn parse(context: &RequestContext<'_>, body: &Value) -> Option<WriteResult> {
     let mut messages = Vec::new();
     if verdict != Verdict::Accepted {
         messages = service_message::all(body);
-        messages.extend(odd.map(ServiceMessage::about_record));
+        // A refusal speaks for itself.
+        let is_needed = messages.is_empty() || sign == Sign::NotOneResult;
+        messages.extend(odd.filter(|_| is_needed).map(ServiceMessage::about_record));
         messages.extend(contradictions.into_iter().filter(|_| sign == Sign::OtherRecord));
     }
-    Some(WriteResult {
+    let result = WriteResult {
         verdict,
         status: ours.first().and_then(|found| text(found, "status")).or_else(|| text(body, "status")),
         // The id of another record would be taken for that of this one.
@@ -153,7 +162,8 @@ fn parse(context: &RequestContext<'_>, body: &Value) -> Option<WriteResult> {
         ctx_id: text(body, "ctx_id"),
         job_id: text(body, "job_id"),
         errors: messages,
-    })
+    };
+    Some((result, sign))
 }
 
 /// Whether an answer or a result says failure in other words than `ok` and `errors`.
@@ -286,13 +296,14 @@ mod tests {
             ),
             (
                 r#"{"ok": true, "results": [{"external_id": "SO-1", "errors": ["a"]}, {"external_id": "SO-2", "errors": ["b"]}]}"#,
-                vec!["a", "b", "the answer has results for other orders than SO-1"],
+                vec!["a", "b"],
             ),
             (
                 r#"{"ok": false, "results": [{"errors": ["a"]}, {"errors": ["b"]}], "message": "c"}"#,
-                vec!["a", "b", "c", "the answer has no result for the order SO-1"],
+                vec!["a", "b", "c"],
             ),
             (r#"{"ok": false, "message": "a"}"#, vec!["a"]),
+            (r#"{"ok": false}"#, vec!["the answer has no result for the order SO-1"]),
             (r#"{"results": [{"errors": ["a"]}]}"#, vec!["a"]),
             (r#"{"errors": ["a"]}"#, vec!["a"]),
         ] {
@@ -369,9 +380,8 @@ mod tests {
             assert!(parse_item("42", body).is_err(), "{body}");
         }
         let other = parse_item("42", r#"{"ok": true, "status": "created", "external_id": "43", "item_id": "i-43"}"#);
-        let other = other.expect("an answer");
-        assert_eq!((other.verdict, other.service_id.as_deref()), (Verdict::InDoubt, None));
-        assert!(other.errors[0].message.contains("42") && other.errors[0].message.contains("43"), "{other:?}");
+        let reason = other.expect_err("the answer to another request");
+        assert!(reason.contains("42") && reason.contains("43"), "{reason}");
     }
 
     #[test]

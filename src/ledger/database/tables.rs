@@ -31,7 +31,7 @@ pub(in crate::ledger) const STEPS: &[Step] = &[
         sql: include_str!("migrations/0001_ledger.sql"),
         postgres: include_str!("migrations/0001_postgres.sql"),
     },
-    Step { version: 2, name: "max unknown", sql: include_str!("migrations/0002_max_unknown.sql"), postgres: "" },
+    Step { version: 2, name: "max_unknown", sql: include_str!("migrations/0002_max_unknown.sql"), postgres: "" },
 ];
 
 /// Name, table and statement of each table and index.

@@ -26,6 +26,8 @@ pub struct Job {
     pub call: Call,
     /// The content of a non-idempotent call, for recognizing repetitions.
     pub claim: Option<Claim>,
+    /// The rows of the lines of the body, if each has a row of its own in one sheet; otherwise empty, or of another number.
+    pub rows: Box<[u64]>,
     /// Of a call with a key.
     pub idempotency_key: Option<IdempotencyKey>,
     /// For a call with a key that is stored as in flight: time before the first attempt that may have been applied, in
@@ -83,6 +85,7 @@ impl Job {
             body: body.into(),
             call,
             claim: None,
+            rows: Box::default(),
             idempotency_key: None,
             in_flight_since: None,
             requests: 0,

@@ -72,7 +72,7 @@ fn some_answers_with_retry_after_delay_their_records_only() {
         _ => accepted(job),
     });
     let per_second = 18_000.0 / taken.as_secs_f64();
-    assert!(per_second >= 800.0, "{per_second:.0} records per second of 900 allowed");
+    assert!(per_second >= 700.0, "{per_second:.0} records per second of 900 allowed");
 }
 
 #[test]

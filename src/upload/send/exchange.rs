@@ -1,5 +1,6 @@
 //! The request of a job, and the outcome from its response.
 
+use super::places::{Place, places};
 use crate::client::Request;
 use crate::ledger::{Outcome, Problem, RecordState};
 use crate::records::RecordKind;
@@ -18,8 +19,9 @@ pub(super) fn outcome(kind: RecordKind, settled: Settled, at: i64) -> Outcome {
         Some(404) if job.target.is_some() => no_such_record(kind),
         _ => String::new(),
     };
-    let problem = |field: Option<String>, message: String| Problem {
-        field: field.unwrap_or_default(),
+    let problem = |Place { field, row }: Place, message: String| Problem {
+        field,
+        row,
         remedy: remedy.clone(),
         ..Problem::of_record("service", message)
     };
@@ -30,9 +32,12 @@ pub(super) fn outcome(kind: RecordKind, settled: Settled, at: i64) -> Outcome {
                 Some(status) => format!("the service answered with the status '{status}'"),
                 None => "the service refused the record without a reason".to_owned(),
             };
-            vec![problem(None, message)]
+            vec![problem(Place::default(), message)]
         }
-        _ => result.errors.into_iter().map(|error| problem(error.field, error.message)).collect(),
+        _ => {
+            let places = places(kind, &job.body, &job.rows, &result.errors);
+            places.into_iter().zip(result.errors).map(|(place, error)| problem(place, error.message)).collect()
+        }
     };
     Outcome {
         http_status,

@@ -88,5 +88,9 @@ fn job(
     let mut job = Job::new(kind, seq, record.key, record.target, body.into_boxed_bytes());
     job.claim = claim;
     job.span = RecordSpan::of(&record.sheet, &record.rows);
+    // In several sheets, the number of a row does not tell its sheet.
+    if kind.input().lines().is_some() && record.sheet.is_empty() {
+        job.rows = record.rows.into_boxed_slice();
+    }
     Ok(Some(job))
 }

@@ -1,5 +1,6 @@
 //! Runs the real executable: its output, its files and its exit codes.
 
+mod answers;
 mod axe;
 mod bad_input;
 mod bad_service;

@@ -22,17 +22,38 @@ fn wait_kept(server: &Server, asked: impl Fn(&Seen) -> bool) -> Duration {
 
 #[tokio::test]
 async fn no_worker_sends_during_a_pause() {
-    for status in [429, 503] {
-        let server = Server::start(move |seen| match seen.number {
-            5 => answer(status, "retry-after: 1\r\n", ""),
-            _ => Reply::Late(Duration::from_millis(5), Box::new(Reply::Accept)),
+    let server = Server::start(move |seen| match seen.number {
+        5 => answer(429, "retry-after: 1\r\n", ""),
+        _ => Reply::Late(Duration::from_millis(5), Box::new(Reply::Accept)),
+    })
+    .await;
+    let planned = Planned::many(60).await;
+    assert_eq!(planned.send(&server, 6).await, None);
+    assert_eq!(planned.accounting().await.sent, 60);
+    let waited = wait_kept(&server, |seen| seen.number == 5);
+    assert!(waited >= SECOND - Duration::from_millis(5), "{waited:?}");
+}
+
+/// A server in trouble asks for its own request, but several in a row ask for all.
+#[tokio::test]
+async fn failing_server_delays_its_record_and_a_failing_service_all_records() {
+    // Of 40 failures in a row, six at a time, five in a row are answered whatever comes between.
+    for (failures, all_wait) in [(5..6, false), (5..45, true)] {
+        let server = Server::start(move |seen| match failures.contains(&seen.number) {
+            true => answer(503, "retry-after: 1\r\n", ""),
+            false => Reply::Late(Duration::from_millis(5), Box::new(Reply::Accept)),
         })
         .await;
         let planned = Planned::many(60).await;
         assert_eq!(planned.send(&server, 6).await, None);
         assert_eq!(planned.accounting().await.sent, 60);
-        let waited = wait_kept(&server, |seen| seen.number == 5);
-        assert!(waited >= SECOND - Duration::from_millis(5), "{status}: {waited:?}");
+        let log = server.log();
+        let asked = log.iter().find(|seen| seen.number == 5).unwrap();
+        let again = log.iter().find(|seen| seen.key() == asked.key() && seen.repeat == 1).unwrap();
+        assert!(again.came - asked.left.unwrap() >= SECOND - Duration::from_millis(5));
+        let first_attempts = log.iter().filter(|seen| seen.repeat == 0);
+        let last = first_attempts.map(|seen| seen.came).max().unwrap() - asked.left.unwrap();
+        assert_eq!(last >= SECOND - Duration::from_millis(5), all_wait, "{last:?}");
     }
 }
 
