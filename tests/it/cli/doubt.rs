@@ -1,4 +1,4 @@
-//! Unknown and failed records: `resolve`, `retry`, `--max-errors` and `runs prune`.
+//! Unknown and failed records: `resolve`, `retry`, `--max-errors`, `--max-unknown` and `runs prune`.
 
 use sheetport::records::RecordKind;
 
@@ -137,6 +137,24 @@ async fn max_errors_stops_the_run_and_resume_continues() {
     assert_eq!(accounting(&resumed), "30: failed 8, pending 22");
     let resumed = summary(&run(&place, &server, &["resume", "--max-errors", "30", "--json"], 3).await);
     assert_eq!(accounting(&resumed), "30: failed 30");
+}
+
+#[tokio::test]
+async fn max_unknown_carries_an_upload_through_a_service_that_loses_answers() {
+    let place = place(60);
+    let server = Server::start(|seen| if seen.number % 5 == 4 { Reply::Reset } else { Reply::Accept }).await;
+    let mut args = UPLOAD.to_vec();
+    args.extend(["--concurrency", "1"]);
+    let stopped = run(&place, &server, &args, 9).await;
+    let stopped =
+        stopped.says(&["too many requests got no usable answer", "`sheetport resolve`", "`--max-unknown 100`"]);
+    assert_eq!(accounting(&summary(&stopped)), "60: sent 16, unknown 4, pending 40");
+    let again = run(&place, &server, &["resume", "--max-unknown", "1", "--json"], 9).await;
+    let again = again.says(&["2 records are unknown, more than --max-unknown allows", "a higher --max-unknown"]);
+    assert_eq!(accounting(&summary(&again)), "60: sent 24, unknown 6, pending 30");
+    assert_eq!(run(&place, &server, &["runs", "show", "1", "--json"], 0).await.json()["max_unknown"], 1);
+    let last = summary(&run(&place, &server, &["resume", "--max-unknown", "10", "--json"], 4).await);
+    assert_eq!(accounting(&last), "60: sent 48, unknown 12");
 }
 
 #[tokio::test]
