@@ -27,7 +27,8 @@ pub(super) async fn run(args: &View, settings: &Settings) -> Result<Exit, Failur
     };
     let sheet = match &args.sheet {
         Some(wanted) => book.find_sheet(wanted).map_err(named)?,
-        None => 0,
+        None if args.all_sheets => 0,
+        None => book.first_filled_sheet().map_err(named)?,
     };
     let written = if args.csv {
         csv(args, settings, &book, sheet)

@@ -44,8 +44,27 @@ pub struct Shown<'a> {
     pub is_certain: bool,
 }
 
+/// A part of a cell's text, as it is set.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub struct TextPart<'a> {
+    pub setting: Setting,
+    pub text: &'a str,
+}
+
+/// How a part of a text is set beside the others. A raised digit is a footnote, a struck price an old one.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub enum Setting {
+    Plain,
+    Raised,
+    Lowered,
+    Struck,
+}
+
 /// Error value of a formula without a calculated result.
 pub const NOT_CALCULATED: &str = "#NOT CALCULATED";
+
+/// Error value of a cell that a workbook stores twice, with different values.
+pub const STORED_TWICE: &str = "#STORED TWICE";
 
 impl<T> CellOf<T> {
     /// Replaces the text, if any.

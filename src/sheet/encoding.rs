@@ -1,12 +1,19 @@
 //! Compact binary encoding of rows, for the pipe of the workbook reading process and for the ledger.
 //!
 //! A row is its number and cell count, followed by its cells, the number of displayed texts, and the displayed texts with their
-//! columns, all in postcard. Decoding bounds the number of cells, validates every cell, and allocates only for data that is
+//! columns, all in postcard. If texts have parts that are set differently, the number of displayed texts is [`WITH_PARTS`] larger,
+//! and the number of parts and the parts with their columns follow. Decoding bounds the number of cells, validates every cell, and allocates only for data that is
 //! present.
 
 use serde::Serialize;
 
+use super::cell::TextPart;
 use super::{Cell, Row, Shown};
+
+/// Mark of a row with parts of texts. No row has so many displayed texts.
+const WITH_PARTS: usize = 1 << 31;
+/// Maximum number of parts of texts for each cell.
+const MAX_PARTS: usize = 1 << 10;
 
 impl Row {
     /// Appends the encoded row to `bytes`.
@@ -20,8 +27,14 @@ impl Row {
         append(bytes, &(self.number, width));
         self.cells().take(width).for_each(|cell| append(bytes, &cell));
         let shown = || self.all_shown().take_while(|(column, _)| *column < width);
-        append(bytes, &shown().count());
+        let parts = || self.all_parts().filter(|(column, _)| *column < width);
+        let count = parts().count();
+        append(bytes, &(shown().count() + if count > 0 { WITH_PARTS } else { 0 }));
         shown().for_each(|shown| append(bytes, &shown));
+        if count > 0 {
+            append(bytes, &count);
+            parts().for_each(|part| append(bytes, &part));
+        }
     }
 
     /// Decodes a row. Returns `None` unless `bytes` are exactly one valid row.
@@ -43,6 +56,7 @@ impl Row {
             rest = after;
         }
         let (shown, mut rest) = postcard::take_from_bytes::<usize>(rest).ok()?;
+        let (shown, has_parts) = shown.checked_sub(WITH_PARTS).map_or((shown, false), |shown| (shown, true));
         if shown > len {
             return None;
         }
@@ -52,6 +66,21 @@ impl Row {
                 return None;
             }
             self.show(column, shown);
+            rest = after;
+        }
+        if !has_parts {
+            return Some(rest);
+        }
+        let (count, mut rest) = postcard::take_from_bytes::<usize>(rest).ok()?;
+        if count > len.saturating_mul(MAX_PARTS) {
+            return None;
+        }
+        for _ in 0..count {
+            let ((column, part), after) = postcard::take_from_bytes::<(usize, TextPart<'_>)>(rest).ok()?;
+            if column >= len {
+                return None;
+            }
+            self.add_part(column, part);
             rest = after;
         }
         Some(rest)
@@ -68,6 +97,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::sheet::cell::Setting;
 
     fn row() -> Row {
         let (date, time) = (civil::date(-9999, 1, 31), civil::time(23, 59, 59, 999_999_999));
@@ -83,6 +113,8 @@ mod tests {
         }
         row.show(9, Shown { text: "31 January", is_certain: false });
         row.show(5, Shown { text: "19.00%", is_certain: true });
+        row.add_part(1, TextPart { setting: Setting::Struck, text: "00" });
+        row.add_part(1, TextPart { setting: Setting::Plain, text: "42" });
         row
     }
 
@@ -95,7 +127,8 @@ mod tests {
         let rest = back.decode(&bytes, 100).expect("a row");
         let original = row();
         assert!(back.cells().eq(original.cells()) && back.all_shown().eq(original.all_shown()));
-        assert_eq!(back.all_shown().count(), 2);
+        assert_eq!((back.all_shown().count(), back.all_parts().count()), (2, 2));
+        assert!(back.all_parts().eq(original.all_parts()));
         assert_eq!(back.number, 1_048_576);
         assert_eq!(back.decode(rest, 100), Some(&[][..]));
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::cell::{Cell, CellOf, Shown};
+use super::cell::{Cell, CellOf, Setting, Shown, TextPart};
 
 /// A row of a sheet. Cells past the end are blank.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +13,8 @@ pub struct Row {
     slots: Vec<Slot>,
     /// Displayed texts by column. Columns without an entry display the texts of their values.
     shown: Vec<Option<ShownSlot>>,
+    /// Parts of texts, for the few cells whose parts are set differently.
+    parts: Vec<PartSlot>,
 }
 
 /// A cell with its text as a range of the row's text buffer: start and end.
@@ -25,6 +27,14 @@ struct ShownSlot {
     is_certain: bool,
 }
 
+/// A part of a cell's text, as a range of the row's text buffer.
+#[derive(Clone, Copy, Debug)]
+struct PartSlot {
+    column: usize,
+    setting: Setting,
+    text: (usize, usize),
+}
+
 impl Row {
     /// Empties the row and keeps its buffers.
     pub fn clear(&mut self, number: u64) {
@@ -32,6 +42,7 @@ impl Row {
         self.text.clear();
         self.slots.clear();
         self.shown.clear();
+        self.parts.clear();
     }
 
     #[inline]
@@ -86,6 +97,7 @@ impl Row {
             if let Some(shown) = self.shown.get_mut(index) {
                 *shown = None;
             }
+            self.parts.retain(|part| part.column != index);
         }
     }
 
@@ -110,6 +122,24 @@ impl Row {
         (0..self.shown.len()).filter_map(|column| Some((column, self.shown(column)?)))
     }
 
+    /// Adds the next part of the text of the cell at `column`.
+    pub(super) fn add_part(&mut self, column: usize, part: TextPart<'_>) {
+        let start = self.text.len();
+        self.text.push_str(part.text);
+        self.parts.push(PartSlot { column, setting: part.setting, text: (start, self.text.len()) });
+    }
+
+    /// Returns the parts of the text of the cell at `column`. Empty for all cells without a part that is set differently.
+    pub fn parts(&self, column: usize) -> impl Iterator<Item = TextPart<'_>> {
+        self.all_parts().filter(move |(of, _)| *of == column).map(|(_, part)| part)
+    }
+
+    /// Returns the parts of texts with their columns.
+    pub(super) fn all_parts(&self) -> impl Iterator<Item = (usize, TextPart<'_>)> {
+        let part = |part: &PartSlot| TextPart { setting: part.setting, text: &self.text[part.text.0..part.text.1] };
+        self.parts.iter().map(move |slot| (slot.column, part(slot)))
+    }
+
     /// Appends the cell at `index` of another row, including its displayed text.
     pub fn push_from(&mut self, row: &Row, index: usize) {
         self.put_from(self.slots.len(), row, index);
@@ -121,6 +151,7 @@ impl Row {
         if let Some(shown) = row.shown(index) {
             self.show(at, shown);
         }
+        row.parts(index).for_each(|part| self.add_part(at, part));
     }
 
     /// Applies `replace` to all texts with an apostrophe.
@@ -131,7 +162,10 @@ impl Row {
         let mut replaced = Row { number: self.number, ..Row::default() };
         for (column, cell) in self.cells().enumerate() {
             match cell {
-                Cell::Text(text) => replaced.push(Cell::Text(&replace(text))),
+                Cell::Text(text) => {
+                    replaced.push(Cell::Text(&replace(text)));
+                    self.parts(column).for_each(|part| replaced.add_part(column, part));
+                }
                 _ => replaced.push_from(self, column),
             }
         }
@@ -190,6 +224,7 @@ impl Row {
         if self.slots.capacity() > 4096 {
             self.slots = Vec::new();
             self.shown = Vec::new();
+            self.parts = Vec::new();
         }
     }
 
@@ -245,5 +280,18 @@ mod tests {
         row.clear(1);
         row.pad(2);
         assert_eq!(row.shown(1), None);
+    }
+
+    #[test]
+    fn cells_have_parts_until_they_are_replaced() {
+        let (mut row, mut other) = (Row::default(), Row::default());
+        row.push(Cell::Text("121"));
+        let parts =
+            [TextPart { setting: Setting::Plain, text: "12" }, TextPart { setting: Setting::Raised, text: "1" }];
+        parts.into_iter().for_each(|part| row.add_part(0, part));
+        other.put_from(2, &row, 0);
+        assert!(other.parts(2).eq(parts) && other.parts(0).next().is_none());
+        other.put(2, Cell::Text("12"));
+        assert_eq!(other.parts(2).next(), None);
     }
 }

@@ -64,7 +64,9 @@ pub async fn infer(context: &Context, request: &InferRequest<'_>, observer: Obse
         let has_records = sample.has_records() && !book.is_hidden(sheet);
         proposals.push(SheetProposal { sheet, has_records, proposal });
     }
-    let best = proposals.iter().rev().max_by_key(|it| it.proposal.score());
+    // A sheet without rows is only read if no other has any of the columns.
+    let rank = |it: &&SheetProposal| (it.has_records && !it.proposal.fields.is_empty(), it.proposal.score());
+    let best = proposals.iter().rev().max_by_key(rank);
     let best = best.ok_or_else(|| sheet::Error::Empty { path: request.file.path.clone() })?;
     let is_like = |other: &&SheetProposal| {
         other.sheet != best.sheet && other.has_records && other.proposal.has_columns_of(&best.proposal)

@@ -84,6 +84,27 @@ impl Book {
         Ok(first)
     }
 
+    /// Returns the sheet to read if none is named: the first visible one with rows below its first, or else the first with any row.
+    ///
+    /// # Errors
+    /// If a sheet can't be read.
+    pub fn first_filled_sheet(&self) -> Result<usize, Error> {
+        let visible: Vec<usize> = (0..self.sheets.len()).filter(|sheet| !self.is_hidden(*sheet)).collect();
+        let first = visible.first().copied().unwrap_or(0);
+        if visible.len() < 2 {
+            return Ok(first);
+        }
+        let mut with_a_row = None;
+        for sheet in visible {
+            match self.first_rows(sheet, 2)?.len() {
+                0 => {}
+                1 => with_a_row = with_a_row.or(Some(sheet)),
+                _ => return Ok(sheet),
+            }
+        }
+        Ok(with_a_row.unwrap_or(first))
+    }
+
     /// Returns false for a CSV, or a web page with one table: the only sheet is named after the file.
     pub fn has_named_sheets(&self) -> bool {
         self.is_named

@@ -50,9 +50,10 @@ pub fn without_mark(text: &str) -> &str {
 
 /// Detects the header in the first rows of a sheet, at most [`TOP`].
 pub fn detect_header(top: &[Row]) -> Header {
-    let types: Vec<Vec<ValueType>> = top.iter().map(|row| row.cells().map(cell_type).collect()).collect();
+    let types: Vec<Vec<ValueType>> = top.iter().map(types_of).collect();
     let filled: Vec<usize> =
         types.iter().map(|row| row.iter().filter(|kind| **kind != ValueType::Blank).count()).collect();
+    let width = most_frequent(types.iter().map(Vec::len));
     let typed = typed_columns(&types);
     let is_name_row = |row: usize| filled[row] > 0 && !types[row].iter().any(|kind| is_typed(*kind));
     let names_over_values = |row: usize| typed.iter().filter(|column| is_words(&types[row], **column)).count();
@@ -66,6 +67,7 @@ pub fn detect_header(top: &[Row]) -> Header {
     }
     let mut name_rows = vec![first];
     let mut body = first + 1;
+    let mut has_full_rows = false;
     for row in first + 1..top.len().min(first + 2 * MAX_NAME_ROWS) {
         if filled[row] == 0 {
             continue;
@@ -74,7 +76,9 @@ pub fn detect_header(top: &[Row]) -> Header {
         let fills_a_gap = (0..types[row].len()).any(|column| {
             types[row][column] != ValueType::Blank && name_rows.iter().all(|above| is_blank(&types[*above], column))
         });
+        // In a single column, values are above each other like the names of several header rows.
         let goes_on = is_name_row(row)
+            && width > 1
             && name_rows.len() < MAX_NAME_ROWS
             && 2 * names_over_values(row) >= typed.len()
             && names_over_values(row) > 0
@@ -82,17 +86,42 @@ pub fn detect_header(top: &[Row]) -> Header {
         if !goes_on {
             break;
         }
+        has_full_rows |= !fills_a_gap;
         name_rows.push(row);
         body = row + 1;
+    }
+    while top.get(body).is_some_and(is_line) {
+        body += 1;
     }
     let names = join(top, &name_rows);
     let confidence = match names_over_values(first) {
         _ if top.len() == body => Confidence::Guess,
         0 if typed.is_empty() => Confidence::Guess,
         0 => Confidence::Likely,
+        // The further rows may be the first records.
+        _ if has_full_rows => Confidence::Likely,
         _ => Confidence::Certain,
     };
     Header { first, body, names, confidence }
+}
+
+/// Returns the types of a row's cells. A line between the header and the values is as good as blank.
+fn types_of(row: &Row) -> Vec<ValueType> {
+    match is_line(row) {
+        true => vec![ValueType::Blank; row.len()],
+        false => row.cells().map(cell_type).collect(),
+    }
+}
+
+/// Returns whether a row is a line drawn with characters, such as `-----` in each cell.
+fn is_line(row: &Row) -> bool {
+    const MIN_LEN: usize = 3;
+    let is_drawn = |text: &str| {
+        let mut chars = text.trim().chars();
+        let first = chars.next().filter(|c| "-=_*~\u{2013}\u{2014}\u{2500}\u{2501}\u{2550}".contains(*c));
+        first.is_some_and(|first| chars.clone().count() + 1 >= MIN_LEN && chars.all(|c| c == first))
+    };
+    !row.is_blank() && row.cells().all(|cell| cell.is_blank() || matches!(cell, Cell::Text(text) if is_drawn(text)))
 }
 
 /// Finds the first row of the table. Rows with a single cell are titles if a blank row or the header follows.
@@ -124,9 +153,9 @@ fn table_start(
         }
     }
     // A sentence with delimiters may be as wide as a row by chance.
-    let widths = types.iter().map(Vec::len);
-    let width = most_frequent(widths);
-    if start == wide && types[wide].len() != width && wide + 1 < top.len() {
+    let width = most_frequent(types.iter().map(Vec::len));
+    // Above single values, a row of several cells is no sentence but the names of columns that are otherwise blank.
+    if start == wide && types[wide].len() != width && width > 1 && wide + 1 < top.len() {
         let next = (wide + 1..top.len()).find(|row| filled[*row] > 0);
         // A row below without some of these names is the second header row: a workbook omits the blank cells at the end
         // of merged cells.
@@ -277,6 +306,20 @@ mod tests {
         );
         check("SKU,Travel,,Sum\n,Air,Rail,\nA,1,2,3\nB,1,2,3\n", 0, 2, &["SKU", "Travel Air", "Travel Rail", "Sum"]);
         check("A,B\nA,B\n1,2\n", 0, 2, &["A A", "B B"]);
+    }
+
+    #[test]
+    fn values_above_each_other_are_no_header() {
+        let single = "PRODUCT,BRAND,PRICE\nStone\nBanana\nRoast\n1\n2\n3\n4\n";
+        check(single, 0, 1, &["PRODUCT", "BRAND", "PRICE"]);
+        check("Name\nBolt\nNut\nPin\n1\n2\n3\n4\n", 0, 1, &["Name"]);
+    }
+
+    #[test]
+    fn lines_are_neither_names_nor_values() {
+        check("SKU,Name,Price\n-----,-----,-----\nA-1,a,2\nA-2,b,3\n", 0, 2, &["SKU", "Name", "Price"]);
+        check("=====,=====\nSKU,Price\n=====,=====\nA-1,2\nA-2,3\n", 1, 3, &["SKU", "Price"]);
+        check("SKU,Note,Price\nA-1,-,2\nA-2,--,3\n", 0, 1, &["SKU", "Note", "Price"]);
     }
 
     #[test]

@@ -331,14 +331,19 @@ fn select_sheets(path: &Path, book: &Book, template: &Template, wanted: Option<&
         (None, SheetSelect::Index(index)) => (vec![index - 1], false),
         (None, SheetSelect::FirstThatFits | SheetSelect::Name(_)) => (all(), false),
     };
-    let (mut bound, mut left_out) = (Vec::new(), Vec::new());
+    let (mut bound, mut left_out, mut without_rows) = (Vec::new(), Vec::new(), None);
     // Visible sheets go first.
     let mut candidates = candidates;
     if !several {
         candidates.sort_by_key(|sheet| book.is_hidden(*sheet));
     }
     for sheet in candidates {
-        match bind(template, &book.first_rows(sheet, HEADER_SEARCH_ROWS).map_err(of_file)?) {
+        let rows = book.first_rows(sheet, HEADER_SEARCH_ROWS).map_err(of_file)?;
+        match bind(template, &rows) {
+            // Another sheet with the columns may have rows.
+            Ok(layout) if !several && !rows.iter().any(|row| row.number > layout.header.row && !row.is_blank()) => {
+                without_rows = without_rows.or(Some((sheet, layout)));
+            }
             Ok(layout) => bound.push((sheet, layout)),
             Err(missing) => left_out.push((book.sheets()[sheet].clone(), missing)),
         }
@@ -346,6 +351,7 @@ fn select_sheets(path: &Path, book: &Book, template: &Template, wanted: Option<&
             break;
         }
     }
+    bound.extend(without_rows.filter(|_| bound.is_empty()));
     if !bound.is_empty() {
         return Ok((bound, if several { left_out } else { Vec::new() }));
     }

@@ -7,6 +7,7 @@ mod hostile_texts;
 mod hostile_workbooks;
 mod kinds;
 mod markup;
+mod old_workbooks;
 pub mod parts;
 mod process;
 mod roundtrip;

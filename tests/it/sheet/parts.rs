@@ -157,6 +157,11 @@ pub fn xlsb(formats: &[&str], rows: &[&[XlsbCell<'_>]]) -> Vec<u8> {
 /// Creates an XLS file (BIFF8) with these records, each a type and a body. `globals` are further workbook records: code
 /// page, formats, styles.
 pub fn xls(globals: &[(u16, Vec<u8>)], cells: &[(u16, Vec<u8>)]) -> Vec<u8> {
+    xls_of(0x0600, globals, cells)
+}
+
+/// Creates an XLS file like [`xls`], of a version: `0x0600`, or `0x0500` for Excel 95.
+pub fn xls_of(version: u16, globals: &[(u16, Vec<u8>)], cells: &[(u16, Vec<u8>)]) -> Vec<u8> {
     const BEGIN: u16 = 0x0809;
     const END: u16 = 0x000A;
     const SHEET: u16 = 0x0085;
@@ -164,10 +169,11 @@ pub fn xls(globals: &[(u16, Vec<u8>)], cells: &[(u16, Vec<u8>)]) -> Vec<u8> {
         [&kind.to_le_bytes()[..], &u16::try_from(body.len()).unwrap().to_le_bytes(), body].concat()
     };
     let all = |records: &[(u16, Vec<u8>)]| records.iter().map(|(kind, body)| record(*kind, body)).collect::<Vec<_>>();
-    let begin = |what: u16| record(BEGIN, &[&0x0600_u16.to_le_bytes()[..], &what.to_le_bytes(), &[0; 12]].concat());
+    let begin = |what: u16| record(BEGIN, &[&version.to_le_bytes()[..], &what.to_le_bytes(), &[0; 12]].concat());
     let before = [begin(5), all(globals).concat()].concat();
-    // Position, visibility, and name as a text with a length and one byte per character.
-    let bundle = |place: u32| [&place.to_le_bytes()[..], &[0, 0, 6, 0], b"Prices"].concat();
+    // Position, visibility, and name as a text with a length and one byte per character, in Excel 97 after a flag.
+    let flag: &[u8] = if version == 0x0600 { &[0] } else { &[] };
+    let bundle = |place: u32| [&place.to_le_bytes()[..], &[0, 0, 6], flag, b"Prices"].concat();
     let place = before.len() + record(SHEET, &bundle(0)).len() + record(END, &[]).len();
     let bundle = record(SHEET, &bundle(u32::try_from(place).unwrap()));
     let sheet = [begin(0x10), all(cells).concat(), record(END, &[])].concat();

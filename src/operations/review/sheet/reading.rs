@@ -58,7 +58,7 @@ pub fn open_sheet(file: &InputFile, reading: &Reading) -> Result<OpenSheet, Erro
     let book = sheet::open(&file.path, &reading.options()).map_err(of_file)?;
     let sheet = match &reading.sheet {
         Some(name) => book.find_named_sheet(name).map_err(of_file)?,
-        None => (0..book.sheets().len()).find(|sheet| !book.is_hidden(*sheet)).unwrap_or(0),
+        None => book.first_filled_sheet().map_err(of_file)?,
     };
     let found = book.rows(sheet).and_then(Table::new).map_err(of_file)?;
     let header_row = reading.header_row.or(found.header_row());

@@ -290,6 +290,10 @@ impl Table {
         // Ordinary text has unusual delimiters and commas before spaces, too, but less regularly. Quoted fields in all
         // records are sufficient evidence.
         let is_proven = self.strays == 0 && self.quoted >= 2 * self.rows.len();
+        // Names of people and articles have a space, too, but their header does not. Measurements under a title are numbers.
+        if grammar.delimiter == b' ' && !is_proven && count < self.rows.len() && !self.has_mostly_numbers() {
+            return 0.0;
+        }
         let regular = if is_proven || usual && !self.spaced { 1.0 } else { agreement };
         let unclosed = if self.unclosed { 0.5 } else { 1.0 };
         let similarity = self.similarity(width);
@@ -307,6 +311,13 @@ impl Table {
             } else {
                 prior(grammar)
             }
+    }
+
+    /// Returns whether most fields of the records with several are numbers or dates.
+    fn has_mostly_numbers(&self) -> bool {
+        let cut = || self.rows.iter().filter(|row| row.len() > 1).flatten();
+        let numbers = cut().filter(|(kind, _)| matches!(kind, ValueType::Number | ValueType::Date)).count();
+        2 * numbers > cut().count()
     }
 
     /// Returns the similarity of the values within columns, without the first record, from 0 to 1.
@@ -426,6 +437,15 @@ mod tests {
         check("SKU\n0042\n0043\n", b',');
         check("Time\n10:30\n11:45\n", b',');
         check("Only a line", b',');
+    }
+
+    #[test]
+    fn spaces_separate_only_if_all_rows_and_the_header_agree() {
+        check("Name\nAnna Nowak\nBob Lee\nArthur Heinen\nJohn Smith\n", b',');
+        check("First Last\nAnna Nowak\nBob Lee\nMadonna\n", b',');
+        check("SKU Price\nA-1 2\nA-2 3\nA-3 4\n", b' ');
+        check("Name\nBolt 8\nNut 10\nPin 12\n", b',');
+        check("methane\nC 0.000 0.000 0.100\nH 0.000 0.000 1.089\nH 1.026 0.000 -0.363\n", b' ');
     }
 
     #[test]

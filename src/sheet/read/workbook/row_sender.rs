@@ -4,10 +4,13 @@
 //! sending. Otherwise rows are sent immediately, and a later row out of order is an error.
 
 use std::io::{self, Write};
+use std::rc::Rc;
 
 use super::fault::Fault;
+use super::formats::RichTexts;
 use super::protocol::{self, BATCH, Kind};
 use super::styles::ShownText;
+use crate::sheet::cell::STORED_TWICE;
 use crate::sheet::read::appearance::Appearance;
 use crate::sheet::read::{MAX_COLUMNS, MAX_RECORD};
 use crate::sheet::{Cell, Row, Shown};
@@ -57,6 +60,8 @@ pub(super) struct RowSender<'a> {
     sent: u64,
     max_bytes: u64,
     skipped: u32,
+    /// Texts with parts that are set differently.
+    rich: Rc<RichTexts>,
 }
 
 impl<'a> RowSender<'a> {
@@ -73,7 +78,20 @@ impl<'a> RowSender<'a> {
             sent: 0,
             max_bytes: FREE_BYTES.max(file_len.saturating_mul(BYTES_PER_FILE_BYTE)),
             skipped: 0,
+            rich: Rc::default(),
         }
+    }
+
+    /// From now on, texts get these parts.
+    pub(super) fn set_rich_texts(&mut self, rich: &Rc<RichTexts>) {
+        self.rich = Rc::clone(rich);
+    }
+
+    /// Adds to the texts with parts.
+    pub(super) fn add_rich_texts(&mut self, add: impl FnOnce(&mut RichTexts)) {
+        let mut rich = RichTexts::clone(&self.rich);
+        add(&mut rich);
+        self.rich = Rc::new(rich);
     }
 
     /// Adds the cell at the zero-based `row` and `column`. Blank cells are ignored.
@@ -91,7 +109,11 @@ impl<'a> RowSender<'a> {
         if self.row.text_len() + text > MAX_RECORD {
             return Err(format!("row {number} is longer than 16 MiB").into());
         }
+        let cell = if is_other(self.row.get(column), cell) { Cell::Error(STORED_TWICE) } else { cell };
         self.row.put(column, cell);
+        if let Cell::Text(text) = cell {
+            self.rich.parts(text).for_each(|part| self.row.add_part(column, part));
+        }
         Ok(())
     }
 
@@ -165,7 +187,7 @@ impl<'a> RowSender<'a> {
         if self.is_sorted {
             return self.send();
         }
-        // A stable sort: if a row is stored in several parts, cells of later parts replace earlier cells.
+        // A row may be stored in several parts.
         held.sort_by_key(|(number, _)| *number);
         let bytes = std::mem::take(&mut self.bytes);
         let (mut row, mut part) = (Row::default(), Row::default());
@@ -174,7 +196,10 @@ impl<'a> RowSender<'a> {
             for (_, start) in parts {
                 part.decode(&bytes[*start..], MAX_COLUMNS).expect("an encoded row can be decoded");
                 for column in (0..part.len()).filter(|column| part.get(*column) != Cell::Blank) {
-                    row.put_from(column, &part, column);
+                    match is_other(row.get(column), part.get(column)) {
+                        true => row.put(column, Cell::Error(STORED_TWICE)),
+                        false => row.put_from(column, &part, column),
+                    }
                 }
             }
             row.encode(&mut self.bytes);
@@ -200,6 +225,11 @@ impl<'a> RowSender<'a> {
         self.bytes.clear();
         Ok(())
     }
+}
+
+/// Whether a cell was stored before with another value. Nobody knows which of the two is right.
+fn is_other(before: Cell<'_>, cell: Cell<'_>) -> bool {
+    before != Cell::Blank && before != cell
 }
 
 /// Checks a row number and a zero-based column against the limits of a sheet. The error is the reason.
@@ -244,7 +274,9 @@ mod tests {
     fn rows_out_of_order_are_sorted_and_their_parts_merged() {
         let (rows, outcome) = sent([(4, 1, 1.0), (0, 0, 2.0), (4, 2, 3.0), (4, 0, 4.0), (2, 0, 5.0), (4, 1, 6.0)]);
         assert!(outcome.is_ok(), "{outcome:?}");
-        assert_eq!(rows, ["1: 2", "3: 5", "5: 4|6|3"]);
+        assert_eq!(rows, ["1: 2", "3: 5", "5: 4|#STORED TWICE|3"]);
+        let (rows, _) = sent([(1, 0, 1.0), (1, 1, 2.0), (1, 1, 3.0), (1, 0, 1.0)]);
+        assert_eq!(rows, ["2: 1|#STORED TWICE"]);
     }
 
     #[test]

@@ -10,8 +10,8 @@ use crate::sheet::read::workbook::styles::{NumberFormat, ShownText};
 
 /// Data about a cell that calamine does not provide.
 pub(super) enum Known<'f> {
-    /// A value whose format matters, in place of calamine's value.
-    Formatted(Data, &'f NumberFormat),
+    /// A value in place of calamine's, and its format if it matters.
+    Formatted(DataRef<'f>, Option<&'f NumberFormat>),
     /// A boolean with the format of a number.
     Boolean(bool),
     /// A formula without a calculated result.
@@ -21,17 +21,18 @@ pub(super) enum Known<'f> {
 /// Sends the cells of a sheet that calamine has read as a whole. `known` returns further data about a cell, by its zero-based row
 /// and column.
 pub(super) fn send_range<'f>(
-    range: &Range<Data>,
+    range: &'f Range<Data>,
     is_1904: bool,
-    known: impl Fn((u32, u32), &Data) -> Option<Known<'f>>,
+    known: impl Fn((u32, u32), &DataRef<'f>) -> Option<Known<'f>>,
     rows: &mut RowSender<'_>,
 ) -> Result<(), Stop> {
     let (top, left) = range.start().unwrap_or_default();
     for (row, column, value) in range.used_cells() {
         let at = (top.saturating_add(row as u32), left.saturating_add(column as u32));
-        if let Some(known) = known(at, value) {
+        let value = borrowed(value);
+        if let Some(known) = known(at, &value) {
             match known {
-                Known::Formatted(value, format) => send(rows, at, &borrowed(&value), Some(format), is_1904)?,
+                Known::Formatted(value, format) => send(rows, at, &value, format, is_1904)?,
                 Known::Boolean(boolean) => {
                     // The program that wrote the file displays a number.
                     let shown = ShownText { text: String::new(), is_certain: false };
@@ -41,7 +42,7 @@ pub(super) fn send_range<'f>(
             }
             continue;
         }
-        send(rows, at, &borrowed(value), None, is_1904)?;
+        send(rows, at, &value, None, is_1904)?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Parsers for the workbook formats, based on calamine. The other files add missing features.
 
 mod archive;
+mod cell_formats;
 mod cells;
 mod checksums;
 mod container;
@@ -11,6 +12,7 @@ mod input;
 mod ods;
 mod parser;
 mod repair;
+mod rich_text;
 mod spreadsheet_xml;
 mod tables;
 mod tag;
@@ -22,3 +24,4 @@ mod xlsx_appearance;
 pub(super) use self::container::Container;
 pub(super) use self::input::Source;
 pub(super) use self::parser::Parser;
+pub(super) use self::rich_text::RichTexts;

@@ -1,9 +1,11 @@
 //! Opens a workbook of any format and reads its sheets. XLSX and XLSB are streamed; calamine reads XLS and ODS whole.
 
 use std::io;
+use std::rc::Rc;
 
 use calamine::{
-    Data, Ods, OdsError, Reader, Sheet, SheetType, SheetVisible, Xls, XlsError, Xlsb, XlsbError, Xlsx, XlsxError,
+    DataRef, Ods, OdsError, Reader, Sheet, SheetType, SheetVisible, Xls, XlsError, XlsOptions, Xlsb, XlsbError, Xlsx,
+    XlsxError,
 };
 
 use secrecy::ExposeSecret;
@@ -17,8 +19,9 @@ use super::formulas::Formulas;
 use super::input::{Input, Source};
 use super::ods::{Mark, Marker, as_archive, parse_mark};
 use super::repair::repair;
+use super::rich_text::RichTexts;
 use super::tables::Tables;
-use super::xls::{XlsRecords, decrypt_xls, is_obfuscated};
+use super::xls::{XlsRecords, decrypt_xls, is_obfuscated, unstated_code_page};
 use super::{html, spreadsheet_xml, xlsb, xlsx};
 use crate::sheet::read::WorkbookFormat;
 use crate::sheet::read::appearance::Appearance;
@@ -39,6 +42,8 @@ pub(in crate::sheet::read::workbook) struct Parser {
     marks: Vec<NumberFormat>,
     /// The appearance of each sheet, in ODS.
     appearances: Vec<Appearance>,
+    /// Texts with raised, lowered or struck parts, once a sheet was read.
+    rich: Option<Rc<RichTexts>>,
 }
 
 enum Book {
@@ -125,6 +130,7 @@ impl Parser {
             checksums: Checksums::none(file.activity()),
             marks: Vec::new(),
             appearances: Vec::new(),
+            rich: None,
         }
     }
 
@@ -140,7 +146,9 @@ impl Parser {
                 (book.sheets_metadata().to_vec(), Book::Xlsb(Box::new(book)))
             }
             WorkbookFormat::Xls => {
-                let book = Xls::new(file).map_err(|error| match unknown_code_page(&error) {
+                let mut options = XlsOptions::default();
+                options.force_codepage = unstated_code_page(source);
+                let book = Xls::new_with_options(file, options).map_err(|error| match unknown_code_page(&error) {
                     Some(number) => Fault::new(format!("its texts are in code page {number}, which is not supported")),
                     None => fault(matches!(error, XlsError::Password), &error),
                 })?;
@@ -175,6 +183,7 @@ impl Parser {
             checksums,
             marks: Vec::new(),
             appearances: Vec::new(),
+            rich: None,
         })
     }
 
@@ -189,35 +198,37 @@ impl Parser {
             return Err(format!("it has no sheet {sheet}").into());
         };
         self.checksums.start();
+        let rich = self.rich.get_or_insert_with(|| Rc::new(rich_texts(&self.book, &self.file)));
+        rows.set_rich_texts(rich);
         let appearance: Result<Option<Appearance>, Stop> = match &mut self.book {
-            Book::Xlsx(book) => xlsx::send_sheet(book, &mut self.formulas, name, rows).map(|()| None),
+            Book::Xlsx(book) => xlsx::send_sheet(book, &mut self.formulas, (name, &self.file), rows).map(|()| None),
             Book::Xlsb(book) => xlsb::send_sheet(book, &self.file, name, rows).map(Some),
             Book::Xls(book) => {
                 let is_1904 = book.has_1904_epoch();
                 let range = book.worksheet_range(name).map_err(damaged)?;
                 let mut records = XlsRecords::open(&self.file);
                 let cells = records.as_mut().and_then(|records| records.cells(sheet));
-                let known = |at, value: &Data| cells.as_ref()?.known(at, value);
-                send_range(&range, is_1904, known, rows)?;
+                send_range(&range, is_1904, |at, value| cells.as_ref()?.known(at, value, is_1904), rows)?;
                 Ok(cells.map(|cells| cells.appearance))
             }
             Book::Ods(book) => {
-                let marked = |value: &Data| match value {
-                    Data::DurationIso(text) | Data::DateTimeIso(text) => match parse_mark(text)? {
+                let range = book.worksheet_range(name).map_err(damaged)?;
+                let marks = &self.marks;
+                let marked = |value: &_| match value {
+                    DataRef::DurationIso(text) | DataRef::DateTimeIso(text) => match parse_mark(text)? {
                         Mark::Format(format, stored) => {
                             let value = match (value, stored.parse()) {
-                                (Data::DateTimeIso(_), _) => Data::DateTimeIso(stored.to_owned()),
-                                (_, Ok(number)) => Data::Float(number),
-                                (_, Err(_)) => Data::DurationIso(stored.to_owned()),
+                                (DataRef::DateTimeIso(_), _) => DataRef::DateTimeIso(stored.to_owned()),
+                                (_, Ok(number)) => DataRef::Float(number),
+                                (_, Err(_)) => DataRef::DurationIso(stored.to_owned()),
                             };
-                            Some(Known::Formatted(value, self.marks.get(format)?))
+                            Some(Known::Formatted(value, Some(marks.get(format)?)))
                         }
                         Mark::Boolean(boolean) => Some(Known::Boolean(boolean)),
                         Mark::Uncalculated => Some(Known::Uncalculated),
                     },
                     _ => None,
                 };
-                let range = book.worksheet_range(name).map_err(damaged)?;
                 send_range(&range, false, |_, value| marked(value), rows)?;
                 Ok(self.appearances.get(sheet).cloned())
             }
@@ -227,6 +238,18 @@ impl Parser {
         let of_archive = self.checksums.wait().map_err(Stop::Fault)?;
         Ok(appearance.or_else(|| of_archive.get(name).cloned()).unwrap_or_default())
     }
+}
+
+/// Returns the texts of a workbook with raised, lowered or struck parts, as far as they are stored once for all sheets.
+fn rich_texts(book: &Book, file: &Source) -> RichTexts {
+    let mut rich = RichTexts::default();
+    match book {
+        Book::Xlsx(_) => rich.add_shared(file),
+        Book::Ods(_) => rich.add_ods(file),
+        Book::Xls(_) => rich.add_xls(file),
+        Book::Xlsb(_) | Book::Tables(_) => {}
+    }
+    rich
 }
 
 /// Distinguishes XLSX and XLSB.

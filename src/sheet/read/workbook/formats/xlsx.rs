@@ -4,7 +4,7 @@ use calamine::{DataRef, Style, Xlsx, XlsxError};
 
 use super::cells::{damaged, send};
 use super::formulas::Formulas;
-use super::input::Input;
+use super::input::{Input, Source};
 use crate::sheet::Cell;
 use crate::sheet::cell::NOT_CALCULATED;
 use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
@@ -18,10 +18,12 @@ use crate::sheet::read::workbook::styles::{NumberFormat, SYSTEM_FORMAT};
 pub(super) fn send_sheet(
     book: &mut Xlsx<Input>,
     formulas: &mut Formulas,
-    name: &str,
+    (name, archive): (&str, &Source),
     rows: &mut RowSender<'_>,
 ) -> Result<(), Stop> {
-    let mut sheet = SheetPasses { sent: 0, unknown_errors: UnknownErrors::default(), blanks: Blanks::Unseen, formulas };
+    let own_texts = OwnTexts { archive, sheet: name, is_read: false };
+    let mut sheet =
+        SheetPasses { sent: 0, unknown_errors: UnknownErrors::default(), blanks: Blanks::Unseen, formulas, own_texts };
     loop {
         let halt = match sheet.blanks {
             Blanks::ByFormula => sheet.pass_with_formulas(book, name, rows)?,
@@ -60,6 +62,24 @@ struct SheetPasses<'f> {
     unknown_errors: UnknownErrors,
     blanks: Blanks,
     formulas: &'f mut Formulas,
+    own_texts: OwnTexts<'f>,
+}
+
+/// The texts within the cells of a sheet. Most programs write none, and store all texts in another part.
+struct OwnTexts<'f> {
+    archive: &'f Source,
+    sheet: &'f str,
+    is_read: bool,
+}
+
+impl OwnTexts<'_> {
+    /// Finds the parts of these texts before the first of them is sent.
+    fn before(&mut self, value: &DataRef<'_>, rows: &mut RowSender<'_>) {
+        if matches!(value, DataRef::String(_)) && !self.is_read {
+            self.is_read = true;
+            rows.add_rich_texts(|rich| rich.add_sheet(self.archive, self.sheet));
+        }
+    }
 }
 
 /// How to read cells without a value.
@@ -119,6 +139,7 @@ impl SheetPasses<'_> {
                             _ => {}
                         },
                         value => {
+                            self.own_texts.before(value, rows);
                             let format = formats.get(style).and_then(Option::as_ref);
                             send(rows, self.unknown_errors.check_position(at, nth)?, value, format, is_1904)?;
                         }
@@ -155,6 +176,7 @@ impl SheetPasses<'_> {
                     }
                 }
                 Ok(Some(ref cell)) => {
+                    self.own_texts.before(&cell.value, rows);
                     send(rows, self.unknown_errors.check_position(cell.pos, nth)?, &cell.value, None, is_1904)?
                 }
             }

@@ -2,6 +2,7 @@
 
 use jiff::civil::Date;
 
+use super::section::split;
 use crate::sheet::Cell;
 
 /// Milliseconds per day.
@@ -28,6 +29,30 @@ const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday",
 const ENGLISH: u32 = 0x09;
 /// Language numbers of the system formats for long dates and for times.
 const SYSTEM: [u32; 2] = [0xF800, 0xF400];
+
+/// What a format makes of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::sheet::read::workbook) enum Meaning {
+    Number,
+    /// A date, a time of day, or both.
+    Date,
+    /// A time that may be longer than a day.
+    Elapsed,
+}
+
+impl Meaning {
+    /// Returns the meaning of a format by its first section, as spreadsheet programs take it for the type of the cell.
+    pub(in crate::sheet::read::workbook) fn of(code: &str) -> Meaning {
+        let text = split(code).first().and_then(|section| DateText::parse(section));
+        let is_elapsed =
+            |token: &Token| matches!(token, Token::Field(Field::Hours | Field::Minutes | Field::Seconds, _));
+        match text {
+            None => Meaning::Number,
+            Some(text) if text.tokens.iter().any(is_elapsed) => Meaning::Elapsed,
+            Some(_) => Meaning::Date,
+        }
+    }
+}
 
 /// A section with the letters of dates or times.
 #[derive(Clone, Debug, PartialEq)]

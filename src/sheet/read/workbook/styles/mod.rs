@@ -12,6 +12,7 @@ mod section;
 mod shown;
 mod unit;
 
+pub(super) use self::date_text::Meaning;
 pub(super) use self::display::Display;
 pub(super) use self::number_format::{BUILT_IN_FORMATS, NumberFormat};
 pub(super) use self::shown::{SYSTEM_FORMAT, ShownText};

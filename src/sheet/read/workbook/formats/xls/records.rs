@@ -4,15 +4,15 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
-use calamine::Data;
+use calamine::DataRef;
 use cfb::CompoundFile;
 use encoding_rs::{Encoding, WINDOWS_1252};
 
+use super::super::cell_formats::{CellFormat, CellFormats};
 use super::super::cells::Known;
 use super::super::input::{Input, Source};
 use crate::sheet::read::appearance::{Appearance, MergedCells};
 use crate::sheet::read::little_endian::{u16_at, u32_at};
-use crate::sheet::read::workbook::styles::{BUILT_IN_FORMATS, NumberFormat};
 
 /// Names of the stream, in Excel 97 and before.
 pub(super) const STREAMS: [&str; 2] = ["Workbook", "Book"];
@@ -21,8 +21,8 @@ const MAX_ENTRIES: usize = 1 << 16;
 
 // Record types.
 const FORMULA: u16 = 0x0006;
-const END: u16 = 0x000A;
-const CODE_PAGE: u16 = 0x0042;
+pub(super) const END: u16 = 0x000A;
+pub(super) const CODE_PAGE: u16 = 0x0042;
 const COLUMNS: u16 = 0x007D;
 const SHEET: u16 = 0x0085;
 const SEVERAL_NUMBERS: u16 = 0x00BD;
@@ -32,7 +32,7 @@ const NUMBER: u16 = 0x0203;
 const ROW: u16 = 0x0208;
 const SHORT_NUMBER: u16 = 0x027E;
 const FORMAT: u16 = 0x041E;
-const BEGIN: u16 = 0x0809;
+pub(super) const BEGIN: u16 = 0x0809;
 
 /// A bit in the flags of a row.
 const ROW_IS_HIDDEN: u8 = 0x20;
@@ -44,7 +44,7 @@ const CALCULATE_ON_LOAD: u16 = 0x02;
 /// Zero, and an empty text.
 const NO_RESULTS: [[u8; 8]; 2] = [[0; 8], [3, 0, 0, 0, 0, 0, 0xFF, 0xFF]];
 /// The version in [`BEGIN`] of Excel 97 and later.
-const BIFF8: u16 = 0x0600;
+pub(super) const BIFF8: u16 = 0x0600;
 /// The kind of a sheet with cells.
 const WORKSHEET: u8 = 0;
 
@@ -54,14 +54,14 @@ pub(in crate::sheet::read::workbook::formats) struct XlsRecords {
     /// Positions of the worksheets in the stream.
     sheets: Vec<u64>,
     /// By style.
-    formats: Vec<Option<NumberFormat>>,
+    formats: Vec<CellFormat>,
 }
 
 /// Data of a sheet by zero-based row and column: relevant number formats, and formulas without a result. Also its
 /// appearance.
 pub(in crate::sheet::read::workbook::formats) struct SheetRecords<'a> {
     styles: HashMap<(u32, u32), u16>,
-    formats: &'a [Option<NumberFormat>],
+    formats: &'a [CellFormat],
     uncalculated: HashSet<(u32, u32)>,
     pub(in crate::sheet::read::workbook::formats) appearance: Appearance,
 }
@@ -71,9 +71,8 @@ impl XlsRecords {
     pub(in crate::sheet::read::workbook::formats) fn open(file: &Source) -> Option<XlsRecords> {
         let mut file = CompoundFile::open(file.input()).ok()?;
         let stream = STREAMS.iter().find_map(|name| file.open_stream(name).ok())?;
-        let mut records = Records { stream: BufReader::new(stream), body: Vec::new() };
-        let by_id = BUILT_IN_FORMATS.map(|(id, code)| (id, code.to_owned())).to_vec();
-        let (mut sheets, mut by_id, mut ids) = (Vec::new(), by_id, Vec::new());
+        let mut records = Records::new(BufReader::new(stream));
+        let (mut sheets, mut by_id, mut ids) = (Vec::new(), CellFormats::built_in(), Vec::new());
         let (mut is_biff8, mut encoding) = (true, WINDOWS_1252);
         while let Some((kind, body)) = records.next() {
             match kind {
@@ -82,17 +81,17 @@ impl XlsRecords {
                 SHEET if sheets.len() < MAX_ENTRIES && body.get(5) == Some(&WORKSHEET) => {
                     sheets.push(u64::from(u32_at(body, 0)?));
                 }
-                FORMAT if by_id.len() < MAX_ENTRIES => {
-                    by_id.extend(u16_at(body, 0).zip(code(body, is_biff8, encoding)))
+                FORMAT => {
+                    if let Some((id, code)) = u16_at(body, 0).zip(code(body, is_biff8, encoding)) {
+                        by_id.define(id, &code);
+                    }
                 }
                 STYLE if ids.len() < MAX_ENTRIES => ids.push(u16_at(body, 2)?),
                 END => break,
                 _ => {}
             }
         }
-        let by_id: HashMap<u16, NumberFormat> =
-            by_id.into_iter().filter_map(|(id, code)| Some((id, NumberFormat::parse(&code)?))).collect();
-        let formats = ids.into_iter().map(|id| by_id.get(&id).cloned()).collect();
+        let formats = ids.into_iter().map(|id| by_id.get(id)).collect();
         Some(XlsRecords { records, sheets, formats })
     }
 
@@ -143,19 +142,24 @@ impl XlsRecords {
 
 impl SheetRecords<'_> {
     fn add(&mut self, at: (u32, u32), style: u16) {
-        if self.formats.get(usize::from(style)).is_some_and(Option::is_some) {
+        if self.formats.get(usize::from(style)).is_some_and(CellFormat::matters) {
             self.styles.insert(at, style);
         }
     }
 
     /// Returns further data about a cell with this value.
-    pub(in crate::sheet::read::workbook::formats) fn known(&self, at: (u32, u32), value: &Data) -> Option<Known<'_>> {
+    pub(in crate::sheet::read::workbook::formats) fn known<'f>(
+        &'f self,
+        at: (u32, u32),
+        value: &DataRef<'f>,
+        is_1904: bool,
+    ) -> Option<Known<'f>> {
         if self.uncalculated.contains(&at) {
             return Some(Known::Uncalculated);
         }
-        let format = self.formats.get(usize::from(*self.styles.get(&at)?))?.as_ref()?;
-        let is_number = matches!(value, Data::Int(_) | Data::Float(_) | Data::DateTime(_));
-        is_number.then(|| Known::Formatted(value.clone(), format))
+        let format = self.formats.get(usize::from(*self.styles.get(&at)?))?;
+        let is_number = matches!(value, DataRef::Int(_) | DataRef::Float(_) | DataRef::DateTime(_));
+        is_number.then(|| Known::Formatted(format.value(value, is_1904), format.number.as_ref()))
     }
 }
 
@@ -203,13 +207,17 @@ fn code_page(number: u16) -> &'static Encoding {
 }
 
 /// The records of the stream: a type, a length and a body.
-struct Records {
+pub(super) struct Records {
     stream: BufReader<cfb::Stream<Input>>,
     body: Vec<u8>,
 }
 
 impl Records {
-    fn next(&mut self) -> Option<(u16, &[u8])> {
+    pub(super) fn new(stream: BufReader<cfb::Stream<Input>>) -> Records {
+        Records { stream, body: Vec::new() }
+    }
+
+    pub(super) fn next(&mut self) -> Option<(u16, &[u8])> {
         let mut head = [0; 4];
         self.stream.read_exact(&mut head).ok()?;
         let [kind0, kind1, len0, len1] = head;

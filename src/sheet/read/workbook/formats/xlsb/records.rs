@@ -6,10 +6,10 @@ use std::io::{BufReader, Read};
 use zip::ZipArchive;
 
 use super::super::archive::relation_target;
+use super::super::cell_formats::{CellFormat, CellFormats};
 use super::super::input::{Input, Source};
 use crate::sheet::read::appearance::{Appearance, MergedCells};
 use crate::sheet::read::little_endian::{u16_at, u32_at};
-use crate::sheet::read::workbook::styles::{BUILT_IN_FORMATS, NumberFormat};
 
 /// Maximum length of a record. Longer records are cut.
 const MAX_RECORD: usize = 1 << 20;
@@ -40,7 +40,7 @@ pub(super) struct XlsbRecords {
     archive: ZipArchive<Input>,
     /// Names and parts of the sheets.
     parts: Vec<(String, String)>,
-    formats: Vec<Option<NumberFormat>>,
+    formats: Vec<CellFormat>,
 }
 
 impl XlsbRecords {
@@ -79,7 +79,7 @@ impl XlsbRecords {
 
 pub(super) struct CellRecords<'a> {
     records: Records<Box<dyn Read + 'a>>,
-    formats: &'a [Option<NumberFormat>],
+    formats: &'a [CellFormat],
     row: u32,
     /// Whether all cells were read.
     is_at_end: bool,
@@ -91,7 +91,7 @@ pub(super) struct CellRecords<'a> {
 pub(super) struct CellRecord<'a> {
     /// Zero-based row and column.
     pub at: (u32, u32),
-    pub format: Option<&'a NumberFormat>,
+    pub format: Option<&'a CellFormat>,
     /// Error value of the formula, if any.
     pub error: Option<&'static str>,
 }
@@ -112,7 +112,7 @@ impl<'a> CellRecords<'a> {
                 CELL_FIRST..=FORMULA_ERROR => {
                     let style = u32_at(body, 4)? & 0x00FF_FFFF;
                     let error = if kind == FORMULA_ERROR { Some(error_text(*body.get(8)?)) } else { None };
-                    let format = self.formats.get(style as usize).and_then(Option::as_ref);
+                    let format = self.formats.get(style as usize).filter(|format| format.matters());
                     return Some(CellRecord { at: (self.row, u32_at(body, 0)?), format, error });
                 }
                 SHEET_DATA_END => self.is_at_end = true,
@@ -161,22 +161,21 @@ fn add_merged(body: &[u8], appearance: &mut Appearance) {
     }
 }
 
-fn formats(mut records: Records<impl Read>) -> Vec<Option<NumberFormat>> {
-    let mut by_id: Vec<_> =
-        BUILT_IN_FORMATS.iter().filter_map(|(id, code)| Some((NumberFormat::parse(code)?, *id))).collect();
+fn formats(mut records: Records<impl Read>) -> Vec<CellFormat> {
+    let mut by_id = CellFormats::built_in();
     let (mut by_style, mut in_cells) = (Vec::new(), false);
     while let Some((kind, body)) = records.next() {
         match kind {
-            FORMAT if by_id.len() < MAX_ENTRIES => {
-                let Some((code, _)) = body.get(2..).and_then(utf16_text) else { continue };
-                by_id.extend(NumberFormat::parse(&code).zip(u16_at(body, 0)));
+            FORMAT => {
+                let code = body.get(2..).and_then(utf16_text);
+                if let Some(((code, _), id)) = code.zip(u16_at(body, 0)) {
+                    by_id.define(id, &code);
+                }
             }
             CELL_STYLES => in_cells = true,
             CELL_STYLES_END => break,
             STYLE if in_cells && by_style.len() < MAX_ENTRIES => {
-                let id = u16_at(body, 2);
-                let format = by_id.iter().find(|(_, of)| Some(*of) == id);
-                by_style.push(format.map(|(format, _)| format.clone()));
+                by_style.push(u16_at(body, 2).map(|id| by_id.get(id)).unwrap_or_default());
             }
             _ => {}
         }

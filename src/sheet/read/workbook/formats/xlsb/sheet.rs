@@ -32,8 +32,12 @@ pub(in crate::sheet::read::workbook::formats) fn send_sheet(
     let mut cells = book.worksheet_cells_reader(name).map_err(damaged)?;
     while let Some(cell) = cells.next_cell().map_err(damaged)? {
         let at = cell.get_position();
-        let format = next_record(rows)?.filter(|record| record.at == at).and_then(|record| record.format);
-        send(rows, at, cell.get_value(), format, is_1904)?;
+        match next_record(rows)?.filter(|record| record.at == at).and_then(|record| record.format) {
+            Some(format) => {
+                send(rows, at, &format.value(cell.get_value(), is_1904), format.number.as_ref(), is_1904)?;
+            }
+            None => send(rows, at, cell.get_value(), None, is_1904)?,
+        }
     }
     next_record(rows)?;
     drop(cells);
