@@ -40,6 +40,11 @@ impl Field {
         matches!(self.name, "tax" | "tax_rate")
     }
 
+    /// Whether the value is a name or a description for people. True and false are neither.
+    pub fn is_label(&self) -> bool {
+        matches!(self.name, "name" | "description")
+    }
+
     /// Returns the same field as an amount of money.
     pub const fn money(self) -> Field {
         Field { is_money: true, ..self }

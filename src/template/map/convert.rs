@@ -210,11 +210,20 @@ impl Conversion<'_> {
 
     fn text(&self, value: &Value<'_>, out: &mut String) -> Result<(), Cause> {
         let accepts = self.rule.damaged == Damaged::Accept;
-        if self.rule.is_name && !accepts && matches!(value, Value::Date(_) | Value::DateTime(_)) {
-            return Err(Cause::Damaged(identifier::Damage::Date));
+        if self.rule.is_name && !accepts {
+            let damage = match value {
+                Value::Date(_) | Value::DateTime(_) => Some(identifier::Damage::Date),
+                Value::Time(_) => Some(identifier::Damage::Time),
+                _ => None,
+            };
+            damage.map_or(Ok(()), |damage| Err(Cause::Damaged(damage)))?;
         }
         let text = value.text();
         let text = if self.rule.trim { text.trim() } else { &text };
+        let names_something = self.rule.is_name || self.rule.field.is_label();
+        if names_something && !accepts && (matches!(value, Value::Boolean(_)) || identifier::is_boolean(text)) {
+            return Err(Cause::Damaged(identifier::Damage::Boolean));
+        }
         if self.rule.is_name && !accepts {
             let total = || (is_total_row(text) || is_total_of(text)).then_some(identifier::Damage::Total);
             if let Some(damage) = identifier::damage(text).or_else(total) {

@@ -21,7 +21,7 @@ use super::survey::Survey;
 use super::survey::numbers::header_currencies::{amount_column, header_currencies};
 use super::survey::rows::RowSurvey;
 use crate::currency::CurrencyMark;
-use crate::sheet::cell::NOT_CALCULATED;
+use crate::sheet::cell::{NOT_CALCULATED, STORED_TWICE};
 use crate::sheet::read::header::without_mark;
 use crate::sheet::{Cell, Row, english_state, write};
 
@@ -297,10 +297,12 @@ impl<'t> Mapper<'t> {
         let is_export = self.layout.is_defused && !self.layout.is_report;
         match self.cell(row, column) {
             Cell::Error(NOT_CALCULATED) => Err(Cause::NotCalculated),
+            Cell::Error(STORED_TWICE) => Err(Cause::StoredTwice),
             Cell::Error(_) => Err(Cause::CellError),
             Cell::Text(text) if write::is_cut(text) => Err(Cause::Cut),
             Cell::Text(text) if text.contains(char::REPLACEMENT_CHARACTER) && !is_export => Err(Cause::LostLetters),
             Cell::Text(text) if error_value::is_error(text) && !is_export => Err(Cause::CellError),
+            Cell::Text(text) if error_value::is_stand_in(text) && !is_export => Err(Cause::NotShown),
             cell => Ok(cell),
         }
     }
@@ -310,6 +312,9 @@ impl<'t> Mapper<'t> {
     where
         't: 'r,
     {
+        if let Some(parts) = self.marked_parts(rule, row, column) {
+            return Err(Cause::MarkedParts(parts));
+        }
         match self.usable_cell(row, column)? {
             Cell::Rounded(number, decimals) if rule.is_name && shows_fraction(number, decimals) => {
                 Ok(Value::Text(Cow::Owned(format!("{number:.0$}", usize::from(decimals)))))

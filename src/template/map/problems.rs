@@ -1,8 +1,8 @@
 //! Problems of cells, rows and records, located in the sheet.
 
 use super::super::bind::{Columns, own_column};
-use super::super::model::FieldRule;
-use super::super::problem::{Cause, Problem, excerpt};
+use super::super::model::{Damaged, FieldRule};
+use super::super::problem::{Cause, MarkedParts, Problem, excerpt};
 use super::super::value::identifier::{self, Damage};
 use super::mapper::{Mapper, SEPARATOR};
 use crate::sheet::{Cell, Row};
@@ -22,13 +22,14 @@ impl Mapper<'_> {
             return None;
         }
         let cause = match self.usable_cell(row, column) {
+            Ok(_) if row.parts(column).next().is_some() => Some(Cause::MarkedParts(MarkedParts::of(row, column))),
             Ok(Cell::Number(number) | Cell::Rounded(number, _)) => {
                 identifier::from_f64(number).err().map(Cause::Damaged)
             }
-            // Numbers of orders can have the form of a date.
-            Ok(Cell::Text(text)) => {
-                identifier::damage(text).filter(|damage| *damage != Damage::Date).map(Cause::Damaged)
-            }
+            // Numbers of orders can have the form of a date, and other texts that group rows that of a time, or several lines.
+            Ok(Cell::Text(text)) => identifier::damage(text)
+                .filter(|damage| !matches!(damage, Damage::Date | Damage::Time | Damage::LineBreak))
+                .map(Cause::Damaged),
             Ok(_) => None,
             Err(cause) => Some(cause),
         }?;
@@ -61,6 +62,12 @@ impl Mapper<'_> {
         let has_value = |column: &usize| self.cell(row, *column).shown().trim() == value;
         let column = self.layout().columns_of(index).into_iter().find(has_value).or(columns.first());
         self.problem_at(row.number, column, rule.field.name, excerpt(value), cause)
+    }
+
+    /// Returns the parts of a text that are set differently, unless the field is for texts that people read.
+    pub(super) fn marked_parts(&self, rule: &FieldRule, row: &Row, column: usize) -> Option<MarkedParts> {
+        let is_exact = !rule.is_plain_text() && rule.damaged != Damaged::Accept;
+        (is_exact && row.parts(column).next().is_some()).then(|| MarkedParts::of(row, column))
     }
 
     pub(super) fn problem(&self, rule: &FieldRule, columns: &Columns, row: &Row, cause: Cause) -> Problem {

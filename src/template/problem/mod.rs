@@ -1,9 +1,11 @@
 //! Problems of cells: cause, message and remedy.
 
+mod marked_parts;
 mod words;
 
 use std::sync::Arc;
 
+pub(super) use self::marked_parts::MarkedParts;
 use super::value::budget::Exceeded;
 use super::value::check_digit::CheckError;
 use super::value::date::{AmbiguousDates, DateError, MixedDates};
@@ -52,6 +54,7 @@ impl Problem {
     pub fn size(&self) -> usize {
         let other = match &self.cause {
             Cause::Disagrees { other, .. } => other.len(),
+            Cause::MarkedParts(parts) => parts.marked.len() + parts.others.len(),
             Cause::AfterStep { value, .. } => value.len(),
             Cause::Expression { source, reason } => source.len() + reason.len(),
             Cause::Rule { written, message } => written.len() + message.len(),
@@ -190,8 +193,14 @@ pub enum Cause {
     /// A number format shows a word beside the number, and the word is not sent.
     WordInFormat(String),
     Damaged(Damage),
+    /// A number or an identifier with a part that is set differently, such as a footnote.
+    MarkedParts(MarkedParts),
     /// A spreadsheet error, such as `#N/A`.
     CellError,
+    /// What a spreadsheet program shows in place of a value that is too wide, or that it does not have yet.
+    NotShown,
+    /// A cell that the workbook stores twice, with different values.
+    StoredTwice,
     /// A formula without a calculated value.
     NotCalculated,
     /// A text that was cut when written into a workbook.
@@ -324,7 +333,8 @@ impl Cause {
             Cause::PercentSign(_) => "percent-sign",
             Cause::WordInFormat(_) => "word-in-format",
             Cause::Damaged(_) => "damaged-identifier",
-            Cause::CellError => "cell-error",
+            Cause::MarkedParts(_) => "marked-text",
+            Cause::CellError | Cause::NotShown | Cause::StoredTwice => "cell-error",
             Cause::NotCalculated => "not-calculated",
             Cause::Cut => "cut",
             Cause::NoRecord(_) => "no-record",

@@ -68,7 +68,10 @@ impl Cause {
             Cause::Scattered { .. } => "appears again after other records",
             Cause::NotMapped { .. } => "is not one of the values listed in the template",
             Cause::Damaged(damage) => damage.message(),
+            Cause::MarkedParts(_) => "has a part that is raised, lowered or struck through",
             Cause::CellError => "is a spreadsheet error",
+            Cause::StoredTwice => "is stored twice in the workbook, with different values",
+            Cause::NotShown => "stands in place of a value that a program did not show",
             Cause::NotCalculated => "is a formula without a calculated value",
             Cause::Cut => "was cut to the length of a workbook's cell",
             Cause::Duplicate { .. } => "appears more than once",
@@ -273,7 +276,12 @@ impl Cause {
             Cause::Pattern(_) => "fix the cell",
             Cause::CheckDigit(_) => "compare it with its source: a digit is wrong or missing, or two are swapped",
             Cause::Damaged(damage) => damage.remedy(),
+            Cause::MarkedParts(parts) => return parts.remedy(),
             Cause::CellError => "fix the formula",
+            Cause::StoredTwice => "enter the right value in a spreadsheet program, and save the file again",
+            Cause::NotShown => {
+                "show the value in the spreadsheet program (widen the column, or wait for the result), and save the file again"
+            }
             Cause::Cut => {
                 "write the report or export as .csv, which keeps the whole text, or enter the whole text here"
             }

@@ -7,12 +7,27 @@ use std::sync::LazyLock;
 static ERRORS: LazyLock<HashSet<&str>> =
     LazyLock::new(|| include_str!("error_values.txt").split_whitespace().collect());
 
+/// What Google Sheets shows for a formula whose result has not come yet.
+const PENDING: [&str; 2] = ["Loading...", "Loading…"];
+/// Minimum number of signs that a program shows in place of a value wider than its column.
+const MIN_SIGNS: usize = 3;
+
 /// Returns whether a text is the error of a formula, such as `#N/A` or `Err:502`.
 pub(crate) fn is_error(text: &str) -> bool {
     let text = text.trim_start();
     match text.strip_prefix("Err:") {
         Some(number) => number.trim_end().len() == 3 && number.trim_end().bytes().all(|byte| byte.is_ascii_digit()),
         None => text.starts_with('#') && ERRORS.contains(text.trim_end()),
+    }
+}
+
+/// Returns whether a program wrote a text in place of a value that it could not show: `########` or `Loading...`.
+pub(crate) fn is_stand_in(text: &str) -> bool {
+    let text = text.trim_start();
+    match text.as_bytes().first() {
+        Some(b'#') => text.trim_end().len() >= MIN_SIGNS && text.trim_end().bytes().all(|byte| byte == b'#'),
+        Some(b'L') => PENDING.contains(&text.trim_end()),
+        _ => false,
     }
 }
 
@@ -27,6 +42,16 @@ mod tests {
         }
         for text in ["", "#", "#1", "N/A", "Err:", "Err:5021", "#42-red", "# REF!"] {
             assert!(!is_error(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_in_place_of_a_value_are_recognized() {
+        for text in ["########", "###", " ##### ", "Loading...", "Loading…"] {
+            assert!(is_stand_in(text), "{text}");
+        }
+        for text in ["", "#", "##", "###1", "#REF!", "Loading", "Loading... s"] {
+            assert!(!is_stand_in(text), "{text}");
         }
     }
 }

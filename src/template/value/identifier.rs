@@ -11,7 +11,7 @@ use super::normalize::is_invisible;
 /// The kind of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// `4,00638E+12`: most digits are lost.
+    /// `4,00638E+12`, `5.90123e12`: most digits are lost.
     Exponent,
     /// `12. Mrz`, `Mar-12`, `3月4日` or `02.03.2026`.
     Date,
@@ -25,8 +25,16 @@ pub enum Damage {
     Total,
     /// `1,001`, `R-1,001`: a number with group separators.
     Grouped,
-    /// `1001.0`: a number with a decimal, as written by databases and programs that calculate.
+    /// `1001.0`, `42.00`: a whole number with decimals, as written by databases and programs that calculate.
     Decimal,
+    /// `1001.0000000001`: a calculated number.
+    Calculated,
+    /// `12:30:00`: a time of day.
+    Time,
+    /// `TRUE`: the result of a comparison, or how a program writes an empty field.
+    Boolean,
+    /// A line break or a tab within the text.
+    LineBreak,
     /// A mark or a word for the value of the row above, such as `〃` or `dto.`.
     Ditto,
 }
@@ -43,6 +51,10 @@ impl Damage {
             Damage::Total => "looks like a total of other rows",
             Damage::Grouped => "looks like a number shown with group separators",
             Damage::Decimal => "looks like an identifier to which a program has added .0",
+            Damage::Calculated => "looks like an identifier that a program calculated with",
+            Damage::Time => "looks like an identifier turned into a time of day",
+            Damage::Boolean => "is true or false, not a name",
+            Damage::LineBreak => "has a line break or a tab within it",
             Damage::Ditto => "stands for the value of the row above",
         }
     }
@@ -66,9 +78,15 @@ impl Damage {
             Damage::Exponent | Damage::Rounded => {
                 "format the column as text and enter the identifier again; this file has lost its digits"
             }
-            Damage::Date => {
+            Damage::Date | Damage::Time | Damage::Calculated => {
                 "format the column as text and enter the identifier again, or set damaged = \"accept\" in the template \
                  if it is correct"
+            }
+            Damage::Boolean => {
+                "enter the text itself, or leave the cell blank; if the word is meant, set damaged = \"accept\" in the template"
+            }
+            Damage::LineBreak => {
+                "write one identifier in one line, or set damaged = \"accept\" in the template if the break belongs to it"
             }
         }
     }
@@ -86,23 +104,40 @@ struct Words {
     placeholders: Vec<String>,
     /// Marks and words for the value of the row above, in lower case.
     ditto: Vec<String>,
+    /// How programs write true and false.
+    booleans: Vec<String>,
 }
 
 static WORDS: LazyLock<Words> = LazyLock::new(|| {
     toml::from_str(include_str!("identifier.toml")).expect("the file is compiled in, and a test parses it")
 });
-static EXPONENT: LazyLock<Regex> = LazyLock::new(|| regex(r"^\d([.,]\d+)?E\+\d{1,3}$"));
+/// Programs write a sign or decimals. `1E5` and `12E3` have neither, and are codes that people type.
+static EXPONENT: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^[-\u{2212}]?(?:\d[eE][+-]\d{1,3}|\d{1,3}[.,]\d+[eE][+-]?\d{1,3})$"));
+static TIME: LazyLock<Regex> = LazyLock::new(|| {
+    // People type identifiers such as 12:30, but not seconds or a half of the day.
+    regex(r"^(?:-?\d{1,4}:[0-5]\d:[0-5]\d(?:[.,]\d+)?|\d{1,2}:[0-5]\d(?::[0-5]\d)? ?[AaPp][Mm])$")
+});
 static DATE: LazyLock<Regex> = LazyLock::new(|| {
     let months = format!("(?:{})", WORDS.months.values().flatten().cloned().collect::<Vec<_>>().join("|"));
     let forms: Vec<String> = WORDS.forms.values().flatten().map(|form| form.replace("MONTH", &months)).collect();
     regex(&format!("^(?:{})$", forms.join("|")))
 });
-static DECIMAL: LazyLock<Regex> = LazyLock::new(|| regex(r"^\d{3,}\.0$"));
+static DECIMAL: LazyLock<Regex> = LazyLock::new(|| regex(r"^\d+[.,]0+$"));
+/// More decimals than people type: the noise of calculations begins at the tenth, and dates stored as numbers have eight or more.
+static CALCULATED: LazyLock<Regex> = LazyLock::new(|| regex(r"^\d+[.,]\d{8,}$"));
 
 /// Returns whether a text stands for the value of the row above.
 pub(crate) fn is_ditto(text: &str) -> bool {
     let text = text.trim();
     WORDS.ditto.iter().any(|word| word.eq_ignore_ascii_case(text))
+}
+
+/// Returns whether a text is true or false as programs write them. `yes` and `false` in other letters may be names.
+pub(crate) fn is_boolean(text: &str) -> bool {
+    const MAX_BYTES: usize = 12;
+    let text = text.trim();
+    text.len() <= MAX_BYTES && WORDS.booleans.iter().any(|word| word == text)
 }
 
 /// Detects damage in a text.
@@ -114,6 +149,12 @@ pub(crate) fn damage(text: &str) -> Option<Damage> {
     }
     if text.chars().any(|c| c.is_control() && !c.is_whitespace() || is_invisible(c)) {
         return Some(Damage::Invisible);
+    }
+    if text.contains(['\n', '\r', '\t', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}']) {
+        return Some(Damage::LineBreak);
+    }
+    if is_boolean(text) {
+        return Some(Damage::Boolean);
     }
     if text.len() <= MAX_BYTES && WORDS.placeholders.contains(&text.to_lowercase()) {
         return Some(Damage::Placeholder);
@@ -129,8 +170,12 @@ pub(crate) fn damage(text: &str) -> Option<Damage> {
         Some(Damage::Grouped)
     } else if DECIMAL.is_match(text) {
         Some(Damage::Decimal)
+    } else if CALCULATED.is_match(text) {
+        Some(Damage::Calculated)
     } else if EXPONENT.is_match(text) {
         Some(Damage::Exponent)
+    } else if TIME.is_match(text) {
+        Some(Damage::Time)
     } else if DATE.is_match(text) {
         Some(Damage::Date)
     } else {
@@ -243,6 +288,33 @@ mod tests {
             ("DEC-10500", None),
             ("M8x40", None),
             ("1E05", None),
+            ("5.90123e+12", Some(Damage::Exponent)),
+            ("5,9E12", Some(Damage::Exponent)),
+            ("590.1E+9", Some(Damage::Exponent)),
+            ("5.9E+012", Some(Damage::Exponent)),
+            ("1.5e-07", Some(Damage::Exponent)),
+            ("1e+05", Some(Damage::Exponent)),
+            ("1E5", None),
+            ("12E3", None),
+            ("5e12", None),
+            ("10E-4", None),
+            ("1.5E", None),
+            ("2.5EX12", None),
+            ("12:30:00", Some(Damage::Time)),
+            ("36:30:00", Some(Damage::Time)),
+            ("12:30 PM", Some(Damage::Time)),
+            ("12:30", None),
+            ("1:43", None),
+            ("00:1A:2B", None),
+            ("10:20:30:40", None),
+            ("TRUE", Some(Damage::Boolean)),
+            ("False", Some(Damage::Boolean)),
+            ("FALSCH", Some(Damage::Boolean)),
+            ("TRUE-1", None),
+            ("true", None),
+            ("A-1\nA-2", Some(Damage::LineBreak)),
+            ("A\t1", Some(Damage::LineBreak)),
+            ("A-1\n", None),
             ("MAR-123", None),
             ("NULL", Some(Damage::Placeholder)),
             ("n/a", Some(Damage::Placeholder)),
@@ -255,7 +327,7 @@ mod tests {
             ("1\u{202f}001", Some(Damage::Grouped)),
             ("€ 1,001", Some(Damage::Grouped)),
             ("0,001", None),
-            ("1,00", None),
+            ("1,00", Some(Damage::Decimal)),
             ("1,0001", None),
             ("1234,567", None),
             ("R-1,008", Some(Damage::Grouped)),
@@ -268,8 +340,13 @@ mod tests {
             ("1.001", None),
             ("R-1.001", None),
             ("1001.0", Some(Damage::Decimal)),
-            ("1.0", None),
+            ("1.0", Some(Damage::Decimal)),
+            ("42.000", Some(Damage::Decimal)),
             ("1001.05", None),
+            ("10.0.1", None),
+            ("A1.0", None),
+            ("1001.0000000001", Some(Damage::Calculated)),
+            ("1001.000001", None),
             ("〃", Some(Damage::Ditto)),
             ("Dto.", Some(Damage::Ditto)),
             ("dto-5", None),

@@ -41,7 +41,7 @@ fn delimiter_options_are_applied() {
     check(text, "delimiter = \",\"", &[], &["2;q", "4;s"]);
     check(text, "delimiter = \",\"", &["--delimiter", ";"], &["p,2", "r,4"]);
     check(b"a\tb c\n1\tp q\n2\tr s\n", "delimiter = \"tab\"", &[], &["p q", "r s"]);
-    check(b"a\tz b\n1\tz p\n2\tz r\n", "delimiter = \"space\"", &[], &["p", "r"]);
+    check(b"a|z b\n1|z p\n2|z r\n", "delimiter = \"space\"", &[], &["p", "r"]);
 }
 
 #[test]

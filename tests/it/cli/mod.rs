@@ -56,6 +56,7 @@ mod kills;
 mod lists;
 mod login;
 mod lookups;
+mod marked_values;
 mod narrow;
 mod next;
 mod no_records;

@@ -14,7 +14,7 @@ pub(in crate::report::rows) const INTERNAL_COLUMNS: [&str; 5] =
 const ASK: &str = "correct it, or ask whoever sent you this file";
 
 /// The codes of problems whose messages reveal nothing but the sheet and the template's rules for its columns.
-const OF_SHEET: [&str; 64] = [
+const OF_SHEET: [&str; 65] = [
     "already-sent",
     "ambiguous-date",
     "ambiguous-number",
@@ -44,6 +44,7 @@ const OF_SHEET: [&str; 64] = [
     "lacks-zeros",
     "looks-like-a-date",
     "lost-letters",
+    "marked-text",
     "may-lack-zero",
     "merged-cells",
     "nearly-the-same",

@@ -262,6 +262,11 @@ impl Evidence<'_> {
                 has_zone = format.pattern().ends_with('Z');
                 draft.key(format!("format = {}", quoted(format.pattern())));
             }
+            Detected::WithoutMidnight(formats) => {
+                has_zone = formats[0].pattern().ends_with('Z');
+                let patterns = formats.map(|format| quoted(format.pattern()).to_string());
+                draft.key(format!("format = [{}]", patterns.join(", ")));
+            }
             Detected::Ambiguous(dates) => {
                 let AmbiguousDates { example, readings: [(one, first), (other, second)] } = &*dates;
                 draft.comment(format!("{example} can be {first} or {second}. Remove the # from the right format:"));

@@ -79,11 +79,15 @@ impl Survey {
 
 /// Parses a date by the template's formats, or else by the format of the column.
 pub(super) fn parse_date(text: &str, formats: &[DateFormat], detected: &Detected) -> Result<ParsedDate, Cause> {
-    if let [first, others @ ..] = formats {
+    let by_any = |first: &DateFormat, others: &[DateFormat]| {
         let by_others = || others.iter().find_map(|format| format.parse_date(text).ok());
-        return first.parse_date(text).or_else(|error| by_others().ok_or(error)).map_err(Cause::NotADate);
+        first.parse_date(text).or_else(|error| by_others().ok_or(error)).map_err(Cause::NotADate)
+    };
+    if let [first, others @ ..] = formats {
+        return by_any(first, others);
     }
     match detected {
+        Detected::WithoutMidnight([with_time, date_alone]) => by_any(with_time, std::slice::from_ref(date_alone)),
         Detected::NoDates => iso::parse(text).map_err(Cause::NotADate),
         Detected::Known(format) => format.parse_date(text).map_err(Cause::NotADate),
         Detected::Ambiguous(dates) => Err(Cause::AmbiguousDate(Arc::clone(dates))),

@@ -16,6 +16,8 @@ use super::format::{DateFormat, Fields, Item, parse_fields, parse_items};
 pub enum Detected {
     /// The format of every date. If several formats fit with the same results, the first.
     Known(DateFormat),
+    /// Dates and times in one form, and dates alone where programs leave out midnight: the format with the time, and without.
+    WithoutMidnight([DateFormat; 2]),
     /// Several formats fit every date, with different results.
     Ambiguous(Arc<AmbiguousDates>),
     /// No format fits every date.
@@ -68,6 +70,8 @@ struct Candidate {
     form: &'static Form,
     /// A bit for each form of times: whether every text so far has fitted.
     alive: u32,
+    /// The same for texts that are dates alone or have this time. Includes every alive form.
+    partly: u32,
     /// Number of fitting texts for each form of times, within the sample.
     hits: Vec<u32>,
     /// For each form of times, the first misfit: an index of [`Detector::misses`].
@@ -125,7 +129,13 @@ impl Detector {
     pub fn new(order: Option<Order>) -> Detector {
         let usable = |form: &&'static Form| form.order != Some(Order::Year) || order == Some(Order::Year);
         let times = FORMS.times.len();
-        let candidate = |form| Candidate { form, alive: all_times(), hits: vec![0; times], missed: vec![None; times] };
+        let candidate = |form| Candidate {
+            form,
+            alive: all_times(),
+            partly: all_times(),
+            hits: vec![0; times],
+            missed: vec![None; times],
+        };
         let unusable = FORMS.dates.iter().filter(|form| order.is_none() && !usable(form));
         Detector {
             order,
@@ -149,7 +159,7 @@ impl Detector {
         let text = to_ascii(text);
         self.texts = self.texts.saturating_add(1);
         let sampling = self.texts <= SAMPLE;
-        let tried = |candidate: &Candidate| if sampling { all_times() } else { candidate.alive };
+        let tried = |candidate: &Candidate| if sampling { all_times() } else { candidate.possible() };
         let plain = additions::removed(&text);
         let outcome = |candidate: &Candidate, times: u32| match (times, &plain) {
             (0, _) => Outcome::No,
@@ -180,7 +190,7 @@ impl Detector {
             };
             missed |= candidate.record(fits, self.misses.len());
             let Outcome::Fits(date, _) = outcome else { continue };
-            if candidate.alive == 0 {
+            if candidate.partly == 0 {
                 continue;
             }
             match first {
@@ -205,7 +215,13 @@ impl Detector {
         if self.texts == 0 {
             return Detected::NoDates;
         }
-        let alive: Vec<usize> = (0..self.forms.len()).filter(|index| self.forms[*index].alive != 0).collect();
+        let with = |set: fn(&Candidate) -> u32| -> Vec<usize> {
+            (0..self.forms.len()).filter(|index| set(&self.forms[*index]) != 0).collect()
+        };
+        let mut alive = with(|candidate| candidate.alive);
+        if alive.is_empty() {
+            alive = with(|candidate| candidate.partly);
+        }
         let of_order = |index: &usize| self.order.is_some() && self.forms[*index].form.order == self.order;
         let preferred = alive.iter().copied().find(of_order);
         let Some(first) = alive.first().copied() else { return self.mixed() };
@@ -216,10 +232,10 @@ impl Detector {
                 let readings = [reading(forms.0, dates.0), reading(forms.1, dates.1)];
                 Detected::Ambiguous(Arc::new(AmbiguousDates { example: text.clone(), readings }))
             }
-            (Some(_), Some(preferred)) => Detected::Known(self.forms[preferred].format()),
+            (Some(_), Some(preferred)) => self.forms[preferred].detected(),
             (None, _) => match self.year_first.reading_beside(&self.forms[first], &self.last) {
                 Some(ambiguous) => Detected::Ambiguous(Arc::new(ambiguous)),
-                None => Detected::Known(self.forms[first].format()),
+                None => self.forms[first].detected(),
             },
         }
     }
@@ -240,11 +256,11 @@ impl Detector {
 impl YearFirst {
     fn add(&mut self, text: &str) {
         self.forms.retain_mut(|candidate| {
-            candidate.alive &= match candidate.form.parse(text, candidate.alive) {
+            candidate.narrow(match candidate.form.parse(text, candidate.possible()) {
                 Outcome::No => 0,
                 Outcome::Impossible(times) | Outcome::Fits(_, times) => times,
-            };
-            candidate.alive != 0
+            });
+            candidate.partly != 0
         });
         if self.forms.is_empty() {
             return;
@@ -263,13 +279,16 @@ impl YearFirst {
         }
         let other = self.forms.first()?;
         let text = to_ascii(text);
-        let reading = |candidate: &Candidate| match candidate.form.parse(&text, candidate.alive) {
+        let reading = |candidate: &Candidate| match candidate.form.parse(&text, candidate.possible()) {
             Outcome::Fits(date, _) => Some((candidate.pattern(), date.to_string())),
             Outcome::No | Outcome::Impossible(_) => None,
         };
         Some(AmbiguousDates { readings: [reading(chosen)?, reading(other)?], example: text.into_owned() })
     }
 }
+
+/// The set of the first form of times: none.
+const DATE_ALONE: u32 = 1;
 
 /// Returns the set of all forms of times.
 fn all_times() -> u32 {
@@ -287,17 +306,39 @@ impl Candidate {
         for time in bits(fits) {
             self.hits[time] = self.hits[time].saturating_add(1);
         }
-        self.alive &= fits;
+        self.narrow(fits);
         ruled_out != 0
+    }
+
+    /// Keeps the forms of times that fit a further text.
+    fn narrow(&mut self, fits: u32) {
+        self.alive &= fits;
+        if fits & DATE_ALONE == 0 {
+            self.partly &= fits;
+        }
+    }
+
+    /// Returns the forms of times that may fit a further text.
+    fn possible(&self) -> u32 {
+        if self.partly == 0 { 0 } else { self.partly | DATE_ALONE }
     }
 
     /// Returns the first fitting form of times, an index of [`Forms::times`].
     fn time(&self) -> usize {
-        self.alive.trailing_zeros() as usize
+        let set = if self.alive == 0 { self.partly & !DATE_ALONE } else { self.alive };
+        set.trailing_zeros() as usize
     }
 
     fn pattern(&self) -> String {
         format!("{}{}", self.form.pattern, FORMS.times[self.time()].pattern)
+    }
+
+    fn detected(&self) -> Detected {
+        if self.alive != 0 {
+            return Detected::Known(self.format());
+        }
+        let date_alone = DateFormat::from_items(self.form.pattern.clone(), self.form.items.clone());
+        Detected::WithoutMidnight([self.format(), date_alone])
     }
 
     fn format(&self) -> DateFormat {
@@ -442,9 +483,23 @@ mod tests {
             mixed("DD.MM.YYYY", 4, "2025-12-31")
         );
         assert_eq!(
-            detect(&["31.12.2025 09:00", "30.12.2025", "29.12.2025"], None),
+            detect(&["31.12.2025 09:00", "30.12.2025", "29.12.2025 9:00 AM"], None),
             mixed("DD.MM.YYYY", 2, "31.12.2025 09:00")
         );
+    }
+
+    #[test]
+    fn dates_alone_may_stand_for_midnight_among_times() {
+        for texts in [["2026-03-25", "2026-03-26 14:05"], ["2026-03-26 14:05", "2026-03-25"]] {
+            match detect(&texts, None) {
+                Detected::WithoutMidnight(formats) => {
+                    assert_eq!(formats.map(|format| format.pattern().to_owned()), ["YYYY-MM-DD HH:mm", "YYYY-MM-DD"]);
+                }
+                other => panic!("{texts:?}: {other:?}"),
+            }
+        }
+        assert!(matches!(detect(&["03/04/2025", "03/04/2025 10:00"], None), Detected::Ambiguous(_)));
+        assert!(matches!(detect(&["26-03-04", "26-03-15 10:00"], None), Detected::Ambiguous(_)));
     }
 
     #[test]

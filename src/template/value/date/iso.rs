@@ -57,6 +57,10 @@ pub fn to_iso(date: ParsedDate, time_zone: Option<&TimeZone>) -> Result<String, 
     if is_placeholder(local.date()) {
         return Err(DateError::Placeholder);
     }
+    // Programs write a date alone as midnight. As a number in a workbook, both are the same.
+    if time_zone.is_none() && local.time() == civil::Time::midnight() {
+        return Ok(local.date().to_string());
+    }
     let ambiguous = time_zone.ok_or(DateError::NeedsTimeZone)?.to_ambiguous_timestamp(local);
     let at = |offset: jiff::tz::Offset| match offset.to_timestamp(local) {
         Ok(instant) => Ok(instant.to_string()),
@@ -113,6 +117,8 @@ mod tests {
         let instant = "2025-12-31T09:00:00.25+02:00".parse().expect("a moment");
         assert_eq!(to_iso(ParsedDate::Instant(instant), None).as_deref(), Ok("2025-12-31T07:00:00.25Z"));
         assert_eq!(to_iso(local("2025-12-31T10:00"), None), Err(DateError::NeedsTimeZone));
+        assert_eq!(to_iso(local("2025-12-31T00:00"), None).as_deref(), Ok("2025-12-31"));
+        assert_eq!(to_iso(local("2025-12-31T00:00"), Some(&berlin)).as_deref(), Ok("2025-12-30T23:00:00Z"));
     }
 
     #[test]

@@ -57,10 +57,10 @@ pub(crate) fn parse(text: &str, locale: Option<Locale>, percent: Option<Percent>
 /// Parses `text`: `1.234,50` in a German locale is 1234.50. Keeps all decimals, including trailing zeros.
 ///
 /// Accepts one sign before or after the digits, one currency, white space, parentheses for negative numbers, group separators,
-/// `12,–` and `199:-` for amounts without decimals, and `.5`.
+/// `12,–` and `199:-` for amounts without decimals, `.5`, and ` $-   ` for zero.
 pub(crate) fn parse_in(text: &str, notation: Notation<'_>) -> Result<ParsedNumber, NumberError> {
     let bare = strip(text).ok_or(NumberError::NotANumber)?;
-    let (whole, fraction) = split(&bare, notation)?;
+    let (whole, fraction) = if bare.is_zero_of_accounting() { ("", "") } else { split(&bare, notation)? };
     let number = compose(bare.negative, whole, fraction)?;
     Ok(ParsedNumber { number, has_percent_sign: bare.percent, currency: bare.currency })
 }
@@ -244,6 +244,13 @@ mod tests {
         check("(1,234.50)", "en", Ok("-1234.50"));
         check("USDT 5", "en", Err(NumberError::NotANumber));
         check("5,-", "", Ok("5"));
+        for zero in [" $-   ", "€ -", "- €", "-€", "EUR –"] {
+            check(zero, "", Ok("0"));
+            check(zero, "de", Ok("0"));
+        }
+        for nothing in [" -   ", "€", "(€)", "€ -%", "€--"] {
+            check(nothing, "", Err(NumberError::NotANumber));
+        }
         check("1,234円", "", Ok("1234"));
         check("1,234円", "de", Err(NumberError::Separators { decimal: ',' }));
         check("1.234 567", "de-AT", Err(NumberError::Separators { decimal: ',' }));

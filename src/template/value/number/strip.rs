@@ -22,6 +22,12 @@ impl Bare<'_> {
         &self.text[self.start..self.end]
     }
 
+    /// Whether the text is a dash beside a currency: the zero of accounting formats, as in ` $-   `.
+    pub(super) fn is_zero_of_accounting(&self) -> bool {
+        let is_dashed = self.negative && !self.text.contains('(');
+        self.digits().is_empty() && is_dashed && !self.percent && self.currency.is_some()
+    }
+
     /// Returns the parts of the number. Amounts of currencies without decimals have group separators only.
     pub(super) fn shape(&self) -> Option<Shape<'_>> {
         match Shape::of(self.digits())? {

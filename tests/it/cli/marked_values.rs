@@ -1,0 +1,101 @@
+//! Values that look right in a spreadsheet program and are others when read: texts with raised or struck parts, booleans, times and
+//! what programs write in place of a value. Nothing wrong arrives.
+
+use rust_xlsxwriter::{Format, FormatScript, Workbook};
+use serde_json::{Value, json};
+
+use super::process::Place;
+use super::service::Served;
+
+/// Uploads a file, and returns the items that arrived as external id, name and price.
+fn arrived(served: &Served, place: &Place, args: &[&str], code: i32) -> Vec<Value> {
+    served.sheetport(place, args.iter().copied()).exits(code);
+    let items = served.get("/v1/public/items?page=1&limit=100");
+    let mut found: Vec<Value> = items["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| json!([item["external_id"], item["name"], item["price"]]))
+        .collect();
+    found.sort_by_key(Value::to_string);
+    found
+}
+
+#[test]
+fn footnotes_and_old_prices_never_become_part_of_a_number_or_an_identifier() {
+    let place = Place::new();
+    let (plain, raised, struck) = (
+        Format::new(),
+        Format::new().set_font_script(FormatScript::Superscript),
+        Format::new().set_font_strikethrough(),
+    );
+    let mut workbook = Workbook::new();
+    let sheet = workbook.add_worksheet();
+    for (column, name) in (0..).zip(["SKU", "Name", "Price", "Currency"]) {
+        sheet.write_string(0, column, name).unwrap();
+        (1..5).for_each(|row| {
+            sheet.write_string(row, column, if column == 3 { "EUR" } else { "5" }).unwrap();
+        });
+    }
+    for (row, sku) in (1..).zip(["A-1", "A-2", "", "A-4"]) {
+        sheet.write_string(row, 0, sku).unwrap();
+        sheet.write_string(row, 1, "Bolt").unwrap();
+    }
+    sheet.write_rich_string(1, 2, &[(&plain, "12.50"), (&raised, "1")]).unwrap();
+    sheet.write_rich_string(2, 2, &[(&struck, "15"), (&plain, "12")]).unwrap();
+    sheet.write_rich_string(3, 0, &[(&plain, "B-10"), (&raised, "1")]).unwrap();
+    sheet.write_rich_string(4, 1, &[(&plain, "Bolt"), (&raised, "2")]).unwrap();
+    workbook.save(place.path("prices.xlsx")).unwrap();
+    let served = Served::start(&place);
+    assert_eq!(arrived(&served, &place, &["upload", "prices.xlsx", "-t", "items", "-y"], 3).len(), 1);
+    let problems = place.sheetport(["check", "prices.xlsx", "-t", "items"]).exits(3);
+    problems.shows(&[
+        "has a part that is raised",
+        "'1' is a superscript beside '12.50'",
+        "'1' is a superscript beside 'B-10'",
+    ]);
+    let german = place.sheetport(["--lang", "de", "check", "prices.xlsx", "-t", "items"]).exits(3);
+    german.shows(&["hochgestellten", "„1“ ist hochgestellt neben „B-10“"]);
+}
+
+#[test]
+fn what_programs_write_in_place_of_a_value_is_no_record() {
+    let place = Place::new();
+    place.write(
+        "a.csv",
+        "SKU,Name,Price,Currency\nA-1,Axe,1,EUR\n########,Bolt,2,EUR\nTRUE,Cog,3,EUR\nD-4,FALSE,4,EUR\nE-5,Loading...,5,EUR\n5.90123e+12,Fan,6,EUR\n\
+         12:30:00,Gear,7,EUR\n42.0,Hook,8,EUR\n1001.0000000001,Iron,9,EUR\n1E5,Jack, $-   ,EUR\n12E3,Key,11,EUR\n",
+    );
+    let served = Served::start(&place);
+    let found = arrived(&served, &place, &["upload", "a.csv", "-t", "items", "-y"], 3);
+    assert_eq!(found.len(), 2, "{found:?}");
+    // The sign contradicts the currency of its row.
+    place.write("b.csv", "SKU,Name,Price\n1E5,Jack, $-   \n12E3,Key,$11.00\n");
+    let found = arrived(&served, &place, &["upload", "b.csv", "-t", "items", "-y"], 0);
+    assert_eq!(found.len(), 3, "{found:?}");
+}
+
+#[test]
+fn odoo_s_false_is_blank() {
+    let place = Place::new();
+    place.write(
+        "odoo.csv",
+        "Name,Internal Reference,Sales Price,Sales Description,Active\nDesk,OD-1,100.0,False,True\nChair,False,30.0,False,True\n",
+    );
+    let served = Served::start(&place);
+    let found = arrived(&served, &place, &["upload", "odoo.csv", "-t", "odoo-products", "-y"], 3);
+    assert_eq!(found.len(), 1, "{found:?}");
+}
+
+#[test]
+fn dates_alone_among_times_are_sent_from_texts_too() {
+    let place = Place::new();
+    place.write("zoned.toml", "sheetport = 1\nextends = \"transactions\"\n[sheet]\ntime_zone = \"Europe/Berlin\"\n");
+    place.write(
+        "moved.csv",
+        "Type,Inventory,Quantity,Date\nadjust,INV-1,2,2026-03-25\nadjust,INV-1,3,2026-03-26 14:05\n",
+    );
+    let checked = place.sheetport(["check", "moved.csv", "-t", "zoned.toml", "--json"]).run().json();
+    let problems = checked["problems"].to_string();
+    assert!(!problems.contains("ambiguous-date") && !problems.contains("different formats"), "{problems}");
+}
