@@ -7,7 +7,7 @@ use super::super::error::Error;
 use super::super::event::Observer;
 use super::super::files::Spreadsheet;
 use super::super::learned::{load_sizes, store_learned_sizes};
-use super::super::uploads::{ComparePace, compare_keys, compare_references};
+use super::super::uploads::{ComparePace, compare_keys, compare_references, find_addresses};
 use super::problems::open_as_upload;
 use crate::client::Speed;
 use crate::ledger::{Disposition, Group, Seq};
@@ -61,7 +61,9 @@ pub async fn compare_with_service(
     store_learned_sizes(context, &connection, base_url).await;
     // After the comparison of records, which would otherwise leave out records with an unknown reference.
     compare_references(&connection, &mut source, template, observer).await?;
-    let has_unknown = source.unknown_references.as_ref().is_some_and(|unknown| !unknown.is_empty());
+    find_addresses(&connection, &mut source, template, observer).await?;
+    let has_unknown =
+        source.unknown_references.as_ref().is_some_and(|unknown| !unknown.is_empty()) || source.orders.is_some();
     let tally = match has_unknown {
         true => read(&source, template, ReadMode::TallyOnly, |_| true)?,
         false => Tally::default(),

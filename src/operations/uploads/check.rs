@@ -12,7 +12,7 @@ use super::super::files::{
 use super::super::learned::{load_sizes, store_learned_sizes};
 use super::super::results::{choices, words};
 use super::super::send::SendOptions;
-use super::compare::{ComparePace, compare_keys, compare_references};
+use super::compare::{ComparePace, compare_keys, compare_references, find_addresses};
 use super::preview::warn_of_changes;
 use super::retry_report::{RetryReport, open_report};
 use super::uploaded_report::{UploadedReport, uploaded_report};
@@ -79,6 +79,7 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
         load_sizes(context, &connection, base_url).await;
         compare_keys(&connection, &mut source, &template, false, observer).await?;
         compare_references(&connection, &mut source, &template, observer).await?;
+        find_addresses(&connection, &mut source, &template, observer).await?;
         store_learned_sizes(context, &connection, base_url).await;
         requests = client.requests();
     } else {

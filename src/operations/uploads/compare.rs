@@ -5,7 +5,7 @@ use super::super::event::{Event, Observer};
 use crate::client::Speed;
 use crate::template::Template;
 use crate::upload::Source;
-use crate::upload::compare::{Connection, NotCompared, find_unknown, load_keys};
+use crate::upload::compare::{Connection, NotCheckable, NotCompared, find_orders, find_unknown, load_keys};
 
 /// The pace of requests for a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -48,5 +48,34 @@ pub(in crate::operations) async fn compare_references(
         observer(Event::Warning(&format!("{field} is not compared with the service: {why}")));
     }
     source.unknown_references = Some(unknown);
+    Ok(())
+}
+
+/// Finds the orders that the rows of a file mean, so that requests name them by their record ids.
+///
+/// # Errors
+/// If the service can't be asked: nothing may be sent to an order that was not found.
+pub(in crate::operations) async fn find_addresses(
+    connection: &Connection<'_>,
+    source: &mut Source,
+    template: &Template,
+    observer: Observer<'_>,
+) -> Result<(), Error> {
+    let orders = match find_orders(source, template, connection).await? {
+        None => return Ok(()),
+        Some(Ok(orders)) => orders,
+        Some(Err(NotCheckable::Failed(error))) => {
+            return Err(
+                Error::Client(error).with_hint("nothing was sent: the orders of the file have to be found first")
+            );
+        }
+        Some(Err(why)) => return Err(Error::invalid(format!("the orders can't be found: {why}"), "nothing was sent")),
+    };
+    if orders.shows_none() {
+        observer(Event::Warning(
+            "the service shows no orders, so nothing can be compared: each order is addressed by the identifier in the file",
+        ));
+    }
+    source.orders = Some(orders);
     Ok(())
 }

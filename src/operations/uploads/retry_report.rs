@@ -10,17 +10,20 @@ use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::files::{InputFile, Spreadsheet, check_report_path, new_run};
+use super::super::learned::{load_sizes, store_learned_sizes};
 use super::super::results::{Finished, check_has_plan, next_command};
 use super::super::runs::resume::{Bound, bind, refused};
 use super::super::runs::retry::{RETRIED, check_nothing_pending};
-use super::super::send::{SendOptions, Sending, plan_run};
+use super::super::send::{SendOptions, Sending, plan_run, speed};
 use super::super::templates::load_template::{read_sheet_lookups, template_of_run};
+use super::compare::find_addresses;
 use super::preview::{Preview, preview};
 use crate::client::Client;
 use crate::ledger::{self, AllowRepeat, CallOption, Ledger, NewRun, Run, RunCommand, RunId, RunSettings, UploadLock};
 use crate::sheet::Options;
 use crate::template::Template;
 use crate::template::model::GroupRows;
+use crate::upload::compare::Connection;
 use crate::upload::retry::{Report, load_history};
 use crate::upload::{Edits, Grace, Source};
 
@@ -105,8 +108,12 @@ pub async fn retry_report(
     let ledger = context.ledger().await?;
     let prepared = prepare(context, &ledger, &mut request, true, observer).await?;
     let about = prepared.about(request.file)?;
-    let Prepared { context, source, template, sender, .. } = prepared;
+    let Prepared { context, mut source, template, sender, settings, .. } = prepared;
     let (client, lock) = sender.expect("a report that is sent has a client and a lock");
+    let connection = Connection::new(&client, speed(&settings, &context)?, settings.concurrency);
+    load_sizes(&context, &connection, client.address()).await;
+    find_addresses(&connection, &mut source, &template, observer).await?;
+    store_learned_sizes(&context, &connection, client.address()).await;
     let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
     let sending = Sending {
         context: &context,

@@ -10,7 +10,7 @@ use super::super::learned::{load_sizes, store_learned_sizes};
 use super::super::results::Finished;
 use super::super::send::{SendOptions, Sending, plan_run, speed};
 use super::super::service::rehearsal::{Rehearsal, Rehearse, Rehearsed};
-use super::compare::compare_keys;
+use super::compare::{compare_keys, find_addresses};
 use super::preview::{Preview, preview};
 use super::retry_report::{RetryReport, preview_retry, retry_report};
 use super::uploaded_report::{UploadedReport, uploaded_report};
@@ -142,6 +142,7 @@ async fn run_upload(
     let connection = Connection::new(&client, speed(&settings, context)?, settings.concurrency);
     load_sizes(context, &connection, client.address()).await;
     compare_keys(&connection, &mut source, &upload.input.template, upload.restore_texts, observer).await?;
+    find_addresses(&connection, &mut source, &upload.input.template, observer).await?;
     store_learned_sizes(context, &connection, client.address()).await;
     if let Some(questions) = questions {
         restore_on_request(&mut source, questions)?;

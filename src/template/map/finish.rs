@@ -13,6 +13,8 @@ pub struct Names<'a> {
     pub key: Option<&'a str>,
     /// The identifier for the path of the call, as JSON.
     pub target: Option<&'a str>,
+    /// Whether the target is the service's id, and not the key.
+    pub is_id: bool,
 }
 
 impl Mapper<'_> {
@@ -139,7 +141,11 @@ impl Mapper<'_> {
             parts.problems.push(problem);
         }
         let parts = &*parts;
-        Names { key: key.and_then(|index| parts.text(index)), target: target.and_then(|index| parts.text(index)) }
+        Names {
+            key: key.and_then(|index| parts.text(index)),
+            target: target.and_then(|index| parts.text(index)),
+            is_id: id.is_some(),
+        }
     }
 
     /// Creates a problem of the whole record, located in the first row.

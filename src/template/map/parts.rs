@@ -120,6 +120,11 @@ impl Parts {
         &self.lines
     }
 
+    /// Returns the number of lines.
+    pub fn line_count(&self) -> u64 {
+        serde_json::from_str::<Vec<IgnoredAny>>(&["[", &self.lines, "]"].concat()).map_or(0, |lines| lines.len() as u64)
+    }
+
     /// Assigns the values from `start` to a rule.
     pub(super) fn push_value(&mut self, rule: usize, start: usize, row: u64) {
         self.fields.push(Piece { rule: narrow(rule), place: Some((narrow(start), narrow(self.values.len()))), row });

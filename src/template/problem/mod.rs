@@ -239,6 +239,22 @@ pub enum Cause {
         /// The option that makes the service create the record.
         created_with: Option<&'static str>,
     },
+    /// The service has no order with this external id, or id.
+    UnknownOrder {
+        is_id: bool,
+        /// The order that has the value as its running number.
+        number_of: Option<String>,
+    },
+    /// Two orders of the service have the external id.
+    SeveralOrders {
+        first: String,
+        second: String,
+    },
+    /// The service's order has more lines than the sheet; they would go.
+    FewerLines {
+        in_file: u64,
+        in_service: u64,
+    },
     /// The name of another record differs only in case, white space, width, zeros or look-alike letters.
     NearlyTheSame {
         other_row: u64,
@@ -351,7 +367,10 @@ impl Cause {
             Cause::MayBeGrouped { .. } => "may-be-grouped",
             Cause::OtherDecimals(_) | Cause::HiddenDigits => "other-decimals",
             Cause::ShownByComputer { .. } => "shown-by-computer",
-            Cause::UnknownReference { .. } => "unknown-reference",
+            Cause::UnknownReference { .. } | Cause::UnknownOrder { .. } | Cause::SeveralOrders { .. } => {
+                "unknown-reference"
+            }
+            Cause::FewerLines { .. } => "fewer-lines",
             Cause::NoName => "no-name",
             Cause::PriceOfSeveral { .. } => "price-of-several",
             Cause::SeveralColumns { .. } => "several-columns",
@@ -373,6 +392,9 @@ impl Cause {
                 | Cause::NotFound { .. }
                 | Cause::Rule { .. }
                 | Cause::UnknownReference { .. }
+                | Cause::UnknownOrder { .. }
+                | Cause::SeveralOrders { .. }
+                | Cause::FewerLines { .. }
         )
     }
 }

@@ -100,6 +100,20 @@ impl Cause {
             }
             Cause::HiddenDigits => "is sent as it is shown, without the further digits that the cell contains",
             Cause::UnknownReference { what, .. } => return format!("is no {what} that the service knows"),
+            Cause::UnknownOrder { is_id: true, number_of: None } => "is the id of no order that the service has",
+            Cause::UnknownOrder { is_id: false, number_of: None } => "is the external id of no order that the service has",
+            Cause::UnknownOrder { is_id: true, number_of: Some(order) } => {
+                return format!("is the id of no order; it is the number of the order {order}");
+            }
+            Cause::UnknownOrder { is_id: false, number_of: Some(order) } => {
+                return format!("is the external id of no order; it is the number of the order {order}");
+            }
+            Cause::SeveralOrders { first, second } => {
+                return format!("is the external id of two orders, {first} and {second}");
+            }
+            Cause::FewerLines { in_file, in_service } => {
+                return format!("has {in_service} lines in the service and {in_file} in the file, and loses the others");
+            }
             Cause::PriceOfSeveral { pieces, header, .. } => {
                 return format!("is the price of '{pieces}', according to the column '{header}'");
             }
@@ -167,6 +181,9 @@ impl Cause {
             Cause::RepeatedInLines { other } => {
                 return format!("make one line of both, or remove unique from the template; the other is in {other}");
             }
+            Cause::SeveralOrders { .. } => "give one of them another external id in the service, or map a column with its id to order_id",
+            Cause::UnknownOrder { .. } => "write the external id of an order that exists: the API cannot create orders",
+            Cause::FewerLines { .. } => "add the missing lines to the file, unless they are to be removed",
             Cause::UnknownReference { what, created_with: None } => {
                 return format!("correct it, or create the {what} first");
             }

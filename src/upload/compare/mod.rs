@@ -2,6 +2,7 @@
 
 mod difference;
 mod known_texts;
+mod order_addresses;
 mod references;
 pub mod server_diff;
 mod service_list;
@@ -11,6 +12,7 @@ mod unknown_references;
 pub use difference::{Candidate, Difference, FieldChange, WhyNot, difference};
 pub use known_texts::KnownTexts;
 pub(super) use known_texts::TextCheck;
+pub use order_addresses::{OrderAddresses, find_orders};
 pub use references::{NotCheckable, find_unknown};
 pub use service_list::Connection;
 pub use text_list::{NotCompared, count_changed, load as load_keys, suspicious_keys};

@@ -13,7 +13,7 @@ use crate::ledger::{Problem, Seq};
 use crate::sheet::{Doubt, Row};
 use crate::template::map::survey::Survey;
 use crate::template::map::{Draft, Parts, RowKind, SkipCause, unquoted};
-use crate::template::{self, Mapper, Template};
+use crate::template::{self, Cause, Mapper, Template};
 use crate::upload::edits::Edits;
 use crate::upload::profile::Observed;
 use crate::upload::retry::RowHistory;
@@ -160,6 +160,10 @@ impl<'a> RowMapper<'a> {
             let found = unknown.problems(mapper, row, &mapped.draft.parts).into_iter();
             mapped.problems.extend(found.map(|problem| ledger_problem(problem, source)));
         }
+        if let Some(orders) = source.orders.as_ref().filter(|_| mapped.draft.kind == RowKind::Record) {
+            let found = orders.problems(mapper, row, &mapped.draft.parts).into_iter();
+            mapped.problems.extend(found.map(|problem| ledger_problem(problem, source)));
+        }
         if mapped.draft.kind == RowKind::Record && self.template.group.is_none() {
             self.finish((read.part, read.cell), &mut mapped.draft.parts, &mut mapped.finished);
             let request = &mut mapped.finished.request;
@@ -179,6 +183,17 @@ impl<'a> RowMapper<'a> {
         let names = mapper.finish(parts);
         request.key.push_str(&names.key.map_or_else(Default::default, unquoted));
         request.target.push_str(&names.target.map_or_else(Default::default, unquoted));
+        let found = self.source.orders.as_ref().and_then(|orders| orders.find(&request.target, names.is_id));
+        if let Some((id, lines)) = found {
+            request.target.clear();
+            request.target.push_str(id);
+            let in_file = lines.map_or(0, |_| parts.line_count());
+            if let Some(in_service) = lines.filter(|lines| in_file > 0 && *lines > in_file) {
+                let cause = Cause::FewerLines { in_file, in_service };
+                let warning = mapper.same_key(parts.first_row(), &request.key, cause);
+                parts.warnings.push(warning);
+            }
+        }
         if !request.key.is_empty() {
             request.key_hash = self.hasher.hash_one(&request.key);
         }

@@ -20,7 +20,7 @@ use crate::template::bind::{HEADER_SEARCH_ROWS, Missing, Reason, bind};
 use crate::template::map::fill_down::Filler;
 use crate::template::model::SheetSelect;
 use crate::template::{Layout, Template};
-use crate::upload::compare::{KnownTexts, UnknownReferences};
+use crate::upload::compare::{KnownTexts, OrderAddresses, UnknownReferences};
 use crate::upload::edits::Edits;
 use crate::upload::error::Error;
 use crate::upload::retry::{Report, ReportHistory};
@@ -56,6 +56,8 @@ pub struct Source {
     pub edits: Option<Arc<Edits>>,
     /// References of the rows to records missing in the service, if compared.
     pub unknown_references: Option<UnknownReferences>,
+    /// The orders that the rows mean, if looked up.
+    pub orders: Option<OrderAddresses>,
     /// The path of the file to read.
     at: PathBuf,
     stamp: Stamp,
@@ -157,6 +159,7 @@ impl Source {
             known_texts: None,
             edits: None,
             unknown_references: None,
+            orders: None,
             at,
             stamp,
         }

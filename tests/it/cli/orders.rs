@@ -75,6 +75,78 @@ fn each_order_is_sent_once_with_all_lines() {
     assert_eq!(served.get(&format!("/v1/public/orders/{}", ids[1]))["number_item"], 1);
 }
 
+/// Returns the orders of the service, by a field of theirs.
+fn order(served: &Served, field: &str, value: &Value) -> Value {
+    let listed = served.get("/v1/public/orders?page=1&limit=100");
+    let orders = listed["data"].as_array().unwrap();
+    orders.iter().find(|order| &order[field] == value).unwrap_or_else(|| panic!("{field} {value}")).clone()
+}
+
+#[test]
+fn a_running_number_is_no_external_id() {
+    let place = Place::new();
+    let served = Served::demo(&place);
+    let before = served.get("/v1/public/orders?page=1&limit=100")["data"][2].clone();
+    let (number, external_id) = (before["order_id"].to_string(), before["external_id"].as_str().unwrap());
+    place.write("o.csv", format!("Order no,Item no,Qty,Unit price\n{number},NEW,1,2.00\n"));
+    for words in [&["check", "--online"][..], &["upload", "--create-missing-items"], &["upload", "--rehearse"]] {
+        if words.contains(&"--rehearse") {
+            continue;
+        }
+        let args = [&words[..1], &["o.csv", "-t", "orders", "--json"], &words[1..]].concat();
+        let ended = served.sheetport(&place, args).exits(3);
+        assert_eq!(accounting(&summary(&ended)), "1: rejected 1", "{words:?}");
+    }
+    place.sheetport(["report", "-o", "r.csv"]).exits(0);
+    let report = std::fs::read_to_string(place.path("r.csv")).unwrap();
+    let said = format!("is the external id of no order; it is the number of the order {external_id}");
+    assert!(report.contains(&said), "{report}");
+    assert_eq!(order(&served, "id", &before["id"]), before, "the order with this number is as it was");
+}
+
+#[test]
+fn an_external_id_that_is_another_order_s_number_finds_its_own_order() {
+    let place = Place::new();
+    let served = Served::demo(&place);
+    let listed = served.get("/v1/public/orders?page=1&limit=100");
+    let (meant, other) = (listed["data"][0].clone(), listed["data"][1].clone());
+    let number = other["order_id"].to_string();
+    served.put(
+        &format!("/v1/public/orders/{}", meant["id"].as_str().unwrap()),
+        &json!({"order": {"externalId": number}}).to_string(),
+    );
+    place.write("o.csv", format!("Order no,Item no,Qty,Unit price\n{number},NEW,7,2.00\n"));
+    let upload = ["upload", "o.csv", "-t", "orders", "--json", "--create-missing-items"];
+    assert_eq!(accounting(&summary(&served.sheetport(&place, upload).exits(0))), "1: sent 1");
+    let changed = order(&served, "id", &meant["id"]);
+    assert_eq!((&changed["number_item"], &changed["total_price_without_tax"]), (&json!(1), &json!(14.00)), "{changed}");
+    assert_eq!(order(&served, "id", &other["id"]), other);
+}
+
+#[test]
+fn lines_that_would_go_are_a_warning() {
+    let place = Place::new();
+    let served = Served::demo(&place);
+    let id = served.get("/v1/public/orders?page=1&limit=1")["data"][0]["external_id"].as_str().unwrap().to_owned();
+    let header = "Order no,Item no,Qty,Unit price\n";
+    place.write("all.csv", format!("{header}{id},N-1,1,2.00\n{id},N-2,1,2.00\n{id},N-3,1,2.00\n"));
+    let upload = |file| served.sheetport(&place, ["upload", file, "-t", "orders", "--json", "--create-missing-items"]);
+    upload("all.csv").exits(0);
+    place.write("one.csv", format!("{header}{id},N-2,5,2.00\n"));
+    for args in [["check", "--online"], ["upload", "--strict"]] {
+        let ended = served.sheetport(&place, [args[0], "one.csv", "-t", "orders", "--json", args[1]]).exits(3);
+        let warnings = ended.json()["warnings"].to_string() + &ended.json()["problems"].to_string();
+        assert!(warnings.contains("fewer-lines"), "{ended:?}");
+    }
+    let warned = upload("one.csv").exits(0);
+    assert!(
+        warned.json()["warnings"].to_string().contains("has 3 lines in the service and 1 in the file"),
+        "{warned:?}"
+    );
+    // The same lines again are no reason for a warning.
+    assert!(!upload("one.csv").exits(0).json()["warnings"].to_string().contains("fewer-lines"));
+}
+
 #[test]
 fn conflicting_rows_reject_the_record_with_a_problem_at_the_cell() {
     let place = Place::new();
