@@ -142,7 +142,9 @@ async fn run_upload(
     let connection = Connection::new(&client, speed(&settings, context)?, settings.concurrency);
     load_sizes(context, &connection, client.address()).await;
     compare_keys(&connection, &mut source, &upload.input.template, upload.restore_texts, observer).await?;
-    find_addresses(&connection, &mut source, &upload.input.template, observer).await?;
+    // The service of a rehearsal without exports gets the orders of the file only after the plan.
+    let of_addresses: Observer<'_> = if rehearsal.is_some() { &|_| {} } else { observer };
+    find_addresses(&connection, &mut source, &upload.input.template, of_addresses).await?;
     store_learned_sizes(context, &connection, client.address()).await;
     if let Some(questions) = questions {
         restore_on_request(&mut source, questions)?;
@@ -365,10 +367,12 @@ mod tests {
             assert_eq!(stored(&service.loader, "shop").await, in_rehearsal, "{kind}");
             service.stop().await.expect("stopped");
 
-            let counts = |finished: &Finished| (finished.accounting.sent, finished.accounting.failed);
+            let counts = |finished: &Finished| {
+                (finished.accounting.sent, finished.accounting.failed + finished.accounting.rejected)
+            };
             assert_eq!(counts(&rehearsed), counts(&sent), "{kind}");
             let failed = u64::from(kind != "items");
-            assert_eq!(sent.accounting.failed, failed, "a reference that the exports do not have, {kind}");
+            assert_eq!(counts(&sent).1, failed, "a reference that the exports do not have, {kind}");
             assert_eq!(rehearsed.rehearsed.expect("of a rehearsal").made_up, [], "{kind}");
         }
     }

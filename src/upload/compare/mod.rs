@@ -1,6 +1,7 @@
 //! Comparison of a file or a plan with the records of the service.
 
 mod difference;
+mod find_orders;
 mod known_texts;
 mod order_addresses;
 mod references;
@@ -10,9 +11,10 @@ mod text_list;
 mod unknown_references;
 
 pub use difference::{Candidate, Difference, FieldChange, WhyNot, difference};
+pub use find_orders::find_orders;
 pub use known_texts::KnownTexts;
 pub(super) use known_texts::TextCheck;
-pub use order_addresses::{OrderAddresses, find_orders};
+pub use order_addresses::OrderAddresses;
 pub use references::{NotCheckable, find_unknown};
 pub use service_list::Connection;
 pub use text_list::{NotCompared, count_changed, load as load_keys, suspicious_keys};

