@@ -85,7 +85,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// Starts a server that answers probes itself, without recording them.
+    /// Starts a server that answers probes and searches for orders itself, without recording them.
     pub async fn start(script: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Server {
         Server::refusing(0, script).await
     }
@@ -174,6 +174,16 @@ async fn serve(
         if answers_probes && head.starts_with(PROBE) {
             let Reply::Bytes(list) = answer(200, "", r#"{"data": []}"#) else { unreachable!() };
             let _ = stream.write_all(list.as_bytes()).await;
+            continue;
+        }
+        // The orders of a file are looked up before they are sent. A service that shows none is sent the identifiers of the file.
+        if answers_probes && head.starts_with("GET /v1/public/orders") {
+            let (status, body) = match head.starts_with("GET /v1/public/orders?") {
+                true => (200, r#"{"data": [], "page": 1, "count": 0, "total": 0}"#),
+                false => (404, r#"{"message": "no such order"}"#),
+            };
+            let Reply::Bytes(shown) = answer(status, "", body) else { unreachable!() };
+            let _ = stream.write_all(shown.as_bytes()).await;
             continue;
         }
         let seen = note(&log, &head, body);
