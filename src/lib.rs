@@ -5,11 +5,11 @@
 //! | [`commands`] | one file per command: parse, call one operation, print | everything |
 //! | [`settings`], [`cli`], [`error`] | flags, resolved settings, exit codes | what they name |
 //! | [`ui`] | terminal output | what it shows |
-//! | [`review`] | the browser page for matching, fixing and sending a spreadsheet | `operations`, `upload`, `report`, `template`, `client`, `ledger`, `sheet`, `records`, `readers`, `language`, `web_server` |
+//! | [`review`] | the browser page for matching, fixing and sending a spreadsheet | `operations`, `upload`, `report`, `problem_codes`, `template`, `client`, `ledger`, `sheet`, `records`, `readers`, `language`, `web_server` |
 //! | [`operations`] | the operations on runs, with their locks and permissions | `upload`, `export`, `report`, `template`, `object_storage`, `client`, `ledger`, `service`, `sql`, `telemetry`, `sheet`, `records`, `decimal`, `diagnostics`, `digest`, `readers`, `text_file`, `visible`, `absolute_path` |
 //! | [`upload`] | plan and send | `template`, `sheet`, `client`, `ledger`, `telemetry`, `records`, `decimal`, `currency`, `digest` |
 //! | [`export`] | pages, spool, table, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics`, `digest`, `readers`, `absolute_path` |
-//! | [`report`] | the outcomes of a run as a workbook, CSV or web page | `ledger`, `sheet`, `decimal`, `records`, `readers`, `language`, `visible` |
+//! | [`report`] | the outcomes of a run as a workbook, CSV or web page | `ledger`, `sheet`, `decimal`, `records`, `problem_codes`, `readers`, `language`, `visible` |
 //! | [`template`] | mapping templates: from columns to fields, pure | `decimal`, `currency`, `sheet`, `records`, `diagnostics` |
 //! | [`object_storage`] | files in S3, Google Cloud Storage and Azure Blob Storage | `client` |
 //! | [`client`] | transport, retry policy, rate limiting, authentication, paging | `telemetry`, `records`, `digest`, `readers`, `absolute_path` |
@@ -23,6 +23,7 @@
 //! | [`decimal`] | exact decimal numbers | nothing |
 //! | [`digest`] | SHA-256 | nothing |
 //! | [`language`] | translations of what people read | nothing |
+//! | [`problem_codes`] | explanations of the codes of problems, and what of them a supplier may see | `diagnostics` |
 //! | [`diagnostics`] | errors with positions in TOML files, spelling suggestions | `visible` |
 //! | [`readers`] | permissions of files and folders | nothing |
 //! | [`text_file`] | reading of small text files | nothing |
@@ -48,6 +49,7 @@ pub mod language;
 pub mod ledger;
 pub mod object_storage;
 pub mod operations;
+pub mod problem_codes;
 pub mod readers;
 pub mod records;
 pub mod report;

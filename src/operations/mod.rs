@@ -12,7 +12,6 @@ mod files;
 mod jobs;
 mod learned;
 mod lists;
-mod problem_codes;
 mod results;
 pub mod review;
 mod runs;
@@ -36,7 +35,6 @@ pub use jobs::{
     NightlyJob, Notified, Occasion, Place, PreviousRun, Schedule, Scheduler, Step, StepOutcome, UploadStep, Waiting,
     Work, inbox, install, load_job, missing_secrets, notify, obstacles, run_job, uninstall,
 };
-pub use problem_codes::{CodeGroup, ExplainedCode, code_groups, codes, explain_code, nearest_topic};
 pub use results::next_command::has_sent;
 pub use results::{Finished, ReportRequest, Withheld, report};
 pub use runs::check_runs::{Checked, RepairedRuns, check_runs, repair_runs};

@@ -45,8 +45,10 @@ pub fn start(global: &Global) {
         1 => LevelFilter::INFO,
         _ => LevelFilter::DEBUG,
     };
-    // Dependencies log warnings only, because details could contain secrets.
-    let filter = Targets::new().with_default(LevelFilter::WARN).with_target(env!("CARGO_CRATE_NAME"), level);
+    // What a dependency notices is either in one of our messages or no concern of the user. With -v its warnings are shown, but no
+    // details, because they could contain secrets.
+    let of_others = if global.verbose == 0 { LevelFilter::OFF } else { LevelFilter::WARN };
+    let filter = Targets::new().with_default(of_others).with_target(env!("CARGO_CRATE_NAME"), level);
     let lines = tracing_subscriber::fmt::layer().with_target(false).with_ansi(false);
     let registry = tracing_subscriber::registry().with(filter);
     match global.log_format {

@@ -6,7 +6,7 @@ pub(super) mod terminal;
 use crate::cli::{Help, command};
 use crate::error::{Exit, Failure};
 use crate::language::{message, word};
-use crate::operations::{ExplainedCode, code_groups, codes, explain_code, nearest_topic};
+use crate::problem_codes::{ExplainedCode, code_groups, codes, explain_code, nearest_topic};
 use crate::ui::{self, style};
 
 /// The topic with the list of all codes.
@@ -44,7 +44,7 @@ fn show(codes: &[&ExplainedCode], as_json: bool) {
         return print_json(codes);
     }
     let strong = style::STRONG;
-    for ExplainedCode { code, cause, example, remedy } in codes {
+    for ExplainedCode { code, cause, example, remedy, .. } in codes {
         ui::line(format_args!("{strong}{code}{strong:#}"));
         for (name, text) in [("Cause", cause), ("Example", example), ("Remedy", remedy)] {
             for (index, line) in wrapped(&plain(&message(text))).into_iter().enumerate() {

@@ -157,7 +157,7 @@ mod tests {
         const ITS_OWN_WORDS: [&str; 1] = ["service"];
         for (language, text) in LANGUAGES {
             let words: Map<String, Value> = serde_json::from_str(text).expect("JSON");
-            for explained in crate::operations::codes() {
+            for explained in crate::problem_codes::codes() {
                 let code = explained.code.as_str();
                 assert!(words.contains_key(&format!("cause.{code}")), "{language}: {code}");
                 let is_explained = *language == LANGUAGES[0].0 || ITS_OWN_WORDS.contains(&code);

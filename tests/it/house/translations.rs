@@ -71,7 +71,7 @@ fn sources() -> BTreeSet<sentences::Sentence> {
     for text in sheetport::cli::texts(sheetport::cli::command_in_english()) {
         add("help", &text);
     }
-    for group in sheetport::operations::code_groups() {
+    for group in sheetport::problem_codes::code_groups() {
         add("codes", &group.title);
         for code in &group.codes {
             [&code.cause, &code.example, &code.remedy].into_iter().for_each(|text| add("codes", text));

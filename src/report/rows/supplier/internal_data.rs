@@ -5,82 +5,14 @@ use std::path::Path;
 
 use super::super::records::RecordResult;
 use super::service_words::ServiceWords;
-use crate::ledger::{FROM_SERVICE, Outcome, Problem, Run};
+use crate::ledger::{Outcome, Problem, RecordState, Run};
+use crate::problem_codes::{SupplierView, supplier_view};
 use crate::sheet::Row;
 
 /// The added columns hidden from a supplier.
 pub(in crate::report::rows) const INTERNAL_COLUMNS: [&str; 5] =
     ["service_id", "ctx_id", "job_id", "http_status", "attempts"];
 const ASK: &str = "correct it, or ask whoever sent you this file";
-
-/// The codes of problems whose messages reveal nothing but the sheet and the template's rules for its columns.
-const OF_SHEET: [&str; 65] = [
-    "already-sent",
-    "ambiguous-date",
-    "ambiguous-number",
-    "apostrophe",
-    "as-it-was",
-    "beyond-header",
-    "blank",
-    "blank-cells",
-    "blank-column",
-    "broken-row",
-    "cell-error",
-    "check-digit",
-    "continues",
-    "currency",
-    "cut",
-    "cut-off",
-    "damaged-identifier",
-    "disagrees",
-    "duplicate",
-    "expression",
-    "guessed-encoding",
-    "hidden-columns",
-    "hidden-rows",
-    "hidden-sheet",
-    "incomplete",
-    "keep-where",
-    "lacks-zeros",
-    "looks-like-a-date",
-    "lost-letters",
-    "marked-text",
-    "may-lack-zero",
-    "merged-cells",
-    "nearly-the-same",
-    "no-group",
-    "no-lines",
-    "no-name",
-    "no-record",
-    "no-such-part",
-    "not-a-boolean",
-    "not-a-date",
-    "not-a-number",
-    "not-an-address",
-    "not-calculated",
-    "not-chosen",
-    "other-delimiter",
-    "out-of-range",
-    "pattern",
-    "percent-sign",
-    "repeated",
-    "repeated-header",
-    "rows-below",
-    "rule",
-    "scattered",
-    "second-table",
-    "skip-where",
-    "skipped-before",
-    "stray-quote",
-    "superseded",
-    "swallowed-rows",
-    "turned-date",
-    "twice-encoded",
-    "unknown-reference",
-    "unknown-value",
-    "unsplit-row",
-    "word-in-format",
-];
 
 /// Hides internal data of a run.
 pub(in crate::report::rows) struct Supplier {
@@ -120,38 +52,48 @@ impl Supplier {
 
     /// Returns a warning if it concerns the sheet.
     fn warning(&self, warning: &Problem, cells: Option<&Row>) -> Option<Problem> {
-        (is_of_sheet(warning) && !warning.is_internal).then(|| {
+        let is_shown = supplier_view(&warning.code) != SupplierView::Nothing && !warning.is_internal;
+        is_shown.then(|| {
             let value = match cells {
                 Some(cells) => value_of_cell(warning, cells),
                 // A warning about the file quotes the file.
                 None => warning.value.clone(),
             };
-            Problem { value, ..warning.clone() }
+            Problem { value, remedy: remedy(warning), ..warning.clone() }
         })
     }
 
     fn problem(&self, problem: &Problem, outcome: &Outcome, cells: &Row) -> Problem {
         let value = value_of_cell(problem, cells);
+        let view = match outcome.state {
+            // The problem of a skipped row is the reason for skipping it.
+            RecordState::Skipped => SupplierView::All,
+            _ => supplier_view(&problem.code),
+        };
         let (message, remedy) = match problem.code.as_str() {
-            FROM_SERVICE => (self.words.message(&problem.message, outcome, cells), String::new()),
-            _ if !is_of_sheet(problem) => ("is not sent for another reason".to_owned(), ASK.to_owned()),
-            _ if !problem.is_internal => (problem.message.clone(), problem.remedy.clone()),
+            _ if view == SupplierView::Words => (self.words.message(&problem.message, outcome, cells), String::new()),
+            _ if view == SupplierView::Nothing => ("is not sent for another reason".to_owned(), ASK.to_owned()),
+            _ if !problem.is_internal => (problem.message.clone(), remedy(problem)),
             "unknown-value" => ("is not a known value".to_owned(), ASK.to_owned()),
             "expression" | "ambiguous-number" => ("can't be calculated with".to_owned(), ASK.to_owned()),
             // The author of the template wrote this message.
             _ => (problem.message.clone(), ASK.to_owned()),
         };
-        let field = match problem.code.as_str() {
+        let field = match view {
             // The service's own words, too.
-            FROM_SERVICE if !self.words.is_field(&problem.field) => String::new(),
+            SupplierView::Words if !self.words.is_field(&problem.field) => String::new(),
             _ => problem.field.clone(),
         };
         Problem { field, value, message, remedy, ..problem.clone() }
     }
 }
 
-fn is_of_sheet(problem: &Problem) -> bool {
-    OF_SHEET.contains(&problem.code.as_str())
+/// Returns the remedy if it is not about the template.
+fn remedy(problem: &Problem) -> String {
+    match supplier_view(&problem.code) {
+        SupplierView::Message => ASK.to_owned(),
+        _ => problem.remedy.clone(),
+    }
 }
 
 /// Returns the value of a problem if the cell shows this value. Other values may come from a lookup table or a calculation.

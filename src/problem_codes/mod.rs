@@ -1,5 +1,5 @@
-//! Explanations of the codes of problems and warnings: cause, example and remedy. docs/problems.md is generated from the same
-//! data.
+//! Explanations of the codes of problems and warnings: cause, example and remedy, and what a report for a supplier shows of such a
+//! problem. docs/problems.md is generated from the same data.
 
 use std::sync::LazyLock;
 
@@ -25,6 +25,22 @@ pub struct ExplainedCode {
     pub cause: String,
     pub example: String,
     pub remedy: String,
+    /// `None` hides the problem, so that nothing is disclosed by a forgotten entry. A test demands the entry.
+    #[serde(skip_serializing)]
+    supplier: Option<SupplierView>,
+}
+
+/// What a report for a supplier shows of a problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SupplierView {
+    /// Message and remedy: they reveal nothing but the sheet and the rules of the template for its columns.
+    All,
+    /// The message, without the remedy, which is about the template.
+    Message,
+    /// Those words of the service that are in the row.
+    Words,
+    Nothing,
 }
 
 #[derive(Deserialize)]
@@ -50,6 +66,11 @@ pub fn explain_code(code: &str) -> Option<&'static ExplainedCode> {
     codes().find(|explanation| explanation.code == code)
 }
 
+/// Returns what a supplier may see of a problem with this code: nothing if the code is unknown.
+pub fn supplier_view(code: &str) -> SupplierView {
+    explain_code(code).and_then(|explanation| explanation.supplier).unwrap_or(SupplierView::Nothing)
+}
+
 /// Returns the code or other topic with the most similar spelling, if any.
 pub fn nearest_topic(word: &str, others: &[String]) -> Option<String> {
     let codes = codes().map(|explanation| explanation.code.as_str());
@@ -73,14 +94,14 @@ mod tests {
     fn page() -> String {
         let mut page = String::from(
             "# Problems and warnings\n\n\
-             <!-- Generated from src/operations/problem_codes/codes.toml: SHEETPORT_UPDATE_DOCS=1 cargo test --lib problem_codes -->\n\n\
+             <!-- Generated from src/problem_codes/codes.toml: SHEETPORT_UPDATE_DOCS=1 cargo test --lib problem_codes -->\n\n\
              Every problem has a code: `check` and `upload` name it below the problems, and with `--json` it is `code`. `sheetport help \
              CODE` shows the words of this page. A problem keeps its row from being sent; a warning does not, unless `--strict` is \
              given.\n",
         );
         for group in code_groups() {
             let _ = write!(page, "\n## {}\n", group.title);
-            for ExplainedCode { code, cause, example, remedy } in &group.codes {
+            for ExplainedCode { code, cause, example, remedy, .. } in &group.codes {
                 let _ = write!(page, "\n### {code}\n\n{cause}\n\n- Example: {example}\n- Remedy: {remedy}\n");
             }
         }
@@ -164,7 +185,8 @@ mod tests {
         let codes: Vec<&ExplainedCode> = codes().collect();
         let unique: BTreeSet<&str> = codes.iter().map(|explanation| explanation.code.as_str()).collect();
         assert_eq!(unique.len(), codes.len(), "a code stands twice");
-        for ExplainedCode { code, cause, example, remedy } in codes {
+        for ExplainedCode { code, cause, example, remedy, supplier } in codes {
+            assert!(supplier.is_some(), "{code}: say in codes.toml what a supplier sees of it");
             for text in [cause, example, remedy] {
                 assert!(text.ends_with('.') && text.matches('`').count() % 2 == 0, "{code}: {text}");
             }
