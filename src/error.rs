@@ -222,9 +222,12 @@ fn exit_of_export(error: &export::Error) -> Exit {
         E::Page { .. } => Exit::Stopped,
         E::Spool { .. } | E::Internal(_) => Exit::Fault,
         E::Busy => Exit::Busy,
-        E::Name(_) | E::Ids { .. } | E::ChangesKept { .. } | E::NotAppended { .. } | E::AppendedKept { .. } => {
-            Exit::Usage
-        }
+        E::Name(_)
+        | E::Ids { .. }
+        | E::NotOurs { .. }
+        | E::ChangesKept { .. }
+        | E::NotAppended { .. }
+        | E::AppendedKept { .. } => Exit::Usage,
         E::OtherOrigin { .. } => Exit::Incomplete,
     }
 }

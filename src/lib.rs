@@ -5,10 +5,10 @@
 //! | [`commands`] | one file per command: parse, call one operation, print | everything |
 //! | [`settings`], [`cli`], [`error`] | flags, resolved settings, exit codes | what they name |
 //! | [`ui`] | terminal output | what it shows |
-//! | [`review`] | the browser page for matching, fixing and sending a spreadsheet | `operations`, `upload`, `report`, `problem_codes`, `template`, `client`, `ledger`, `sheet`, `records`, `readers`, `language`, `web_server` |
-//! | [`operations`] | the operations on runs, with their locks and permissions | `upload`, `export`, `report`, `template`, `object_storage`, `client`, `ledger`, `service`, `sql`, `telemetry`, `sheet`, `records`, `decimal`, `diagnostics`, `digest`, `readers`, `text_file`, `visible`, `absolute_path` |
+//! | [`review`] | the browser page for matching, fixing and sending a spreadsheet | `operations`, `upload`, `report`, `problem_codes`, `template`, `client`, `ledger`, `sheet`, `records`, `programs`, `readers`, `language`, `web_server` |
+//! | [`operations`] | the operations on runs, with their locks and permissions | `upload`, `export`, `report`, `template`, `object_storage`, `client`, `ledger`, `service`, `sql`, `telemetry`, `sheet`, `records`, `decimal`, `diagnostics`, `digest`, `links`, `programs`, `readers`, `text_file`, `visible`, `absolute_path` |
 //! | [`upload`] | plan and send | `template`, `sheet`, `client`, `ledger`, `telemetry`, `records`, `decimal`, `currency`, `digest` |
-//! | [`export`] | pages, spool, table, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics`, `digest`, `readers`, `absolute_path` |
+//! | [`export`] | pages, spool, table, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics`, `digest`, `links`, `readers`, `absolute_path` |
 //! | [`report`] | the outcomes of a run as a workbook, CSV or web page | `ledger`, `sheet`, `decimal`, `records`, `problem_codes`, `readers`, `language`, `visible` |
 //! | [`template`] | mapping templates: from columns to fields, pure | `decimal`, `currency`, `sheet`, `records`, `diagnostics` |
 //! | [`object_storage`] | files in S3, Google Cloud Storage and Azure Blob Storage | `client` |
@@ -24,7 +24,9 @@
 //! | [`digest`] | SHA-256 | nothing |
 //! | [`language`] | translations of what people read | nothing |
 //! | [`problem_codes`] | explanations of the codes of problems, and what of them a supplier may see | `diagnostics` |
+//! | [`links`] | links that other users may have made | nothing |
 //! | [`diagnostics`] | errors with positions in TOML files, spelling suggestions | `visible` |
+//! | [`programs`] | what other programs inherit of the environment | nothing |
 //! | [`readers`] | permissions of files and folders | nothing |
 //! | [`text_file`] | reading of small text files | nothing |
 //! | [`absolute_path`] | absolute paths | nothing |
@@ -47,9 +49,11 @@ pub mod error;
 pub mod export;
 pub mod language;
 pub mod ledger;
+mod links;
 pub mod object_storage;
 pub mod operations;
 pub mod problem_codes;
+mod programs;
 pub mod readers;
 pub mod records;
 pub mod report;

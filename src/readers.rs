@@ -4,6 +4,8 @@
 use std::io;
 use std::path::Path;
 
+use tempfile::TempDir;
+
 /// The users who may read a file besides its owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Readers {
@@ -72,6 +74,16 @@ pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
+}
+
+/// Creates a folder in `parent`, accessible only to the owner, which is deleted on drop.
+pub(crate) fn private_temporary_folder(parent: &Path, prefix: &str, suffix: &str) -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix).suffix(suffix);
+    // Otherwise the umask decides.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.tempdir_in(parent)
 }
 
 #[cfg(target_os = "linux")]

@@ -40,7 +40,7 @@ pub struct Export {
     /// Records to export; several become the sheets of a workbook, or a file each if the name has {kind}
     #[arg(required = true, value_parser = choice(EXPORTABLE.map(exportable)))]
     pub records: Vec<&'static str>,
-    /// File, replaced when the export is complete; - for standard output. {kind}, {date}, {time} and {workspace} are
+    /// File; one of an earlier export is replaced when this one is complete; - for standard output. {kind}, {date}, {time} and {workspace} are
     /// filled in
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
@@ -50,6 +50,9 @@ pub struct Export {
     /// Read the ids twice; the export is complete only if both readings agree
     #[arg(long, conflicts_with = "ids")]
     pub verify: bool,
+    /// Replace the file even if no export wrote it, or if it was changed since
+    #[arg(long)]
+    pub replace: bool,
     /// Start again instead of continuing an interrupted export
     #[arg(long)]
     pub fresh: bool,

@@ -171,6 +171,7 @@ pub(super) fn request(args: &Export) -> ExportRequest<'_> {
         keep: nightly.keep,
         min_ratio: nightly.min_ratio,
         allow_empty: nightly.allow_empty,
+        replace: args.replace,
         ids,
         page_size: args.page_size,
         language: by_id.language.as_deref(),
@@ -181,7 +182,7 @@ pub(super) fn request(args: &Export) -> ExportRequest<'_> {
 
 /// Returns the command for exporting again. The same command continues an interrupted export.
 fn again(args: &Export, context: &Context) -> String {
-    let Export { records, output, family, verify, fresh: _, page_size, look, nightly, by_id, pacing } = args;
+    let Export { records, output, family, verify, replace, fresh: _, page_size, look, nightly, by_id, pacing } = args;
     let byte = |byte: u8| if byte == b'\t' { "tab".to_owned() } else { char::from(byte).to_string() };
     let since = nightly.since.map(|since| match since {
         Since::Moment(time) => time.to_string(),
@@ -205,6 +206,7 @@ fn again(args: &Export, context: &Context) -> String {
         .flag("keep", nightly.keep.map(|number| number.to_string()))
         .flag("min-ratio", nightly.min_ratio.map(|share| share.to_string()))
         .switch("allow-empty", nightly.allow_empty)
+        .switch("replace", *replace)
         .flag("ids", by_id.ids.as_ref())
         .flag("column", by_id.column.as_ref())
         .switch("external", by_id.external)

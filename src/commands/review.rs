@@ -1,7 +1,6 @@
 //! `review`: serves the page and opens the page in the browser.
 
 use std::net::SocketAddr;
-use std::process::{Command, Stdio};
 
 use futures_util::FutureExt;
 use serde_json::json;
@@ -14,7 +13,7 @@ use crate::error::{Exit, Failure};
 use crate::language::say;
 use crate::ledger::user_name;
 use crate::operations::{self, Context, InputFile};
-use crate::review;
+use crate::review::{self, Opened};
 use crate::settings::{Output, Settings};
 use crate::ui;
 
@@ -67,6 +66,9 @@ pub(super) async fn serve(
         let strong = ui::style::STRONG;
         ui::line(say!("{strong}{address}{strong:#}"));
         ui::remark(say!("This address works once, in one browser. Press Ctrl-C to stop."));
+        if page.no_open {
+            ui::remark(say!("Or open {} and type the code {}", server.public_address(), server.code()));
+        }
     }
     if !page.listen.ip().is_loopback() {
         ui::remark(say!(
@@ -74,24 +76,24 @@ pub(super) async fn serve(
             page.listen
         ));
     }
-    if !page.no_open && !open_browser(&address) {
-        ui::remark(say!("No browser could be started. Open the address in a browser."));
-    }
+    let server = match page.no_open {
+        true => server,
+        false => open_browser(server).await?,
+    };
     server.serve(stop).await;
     Ok(Exit::Done)
 }
 
-/// Opens a page in the browser of the desktop. Returns whether a program was started.
-fn open_browser(address: &str) -> bool {
-    let mut command = if cfg!(target_os = "macos") {
-        Command::new("open")
-    } else if cfg!(windows) {
-        let mut command = Command::new("rundll32");
-        command.arg("url.dll,FileProtocolHandler");
-        command
-    } else {
-        Command::new("xdg-open")
-    };
-    command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.spawn().is_ok()
+/// Opens the page in the browser of the desktop, and says what is left to do.
+async fn open_browser(server: review::Server) -> Result<review::Server, Failure> {
+    // Programs of the desktop are asked for the browser, which takes a moment.
+    let opening = tokio::task::spawn_blocking(move || (review::open(&server), server));
+    let (opened, server) =
+        opening.await.map_err(|error| Failure::new(Exit::Fault, error.to_string(), "please report this"))?;
+    match opened {
+        Opened::ByFile => {}
+        Opened::ByCode => ui::remark(say!("The page asks for this code: {}", server.code())),
+        Opened::No => ui::remark(say!("No browser could be started. Open the address in a browser.")),
+    }
+    Ok(server)
 }

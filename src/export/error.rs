@@ -23,6 +23,8 @@ pub enum Error {
     Ids { path: PathBuf, reason: String },
     #[error("{path} is an export of workspace {workspace} at {base_url}, so it is not replaced", path = path.display())]
     OtherOrigin { path: PathBuf, workspace: String, base_url: String },
+    #[error("{path} {why}, so it is not replaced", path = path.display(), why = not_ours(*is_changed))]
+    NotOurs { path: PathBuf, is_changed: bool },
     #[error("{path} has {count} changes of an earlier export of today, so it is not replaced", path = path.display())]
     ChangesKept { path: PathBuf, count: u64 },
     #[error("{path} {why}, so nothing is appended", path = path.display())]
@@ -70,6 +72,10 @@ impl NotAppended {
     }
 }
 
+fn not_ours(is_changed: bool) -> &'static str {
+    if is_changed { "has changed since it was exported" } else { "is not known to be an export" }
+}
+
 impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -85,6 +91,9 @@ impl Error {
                 "check the profile, the tokens and the address; if this export is to take its place, move the file away"
                     .to_owned(),
             ),
+            Error::NotOurs { .. } => {
+                Some("choose another name, move the file away, or add --replace (in a job: replace = true)".to_owned())
+            }
             Error::ChangesKept { .. } => Some(
                 "move the file away once its changes are processed, or name each file by its time, as in \
                  changes-{date}-{time}.csv"

@@ -98,6 +98,8 @@ pub struct Job {
     pub min_ratio: Option<f64>,
     /// Whether an empty list may replace a file with records.
     pub allow_empty: bool,
+    /// Whether the file may replace one that no export wrote.
+    pub replace: bool,
     /// Number of entries to ask for per page of a list.
     pub page_size: PageSize,
     /// Maximum number of simultaneous requests.
@@ -156,6 +158,7 @@ impl Job {
             keep: None,
             min_ratio: None,
             allow_empty: true,
+            replace: false,
             page_size: PageSize::Chosen(100),
             concurrency: 3,
             home: folder.join("home"),

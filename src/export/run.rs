@@ -9,8 +9,8 @@ use tokio::sync::Mutex;
 use super::change_list::ListLayout;
 use super::changes::PreviousRecords;
 use super::conclude::{
-    Appending, ComparedRecords, ExportResults, Exported, History, Reading, Requested, State, Verdict, behind_links,
-    check_existing, check_existing_changes, conclude, incomplete, records_before, resolve,
+    Appending, ComparedRecords, ExportResults, Exported, History, Reading, Requested, State, Verdict, WrittenFiles,
+    behind_links, check_existing, check_existing_changes, conclude, incomplete, records_before, resolve,
 };
 use super::error::Error;
 use super::fetch::Fetcher;
@@ -75,7 +75,8 @@ pub async fn export_together(
         unfinished.push(rows);
         results.push(result);
     }
-    let finishing = tokio::task::spawn_blocking(move || finish_tables(unfinished, file));
+    let written = jobs.first().map(|job| WrittenFiles::of(&job.home));
+    let finishing = tokio::task::spawn_blocking(move || finish_tables(unfinished, file, written.as_ref()));
     let finished = finishing.await.unwrap_or(Err(Error::Internal("writing the file panicked")))?;
     let finished = finished.into_iter().zip(results);
     conclude(finished.map(|(finished, result)| result.with(finished)).collect(), path.as_deref(), is_complete)
@@ -116,6 +117,9 @@ impl<'a> StartedExport<'a> {
         };
         let changes = job.changes.as_ref().map(|file| file_path(job, &file.pattern)).transpose()?;
         check_existing(job, path.as_deref())?;
+        let written = WrittenFiles::of(&job.home);
+        written.check(job, path.as_deref(), previous.as_ref())?;
+        written.check_changes(job, changes.as_deref(), path.as_deref(), previous.as_ref())?;
         history.delete_old_spools(&job.home, (job.clock.now)());
         check_existing_changes(job, changes.as_deref(), previous.as_ref())?;
         let uncertain = uncertain.filter(|_| job.since == Since::Last);

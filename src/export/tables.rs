@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::change_list::{ListLayout, Records, compare};
 use super::changes::Comparison;
-use super::conclude::{Appending, ComparedRecords, ListedChanges, State, WrittenFile};
+use super::conclude::{Appending, ComparedRecords, ListedChanges, State, WrittenFile, WrittenFiles};
 use super::error::Error;
 use super::spool::{FrameKind, Frames, Spool};
 use super::table::{FinishedTable, TableStart, WriterThread};
@@ -121,7 +121,11 @@ impl SpooledPages {
 
 /// Finishes the tables, and compares their records with the previous exports. Puts nothing in place before everything is written:
 /// first `file`, then the lists of changes.
-pub(super) fn finish_tables(unfinished: Vec<UnfinishedTable>, file: PathBuf) -> Result<Vec<FinishedExport>, Error> {
+pub(super) fn finish_tables(
+    unfinished: Vec<UnfinishedTable>,
+    file: PathBuf,
+    recorded: Option<&WrittenFiles>,
+) -> Result<Vec<FinishedExport>, Error> {
     let mut open: Option<ValueTable> = None;
     let mut lists: Vec<(PathBuf, ValueTable)> = Vec::new();
     let mut finished = Vec::new();
@@ -150,6 +154,9 @@ pub(super) fn finish_tables(unfinished: Vec<UnfinishedTable>, file: PathBuf) -> 
         });
     }
     let ready = open.map(|table| table.ready_as(file)).transpose()?.flatten();
+    if let (Some(ready), Some(recorded)) = (&ready, recorded) {
+        recorded.announce(ready.written())?;
+    }
     match (ready, last, finished.as_mut_slice()) {
         (Some(ready), Some((appended, style)), [single]) => put_in_place(ready, appended, style, single)?,
         (Some(ready), ..) => {
@@ -159,7 +166,11 @@ pub(super) fn finish_tables(unfinished: Vec<UnfinishedTable>, file: PathBuf) -> 
         (None, ..) => {}
     }
     for (path, table) in lists {
-        table.finish_as(path)?;
+        let ready = table.ready_as(path)?;
+        if let (Some(ready), Some(recorded)) = (&ready, recorded) {
+            recorded.announce(ready.written())?;
+        }
+        ready.map(ReadyFile::finish).transpose()?;
     }
     Ok(finished)
 }

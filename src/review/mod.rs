@@ -4,6 +4,7 @@
 //! | file or folder | purpose |
 //! |---|---|
 //! | `server` | routes, and the address of the page |
+//! | `browser`, `opener` | starting a browser without telling other users the address |
 //! | `handlers` | one function for each request, in a file for each part of the page |
 //! | `http` | access control, the files of the page, bodies in JSON, failures, and the language of the browser |
 //! | `app` | state shared by all requests |
@@ -13,12 +14,15 @@
 //! | `view` | the responses, as JSON: files, and runs of the history |
 
 mod app;
+mod browser;
 mod comparing;
 mod handlers;
 mod http;
+mod opener;
 mod sending;
 mod server;
 mod session;
 mod view;
 
+pub use browser::{Opened, open};
 pub use server::Server;

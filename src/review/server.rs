@@ -1,6 +1,7 @@
 //! The server of the page.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,8 @@ use super::app::App;
 use super::handlers;
 use super::http::access::{self, Access};
 use super::http::{assets, translation};
-use crate::operations::{Context, InputFile};
+use super::opener;
+use crate::operations::{self, Context, InputFile, TemporaryFolder};
 use crate::web_server;
 
 /// Time for a browser to take a byte.
@@ -48,11 +50,33 @@ impl Server {
 
     /// Returns the address of the page, with a single-use token.
     pub fn address(&self) -> String {
+        format!("{}#{}", self.public_address(), self.app.access.token())
+    }
+
+    /// Returns the address of the page without the token. The page then asks for the code.
+    pub fn public_address(&self) -> String {
         let address = match self.address.ip().is_unspecified() {
             true => SocketAddr::new([127, 0, 0, 1].into(), self.address.port()),
             false => self.address,
         };
-        format!("http://{address}/#{}", self.app.access.token())
+        format!("http://{address}/")
+    }
+
+    /// Returns the code that the page takes in place of the token.
+    pub fn code(&self) -> String {
+        self.app.access.code()
+    }
+
+    /// Writes a page for this user only that leads to the address of this page, because all users of the machine see the arguments
+    /// of a browser. The file is removed when a browser is in, or at the end.
+    ///
+    /// # Errors
+    /// If temporary files can't be written.
+    pub fn opener(&self) -> Result<PathBuf, operations::Error> {
+        let folder = TemporaryFolder::create()?;
+        let path = folder.write("open.html", opener::page(&self.address()).as_bytes())?;
+        self.app.access.keep(folder);
+        Ok(path)
     }
 
     /// Serves the page until `stop` completes.
@@ -60,6 +84,7 @@ impl Server {
         let router = router(Arc::clone(&self.app));
         let respond = move |request| router.clone().oneshot(request);
         web_server::serve(vec![self.listener], respond, WRITE_TIMEOUT, stop).await;
+        self.app.access.close();
     }
 }
 
@@ -103,7 +128,7 @@ fn router(app: Arc<App>) -> Router {
         .route("/", get(assets::index))
         .route("/words.json", get(assets::words))
         .route("/{name}", get(assets::asset))
-        .route("/api/session", post(handlers::start::session))
+        .route("/api/session", get(handlers::start::locked).post(handlers::start::session))
         .merge(private)
         .fallback(assets::not_found)
         .layer(DefaultBodyLimit::max(MAX_BODY))

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use crate::readers::private_temporary_folder;
+
 /// The open files of a process, under Linux.
 const OPEN_FILES: &str = "/proc/self/fd";
 
@@ -64,7 +66,7 @@ impl PrivateFile {
     }
 
     fn named() -> io::Result<PrivateFile> {
-        let folder = tempfile::Builder::new().prefix("sheetport-").tempdir()?;
+        let folder = private_temporary_folder(&std::env::temp_dir(), "sheetport-", "")?;
         let path = folder.path().join(PrivateFile::TITLE);
         let mut options = File::options();
         #[cfg(unix)]

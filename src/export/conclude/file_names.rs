@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::civil::{Date, DateTime, Time};
 
+use crate::links::may_follow;
 use crate::sheet::write::folder;
 
 const DATE: &str = "{date}";
@@ -59,29 +60,6 @@ pub(in crate::export) fn behind_links(path: PathBuf) -> PathBuf {
     place
 }
 
-/// Whether to trust a link. In a folder where others can create links, trusts only links of the user and of the folder's owner.
-#[cfg(unix)]
-fn may_follow(link: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-
-    let (Ok(found), Ok(folder)) = (link.symlink_metadata(), folder(link).metadata()) else { return false };
-    let user = rustix::process::geteuid().as_raw();
-    is_safe_link(found.uid(), folder.uid(), folder.mode(), user)
-}
-
-/// Takes the owners of a link and its folder, the mode of the folder, and the user.
-#[cfg(unix)]
-fn is_safe_link(link: u32, folder: u32, mode: u32, user: u32) -> bool {
-    /// The group or everybody may create files.
-    const SHARED: u32 = 0o022;
-    mode & SHARED == 0 || link == user || link == folder
-}
-
-#[cfg(not(unix))]
-fn may_follow(_: &Path) -> bool {
-    true
-}
-
 /// Returns whether the file name of this pattern contains a date. A date in a folder name does not count.
 pub(crate) fn has_date(pattern: &str) -> bool {
     Path::new(pattern).file_name().is_some_and(|name| name.to_string_lossy().contains(DATE))
@@ -134,23 +112,6 @@ mod tests {
         assert_eq!(on("{workspace}.csv", ".."), Err("the access token names no workspace".to_owned()));
         assert_eq!(on("{day}.csv", "w"), Err("unknown placeholder '{day}'".to_owned()));
         assert_eq!(on("a}b{c.csv", "w"), Ok(PathBuf::from("a}b{c.csv")));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn links_of_others_are_not_followed() {
-        const USER: u32 = 1000;
-        for (link, folder, mode, is_safe) in [
-            (USER, 0, 0o1777, true),
-            (0, 0, 0o1777, true),
-            (1001, 0, 0o1777, false),
-            (1001, 0, 0o775, false),
-            (1001, USER, 0o2770, false),
-            (1001, 1001, 0o755, true),
-            (1001, 0, 0o755, true),
-        ] {
-            assert_eq!(is_safe_link(link, folder, mode, USER), is_safe, "{link} {folder} {mode:o}");
-        }
     }
 
     #[test]

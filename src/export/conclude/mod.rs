@@ -6,6 +6,7 @@ mod file_names;
 mod finish;
 mod history;
 mod manifest;
+mod ours;
 mod state;
 mod verdict;
 
@@ -17,5 +18,6 @@ pub use self::finish::Exported;
 pub(super) use self::finish::{ExportResults, ListedChanges, Requested, conclude};
 pub(super) use self::history::History;
 pub use self::manifest::Manifest;
+pub(super) use self::ours::WrittenFiles;
 pub(super) use self::state::{ComparedRecords, State, WrittenFile};
 pub(super) use self::verdict::{Reading, Verdict};

@@ -173,11 +173,11 @@ impl Replacement {
 }
 
 /// Reads a JSON file, or returns `None` if missing or unreadable.
-fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
+pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&std::fs::read(path).ok()?).ok()
 }
 
-fn write(path: &Path, content: &impl Serialize) -> Result<(), Error> {
+pub(super) fn write(path: &Path, content: &impl Serialize) -> Result<(), Error> {
     let failed = |source| sheet::Error::Write { path: path.to_owned(), source };
     let mut file = WholeFile::create(path, Existing::Replace)?;
     let text = serde_json::to_string(content).map_err(|error| failed(error.into()))?;

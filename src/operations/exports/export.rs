@@ -76,6 +76,8 @@ pub struct ExportRequest<'a> {
     pub min_ratio: Option<f64>,
     /// Whether an empty list may replace a file with records.
     pub allow_empty: bool,
+    /// Whether the file may replace one that no export wrote.
+    pub replace: bool,
     /// Exports these records instead of a list.
     pub ids: Option<IdSource>,
     /// Language of the answers.
@@ -349,6 +351,7 @@ fn job(context: &Context, request: &ExportRequest<'_>, records: &str) -> Result<
         keep: request.keep.map(usize::from),
         min_ratio: request.min_ratio,
         allow_empty: request.allow_empty,
+        replace: request.replace,
         page_size: match request.page_size {
             Some(size) => PageSize::Chosen(u64::from(size)),
             None => PageSize::Largest(KnownSizes::default()),
@@ -406,7 +409,13 @@ fn output(request: &ExportRequest<'_>, records: &str) -> Result<Output, Error> {
 fn pattern(path: &Path, records: &str) -> Result<(String, FileFormat), Error> {
     let format = FileFormat::of(path).ok_or_else(|| {
         let message = format!("{} has no extension that says what to write", path.display());
-        Error::invalid(message, format!("name it {}", FileFormat::NAMES))
+        // `/dev/stdout`, and pipes of the shell such as `>(gzip)`.
+        let is_stream = path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
+        let hint = match is_stream || path.starts_with("/dev") {
+            true => "write - for standard output, and redirect that: -o - | …".to_owned(),
+            false => format!("name it {}", FileFormat::NAMES),
+        };
+        Error::invalid(message, hint)
     })?;
     let pattern = path.to_str().ok_or_else(|| {
         Error::invalid(format!("the name {} is not valid Unicode", path.display()), "give the file another name")

@@ -31,7 +31,7 @@ pub(super) fn not_opened(error: upload::Error, name: &Path, template: &Template)
 }
 
 /// Refuses an export of read-only records, unless the user has a suitable template.
-pub(super) fn check_exported(file: &Path, name: &Path, template: &Template, source: &Source) -> Result<(), Error> {
+pub(super) fn check_exported(name: &Path, template: &Template, source: &Source) -> Result<(), Error> {
     if builtin::find(&template.name).is_none() {
         return Ok(());
     }
@@ -39,7 +39,7 @@ pub(super) fn check_exported(file: &Path, name: &Path, template: &Template, sour
         return Err(changes_not_writable(name));
     }
     let of_header = || source.parts.iter().find_map(|part| Exported::with_header(&part.layout.header.names));
-    match of_header().or_else(|| exported_to(file)).filter(is_read_only) {
+    match of_header().or_else(|| exported_to(name)).filter(is_read_only) {
         Some(exported) => Err(not_writable(name, exported)),
         None => Ok(()),
     }

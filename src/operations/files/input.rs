@@ -1,5 +1,6 @@
 //! The spreadsheet of an operation: file on disk, template and reading options.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use super::super::error::Error;
 use super::exported::{check_exported, not_opened};
 use crate::absolute_path::absolute;
 use crate::ledger::{NewRun, RunCommand, RunLookups, RunSettings, SheetSelection};
+use crate::links::path_of;
 use crate::readers::Readers;
 use crate::sheet::{Options, PrivateFile};
 use crate::template::Template;
@@ -29,18 +31,21 @@ pub struct InputFile {
     pub name: PathBuf,
     /// The copy of a stream or an object.
     spool: Option<PrivateFile>,
-    /// The address of an object in the ledger, if different from `name`.
+    /// Keeps a dropped file open, which `path` leads to even if its name is given to another file.
+    _held: Option<File>,
+    /// The name in the ledger, if different from `name`.
     address: Option<String>,
 }
 
 impl InputFile {
     pub fn at(path: &Path) -> InputFile {
-        InputFile { path: path.to_owned(), name: path.to_owned(), spool: None, address: None }
+        InputFile { path: path.to_owned(), name: path.to_owned(), spool: None, _held: None, address: None }
     }
 
-    /// Returns the file at `path`, shown as `name` in messages.
-    pub(in crate::operations) fn named(path: &Path, name: &Path) -> InputFile {
-        InputFile { path: path.to_owned(), name: name.to_owned(), spool: None, address: None }
+    /// Takes a file that somebody dropped, open and checked, with its `path`. It is shown as `name` in messages.
+    pub(in crate::operations) fn dropped(file: File, path: &Path, name: &Path) -> InputFile {
+        let address = Some(absolute(path).display().to_string());
+        InputFile { path: path_of(&file, path), name: name.to_owned(), spool: None, _held: Some(file), address }
     }
 
     /// Copies `stream` to a temporary file.
@@ -57,12 +62,18 @@ impl InputFile {
                 (format!("{name} is larger than 64 GiB"), "save it as a file and give its name".into());
             return Err(Error::BadInput { message, hint });
         }
-        Ok(InputFile { path: spool.path().to_owned(), name: name.into(), spool: Some(spool), address: None })
+        Ok(InputFile {
+            path: spool.path().to_owned(),
+            name: name.into(),
+            spool: Some(spool),
+            _held: None,
+            address: None,
+        })
     }
 
     /// Takes a temporary copy, shown as `name`.
     pub fn of_copy(copy: PrivateFile, name: &str) -> InputFile {
-        InputFile { path: copy.path().to_owned(), name: name.into(), spool: Some(copy), address: None }
+        InputFile { path: copy.path().to_owned(), name: name.into(), spool: Some(copy), _held: None, address: None }
     }
 
     /// Takes the temporary copy of an object, shown as `name` in messages.
@@ -134,7 +145,7 @@ impl Spreadsheet<'_> {
         let options = self.text.clone().or(&template.sheet.text);
         let opened = Source::open_as(&file.path, &file.name, template, self.sheet, &options);
         let mut source = opened.map_err(|error| not_opened(error, &file.name, template))?;
-        check_exported(&file.path, &file.name, template, &source)?;
+        check_exported(&file.name, template, &source)?;
         source.chosen = self.rows;
         source.edits.clone_from(&self.edits);
         source.is_strict = self.is_strict;

@@ -17,4 +17,4 @@ pub use stored_files::{check_report_path, open_input};
 pub(super) use stored_files::{
     create_folder, inside, is_name_taken, is_taken, lasting, private_copy, resolved, sibling, write_report, write_text,
 };
-pub(super) use temporary_folder::TemporaryFolder;
+pub(crate) use temporary_folder::TemporaryFolder;

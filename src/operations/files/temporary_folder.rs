@@ -2,12 +2,14 @@
 //! a temporary folder.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io;
-use std::path::Path;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
 use super::super::error::Error;
+use crate::links::is_own;
+use crate::readers::private_temporary_folder;
 
 const PREFIX: &str = "sheetport-";
 const SUFFIX: &str = ".temporary";
@@ -15,20 +17,20 @@ const SUFFIX: &str = ".temporary";
 const LOCK: &str = "lock";
 
 /// A folder deleted on drop.
-pub(in crate::operations) struct TemporaryFolder {
+pub(crate) struct TemporaryFolder {
     folder: TempDir,
     _lock: File,
 }
 
 impl TemporaryFolder {
-    pub(in crate::operations) fn create() -> Result<TemporaryFolder, Error> {
+    pub(crate) fn create() -> Result<TemporaryFolder, Error> {
         TemporaryFolder::create_in(&std::env::temp_dir()).map_err(|error| Error::no_temporary_files(&error))
     }
 
     fn create_in(parent: &Path) -> io::Result<TemporaryFolder> {
         remove_abandoned(parent);
         loop {
-            let folder = tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempdir_in(parent)?;
+            let folder = private_temporary_folder(parent, PREFIX, SUFFIX)?;
             let lock = OpenOptions::new().create(true).write(true).truncate(true).open(folder.path().join(LOCK))?;
             match lock.try_lock() {
                 // Without support for locks, no folder is ever considered abandoned.
@@ -41,8 +43,19 @@ impl TemporaryFolder {
         }
     }
 
-    pub(in crate::operations) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Writes a file that only this user can read, and returns its path.
+    pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<PathBuf, Error> {
+        let path = self.folder.path().join(name);
+        let mut options = OpenOptions::new();
+        options.create_new(true).write(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let written = options.open(&path).and_then(|mut file| file.write_all(content));
+        written.map(|()| path).map_err(|error| Error::no_temporary_files(&error))
     }
 }
 
@@ -60,16 +73,6 @@ fn remove_abandoned(parent: &Path) {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
-}
-
-#[cfg(unix)]
-fn is_own(found: &std::fs::Metadata) -> bool {
-    std::os::unix::fs::MetadataExt::uid(found) == rustix::process::geteuid().as_raw()
-}
-
-#[cfg(not(unix))]
-fn is_own(_: &std::fs::Metadata) -> bool {
-    true
 }
 
 #[cfg(test)]
@@ -90,6 +93,12 @@ mod tests {
         let living = TemporaryFolder::create_in(parent.path()).expect("created");
         let second = TemporaryFolder::create_in(parent.path()).expect("created");
         assert!(living.path().is_dir() && second.path().is_dir());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = living.path().metadata().expect("a folder").permissions().mode();
+            assert_eq!(mode & 0o777, 0o700);
+        }
         assert!(!path("sheetport-dead.temporary").exists());
         assert!(path("other-dead.temporary").exists() && path("sheetport-new.temporary").exists());
         drop((living, second));

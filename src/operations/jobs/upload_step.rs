@@ -13,11 +13,13 @@ use super::super::templates::load_template::{TemplateChanges, load_template_for}
 use super::super::templates::trust::trust;
 use super::super::uploads::{Upload, upload};
 use super::definition::{Folders, UploadStep};
-use super::inbox::{Claimed, Inbox, Source};
+use super::inbox::{Claimed, Inbox, Source, refused};
 use super::outcome::{FileOutcome, JobObserver, Place, StepOutcome, is_clean};
 use crate::client::Stop;
 use crate::digest;
 use crate::ledger::{AllowRepeat, Ledger, Run, RunId, RunState};
+use crate::links::open_dropped;
+use crate::object_storage::ObjectAddress;
 use crate::readers::Readers;
 use crate::report::Format;
 use crate::sheet;
@@ -80,7 +82,7 @@ impl Sender<'_> {
         let path = source.path();
         let Some(folders) = &self.step.folders else {
             (self.observer.takes)(&path);
-            let result = match open_input(self.context, &path).await {
+            let result = match self.in_place(&path).await {
                 Ok(file) => self.continue_or_upload(&file).await,
                 Err(error) => Err(error),
             };
@@ -104,6 +106,15 @@ impl Sender<'_> {
             (Err(error), _) | (_, Err(error)) => Err(error),
         };
         Some(self.settle(claimed, file, result, folders).await)
+    }
+
+    /// Opens a file that stays in place.
+    async fn in_place(&self, path: &Path) -> Result<InputFile, Error> {
+        if ObjectAddress::is_meant(path) {
+            return open_input(self.context, path).await;
+        }
+        let file = open_dropped(path, &self.step.folder).map_err(|why| refused(path, &why.to_string()))?;
+        Ok(InputFile::dropped(file, path, path))
     }
 
     /// Uploads a file, or continues its run.

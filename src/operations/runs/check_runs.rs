@@ -7,6 +7,7 @@ use super::super::command_line::CommandLine;
 use super::super::context::{Context, now};
 use super::super::error::Error;
 use crate::ledger::{self, Claim, DamagedPart, Inspection, Ledger, LockedRun, Repaired, RunId};
+use crate::readers::private_temporary_folder;
 use crate::upload::sent_before;
 
 /// Runs loaded at a time.
@@ -194,7 +195,7 @@ async fn shares_lock(ledger: &Ledger, locked: &[LockedRun], run: RunId) -> Resul
 
 /// Replaces the ledger by a new ledger with the readable data.
 async fn replaced(ledger: Ledger, home: &Path) -> Result<Ledger, Error> {
-    let folder = tempfile::Builder::new().prefix("repair-").tempdir_in(home);
+    let folder = private_temporary_folder(home, "repair-", "");
     let local = |error: std::io::Error| Error::Local {
         message: format!("the repaired ledger can't be written: {error}"),
         hint: "free some disk space, then repair again; the ledger is as it was".to_owned(),

@@ -14,7 +14,7 @@ use super::super::app::App;
 use super::super::http::Failure;
 use super::{Answer, blocking};
 use crate::ledger::RunId;
-use crate::operations::{self, ReportRequest, show_run};
+use crate::operations::{self, ReportRequest, TemporaryFolder, show_run};
 
 /// The formats of reports, with their media types.
 const FORMATS: [(&str, &str); 3] = [
@@ -57,7 +57,7 @@ async fn download(app: Arc<App>, run: RunId, stem: &str, format: String) -> Answ
     let extension = format.clone();
     let bytes = blocking(move || {
         let unwritable = |error: std::io::Error| Failure::bad_request(format!("the report can't be written: {error}"));
-        let folder = tempfile::tempdir().map_err(unwritable)?;
+        let folder = TemporaryFolder::create()?;
         let path = folder.path().join(format!("report.{extension}"));
         let request = ReportRequest::of_run(run, &path);
         Handle::current().block_on(operations::report(&app.context, &request, &|_| {}))?;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::super::app::App;
-use super::super::http::{Failure, Posted};
+use super::super::http::{Exchanged, Failure, Posted};
 use super::super::view;
 use super::{Answer, blocking, ok};
 use crate::operations::InputFile;
@@ -20,15 +20,36 @@ use crate::sheet::PrivateFile;
 /// Maximum size of a dropped file.
 const MAX_FILE: u64 = 4 << 30;
 
+/// What lets a browser in.
 #[derive(Deserialize)]
-pub(in crate::review) struct Token {
-    token: String,
+#[serde(rename_all = "lowercase")]
+pub(in crate::review) enum Ticket {
+    /// The token of the address.
+    Token(String),
+    /// The code on the terminal.
+    Code(String),
 }
 
-pub(in crate::review) async fn session(State(app): State<Arc<App>>, Posted(Token { token }): Posted<Token>) -> Answer {
-    let Some(cookie) = app.access.exchange(&token) else {
-        let message = "this address was used before; start sheetport review again for a new one";
-        return Err(Failure::new(StatusCode::UNAUTHORIZED, message));
+/// Says whether a browser without the cookie can ask for a code.
+pub(in crate::review) async fn locked(State(app): State<Arc<App>>) -> Answer {
+    Ok(ok(json!({"takes_code": app.access.takes_code()})))
+}
+
+pub(in crate::review) async fn session(State(app): State<Arc<App>>, Posted(ticket): Posted<Ticket>) -> Answer {
+    let exchanged = match ticket {
+        Ticket::Token(token) => app.access.exchange(&token),
+        Ticket::Code(code) => app.access.exchange_code(&code),
+    };
+    let cookie = match exchanged {
+        Exchanged::Cookie(cookie) => cookie,
+        Exchanged::WrongCode { attempts_left } => {
+            let message = format!("this is not the code on the terminal; attempts left: {attempts_left}");
+            return Err(Failure::new(StatusCode::FORBIDDEN, message));
+        }
+        Exchanged::Closed => {
+            let message = "this address was used before; start sheetport review again for a new one";
+            return Err(Failure::new(StatusCode::UNAUTHORIZED, message));
+        }
     };
     let mut response = ok(json!({}));
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {

@@ -1,21 +1,28 @@
 //! Access control of the page: only requests to our own host names, from our own page, by a browser that has exchanged the token
-//! in the address for a cookie.
+//! in the address, or the code that a person typed, for a cookie.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::failure::Failure;
+use crate::operations::TemporaryFolder;
 use crate::web_server::OwnHosts;
 
 /// Bytes of the token and of the cookie.
 const SECRET: usize = 32;
 /// Name of the cookie, without the port.
 const COOKIE: &str = "sheetport_review";
+/// Characters of the code. Letters and digits that look alike are missing: there are 32, so that a byte chooses one evenly.
+const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+/// Number of characters of the code: 40 bits.
+const CODE: usize = 8;
+/// Number of wrong codes after which no code is taken any more. With 40 bits, five guesses succeed once in 200 billion pages.
+const ATTEMPTS: u8 = 5;
 
 /// The secrets of the page.
 pub(in crate::review) struct Access {
@@ -23,8 +30,31 @@ pub(in crate::review) struct Access {
     /// Cookies do not tell ports apart.
     cookie_name: String,
     cookie: String,
-    /// The token in the address, until a browser has used it.
-    token: Mutex<Option<String>>,
+    /// `None` once a browser is in.
+    ticket: Mutex<Option<Ticket>>,
+}
+
+/// What lets the first browser in.
+struct Ticket {
+    /// The token in the address.
+    token: String,
+    /// The code to type where the address can't be handed to the browser.
+    code: String,
+    attempts_left: u8,
+    /// A folder with a page that leads to the address, removed together with the ticket.
+    opener: Option<TemporaryFolder>,
+}
+
+/// The answer to a token or a code.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::review) enum Exchanged {
+    /// The header with the cookie.
+    Cookie(String),
+    /// The address was used before, or too many wrong codes were typed.
+    Closed,
+    WrongCode {
+        attempts_left: u8,
+    },
 }
 
 impl Access {
@@ -37,23 +67,70 @@ impl Access {
             hosts: OwnHosts::new(&[address], &[]),
             cookie_name: format!("{COOKIE}_{}", address.port()),
             cookie: secret()?,
-            token: Mutex::new(Some(secret()?)),
+            ticket: Mutex::new(Some(Ticket { token: secret()?, code: code()?, attempts_left: ATTEMPTS, opener: None })),
         })
+    }
+
+    fn ticket(&self) -> MutexGuard<'_, Option<Ticket>> {
+        self.ticket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the token of the address.
     pub(in crate::review) fn token(&self) -> String {
-        self.token.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+        self.ticket().as_ref().map(|ticket| ticket.token.clone()).unwrap_or_default()
     }
 
-    /// Exchanges the token of the address for the cookie, once. Returns the header with the cookie.
-    pub(in crate::review) fn exchange(&self, token: &str) -> Option<String> {
-        let mut known = self.token.lock().unwrap_or_else(PoisonError::into_inner);
-        if !known.as_deref().is_some_and(|known| is_same(known, token)) {
-            return None;
+    /// Returns the code to type, in two groups.
+    pub(in crate::review) fn code(&self) -> String {
+        let code = self.ticket().as_ref().map(|ticket| ticket.code.clone()).unwrap_or_default();
+        let (first, second) = code.split_at_checked(CODE / 2).unwrap_or_default();
+        format!("{first}-{second}")
+    }
+
+    /// Whether a code is still taken.
+    pub(in crate::review) fn takes_code(&self) -> bool {
+        self.ticket().as_ref().is_some_and(|ticket| ticket.attempts_left > 0)
+    }
+
+    /// Keeps a folder with a page that leads to the address until a browser is in.
+    pub(in crate::review) fn keep(&self, opener: TemporaryFolder) {
+        if let Some(ticket) = self.ticket().as_mut() {
+            ticket.opener = Some(opener);
         }
-        *known = None;
-        Some(format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie_name, self.cookie))
+    }
+
+    /// Lets no further browser in.
+    pub(in crate::review) fn close(&self) {
+        *self.ticket() = None;
+    }
+
+    /// Exchanges the token of the address for the cookie, once.
+    pub(in crate::review) fn exchange(&self, token: &str) -> Exchanged {
+        let mut ticket = self.ticket();
+        match ticket.as_ref().is_some_and(|ticket| is_same(&ticket.token, token)) {
+            true => self.let_in(&mut ticket),
+            false => Exchanged::Closed,
+        }
+    }
+
+    /// Exchanges the code for the cookie, once, however it is written.
+    pub(in crate::review) fn exchange_code(&self, typed: &str) -> Exchanged {
+        let typed: String = typed.chars().filter(char::is_ascii_alphanumeric).collect();
+        let mut ticket = self.ticket();
+        let Some(open) = ticket.as_mut().filter(|ticket| ticket.attempts_left > 0) else { return Exchanged::Closed };
+        if is_same(&open.code, &typed.to_ascii_uppercase()) {
+            return self.let_in(&mut ticket);
+        }
+        open.attempts_left -= 1;
+        match open.attempts_left {
+            0 => Exchanged::Closed,
+            attempts_left => Exchanged::WrongCode { attempts_left },
+        }
+    }
+
+    fn let_in(&self, ticket: &mut Option<Ticket>) -> Exchanged {
+        *ticket = None;
+        Exchanged::Cookie(format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie_name, self.cookie))
     }
 
     /// Whether the request has the cookie.
@@ -73,7 +150,7 @@ pub(in crate::review) async fn require_own_page(
     if access.hosts.refusal(&request).is_some() {
         return Failure::new(StatusCode::MISDIRECTED_REQUEST, "this is not the address of the page").into_response();
     }
-    if !is_from_own_page(request.method(), request.headers()) {
+    if !is_from_own_page(request.method(), request.headers()) && !is_arrival(&request) {
         return Failure::new(StatusCode::FORBIDDEN, "the request comes from another page").into_response();
     }
     next.run(request).await
@@ -96,7 +173,7 @@ pub(in crate::review) async fn require_cookie(
 
 /// Returns whether the headers of a request show our page as its origin. Only GET and HEAD may leave out `Origin`.
 fn is_from_own_page(method: &Method, headers: &HeaderMap) -> bool {
-    let text = |name| headers.get(name).and_then(|value: &axum::http::HeaderValue| value.to_str().ok());
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let site = text("sec-fetch-site");
     let is_same_site = site.is_none_or(|site| matches!(site, "same-origin" | "none"));
     let origin = text(header::ORIGIN.as_str());
@@ -108,10 +185,33 @@ fn is_from_own_page(method: &Method, headers: &HeaderMap) -> bool {
     }
 }
 
-fn secret() -> std::io::Result<String> {
-    let mut bytes = [0; SECRET];
+/// Returns whether a browser comes to the page from elsewhere, such as from the file that leads to it. The page has no data, and
+/// can't be shown in a frame.
+fn is_arrival(request: &Request) -> bool {
+    let is = |name, value: &str| request.headers().get(name).is_some_and(|found: &HeaderValue| found == value);
+    request.method() == Method::GET
+        && request.uri().path() == "/"
+        && is("sec-fetch-mode", "navigate")
+        && is("sec-fetch-dest", "document")
+}
+
+fn random<const N: usize>() -> std::io::Result<[u8; N]> {
+    let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(bytes)
+}
+
+fn secret() -> std::io::Result<String> {
+    Ok(random::<SECRET>()?.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn code() -> std::io::Result<String> {
+    let bytes = random::<CODE>()?;
+    Ok(bytes
+        .iter()
+        .filter_map(|byte| LETTERS.get(usize::from(*byte) % LETTERS.len()))
+        .map(|byte| char::from(*byte))
+        .collect())
 }
 
 /// Compares secrets in constant time.
@@ -130,15 +230,51 @@ mod tests {
     #[test]
     fn the_token_is_exchanged_once() {
         let access = Access::new("127.0.0.1:4711".parse().expect("an address")).expect("random numbers");
-        let token = access.token();
-        assert_eq!((token.len(), access.exchange("x")), (64, None));
-        let cookie = access.exchange(&token).expect("a cookie");
+        let (token, code) = (access.token(), access.code());
+        assert_eq!((token.len(), access.exchange("x")), (64, Exchanged::Closed));
+        let Exchanged::Cookie(cookie) = access.exchange(&token) else { panic!("no cookie") };
         assert!(cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict"), "{cookie}");
-        assert_eq!(access.exchange(&token), None);
+        assert_eq!((access.exchange(&token), access.exchange_code(&code)), (Exchanged::Closed, Exchanged::Closed));
         let (pair, _) = cookie.split_once(';').expect("attributes");
         assert!(access.is_known(&headers(&[("cookie", &format!("a=b; {pair}"))])));
         assert!(!access.is_known(&headers(&[("cookie", "sheetport_review_4711=x")])));
         assert!(!access.is_known(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn a_code_is_taken_once_and_few_guesses_are() {
+        let open = || Access::new("127.0.0.1:4711".parse().expect("an address")).expect("random numbers");
+        let access = open();
+        let code = access.code();
+        assert_eq!(code.len(), 9, "{code}");
+        assert_eq!(access.exchange_code("ABCD"), Exchanged::WrongCode { attempts_left: 4 });
+        let typed = format!(" {} ", code.to_lowercase().replace('-', " "));
+        assert!(matches!(access.exchange_code(&typed), Exchanged::Cookie(_)), "{typed}");
+        assert_eq!((access.exchange_code(&code), access.takes_code()), (Exchanged::Closed, false));
+
+        let access = open();
+        for _ in 1..ATTEMPTS {
+            assert!(matches!(access.exchange_code("0000-0000"), Exchanged::WrongCode { .. }));
+        }
+        assert_eq!((access.exchange_code("0000-0000"), access.takes_code()), (Exchanged::Closed, false));
+        assert_eq!(access.exchange_code(&access.code()), Exchanged::Closed);
+        // Guesses of others do not lock out the browser with the address.
+        assert!(matches!(access.exchange(&access.token()), Exchanged::Cookie(_)));
+    }
+
+    #[test]
+    fn a_browser_may_arrive_from_elsewhere_at_the_page_only() {
+        let request = |path: &str, mode: &str, destination: &str| {
+            let request =
+                axum::http::Request::get(path).header("sec-fetch-mode", mode).header("sec-fetch-dest", destination);
+            request.body(axum::body::Body::empty()).expect("a request")
+        };
+        assert!(is_arrival(&request("/", "navigate", "document")));
+        for (path, mode, destination) in
+            [("/api/start", "navigate", "document"), ("/", "navigate", "iframe"), ("/", "cors", "empty")]
+        {
+            assert!(!is_arrival(&request(path, mode, destination)), "{path} {mode} {destination}");
+        }
     }
 
     #[test]

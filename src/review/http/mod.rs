@@ -7,7 +7,7 @@ mod json;
 mod posted;
 pub(super) mod translation;
 
-pub(super) use access::Access;
+pub(super) use access::{Access, Exchanged};
 pub(super) use failure::Failure;
 pub(super) use json::json_response;
 pub(super) use posted::Posted;

@@ -188,8 +188,26 @@ export const app = {
   },
 };
 
-function locked() {
-  replace(document.getElementById("main"), el("div.page", el("div.drop", el("div", el("h1", t("locked.title")), el("p.soft", t("locked.text"))))));
+/** Asks for the code that the terminal shows, as long as one is taken. */
+async function locked() {
+  const show = (...children) => replace(document.getElementById("main"), el("div.page", el("div.drop", el("div", children))));
+  const taken = () => show(el("h1", t("locked.title")), el("p.soft", t("locked.text")));
+  const {takes_code: takesCode} = await get("api/session").catch(() => ({}));
+  if (!takesCode) return taken();
+  const code = el("input", {type: "text", id: "code", autocomplete: "off", autocapitalize: "characters", spellcheck: "false", size: 12, required: true});
+  const refused = el("p.problem", {role: "alert"});
+  show(el("h1", t("code.title")), el("p.soft", t("code.text")), el("form.code", {onsubmit: async (event) => {
+    event.preventDefault();
+    try {
+      await post("api/session", {code: code.value});
+    } catch (error) {
+      if (error.status === 401) return taken();
+      replace(refused, error.message || t("gone"));
+      return code.select();
+    }
+    await arrive();
+  }}, el("label", {for: "code"}, t("code.label")), code, el("button.primary", t("code.open"))), refused);
+  code.focus();
 }
 
 function drawService() {
@@ -247,6 +265,11 @@ async function begin() {
       if (error.status !== 401) throw error;
     }
   }
+  await arrive();
+}
+
+/** Shows what the address names, or asks for the code. */
+async function arrive() {
   const [, id, step] = location.hash.split("/");
   try {
     app.start = await get("api/start");

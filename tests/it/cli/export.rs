@@ -63,7 +63,7 @@ fn a_failed_export_leaves_the_existing_file() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("items.csv", "yesterday's");
-    let export = served.sheetport(&place, ["export", "items", "-o", "items.csv"]);
+    let export = served.sheetport(&place, ["export", "items", "-o", "items.csv", "--replace"]);
     let export = export.secret("SHEETPORT_ACCESS_TOKEN", "no-token").without("SHEETPORT_REFRESH_TOKEN");
     export.exits(5).says(&["refused the credentials", "SHEETPORT_ACCESS_TOKEN"]);
     assert_eq!(fs::read_to_string(place.path("items.csv")).unwrap(), "yesterday's");

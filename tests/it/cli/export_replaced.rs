@@ -14,7 +14,7 @@ fn served(place: &Place) -> Served {
 }
 
 fn export(place: &Place, served: &Served, file: &str) {
-    served.sheetport(place, ["export", "items", "-o", file]).exits(0);
+    served.sheetport(place, ["export", "items", "-o", file, "--replace"]).exits(0);
 }
 
 #[cfg(unix)]

@@ -81,6 +81,8 @@ mod report_only;
 mod report_workbook;
 mod retry_report;
 mod review;
+#[cfg(unix)]
+mod second_user;
 mod sent_before;
 mod serve_process;
 mod serve_roundtrip;

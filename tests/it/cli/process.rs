@@ -172,7 +172,18 @@ impl Running {
     /// Waits until stderr contains these words.
     #[track_caller]
     pub fn has_said(&self, words: &str) {
-        while !self.stderr.recv_timeout(DEADLINE).expect("more on stderr").contains(words) {}
+        self.said(words);
+    }
+
+    /// Waits until stderr contains these words. Returns the line.
+    #[track_caller]
+    pub fn said(&self, words: &str) -> String {
+        loop {
+            let line = self.stderr.recv_timeout(DEADLINE).expect("more on stderr");
+            if line.contains(words) {
+                return line;
+            }
+        }
     }
 
     /// Sends a signal to the process.

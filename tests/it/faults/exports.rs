@@ -29,6 +29,7 @@ pub fn job(folder: &Path) -> Job {
         keep: None,
         min_ratio: None,
         allow_empty: false,
+        replace: false,
         page_size: PageSize::Largest(KnownSizes::default()),
         concurrency: 4,
         home: folder.join("home"),

@@ -259,6 +259,7 @@ impl Reader<'_> {
             keep: keys.number("keep", 1..=u64::from(u16::MAX)).and_then(|keep| u16::try_from(keep).ok()),
             min_ratio: keys.share("min_ratio"),
             allow_empty: keys.flag("allow_empty"),
+            replace: keys.flag("replace"),
             ids: ids.map(|path| IdSource { path, column, external }),
             rate: keys.parsed("rate", str::parse),
             concurrency: concurrency(keys),

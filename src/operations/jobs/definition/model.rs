@@ -130,6 +130,7 @@ pub struct ExportStep {
     pub keep: Option<u16>,
     pub min_ratio: Option<f64>,
     pub allow_empty: bool,
+    pub replace: bool,
     pub ids: Option<IdSource>,
     pub rate: Option<Speed>,
     pub concurrency: Option<u16>,
@@ -155,6 +156,7 @@ impl ExportStep {
             keep: self.keep,
             min_ratio: self.min_ratio,
             allow_empty: self.allow_empty,
+            replace: self.replace,
             ids: self.ids.clone(),
             language: None,
             page_size: None,
@@ -215,6 +217,14 @@ impl Channel {
             Channel::Mail(_) => "mail",
         }
     }
+
+    pub(in crate::operations::jobs) fn secret(&self) -> Option<&Secret> {
+        match self {
+            Channel::Command(_) => None,
+            Channel::Webhook(address) => Some(address),
+            Channel::Mail(mail) => mail.password.as_ref(),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -245,6 +255,16 @@ pub enum Secret {
     Plain(String),
     Environment(String),
     File(PathBuf),
+}
+
+impl Secret {
+    /// Returns the name of the environment variable that holds the secret.
+    pub(in crate::operations::jobs) fn variable(&self) -> Option<&str> {
+        match self {
+            Secret::Environment(name) => Some(name),
+            Secret::Plain(_) | Secret::File(_) => None,
+        }
+    }
 }
 
 /// When the scheduler of the system starts a job.

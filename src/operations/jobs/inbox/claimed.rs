@@ -25,7 +25,10 @@ impl Claimed {
     /// Returns the spreadsheet, shown as `name` in messages.
     pub(in crate::operations::jobs) async fn input(&self, name: &Path) -> Result<InputFile, Error> {
         match self {
-            Claimed::File(taken) => Ok(InputFile::named(&taken.path, name)),
+            Claimed::File(taken) => {
+                let file = taken.open().map_err(|why| refused(name, &why.to_string()))?;
+                Ok(InputFile::dropped(file, &taken.path, name))
+            }
             Claimed::Object(taken) => taken.input(name).await,
         }
     }
@@ -53,4 +56,10 @@ impl Claimed {
             }
         }
     }
+}
+
+/// Returns the error for a file that was exchanged for another after it was found.
+pub(in crate::operations::jobs) fn refused(name: &Path, why: &str) -> Error {
+    let message = format!("{} is not read: {why}", name.display());
+    Error::FileInUse { message, hint: "whoever can write to the folder has put it there".to_owned() }
 }

@@ -1,13 +1,13 @@
 //! Finds the files of an upload step: complete files that no program has open.
 
-use std::fs::Metadata;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use wildmatch::WildMatch;
 
 use super::super::definition::UploadStep;
+use crate::links::{NotOpened, may_follow, open_dropped};
 
 /// Extensions of incomplete files, as used by browsers, mail programs and file transfers.
 const PARTIAL: [&str; 8] = ["tmp", "temp", "part", "partial", "crdownload", "download", "filepart", "swp"];
@@ -42,9 +42,9 @@ struct Look {
 /// # Errors
 /// If the folder can't be read.
 pub(super) async fn find(step: &UploadStep) -> io::Result<Found> {
-    let mut before = looks(step)?;
+    let Looks { files: mut before, refused } = looks(step)?;
     if before.is_empty() {
-        return Ok(Found::default());
+        return Ok(Found { ready: Vec::new(), waiting: refused });
     }
     // A time in the future comes from the clock of another machine and is ignored: size and time must then be the same after
     // waiting.
@@ -56,10 +56,10 @@ pub(super) async fn find(step: &UploadStep) -> io::Result<Found> {
     if let Some(wait) = wait.max() {
         tokio::time::sleep(wait.max(POLL).min(step.settle)).await;
     }
-    let after = looks(step)?;
+    let Looks { files: after, refused } = looks(step)?;
     // Files added since the first look have had no time to settle.
     before.retain(|look| after.iter().any(|other| other.path == look.path));
-    let mut found = Found::default();
+    let mut found = Found { ready: Vec::new(), waiting: refused };
     let mut ready: Vec<&Look> = Vec::new();
     for look in &before {
         let path = look.path.clone();
@@ -81,32 +81,66 @@ fn age(modified: SystemTime) -> Option<Duration> {
     SystemTime::now().duration_since(modified).ok()
 }
 
+/// The files that match a step.
+#[derive(Debug, Default)]
+struct Looks {
+    files: Vec<Look>,
+    /// Links of other users, and what is no file.
+    refused: Vec<Waiting>,
+}
+
+impl Looks {
+    fn add(&mut self, path: PathBuf, folder: &Path) -> io::Result<()> {
+        let found = match open_dropped(&path, folder) {
+            Ok(file) => file.metadata()?,
+            // Without permission to read, or while another program has the file open, the upload gives the reason.
+            Err(NotOpened::Io(error)) => match path.symlink_metadata() {
+                Ok(found) if found.is_file() => found,
+                _ => return Err(error),
+            },
+            Err(why) => {
+                self.refused.push(Waiting { path, why: why.to_string() });
+                return Ok(());
+            }
+        };
+        self.files.push(Look { len: found.len(), modified: found.modified().ok(), path });
+        Ok(())
+    }
+}
+
 /// Reads size and time of the files that match the step. A missing folder counts as empty.
-fn looks(step: &UploadStep) -> io::Result<Vec<Look>> {
-    let look = |path: PathBuf, found: &Metadata| Look { len: found.len(), modified: found.modified().ok(), path };
+///
+/// # Errors
+/// If the folder can't be read, or is a link of another user.
+fn looks(step: &UploadStep) -> io::Result<Looks> {
+    let mut looks = Looks::default();
+    if step.folder.is_symlink() && !may_follow(&step.folder) {
+        return Err(io::Error::other("it is a link of another user, which is not followed"));
+    }
     let pattern = WildMatch::new_case_insensitive(&step.files);
     if !step.files.contains(['*', '?']) {
         let path = step.folder.join(&step.files);
-        return match std::fs::metadata(&path) {
-            Ok(found) if found.is_file() => Ok(vec![look(path, &found)]),
-            Ok(_) => Err(io::Error::other("it is no file")),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            Err(error) => Err(error),
+        if path.is_dir() {
+            return Err(io::Error::other("it is no file"));
+        }
+        return match looks.add(path, &step.folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(looks),
         };
     }
     let entries = match std::fs::read_dir(&step.folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(looks),
         entries => entries?,
     };
-    let mut looks = Vec::new();
     for entry in entries {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if pattern.matches(&name) && !is_temporary(&name) {
-            // Skips files removed in the meantime.
-            let Ok(found) = std::fs::metadata(entry.path()) else { continue };
-            if found.is_file() {
-                looks.push(look(entry.path(), &found));
+            let path = entry.path();
+            // A link to a folder is a folder.
+            if !path.is_dir() {
+                // The file may have been removed in the meantime.
+                let _ = looks.add(path, &step.folder);
             }
         }
     }
@@ -132,9 +166,19 @@ fn opened(path: &Path) -> Option<String> {
         .chain([(format!(".~lock.{name}#"), "LibreOffice")])
         .map(|(lock, program)| (path.with_file_name(lock), program))
         .find(|(lock, _)| lock.is_file())?;
-    let owner = owner(&std::fs::read(&lock).unwrap_or_default(), program);
+    let owner = owner(&lock_content(&lock), program);
     let by = owner.map(|owner| format!(" ({owner})")).unwrap_or_default();
     Some(format!("it is open in {program}{by}; if it is not, delete {}", lock.display()))
+}
+
+/// Returns the beginning of a lock file, or nothing if it is a link of another user.
+fn lock_content(lock: &Path) -> Vec<u8> {
+    const LONGEST: u64 = 4096;
+    let mut content = Vec::new();
+    let opened = open_dropped(lock, lock.parent().unwrap_or(lock));
+    // Without a name, the message says which program has the file open.
+    let _ = opened.map(|file| file.take(LONGEST).read_to_end(&mut content));
+    content
 }
 
 /// Returns the name of the person in the lock of an office program.
@@ -211,7 +255,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         for files in ["*.xlsx", "stock.csv"] {
             let step = step(&folder.path().join("missing"), files, Duration::ZERO);
-            assert_eq!(looks(&step).expect("no error"), []);
+            assert_eq!(looks(&step).expect("no error").files, []);
         }
     }
 

@@ -6,6 +6,6 @@ mod objects;
 mod sources;
 mod taken;
 
-pub(super) use claimed::Claimed;
+pub(super) use claimed::{Claimed, refused};
 pub use folder::Waiting;
 pub(super) use sources::{Inbox, Source};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::super::definition::UploadStep;
-use super::claimed::Claimed;
+use super::claimed::{Claimed, refused};
 use super::folder::{self, Waiting};
 use super::objects::ObjectInbox;
 use super::taken::{left_over, take};
@@ -75,7 +75,14 @@ impl Inbox {
             (_, source) => {
                 let path = source.path();
                 match take(&path) {
-                    Ok(taken) => Some(Claimed::File(taken)),
+                    Ok(taken) => match taken.open() {
+                        Ok(_) => Some(Claimed::File(taken)),
+                        // Somebody has exchanged the file since it was found.
+                        Err(why) => {
+                            taken.put_back();
+                            return Err(refused(&path, &why.to_string()));
+                        }
+                    },
                     // Another process has taken the file, or its owner has moved it away.
                     Err(_) if path.symlink_metadata().is_err() => None,
                     Err(error) => {

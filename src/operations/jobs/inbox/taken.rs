@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 
 use wildmatch::WildMatch;
 
+use crate::links::{NotOpened, is_own, may_follow, open_dropped};
 use crate::operations::files::inbox_path::FOLDER;
 use crate::operations::files::numbered;
+use crate::readers::create_private_folder;
 use crate::sheet::write::{Existing, WholeFile};
 
 /// Name of the lock file. A process holds the lock while it works on the taken file. The lock file contains the name of the taken
@@ -33,8 +35,12 @@ pub(in crate::operations::jobs) struct Taken {
 pub(super) fn take(file: &Path) -> io::Result<Taken> {
     let (inbox, name) = file.parent().zip(file.file_name()).ok_or_else(|| io::Error::other("it has no name"))?;
     let name = name.to_str().ok_or_else(|| io::Error::other("its name is not valid Unicode; give it another one"))?;
-    let folder = inbox.join(FOLDER).join(uuid::Uuid::now_v7().to_string());
-    std::fs::create_dir_all(&folder)?;
+    let all = inbox.join(FOLDER);
+    if all.is_symlink() && !may_follow(&all) {
+        return Err(io::Error::other(format!("{} is a link of another user; remove it", all.display())));
+    }
+    let folder = all.join(uuid::Uuid::now_v7().to_string());
+    create_private_folder(&folder)?;
     let path = folder.join(name);
     let lock = File::create(folder.join(LOCK)).and_then(|mut lock| {
         // A file system without locks has to rely on the lock of the job.
@@ -61,7 +67,7 @@ pub(super) fn left_over(inbox: &Path, files: &str) -> Vec<Taken> {
     // The names of the folders begin with the time.
     folders.sort();
     let mut found = Vec::new();
-    for folder in folders {
+    for folder in folders.into_iter().filter(|folder| is_of_this_user(folder)) {
         let Ok(mut lock) = File::options().read(true).write(true).open(folder.join(LOCK)) else { continue };
         // Where files can't be locked, the lock of the job has to suffice.
         if matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) {
@@ -92,7 +98,20 @@ fn content(folder: &Path, lock: &mut File) -> Option<PathBuf> {
     (is_name && path.is_file()).then_some(path)
 }
 
+/// Returns whether a folder below the inbox was made by this user. In a folder of another user, the file can be anything.
+fn is_of_this_user(folder: &Path) -> bool {
+    folder.symlink_metadata().is_ok_and(|found| found.is_dir() && is_own(&found))
+}
+
 impl Taken {
+    /// Opens the file for reading.
+    ///
+    /// # Errors
+    /// If the file is a link of another user, or has another name in a folder shared with others.
+    pub(super) fn open(&self) -> Result<File, NotOpened> {
+        open_dropped(&self.path, &self.inbox)
+    }
+
     /// Puts the file back into its inbox. Returns its current path.
     pub(super) fn put_back(self) -> PathBuf {
         let Some(name) = self.path.file_name() else { return self.path };

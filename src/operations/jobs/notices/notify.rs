@@ -15,14 +15,13 @@ use super::mail;
 use super::news::{Attachment, News, Notified, read};
 use crate::client::post_json;
 use crate::operations::context::Context;
+use crate::programs;
 
 /// Maximum size of all attachments of a notice, in bytes.
 const MAX_ATTACHED: u64 = 10 << 20;
 /// How long a command may take.
 const COMMAND_TIME: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(20);
-/// Environment variables not passed on to notification commands.
-const TOKENS: [&str; 3] = ["SHEETPORT_ACCESS_TOKEN", "SHEETPORT_REFRESH_TOKEN", "SHEETPORT_LEDGER"];
 
 /// Sends the notices of a job that match these events.
 pub async fn notify(context: &Context, job: &Job, news: &News) -> Vec<Notified> {
@@ -46,11 +45,7 @@ pub async fn notify(context: &Context, job: &Job, news: &News) -> Vec<Notified> 
 
 /// Returns the secrets of a job's notices that can't be read now, each with the reason.
 pub fn missing_secrets(job: &Job) -> Vec<String> {
-    let secrets = job.notices.iter().filter_map(|notice| match &notice.by {
-        Channel::Command(_) => None,
-        Channel::Webhook(address) => Some(address),
-        Channel::Mail(mail) => mail.password.as_ref(),
-    });
+    let secrets = job.notices.iter().filter_map(|notice| notice.by.secret());
     secrets.filter_map(|secret| read(secret).err()).collect()
 }
 
@@ -74,9 +69,10 @@ fn attachments(reports: &[PathBuf]) -> Vec<Attachment> {
 /// Runs a program with the summary on its standard input.
 async fn command(job: &Job, words: Vec<String>, news: &News) -> Result<(), String> {
     let [program, arguments @ ..] = words.as_slice() else { return Ok(()) };
-    let mut command = Command::new(program);
+    let mut command = programs::of_user(program);
     command.args(arguments).current_dir(job.folder());
-    for name in TOKENS {
+    let secrets = job.notices.iter().filter_map(|notice| notice.by.secret());
+    for name in secrets.filter_map(Secret::variable) {
         command.env_remove(name);
     }
     let reports: Vec<String> = news.reports.iter().map(|path| path.display().to_string()).collect();

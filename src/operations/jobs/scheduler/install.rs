@@ -2,10 +2,11 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use super::entry::{Entry, Scheduler};
 use crate::operations::error::Error;
+use crate::programs;
 use crate::sheet::write::{Existing, WholeFile};
 
 /// The changes made, in words, and the steps left to the user.
@@ -184,7 +185,7 @@ fn user_number() -> u32 {
 /// Runs a system program and returns its output.
 fn run(program: &str, arguments: &[&str], input: Option<&str>) -> Result<String, Error> {
     let hint = || "enter the printed lines by hand, or choose another scheduler with --for".to_owned();
-    let mut command = Command::new(program);
+    let mut command = programs::of_system(program);
     command.args(arguments).stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let ended = command.spawn().and_then(|mut child| {

@@ -8,6 +8,8 @@ mod habits;
 mod history;
 mod in_browser;
 mod nightly;
+#[cfg(unix)]
+mod opening;
 mod page;
 mod people;
 mod remember;
