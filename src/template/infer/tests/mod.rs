@@ -395,7 +395,7 @@ fn earlier_templates_take_precedence() {
     let toml = "record = \"item\"\n[fields.externalId]\ncolumn = [\"Matchcode\", \"Artikelnr\"]\n[fields.currency]\nvalue = \"CHF\"\n\
                 [fields.status]\ncolumn = \"Flag\"\nmap = { A = \"active\" }\n";
     let template = load("mine.toml", toml, &no_tables).expect("a template");
-    let earlier = vec![PreviousTemplate::new("mine.toml", &template)];
+    let earlier = vec![PreviousTemplate::new("mine.toml", &template, false)];
     let found = proposed(Item, "Artikelnr|Matchcode|Flag|Bezeichnung\n1|M1|A|Bolzen\n2|M2|A|Mutter", earlier.clone());
     assert_eq!(mapping(&found), ["externalId=Matchcode", "name=Bezeichnung", "currency==CHF", "status=Flag"]);
     assert_eq!(found.fields[0].confidence.to_string(), "as in mine.toml");
