@@ -73,6 +73,10 @@ pub struct Serve {
     /// Refuse unknown fields of bodies and unknown query parameters with a 422 that names them and what was probably meant
     #[arg(long)]
     pub strict: bool,
+    /// Take and return only what the contract shows: record ids alone in paths, no further members, headers or idempotency keys. For
+    /// testing that a client depends on nothing else
+    #[arg(long, conflicts_with = "strict")]
+    pub literal: bool,
     /// Number of requests kept for `serve show`, counted separately for requests that may write and for all others; 0 keeps
     /// none
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(..=10_000_000))]

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::auth::Keys;
 use super::fault_injection::FaultInjection;
 use super::idempotency::KeysInProgress;
+use super::reading::Reading;
 use super::store::Store;
 use crate::sql::ServerAddress;
 
@@ -46,8 +47,7 @@ pub struct Config {
     pub host_names: Vec<String>,
     /// Maximum time in which a client reads nothing of a response before its connection is closed.
     pub write_timeout: Duration,
-    /// Whether unknown fields and parameters are refused.
-    pub strict: bool,
+    pub reading: Reading,
     /// Number of journal entries to keep, both for requests that may write and for all other requests. 0 disables the journal.
     pub journal: u64,
 }
@@ -69,7 +69,7 @@ impl Config {
             fault_injection: None,
             host_names: Vec::new(),
             write_timeout: Duration::from_secs(30),
-            strict: false,
+            reading: Reading::default(),
             journal: 100_000,
         }
     }

@@ -12,6 +12,7 @@ use axum::response::Response;
 use twox_hash::XxHash3_64;
 
 use super::journal::Trace;
+use super::reading::Reading;
 use super::response::{ErrorResponse, json_text};
 use super::store::{KeptAnswer, Origin, Store, Transaction, Work};
 
@@ -40,6 +41,11 @@ impl<S: Sync> FromRequestParts<S> for IdempotencyKey {
     type Rejection = ErrorResponse;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<IdempotencyKey, ErrorResponse> {
+        let target = format!("{} {}", parts.method, parts.uri.path());
+        // As any service does with a header that it does not know.
+        if parts.extensions.get::<Reading>().is_some_and(|reading| reading.is_literal()) {
+            return Ok(IdempotencyKey { key: None, target });
+        }
         let mut values = parts.headers.get_all(HEADER).iter();
         let key = match (values.next(), values.next()) {
             (None, _) => None,
@@ -49,7 +55,7 @@ impl<S: Sync> FromRequestParts<S> for IdempotencyKey {
         if let (Some(key), Some(trace)) = (&key, parts.extensions.get::<Trace>()) {
             trace.note_idempotency_key(key);
         }
-        Ok(IdempotencyKey { key, target: format!("{} {}", parts.method, parts.uri.path()) })
+        Ok(IdempotencyKey { key, target })
     }
 }
 

@@ -12,7 +12,7 @@
 //! | `router` | selects the handler |
 //! | `auth` | verifies the bearer token |
 //! | `fault_injection` | applies the rate limit, the latency and the faults of a plan |
-//! | `strict` | in strict mode, refuses unknown parameters |
+//! | `exactness` | in a strict or literal service, refuses unknown parameters; `literal` cuts responses down to the contract |
 //! | `idempotency` | answers repeated writes with the stored response |
 //! | `handlers` | one file per resource: validate the input (`request`), call the store, build the response |
 //! | `store` | the database: all SQL of the service |
@@ -24,20 +24,22 @@ mod app;
 mod auth;
 mod data_folder;
 mod error;
+mod exactness;
 mod fault_injection;
 mod handlers;
 mod host;
 mod idempotency;
 mod inspect;
 mod journal;
+mod literal;
 mod load;
 mod openapi;
+mod reading;
 mod request;
 mod response;
 mod router;
 mod server;
 mod store;
-mod strict;
 mod timestamp;
 mod token_texts;
 
@@ -47,6 +49,7 @@ pub use self::error::Error;
 pub use self::fault_injection::{EXAMPLES, FaultInjection, Faults, Limit, Plan, delay};
 pub use self::inspect::{Arrivals, Inspector, RecordView, RequestView, ShownKind, Touch, WorkspaceView};
 pub use self::load::{LoadRecord, Loader, Nulls};
+pub use self::reading::Reading;
 pub use self::request::Errors;
 pub use self::server::{Service, issue_tokens};
 pub use self::store::{Stored, WriteOutcome};

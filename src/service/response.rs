@@ -18,6 +18,8 @@ use uuid::Uuid;
 use crate::records::answer::ErrorBody;
 
 use super::journal::Open;
+use super::literal;
+use super::reading::Reading;
 use super::store::{NotStored, Store};
 
 const CTX_HEADER: HeaderName = HeaderName::from_static("x-ctx-id");
@@ -99,6 +101,10 @@ impl ErrorResponse {
         if errors.is_empty() { self.message.clone() } else { errors.join("; ") }
     }
 
+    fn body(self, ctx_id: &CtxId) -> ErrorBody {
+        ErrorBody { message: self.message, ctx_id: ctx_id.as_str().to_owned(), errors: self.errors }
+    }
+
     /// A 500. The cause is in the log, not in the response.
     pub(super) fn internal() -> ErrorResponse {
         ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error; see the log of the service")
@@ -148,7 +154,11 @@ pub(super) fn text_of(value: &impl Serialize) -> String {
 
 /// The outermost middleware: assigns the context id, writes the bodies of errors, logs each request, and adds each request to the
 /// journal.
-pub(super) async fn with_ctx_id(State(store): State<Arc<Store>>, mut request: Request, next: Next) -> Response {
+pub(super) async fn with_ctx_id(
+    State((store, reading)): State<(Arc<Store>, Reading)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let started = Instant::now();
     let ctx_id = CtxId(Uuid::now_v7().simple().to_string().into());
     let method = request.method().clone();
@@ -163,10 +173,17 @@ pub(super) async fn with_ctx_id(State(store): State<Arc<Store>>, mut request: Re
     let mut reason = response.extensions_mut().remove::<Refusal>().map(|Refusal(reason)| reason);
     if let Some(error) = response.extensions_mut().remove::<ErrorResponse>() {
         reason = Some(error.reason());
-        response = with_body(response, error, &ctx_id);
+        response = match (&reason, reading.is_literal()) {
+            (Some(reason), true) => with_body(response, &literal::error(reason)),
+            _ => with_body(response, &error.body(&ctx_id)),
+        };
     }
-    let header = HeaderValue::from_str(ctx_id.as_str()).expect("context ids are hexadecimal");
-    response.headers_mut().insert(CTX_HEADER, header);
+    if reading.is_literal() {
+        literal::cut_headers(response.headers_mut());
+    } else {
+        let header = HeaderValue::from_str(ctx_id.as_str()).expect("context ids are hexadecimal");
+        response.headers_mut().insert(CTX_HEADER, header);
+    }
     if let Some(open) = &mut open {
         open.status = Some(response.status().as_u16());
         open.reason.clone_from(&reason);
@@ -184,10 +201,9 @@ pub(super) async fn with_ctx_id(State(store): State<Arc<Store>>, mut request: Re
     response
 }
 
-fn with_body(response: Response, error: ErrorResponse, ctx_id: &CtxId) -> Response {
-    let body = ErrorBody { message: error.message, ctx_id: ctx_id.as_str().to_owned(), errors: error.errors };
+fn with_body(response: Response, body: &impl Serialize) -> Response {
     let (mut parts, _) = response.into_parts();
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    Response::from_parts(parts, Body::from(serde_json::to_vec(&body).expect("strings serialize without errors")))
+    Response::from_parts(parts, Body::from(text_of(body)))
 }

@@ -19,9 +19,10 @@ use super::app::App;
 use super::fault_injection::{self, FaultInjector};
 use super::handlers::{billing, items, lists, orders, single, tokens, transactions};
 use super::host;
+use super::reading::Reading;
 use super::response::{self, ErrorResponse};
 use super::store::Kind;
-use super::{auth, openapi, strict};
+use super::{auth, exactness, openapi};
 
 /// Longest time for the database to be read and written.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -46,27 +47,31 @@ pub(super) fn router(app: Arc<App>, hosts: OwnHosts) -> Router {
         .route(invoice::CREATE_PATH, post(billing::create_invoice))
         // Before the layers, so that only callers with a token learn that a method is unsupported.
         .method_not_allowed_fallback(method_not_allowed);
-    let authenticated = strict(authenticated, app.config.strict).route_layer(from_fn(auth::require_access));
-    let unauthenticated = strict(unauthenticated, app.config.strict);
+    let reading = app.config.reading;
+    let authenticated = exact(authenticated, reading).route_layer(from_fn(auth::require_access));
+    let unauthenticated = exact(unauthenticated, reading);
     // Authentication runs first, because the rate limit applies per workspace.
     let authenticated = fault_injection::wrap(authenticated, injector.as_ref())
         .route_layer(from_fn_with_state(app.keys.clone(), auth::require_token));
     let routes = fault_injection::wrap(unauthenticated, injector.as_ref())
         .merge(authenticated)
-        .merge(openapi::routes())
+        .merge(openapi::routes(reading))
         .route(host::ALIVE, get(healthz))
         .route(host::READY, get(readyz))
         .route("/", get(root))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
         .layer(from_fn_with_state(hosts, host::require))
-        .layer(from_fn_with_state(app.store.clone(), response::with_ctx_id));
+        .layer(from_fn_with_state((app.store.clone(), reading), response::with_ctx_id));
     fault_injection::with_clock(routes, injector.as_ref()).with_state(app)
 }
 
-/// Adds strict mode to the routes, if chosen.
-fn strict(routes: Router<Arc<App>>, is_strict: bool) -> Router<Arc<App>> {
-    if is_strict { routes.route_layer(from_fn(strict::require_known)) } else { routes }
+/// Adds the checks of a strict or literal service to the routes.
+fn exact(routes: Router<Arc<App>>, reading: Reading) -> Router<Arc<App>> {
+    match reading {
+        Reading::Tolerant => routes,
+        Reading::Strict | Reading::Literal => routes.route_layer(from_fn_with_state(reading, exactness::require)),
+    }
 }
 
 async fn healthz() -> Response {

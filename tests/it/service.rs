@@ -17,6 +17,7 @@ mod idempotency;
 mod items;
 mod lifecycle;
 mod lists;
+mod literal;
 mod load;
 mod openapi;
 mod orders;

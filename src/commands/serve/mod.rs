@@ -18,7 +18,7 @@ use crate::cli::{self, Lifetimes, Listen, Serve, ServeAction, Token, VariableShe
 use crate::diagnostics::Mistakes;
 use crate::error::{Exit, Failure};
 use crate::language::say;
-use crate::service::{self, Config, EXAMPLES, FaultInjection, Plan, Service, Storage};
+use crate::service::{self, Config, EXAMPLES, FaultInjection, Plan, Reading, Service, Storage};
 use crate::settings::Settings;
 use crate::text_file::read_text;
 use crate::ui;
@@ -45,7 +45,11 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     let mut config = config(storage.clone(), &args.lifetimes);
     config.rotate_refresh = args.rotate_refresh;
     config.journal = args.journal;
-    config.strict = args.strict;
+    config.reading = match (args.literal, args.strict) {
+        (true, _) => Reading::Literal,
+        (false, true) => Reading::Strict,
+        (false, false) => Reading::Tolerant,
+    };
     config.host_names.clone_from(&args.host_name);
     if let Listen::Name { host, .. } = &args.listen {
         config.host_names.push(host.clone());

@@ -28,9 +28,9 @@ pub(crate) async fn create_subscription(
     caller: Caller,
     ctx_id: CtxId,
     key: IdempotencyKey,
-    JsonObject { fields, unknown, content }: JsonObject,
+    JsonObject { fields, reading, content }: JsonObject,
 ) -> Result<Response, ErrorResponse> {
-    let mut body = request::validate(subscription::INPUT_FIELDS, &BILLING_RULES, &fields, unknown)
+    let mut body = request::validate(subscription::INPUT_FIELDS, &BILLING_RULES, &fields, reading)
         .map_err(ErrorResponse::invalid)?;
     let status = request::take_text(&mut body, "subscription_status");
     let status = status.unwrap_or_else(|| SUBSCRIPTION_STATUS.to_owned());
@@ -43,10 +43,10 @@ pub(crate) async fn create_invoice(
     caller: Caller,
     ctx_id: CtxId,
     key: IdempotencyKey,
-    JsonObject { fields, unknown, content }: JsonObject,
+    JsonObject { fields, reading, content }: JsonObject,
 ) -> Result<Response, ErrorResponse> {
     let mut body =
-        request::validate(invoice::INPUT_FIELDS, &BILLING_RULES, &fields, unknown).map_err(ErrorResponse::invalid)?;
+        request::validate(invoice::INPUT_FIELDS, &BILLING_RULES, &fields, reading).map_err(ErrorResponse::invalid)?;
     let status = request::take_text(&mut body, "status").unwrap_or_else(|| INVOICE_STATUS.to_owned());
     create(&app, caller, key, content, CreateBilling::new(Kind::Invoice, status, ctx_id, body)).await
 }

@@ -10,7 +10,8 @@ use crate::records::item::{INPUT_FIELDS, ItemResult, RENAMED_IN_LISTS};
 use crate::service::app::App;
 use crate::service::auth::Caller;
 use crate::service::idempotency::{self, IdempotencyKey};
-use crate::service::request::{self, Errors, ITEM_RULES, JsonObject, UnknownFields};
+use crate::service::reading::Reading;
+use crate::service::request::{self, Errors, ITEM_RULES, JsonObject};
 use crate::service::response::{self, CtxId, ErrorResponse};
 use crate::service::store::{ItemUpsert, Stored, Transaction, Work, WriteOutcome};
 
@@ -22,7 +23,7 @@ pub(crate) async fn upsert(
     key: IdempotencyKey,
     body: JsonObject,
 ) -> Result<Response, ErrorResponse> {
-    let upsert = parse_upsert(&body.fields, body.unknown).map_err(ErrorResponse::invalid)?;
+    let upsert = parse_upsert(&body.fields, body.reading).map_err(ErrorResponse::invalid)?;
     let external_id = upsert.external_id.clone();
     let render = move |stored: Stored| {
         let status = match stored.outcome {
@@ -55,8 +56,8 @@ impl Work for ItemUpsert {
 }
 
 /// Validates the body of an upsert. Fails with all errors.
-pub(crate) fn parse_upsert(body: &Map<String, Value>, unknown: UnknownFields) -> Result<ItemUpsert, Errors> {
-    let mut changes = request::validate(INPUT_FIELDS, &ITEM_RULES, body, unknown)?;
+pub(crate) fn parse_upsert(body: &Map<String, Value>, reading: Reading) -> Result<ItemUpsert, Errors> {
+    let mut changes = request::validate(INPUT_FIELDS, &ITEM_RULES, body, reading)?;
     let external_id = request::take_text(&mut changes, "externalId").expect("a required field");
     for (input, listed) in RENAMED_IN_LISTS.iter() {
         if let Some(value) = changes.shift_remove(*input) {
@@ -74,7 +75,7 @@ mod tests {
     use crate::service::request::ITEM_RULES;
 
     fn parse(json: &str) -> Result<ItemUpsert, Errors> {
-        parse_upsert(&serde_json::from_str(json).expect("a JSON object"), UnknownFields::Ignore)
+        parse_upsert(&serde_json::from_str(json).expect("a JSON object"), Reading::Tolerant)
     }
 
     #[test]
@@ -111,7 +112,7 @@ mod tests {
             for (length, is_valid) in [(max_length, true), (max_length + 1, false)] {
                 let mut body = json!({"externalId": "A"});
                 body[field] = "é".repeat(length).into();
-                let upsert = parse_upsert(body.as_object().expect("an object"), UnknownFields::Ignore);
+                let upsert = parse_upsert(body.as_object().expect("an object"), Reading::Tolerant);
                 assert_eq!(upsert.is_ok(), is_valid, "{field} of {length}");
             }
         }

@@ -54,7 +54,7 @@ async fn find(
 ) -> Result<Record, ErrorResponse> {
     let (keys, value) = match external_id {
         Some(external_id) => (&[Key::ExternalId][..], external_id),
-        None => (kind.naming_keys(), id),
+        None => (kind.naming_keys(app.config.reading), id),
     };
     app.store.find_by(&caller.workspace, kind, keys, value).await?.ok_or_else(ErrorResponse::no_record)
 }

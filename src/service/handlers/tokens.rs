@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::records::token::RefreshResult;
 use crate::service::app::App;
 use crate::service::auth::{InvalidToken, TokenKind};
-use crate::service::request::{self, Errors, JsonObject, UnknownFields};
+use crate::service::request::{self, Errors, JsonObject};
 use crate::service::response::{self, ErrorResponse};
 use crate::service::store::ReplaceToken;
 
@@ -23,9 +23,9 @@ const GRACE: i64 = 60_000;
 /// token to replace the old one.
 pub(crate) async fn refresh(
     State(app): State<Arc<App>>,
-    JsonObject { fields: body, unknown, .. }: JsonObject,
+    JsonObject { fields: body, reading, .. }: JsonObject,
 ) -> Result<Response, ErrorResponse> {
-    if unknown == UnknownFields::Refuse
+    if reading.refuses_unknown()
         && let Some(name) = body.keys().find(|name| *name != "refresh")
     {
         let message = request::not_known("field", name, ["refresh"].into_iter());

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::service::error::Error;
 use crate::service::handlers::orders;
-use crate::service::request::UnknownFields;
+use crate::service::reading::Reading;
 use crate::service::server::Service;
 use crate::service::store::{Kind, WriteOutcome};
 
@@ -45,7 +45,7 @@ impl Service {
         // Setting the lines calculates the totals.
         for (id, body) in updates {
             let update =
-                orders::parse_update(id, &body, UnknownFields::Ignore).expect("a test validates the demo's orders");
+                orders::parse_update(id, &body, Reading::Tolerant).expect("a test validates the demo's orders");
             self.app.store.write(workspace, update).await.map_err(|_| Error::NotStored)?;
         }
         Ok(loaded.iter().filter(|record| record.outcome == WriteOutcome::Created).count())

@@ -6,9 +6,8 @@ use crate::decimal;
 use crate::records::{Field, JsonType, company, contact, inventory, item, order, transaction};
 use crate::service::handlers::items;
 use crate::service::handlers::transactions::LoadTransaction;
-use crate::service::request::{
-    DEFAULT_MAX_LENGTH, Errors, READ_RULES, UnknownFields, add_error, check_text, validate_partial,
-};
+use crate::service::reading::Reading;
+use crate::service::request::{DEFAULT_MAX_LENGTH, Errors, READ_RULES, add_error, check_text, validate_partial};
 use crate::service::store::Kind;
 
 use super::model::{Entry, Keys, LoadRecord, Prepared};
@@ -89,7 +88,7 @@ fn prepare_item(mut fields: Map<String, Value>) -> Result<Entry, Errors> {
     let times =
         fields.iter().filter(|(name, time)| ["created_at", "updated_at"].contains(&name.as_str()) && !time.is_null());
     let times = times.map(|(name, time)| (name.clone(), time.clone())).collect();
-    match (items::parse_upsert(&fields, UnknownFields::Ignore), validate_partial(ITEM_TIMES, &READ_RULES, &times)) {
+    match (items::parse_upsert(&fields, Reading::Tolerant), validate_partial(ITEM_TIMES, &READ_RULES, &times)) {
         (Ok(mut upsert), Ok(mut times)) if errors.is_empty() => {
             upsert.changes.append(&mut times);
             let keys = Keys { id, external_id: Some(upsert.external_id), ..Keys::default() };

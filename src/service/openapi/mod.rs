@@ -17,20 +17,22 @@ use utoipa::openapi::{
     self, Components, ContentBuilder, Info, OpenApi, Paths, Ref, RefOr, Required, ResponseBuilder, Schema, Server,
 };
 
+use super::reading::Reading;
 use super::response::json_text;
 use crate::records::inventory;
 use crate::web_server::page;
 use operations::{Access, Operation};
 
 mod examples;
+mod literal;
 mod operations;
 mod parameters;
 mod schema;
 
 /// Returns the routes for the document and the page. They need no token.
-pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
+pub(super) fn routes<S: Clone + Send + Sync + 'static>(reading: Reading) -> Router<S> {
     Router::new()
-        .route("/openapi.json", get(async || json_text(DOCUMENT.clone())))
+        .route("/openapi.json", get(async move || json_text(text(reading).clone())))
         .route("/docs", get(async || page(include_str!("page/index.html"), "text/html; charset=utf-8")))
         .route("/docs/page.js", get(async || page(include_str!("page/page.js"), "text/javascript; charset=utf-8")))
         .route("/docs/page.css", get(async || page(include_str!("page/page.css"), "text/css; charset=utf-8")))
@@ -60,8 +62,30 @@ pub(super) fn query_parameters(method: &Method, path: &str) -> Vec<String> {
     of_query.map(|parameter| parameter.name).collect()
 }
 
-static DOCUMENT: LazyLock<String> =
-    LazyLock::new(|| serde_json::to_string(&document()).expect("a document has only string keys"));
+static TOLERANT: LazyLock<String> = LazyLock::new(|| document(Reading::Tolerant).to_string());
+static STRICT: LazyLock<String> = LazyLock::new(|| document(Reading::Strict).to_string());
+static LITERAL: LazyLock<String> = LazyLock::new(|| document(Reading::Literal).to_string());
+
+fn text(reading: Reading) -> &'static String {
+    match reading {
+        Reading::Tolerant => &TOLERANT,
+        Reading::Strict => &STRICT,
+        Reading::Literal => &LITERAL,
+    }
+}
+
+/// Returns the document, which says how exactly the service takes the contract.
+fn document(reading: Reading) -> Value {
+    let mut document = serde_json::to_value(whole_document()).expect("a document has only string keys");
+    match reading {
+        Reading::Tolerant => document,
+        Reading::Strict => {
+            document["info"]["description"] = format!("{DESCRIPTION}\n\n{ABOUT_STRICT}").into();
+            document
+        }
+        Reading::Literal => literal::cut(document),
+    }
+}
 
 const BEARER: &str = "bearer";
 
@@ -76,6 +100,8 @@ const DESCRIPTION: &str = "Business records by workspace: orders, items, contact
     has its context id in the header `x-ctx-id`.\n\n\
     Writes can be repeated safely with the header `Idempotency-Key`: the same key with the same body gets the stored response.";
 
+const ABOUT_STRICT: &str = "This service is strict: unknown fields of bodies and unknown query parameters are refused.";
+
 /// Headers of responses to authenticated calls, while there is a rate limit.
 const LIMIT_HEADERS: &[(&str, &str)] = &[
     ("RateLimit-Limit", "Requests that an idle workspace may send at once; only with a rate limit"),
@@ -83,7 +109,7 @@ const LIMIT_HEADERS: &[(&str, &str)] = &[
     ("RateLimit-Reset", "Seconds until the full number is permitted again; only with a rate limit"),
 ];
 
-fn document() -> OpenApi {
+fn whole_document() -> OpenApi {
     let mut components = Components::new();
     components.add_security_scheme(
         BEARER,

@@ -14,9 +14,8 @@ use tokio::time::timeout;
 use twox_hash::XxHash3_64;
 
 use crate::service::journal::Trace;
+use crate::service::reading::Reading;
 use crate::service::response::ErrorResponse;
-
-use super::validation::UnknownFields;
 
 /// Maximum size of a body.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -31,7 +30,7 @@ const READ_TIMEOUT: Duration = Duration::from_secs(30);
 /// The JSON object in a request's body, without repeated keys.
 pub(crate) struct JsonObject {
     pub(crate) fields: Map<String, Value>,
-    pub(crate) unknown: UnknownFields,
+    pub(crate) reading: Reading,
     /// Hash of the body.
     pub(crate) content: u64,
 }
@@ -47,8 +46,8 @@ impl<S: Sync> FromRequest<S> for JsonObject {
         if let Some(trace) = parts.extensions.get::<Trace>() {
             trace.note_body(content, &fields);
         }
-        let unknown = parts.extensions.get::<UnknownFields>().copied().unwrap_or_default();
-        Ok(JsonObject { fields, unknown, content })
+        let reading = parts.extensions.get::<Reading>().copied().unwrap_or_default();
+        Ok(JsonObject { fields, reading, content })
     }
 }
 

@@ -12,6 +12,5 @@ pub(super) use self::rules::{
 };
 pub use self::validation::Errors;
 pub(super) use self::validation::{
-    UnknownFields, add_error, check_text, not_known, take_flag, take_number, take_objects, take_text, validate,
-    validate_partial,
+    add_error, check_text, not_known, take_flag, take_number, take_objects, take_text, validate, validate_partial,
 };

@@ -9,6 +9,7 @@ use crate::decimal;
 use crate::diagnostics;
 use crate::records::check::{self, Fault};
 use crate::records::{Field, JsonType};
+use crate::service::reading::Reading;
 use crate::service::timestamp;
 
 use super::rules::{MAX_ENTRIES, Rules};
@@ -16,26 +17,18 @@ use super::rules::{MAX_ENTRIES, Rules};
 /// The errors of an input by field.
 pub type Errors = BTreeMap<String, Vec<String>>;
 
-/// Treatment of fields unknown to the contract.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum UnknownFields {
-    #[default]
-    Ignore,
-    Refuse,
-}
-
 /// Validates a body. Returns the fields of the contract, with numbers in plain notation and date-times in UTC. Fails with all
 /// errors.
 pub(crate) fn validate(
     fields: &'static [Field],
     rules: &Rules,
     body: &Map<String, Value>,
-    unknown: UnknownFields,
+    reading: Reading,
 ) -> Result<Map<String, Value>, Errors> {
-    let without_nulls = rules.null_is_absent.then(|| without_nulls(fields, body));
+    let without_nulls = (rules.null_is_absent && !reading.is_literal()).then(|| without_nulls(fields, body));
     let body = without_nulls.as_ref().unwrap_or(body);
     let validated = apply_rules(check::faults(fields, body), fields, rules, body);
-    if unknown == UnknownFields::Ignore {
+    if !reading.refuses_unknown() {
         return validated;
     }
     let (known, mut errors) = match validated {

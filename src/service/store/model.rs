@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::decimal;
+use crate::service::reading::Reading;
 
 /// The kinds of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,8 +56,9 @@ impl Kind {
 
     /// Returns the keys by which a record is named in a path or in a field of a request, in the order of precedence. The number of an
     /// order is a running number, which may be the external id of another order, so it names none.
-    pub(crate) fn naming_keys(self) -> &'static [Key] {
+    pub(crate) fn naming_keys(self, reading: Reading) -> &'static [Key] {
         match self {
+            _ if reading.is_literal() => &[Key::Id],
             Kind::Order => &[Key::Id, Key::ExternalId],
             Kind::Inventory => &[Key::Id, Key::Number],
             _ => &[Key::Id],

@@ -54,6 +54,7 @@ mod keyring;
 mod keys;
 mod kills;
 mod lists;
+mod literal;
 mod login;
 mod lookups;
 mod marked_values;

@@ -2,12 +2,12 @@
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use sheetport::service::Config;
+use sheetport::service::{Config, Reading};
 
 use super::{ITEMS, Running, answer, folder, start, start_with};
 
 async fn strict(data: &std::path::Path) -> Running {
-    start_with(Config { strict: true, ..Config::new(data) }).await
+    start_with(Config { reading: Reading::Strict, ..Config::new(data) }).await
 }
 
 #[track_caller]

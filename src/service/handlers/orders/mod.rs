@@ -11,8 +11,10 @@ use crate::records::order::{INPUT_FIELDS, OrderResult, OrderUpdateResult};
 use crate::service::app::App;
 use crate::service::auth::Caller;
 use crate::service::idempotency::{self, IdempotencyKey};
-use crate::service::request::{self, Errors, JsonObject, ORDER_RULES, RecordId, UnknownFields};
+use crate::service::reading::Reading;
+use crate::service::request::{self, Errors, JsonObject, ORDER_RULES, RecordId};
 use crate::service::response::{self, CtxId, ErrorResponse, Refusal};
+use crate::service::store::Kind;
 
 mod lines;
 mod totals;
@@ -30,7 +32,7 @@ pub(crate) async fn update(
     key: IdempotencyKey,
     body: JsonObject,
 ) -> Result<Response, ErrorResponse> {
-    let update = parse_update(id, &body.fields, body.unknown).map_err(ErrorResponse::invalid)?;
+    let update = parse_update(id, &body.fields, body.reading).map_err(ErrorResponse::invalid)?;
     let refusal = Arc::new(OnceLock::new());
     let noted = refusal.clone();
     let render = move |updated: Option<UpdatedOrder>| {
@@ -58,12 +60,8 @@ pub(crate) async fn update(
 }
 
 /// Validates the body of an update. `id` is the name in the path. Fails with all errors.
-pub(crate) fn parse_update(
-    id: String,
-    body: &Map<String, Value>,
-    unknown: UnknownFields,
-) -> Result<UpdateOrder, Errors> {
-    let mut body = request::validate(INPUT_FIELDS, &ORDER_RULES, body, unknown)?;
+pub(crate) fn parse_update(id: String, body: &Map<String, Value>, reading: Reading) -> Result<UpdateOrder, Errors> {
+    let mut body = request::validate(INPUT_FIELDS, &ORDER_RULES, body, reading)?;
     let Some(Value::Object(mut order)) = body.shift_remove("order") else { unreachable!("a required object") };
     let lines = request::take_objects(&mut order, "items");
     let lines = lines.map(|lines| lines.into_iter().map(line).collect::<Vec<_>>());
@@ -79,6 +77,7 @@ pub(crate) fn parse_update(
     }
     Ok(UpdateOrder {
         id,
+        keys: Kind::Order.naming_keys(reading),
         external_id: request::take_text(&mut order, "externalId"),
         lines,
         company_id: request::take_text(&mut order, "companyId"),

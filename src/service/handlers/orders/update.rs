@@ -15,8 +15,10 @@ use super::totals::{LineAmounts, line_amounts, totals};
 
 /// A validated update; `None` leaves a field unchanged.
 pub(crate) struct UpdateOrder {
-    /// The name in the path: the order's id or external id.
+    /// The name in the path.
     pub(super) id: String,
+    /// The keys of the order that the name in the path may be.
+    pub(super) keys: &'static [Key],
     pub(super) external_id: Option<String>,
     pub(super) lines: Option<Vec<Line>>,
     pub(super) company_id: Option<String>,
@@ -68,7 +70,7 @@ impl Work for UpdateOrder {
     type Done = Option<UpdatedOrder>;
 
     async fn run(self, tx: &mut Transaction<'_>) -> Result<Self::Done, sqlx::Error> {
-        let found = tx.find_by(Kind::Order, Kind::Order.naming_keys(), &self.id).await?;
+        let found = tx.find_by(Kind::Order, self.keys, &self.id).await?;
         let Some(mut record) = found else { return Ok(None) };
         let mut order: Order = record.parse_body()?;
         let mut state: State = record.parse_state()?;

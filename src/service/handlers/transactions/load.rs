@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::decimal;
 use crate::records::transaction;
+use crate::service::reading::Reading;
 use crate::service::request::Errors;
 use crate::service::store::{Key, Kind, Record, Stored, Transaction, WriteOutcome, merge, to_json};
 use crate::service::timestamp;
@@ -34,7 +35,7 @@ impl LoadTransaction {
         tx: &mut Transaction<'_>,
         keeps_stored: bool,
     ) -> Result<Result<Stored, Errors>, sqlx::Error> {
-        let keys = Kind::Inventory.naming_keys();
+        let keys = Kind::Inventory.naming_keys(Reading::Tolerant);
         let Some(inventory) = tx.find_by(Kind::Inventory, keys, &self.inventory).await? else {
             return Ok(Err(error("inventory_id", "no such inventory; load the inventories first")));
         };

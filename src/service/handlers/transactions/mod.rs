@@ -12,6 +12,7 @@ use crate::service::auth::Caller;
 use crate::service::idempotency::{self, IdempotencyKey};
 use crate::service::request::{self, JsonObject, RecordId, TRANSACTION_RULES};
 use crate::service::response::{self, CtxId, ErrorResponse};
+use crate::service::store::Kind;
 
 mod effect;
 mod load;
@@ -53,10 +54,11 @@ async fn write(
     body: JsonObject,
 ) -> Result<Response, ErrorResponse> {
     let status = if id.is_some() { "updated" } else { "created" }.to_owned();
-    let mut changes = request::validate(INPUT_FIELDS, &TRANSACTION_RULES, &body.fields, body.unknown)
+    let mut changes = request::validate(INPUT_FIELDS, &TRANSACTION_RULES, &body.fields, body.reading)
         .map_err(ErrorResponse::invalid)?;
     let write = WriteTransaction {
         id,
+        inventory_keys: Kind::Inventory.naming_keys(body.reading),
         inventory_id: request::take_text(&mut changes, "inventoryId"),
         inventory_external_id: request::take_text(&mut changes, "inventoryExternalId"),
         changes,

@@ -17,6 +17,8 @@ use super::effect::{self, Effect, Outcome, TooLarge};
 pub(crate) struct WriteTransaction {
     /// The id of the transaction to change; `None` creates a transaction.
     pub(super) id: Option<String>,
+    /// The keys of the inventory that `inventory_id` may have.
+    pub(super) inventory_keys: &'static [Key],
     pub(super) inventory_id: Option<String>,
     pub(super) inventory_external_id: Option<String>,
     /// The other fields of the input. Null clears a field.
@@ -91,7 +93,7 @@ impl WriteTransaction {
         let mut errors = Errors::new();
         let mut found: Option<Record> = None;
         if let Some(id) = &self.inventory_id {
-            found = tx.find_by(Kind::Inventory, Kind::Inventory.naming_keys(), id).await?;
+            found = tx.find_by(Kind::Inventory, self.inventory_keys, id).await?;
             if found.is_none() {
                 add_error(&mut errors, "inventoryId", "no such inventory");
             }
