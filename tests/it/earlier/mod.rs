@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use flate2::read::GzDecoder;
 use flate2::{Compression, GzBuilder};
-use serde_json::Value;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 use sheetport::template::schema::schema;
 
-use crate::cli::process::{Place, Sheetport};
+use crate::cli::process::{Place, Sheetport, until};
 use crate::cli::{column, table};
 use crate::faults::server::{Reply, Seen, Server, answer};
 
@@ -39,17 +41,34 @@ fn place(version: &Path) -> Place {
         let path = entry.unwrap().path();
         fs::copy(&path, place.path(path.file_name().unwrap().to_str().unwrap())).unwrap();
     }
-    if let Ok(packed) = fs::File::open(version.join("ledger.db.gz")) {
+    put_ledger(&place, "ledger.db.gz");
+    place
+}
+
+/// Makes a packed ledger of the version that of the home folder.
+fn put_ledger(place: &Place, packed: &str) {
+    if let Ok(packed) = fs::File::open(place.path(packed)) {
         let mut ledger = Vec::new();
         GzDecoder::new(packed).read_to_end(&mut ledger).unwrap();
         place.write("home/ledger.db", ledger);
     }
-    place
+}
+
+/// Packs the ledger of the home folder into a file of this version.
+fn pack_ledger(place: &Place, packed: &Path) {
+    assert!(!place.path("home/ledger.db-wal").exists(), "all of the ledger is in one file");
+    let mut packed = GzBuilder::new().write(fs::File::create(packed).unwrap(), Compression::best());
+    packed.write_all(&fs::read(place.path("home/ledger.db")).unwrap()).unwrap();
+    packed.finish().unwrap();
 }
 
 /// Returns a command that reaches `server` as the service of the runs.
 fn asking(place: &Place, server: &Server, args: &[&str]) -> Sheetport {
-    let command = place.sheetport(args).arg("--insecure-http").env("SHEETPORT_BASE_URL", BASE);
+    reaching(place.sheetport(args), server)
+}
+
+fn reaching(command: Sheetport, server: &Server) -> Sheetport {
+    let command = command.arg("--insecure-http").env("SHEETPORT_BASE_URL", BASE);
     command.env("HTTP_PROXY", &server.address).secret("SHEETPORT_ACCESS_TOKEN", "access-1")
 }
 
@@ -77,7 +96,22 @@ fn counts(summary: &Value) -> String {
 const FIRST: &str = "sent 3, skipped 2, rejected 1, failed 1, unknown 0, pending 0";
 const SECOND: &str = "sent 3, skipped 0, rejected 1, failed 0, unknown 1, pending 0";
 
-/// Writes the ledger and the reports beside the templates and lists of this version.
+/// The executable that writes the files: that of the release, if it is not that of the test.
+fn writing(place: &Place, server: &Server, args: &[&str]) -> Sheetport {
+    let executable = std::env::var("SHEETPORT_RELEASED").unwrap_or_else(|_| env!("CARGO_BIN_EXE_sheetport").to_owned());
+    reaching(place.command(&executable, args), server)
+}
+
+/// Answers the movements of C-S and C-M, and keeps the others waiting until the upload is killed.
+async fn answers_before_a_kill() -> Server {
+    Server::start(|seen| match field(seen, "inventoryExternalId").as_str() {
+        "" | "C-S" | "C-M" => Reply::Accept,
+        _ => Reply::Late(Duration::from_secs(300), Box::new(Reply::Accept)),
+    })
+    .await
+}
+
+/// Writes the ledgers, the reports and the JSON beside the templates and lists of this version.
 #[ignore = "writes the files of a release, see README.md"]
 #[tokio::test(flavor = "multi_thread")]
 async fn writes_the_files_of_this_version() {
@@ -88,18 +122,128 @@ async fn writes_the_files_of_this_version() {
     }
     let server = first_answers().await;
     let upload = ["upload", "items.csv", "-t", "items.toml", "--json", "--report", "report.xlsx"];
-    assert_eq!(counts(&asking(&place, &server, &upload).exits(3).json()), FIRST);
-    place.sheetport(["report", "1", "-o", "report.csv"]).exits(0);
+    let first = writing(&place, &server, &upload).exits(3).json();
+    assert_eq!(counts(&first), FIRST);
+    writing(&place, &server, &["report", "1", "-o", "report.csv"]).exits(0);
     let upload = ["upload", "sizes.csv", "-t", "sizes.toml", "--json", "--report", "sizes-report.csv"];
-    assert_eq!(counts(&asking(&place, &server, &upload).exits(4).json()), SECOND);
+    assert_eq!(counts(&writing(&place, &server, &upload).exits(4).json()), SECOND);
     for name in ["report.csv", "report.xlsx"] {
         fs::copy(place.path(name), version.join(name)).unwrap();
     }
-    assert!(!place.path("home/ledger.db-wal").exists(), "all of the ledger is in one file");
-    let packed = fs::File::create(version.join("ledger.db.gz")).unwrap();
-    let mut packed = GzBuilder::new().write(packed, Compression::best());
-    packed.write_all(&fs::read(place.path("home/ledger.db")).unwrap()).unwrap();
-    packed.finish().unwrap();
+    let said = json!({
+        "upload": first,
+        "runs": writing(&place, &server, &["runs", "--json"]).exits(0).json(),
+        "show": writing(&place, &server, &["runs", "show", "2", "--json"]).exits(0).json(),
+    });
+    fs::write(version.join("said.json"), format!("{said:#}\n")).unwrap();
+    pack_ledger(&place, &version.join("ledger.db.gz"));
+
+    fs::remove_file(place.path("home/ledger.db")).unwrap();
+    let server = answers_before_a_kill().await;
+    let upload =
+        ["upload", "movements.csv", "-t", "sizes.toml", "--concurrency", "2", "--report", "movements-report.csv"];
+    let killed = writing(&place, &server, &upload).start();
+    until("two movements wait", || {
+        (server.in_flight(|seen| !["", "C-S", "C-M"].contains(&field(seen, "inventoryExternalId").as_str())) == 2)
+            .then_some(())
+    });
+    killed.kill();
+    writing(&place, &server, &["runs"]).exits(0);
+    pack_ledger(&place, &version.join("interrupted.db.gz"));
+    let sums: String = files(&version).iter().map(|(name, sum)| format!("{sum}  {name}\n")).collect();
+    fs::write(version.join(SUMS), sums).unwrap();
+}
+
+/// The hashes of all other files of a version.
+const SUMS: &str = "SHA256SUMS";
+
+fn files(version: &Path) -> Vec<(String, String)> {
+    let entries = fs::read_dir(version).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<(String, String)> = entries
+        .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), Sha256::digest(fs::read(path).unwrap())))
+        .map(|(name, sum)| (name, sum.iter().map(|byte| format!("{byte:02x}")).collect()))
+        .filter(|(name, _)| name != SUMS)
+        .collect();
+    files.sort();
+    files
+}
+
+/// What a version has written is evidence of how it was, so it is never made to fit what is written today.
+#[test]
+fn files_of_earlier_versions_are_as_they_were_written() {
+    for version in versions() {
+        let sums: String = files(&version).iter().map(|(name, sum)| format!("{sum}  {name}\n")).collect();
+        let known = fs::read_to_string(version.join(SUMS)).unwrap();
+        assert_eq!(sums, known, "{} was changed; put it back", version.display());
+    }
+}
+
+/// Fields are added to JSON, never removed or changed.
+#[test]
+fn json_has_all_that_it_had() {
+    for version in versions() {
+        let place = place(&version);
+        let said: Value = serde_json::from_str(&fs::read_to_string(version.join("said.json")).unwrap()).unwrap();
+        let now = place.sheetport(["runs", "--json"]).exits(0).json();
+        contains(&now, &said["runs"], "runs");
+        let now = place.sheetport(["runs", "show", "2", "--json"]).exits(0).json();
+        contains(&now, &said["show"], "runs show");
+    }
+}
+
+#[track_caller]
+fn contains(now: &Value, earlier: &Value, path: &str) {
+    match (now, earlier) {
+        (Value::Object(now), Value::Object(earlier)) => earlier.iter().for_each(|(key, value)| {
+            let path = format!("{path}.{key}");
+            contains(now.get(key).unwrap_or_else(|| panic!("{path} is gone")), value, &path);
+        }),
+        (Value::Array(now), Value::Array(earlier)) => {
+            assert_eq!(now.len(), earlier.len(), "{path}");
+            now.iter().zip(earlier).for_each(|(now, earlier)| contains(now, earlier, &format!("{path}[]")));
+        }
+        (now, earlier) => assert_eq!(now, earlier, "{path}"),
+    }
+}
+
+/// A run that was killed under an earlier version goes on under today's: what was answered stays, what was in flight is unknown, and
+/// only the rest is sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_runs_are_resumed() {
+    for version in versions() {
+        let place = place(&version);
+        put_ledger(&place, "interrupted.db.gz");
+        place.sheetport(["runs", "check"]).exits(0);
+        let server = Server::start(|_| Reply::Accept).await;
+        let resumed = asking(&place, &server, &["resume", "1", "--json", "--report", "second.csv"]).run();
+        let expected = "sent 4, skipped 0, rejected 0, failed 0, unknown 2, pending 0";
+        assert_eq!(counts(&resumed.json()), expected, "{resumed:?}");
+        let sent = server.log();
+        let mut sent: Vec<String> = sent.iter().map(|seen| field(seen, "inventoryExternalId")).collect();
+        sent.retain(|name| !name.is_empty());
+        sent.sort();
+        assert_eq!(sent, ["D-L", "D-M"]);
+        let again = ["upload", "movements.csv", "-t", "sizes.toml", "--json", "--report", "third.csv"];
+        let again = asking(&place, &server, &again).run().json();
+        assert_eq!((&again["sent"], again["requests"].as_u64()), (&Value::from(0), Some(0)), "{again}");
+    }
+}
+
+/// The fields of a summary that scripts have read since.
+#[tokio::test(flavor = "multi_thread")]
+async fn summaries_have_all_fields_that_they_had() {
+    for version in versions() {
+        let place = place(&version);
+        fs::remove_file(place.path("home/ledger.db")).unwrap();
+        let said: Value = serde_json::from_str(&fs::read_to_string(version.join("said.json")).unwrap()).unwrap();
+        let server = first_answers().await;
+        let upload = ["upload", "items.csv", "-t", "items.toml", "--json", "--report", "report.xlsx"];
+        let now = asking(&place, &server, &upload).exits(3).json();
+        assert_eq!(counts(&now), FIRST);
+        for key in said["upload"].as_object().unwrap().keys() {
+            assert!(now.get(key).is_some(), "{key} of {}", version.display());
+        }
+    }
 }
 
 #[test]
