@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use directories::ProjectDirs;
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, de};
 
-use crate::cli::Global;
+use crate::cli::{Global, age};
 use crate::client::auth::{
     self, AddressOrigin, Choice, Credentials, EnvironmentTokens, NamedAddress, TokenFile, TokenHome,
 };
@@ -20,7 +21,7 @@ use crate::operations::{Context, DEFAULT_PROFILE, Given, ProfileOptions};
 use crate::text_file::read_text;
 
 /// Hint for a mistake in the settings file.
-const KEYS: &str = "valid keys: profile = \"…\", and under [profiles.NAME] base_url = \"https://…\", rate = \"10/s\", \
+const KEYS: &str = "valid keys: profile = \"…\", keep = \"90d\", and under [profiles.NAME] base_url = \"https://…\", rate = \"10/s\", \
                     ledger = \"postgres://…\", accept_recognized, keyring, idempotency_key = \"24h\", ca_file, client_cert, client_key, proxy and insecure_http";
 
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub struct Settings {
     /// Service, credentials, rate and home folder.
     pub context: Context,
     pub output: Output,
+    /// The age from which runs are removed after each transfer.
+    pub keep: Option<Duration>,
     /// Whether uploads accept a clearly recognized template without asking.
     pub accepts_recognized: bool,
     /// Whether `login` stores tokens in the keyring of the system.
@@ -42,6 +45,9 @@ pub struct Settings {
 struct File {
     /// The default profile.
     profile: Option<String>,
+    /// Runs that are older are removed after each transfer.
+    #[serde(default, deserialize_with = "keep")]
+    keep: Option<Duration>,
     #[serde(default)]
     profiles: BTreeMap<String, Profile>,
 }
@@ -72,6 +78,10 @@ struct Profile {
 /// Deserializes a duration. Errors have a position in the file.
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<KeyMemory>, D::Error> {
     String::deserialize(deserializer)?.parse().map(Some).map_err(de::Error::custom)
+}
+
+fn keep<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    age(&String::deserialize(deserializer)?).map(Some).map_err(de::Error::custom)
 }
 
 impl Profile {
@@ -206,6 +216,8 @@ impl Settings {
             profiles,
             server: chosen_server.or_else(|| servers.remove(&name)),
             kept: None,
+            state: state_folder(),
+            accepts_older_ledger: global.accept_older_ledger,
             home,
             profile: name,
             environment,
@@ -220,10 +232,23 @@ impl Settings {
             token_file,
             context: context.with_access(chosen),
             accepts_recognized: profile.accept_recognized,
+            keep: file.keep,
             keyring: profile.keyring,
             output: Output { json: global.json, quiet: global.quiet, progress: !global.no_progress && !global.quiet },
         })
     }
+}
+
+/// Returns the folder that remembers how far this machine has written its ledgers: outside of the home folder, which may be an older
+/// copy. An empty SHEETPORT_STATE keeps nothing.
+fn state_folder() -> Option<PathBuf> {
+    if let Some(folder) = std::env::var_os("SHEETPORT_STATE") {
+        return Some(PathBuf::from(folder)).filter(|folder| !folder.as_os_str().is_empty());
+    }
+    let folders = ProjectDirs::from("", "", "sheetport")?;
+    // Where the system has no folder for the state of programs, that of their data may be the home folder.
+    let beside = || folders.data_local_dir().with_file_name("sheetport-state");
+    Some(folders.state_dir().map_or_else(beside, Path::to_owned))
 }
 
 /// Returns how to connect as far as flags or the environment say so.

@@ -41,6 +41,9 @@ pub struct Global {
     #[allow(rustdoc::bare_urls, reason = "the text of --help")]
     #[arg(long, global = true, env = "SHEETPORT_LEDGER", hide_env_values = true, value_name = "URL")]
     pub ledger: Option<String>,
+    /// Send also from a ledger that lacks what this machine has written into it, such as a restored copy: what was sent since is not recognised, so look it up in the service first
+    #[arg(long, global = true, hide_short_help = true)]
+    pub accept_older_ledger: bool,
     /// Print one JSON object to stdout when done
     #[arg(long, global = true)]
     pub json: bool,

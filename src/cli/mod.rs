@@ -27,7 +27,8 @@ pub use self::global::{Color, Global, LogFormat};
 pub use self::help::{Completions, Help, Man, Schema, language, texts};
 pub use self::job::{Job, JobFile, JobSchedule};
 pub use self::review::Review;
-pub use self::runs::{Prune, Report, Resolve, Resume, Retry, RetryTarget, Rows, Runs, RunsAction};
+pub(crate) use self::runs::age;
+pub use self::runs::{Backup, Erase, Prune, Report, Resolve, Resume, Retry, RetryTarget, Rows, Runs, RunsAction};
 pub use self::serve::{
     Data, Lifetimes, Listen, Load, Rehearsal, Serve, ServeAction, Show, Shown, Token, VariableShell,
 };

@@ -23,16 +23,22 @@ pub use job::profile_of_job;
 
 use crate::cli::{Command, Titles};
 use crate::error::{Exit, Failure};
-use crate::operations::{LocalService, with_login};
+use crate::language::say;
+use crate::operations::{self, LocalService, with_login};
 use crate::settings::Settings;
 use crate::telemetry::Span;
+use crate::ui;
 use console::signals;
 
 /// Runs a command and returns its exit code.
 pub async fn run(command: Command, mut settings: Settings) -> Result<Exit, Failure> {
     signals::outlive_file_size_limit();
     settings.context.report_words = titles(&command).words();
+    if matches!(command, Command::Upload(_) | Command::Resume(_) | Command::Retry(_)) && settings.output.can_ask() {
+        ask_about_older_ledger(&settings).await?;
+    }
     let context = settings.context.clone();
+    let keep = settings.keep.filter(|_| transfers(&command)).map(|age| (age, settings.clone()));
     let ended = match traced(&command) {
         Some(name) => {
             let span = Span::command(name);
@@ -45,10 +51,39 @@ pub async fn run(command: Command, mut settings: Settings) -> Result<Exit, Failu
         }
         None => run_with_service(command, settings).await,
     };
+    if let Some((age, settings)) = keep {
+        runs::prune::keep(age, &settings).await;
+    }
     ended.map_err(|failure| Failure {
         hint: failure.hint.map(|hint| with_login(&hint, &context.given, &context.profile)),
         ..failure
     })
+}
+
+/// Asks whether an older ledger is to be taken as it is. Without a yes, records that must not be repeated are held back.
+async fn ask_about_older_ledger(settings: &Settings) -> Result<(), Failure> {
+    let context = &settings.context;
+    if context.accepts_older_ledger {
+        return Ok(());
+    }
+    let Some(older) = operations::older_ledger(context).await? else { return Ok(()) };
+    ui::remark(older);
+    if matches!(ui::ask(&say!("Send from this older ledger all the same? [y/N]")).as_deref(), Some("y" | "yes")) {
+        operations::accept_older_ledger(context).await?;
+    }
+    Ok(())
+}
+
+fn transfers(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Upload(_)
+            | Command::Resume(_)
+            | Command::Retry(_)
+            | Command::Export(_)
+            | Command::Job(_)
+            | Command::Review(_)
+    )
 }
 
 /// Returns the name of a command whose activity is one trace. Servers and workers have a trace for each run or part instead.

@@ -40,6 +40,9 @@ impl Holder {
 pub enum Error {
     #[error("the ledger {path} can't be opened: {reason}", path = path.display())]
     Open { path: PathBuf, reason: String },
+    /// Two machines that use the same file would damage it.
+    #[error("the ledger can't be in {folder}, which another machine serves by {system}", folder = folder.display())]
+    SharedFolder { folder: PathBuf, system: &'static str },
     /// The server refused the connection, or can't be used.
     #[error("the ledger {ledger} can't be used: {reason}")]
     Connect { ledger: String, reason: String, remedy: String },
@@ -131,6 +134,11 @@ impl Error {
         Some(match self {
             Error::Open { .. } => {
                 "set SHEETPORT_HOME to a folder where you may write; an existing ledger is never replaced".to_owned()
+            }
+            Error::SharedFolder { .. } => {
+                "set SHEETPORT_HOME to a folder on a disk of this machine, and move what is in the old one there; for several machines, \
+                 keep the ledger in PostgreSQL with --ledger"
+                    .to_owned()
             }
             Error::NewerVersion { is_server: true, .. } => {
                 "install the newest version, or name another database with SHEETPORT_LEDGER or --ledger; an existing \

@@ -38,11 +38,13 @@ pub enum Action {
     /// Planned another run from it.
     Retried,
     Repaired,
+    /// Erased what is stored about some of its records. Counts records.
+    Erased,
     Removed,
 }
 
 /// All actions with their names in the database.
-const ACTIONS: [(Action, &str); 15] = [
+const ACTIONS: [(Action, &str); 16] = [
     (Action::Planned, "planned"),
     (Action::Edited, "edited"),
     (Action::Queued, "queued"),
@@ -57,6 +59,7 @@ const ACTIONS: [(Action, &str); 15] = [
     (Action::ResolvedFailed, "resolved-failed"),
     (Action::Retried, "retried"),
     (Action::Repaired, "repaired"),
+    (Action::Erased, "erased"),
     (Action::Removed, "removed"),
 ];
 

@@ -28,7 +28,7 @@ mod state;
 pub use conflicts::{
     Claim, ClaimDigest, ClaimName, EarlierClaim, EarlierState, Intent, Likeness, NamePart, NewerKeys, NewerRequest,
 };
-pub use database::{Attempts, Ledger, Patience};
+pub use database::{Attempts, Ledger, Older, Patience, Reach};
 pub use error::{Error, Holder};
 pub use event::{Action, RunEvent, user_name};
 pub use ids::{Part, RunId, Seq};
@@ -39,6 +39,7 @@ pub use records::{
     AcceptedEarlier, BLOCK_LEN, Causes, Disposition, FIRST_ROWS, FROM_SERVICE, Group, Origin, Outcome, PlannedRecord,
     Problem, RecordBlock, SkipReason, SourceBlock, SourceRow,
 };
+pub use removal::Erased;
 pub use retries::{KnownRow, RowQuery, RowState, RowStates};
 pub use runs::{
     AllowRepeat, CallOption, Family, LockedRun, NamedLock, NewRun, Plan, REHEARSAL, Run, RunCommand, RunConnection,

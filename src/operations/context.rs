@@ -29,6 +29,10 @@ pub struct ProfileOptions {
 pub struct Context {
     /// Folder of the ledger and all other lasting data.
     pub home: PathBuf,
+    /// Folder outside of `home` that remembers how far this machine has written its ledgers. `None` if that is not kept.
+    pub state: Option<PathBuf>,
+    /// Whether an older copy of a ledger is taken for the ledger from now on.
+    pub accepts_older_ledger: bool,
     /// The server of the ledger. `None` for a ledger file in `home`.
     pub server: Option<ServerAddress>,
     /// The ledger file that this process keeps open, so that each operation need not open the file again.
@@ -140,10 +144,20 @@ impl Context {
 
     /// Opens the ledger, unless it is kept open.
     pub async fn ledger(&self) -> Result<Ledger, Error> {
-        Ok(match (&self.kept, &self.server) {
-            (Some(kept), _) => kept.borrowed(),
-            (None, Some(address)) => Ledger::connect(address, &self.home).await?,
-            (None, None) => Ledger::open(&self.home).await?,
+        match &self.kept {
+            Some(kept) => Ok(kept.borrowed()),
+            None => self.open_ledger().await,
+        }
+    }
+
+    async fn open_ledger(&self) -> Result<Ledger, Error> {
+        let ledger = match &self.server {
+            Some(address) => Ledger::connect(address, &self.home).await?,
+            None => Ledger::open(&self.home).await?,
+        };
+        Ok(match &self.state {
+            Some(state) => ledger.marked_in(state),
+            None => ledger,
         })
     }
 
@@ -152,7 +166,7 @@ impl Context {
     pub(super) async fn keeping_ledger(&self) -> Result<Context, Error> {
         let kept = match self.server {
             Some(_) => None,
-            None => Some(Ledger::open(&self.home).await?),
+            None => Some(self.open_ledger().await?),
         };
         Ok(Context { kept, ..self.clone() })
     }
@@ -165,7 +179,7 @@ impl Context {
     }
 
     /// Returns whether a ledger exists. A ledger on a server counts as existing: opening creates it.
-    pub(super) fn has_ledger(&self) -> bool {
+    pub fn has_ledger(&self) -> bool {
         self.server.is_some() || self.home.join("ledger.db").is_file()
     }
 

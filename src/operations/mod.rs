@@ -12,6 +12,7 @@ mod files;
 mod jobs;
 mod learned;
 mod lists;
+mod older_ledger;
 mod results;
 pub mod review;
 mod runs;
@@ -36,9 +37,12 @@ pub use jobs::{
     NightlyJob, Notified, Occasion, Place, PreviousRun, Schedule, Scheduler, Step, StepOutcome, UploadStep, Waiting,
     Work, inbox, install, load_job, missing_secrets, notify, obstacles, run_job, uninstall,
 };
+pub use older_ledger::{accept_older_ledger, older_ledger};
 pub use results::next_command::has_sent;
 pub use results::{Finished, ReportRequest, Withheld, report};
+pub use runs::backup::{Backup, backup};
 pub use runs::check_runs::{Checked, RepairedRuns, check_runs, repair_runs};
+pub use runs::erase::{ErasedKey, erase_key};
 pub use runs::list_runs::{ListedRun, RunDetails, RunFilter, RunStatus, list_existing_runs, list_runs, show_run};
 pub use runs::prune::{Pruned, prune};
 pub use runs::resolve::{Resolved, Resolving};

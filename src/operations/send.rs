@@ -10,6 +10,7 @@ use super::error::Error;
 use super::event::{Event, Observer};
 use super::files::lasting;
 use super::learned::{load_sizes, store_learned_sizes};
+use super::older_ledger::refuse_older;
 use super::results::{Ending, Finished, How, Withheld, is_rehearsal, next_command};
 use crate::client::{Client, Rate, Speed};
 use crate::ledger::{
@@ -278,6 +279,10 @@ impl Sending<'_> {
         }
         let withheld = self.withheld().await?;
         let before = ledger.accounting(id).await?;
+        if withheld.is_none() && before.pending > 0 && self.run.run().about.record.input().must_not_repeat() {
+            let go_on = next_command::resume(self.context, id);
+            refuse_older(self.context, ledger, &go_on).await?;
+        }
         let was_finished = before.pending == 0 && self.run.run().state == RunState::Finished;
         let (mut stopped, mut meanwhile) = (None, Vec::new());
         let is_queued = self.is_to_queue && withheld.is_none() && before.pending > 0;

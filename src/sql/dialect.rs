@@ -107,12 +107,4 @@ impl Dialect {
             Dialect::Postgres => None,
         }
     }
-
-    /// Returns a statement that frees some of this space in a short transaction.
-    pub(crate) fn release_some_space(self) -> Option<&'static str> {
-        match self {
-            Dialect::Sqlite => Some("PRAGMA incremental_vacuum(4096)"),
-            Dialect::Postgres => None,
-        }
-    }
 }

@@ -48,6 +48,23 @@ Examples:
   sheetport runs repair
   sheetport runs repair 12";
 
+const ERASE_EXAMPLES: &str = "\
+Erases rows, cells, requests, problems, messages and ids of the service. The numbers of the rows, the states of the records and the hashes
+that recognize what was sent stay, so that nothing is sent twice. Spreadsheets, reports and exports are files of yours: the
+command lists those that it knows. Records that were still to be sent are skipped.
+
+Examples:
+  sheetport runs erase --key C-1042 --dry-run
+  sheetport runs erase --key C-1042";
+
+const BACKUP_EXAMPLES: &str = "\
+The copy is checked like `sheetport runs check` does, and appears complete or not at all. To restore it, end all sheetport
+processes, remove ledger.db, ledger.db-wal and ledger.db-shm in the home folder, and copy the file there as ledger.db.
+
+Examples:
+  sheetport runs backup ledger-backup.db
+  sheetport runs backup /backups/ledger.db --replace";
+
 const RESOLVE_EXAMPLES: &str = "\
 The outcome of a record is unknown if no answer came to a request that must not be repeated. Look the record up in the
 service, then record whether it is there. Your answer is saved with your name and the time. Records not applied, by first row
@@ -121,13 +138,19 @@ pub enum RunsAction {
         #[arg(long, value_name = "NAME")]
         by: Option<String>,
     },
-    /// Remove old runs from the ledger
+    /// Remove old runs from the ledger, and erase what it stored about them
     Prune(Prune),
+    /// Erase what the ledger stores about the records with one key, such as a person's, in every run
+    #[command(after_help = ERASE_EXAMPLES)]
+    Erase(Erase),
+    /// Copy the ledger into a file, also while runs are being sent
+    #[command(after_help = BACKUP_EXAMPLES)]
+    Backup(Backup),
 }
 
 #[derive(Args, Debug)]
 pub struct Prune {
-    /// Remove runs that started longer ago than this, such as 90d, 12w or 48h; the newest run is always kept
+    /// Remove runs that started longer ago than this, such as 90d, 12w or 48h
     #[arg(long, value_name = "TIME", value_parser = age)]
     pub older_than: Duration,
     /// Remove runs with pending or unknown records, too
@@ -136,6 +159,25 @@ pub struct Prune {
     /// List the runs to remove, and remove nothing
     #[arg(long)]
     pub dry_run: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Erase {
+    /// Key of the records, such as the external id of a contact or the number of an invoice
+    #[arg(long, value_name = "KEY")]
+    pub key: String,
+    /// List the runs with the key, and erase nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Backup {
+    /// New file for the copy
+    pub file: PathBuf,
+    /// Replace an existing file
+    #[arg(long)]
+    pub replace: bool,
 }
 
 #[derive(Args, Debug)]
@@ -197,7 +239,7 @@ fn rows(text: &str) -> Result<Rows, String> {
     text.split(',').map(|part| range(part).map_err(|_| wrong())).collect::<Result<_, _>>().map(Rows)
 }
 
-fn age(text: &str) -> Result<Duration, String> {
+pub(crate) fn age(text: &str) -> Result<Duration, String> {
     let wrong = || format!("'{text}' is not a time such as 90d, 12w or 48h");
     let unit = text.chars().next_back().ok_or_else(wrong)?;
     let hours = match unit {

@@ -81,6 +81,7 @@ fn deed(event: &RunEvent) -> String {
             None => say!("retried it"),
         },
         Action::Repaired => say!("repaired it"),
+        Action::Erased => say!("erased what was stored about {}", counted("record")),
         Action::Removed => say!("removed it"),
     }
 }

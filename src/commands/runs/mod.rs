@@ -1,8 +1,10 @@
 //! The commands about runs. `runs` itself lists the runs, newest first, or shows a single run.
 
+mod backup;
 mod check;
+mod erase;
 mod history;
-mod prune;
+pub(super) mod prune;
 pub(super) mod report;
 pub(super) mod resolve;
 pub(super) mod resume;
@@ -32,6 +34,8 @@ pub(super) async fn run(args: &Runs, settings: &Settings) -> Result<Exit, Failur
         Some(RunsAction::Watch { run }) => wait::watch(*run, settings).await,
         Some(RunsAction::Stop { run, by }) => wait::stop(*run, by.as_deref(), settings).await,
         Some(RunsAction::Prune(prune)) => prune::run(prune, settings).await,
+        Some(RunsAction::Erase(erase)) => erase::run(erase, settings).await,
+        Some(RunsAction::Backup(backup)) => backup::run(backup, settings).await,
         None => list(args, settings).await,
     }
 }

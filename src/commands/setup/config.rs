@@ -82,6 +82,7 @@ pub(in crate::commands) fn config(settings: &Settings) -> Exit {
             connection.insecure_http.then(|| "true".to_owned()),
         ),
         row("idempotency_key", keys.map(|keys| keys.to_string()), from_file(keys.is_some())),
+        row("keep", settings.keep.map(|age| format!("{}h", age.as_secs() / 3600)), from_file(settings.keep.is_some())),
         row("keyring", settings.keyring.then(|| "true".to_owned()), from_file(settings.keyring)),
         row(
             "accept_recognized",

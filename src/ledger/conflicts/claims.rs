@@ -311,19 +311,20 @@ fn decode_parts(bytes: &[u8]) -> Result<Vec<NamePart>, Error> {
 }
 
 /// Inserts claims. A record claimed before gets a new claim and loses the old one: another run, compared in between, has treated
-/// the old claim as a request that was not applied.
+/// the old claim as a request that was not applied. Returns the id of the last claim.
 pub(in crate::ledger) async fn insert_claims(
     transaction: &mut Transaction,
     run: RunId,
     claims: &[Claim],
     now: i64,
-) -> Result<(), Error> {
+) -> Result<Option<i64>, Error> {
     if claims.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let dialect = transaction.dialect();
     let ids = sql::query_scalar(next_ids(dialect)).bind(claims.len() as i64);
     let ids: Vec<i64> = ids.fetch_all(&mut *transaction).await?;
+    let last = ids.iter().max().copied();
     let numbered: Vec<(i64, &Claim)> = ids.into_iter().zip(claims).collect();
     let seqs: Vec<Seq> = claims.iter().map(|claim| claim.seq).collect();
     let known = format!("SELECT COUNT(*) FROM claim WHERE run = $1 AND seq {}", dialect.is_in("$2"));
@@ -367,7 +368,8 @@ pub(in crate::ledger) async fn insert_claims(
         );
         query.build_for(claims.len()).execute(&mut *transaction).await?;
     }
-    totals::change(transaction, run, |totals| totals.claims += claims.len() as i64 - known).await
+    totals::change(transaction, run, |totals| totals.claims += claims.len() as i64 - known).await?;
+    Ok(last)
 }
 
 /// Removes the claims in this range of a run that is about to be deleted, except for requests that were or may have been applied.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::super::error::{Error, corrupt};
 use super::super::locks::Leases;
+use super::mark::Mark;
 use super::open_files::OpenFile;
 use super::waits::Waits;
 use crate::sql::{Dialect, Pool, Transaction};
@@ -25,6 +26,8 @@ pub struct Ledger {
     pub(in crate::ledger) waits: Arc<Waits>,
     /// Marks the file as open. `None` on a server.
     pub(super) _open: Option<Arc<OpenFile>>,
+    /// How far this machine has written the ledger. `None` if that is not kept.
+    pub(super) mark: Option<Arc<Mark>>,
     /// Whether [`Ledger::close`] leaves the connections to the owner.
     pub(super) is_borrowed: bool,
 }

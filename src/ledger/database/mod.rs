@@ -4,8 +4,10 @@ mod again;
 mod holder;
 mod lasting;
 mod ledger;
+mod mark;
 mod open_files;
 mod postgres;
+mod shared_folder;
 mod sqlite;
 mod tables;
 mod waiting;
@@ -16,6 +18,7 @@ pub use again::Attempts;
 pub(super) use again::Write;
 pub use ledger::Ledger;
 pub(super) use ledger::{FILE, to_json};
+pub use mark::{Older, Reach};
 #[cfg(test)]
 pub(super) use tables::STEPS;
 pub use waits::Patience;

@@ -43,6 +43,7 @@ impl Ledger {
             leases: Leases::on(options.clone()),
             waits: Arc::default(),
             is_borrowed: false,
+            mark: None,
         })
     }
 }

@@ -7,17 +7,18 @@ use std::time::Duration;
 
 use sqlx::migrate::MigrateError;
 use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection};
+use sqlx::{ConnectOptions, Connection, SqlitePool};
 
 use super::super::error::Error;
 use super::super::locks::Leases;
 use super::ledger::{FILE, Ledger};
 use super::open_files::{OpenFile, is_open};
+use super::shared_folder::served_by;
 use super::tables::{ALTERED, STEPS, Step, are_as_defined, migrator};
 use super::waits::ATTEMPT;
 use super::write_ahead_log::loses_commits;
 use crate::readers::create_private_folder;
-use crate::sql::{Dialect, Pool};
+use crate::sql::{self, Dialect, Pool};
 
 /// The code of SQLITE_READONLY_ROLLBACK.
 const READONLY_ROLLBACK: &str = "776";
@@ -40,7 +41,13 @@ impl Ledger {
     async fn open_with(folder: &Path, accepts_loss: bool, steps: &[Step]) -> Result<Ledger, Error> {
         let path = folder.join(FILE);
         let failed = |reason: String| Error::Open { path: path.clone(), reason };
+        if let Some(system) = served_by(folder) {
+            return Err(Error::SharedFolder { folder: folder.to_owned(), system });
+        }
         create_private_folder(&folder.join("locks")).map_err(|error| failed(error.to_string()))?;
+        if !accepts_loss && let Some(current) = Ledger::open_current(folder, steps).await? {
+            return Ok(current);
+        }
         // Without a lock, two processes starting at once would both create the tables.
         let opening = folder.join("locks").join("opening.lock");
         let _opening = tokio::task::spawn_blocking(move || {
@@ -57,15 +64,7 @@ impl Ledger {
         }
         let open = Arc::new(OpenFile::new(&path));
         refuse_foreign(&path).await?;
-        let options = SqliteConnectOptions::new()
-            .filename(&path)
-            .create_if_missing(true)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
-            .busy_timeout(Duration::from_secs(30))
-            // Reports a damaged page on reading, instead of misreading the page.
-            .pragma("cell_size_check", "ON")
-            .disable_statement_logging();
+        let options = options(&path).create_if_missing(true).journal_mode(SqliteJournalMode::Wal);
         // Takes effect when the file is created: the space of removed plans can be returned to the system.
         let creating = options.clone().auto_vacuum(SqliteAutoVacuum::Incremental);
         let pool = SqlitePoolOptions::new().max_connections(1).connect_with(creating).await;
@@ -85,6 +84,10 @@ impl Ledger {
             MigrateError::Execute(error) => opening_error(&path, error),
             error => failed(error.to_string()),
         })?;
+        match name_origin(&writer).await {
+            Err(error) if !accepts_loss => return Err(opening_error(&path, error)),
+            _ => {}
+        }
         // From now on, whoever waits for another program does so in steps: see `waiting`.
         let patience = format!("PRAGMA busy_timeout = {}", ATTEMPT.as_millis());
         sqlx::query(sqlx::AssertSqlSafe(patience))
@@ -93,17 +96,92 @@ impl Ledger {
             .map_err(|error| opening_error(&path, error))?;
         let reader = SqlitePoolOptions::new().max_connections(2).connect_with(options.read_only(true)).await;
         let reader = reader.map_err(|error| opening_error(&path, error))?;
-        Ok(Ledger {
+        Ok(Ledger::over(folder, writer, reader, open))
+    }
+
+    /// Opens a ledger that has all tables of this version. Nothing is written, so this needs no lock, and works while another
+    /// program writes. Returns `None` for a ledger that has to be created or changed first.
+    async fn open_current(folder: &Path, steps: &[Step]) -> Result<Option<Ledger>, Error> {
+        let path = folder.join(FILE);
+        let failed = |reason: String| Error::Open { path: path.clone(), reason };
+        if !path.metadata().is_ok_and(|file| file.len() > 0) {
+            return Ok(None);
+        }
+        if !is_open(&path) && loses_commits(&path).map_err(|error| failed(error.to_string()))? {
+            return Ok(None);
+        }
+        let open = Arc::new(OpenFile::new(&path));
+        refuse_foreign(&path).await?;
+        let reader = SqlitePoolOptions::new().max_connections(2).connect_with(options(&path).read_only(true)).await;
+        let Ok(reader) = reader else { return Ok(None) };
+        if !is_current(&reader, steps).await.unwrap_or(false) {
+            reader.close().await;
+            return Ok(None);
+        }
+        if !are_as_defined(&reader, steps).await.map_err(|error| opening_error(&path, error))? {
+            return Err(Error::DamagedFile { path, what: ALTERED.to_owned() });
+        }
+        make_private(&path).map_err(|error| failed(error.to_string()))?;
+        // Whoever waits for another program does so in steps: see `waiting`.
+        let writer = options(&path).busy_timeout(ATTEMPT);
+        let writer = SqlitePoolOptions::new().max_connections(1).connect_with(writer).await;
+        let writer = writer.map_err(|error| opening_error(&path, error))?;
+        Ok(Some(Ledger::over(folder, writer, reader, open)))
+    }
+
+    /// Copies the ledger as of now into a new file, also while others write.
+    pub async fn copy_into(&self, path: &Path) -> Result<(), Error> {
+        sql::query("VACUUM INTO $1").bind(path.display().to_string()).execute(&self.reader).await?;
+        Ok(())
+    }
+
+    fn over(folder: &Path, writer: SqlitePool, reader: SqlitePool, open: Arc<OpenFile>) -> Ledger {
+        Ledger {
             writer: Pool::Sqlite(writer),
             reader: Pool::Sqlite(reader),
             folder: folder.to_owned(),
             _open: Some(open),
-            file: Some(path),
+            file: Some(folder.join(FILE)),
             leases: Leases::default(),
             waits: Arc::default(),
             is_borrowed: false,
-        })
+            mark: None,
+        }
     }
+}
+
+fn options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(Duration::from_secs(30))
+        // Reports a damaged page on reading, instead of misreading the page.
+        .pragma("cell_size_check", "ON")
+        .disable_statement_logging()
+}
+
+/// Whether exactly the steps were applied to the file, whose log is that of a ledger.
+async fn is_current(pool: &SqlitePool, steps: &[Step]) -> Result<bool, sqlx::Error> {
+    let mode: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(pool).await?;
+    let query = "SELECT version, checksum FROM _sqlx_migrations WHERE success ORDER BY version";
+    let applied: Vec<(i64, Vec<u8>)> = sqlx::query_as(query).fetch_all(pool).await?;
+    let migrator = migrator(Dialect::Sqlite, steps);
+    let known = migrator.iter().map(|step| (step.version, step.checksum.as_ref()));
+    if mode != "wal" || !applied.iter().map(|(version, sum)| (*version, sum.as_slice())).eq(known) {
+        return Ok(false);
+    }
+    sqlx::query_scalar("SELECT COUNT(*) = 1 FROM origin").fetch_one(pool).await
+}
+
+/// Gives a ledger its name. Everything is then in the file itself and not in its log, so that a copy of the file alone is
+/// recognised as one that lacks what followed.
+async fn name_origin(pool: &SqlitePool) -> Result<(), sqlx::Error> {
+    let named = "INSERT INTO origin (id) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM origin)";
+    let named = sqlx::query(named).bind(uuid::Uuid::now_v7().simple().to_string()).execute(pool).await?;
+    if named.rows_affected() > 0 {
+        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_all(pool).await?;
+    }
+    Ok(())
 }
 
 /// Refuses a database of another program, without changing the file.
@@ -166,7 +244,6 @@ fn make_private(path: &Path) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sql;
 
     /// The steps of a later version, whose second one changes and adds tables.
     fn later() -> Vec<Step> {

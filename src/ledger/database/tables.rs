@@ -32,6 +32,12 @@ pub(in crate::ledger) const STEPS: &[Step] = &[
         postgres: include_str!("migrations/0001_postgres.sql"),
     },
     Step { version: 2, name: "max_unknown", sql: include_str!("migrations/0002_max_unknown.sql"), postgres: "" },
+    Step {
+        version: 3,
+        name: "origin",
+        sql: include_str!("migrations/0003_origin.sql"),
+        postgres: include_str!("migrations/0003_postgres.sql"),
+    },
 ];
 
 /// Name, table and statement of each table and index.

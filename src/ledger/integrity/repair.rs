@@ -100,6 +100,11 @@ impl Ledger {
         attach.execute(&mut *connection).await?;
         let ids = readable_runs(&mut connection).await?;
         copy_rows(&mut connection, "rate", "true").await?;
+        // The name stays, unless it can't be read.
+        if copy_rows(&mut connection, "origin", "true").await? {
+            let other = "DELETE FROM main.origin WHERE id NOT IN (SELECT id FROM damaged.origin)";
+            sqlx::query(other).execute(&mut *connection).await?;
+        }
         copy_rows(&mut connection, "accepted", "true").await?;
         copy_rows(&mut connection, "event", "true").await?;
         for id in &ids {

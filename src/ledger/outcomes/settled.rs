@@ -129,7 +129,7 @@ fn storable(outcome: &Outcome) -> Cow<'_, Outcome> {
 }
 
 /// Returns the checksum of an outcome. `problems` is the JSON of the problems.
-pub(super) fn checksum(run: RunId, outcome: &Outcome, problems: Option<&str>) -> i64 {
+pub(in crate::ledger) fn checksum(run: RunId, outcome: &Outcome, problems: Option<&str>) -> i64 {
     Checksum::of("outcome")
         .number(run)
         .number(outcome.seq)

@@ -1,5 +1,7 @@
 //! Removal of old runs, in short transactions.
 
+use std::time::Duration;
+
 use super::super::checksums::totals::{self, States, Sum};
 use super::super::conflicts::keep_claims;
 use super::super::database::Ledger;
@@ -13,6 +15,11 @@ const PLAN: [&str; 3] = [
     "DELETE FROM record_block WHERE run = $1",
     "DELETE FROM outcome WHERE run = $1",
 ];
+/// Attempts to write the file anew.
+const ATTEMPTS: u32 = 30;
+/// Attempts to empty the log, and the time between them. A checkpoint waits for other processes itself, too.
+const CHECKPOINTS: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(200);
 /// Rows removed by a transaction, at most, from each table.
 const BATCH: i64 = 10_000;
 /// Tables with many rows per run, and their position columns.
@@ -34,6 +41,12 @@ impl Ledger {
         sql::query("DELETE FROM event WHERE run = $1").bind(run).execute(&mut transaction).await?;
         if let Some(now) = noted_at {
             NewEvent::of(Action::Removed).write(&mut transaction, run, now).await?;
+        }
+        // Edits belong to the content of a file, which another run may have, too.
+        let edits = "DELETE FROM edit WHERE file_hash = (SELECT file_hash FROM run WHERE id = $1) \
+                     AND NOT EXISTS (SELECT 1 FROM run AS other WHERE other.file_hash = edit.file_hash AND other.id <> $1)";
+        if noted_at.is_some() {
+            sql::query(edits).bind(run).execute(&mut transaction).await?;
         }
         sql::query("DELETE FROM run WHERE id = $1").bind(run).execute(&mut transaction).await?;
         transaction.commit().await?;
@@ -94,19 +107,36 @@ impl Ledger {
         Ok(())
     }
 
-    /// Returns the disk space of deleted runs to the system, little by little.
-    pub async fn shrink(&self) -> Result<(), Error> {
-        let Some(statement) = self.dialect().release_some_space() else { return Ok(()) };
-        let mut free = i64::MAX;
-        loop {
-            let left: i64 = sql::query_scalar("PRAGMA freelist_count").fetch_one(&self.writer).await?;
-            if left == 0 || left >= free {
-                return Ok(());
-            }
-            free = left;
-            // The pragma returns no rows, but works only while its result is read.
-            sql::query(statement).fetch_all(&self.writer).await?;
+    /// Has SQLite overwrite what this process deletes from now on. Otherwise, deleted rows stay in unused parts of the file.
+    pub async fn overwrite_deleted(&self) -> Result<(), Error> {
+        if self.file.is_some() {
+            sql::query("PRAGMA secure_delete = ON").fetch_all(&self.writer).await?;
         }
+        Ok(())
+    }
+
+    /// Writes the file anew without what was deleted, also before, and empties its log. Returns false if another process reads the
+    /// log, so that it could not be emptied. PostgreSQL removes deleted rows by itself.
+    pub async fn erase_deleted(&self) -> Result<bool, Error> {
+        if self.file.is_none() {
+            return Ok(true);
+        }
+        // Each attempt waits for a second while another program writes.
+        let mut attempts = ATTEMPTS;
+        while let Err(error) = sql::query("VACUUM").execute(&self.writer).await.map_err(Error::from) {
+            attempts -= 1;
+            if !error.is_busy() || attempts == 0 {
+                return Err(error);
+            }
+        }
+        for _ in 0..CHECKPOINTS {
+            let checkpoint = sql::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_all(&self.writer).await?;
+            if checkpoint.first().map(|row| row.try_get::<i64, _>(0)).transpose()? == Some(0) {
+                return Ok(true);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        Ok(false)
     }
 }
 

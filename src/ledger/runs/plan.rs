@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::super::database::Ledger;
+use super::super::database::{Ledger, Reach};
 use super::super::error::Error;
 use super::super::event::{Action, NewEvent, write_edits};
 use super::super::ids::{RunId, Seq};
@@ -130,6 +130,7 @@ impl Plan {
         let planned = NewEvent::of(Action::Planned).counting(self.written.records);
         planned.write(&mut transaction, self.run, self.now).await?;
         transaction.commit().await?;
+        self.ledger.note_reach(Reach { run: self.run, claim: 0 }).await;
         Ok(self.run)
     }
 

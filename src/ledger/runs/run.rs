@@ -496,7 +496,11 @@ fn parsed<T>(what: &str, name: &str, from_name: impl Fn(&str) -> Option<T>) -> R
 fn next_number(dialect: Dialect) -> &'static str {
     match dialect {
         // The totals of a run are the last rows to be removed.
-        Dialect::Sqlite => "SELECT COALESCE(MAX(id), 0) + 1 FROM (SELECT id FROM run UNION ALL SELECT run FROM total)",
+        // Of runs that were removed on request, an event stays, so that their numbers are not used again.
+        Dialect::Sqlite => {
+            "SELECT COALESCE(MAX(id), 0) + 1 FROM (SELECT MAX(id) AS id FROM run UNION ALL SELECT MAX(run) FROM total \
+             UNION ALL SELECT MAX(run) FROM event)"
+        }
         Dialect::Postgres => "SELECT nextval('run_id')",
     }
 }

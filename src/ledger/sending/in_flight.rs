@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use super::super::checksums::Checksum;
 use super::super::checksums::totals::{self, Totals};
 use super::super::conflicts::{Claim, EarlierClaim, earlier_claims, insert_claims, wait_for_claims};
-use super::super::database::{Ledger, Write, to_json};
+use super::super::database::{Ledger, Reach, Write, to_json};
 use super::super::error::Error;
 use super::super::ids::{Part, RunId, Seq};
 use super::super::outcomes::insert_outcomes;
@@ -140,7 +140,7 @@ impl Ledger {
         *repeated = started.iter().filter_map(is_repeated).collect();
         let is_new = |claim: &&Claim| repeated.iter().all(|(seq, _)| *seq != claim.seq);
         let started: Vec<Claim> = started.iter().filter(is_new).cloned().collect();
-        insert_claims(&mut transaction, run.id, &started, now).await?;
+        let last_claim = insert_claims(&mut transaction, run.id, &started, now).await?;
         let seqs: Vec<Seq> = started.iter().map(|claim| claim.seq).collect();
         let rows: Vec<(Seq, i64)> = seqs.iter().map(|seq| (*seq, checksum(run.id, *seq, now, has_keys))).collect();
         let insert = format!(
@@ -157,6 +157,9 @@ impl Ledger {
         let add = |totals: &mut Totals| seqs.iter().for_each(|seq| totals.in_flight.add(*seq, 0));
         totals::change(&mut transaction, run.id, add).await?;
         transaction.commit().await?;
+        if let Some(claim) = last_claim {
+            self.note_reach(Reach { run: run.id, claim }).await;
+        }
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::super::command_line::quoted;
 use super::super::context::Context;
+use super::super::older_ledger::{LOOK_UP, older_ledger};
 use super::super::runs::check_runs::check_runs;
 use super::finding::Finding;
 
@@ -68,13 +69,17 @@ pub(super) async fn ledger(context: &Context) -> Finding {
             let next = checked.next.unwrap_or_else(|| "sheetport runs check".to_owned());
             Finding::problem(NAME, "it is damaged; `sheetport runs check` says where", format!("run: {next}"))
         }
-        Ok(checked) => Finding::ok(
-            NAME,
-            match checked.runs.len() {
-                1 => "1 run checked, no damage".to_owned(),
-                runs => format!("{runs} runs checked, no damage"),
-            },
-        ),
+        Ok(checked) => match older_ledger(context).await {
+            Err(error) => Finding::failed(NAME, &error),
+            Ok(Some(older)) => Finding::warning(NAME, older, LOOK_UP),
+            Ok(None) => Finding::ok(
+                NAME,
+                match checked.runs.len() {
+                    1 => "1 run checked, no damage".to_owned(),
+                    runs => format!("{runs} runs checked, no damage"),
+                },
+            ),
+        },
     }
 }
 

@@ -130,7 +130,8 @@ pub async fn repair_runs(context: &Context, run: Option<RunId>) -> Result<Repair
     Ok(repaired)
 }
 
-async fn inspect(ledger: &Ledger, run: Option<RunId>) -> Result<Checked, Error> {
+/// Checks a run; for `None`, all runs and the file.
+pub(super) async fn inspect(ledger: &Ledger, run: Option<RunId>) -> Result<Checked, Error> {
     let mut checked = Checked::default();
     if let Some(run) = run {
         match ledger.run(run).await {

@@ -17,9 +17,11 @@ pub struct Pruned {
     pub kept: Vec<(RunId, &'static str)>,
     /// Records of the removed runs.
     pub records: u64,
+    /// Another process uses the log of the ledger, which still has parts of what was removed.
+    pub is_log_in_use: bool,
 }
 
-/// Removes runs started longer than `age` ago, except the newest run. `force` includes runs with pending or unknown records;
+/// Removes runs started longer than `age` ago. What recognises records that were sent stays. `force` includes runs with pending or unknown records;
 /// `dry_run` removes nothing.
 pub async fn prune(context: &Context, age: Duration, force: bool, dry_run: bool) -> Result<Pruned, Error> {
     let ledger = context.ledger().await?;
@@ -27,11 +29,10 @@ pub async fn prune(context: &Context, age: Duration, force: bool, dry_run: bool)
     let oldest_kept = now().saturating_sub(age);
     let mut pruned = Pruned::default();
     if !dry_run {
+        ledger.overwrite_deleted().await?;
         ledger.remove_rest().await?;
     }
-    // The newest run is kept, because otherwise the run number would be assigned again.
-    let newest = ledger.run_ids_before(RunId::MAX, 1).await?.first().copied().unwrap_or(RunId::MAX);
-    let mut before = newest;
+    let mut before = RunId::MAX;
     loop {
         let page = ledger.run_ids_before(before, PAGE).await?;
         let Some(oldest) = page.last() else { break };
@@ -59,7 +60,7 @@ pub async fn prune(context: &Context, age: Duration, force: bool, dry_run: bool)
                 pruned.kept.push((run.id, "it has pending or unknown records"));
                 continue;
             }
-            let is_kept = |other: &Run| other.id >= newest || other.created_at >= oldest_kept;
+            let is_kept = |other: &Run| other.created_at >= oldest_kept;
             if family_is_kept(&ledger, &run, is_kept, force).await? {
                 pruned.kept.push((run.id, "another run of the same upload is kept"));
                 continue;
@@ -74,7 +75,7 @@ pub async fn prune(context: &Context, age: Duration, force: bool, dry_run: bool)
         }
     }
     if !pruned.removed.is_empty() && !dry_run {
-        ledger.shrink().await?;
+        pruned.is_log_in_use = !ledger.erase_deleted().await?;
     }
     ledger.close().await;
     Ok(pruned)

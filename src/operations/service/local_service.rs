@@ -125,6 +125,7 @@ impl LocalService {
         let context = Context {
             environment,
             home: folder.join(HOME),
+            state: None,
             server: None,
             kept: None,
             is_address_chosen: true,

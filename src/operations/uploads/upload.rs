@@ -273,6 +273,8 @@ mod tests {
     fn context(home: &Path) -> Context {
         Context {
             home: home.to_owned(),
+            state: None,
+            accepts_older_ledger: false,
             server: None,
             kept: None,
             profile: "default".to_owned(),

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use super::super::command_line::CommandLine;
 use super::super::context::{Context, now};
 use super::super::error::Error;
+use super::super::older_ledger::refuse_older;
 use super::super::send::Records;
 use super::event::{WorkEvent, WorkObserver};
 use super::left::Obstacle;
@@ -33,6 +35,10 @@ pub(super) async fn send(
     observer: WorkObserver<'_>,
 ) -> Result<Ended, Error> {
     let (run, part) = (&taken.run, taken.part);
+    if run.about.record.input().must_not_repeat() {
+        // The database may have been replaced by one that was behind, such as a standby.
+        refuse_older(context, ledger, &CommandLine::new(context, "work").to_string()).await?;
+    }
     if !run.about.settings.overwrite_newer {
         superseded::leave_out(ledger, run, part, now()).await?;
     }

@@ -16,6 +16,7 @@ pub(crate) use self::csv::CsvTable;
 pub use self::defuse::{defuse, restore};
 pub use self::value::{FileFormat, Style, TextKind, Value};
 pub use self::value_table::ValueTable;
+pub(crate) use self::whole_file::sync_folder;
 pub use self::whole_file::{Existing, ReadyFile, WholeFile, Written, folder};
 pub use self::xlsx::table::MAX_COLUMNS;
 pub use self::xlsx::text::{MAX_TEXT, cut_text, is_cut};

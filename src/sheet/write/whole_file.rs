@@ -180,13 +180,20 @@ fn bare(error: io::Error) -> io::Error {
     error.raw_os_error().map_or_else(|| io::Error::from(error.kind()), io::Error::from_raw_os_error)
 }
 
-/// Makes a rename durable.
+/// Makes a rename durable, where the folder can be synced. The file is complete and in place by then, so a folder that may not be
+/// read (mode 0300), or a file system without fsync of folders, only means that a power failure may bring the earlier name back.
 #[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    std::fs::File::open(folder)?.sync_all()
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    use rustix::io::Errno;
+
+    const UNABLE: [Errno; 6] = [Errno::ACCESS, Errno::PERM, Errno::INVAL, Errno::NOTSUP, Errno::NOSYS, Errno::ROFS];
+    match std::fs::File::open(folder).and_then(|folder| folder.sync_all()) {
+        Err(error) if UNABLE.iter().any(|unable| error.raw_os_error() == Some(unable.raw_os_error())) => Ok(()),
+        synced => synced,
+    }
 }
 
 #[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }

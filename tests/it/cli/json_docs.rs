@@ -104,6 +104,8 @@ fn every_field_of_the_json_output_is_documented() {
     compare("runs check", &[json(&["runs", "check"], 0)]);
     compare("runs repair", &[json(&["runs", "repair"], 0)]);
     compare("runs prune", &[json(&["runs", "prune", "--older-than", "1h", "--dry-run"], 0)]);
+    compare("runs erase", &[json(&["runs", "erase", "--key", "no such key", "--dry-run"], 0)]);
+    compare("runs backup", &[json(&["runs", "backup", "ledger-copy.db"], 0)]);
     compare("export", &[json(&["export", "items", "-o", "e.csv"], 0), json(&["export", "orders", "-o", "o.csv"], 0)]);
     let several = ["export", "items", "orders", "-o", "all.xlsx"];
     json(&several, 0);

@@ -23,6 +23,7 @@ mod disclosure;
 mod doctor;
 mod doubt;
 mod doubtful_columns;
+mod entrusted;
 mod explain;
 mod export;
 mod export_appended;

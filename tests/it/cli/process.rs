@@ -60,6 +60,8 @@ impl Place {
         // Messages and CSV reports follow the locale of the user.
         command.env_remove("LC_ALL").env_remove("LC_MESSAGES").env("LANG", "C").env("LC_NUMERIC", "C");
         command.args(args).current_dir(self.0.path()).env("SHEETPORT_HOME", self.path("home"));
+        // Nothing of a test stays on the machine.
+        command.env("SHEETPORT_STATE", "");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Sheetport { command, secrets: Vec::new(), input: Vec::new() }
     }

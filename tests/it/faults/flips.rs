@@ -214,6 +214,8 @@ fn planned(kind: RecordKind, seq: usize) -> PlannedRecord {
 fn context_of(home: &Path, server: &Server) -> Context {
     let credentials = Credentials { access: Some("access-1".into()), refresh: Some("refresh-1".into()), file: None };
     Context {
+        state: None,
+        accepts_older_ledger: false,
         server: None,
         kept: None,
         home: home.to_owned(),

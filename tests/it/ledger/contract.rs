@@ -366,7 +366,7 @@ async fn unknown_records_are_resolved_and_refused_ones_retried(place: Place) {
         assert!(ledger.inspect(run).await.unwrap().damage.is_empty());
     }
     ledger.remove(again, None).await.unwrap();
-    ledger.shrink().await.unwrap();
+    assert!(ledger.erase_deleted().await.unwrap());
     assert!(matches!(ledger.run(again).await, Err(Error::NoSuchRun(_))));
 }
 
