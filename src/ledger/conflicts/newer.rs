@@ -192,8 +192,11 @@ impl Ledger {
 
     /// Whether runs after `age` were removed, wholly or except for their row.
     async fn has_pruned_runs(&self, age: RunId) -> Result<bool, Error> {
-        let query = "SELECT COALESCE(CAST(SUM(has_plan) AS BIGINT), 0), COALESCE(MAX(id), 0) FROM run WHERE id > $1";
-        let (count, last): (i64, RunId) = sql::query_as(query).bind(age).fetch_one(&self.reader).await?;
+        // Of the newest run, if it was removed, an event stays.
+        let query = "SELECT COALESCE(CAST(SUM(has_plan) AS BIGINT), 0), COALESCE(MAX(id), 0), \
+                     (SELECT COALESCE(MAX(run), 0) FROM event) FROM run WHERE id > $1";
+        let (count, last, noted): (i64, RunId, RunId) = sql::query_as(query).bind(age).fetch_one(&self.reader).await?;
+        let last = last.max(noted);
         Ok(last > age && count < last - age)
     }
 
