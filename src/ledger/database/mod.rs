@@ -7,6 +7,7 @@ mod ledger;
 mod mark;
 mod open_files;
 mod postgres;
+mod reach;
 mod shared_folder;
 mod sqlite;
 mod tables;
