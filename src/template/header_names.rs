@@ -83,6 +83,7 @@ pub(super) fn loose(header: &str) -> String {
     let (mut key, mut is_apart) = (String::new(), false);
     // The last word so far, for the meaning of a number sign.
     let mut word = String::new();
+    let mut was_lowercase = false;
     for c in composed.chars() {
         match c {
             '#' => {
@@ -98,10 +99,10 @@ pub(super) fn loose(header: &str) -> String {
                 if is_within_number {
                     key.push(' ');
                 }
-                if is_apart || c.is_uppercase() && word.ends_with(char::is_lowercase) {
+                if is_apart || c.is_uppercase() && was_lowercase {
                     word.clear();
                 }
-                is_apart = false;
+                (is_apart, was_lowercase) = (false, c.is_lowercase());
                 word.extend(c.to_lowercase());
                 key.extend(c.to_lowercase());
             }

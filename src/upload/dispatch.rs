@@ -41,8 +41,9 @@ pub struct Limits {
     pub unknown: u64,
 }
 
-/// The next step of a run.
+/// The next step of a run. Taken apart where it is returned, so its size does not matter.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant)]
 pub enum Step {
     Send(Job),
     /// Send [`PROBE_PATH`](crate::client::fetch::PROBE_PATH) and report its outcome to [`Dispatcher::probed`].

@@ -195,9 +195,9 @@ fn missing_fields(kind: RecordKind, fields: &[FieldProposal], sample: &Sample) -
         let lines_fields = lines;
         let lines = lines.iter().filter(|field| field.required && !has(Place::Line, field.name));
         missing.extend(lines.map(|field| missing_field(field, Place::Line)));
-        let needed = lines_fields.iter().filter(|field| input.needs_one_of.contains(&field.name));
+        let mut needed = lines_fields.iter().filter(|field| input.needs_one_of.contains(&field.name));
         if !needed.clone().any(|field| has(Place::Line, field.name)) {
-            missing.extend(needed.last().map(|field| missing_field(field, Place::Line)));
+            missing.extend(needed.next_back().map(|field| missing_field(field, Place::Line)));
         }
     }
     missing

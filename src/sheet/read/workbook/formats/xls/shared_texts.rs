@@ -86,6 +86,9 @@ struct Segments {
     at: usize,
 }
 
+/// Where runs of a text begin, each with its font.
+type Runs = Vec<(u16, u16)>;
+
 impl Segments {
     fn byte(&mut self) -> Option<u8> {
         while self.at >= self.segments.get(self.segment)?.len() {
@@ -108,7 +111,7 @@ impl Segments {
     }
 
     /// Reads a text and its runs, each a position and a font.
-    fn text(&mut self) -> Option<(Vec<u16>, Vec<(u16, u16)>)> {
+    fn text(&mut self) -> Option<(Vec<u16>, Runs)> {
         let (len, mut flags) = (self.short()?, self.byte()?);
         let has = |flag: u8| flags & flag != 0;
         let (has_runs, has_pronunciation) = (has(HAS_RUNS), has(HAS_PRONUNCIATION));
