@@ -127,6 +127,7 @@ fn exported(
         fresh: false,
         keep: None,
         min_ratio: None,
+        replace: false,
         allow_empty: false,
         page_size,
         concurrency: CONNECTIONS,

@@ -11,7 +11,6 @@ mod columns;
 pub mod examples;
 pub mod facts;
 pub mod format;
-pub mod header_names;
 pub mod infer;
 pub mod language;
 pub mod load;

@@ -96,11 +96,6 @@ impl Template {
         self.rules().any(|rule| rule.is_guess) || self.group.as_ref().is_some_and(|group| group.is_guess)
     }
 
-    /// Returns whether a field always has the same value.
-    pub fn has_constants(&self) -> bool {
-        self.rules().any(|rule| matches!(rule.source, Source::Constant(_)))
-    }
-
     /// Sets an option of the call, overriding the template.
     pub fn set_option(&mut self, name: &str, value: bool) {
         let input = self.record.input();

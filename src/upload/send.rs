@@ -84,7 +84,8 @@ pub async fn send(
         progress_interval: PROGRESS_INTERVAL,
     };
     let hearing = Hearing::default();
-    let sending = send_task(&task, hearing.interrupt(), progress);
+    // On the heap: the stack of a thread holds few futures of this size in a debug build.
+    let sending = Box::pin(send_task(&task, hearing.interrupt(), progress));
     let supply = gate.zip(permits.as_deref()).map(|(((base_url, workspace), speed), permits)| {
         let most = u32::try_from(work.concurrency).unwrap_or(u32::MAX);
         Supply { ledger: work.ledger, base_url, workspace, speed, permits, most }

@@ -153,7 +153,6 @@ impl Sender<'_> {
             all_or_nothing: step.all_or_nothing,
             allow_repeat: AllowRepeat::None,
             restore_texts: false,
-            accepts_doubts: false,
             create_missing_items: step.create_missing_items,
             trigger_workflows: step.trigger_workflows,
             rehearsal: None,

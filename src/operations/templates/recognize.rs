@@ -110,11 +110,7 @@ pub async fn recognize(
         consider(&path.display().to_string(), template, TemplateOrigin::Folder);
     }
     for (name, _) in BUILT_IN {
-        let template = load_template(name, TemplateChanges::default())?;
-        // A constant, such as the currency of an example, is a statement that no sheet makes.
-        if !template.has_constants() {
-            consider(name, template, TemplateOrigin::BuiltIn);
-        }
+        consider(name, load_template(name, TemplateChanges::default())?, TemplateOrigin::BuiltIn);
     }
     let is_other = |candidate: &Candidate| candidate.origin != TemplateOrigin::BuiltIn && candidate.fit.is_good();
     if !candidates.iter().any(is_other) && sheets.iter().any(|rows| is_list_of_changes(&names(rows))) {

@@ -10,13 +10,11 @@ use super::super::learned::{load_sizes, store_learned_sizes};
 use super::super::results::Finished;
 use super::super::send::{SendOptions, Sending, plan_run, speed};
 use super::super::service::rehearsal::{Rehearsal, Rehearse, Rehearsed};
-use super::super::templates::trust::confirm_guesses;
 use super::compare::{compare_keys, find_addresses};
 use super::preview::{Preview, preview};
 use super::retry_report::{RetryReport, preview_retry, retry_report};
 use super::uploaded_report::{UploadedReport, uploaded_report};
-use crate::ledger::{AllowRepeat, CallOption, Problem, RunCommand, RunSettings};
-use crate::template::Template;
+use crate::ledger::{AllowRepeat, CallOption, RunCommand, RunSettings};
 use crate::upload::compare::{Connection, count_changed};
 use crate::upload::{Grace, Source, Tally};
 
@@ -33,8 +31,6 @@ pub struct Upload<'a> {
     pub allow_repeat: AllowRepeat,
     /// Restores texts of an export that a spreadsheet program changed.
     pub restore_texts: bool,
-    /// Sends although a key was only guessed, or a column may be misspelt: a person has agreed beforehand.
-    pub accepts_doubts: bool,
     /// Lets the service create unknown items of orders.
     pub create_missing_items: bool,
     /// Lets the service run workflows for orders.
@@ -75,8 +71,7 @@ pub struct Questions<'a> {
     pub restores_texts: &'a (dyn Fn(u64) -> bool + Sync),
 }
 
-/// Uploads a spreadsheet. Without `questions`, nobody is asked: warnings hold nothing back, except for doubts about the records
-/// themselves, unless these were accepted. `interrupt` resolves when the upload is to stop, with the time allowed for requests in flight.
+/// Uploads a spreadsheet. Without `questions`, nobody is asked, and warnings hold nothing back. `interrupt` resolves when the upload is to stop, with the time allowed for requests in flight.
 ///
 /// A rehearsal uploads to a temporary service in this process, and leaves only the report, if a path was given.
 ///
@@ -107,7 +102,7 @@ pub async fn preview_upload(
 ) -> Result<Preview, Error> {
     check_report_path(context, upload.sending.report).await?;
     apply_options(&mut upload)?;
-    let mut source = upload.input.open_for_sending(context)?;
+    let mut source = upload.input.open_for_sending(context).await?;
     match upload.reported(context, &source, observer).await? {
         UploadedReport::OfRun => {
             return preview_retry(context, upload.into_retry(), observer).await.map(|(_, preview)| preview);
@@ -137,14 +132,11 @@ async fn run_upload(
         ..upload.sending.settings(context)
     };
     let client = context.writing_client(context.base_url()?, settings.concurrency)?;
-    let mut source = upload.input.open_for_sending(context)?;
+    let mut source = upload.input.open_for_sending(context).await?;
     match upload.reported(context, &source, observer).await? {
         UploadedReport::OfRun => return retry_report(context, upload.into_retry(), interrupt, observer).await,
         UploadedReport::OfOtherService => source.ignore_status(),
         UploadedReport::No => {}
-    }
-    if questions.is_none() && !upload.accepts_doubts && rehearsal.is_none() && !source.is_strict {
-        refuse_doubts(&source, &upload.input.template)?;
     }
     source.allows_copies = upload.allow_repeat == AllowRepeat::All;
     let connection = Connection::new(&client, speed(&settings, context)?, settings.concurrency);
@@ -170,24 +162,19 @@ async fn run_upload(
     }
     let lock = ledger.lock_upload(&about).await?;
     let template = Arc::new(upload.input.template);
-    let confirmed = Arc::clone(&template);
     let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
     let rehearsed = match rehearsal {
         Some(rehearsal) => Some(rehearsal.make_up(&ledger, run.run(), observer).await?),
         None => None,
     };
     let asks = questions.filter(|_| !tally.warnings.is_empty() && tally.to_send > 0);
-    let is_declined = asks.is_some_and(|questions| !(questions.sends_with_warnings)(&tally));
-    if asks.is_some() && !is_declined {
-        confirm_guesses(context, &confirmed)?;
-    }
     let sending = Sending {
         context,
         ledger: &ledger,
         client: Some(Arc::clone(&client)),
         run,
         report: upload.sending.report,
-        is_declined,
+        is_declined: asks.is_some_and(|questions| !(questions.sends_with_warnings)(&tally)),
         is_to_queue: upload.sending.is_to_queue,
         observer,
     };
@@ -198,17 +185,6 @@ async fn run_upload(
         Rehearsed { forecast, ..rehearsed }
     });
     Ok(Finished { rehearsed, ..finished })
-}
-
-/// Refuses a file whose records might be other ones, or lack a column, while nobody can be asked.
-fn refuse_doubts(source: &Source, template: &Template) -> Result<(), Error> {
-    let doubts: Vec<&Problem> = source.doubts(template).collect();
-    let Some(first) = doubts.first() else { return Ok(()) };
-    let others = doubts[1..].iter().map(|doubt| format!("; '{}' {}", doubt.header, doubt.message));
-    let what = std::iter::once(first.message.clone()).chain(others).collect::<String>();
-    let message = format!("nothing was sent: '{}' {what}", first.header);
-    let hint = format!("{}; to send it as it is, add --yes", first.remedy);
-    Err(Error::invalid(message, hint))
 }
 
 /// Restores identifiers of an export that a spreadsheet program changed, if the user agrees.
@@ -314,7 +290,6 @@ mod tests {
             all_or_nothing: false,
             allow_repeat: AllowRepeat::None,
             restore_texts: false,
-            accepts_doubts: false,
             create_missing_items: false,
             trigger_workflows: false,
             rehearsal: None,

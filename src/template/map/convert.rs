@@ -29,6 +29,8 @@ pub(super) struct Conversion<'a> {
     pub(super) locale: Option<&'a str>,
     /// The budget of the row.
     pub(super) budget: &'a Budget,
+    /// Whether the sheet is an export, whose texts are those of the service.
+    pub(super) is_export: bool,
 }
 
 /// The value of a rule before its steps.
@@ -221,12 +223,22 @@ impl Conversion<'_> {
         let text = value.text();
         let text = if self.rule.trim { text.trim() } else { &text };
         let names_something = self.rule.is_name || self.rule.field.is_label();
-        if names_something && !accepts && (matches!(value, Value::Boolean(_)) || identifier::is_boolean(text)) {
+        if names_something
+            && !accepts
+            && !self.is_export
+            && (matches!(value, Value::Boolean(_)) || identifier::is_boolean(text))
+        {
             return Err(Cause::Damaged(identifier::Damage::Boolean));
         }
         if self.rule.is_name && !accepts {
             let total = || (is_total_row(text) || is_total_of(text)).then_some(identifier::Damage::Total);
-            if let Some(damage) = identifier::damage(text).or_else(total) {
+            // An upload compares the texts of an export with those of the service, which may have any.
+            let is_of_service = |damage: &identifier::Damage| {
+                use identifier::Damage as D;
+                self.is_export && matches!(damage, D::Boolean | D::LineBreak | D::Decimal | D::Calculated | D::Time)
+            };
+            let damage = identifier::damage(text).filter(|damage| !is_of_service(damage));
+            if let Some(damage) = damage.or_else(total) {
                 return Err(Cause::Damaged(damage));
             }
         } else if !accepts && identifier::is_ditto(text) {

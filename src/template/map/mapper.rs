@@ -363,7 +363,8 @@ impl<'t> Mapper<'t> {
         out: &mut String,
     ) -> Result<Written, Cause> {
         let (rule, _) = self.rule(index);
-        let conversion = Conversion { rule, date: self.survey.dates(index), locale: self.locale(), budget };
+        let is_export = self.reads_an_export();
+        let conversion = Conversion { rule, date: self.survey.dates(index), locale: self.locale(), budget, is_export };
         let notation = |column| self.notation(rule.number.locale, column);
         match (&rule.source, columns) {
             (Source::Constant(constant), _) => {

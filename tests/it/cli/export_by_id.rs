@@ -120,7 +120,7 @@ async fn answers_with_another_record_are_missing() {
     ] {
         let place = Place::new();
         place.write("ids.csv", "id\no1\no2\n");
-        let server = Server::start(move |_| answer(200, "", answered)).await;
+        let server = Server::with_probes(move |_| answer(200, "", answered)).await;
         let external: &[&str] = if external { &["--external"] } else { &[] };
         let export = place.sheetport(["export", "orders", "-o", "o.csv", "--ids", "ids.csv", "--json"]).args(external);
         let export = export.env("SHEETPORT_BASE_URL", &server.address).secret("SHEETPORT_ACCESS_TOKEN", "a-token");

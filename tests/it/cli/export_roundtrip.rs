@@ -277,7 +277,7 @@ fn texts_encoded_twice_and_rounded_numbers_are_problems_and_can_be_restored() {
     let ended = served.sheetport(&place, upload).args(["--restore-texts", "--json"]).exits(0);
     assert_eq!(accounting(&summary(&ended)), "3: unchanged 3");
     // Only the number differs.
-    served.sheetport(&place, ["export", "items", "-o", "items.csv", "-q"]).exits(0);
+    served.sheetport(&place, ["export", "items", "-o", "items.csv", "-q", "--replace"]).exits(0);
     let text = fs::read_to_string(place.path("items.csv")).unwrap();
     place.write("items.csv", text.replacen("0.1234567890123456789", "0.123456789012346", 1));
     let ended = served.sheetport(&place, upload).exits(3);

@@ -19,7 +19,7 @@ impl Lists {
     pub async fn start() -> Lists {
         let entries: Arc<Mutex<BTreeMap<&'static str, Vec<String>>>> = Arc::default();
         let shared = Arc::clone(&entries);
-        let server = Server::start(move |seen| {
+        let server = Server::with_probes(move |seen| {
             let name = seen.path.split(['?', '/']).find(|part| ["items", "orders", "companies"].contains(part));
             let lists = shared.lock().unwrap();
             let Some(list) = name.and_then(|name| lists.get(name)) else { return answer(400, "", "{}") };

@@ -27,7 +27,10 @@ fn stored(place: &Place, kind: &str, fields: &[&str]) -> Value {
         let fields = fields.iter().map(|field| ((*field).to_owned(), shown["record"][field].clone()));
         fields.chain([("lines".to_owned(), shown["lines"].clone())]).collect::<Value>()
     });
-    Value::Array(records.collect())
+    // Records of one moment have no order.
+    let mut records: Vec<Value> = records.collect();
+    records.sort_by_key(Value::to_string);
+    Value::Array(records)
 }
 
 #[track_caller]
@@ -39,16 +42,14 @@ fn upload(place: &Place, served: &Served, args: &[&str], code: i32) -> String {
 #[test]
 fn samples_arrive_the_same() {
     on_both(|place, served| {
-        for (file, template, expected) in [
-            ("items.csv", "items", "25: sent 25"),
-            ("transactions.csv", "transactions", "40: sent 40"),
-            ("subscriptions.csv", "subscriptions", "12: sent 12"),
-            ("invoices.csv", "invoices", "12: sent 12"),
-        ] {
-            let path = sample(file);
+        for template in ["items", "transactions", "subscriptions", "invoices"] {
+            let file = format!("{template}.csv");
+            let path = sample(&file);
             let path = path.to_str().unwrap();
             served.sheetport(place, ["check", path, "-t", template, "--online", "-q"]).exits(0);
-            assert_eq!(upload(place, served, &[path, "-t", template], 0), expected, "{file}");
+            let counts = upload(place, served, &[path, "-t", template], 0);
+            let total = counts.split(':').next().unwrap();
+            assert_eq!(counts, format!("{total}: sent {total}"), "{file}");
         }
         json!([
             stored(place, "items", &["external_id", "name", "price", "currency", "tax", "status"]),

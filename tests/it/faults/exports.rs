@@ -273,7 +273,7 @@ async fn exports_by_id_resume_after_the_last_requested_id() {
     let folder = tempfile::tempdir().unwrap();
     let ids: String = (0..200).map(|id| format!("i{id}\n")).collect();
     std::fs::write(folder.path().join("ids.csv"), ids).unwrap();
-    let server = Server::start(|seen| match seen.path.rsplit_once("/i").unwrap().1.parse::<usize>().unwrap() {
+    let server = Server::with_probes(|seen| match seen.path.rsplit_once("/i").unwrap().1.parse::<usize>().unwrap() {
         150 if seen.number < 300 => Reply::Bytes("HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n".into()),
         id if id % 10 == 7 => answer(404, "", "{}"),
         id => answer(200, "", &format!(r#"{{"id": "i{id}"}}"#)),
@@ -285,7 +285,7 @@ async fn exports_by_id_resume_after_the_last_requested_id() {
     assert!(export_as(client(&server, 8), &job).await.is_err());
     let before = server.log().len();
     assert!((151..=160).contains(&before), "{before}");
-    let other = Server::start(|seen| match seen.path.rsplit_once("/i").unwrap().1.parse::<usize>().unwrap() {
+    let other = Server::with_probes(|seen| match seen.path.rsplit_once("/i").unwrap().1.parse::<usize>().unwrap() {
         id if id % 10 == 7 => answer(404, "", "{}"),
         id => answer(200, "", &format!(r#"{{"id": "i{id}"}}"#)),
     })
