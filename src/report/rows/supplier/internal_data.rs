@@ -67,7 +67,7 @@ impl Supplier {
         let value = value_of_cell(problem, cells);
         let view = match outcome.state {
             // The problem of a skipped row is the reason for skipping it.
-            RecordState::Skipped => SupplierView::All,
+            RecordState::Skipped if !outcome.is_superseded() => SupplierView::All,
             _ => supplier_view(&problem.code),
         };
         let (message, remedy) = match problem.code.as_str() {
