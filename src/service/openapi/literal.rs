@@ -37,6 +37,11 @@ pub(super) fn cut(mut document: Value) -> Value {
 }
 
 fn cut_operation(operation: &mut Value, shown: Shown, components: &Value) {
+    // Sentences about headers that only the tolerant service sends.
+    if let Some(text) = operation["description"].as_str().filter(|text| text.contains("`x-")) {
+        let sentences = text.split_inclusive(". ").filter(|sentence| !sentence.contains("`x-"));
+        operation["description"] = sentences.collect::<String>().trim_end().into();
+    }
     if let Some(Value::Array(parameters)) = operation.get_mut("parameters") {
         parameters.retain(|parameter| parameter["name"] != "Idempotency-Key");
         for parameter in parameters {

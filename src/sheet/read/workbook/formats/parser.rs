@@ -19,7 +19,7 @@ use super::formulas::Formulas;
 use super::input::{Input, Source};
 use super::ods::{Mark, Marker, as_archive, parse_mark};
 use super::repair::repair;
-use super::rich_text::RichTexts;
+use super::rich_texts::RichTexts;
 use super::tables::Tables;
 use super::xls::{XlsRecords, decrypt_xls, is_obfuscated, unstated_code_page};
 use super::{html, spreadsheet_xml, xlsb, xlsx};

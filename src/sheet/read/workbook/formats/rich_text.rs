@@ -11,31 +11,18 @@ use memchr::memmem::Finder;
 use zip::ZipArchive;
 
 use super::input::{Input, Source};
+use super::rich_texts::{MAX_TEXT, RichTexts};
 use super::tag::{Tag, each_piece};
 use super::xls::each_rich_text;
 use super::xlsx_appearance::sheets_by_part;
-use crate::sheet::cell::{Setting, TextPart};
+use crate::sheet::cell::Setting;
 
-/// Maximum length of a text in bytes.
-const MAX_TEXT: usize = 200;
-/// Maximum number of texts, far more than a price list has footnotes.
-const MAX_TEXTS: usize = 1 << 17;
 const CHUNK: usize = 256 * 1024;
 /// What runs with a setting have in XLSX: `<vertAlign val="superscript"/>`, `<strike/>`, `<dstrike/>`.
 const MARKS: [&str; 2] = ["vertAlign", "strike"];
 const SHARED: &str = "xl/sharedstrings.xml";
 
-/// The parts of texts by the whole text.
-#[derive(Clone, Debug, Default)]
-pub(in crate::sheet::read::workbook) struct RichTexts(HashMap<String, Vec<(Setting, String)>>);
-
 impl RichTexts {
-    /// Returns the parts of a text. Empty for all others.
-    pub(in crate::sheet::read::workbook) fn parts(&self, text: &str) -> impl Iterator<Item = TextPart<'_>> {
-        let parts = if self.0.is_empty() { None } else { self.0.get(text) };
-        parts.into_iter().flatten().map(|(setting, text)| TextPart { setting: *setting, text })
-    }
-
     /// Adds the shared texts of an XLSX file.
     pub(super) fn add_shared(&mut self, archive: &Source) {
         let is_shared = |name: &str| name.to_ascii_lowercase() == SHARED;
@@ -94,17 +81,6 @@ impl RichTexts {
     pub(super) fn add_xls(&mut self, file: &Source) {
         // A file that can't be read here has none.
         each_rich_text(file, |parts| self.add(parts));
-    }
-
-    fn add(&mut self, parts: Vec<(Setting, String)>) {
-        let whole: String = parts.iter().map(|(_, text)| text.as_str()).collect();
-        let is_set = |(setting, text): &(Setting, String)| *setting != Setting::Plain && !text.trim().is_empty();
-        // A text that is raised as a whole has no part beside it, but one that is struck no longer holds.
-        let is_whole = parts.iter().all(|(setting, _)| *setting != Setting::Plain);
-        let matters = parts.iter().any(|part| is_set(part) && (!is_whole || part.0 == Setting::Struck));
-        if matters && whole.len() <= MAX_TEXT && self.0.len() < MAX_TEXTS {
-            self.0.insert(whole, parts);
-        }
     }
 }
 
