@@ -286,13 +286,17 @@ async fn databases_that_cannot_be_used_are_refused_and_unchanged() {
     let many = address.replace("user=sheetport", "user=many");
     assert_refused(&many, &["too many connections", "raise max_connections", "--at-once"]).await;
 
-    server.query("ledger", "UPDATE _sqlx_migrations SET version = version + 98");
+    server.query(
+        "ledger",
+        "UPDATE _sqlx_migrations SET version = 99 WHERE version = (SELECT MAX(version) FROM _sqlx_migrations)",
+    );
     assert_refused(
         &address,
         &["a newer version of sheetport", "newest version", "another database with SHEETPORT_LEDGER"],
     )
     .await;
-    server.query("ledger", "UPDATE _sqlx_migrations SET version = 1, checksum = '\\x00'");
+    server.query("ledger", "DELETE FROM _sqlx_migrations WHERE version = 99");
+    server.query("ledger", "UPDATE _sqlx_migrations SET checksum = '\\\\x00' WHERE version = 1");
     assert_refused(&address, &["a development version of sheetport"]).await;
 
     server.crash();
