@@ -296,7 +296,7 @@ async fn databases_that_cannot_be_used_are_refused_and_unchanged() {
     )
     .await;
     server.query("ledger", "DELETE FROM _sqlx_migrations WHERE version = 99");
-    server.query("ledger", "UPDATE _sqlx_migrations SET checksum = '\\\\x00' WHERE version = 1");
+    server.query("ledger", "UPDATE _sqlx_migrations SET checksum = '\\x00' WHERE version = 1");
     assert_refused(&address, &["a development version of sheetport"]).await;
 
     server.crash();
