@@ -61,13 +61,17 @@ impl Stopping {
             // Nobody is left to ask.
             Err(_) => return std::future::pending().await,
         };
-        let mut second = self.0.clone();
-        let at_once = async move {
-            if second.wait_for(|stage| *stage == Stage::AtOnce).await.is_err() {
+        Grace { limit, at_once: self.at_once() }
+    }
+
+    /// Returns a signal that the step is to stop at once.
+    pub fn at_once(&self) -> Signal {
+        let mut stage = self.0.clone();
+        Box::pin(async move {
+            if stage.wait_for(|stage| *stage == Stage::AtOnce).await.is_err() {
                 std::future::pending::<()>().await;
             }
-        };
-        Grace { limit, at_once: Box::pin(at_once) }
+        })
     }
 }
 

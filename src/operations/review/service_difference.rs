@@ -12,7 +12,7 @@ use super::problems::open_as_upload;
 use crate::client::Speed;
 use crate::ledger::{Disposition, Group, Seq};
 use crate::upload::Tally;
-use crate::upload::compare::{Candidate, Connection, Difference, difference};
+use crate::upload::compare::{Candidate, Connection, Difference, OrderAddresses, difference};
 use crate::upload::plan::{Batch, ReadMode, read};
 
 /// Maximum size of the requests held in memory for the comparison, in bytes.
@@ -62,8 +62,8 @@ pub async fn compare_with_service(
     // After the comparison of records, which would otherwise leave out records with an unknown reference.
     compare_references(&connection, &mut source, template, observer).await?;
     find_addresses(&connection, &mut source, template, observer).await?;
-    let has_unknown =
-        source.unknown_references.as_ref().is_some_and(|unknown| !unknown.is_empty()) || source.orders.is_some();
+    let has_unknown = source.unknown_references.as_ref().is_some_and(|unknown| !unknown.is_empty())
+        || source.orders.as_ref().is_some_and(OrderAddresses::has_missing);
     let tally = match has_unknown {
         true => read(&source, template, ReadMode::TallyOnly, |_| true)?,
         false => Tally::default(),

@@ -63,13 +63,7 @@ impl Stop {
             },
             _ = looks.join_next() => GRACE,
         };
-        let mut level = self.level.subscribe();
-        let at_once = Box::pin(async move {
-            if level.wait_for(|level| *level == Stage::AtOnce).await.is_err() {
-                std::future::pending().await
-            }
-        });
-        Grace { limit, at_once }
+        Grace { limit, at_once: self.stopping().at_once() }
     }
 }
 

@@ -127,15 +127,24 @@ impl Listed {
         connection: &Connection<'_>,
     ) -> Result<Identifier, NotCheckable> {
         let mut identifier = Identifier { rule, member, found: HashMap::new(), missing: HashMap::new() };
+        let numbers: HashMap<&str, &Shown> =
+            self.orders.iter().rev().filter_map(|order| Some((order.number.as_deref()?, order))).collect();
+        let numbered =
+            |value: &str| numbers.get(value).map_or(Missing::Unknown, |order| Missing::NumberOf(order.name()));
+        // The first order with each value, and the second if any.
+        let mut listed: HashMap<&str, (&Shown, Option<&Shown>)> = HashMap::new();
+        for order in &self.orders {
+            let Some(value) = order.value(member) else { continue };
+            listed.entry(value).and_modify(|(_, other)| *other = other.or(Some(order))).or_insert((order, None));
+        }
         let mut left = Vec::new();
         for value in values {
-            let mut with_value = self.orders.iter().filter(|order| order.has(member, &value));
-            match (with_value.next(), with_value.next()) {
-                (Some(order), None) if self.is_complete => {
+            match listed.get(value.as_str()) {
+                Some((order, None)) if self.is_complete => {
                     identifier.found.insert(value, order.found());
                 }
                 // The service contradicts itself: no order is chosen for the user.
-                (Some(order), Some(other)) if order.id != other.id => {
+                Some((order, Some(other))) if order.id != other.id => {
                     identifier.missing.insert(value, Missing::Several(order.id.clone(), other.id.clone()));
                 }
                 _ => left.push(value),
@@ -143,7 +152,7 @@ impl Listed {
         }
         if self.is_complete && self.orders.iter().any(|order| order.external_id.is_some()) && left.len() > MAX_DOUBTED {
             for value in left.drain(..) {
-                let why = self.numbered(&value);
+                let why = numbered(&value);
                 identifier.missing.insert(value, why);
             }
         }
@@ -159,18 +168,12 @@ impl Listed {
                     identifier.found.insert(value, order);
                 }
                 Err(why) => {
-                    let why = if why == Missing::Unknown { self.numbered(&value) } else { why };
+                    let why = if why == Missing::Unknown { numbered(&value) } else { why };
                     identifier.missing.insert(value, why);
                 }
             }
         }
         Ok(identifier)
-    }
-
-    /// Returns why no order has the value, as far as the list tells.
-    fn numbered(&self, value: &str) -> Missing {
-        let order = self.orders.iter().find(|order| order.number.as_deref() == Some(value));
-        order.map_or(Missing::Unknown, |order| Missing::NumberOf(order.name()))
     }
 }
 
@@ -233,11 +236,16 @@ impl Shown {
         })
     }
 
-    fn has(&self, member: &str, value: &str) -> bool {
+    /// Returns the value of the identifier `member`, if shown.
+    fn value(&self, member: &str) -> Option<&str> {
         match member {
-            "external_id" => self.external_id.as_ref().is_some_and(|id| id.as_deref() == Some(value)),
-            _ => self.id == value,
+            "external_id" => self.external_id.as_ref()?.as_deref(),
+            _ => Some(&self.id),
         }
+    }
+
+    fn has(&self, member: &str, value: &str) -> bool {
+        self.value(member) == Some(value)
     }
 
     /// Returns why the order, which the service answered with, is not meant by the value.

@@ -50,6 +50,12 @@ impl OrderAddresses {
         self.shows_none
     }
 
+    /// Whether a row names an order that was not found.
+    pub fn has_missing(&self) -> bool {
+        let identifiers = [&self.external_id, &self.id].into_iter().flatten();
+        !self.shows_none && identifiers.into_iter().any(|identifier| !identifier.missing.is_empty())
+    }
+
     /// Returns the record id of the order that a record means, and the number of its lines, if shown. `is_id`: the record has an id,
     /// otherwise `value` is its external id.
     pub(in crate::upload) fn find(&self, value: &str, is_id: bool) -> Option<(&str, Option<u64>)> {
