@@ -9,6 +9,7 @@ mod docs;
 mod earlier;
 mod environment;
 mod faults;
+mod golden;
 mod hostile;
 mod house;
 mod ledger;
