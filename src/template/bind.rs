@@ -200,6 +200,8 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
         filled.iter().filter_map(|wanted| one(std::slice::from_ref(wanted), "fill_down", true)).collect();
     let fill_within: Vec<usize> =
         within.iter().filter_map(|wanted| one(std::slice::from_ref(wanted), "fill_down", false)).collect();
+    let ignored: Vec<usize> =
+        template.sheet.ignored.iter().filter_map(|wanted| one(std::slice::from_ref(wanted), "ignored", true)).collect();
     let by = template.group.as_ref().map_or(&[][..], |group| &group.by);
     let group: Vec<usize> = by.iter().filter_map(|wanted| one(wanted, "group", false)).collect();
     let (found, missing) = (finder.found, finder.missing);
@@ -222,6 +224,7 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
             || keep.contains(&index)
             || group.contains(&index)
             || fill_within.contains(&index)
+            || ignored.contains(&index)
     };
     let unused: Vec<usize> = (0..width).filter(|index| !used(*index) && !names[*index].trim().is_empty()).collect();
     let is_report = width < names.len();

@@ -121,6 +121,8 @@ pub struct SheetRules {
     pub skip_where: Option<RowTest>,
     /// Rows to use, if not all.
     pub keep_where: Option<RowTest>,
+    /// Columns that are not read on purpose, so that nothing is said about them.
+    pub ignored: Vec<ColumnName>,
     /// Settings for text files, overriding detection.
     pub text: Options,
     /// Whether an apostrophe before a formula-like text is removed.

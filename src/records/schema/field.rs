@@ -45,6 +45,11 @@ impl Field {
         matches!(self.name, "name" | "description")
     }
 
+    /// Whether the value is what people call the record.
+    pub fn is_title(&self) -> bool {
+        self.name == "name"
+    }
+
     /// Returns the same field as an amount of money.
     pub const fn money(self) -> Field {
         Field { is_money: true, ..self }

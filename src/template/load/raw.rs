@@ -59,6 +59,7 @@ pub(super) struct RawSheet {
     pub fill_down: Option<Spanned<FillDownColumns>>,
     pub skip_where: Option<Spanned<RawRowTest>>,
     pub keep_where: Option<Spanned<RawRowTest>>,
+    pub ignored: Option<Columns>,
     pub delimiter: Option<Spanned<String>>,
     pub encoding: Option<Spanned<String>>,
     pub quote: Option<Spanned<String>>,

@@ -35,6 +35,7 @@ impl Checker<'_> {
             columns: column_names(fill.columns),
             within: fill.within.map_or_else(Vec::new, column_names),
         });
+        let ignored = raw.ignored.map_or_else(Vec::new, column_names);
         let locale = raw.locale.map(Spanned::into_inner).filter(|name| name != AUTO);
         Some(SheetRules {
             select: select?,
@@ -44,6 +45,7 @@ impl Checker<'_> {
             fill_down,
             skip_where,
             keep_where,
+            ignored,
             text,
             defused: raw.defused,
         })

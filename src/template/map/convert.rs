@@ -243,6 +243,12 @@ impl Conversion<'_> {
             }
         } else if !accepts && identifier::is_ditto(text) {
             return Err(Cause::Damaged(identifier::Damage::Ditto));
+        } else if !accepts
+            && !self.is_export
+            && self.rule.field.is_title()
+            && let Some(damage) = identifier::stand_in(text)
+        {
+            return Err(Cause::Damaged(damage));
         }
         self.rule.checks.text(text)?;
         json::text(out, text);

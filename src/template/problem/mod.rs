@@ -32,6 +32,14 @@ pub struct Problem {
     pub cause: Cause,
 }
 
+/// A finding from outside of this module, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    pub code: &'static str,
+    pub message: String,
+    pub remedy: String,
+}
+
 /// Maximum length in bytes of a cell or header inside a problem. A cell can be megabytes long, and every row can have a
 /// problem.
 const MAX_EXCERPT: usize = 10_000;
@@ -58,6 +66,7 @@ impl Problem {
             Cause::AfterStep { value, .. } => value.len(),
             Cause::Expression { source, reason } => source.len() + reason.len(),
             Cause::Rule { written, message } => written.len() + message.len(),
+            Cause::Evidence(evidence) => evidence.message.len() + evidence.remedy.len(),
             Cause::NotAllowed { allowed: known, .. } | Cause::NotMapped { known, .. } => {
                 known.iter().map(String::len).sum()
             }
@@ -285,6 +294,8 @@ pub enum Cause {
     HiddenDigits,
     /// A record without a name, among others with names.
     NoName,
+    /// What the other rows of the sheet say about a value.
+    Evidence(Box<Evidence>),
     /// A price of several pieces, by another column of the row.
     PriceOfSeveral {
         /// The text of that column.
@@ -372,6 +383,7 @@ impl Cause {
             }
             Cause::FewerLines { .. } => "fewer-lines",
             Cause::NoName => "no-name",
+            Cause::Evidence(evidence) => evidence.code,
             Cause::PriceOfSeveral { .. } => "price-of-several",
             Cause::SeveralColumns { .. } => "several-columns",
             Cause::Apostrophe => "apostrophe",

@@ -23,6 +23,7 @@ impl Cause {
             }
             Cause::NothingNamed { what, .. } => return format!("is blank, and no other field names the {what}"),
             Cause::NothingMoved { .. } => return "is blank, and without a quantity nothing moves".to_owned(),
+            Cause::Evidence(evidence) => return evidence.message.clone(),
             Cause::Rule { message, .. } => return format!("is against a rule of the template: {message}"),
             Cause::TooMuch(exceeded) => return exceeded.to_string(),
             Cause::TooSmall(bound) => return format!("is less than {bound}"),
@@ -135,6 +136,7 @@ impl Cause {
         match self {
             Cause::NotANumber(error) => return error.remedy(),
             Cause::NotADate(error) => return error.remedy(),
+            Cause::Evidence(evidence) => return evidence.remedy.clone(),
             Cause::AfterStep { step, value, cause } => {
                 let value = if value.is_empty() { "blank".to_owned() } else { format!("'{value}'") };
                 return format!("after {step} it is {value}; {}", cause.remedy());

@@ -37,6 +37,10 @@ pub enum Damage {
     LineBreak,
     /// A mark or a word for the value of the row above, such as `〃` or `dto.`.
     Ditto,
+    /// The text of a formula, such as `=HYPERLINK("http://x";"A-1")`.
+    Formula,
+    /// `"0042"`, with the quotation marks.
+    Quoted,
 }
 
 impl Damage {
@@ -56,13 +60,22 @@ impl Damage {
             Damage::Boolean => "is true or false, not a name",
             Damage::LineBreak => "has a line break or a tab within it",
             Damage::Ditto => "stands for the value of the row above",
+            Damage::Formula => "is the text of a formula",
+            Damage::Quoted => "has quotation marks around it, which a program has written",
         }
     }
 
     pub(crate) fn remedy(self) -> &'static str {
         match self {
             Damage::Invisible => "delete the cell and type the identifier again",
-            Damage::Placeholder => "enter the identifier, or set damaged = \"accept\" in the template if it is correct",
+            Damage::Placeholder => {
+                "enter the value itself, leave the row out if it is only an example, or set damaged = \"accept\" in the template if \
+                 it is correct"
+            }
+            Damage::Formula => "enter the result of the formula",
+            Damage::Quoted => {
+                "remove the quotation marks, or set damaged = \"accept\" in the template if they belong to it"
+            }
             Damage::Total => {
                 "delete the row, leave such rows out with skip_where in the template, or set damaged = \"accept\" if the \
                  identifier is correct"
@@ -102,6 +115,8 @@ struct Words {
     forms: BTreeMap<String, Vec<String>>,
     /// Words for missing values, in lower case.
     placeholders: Vec<String>,
+    /// How examples in forms begin, in lower case.
+    examples: Vec<String>,
     /// Marks and words for the value of the row above, in lower case.
     ditto: Vec<String>,
     /// How programs write true and false.
@@ -140,6 +155,30 @@ pub(crate) fn is_boolean(text: &str) -> bool {
     text.len() <= MAX_BYTES && WORDS.booleans.iter().any(|word| word == text)
 }
 
+/// Detects a text that is no name whatever the other names look like: a word for a missing value, an example of a form, signs alone, or a
+/// formula.
+pub(crate) fn stand_in(text: &str) -> Option<Damage> {
+    /// Longer than the longest word for a missing value, and than an example of a form.
+    const MAX_BYTES: usize = 40;
+    let text = text.trim();
+    if text.starts_with('=') && text.ends_with(')') && text.contains('(') {
+        return Some(Damage::Formula);
+    }
+    if text.is_empty() || text.len() > MAX_BYTES {
+        return None;
+    }
+    // Names of emoji are names; signs of a keyboard alone are none.
+    if text.chars().all(|c| c.is_ascii_punctuation() || c.is_whitespace() || DASHES.contains(&c)) {
+        return Some(Damage::Placeholder);
+    }
+    let lower = text.to_lowercase();
+    let is_example = || WORDS.examples.iter().any(|start| lower.starts_with(start.as_str()));
+    (WORDS.placeholders.contains(&lower) || is_example()).then_some(Damage::Placeholder)
+}
+
+/// Dashes of typesetters.
+const DASHES: [char; 4] = ['\u{2013}', '\u{2014}', '\u{2212}', '\u{2026}'];
+
 /// Detects damage in a text.
 pub(crate) fn damage(text: &str) -> Option<Damage> {
     const MAX_BYTES: usize = 24;
@@ -156,11 +195,14 @@ pub(crate) fn damage(text: &str) -> Option<Damage> {
     if is_boolean(text) {
         return Some(Damage::Boolean);
     }
-    if text.len() <= MAX_BYTES && WORDS.placeholders.contains(&text.to_lowercase()) {
-        return Some(Damage::Placeholder);
-    }
     if is_ditto(text) {
         return Some(Damage::Ditto);
+    }
+    if let Some(damage) = stand_in(text) {
+        return Some(damage);
+    }
+    if text.len() > 2 && text.starts_with('"') && text.ends_with('"') {
+        return Some(Damage::Quoted);
     }
     // All patterns need a digit.
     if text.len() > MAX_BYTES || !text.bytes().any(|b| b.is_ascii_digit()) {

@@ -225,6 +225,7 @@ impl<'t> Assembler<'t> {
         // Lists of the service have records without a name.
         if row.draft.kind == RowKind::Record
             && problems.is_empty()
+            && !parts.problems.iter().any(|problem| problem.cause.code() == Cause::NoName.code())
             && !mapper.reads_an_export()
             && let Some(rule) = self.suspects.continues_above(mapper, parts)
         {
@@ -527,7 +528,7 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::super::read::survey;
-    use super::super::row::ReadRow;
+    use super::super::row::{Known, ReadRow};
     use super::super::source::Source;
     use super::*;
     use crate::{sheet, template::load};
@@ -546,8 +547,12 @@ mod tests {
         let source = format!("record = \"order\"\n[sheet]\nfill_down = [\"Note\"]\n[group]\n{group}\n{rules}");
         let template = load::load("t.toml", &source, &load::no_tables).expect("a template");
         let source = Source::open(&path, &template, None, &sheet::Options::default()).expect("a sheet");
-        let surveys = survey(&source, &template).expect("a survey");
-        let mapper = RowMapper::new(&source, &template, &surveys, false);
+        let known: Vec<Known> = survey(&source, &template)
+            .expect("a survey")
+            .into_iter()
+            .map(|survey| Known { survey, ..Known::default() })
+            .collect();
+        let mapper = RowMapper::new(&source, &template, &known, false);
         let mut assembler = Assembler { max_held: 10 * LONG, ..Assembler::new(&mapper) };
         let (mut rows, mut read, mut mapped) = (source.rows(), ReadRow::default(), MappedRow::default());
         while rows.next(&mut read.row).expect("a row").is_some() {

@@ -1,11 +1,10 @@
 //! Judging single rows again after a change, as a pass over the whole sheet does.
 
-use super::row::{MappedRow, ReadRow, RowMapper, ledger_problem};
+use super::row::{Known, MappedRow, ReadRow, RowMapper, ledger_problem};
 use super::source::Source;
 use crate::ledger::Problem;
 use crate::sheet::Row;
 use crate::template::map::RowKind;
-use crate::template::map::survey::Survey;
 use crate::template::model::Duplicates as Policy;
 use crate::template::{Cause, Template};
 use crate::upload::edits::Edits;
@@ -35,12 +34,7 @@ pub struct Judged {
 
 impl<'a> Judge<'a> {
     /// Returns `None` if more than the row and the rows with the same key decide about a record of this source.
-    pub fn new(
-        source: &'a Source,
-        template: &'a Template,
-        surveys: &'a [Survey],
-        edits: &'a Edits,
-    ) -> Option<Judge<'a>> {
+    pub fn new(source: &'a Source, template: &'a Template, known: &'a [Known], edits: &'a Edits) -> Option<Judge<'a>> {
         let [part] = source.parts.as_slice() else { return None };
         let layout = &part.layout;
         let depends_on_others = template.group.is_some()
@@ -54,10 +48,10 @@ impl<'a> Judge<'a> {
             || template.record.input().must_not_repeat()
             || matches!(template.duplicates, Policy::First | Policy::Last)
             || template.rules().any(|rule| rule.checks.is_unique);
-        if depends_on_others || surveys.len() != source.parts.len() {
+        if depends_on_others || known.len() != source.parts.len() {
             return None;
         }
-        let mut mapper = RowMapper::new(source, template, surveys, false);
+        let mut mapper = RowMapper::new(source, template, known, false);
         mapper.edits = Some(edits);
         Some(Judge { mapper })
     }

@@ -19,6 +19,6 @@ pub use columns::ColumnMap;
 pub use judge::{Judge, Judged, Verdict};
 pub use part::Part;
 pub use read::{ReadMode, read, read_surveyed, survey, values_of_rules};
-pub use row::ledger_problem;
+pub use row::{Known, ledger_problem};
 pub use source::{ALL_SHEETS, DataRows, Source};
 pub use write::plan;

@@ -14,8 +14,9 @@ use super::checks::appearance::UsedColumns;
 use super::checks::blank_columns::BlankColumns;
 use super::checks::grouped_identifiers::GroupedIdentifiers;
 use super::checks::twice_encoded::TwiceEncoded;
-use super::row::{MappedRow, ReadRow, RowMapper, mapping_threads};
+use super::row::{Known, MappedRow, ReadRow, RowMapper, mapping_threads};
 use super::source::{DataRows, EndedSheet, Source};
+use crate::checks;
 use crate::ledger::Problem;
 use crate::sheet::{Row, column_letters};
 use crate::template::Template;
@@ -66,12 +67,12 @@ pub fn read_surveyed(
     template: &Template,
     mode: ReadMode,
     mut handle: impl FnMut(Batch) -> bool,
-) -> Result<(Tally, Vec<Survey>), Error> {
+) -> Result<(Tally, Vec<Known>), Error> {
     let mut known = None;
     loop {
         match pass(source, template, mode, known, &mut handle)? {
             Pass::Ended(tally, surveys) => return Ok((*tally, surveys)),
-            Pass::Misread(surveys) => known = Some(surveys),
+            Pass::Misread(later) => known = Some(later),
         }
         if !handle(Batch { restarts: true, ..Batch::default() }) {
             return Ok((Tally::default(), Vec::new()));
@@ -82,24 +83,24 @@ pub fn read_surveyed(
 /// The result of a pass over the sheets.
 enum Pass {
     /// Done. The surveys contain the notation used for mapping.
-    Ended(Box<Tally>, Vec<Survey>),
-    /// Mapped by the notation of the first rows, which differs from the notation of the whole columns.
-    Misread(Vec<Survey>),
+    Ended(Box<Tally>, Vec<Known>),
+    /// Mapped by what the first rows show, which differs from what the whole columns show.
+    Misread(Vec<Known>),
 }
 
 fn pass(
     source: &Source,
     template: &Template,
     mode: ReadMode,
-    known: Option<Vec<Survey>>,
+    known: Option<Vec<Known>>,
     handle: &mut impl FnMut(Batch) -> bool,
 ) -> Result<Pass, Error> {
     let confirms = known.is_none();
     let mut reader = Reader::new(source, template);
     let (mut mapped, mut read, mut next) = (Chunk::default(), Chunk::default(), Chunk::default());
     reader.next(&mut read)?;
-    let surveys = known.unwrap_or_else(|| reader.surveys());
-    let mapper = RowMapper::new(source, template, &surveys, mode == ReadMode::Records);
+    let known = known.unwrap_or_else(|| reader.known());
+    let mapper = RowMapper::new(source, template, &known, mode == ReadMode::Records);
     let mut assembler = Assembler::new(&mapper);
     source.warnings.iter().for_each(|warning| assembler.warn_of_file(warning.clone()));
     let other_threads = mapping_threads() - 1;
@@ -116,7 +117,7 @@ fn pass(
         if !continues? {
             let tally = Box::new(assembler.into_tally());
             drop(mapper);
-            return Ok(Pass::Ended(tally, surveys));
+            return Ok(Pass::Ended(tally, known));
         }
         read_next?;
         std::mem::swap(&mut mapped, &mut read);
@@ -125,8 +126,11 @@ fn pass(
     source.check_unchanged()?;
     reader.check_columns()?;
     if confirms {
-        let later = reader.surveys();
-        if !surveys.iter().zip(&later).all(|(survey, later)| survey.agrees_with(later)) {
+        let later = reader.known();
+        let agrees = |(known, later): (&Known, &Known)| {
+            known.survey.agrees_with(&later.survey) && known.evidence == later.evidence
+        };
+        if !known.iter().zip(&later).all(agrees) {
             return Ok(Pass::Misread(later));
         }
     }
@@ -155,7 +159,7 @@ fn pass(
     handle(assembler.take_batch());
     let tally = Box::new(Tally { respelled: reader.respelled, ..assembler.into_tally() });
     drop(mapper);
-    Ok(Pass::Ended(tally, surveys))
+    Ok(Pass::Ended(tally, known))
 }
 
 /// Reads all rows to find the notation of numbers and dates. Returns a survey per part.
@@ -172,7 +176,9 @@ pub fn survey(source: &Source, template: &Template) -> Result<Vec<Survey>, Error
 /// twice.
 pub fn values_of_rules(source: &Source, template: &Template, rules: &[usize]) -> Result<Vec<BTreeSet<String>>, Error> {
     let surveys = survey(source, template)?;
-    let mapper = RowMapper::new(source, template, &surveys, false);
+    // Values are wanted here, whatever is wrong with them.
+    let known: Vec<Known> = surveys.into_iter().map(|survey| Known { survey, ..Known::default() }).collect();
+    let mapper = RowMapper::new(source, template, &known, false);
     let mut reader = Reader::new(source, template);
     let mut chunk = Chunk::default();
     let mut values = vec![BTreeSet::new(); rules.len()];
@@ -286,6 +292,8 @@ struct Reader<'a> {
     twice_encoded: Vec<TwiceEncoded>,
     /// One per part of the source.
     grouped: Vec<GroupedIdentifiers>,
+    /// One per part of the source.
+    checks: Vec<checks::Survey>,
 }
 
 impl<'a> Reader<'a> {
@@ -300,6 +308,7 @@ impl<'a> Reader<'a> {
         let blank = source.parts.iter().map(|part| BlankColumns::new(template, &part.layout)).collect();
         let twice_encoded = source.parts.iter().map(|part| TwiceEncoded::new(&part.layout)).collect();
         let grouped = source.parts.iter().map(|part| GroupedIdentifiers::new(template, &part.layout)).collect();
+        let checks = source.parts.iter().map(|part| checks::Survey::new(template, &part.layout)).collect();
         let (rows, restored) = (source.rows(), Row::default());
         Reader {
             source,
@@ -313,6 +322,7 @@ impl<'a> Reader<'a> {
             blank,
             twice_encoded,
             grouped,
+            checks,
         }
     }
 
@@ -363,6 +373,7 @@ impl<'a> Reader<'a> {
             self.blank[part].row(&read.row);
             self.twice_encoded[part].row(&read.row);
             self.grouped[part].row(&read.row);
+            self.checks[part].row(&read.row);
             bytes += read.row.text_len();
             chunk.len += 1;
             if !self.source.parts[part].layout.cells.is_empty() {
@@ -418,6 +429,12 @@ impl<'a> Reader<'a> {
             chunk.push(further);
         }
         bytes
+    }
+
+    /// Returns what the rows so far show, per part.
+    fn known(&self) -> Vec<Known> {
+        let evidence = self.checks.iter().map(checks::Survey::evidence);
+        self.surveys().into_iter().zip(evidence).map(|(survey, evidence)| Known { survey, evidence }).collect()
     }
 
     /// Returns the notation according to the rows so far, per part.

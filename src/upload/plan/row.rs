@@ -9,10 +9,12 @@ use super::checks::row_problems::{beyond_header, doubtful, unsplit};
 use super::part::Part;
 use super::request::{Request, UniqueValue};
 use super::source::Source;
+use crate::checks::{self, Finding};
 use crate::ledger::{Problem, Seq};
 use crate::sheet::{Doubt, Row};
 use crate::template::map::survey::Survey;
 use crate::template::map::{Draft, Parts, RowKind, SkipCause, unquoted};
+use crate::template::problem::{Evidence, excerpt};
 use crate::template::{self, Cause, Mapper, Template};
 use crate::upload::edits::Edits;
 use crate::upload::profile::Observed;
@@ -24,6 +26,15 @@ const MAX_MAPPERS: usize = 4;
 /// Returns the number of threads that map rows and complete records.
 pub(super) fn mapping_threads() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get).clamp(1, MAX_MAPPERS)
+}
+
+/// What all rows of a sheet show.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// How numbers and dates are written.
+    pub survey: Survey,
+    /// What is regular.
+    pub evidence: checks::Evidence,
 }
 
 /// A row as read.
@@ -94,6 +105,8 @@ pub(super) struct RowMapper<'a> {
     pub mappers: Vec<Mapper<'a>>,
     /// By part of the source: one mapper per cell that is a separate record.
     cell_mappers: Vec<Vec<Mapper<'a>>>,
+    /// One per part of the source.
+    known: &'a [Known],
     /// Edits made in a review.
     pub edits: Option<&'a Edits>,
     /// Whether to encode cells and write all bodies. Without, only the tally is wanted.
@@ -102,9 +115,9 @@ pub(super) struct RowMapper<'a> {
 }
 
 impl<'a> RowMapper<'a> {
-    /// `surveys` has one survey per part of the source.
-    pub(super) fn new(source: &'a Source, template: &'a Template, surveys: &'a [Survey], encodes: bool) -> Self {
-        let parts = || source.parts.iter().zip(surveys).enumerate();
+    /// `known` has one entry per part of the source.
+    pub(super) fn new(source: &'a Source, template: &'a Template, known: &'a [Known], encodes: bool) -> Self {
+        let parts = || source.parts.iter().zip(known.iter().map(|known| &known.survey)).enumerate();
         let mappers =
             parts().map(|(index, (part, survey))| Mapper::new(index, template, &part.layout, survey)).collect();
         let of_cells = |(index, (part, survey)): (usize, (&'a Part, &'a Survey))| {
@@ -112,7 +125,7 @@ impl<'a> RowMapper<'a> {
         };
         let cell_mappers = parts().map(of_cells).collect();
         let edits = source.edits.as_deref();
-        RowMapper { source, template, mappers, cell_mappers, edits, encodes, hasher: RandomState::new() }
+        RowMapper { source, template, mappers, cell_mappers, known, edits, encodes, hasher: RandomState::new() }
     }
 
     /// Returns the mapper of a part, or of a cell in it.
@@ -164,6 +177,9 @@ impl<'a> RowMapper<'a> {
             let found = orders.problems(mapper, row, &mapped.draft.parts).into_iter();
             mapped.problems.extend(found.map(|problem| ledger_problem(problem, source)));
         }
+        if mapped.draft.kind == RowKind::Record && !read.is_further_cell {
+            self.judge(read, mapped);
+        }
         if mapped.draft.kind == RowKind::Record && self.template.group.is_none() {
             self.finish((read.part, read.cell), &mut mapped.draft.parts, &mut mapped.finished);
             let request = &mut mapped.finished.request;
@@ -173,6 +189,38 @@ impl<'a> RowMapper<'a> {
         if self.encodes {
             mapped.cells.clear();
             encode(row, part, &mut mapped.laid_out, &mut mapped.cells);
+        }
+    }
+
+    /// Adds what the other rows of the sheet say about a row. A cell that has a problem already is not judged again.
+    fn judge(&self, read: &ReadRow, mapped: &mut MappedRow) {
+        // Cells of such a row may be misplaced.
+        if !mapped.problems.is_empty() {
+            return;
+        }
+        let mut found = Vec::new();
+        self.known[read.part].evidence.judge(&read.row, &mut found);
+        let header = &self.source.parts[read.part].layout.header.names;
+        let parts = &mut mapped.draft.parts;
+        for finding in found {
+            let Finding { code, column, field, value, message, remedy, is_warning } = finding;
+            if parts.problems.iter().any(|problem| problem.column.is_none_or(|known| known == column)) {
+                continue;
+            }
+            let problem = template::Problem {
+                part: read.part,
+                row: read.row.number,
+                column: Some(column),
+                header: header.get(column).map(|name| excerpt(name.trim())).unwrap_or_default(),
+                field,
+                value: excerpt(&value),
+                cause: Cause::Evidence(Box::new(Evidence { code, message, remedy })),
+            };
+            if is_warning {
+                parts.warnings.push(problem);
+            } else {
+                parts.problems.push(problem);
+            }
         }
     }
 

@@ -15,7 +15,7 @@ use crate::template::map::explain::{Explained, explain};
 use crate::template::map::survey::Survey;
 use crate::template::map::{Draft, RowKind};
 use crate::template::{Mapper, Template};
-use crate::upload::plan::{Batch, ReadMode, ledger_problem, read_surveyed};
+use crate::upload::plan::{Batch, Known, ReadMode, ledger_problem, read_surveyed};
 use crate::upload::{Source, Tally};
 
 /// Maximum number of problems stored with their rows. Further problems are only counted.
@@ -26,7 +26,7 @@ const MAX_PROBLEMS: usize = 2_000_000;
 pub struct CheckedSheet {
     pub template: Arc<Template>,
     pub source: Arc<Source>,
-    pub(super) surveys: Arc<[Survey]>,
+    pub(super) known: Arc<[Known]>,
     pub tally: Tally,
     /// Problems, then warnings; within each, causes of more rows first. Causes added by a later change are last.
     pub causes: Vec<CauseOfRows>,
@@ -73,7 +73,7 @@ pub async fn examine(context: &Context, input: Spreadsheet<'_>, observer: Observ
     let source = Arc::new(source);
     let (mut errors, mut warnings, mut keys) = (Collected::default(), Collected::default(), KeysOfRows::default());
     let mut rows = 0;
-    let (mut tally, surveys) = read_surveyed(&source, &template, ReadMode::Records, |batch| {
+    let (mut tally, known) = read_surveyed(&source, &template, ReadMode::Records, |batch| {
         if batch.restarts {
             (errors, warnings, keys, rows) = (Collected::default(), Collected::default(), KeysOfRows::default(), 0);
         }
@@ -90,7 +90,7 @@ pub async fn examine(context: &Context, input: Spreadsheet<'_>, observer: Observ
     let mut sheet = CheckedSheet {
         template,
         source,
-        surveys: surveys.into(),
+        known: known.into(),
         tally,
         causes: Vec::new(),
         errors: Grouping::default(),
@@ -242,7 +242,7 @@ impl CheckedSheet {
     }
 
     fn survey(&self) -> Survey {
-        self.surveys.first().cloned().unwrap_or_default()
+        self.known.first().map(|known| known.survey.clone()).unwrap_or_default()
     }
 }
 

@@ -65,7 +65,7 @@ impl CheckedSheet {
         if changed.len() > MAX_ROWS || changed.iter().any(|row| *row <= self.header_row()) {
             return Ok(None);
         }
-        let judge = |edits| Judge::new(&self.source, &self.template, &self.surveys, edits);
+        let judge = |edits| Judge::new(&self.source, &self.template, &self.known, edits);
         let (Some(old), Some(new)) = (judge(before), judge(after)) else { return Ok(None) };
         let mut keys = self.keys.clone();
         let mut concerned: BTreeSet<u64> = changed.iter().copied().collect();

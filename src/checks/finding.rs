@@ -1,0 +1,17 @@
+//! What evidence finds in a row.
+
+/// A finding about a cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The code of the problem.
+    pub code: &'static str,
+    /// The column, counted from 0.
+    pub column: usize,
+    /// The field that the template maps the column to; empty if it maps none.
+    pub field: &'static str,
+    pub value: String,
+    pub message: String,
+    pub remedy: String,
+    /// Whether the row may be sent all the same.
+    pub is_warning: bool,
+}
