@@ -7,6 +7,7 @@
 
 mod arithmetic;
 mod blank_names;
+mod dates;
 mod finding;
 mod prices;
 mod roles;
@@ -14,6 +15,7 @@ mod selectors;
 mod shape;
 mod words;
 
+pub use dates::implausible_date;
 pub use finding::Finding;
 
 use self::arithmetic::{Calculations, Reservoir};

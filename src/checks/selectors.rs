@@ -90,3 +90,34 @@ impl Selector {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the values of a column that select rows.
+    fn selected(name: &str, values: &[&str]) -> Vec<String> {
+        let mut counts = SelectorCounts::default();
+        values.iter().for_each(|value| counts.add(&if value.is_empty() { Cell::Blank } else { Cell::Text(value) }));
+        let rows = u64::try_from(values.len()).unwrap_or(u64::MAX);
+        counts.selector(0, name, rows).map_or_else(Vec::new, |selector| selector.values)
+    }
+
+    #[test]
+    fn columns_with_orders_are_found() {
+        assert_eq!(selected("Command", &["MERGE", "DELETE", "MERGE", "IGNORE"]), ["DELETE", "IGNORE"]);
+        assert_eq!(selected("Art", &["Rechnung", "Gutschrift", "Rechnung"]), ["Gutschrift"]);
+        assert_eq!(selected("Cancelled", &["", "yes", "", ""]), ["yes"]);
+        let mostly_paid = ["paid", "paid", "paid", "paid", "paid", "paid", "refunded", "paid", "pending"];
+        assert_eq!(selected("Financial Status", &mostly_paid), ["refunded"]);
+    }
+
+    #[test]
+    fn what_all_rows_say_is_meant() {
+        assert!(selected("Type", &["Credit note", "Credit note"]).is_empty());
+        assert!(selected("Color", &["red", "blue", "red"]).is_empty());
+        assert!(selected("Is stocked", &["yes", "no", "yes"]).is_empty());
+        // A column of many words is no selector.
+        assert!(selected("Name", &["a", "b", "c", "d", "e", "f", "delete", "g"]).is_empty());
+    }
+}

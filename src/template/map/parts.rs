@@ -191,7 +191,7 @@ impl Parts {
     }
 
     /// Returns the valid values of record fields as JSON, each with the index of its rule.
-    fn values(&self) -> impl Iterator<Item = (usize, &str)> {
+    pub fn values(&self) -> impl Iterator<Item = (usize, &str)> {
         self.fields.iter().filter_map(|piece| Some((piece.rule as usize, self.json(piece)?)))
     }
 

@@ -9,11 +9,13 @@ use super::checks::row_problems::{beyond_header, doubtful, unsplit};
 use super::part::Part;
 use super::request::{Request, UniqueValue};
 use super::source::Source;
-use crate::checks::{self, Finding};
+use crate::checks::{self, Finding, implausible_date};
 use crate::ledger::{Problem, Seq};
+use crate::records::JsonType;
 use crate::sheet::{Doubt, Row};
 use crate::template::map::survey::Survey;
 use crate::template::map::{Draft, Parts, RowKind, SkipCause, unquoted};
+use crate::template::model::Damaged;
 use crate::template::problem::{Evidence, excerpt};
 use crate::template::{self, Cause, Mapper, Template};
 use crate::upload::edits::Edits;
@@ -201,6 +203,7 @@ impl<'a> RowMapper<'a> {
         let mut found = Vec::new();
         self.known[read.part].evidence.judge(&read.row, &mut found);
         let header = &self.source.parts[read.part].layout.header.names;
+        found.extend(self.implausible_dates(read, mapped));
         let parts = &mut mapped.draft.parts;
         for finding in found {
             let Finding { code, column, field, value, message, remedy, is_warning } = finding;
@@ -222,6 +225,21 @@ impl<'a> RowMapper<'a> {
                 parts.problems.push(problem);
             }
         }
+    }
+
+    /// Returns findings about dates of the record.
+    fn implausible_dates(&self, read: &ReadRow, mapped: &MappedRow) -> Vec<Finding> {
+        let part = &self.source.parts[read.part];
+        let layout = read.cell.map_or(&part.layout, |cell| &part.cells[cell]);
+        let Some(today) = layout.facts.today.filter(|_| !layout.is_report && !layout.is_defused) else {
+            return Vec::new();
+        };
+        let dates = mapped.draft.parts.values().filter_map(|(index, iso)| {
+            let rule = self.template.rule(index).filter(|rule| rule.field.json == JsonType::DateTime)?;
+            let column = layout.columns[index].first().filter(|_| rule.damaged != Damaged::Accept)?;
+            implausible_date(iso, read.row.get(column).shown().trim(), today, (column, rule.field.name))
+        });
+        dates.collect()
     }
 
     /// Checks a complete record of a part, or of a cell in it, and writes its request.
