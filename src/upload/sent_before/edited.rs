@@ -1,11 +1,12 @@
-//! Corrected records: a record without a name that equals a sent record except for one value, such as a corrected price.
+//! Corrected records: a record without a name that equals a sent record except for one value, such as a corrected price, or that
+//! stands in its place with the same subject or date.
 //!
 //! Without a name, only the values identify a record, so a corrected record would be created beside the wrong one. The rest of
 //! the file shows that the record was corrected: the file has other records of the earlier upload, but not this one. Or the file
 //! has all records of the earlier upload again, each with the same date, kind, subject and quantity: a column was added, dropped
 //! or rewritten.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use serde_json::{Map, Value};
 
@@ -30,9 +31,35 @@ pub(super) struct Edited {
 /// New records of a plan, without those that were found to replace an earlier one.
 pub(super) struct NewRecords<'s> {
     scope: &'s Scope,
+    run: RunId,
     kind: RecordKind,
     bodies: BTreeMap<Seq, String>,
 }
+
+/// A record of an earlier run that is not in the file, with its neighbours that are.
+struct Missing {
+    seq: Seq,
+    body: String,
+    before: Option<ClaimDigest>,
+    after: Option<ClaimDigest>,
+}
+
+/// The place of a record among recognized ones, in a list or its reverse.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Place {
+    Between(ClaimDigest, ClaimDigest),
+    /// At the end of the earlier list.
+    Beside(ClaimDigest),
+}
+
+impl Place {
+    fn between(before: ClaimDigest, after: ClaimDigest) -> Place {
+        Place::Between(before.min(after), before.max(after))
+    }
+}
+
+/// New records by their place, and by what they have in common with the record they may replace.
+type Places = HashMap<(Place, ClaimDigest), VecDeque<Seq>>;
 
 impl<'s> NewRecords<'s> {
     /// Reads the records `new` of a run. They have no name.
@@ -43,7 +70,7 @@ impl<'s> NewRecords<'s> {
         new: &BTreeSet<Seq>,
     ) -> Result<NewRecords<'s>, ledger::Error> {
         let mut bodies = BTreeMap::new();
-        let records = NewRecords { scope, kind: run.about.record, bodies: BTreeMap::new() };
+        let records = NewRecords { scope, run: run.id, kind: run.about.record, bodies: BTreeMap::new() };
         records
             .each_creation(ledger, run.id, |seq, _, body| {
                 if new.contains(&seq) {
@@ -84,25 +111,125 @@ impl<'s> NewRecords<'s> {
         }
         let by_rest = self.by(|body| self.rests(body));
         let mut present: HashMap<ClaimDigest, u64> = HashMap::new();
+        let mut places = Places::new();
         for run in family {
-            self.each_creation(ledger, *run, |_, digest, _| *present.entry(digest).or_default() += 1).await?;
+            // The new records since the last recognized one.
+            let (mut before, mut gap) = (None, Vec::new());
+            self.each_creation(ledger, *run, |seq, digest, _| {
+                *present.entry(digest).or_default() += 1;
+                if *run != self.run {
+                } else if self.bodies.contains_key(&seq) {
+                    gap.push(seq);
+                } else {
+                    self.place(&mut places, &mut gap, before, Some(digest));
+                    before = Some(digest);
+                }
+            })
+            .await?;
+            self.place(&mut places, &mut gap, before, None);
         }
         let mut found = Vec::new();
         for run in runs {
-            let mut missing = Vec::new();
+            let mut missing: Vec<Missing> = Vec::new();
+            let (mut before, mut first_of_gap) = (None, 0);
             self.each_creation(ledger, run, |seq, digest, body| match present.get_mut(&digest) {
-                Some(count) if *count > 0 => *count -= 1,
-                _ => missing.push((seq, body.to_owned())),
+                Some(count) if *count > 0 => {
+                    *count -= 1;
+                    missing[first_of_gap..].iter_mut().for_each(|missing| missing.after = Some(digest));
+                    (before, first_of_gap) = (Some(digest), missing.len());
+                }
+                _ => missing.push(Missing { seq, body: body.to_owned(), before, after: None }),
             })
             .await?;
-            for (seq, body) in missing {
-                let Some((new, now)) = self.take(&body, &by_rest) else { continue };
-                let difference = difference::describe(&body, &now);
-                let Some(earlier) = sent(ledger, self.scope, run, seq, &body).await? else { continue };
-                found.push(Edited { seq: new, earlier, difference });
+            let mut moved = Vec::new();
+            for missing in missing {
+                match self.take(&missing.body, &by_rest) {
+                    Some(new) => found.extend(self.replaced(ledger, run, &missing, new).await?),
+                    None => moved.push(missing),
+                }
+            }
+            for missing in moved {
+                let Some(new) = self.take_in_place(&missing, &mut places) else { continue };
+                found.extend(self.replaced(ledger, run, &missing, new).await?);
             }
         }
         Ok(found)
+    }
+
+    /// Returns the correction of a missing record by a new one, if the missing one was sent.
+    async fn replaced(
+        &mut self,
+        ledger: &Ledger,
+        run: RunId,
+        missing: &Missing,
+        new: Seq,
+    ) -> Result<Option<Edited>, ledger::Error> {
+        let Some(earlier) = sent(ledger, self.scope, run, missing.seq, &missing.body).await? else { return Ok(None) };
+        let Some(now) = self.bodies.remove(&new) else { return Ok(None) };
+        Ok(Some(Edited { seq: new, earlier, difference: difference::describe(&missing.body, &now) }))
+    }
+
+    /// Files the new records `gap` between two recognized ones.
+    fn place(
+        &self,
+        places: &mut Places,
+        gap: &mut Vec<Seq>,
+        before: Option<ClaimDigest>,
+        after: Option<ClaimDigest>,
+    ) {
+        let between = before.zip(after).map(|(before, after)| Place::between(before, after));
+        let beside = before.into_iter().chain(after).map(Place::Beside);
+        let all: Vec<Place> = between.into_iter().chain(beside).collect();
+        for seq in gap.drain(..) {
+            for common in self.bodies.get(&seq).map_or_else(Vec::new, |body| self.in_common(body)) {
+                all.iter().for_each(|place| places.entry((*place, common)).or_default().push_back(seq));
+            }
+        }
+    }
+
+    /// Returns the first new record in the place of a missing one that has the same subject, or else the same date.
+    fn take_in_place(&self, missing: &Missing, places: &mut Places) -> Option<Seq> {
+        let place = match (missing.before, missing.after) {
+            (Some(before), Some(after)) => Place::between(before, after),
+            (Some(beside), None) | (None, Some(beside)) => Place::Beside(beside),
+            (None, None) => return None,
+        };
+        self.in_common(&missing.body).into_iter().find_map(|common| {
+            let alike = places.get_mut(&(place, common))?;
+            while alike.front().is_some_and(|seq| !self.bodies.contains_key(seq)) {
+                alike.pop_front();
+            }
+            alike.front().copied()
+        })
+    }
+
+    /// Returns digests of what a correction of several values leaves as it was: the kind and the subject, or else the kind and the
+    /// date. Lists of the last days lose records of some days and get others, also within the rows of a subject, so that neither a
+    /// place nor a kind is enough. Empty for a body without dates.
+    fn in_common(&self, body: &str) -> Vec<ClaimDigest> {
+        let Ok(Value::Object(body)) = serde_json::from_str::<Value>(body) else { return Vec::new() };
+        let input = self.kind.input();
+        let (mut kind, mut subject, mut dates) = (Map::new(), Map::new(), Map::new());
+        for field in input.body {
+            let Some(value) = body.get(field.name).filter(|value| !value.is_null()) else { continue };
+            if matches!(field.json, JsonType::DateTime) {
+                dates.insert(field.name.to_owned(), value.clone());
+            } else if input.references.iter().any(|reference| reference.field == field.name) {
+                let name = value.as_str().map(canonical_name);
+                subject.insert(field.name.to_owned(), name.map_or_else(|| value.clone(), Value::String));
+            } else if field.required && !input.quantities.contains(&field.name) {
+                kind.insert(field.name.to_owned(), value.clone());
+            }
+        }
+        if dates.is_empty() {
+            return Vec::new();
+        }
+        let with_kind = |what: &str, mut values: Map<String, Value>| {
+            values.extend(kind.clone());
+            self.scope.rest(what, &Value::Object(values))
+        };
+        let subject = (!subject.is_empty()).then(|| with_kind("subject", subject));
+        subject.into_iter().chain([with_kind("dates", dates)]).collect()
     }
 
     /// Finds the records of `lists`, earlier runs, that sent all of their records with the same dates, kinds, subjects and quantities
@@ -180,12 +307,11 @@ impl<'s> NewRecords<'s> {
         index
     }
 
-    /// Removes and returns the first new record that differs from a body in one field. `by_rest` has the records by [`Self::rests`].
-    fn take(&mut self, body: &str, by_rest: &HashMap<ClaimDigest, Vec<Seq>>) -> Option<(Seq, String)> {
+    /// Returns the first new record that differs from a body in one field. `by_rest` has the records by [`Self::rests`].
+    fn take(&self, body: &str, by_rest: &HashMap<ClaimDigest, Vec<Seq>>) -> Option<Seq> {
         let rests = self.rests(body);
         let alike = rests.iter().filter_map(|rest| by_rest.get(rest)).flatten();
-        let seq = *alike.filter(|seq| self.bodies.contains_key(seq)).min()?;
-        Some((seq, self.bodies.remove(&seq)?))
+        alike.filter(|seq| self.bodies.contains_key(seq)).min().copied()
     }
 
     /// Calls `each` with the number, the digest and the body of each record that a run was to create.
@@ -213,6 +339,11 @@ async fn sent(
     body: &str,
 ) -> Result<Option<EarlierClaim>, ledger::Error> {
     let outcome = ledger.outcomes(run, seq..=seq).await?.remove(&seq);
+    if outcome.as_ref().is_some_and(|outcome| outcome.state == RecordState::Unchanged) {
+        // The run left the record out, because another one had sent it.
+        let earlier = ledger.earlier_claims(&[scope.claim(seq, None, body)]).await?;
+        return Ok(earlier.into_iter().find(|earlier| earlier.state == EarlierState::Sent));
+    }
     let accepted = outcome.filter(|outcome| outcome.state == RecordState::Sent);
     Ok(accepted.map(|outcome| EarlierClaim {
         claim: scope.claim(seq, None, body),

@@ -270,6 +270,38 @@ async fn a_corrected_transaction_is_not_created_beside_the_wrong_one() {
 }
 
 #[tokio::test]
+async fn a_transaction_with_several_corrected_values_is_not_created_again() {
+    let template =
+        format!("{MOVEMENTS}[fields.transactionDate]\ncolumn = \"Date\"\n[fields.price]\ncolumn = \"Price\"\n");
+    let desk = Desk::new(&template, |_| Reply::Accept).await;
+    let header = "Date,Stock,Qty,Price\n";
+    let row = |day: u32, stock: &str, values: &str| format!("2026-09-{day:02},{stock},{values}\n");
+    let [a, b, c, d] = [1, 2, 3, 4].map(|day| row(day, &format!("L-{day}"), "5,1.10"));
+    assert_eq!(desk.upload("a.csv", &format!("{header}{a}{b}{c}{d}"), 0).await, "4: sent 4");
+    let e = row(5, "L-3", "5,1.10");
+    for (corrected, accounted) in [
+        // Quantity and price, the date alone, and subject and quantity.
+        (format!("{a}{}{c}{d}", row(2, "L-2", "6,1.20")), "4: unchanged 3, rejected 1"),
+        (format!("{a}{b}{}{d}", row(9, "L-3", "5,1.10")), "4: unchanged 3, rejected 1"),
+        (format!("{d}{}{b}{a}", row(3, "L-9", "7,1.10")), "4: unchanged 3, rejected 1"),
+        // The last row, with an appended one.
+        (format!("{a}{b}{c}{}{e}", row(4, "L-4", "6,1.20")), "5: sent 1, unchanged 3, rejected 1"),
+        // A row of the second list that the first one had sent.
+        (format!("{a}{b}{c}{}{e}", row(4, "L-4", "7,1.30")), "5: unchanged 4, rejected 1"),
+    ] {
+        assert_eq!(desk.upload("b.csv", &format!("{header}{corrected}"), 3).await, accounted, "{corrected}");
+    }
+    let args = ["upload", "b.csv", "-t", "t.toml"];
+    desk.run(&args, 3).await.shows(&["transactionAmount: 5 then, 7 now; price: 1.10 then, 1.30 now"]);
+    // A list of the last days loses its first rows and gets others, also within the rows of a subject.
+    let of = |days: [u32; 3], stock: &str| days.map(|day| row(day, stock, &format!("{day},2"))).concat();
+    let before = format!("{header}{}{}", of([11, 12, 13], "M-1"), of([11, 12, 13], "M-2"));
+    assert_eq!(desk.upload("c.csv", &before, 0).await, "6: sent 6");
+    let next = format!("{header}{}{}", of([12, 13, 14], "M-1"), of([12, 13, 14], "M-2"));
+    assert_eq!(desk.upload("c.csv", &next, 0).await, "6: sent 2, unchanged 4");
+}
+
+#[tokio::test]
 async fn a_list_with_a_rewritten_column_is_not_booked_twice() {
     let template = format!(
         "{MOVEMENTS}[fields.transactionDate]\ncolumn = \"Date\"\n[fields.price]\ncolumn = \"Price\"\noptional = true\n\
