@@ -186,6 +186,7 @@ fn exit_of_upload(error: &upload::Error) -> Exit {
         E::Sheet(error) => exit_of_sheet(error),
         E::Ledger(error) => exit_of_ledger(error),
         E::Columns { .. } | E::SeveralColumns { .. } | E::NoSuchIndex { .. } | E::TooMuchLost { .. } => Exit::Usage,
+        E::NoChosenRows { .. } | E::NoSuchNumbers { .. } => Exit::Usage,
         E::NoRows { .. }
         | E::BlankColumn { .. }
         | E::Doubled { .. }

@@ -19,7 +19,7 @@ use crate::ledger::{
 use crate::telemetry::{SentRecords, Span};
 use crate::template::Template;
 use crate::upload::compare::{Connection, server_diff};
-use crate::upload::sent_before::{self, Compared, LeftOut};
+use crate::upload::sent_before::{self, AsksOfEdited, Compared, LeftOut};
 use crate::upload::{self, Grace, Limits, SendResult, Source, Tally, send, superseded};
 
 /// Requests in flight at the same time, unless another number is asked for.
@@ -111,6 +111,8 @@ pub(super) struct Sending<'a> {
     pub is_declined: bool,
     /// Leaves the pending records to workers.
     pub is_to_queue: bool,
+    /// `None` if nobody can be asked: edited records are held back.
+    pub asks_of_edited: Option<AsksOfEdited<'a>>,
     pub observer: Observer<'a>,
 }
 
@@ -269,7 +271,8 @@ impl Sending<'_> {
             if self.settings().changed_only {
                 self.skip_unchanged().await?;
             }
-            compared = sent_before::compare(ledger, self.run.run(), &self.settings().allow_repeat, now()).await?;
+            let (run, allowed) = (self.run.run(), &self.settings().allow_repeat);
+            compared = sent_before::compare(ledger, run, allowed, self.asks_of_edited, now()).await?;
             (self.observer)(Event::Compared { compared: &compared, kind: self.run.run().about.record });
         }
         let mut superseded = Vec::new();

@@ -24,6 +24,10 @@ pub enum Error {
     NoSuchIndex { path: PathBuf, index: usize, count: usize },
     #[error("{path} has {}{} and no rows below it", header_in(*header_row), sheet_suffix(sheet), path = path.display())]
     NoRows { path: PathBuf, sheet: Option<String>, header_row: u64 },
+    #[error("{path} has no record in the rows {first}-{last}: its records are in the rows {}-{}", rows.0, rows.1, path = path.display())]
+    NoChosenRows { path: PathBuf, first: u64, last: u64, rows: (u64, u64) },
+    #[error("{path} has no record with the number {}", numbers.join(", "), path = path.display())]
+    NoSuchNumbers { path: PathBuf, numbers: Vec<String>, records: u64, names: Vec<String> },
     #[error("{path}: the column {column}{} is blank in all {rows} rows, and the template needs a value", sheet_suffix(sheet), path = path.display())]
     BlankColumn { path: PathBuf, sheet: Option<String>, column: String, rows: u64 },
     #[error("{path}: every row is there {times} times", path = path.display())]
@@ -86,6 +90,18 @@ impl Error {
             Error::NoRows { .. } => {
                 Some("check that this is the right file and sheet; there is nothing to upload".to_owned())
             }
+            Error::NoChosenRows { rows, .. } => {
+                Some(format!("give rows of the sheet, as the spreadsheet program numbers them: --rows {}-{}", rows.0, rows.1))
+            }
+            Error::NoSuchNumbers { records: 0, .. } => Some(
+                "its records have no numbers: --allow-repeat without numbers sends all of them again, and with --rows those of \
+                 some rows"
+                    .to_owned(),
+            ),
+            Error::NoSuchNumbers { records, names, .. } => Some(match records - names.len() as u64 {
+                0 => format!("its records have the numbers {}", names.join(", ")),
+                more => format!("its records have the numbers {} and {more} more", names.join(", ")),
+            }),
             Error::BlankColumn { .. } => Some(
                 "fill the column, or name another one in the template; if the field may be blank, add on_blank = \"omit\" or a default"
                     .to_owned(),

@@ -298,10 +298,6 @@ impl Told {
         for cause in causes(&finished.warnings) {
             self.warnings.push(format!("{name}: {}: {}", counted_in_english(cause.count, "row"), cause.message));
         }
-        for SentBefore { run, date, records, .. } in finished.left_out.iter().map(SentBefore::of) {
-            let records = counted_in_english(records, "record");
-            self.warnings.push(format!("{name}: {records} left out, sent before in run {run} on {date}"));
-        }
         for SentBefore { run, records, .. } in finished.superseded.iter().map(SentBefore::of) {
             let records = counted_in_english(records, "record");
             self.warnings.push(format!("{name}: {records} left out, because the newer run {run} has sent them"));

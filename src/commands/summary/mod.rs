@@ -280,6 +280,11 @@ impl Summary {
         for sentence in self.rehearsal.iter().flat_map(Rehearsal::sentences) {
             ui::line(say!("  {faint}{sentence}{faint:#}"));
         }
+        let doubt = ui::style::DOUBT;
+        for SentBefore { run, date, records, .. } in &self.sent_before {
+            let records = ui::counted(*records, "record");
+            ui::line(say!("  {doubt}Warning{doubt:#}  {records} left out: sent before, in run {run} on {date}"));
+        }
         if let Some(report) = &self.report {
             ui::line(say!("  {strong}Report{strong:#}  {}", report.display()));
         }

@@ -13,6 +13,7 @@ use super::summary::finish::finish;
 use crate::cli::Upload;
 use crate::error::{Exit, Failure};
 use crate::language::say;
+use crate::ledger::Causes;
 use crate::operations::{self, AllowRepeat, PreviewedRequest, Questions, Rehearse, SendOptions};
 use crate::settings::{Output, Settings};
 use crate::ui;
@@ -74,7 +75,11 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
         ui::remark(say!("This is a rehearsal with a temporary service on this machine. Nothing is sent elsewhere."));
     }
     let asks = output.can_ask() && !args.yes && !args.rehearse;
-    let questions = asks.then_some(Questions { sends_with_warnings: &agrees, restores_texts: &restores });
+    let questions = asks.then_some(Questions {
+        sends_with_warnings: &agrees,
+        restores_texts: &restores,
+        sends_edited: &sends_edited,
+    });
     let finished = match operations::upload(context, upload, questions, interrupt.wait(), &observer).await {
         Ok(finished) => finished,
         Err(error) => return Err(interrupt.after(with_suggestion(error, &file, &args.input, settings).await)),
@@ -107,6 +112,14 @@ fn restores(count: u64) -> bool {
 /// Asks whether to send a file with warnings.
 fn agrees(tally: &Tally) -> bool {
     let question = say!("Send {} in spite of the warnings? [y/N]", ui::counted(tally.to_send, "record"));
+    matches!(ui::ask(&question).as_deref(), Some("y" | "yes"))
+}
+
+/// Shows records that were edited since they were sent, and asks whether to send them beside the sent ones.
+fn sends_edited(causes: &Causes, count: u64) -> bool {
+    ui::heading(&say!("Edited since they were sent"));
+    ui::problems::print(causes);
+    let question = say!("Create {} beside the sent ones? [y/N]", ui::counted(count, "record"));
     matches!(ui::ask(&question).as_deref(), Some("y" | "yes"))
 }
 

@@ -81,6 +81,18 @@ impl Causes {
         self.groups.get(&Cause::of(problem, &[])).map(|group| group.place)
     }
 
+    /// Adds a problem of `count` records, the first of them in `rows`.
+    pub fn add_counted(&mut self, count: u64, rows: &[u64], problem: &Problem) {
+        let (first, others) = rows.split_first().map_or((0, &[][..]), |(first, others)| (*first, others));
+        self.add(first, problem);
+        others.iter().for_each(|row| {
+            self.add(*row, problem);
+        });
+        if let Some(group) = self.groups.get_mut(&Cause::of(problem, &[])) {
+            group.count += count.saturating_sub(rows.len().max(1) as u64);
+        }
+    }
+
     /// Adds a problem of a record with the ids and values `own`. Problems differing only in these have the same cause.
     pub fn add_of(&mut self, number: u64, problem: &Problem, own: &[&str]) -> Option<usize> {
         let cause = Cause::of(problem, own);

@@ -103,10 +103,13 @@ impl Ending<'_> {
             0 => Causes::default(),
             _ => report::refused(ledger, &run, MAX_REFUSED).await?,
         };
-        let warnings = match accounting.warned > 0 || !run.warnings.is_empty() {
+        let mut warnings = match accounting.warned > 0 || !run.warnings.is_empty() {
             true => report::warned(ledger, &run, MAX_WARNED).await?,
             false => Causes::default(),
         };
+        for left_out in &left_out {
+            warnings.add_counted(left_out.records, &left_out.rows, &left_out.warning(run.about.record));
+        }
         let next = |report: Option<&Path>| {
             if is_queued {
                 return Some(next_command::wait(self.context, run.id));

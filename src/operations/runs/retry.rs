@@ -38,6 +38,7 @@ pub async fn retry_run(
         report: options.report,
         is_declined: false,
         is_to_queue: options.is_to_queue,
+        asks_of_edited: None,
         observer,
     };
     let finished = sending.send(interrupt).await?;

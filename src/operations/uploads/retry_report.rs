@@ -115,6 +115,9 @@ pub async fn retry_report(
     find_addresses(&connection, &mut source, &template, observer).await?;
     store_learned_sizes(&context, &connection, client.address()).await;
     let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
+    if tally.to_send + tally.rejected + tally.edited == 0 && tally.accepted_earlier > 0 {
+        observer(Event::Note("nothing to do: the service has accepted every row of this report"));
+    }
     let sending = Sending {
         context: &context,
         ledger: &ledger,
@@ -123,6 +126,7 @@ pub async fn retry_report(
         report: request.sending.report,
         is_declined: false,
         is_to_queue: request.sending.is_to_queue,
+        asks_of_edited: None,
         observer,
     };
     let mut finished = sending.send(interrupt).await?;

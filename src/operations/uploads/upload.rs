@@ -16,6 +16,7 @@ use super::retry_report::{RetryReport, preview_retry, retry_report};
 use super::uploaded_report::{UploadedReport, uploaded_report};
 use crate::ledger::{AllowRepeat, CallOption, RunCommand, RunSettings};
 use crate::upload::compare::{Connection, count_changed};
+use crate::upload::sent_before::AsksOfEdited;
 use crate::upload::{Grace, Source, Tally};
 
 /// A spreadsheet to upload.
@@ -69,6 +70,8 @@ pub struct Questions<'a> {
     pub sends_with_warnings: &'a (dyn Fn(&Tally) -> bool + Sync),
     /// Asks whether to restore this number of identifiers of an export that a spreadsheet program changed.
     pub restores_texts: &'a (dyn Fn(u64) -> bool + Sync),
+    /// Asks whether to send edited records beside the sent ones.
+    pub sends_edited: AsksOfEdited<'a>,
 }
 
 /// Uploads a spreadsheet. Without `questions`, nobody is asked, and warnings hold nothing back. `interrupt` resolves when the upload is to stop, with the time allowed for requests in flight.
@@ -110,7 +113,7 @@ pub async fn preview_upload(
         UploadedReport::OfOtherService => source.ignore_status(),
         UploadedReport::No => {}
     }
-    source.allows_copies = upload.allow_repeat == AllowRepeat::All;
+    repeat(&mut source, &upload.allow_repeat);
     preview(Some(context), &source, &upload.input.template, observer).await
 }
 
@@ -138,7 +141,7 @@ async fn run_upload(
         UploadedReport::OfOtherService => source.ignore_status(),
         UploadedReport::No => {}
     }
-    source.allows_copies = upload.allow_repeat == AllowRepeat::All;
+    repeat(&mut source, &upload.allow_repeat);
     let connection = Connection::new(&client, speed(&settings, context)?, settings.concurrency);
     load_sizes(context, &connection, client.address()).await;
     compare_keys(&connection, &mut source, &upload.input.template, upload.restore_texts, observer).await?;
@@ -176,6 +179,7 @@ async fn run_upload(
         report: upload.sending.report,
         is_declined: asks.is_some_and(|questions| !(questions.sends_with_warnings)(&tally)),
         is_to_queue: upload.sending.is_to_queue,
+        asks_of_edited: questions.map(|questions| questions.sends_edited),
         observer,
     };
     let finished = sending.send(interrupt).await?;
@@ -185,6 +189,14 @@ async fn run_upload(
         Rehearsed { forecast, ..rehearsed }
     });
     Ok(Finished { rehearsed, ..finished })
+}
+
+/// Tells the source which records may be sent again.
+fn repeat(source: &mut Source, allowed: &AllowRepeat) {
+    source.allows_copies = *allowed == AllowRepeat::All;
+    if let AllowRepeat::Named(names) = allowed {
+        source.repeated.clone_from(names);
+    }
 }
 
 /// Restores identifiers of an export that a spreadsheet program changed, if the user agrees.

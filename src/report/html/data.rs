@@ -163,7 +163,9 @@ impl<'a, W: Write> PageData<'a, W> {
 
 /// Returns the problems and then the warnings of a row. The flag is true for warnings.
 fn faults<'a>(row: &'a ReportRow<'_>) -> impl Iterator<Item = (&'a Fault<'a>, bool)> {
-    let problems = row.faults.iter().map(|fault| (fault, false));
+    // The faults of an unchanged record say that an earlier run sent it.
+    let warns = row.record.outcome.state == RecordState::Unchanged;
+    let problems = row.faults.iter().map(move |fault| (fault, warns));
     problems.chain(row.warnings.iter().map(|fault| (fault, true)))
 }
 

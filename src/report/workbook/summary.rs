@@ -97,6 +97,12 @@ impl Summary {
         for fault in row.warnings.iter().filter(counts) {
             self.warnings.add(row.source.number, fault.problem, &[], link(fault));
         }
+        if row.record.outcome.state == RecordState::Unchanged {
+            // Left out because an earlier run sent the record.
+            for fault in row.faults.iter().filter(counts) {
+                self.warnings.add(row.source.number, fault.problem, &[], link(fault));
+            }
+        }
         if row.faults.is_empty() || !row.record.outcome.state.is_problem() {
             return;
         }

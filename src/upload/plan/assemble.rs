@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde::de::IgnoredAny;
 
+use super::checks::asked::Asked;
 use super::checks::copied::{COPIED, CopiedRow, CopiedRows, copied_among_others, copied_row};
 use super::checks::duplicates::{Duplicates, Withdrawal};
 use super::checks::keys;
@@ -63,6 +64,7 @@ pub(super) struct Assembler<'t> {
     /// Present if copied rows are problems.
     copied: Option<CopiedRows>,
     suspects: Suspects,
+    asked: Asked<'t>,
     /// Present if the file is a report.
     reviewer: Option<Reviewer<'t>>,
     batch: Batch,
@@ -88,6 +90,7 @@ impl<'t> Assembler<'t> {
             duplicates: Duplicates::new(template),
             copied: (!source.allows_copies && template.duplicates != Policy::Send).then(CopiedRows::default),
             suspects: Suspects::default(),
+            asked: Asked::new(source),
             reviewer: source.history.as_ref().map(|history| Reviewer::new(history, sheets(), input)),
             batch: Batch::default(),
             profile: Collector::new(template),
@@ -216,6 +219,12 @@ impl<'t> Assembler<'t> {
     /// Returns the tally of all records.
     pub(super) fn into_tally(self) -> Tally {
         Tally { profile: self.profile.profile(), ..self.tally }
+    }
+
+    /// Returns the tally of the whole file, or an error if the file has nothing of what was asked for.
+    pub(super) fn into_whole_tally(self) -> Result<Tally, Error> {
+        self.asked.check()?;
+        Ok(self.into_tally())
     }
 
     /// Returns the record of a row without further rows.
@@ -429,7 +438,7 @@ impl<'t> Assembler<'t> {
     fn emit(&mut self, seq: Seq, record: Record) {
         let Record { request, name, rows, mut decision, mut warnings } = record;
         let (source, row) = (self.rows.source, rows[0]);
-        if source.chosen.is_some_and(|(first, last)| !(first..=last).contains(&row)) {
+        if !self.asked.is_chosen(row, if name.is_empty() { &request.key } else { &name }) {
             decision = Decision::Skip(SkipReason::NotChosen);
         }
         let is_nameless = name.is_empty() && request.target.is_empty() && self.must_not_repeat();

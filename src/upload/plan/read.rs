@@ -157,7 +157,7 @@ fn pass(
         return Err(Error::Doubled { path: source.path.clone(), times });
     }
     handle(assembler.take_batch());
-    let tally = Box::new(Tally { respelled: reader.respelled, ..assembler.into_tally() });
+    let tally = Box::new(Tally { respelled: reader.respelled, ..assembler.into_whole_tally()? });
     drop(mapper);
     Ok(Pass::Ended(tally, known))
 }

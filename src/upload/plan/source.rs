@@ -44,6 +44,8 @@ pub struct Source {
     pub warnings: Vec<Problem>,
     /// The first and last row to send; `None` for all rows.
     pub chosen: Option<(u64, u64)>,
+    /// The numbers of records to send again. None means that no number was given.
+    pub repeated: Vec<String>,
     /// Rejects records with a warning.
     pub is_strict: bool,
     /// Whether rows that repeat earlier rows in the same order are sent.
@@ -153,6 +155,7 @@ impl Source {
             left_out,
             warnings,
             chosen: None,
+            repeated: Vec::new(),
             is_strict: false,
             allows_copies: false,
             history: None,

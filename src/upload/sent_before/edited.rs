@@ -170,13 +170,7 @@ impl<'s> NewRecords<'s> {
     }
 
     /// Files the new records `gap` between two recognized ones.
-    fn place(
-        &self,
-        places: &mut Places,
-        gap: &mut Vec<Seq>,
-        before: Option<ClaimDigest>,
-        after: Option<ClaimDigest>,
-    ) {
+    fn place(&self, places: &mut Places, gap: &mut Vec<Seq>, before: Option<ClaimDigest>, after: Option<ClaimDigest>) {
         let between = before.zip(after).map(|(before, after)| Place::between(before, after));
         let beside = before.into_iter().chain(after).map(Place::Beside);
         let all: Vec<Place> = between.into_iter().chain(beside).collect();

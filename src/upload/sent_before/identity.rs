@@ -74,7 +74,7 @@ fn short(digest: &[u8; 32]) -> i64 {
 
 /// Returns the same text for names that a person or a spreadsheet program may confuse: lower case, no leading zeros, and one `-`
 /// for spaces, dashes and other signs between two words or two numbers. `#V-1` and `v 1` are equal, `1-11` and `11-1` are not.
-pub(super) fn canonical_name(name: &str) -> String {
+pub(in crate::upload) fn canonical_name(name: &str) -> String {
     let name = ComposingNormalizerBorrowed::new_nfkc().normalize(name).to_lowercase();
     name.split(NAME_SEPARATOR).map(canonical_part).collect::<Vec<_>>().join(NAME_SEPARATOR)
 }

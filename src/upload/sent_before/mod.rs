@@ -3,13 +3,15 @@
 //! Records are compared by content, so that a file that was saved again, renamed, sorted or extended creates only its new
 //! records. A record with a name, such as the number of an invoice, counts as sent if a record with the same name and values was
 //! sent. Names from other columns, by another template, are compared in their common columns or values; without either, equal
-//! values are a problem. Records without a name are compared by their values, and counted: of three equal rows, two are left out
+//! values are a problem. A date in the sheet that differs from the date beside the sent record is a problem, too: the numbers have begun
+//! again. Records without a name are compared by their values, and counted: of three equal rows, two are left out
 //! if two were sent before. If the file has a record with a single changed value in place of a sent record, the record is a
 //! problem. Requests started by other processes in the meantime are found by [`Ledger::start`] before each request.
 
 mod difference;
 mod edited;
 mod identity;
+mod sheet_dates;
 mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,11 +23,12 @@ use crate::ledger::{
 use crate::upload::error::Error;
 use edited::{Edited, NewRecords};
 use identity::creations;
+use sheet_dates::SheetDates;
 
-pub(super) use identity::{NAME_SEPARATOR, Scope};
+pub(super) use identity::{NAME_SEPARATOR, Scope, canonical_name};
 pub use verdict::LeftOut;
 pub(super) use verdict::date;
-use verdict::{Subject, Verdict, judge, outcome};
+use verdict::{Subject, Verdict, equals, judge, outcome};
 
 /// The result of comparing a plan with earlier runs.
 #[derive(Clone, Debug, Default)]
@@ -41,9 +44,18 @@ pub struct Compared {
     pub repeated: u64,
 }
 
+/// Asks a person whether to send edited records as further ones. The causes show both versions.
+pub type AsksOfEdited<'a> = &'a (dyn Fn(&Causes, u64) -> bool + Sync);
+
 /// Compares the pending records of a planned run with earlier runs. Stores the outcome of each record that is not to be sent.
-/// Does nothing if already done.
-pub async fn compare(ledger: &Ledger, run: &Run, allowed: &AllowRepeat, now: i64) -> Result<Compared, Error> {
+/// Edited records are sent only if `asks` says so. Does nothing if already done.
+pub async fn compare(
+    ledger: &Ledger,
+    run: &Run,
+    allowed: &AllowRepeat,
+    asks: Option<AsksOfEdited<'_>>,
+    now: i64,
+) -> Result<Compared, Error> {
     if run.compared_to.is_some() || !run.about.record.input().must_not_repeat() {
         return Ok(Compared::default());
     }
@@ -57,6 +69,7 @@ pub async fn compare(ledger: &Ledger, run: &Run, allowed: &AllowRepeat, now: i64
         allowed: Allowed::of(allowed),
         unnamed: HashMap::new(),
         block: None,
+        dates: SheetDates::default(),
         left_out: BTreeMap::new(),
         compared: Compared::default(),
         now,
@@ -67,7 +80,7 @@ pub async fn compare(ledger: &Ledger, run: &Run, allowed: &AllowRepeat, now: i64
         let outcomes = comparison.outcomes(&block).await?;
         ledger.settle(run.id, &outcomes).await?;
     }
-    let outcomes = comparison.edited().await?;
+    let outcomes = comparison.edited(asks).await?;
     ledger.settle(run.id, &outcomes).await?;
     ledger.set_compared(run.id, last_claim).await?;
     let Comparison { left_out, mut compared, .. } = comparison;
@@ -121,16 +134,14 @@ impl Allowed {
         match allowed {
             AllowRepeat::None => Allowed::Named(Vec::new()),
             AllowRepeat::All => Allowed::All,
-            AllowRepeat::Named(names) => {
-                Allowed::Named(names.iter().map(|name| identity::canonical_name(name)).collect())
-            }
+            AllowRepeat::Named(names) => Allowed::Named(names.iter().map(|name| canonical_name(name)).collect()),
         }
     }
 
     fn includes(&self, name: Option<&str>) -> bool {
         match (self, name) {
             (Allowed::All, _) => true,
-            (Allowed::Named(names), Some(name)) => !names.is_empty() && names.contains(&identity::canonical_name(name)),
+            (Allowed::Named(names), Some(name)) => !names.is_empty() && names.contains(&canonical_name(name)),
             (Allowed::Named(_), None) => false,
         }
     }
@@ -159,6 +170,7 @@ struct Comparison<'a> {
     unnamed: HashMap<ClaimDigest, EqualRequests>,
     /// The last block of an earlier run, read to show differences.
     block: Option<(RunId, RecordBlock)>,
+    dates: SheetDates,
     left_out: BTreeMap<RunId, LeftOut>,
     compared: Compared,
     now: i64,
@@ -192,14 +204,26 @@ impl Comparison<'_> {
                     let equal = by_body.get(&claim.body).into_iter().flatten().filter(has_other_name);
                     let known = by_name.get(&name.digest).into_iter().flatten().chain(equal).copied();
                     let known = known.filter(|other| claim.is_repeated_by(other, self.run.id, &self.family));
-                    judge(&claim, known).map(|(verdict, earlier)| (verdict, earlier.clone()))
+                    let known: Vec<&EarlierClaim> = known.collect();
+                    judge(&claim, known.iter().copied()).map(|(verdict, earlier)| (verdict, earlier.clone(), known))
                 }
-                None => self.judge_unnamed(&claim, by_body.get(&claim.body).map_or(&[][..], Vec::as_slice)),
+                None => {
+                    let found = self.judge_unnamed(&claim, by_body.get(&claim.body).map_or(&[][..], Vec::as_slice));
+                    found.map(|(verdict, earlier)| (verdict, earlier, Vec::new()))
+                }
             };
-            if let Some((verdict, earlier)) = found
+            if let Some((verdict, earlier, known)) = found
                 && !settled.contains(&claim.seq)
             {
-                outcomes.extend(self.decide(&claim, record, body, verdict, &earlier).await?);
+                let other_date = match verdict {
+                    Verdict::Sent => self.other_date(&claim, &known).await?,
+                    _ => None,
+                };
+                let (verdict, earlier, difference) = match other_date {
+                    Some((earlier, difference)) => (Verdict::OtherContent, earlier, difference),
+                    None => (verdict, earlier, String::new()),
+                };
+                outcomes.extend(self.decide(&claim, (record, body), verdict, &earlier, difference).await?);
             } else if claim.name.is_none() && !settled.contains(&claim.seq) && self.new.len() <= edited::MAX_NEW {
                 self.new.insert(claim.seq);
             }
@@ -208,7 +232,7 @@ impl Comparison<'_> {
     }
 
     /// Returns the outcomes of new records that replace sent records.
-    async fn edited(&mut self) -> Result<Vec<Outcome>, Error> {
+    async fn edited(&mut self, asks: Option<AsksOfEdited<'_>>) -> Result<Vec<Outcome>, Error> {
         if self.new.is_empty()
             || self.new.len() > edited::MAX_NEW
             || self.allowed.includes(None)
@@ -228,7 +252,7 @@ impl Comparison<'_> {
         let mut new = NewRecords::read(self.ledger, self.run, &self.scope, &self.new).await?;
         let mut found = new.edited(self.ledger, runs, &self.family).await?;
         found.extend(new.rewritten(self.ledger, &lists).await?);
-        let mut outcomes = Vec::new();
+        let (mut outcomes, mut problems) = (Vec::new(), Vec::new());
         for Edited { seq, earlier, difference } in found {
             let Some(block) = self.ledger.record_block_of(self.run.id, seq).await? else { continue };
             let Some((_, record)) = block.numbered().find(|(known, _)| *known == seq) else { continue };
@@ -236,13 +260,44 @@ impl Comparison<'_> {
             let subject = Subject { row, sheet: &record.sheet, difference, ..Subject::new(self.run, None) };
             let claim = Claim { seq, ..earlier.claim.clone() };
             let outcome = outcome(&claim, Verdict::Edited, &earlier, &subject, self.now);
-            self.compared.rejected += 1;
-            outcome.problems.iter().for_each(|problem| {
-                self.compared.causes.add(row.unwrap_or_default(), problem);
-            });
+            problems.extend(outcome.problems.iter().map(|problem| (row.unwrap_or_default(), problem.clone())));
             outcomes.push(outcome);
         }
+        let add = |causes: &mut Causes| {
+            problems.iter().for_each(|(row, problem)| {
+                causes.add(*row, problem);
+            });
+        };
+        let count = outcomes.len() as u64;
+        if let Some(asks) = asks.filter(|_| count > 0) {
+            let mut causes = Causes::default();
+            add(&mut causes);
+            if asks(&causes, count) {
+                self.compared.repeated += count;
+                return Ok(Vec::new());
+            }
+        }
+        add(&mut self.compared.causes);
+        self.compared.rejected += count;
         Ok(outcomes)
+    }
+
+    /// Returns the last request with the name and values of a record, and how its date in the sheet differs. `None` if one of the
+    /// requests `known` has the same date, or none has one. Records without a name are identified by their values.
+    async fn other_date(
+        &mut self,
+        claim: &Claim,
+        known: &[&EarlierClaim],
+    ) -> Result<Option<(EarlierClaim, String)>, Error> {
+        let mut other = None;
+        for earlier in equals(claim, known.iter().copied()) {
+            let place = (earlier.run, earlier.claim.seq);
+            match self.dates.difference(self.ledger, self.run, claim.seq, place).await? {
+                Some(difference) => other = Some((earlier.clone(), difference)),
+                None => return Ok(None),
+            }
+        }
+        Ok(other)
     }
 
     fn is_looked_up(&self, claim: &Claim) -> bool {
@@ -285,23 +340,23 @@ impl Comparison<'_> {
     async fn decide(
         &mut self,
         claim: &Claim,
-        record: &PlannedRecord,
-        body: &str,
+        (record, body): (&PlannedRecord, &str),
         verdict: Verdict,
         earlier: &EarlierClaim,
+        mut difference: String,
     ) -> Result<Option<Outcome>, Error> {
         let name = record.key.as_deref();
         if verdict != Verdict::InDoubt && self.allowed.includes(name) {
             self.compared.repeated += 1;
             return Ok(None);
         }
-        let (mut difference, mut other_name) = (String::new(), None);
+        let mut other_name = None;
         match verdict {
-            Verdict::OtherContent => difference = self.difference(earlier, body).await?,
+            Verdict::OtherContent if difference.is_empty() => difference = self.difference(earlier, body).await?,
             Verdict::SameContent => {
                 other_name = self.earlier_record(earlier).await?.and_then(|record| record.key.clone());
             }
-            Verdict::Sent | Verdict::InDoubt | Verdict::Edited => {}
+            Verdict::OtherContent | Verdict::Sent | Verdict::InDoubt | Verdict::Edited => {}
         }
         let row = record.rows.first().copied();
         let subject = Subject { row, sheet: &record.sheet, difference, other_name, ..Subject::new(self.run, name) };

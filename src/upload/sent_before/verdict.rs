@@ -25,7 +25,7 @@ pub(super) enum Verdict {
     OtherContent,
     /// A record with the same body was sent. Its name is missing or not comparable with the new name.
     SameContent,
-    /// A record with another value was sent, and is no longer in the file. Neither record has a name.
+    /// A record with other values was sent, and is no longer in the file. Neither record has a name.
     Edited,
 }
 
@@ -35,14 +35,8 @@ pub(super) fn judge<'e>(
     claim: &Claim,
     earlier: impl Iterator<Item = &'e EarlierClaim> + Clone,
 ) -> Option<(Verdict, &'e EarlierClaim)> {
-    let is_equal = |other: &&EarlierClaim| {
-        let likeness = claim.likeness(&other.claim);
-        let is_same = matches!(likeness, Some(Likeness::SameRecord | Likeness::SameWithOtherColumns));
-        is_same && other.claim.body == claim.body
-    };
-    let is_sent = |other: &&EarlierClaim| matches!(other.state, EarlierState::Sent | EarlierState::Pruned);
     let sent = earlier.clone().filter(is_sent);
-    if let Some(equal) = sent.clone().find(is_equal) {
+    if let Some(equal) = equals(claim, earlier.clone()).next() {
         return Some((Verdict::Sent, equal));
     }
     if let Some(unknown) = earlier.clone().find(|other| !is_sent(other)) {
@@ -54,6 +48,22 @@ pub(super) fn judge<'e>(
         Some(other) => Some((Verdict::OtherContent, other)),
         None => Some((Verdict::SameContent, sent.last()?)),
     }
+}
+
+/// Returns the sent requests with the name and the values of a record.
+pub(super) fn equals<'e>(
+    claim: &Claim,
+    earlier: impl Iterator<Item = &'e EarlierClaim>,
+) -> impl Iterator<Item = &'e EarlierClaim> {
+    earlier.filter(is_sent).filter(|other| {
+        let likeness = claim.likeness(&other.claim);
+        let is_same = matches!(likeness, Some(Likeness::SameRecord | Likeness::SameWithOtherColumns));
+        is_same && other.claim.body == claim.body
+    })
+}
+
+fn is_sent(other: &&EarlierClaim) -> bool {
+    matches!(other.state, EarlierState::Sent | EarlierState::Pruned)
 }
 
 /// The record of an outcome.
@@ -142,7 +152,7 @@ fn problem(verdict: Verdict, earlier: &EarlierClaim, subject: &Subject<'_>) -> P
             problem(SENT_BEFORE, message, format!("if it is another {kind}, {again} sends it"))
         }
         Verdict::Edited => {
-            let message = format!("{sent} with another value, and is not in the file as it was sent");
+            let message = format!("{sent} with other values, and is not in the file as it was sent");
             let row = subject.row.unwrap_or_default();
             let remedy = format!(
                 "{}; correct it in the service; if it is another {kind}, `--rows {row}-{row} --allow-repeat` sends it",
@@ -175,6 +185,16 @@ pub struct LeftOut {
     pub records: u64,
     /// The first rows.
     pub rows: Vec<u64>,
+}
+
+impl LeftOut {
+    /// Returns the warning about the records, of this kind.
+    pub fn warning(&self, kind: RecordKind) -> Problem {
+        let LeftOut { run, date, .. } = self;
+        let message = format!("was sent in run {run} on {date}, so it is not sent again");
+        let remedy = format!("if it is another {}, `--allow-repeat` sends it", kind.name().replace('-', " "));
+        Problem { remedy, ..Problem::of_record(SENT_BEFORE, message) }
+    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::process::{Ended, Place, Sheetport};
+use super::tmux::Terminal;
 use super::{accounting, summary};
 use crate::faults::server::{Reply, Seen, Server, answer};
 
@@ -338,6 +339,97 @@ async fn a_list_with_a_rewritten_column_is_not_booked_twice() {
     }
     let ended = desk.run(&["upload", "b.csv", "-t", "t.toml", "--allow-repeat", "--json"], 0).await;
     assert_eq!(accounting(&summary(&ended)), "3: sent 3");
+}
+
+#[tokio::test]
+async fn numbers_that_begin_again_each_year_are_a_problem_with_both_dates() {
+    let desk = Desk::new(INVOICES, |_| Reply::Accept).await;
+    let header = "Invoice,Date,Customer,Item,Amount,Printed\n";
+    let rows = |dates: [&str; 2], printed: &str| {
+        let [first, second] = dates;
+        format!("{header}1,{first},c-1,i,2,{printed}\n2,{second},c-2,i,1,{printed}\n")
+    };
+    let last_year = ["2025-01-10", "2025-01-11"];
+    assert_eq!(desk.upload("2025.csv", &rows(last_year, ""), 0).await, "2: sent 2");
+    let this_year = ["2026-01-10", "2026-01-11"];
+    assert_eq!(desk.upload("2026.csv", &rows(this_year, ""), 3).await, "2: rejected 2");
+    let ended = desk.run(&["upload", "2026.csv", "-t", "t.toml"], 3).await;
+    ended.shows(&["was sent in run 1 on ", "Date: 2025-01-10 then, 2026-01-10 now", "--allow-repeat='1'"]);
+    desk.run(&["report", "-o", "r.csv"], 0).await;
+    let report = super::table(&desk.place.path("r.csv"));
+    assert!(super::column(&report, "sheetport_errors")[1].contains("2025-01-11 then, 2026-01-11 now"));
+    // The same dates as another program writes them, without dates, and beside the day of an export.
+    for dates in [["10.01.2025", "11.01.2025"], ["1/10/25", "1/11/25"], ["", ""]] {
+        assert_eq!(desk.upload("again.csv", &rows(dates, ""), 0).await, "2: unchanged 2", "{dates:?}");
+    }
+    assert_eq!(desk.upload("again.csv", &rows(last_year, "2026-02-01"), 0).await, "2: unchanged 2");
+    assert_eq!(desk.server.log().len(), 2);
+    let args = ["upload", "2026.csv", "-t", "t.toml", "--allow-repeat=1,2", "--json"];
+    assert_eq!(accounting(&summary(&desk.run(&args, 0).await)), "2: sent 2");
+    for dates in [this_year, last_year] {
+        assert_eq!(desk.upload("again.csv", &rows(dates, ""), 0).await, "2: unchanged 2", "{dates:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_left_out_is_a_warning_in_summary_json_and_report() {
+    let desk = Desk::new(INVOICES, |_| Reply::Accept).await;
+    let rows = format!("{HEADER}A-1,c-1,i,2\nA-2,c-2,i,1\n");
+    assert_eq!(desk.upload("a.csv", &rows, 0).await, "2: sent 2");
+    desk.place.write("b.csv", format!("{rows}A-3,c-3,i,1\n"));
+    let ended = desk.run(&["upload", "b.csv", "-t", "t.toml"], 0).await;
+    ended.shows(&["Warning  2 records left out: sent before, in run 1 on "]);
+    desk.run(&["report", "-o", "b.html", "--only", "all"], 0).await;
+    desk.run(&["report", "-o", "b.xlsx"], 0).await;
+    let summary = desk.run(&["view", "b.xlsx", "--sheet", "1", "--every-row", "--csv"], 0).await;
+    summary.shows(&["Warnings: what may be wrong", "2,Invoice,\"such as 'A-1': was sent in run 1 on "]);
+    let page = std::fs::read_to_string(desk.place.path("b.html")).unwrap();
+    assert!(page.contains("was sent in run 1 on "), "{page}");
+    let json = desk.run(&["upload", "b.csv", "-t", "t.toml", "--json"], 0).await.json();
+    let warning = json["warnings"].as_array().unwrap().iter().find(|warning| warning["code"] == "sent-before");
+    let warning = warning.unwrap_or_else(|| panic!("{json}"));
+    assert_eq!((&warning["count"], &warning["rows"]), (&2.into(), &serde_json::json!([2, 3])), "{json}");
+}
+
+#[tokio::test]
+async fn flags_for_rows_and_numbers_that_the_file_does_not_have_are_errors() {
+    let desk = Desk::new(INVOICES, |_| Reply::Accept).await;
+    desk.place.write("a.csv", format!("{HEADER}A-1,c-1,i,2\nA-2,c-2,i,1\n"));
+    for flags in [&["--rows", "900-901"][..], &["--rows", "900-901", "--dry-run"]] {
+        let ended = desk.run(&[&["upload", "a.csv", "-t", "t.toml"], flags].concat(), 2).await;
+        ended.says(&["has no record in the rows 900-901: its records are in the rows 2-3", "--rows 2-3"]);
+    }
+    let ended = desk.run(&["upload", "a.csv", "-t", "t.toml", "--allow-repeat=A-1,R-9"], 2).await;
+    ended.says(&["has no record with the number R-9", "its records have the numbers A-1, A-2"]);
+    assert_eq!(desk.server.log().len(), 0);
+    let runs = desk.run(&["runs", "--json"], 0).await.json();
+    assert_eq!(runs["runs"], serde_json::json!([]));
+    // Numbers are compared as elsewhere.
+    let ended = desk.run(&["upload", "a.csv", "-t", "t.toml", "--allow-repeat=a1", "--json"], 0).await;
+    assert_eq!(accounting(&summary(&ended)), "2: sent 2");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn on_a_terminal_edited_records_are_asked_about() {
+    let template = format!("{MOVEMENTS}[fields.transactionDate]\ncolumn = \"Date\"\n");
+    let desk = Desk::new(&template, |_| Reply::Accept).await;
+    let rows = |amount: &str| format!("Date,Stock,Qty\n2026-09-01,L-1,5\n2026-09-02,L-2,{amount}\n");
+    assert_eq!(desk.upload("a.csv", &rows("5"), 0).await, "2: sent 2");
+    desk.place.write("b.csv", rows("7"));
+    for (answer, end, sent) in [("n", "1  rejected", 2), ("y", "1  sent", 3)] {
+        let variables = [
+            ("SHEETPORT_BASE_URL", desk.server.address.as_str()),
+            ("SHEETPORT_ACCESS_TOKEN", "access-1"),
+            ("SHEETPORT_TOKEN_HOST", desk.server.address.as_str()),
+        ];
+        let words = "upload b.csv -t t.toml --no-progress";
+        let Some(terminal) = Terminal::open(&desk.place, 160, &variables, words) else { return };
+        terminal.wait_for("Create 1 record beside the sent ones? [y/N]", 1);
+        assert!(terminal.screen().contains("transactionAmount: 5 then, 7 now"), "{}", terminal.screen());
+        terminal.enter(answer);
+        terminal.wait_for(end, 1);
+        assert_eq!(desk.server.log().len(), sent, "{}", terminal.screen());
+    }
 }
 
 #[tokio::test]

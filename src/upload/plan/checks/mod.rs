@@ -1,6 +1,7 @@
 //! Checks beyond single values: of rows, of records against each other, and of the file as a whole.
 
 pub(in crate::upload::plan) mod appearance;
+pub(in crate::upload::plan) mod asked;
 pub(in crate::upload::plan) mod blank_columns;
 pub(in crate::upload::plan) mod copied;
 pub(in crate::upload::plan) mod duplicates;

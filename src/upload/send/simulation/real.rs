@@ -171,7 +171,7 @@ impl Store for Real {
     fn prepare(&self, run: RunId, now: i64) -> Result<(), Error> {
         self.wait(async |ledger| {
             let run = ledger.run(run).await?;
-            sent_before::compare(ledger, &run, &AllowRepeat::None, now)
+            sent_before::compare(ledger, &run, &AllowRepeat::None, None, now)
                 .await
                 .expect("comparisons only read the ledger");
             superseded::leave_out(ledger, &run, Part::whole(run.id), now).await.map(drop)
