@@ -1,7 +1,7 @@
 //! The state of each row of a run, after all runs of the family.
 //!
 //! Rows are followed through the runs by origin. The last run to send a row decides, except for accepted records of
-//! non-idempotent kinds: these stay accepted. A million rows take about 40 MB.
+//! non-idempotent kinds: these stay accepted. A million rows take about 44 MB.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,12 +14,15 @@ use super::super::runs::{Family, Run};
 use super::super::state::{RecordState, RunState};
 use crate::sql;
 
+/// Returns the fingerprint of a row.
+type Fingerprint<'a> = Box<dyn Fn(&SourceRow) -> u32 + Send + Sync + 'a>;
+
 /// Parameters of [`Ledger::row_states`].
 pub struct RowQuery<'a> {
     /// Sending a record of this kind twice creates a duplicate.
     pub non_idempotent: bool,
-    /// Returns the same number for two rows with equal cells.
-    pub fingerprint: &'a (dyn Fn(&SourceRow) -> u32 + Sync),
+    /// Returns the fingerprints of the rows of a run: the same number for two rows with equal cells, also of different runs.
+    pub fingerprints: &'a (dyn Fn(&Run) -> Fingerprint<'a> + Sync),
     /// Codes of problems that require an edit of the row.
     pub suspicious: &'a [&'a str],
 }
@@ -34,6 +37,8 @@ pub struct RowStates {
     rows: Vec<IndexedRow>,
     /// The state of each row, shared by all runs of the family.
     states: Vec<RowState>,
+    /// For each state, the fingerprint of the cells that were last accepted.
+    accepted_cells: Vec<u32>,
     /// Indexes in `states` of rows added to a report.
     added: HashSet<u32>,
     /// The number of rows of each record.
@@ -69,7 +74,10 @@ pub struct KnownRow<'a> {
     /// The record of the row, and the number of rows of the record.
     pub record: Seq,
     pub rows_of_record: u32,
+    /// Of an accepted row, the fingerprint of the cells that were last accepted; otherwise, of the cells in the run.
     pub fingerprint: u32,
+    /// Whether the fingerprint is that of the cells in the run.
+    pub is_as_in_run: bool,
     /// Whether the row had a problem that requires an edit.
     pub is_suspicious: bool,
 }
@@ -115,6 +123,7 @@ impl Ledger {
         let mut pruned: HashMap<(RunId, u32, u32, u32), u32> = HashMap::new();
         for member in family.runs.iter().filter(|member| member.state != RunState::Planning) {
             let is_wanted = member.id == run;
+            let fingerprint = (query.fingerprints)(member);
             let mut rows = Vec::new();
             let mut added = HashSet::new();
             let mut from = 0;
@@ -146,7 +155,7 @@ impl Ledger {
                         cell,
                         state,
                         record: u32::try_from(row.seq).map_err(corrupt)?,
-                        fingerprint: if is_wanted { (query.fingerprint)(row) } else { 0 },
+                        fingerprint: fingerprint(row),
                         is_suspicious: false,
                     });
                 }
@@ -158,7 +167,11 @@ impl Ledger {
                 let result = *results.get(row.record as usize).ok_or_else(missing)?;
                 rows_per_record[row.record as usize] += 1;
                 let state = &mut states.states[row.state as usize];
-                *state = after(*state, result, member.id, Seq::from(row.record), query.non_idempotent);
+                let before = *state;
+                *state = after(before, result, member.id, Seq::from(row.record), query.non_idempotent);
+                if *state != before && matches!(state, RowState::Accepted(..)) {
+                    states.accepted_cells[row.state as usize] = row.fingerprint;
+                }
                 row.is_suspicious = suspicious.contains(&(row.sheet, row.number));
             }
             rows.sort_unstable_by_key(IndexedRow::place);
@@ -275,6 +288,10 @@ impl RowStates {
     /// Returns the row at `index`.
     pub fn row(&self, index: usize) -> Option<KnownRow<'_>> {
         let row = self.rows.get(index)?;
+        let fingerprint = match self.states[row.state as usize] {
+            RowState::Accepted(..) => self.accepted_cells[row.state as usize],
+            _ => row.fingerprint,
+        };
         Some(KnownRow {
             number: u64::from(row.number),
             is_cell: row.cell > 0,
@@ -283,7 +300,8 @@ impl RowStates {
             is_added: self.added.contains(&row.state),
             record: Seq::from(row.record),
             rows_of_record: self.rows_per_record[row.record as usize],
-            fingerprint: row.fingerprint,
+            fingerprint,
+            is_as_in_run: fingerprint == row.fingerprint,
             is_suspicious: row.is_suspicious,
         })
     }
@@ -363,6 +381,7 @@ impl RowStates {
     /// Adds the state of a new row and returns the index.
     fn add(&mut self) -> u32 {
         self.states.push(RowState::Open);
+        self.accepted_cells.push(0);
         u32::try_from(self.states.len() - 1).expect("a family has fewer than 2^32 rows")
     }
 }

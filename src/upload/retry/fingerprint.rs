@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use twox_hash::XxHash3_64;
 
 use super::lossy::{LossyFields, normalize_line_ends};
+use crate::ledger::Run;
 use crate::sheet::{Cell, Row};
 use crate::upload::plan::part::Part;
 
@@ -12,19 +13,33 @@ use crate::upload::plan::part::Part;
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommonColumns(Vec<Option<u64>>);
 
-/// Returns the columns shared by a run and all sheets of a report: for the run, and for each sheet.
-pub(super) fn common_columns(header: &[String], parts: &[Part]) -> (CommonColumns, Vec<CommonColumns>) {
+/// The columns shared by a run and all sheets of a report.
+pub(super) struct SharedColumns(HashSet<(String, usize)>);
+
+/// Returns the columns shared by a run and all sheets of a report, and where they are in each sheet.
+pub(super) fn common_columns(header: &[String], parts: &[Part]) -> (SharedColumns, Vec<CommonColumns>) {
     let run = numbered(header);
     let parts: Vec<_> = parts.iter().map(|part| numbered(&part.layout.header.names[..part.layout.width])).collect();
     let mut shared: HashSet<(&str, usize)> = run.iter().copied().collect();
     parts.iter().for_each(|part| shared.retain(|column| part.contains(column)));
-    let seeds = |columns: &[(&str, usize)]| {
-        let seed = |column: &(&str, usize)| {
-            shared.contains(column).then(|| XxHash3_64::oneshot_with_seed(column.1 as u64, column.0.as_bytes()))
+    let shared = SharedColumns(shared.into_iter().map(|(name, count)| (name.to_owned(), count)).collect());
+    let of_parts = parts.iter().map(|part| shared.among(part)).collect();
+    (shared, of_parts)
+}
+
+impl SharedColumns {
+    /// Returns where the columns are in the cells of a run.
+    pub(super) fn of_run(&self, run: &Run) -> CommonColumns {
+        self.among(&numbered(&run.about.header))
+    }
+
+    fn among(&self, columns: &[(&str, usize)]) -> CommonColumns {
+        let seed = |(name, count): &(&str, usize)| {
+            let is_shared = self.0.contains(&((*name).to_owned(), *count));
+            is_shared.then(|| XxHash3_64::oneshot_with_seed(*count as u64, name.as_bytes()))
         };
         CommonColumns(columns.iter().map(seed).collect())
-    };
-    (seeds(&run), parts.iter().map(|part| seeds(part)).collect())
+    }
 }
 
 /// Returns the name of each column with the number of preceding columns of the same name.

@@ -84,7 +84,7 @@ pub(crate) struct RowHistory {
     pub index: Option<usize>,
     /// The record in the run, and the number of rows of the record.
     pub record: Option<(Seq, u32)>,
-    /// Whether the cells differ from the run.
+    /// Whether the cells differ from the run, or from what was accepted since.
     pub is_edited: bool,
 }
 
@@ -209,7 +209,7 @@ impl ReportHistory {
                 history.record = Some((known.record, known.rows_of_record));
                 let fingerprint = columns.common.fingerprint_in_report(row);
                 history.is_edited = fingerprint != known.fingerprint
-                    && self.cut.get(&index) != Some(&fingerprint)
+                    && !(known.is_as_in_run && self.cut.get(&index) == Some(&fingerprint))
                     && self.restored_fingerprint(part, index, row) != Some(known.fingerprint);
                 history.status = status(&known, history.is_edited, self.has_chosen_rows);
                 (history, None)
@@ -385,6 +385,7 @@ mod tests {
             record: 0,
             rows_of_record: 1,
             fingerprint: 0,
+            is_as_in_run: true,
             is_suspicious,
         }
     }

@@ -24,7 +24,7 @@ pub async fn load_history(
     template: &Template,
     sends_accepted: bool,
 ) -> Result<ReportHistory, Error> {
-    let (of_run, of_parts) = common_columns(&run.about.header, &source.parts);
+    let (shared, of_parts) = common_columns(&run.about.header, &source.parts);
     let lossy = match source.book.has_named_sheets() {
         true => LossyFields::LongTexts,
         false if report.has_cut => LossyFields::Both,
@@ -32,17 +32,19 @@ pub async fn load_history(
     };
     let query = RowQuery {
         non_idempotent: template.record.input().must_not_repeat(),
-        fingerprint: &|row: &SourceRow| of_run.fingerprint_in_ledger(&row.cells, lossy, &mut Row::default()),
+        fingerprints: &|member: &Run| {
+            let columns = shared.of_run(member);
+            Box::new(move |row: &SourceRow| columns.fingerprint_in_ledger(&row.cells, lossy, &mut Row::default()))
+        },
         suspicious: SUSPICIOUS,
     };
-    let states = ledger.row_states(run.id, family, &query).await?;
-    let mut states = states;
+    let mut states = ledger.row_states(run.id, family, &query).await?;
     if sends_accepted {
         states.reopen();
     }
     let sends_whole = template.group.is_some() && !query.non_idempotent;
     let mut history = ReportHistory::new(run, states, sends_whole, &source.parts, of_parts, lossy);
-    add_lossy_rows(&mut history, ledger, run, lossy, &of_run).await?;
+    add_lossy_rows(&mut history, ledger, run, lossy, &shared.of_run(run)).await?;
     Ok(history)
 }
 

@@ -130,6 +130,26 @@ fn edits_to_accepted_rows_are_not_sent_but_reported() {
 }
 
 #[test]
+fn the_second_retry_of_a_report_is_compared_with_what_the_first_one_sent() {
+    let (place, served) = uploaded_prices();
+    let mut sheet = Sheet::open(&place, "prices.report.csv");
+    sheet.set(2, "Price", "1.50").set(3, "Status", "active").save(&place, "mended.csv");
+    assert_eq!(
+        accounting(&summary(&served.sheetport(&place, ["retry", "mended.csv", "--json"]).exits(0))),
+        "4: sent 2, unchanged 2"
+    );
+    let again = served.sheetport(&place, ["retry", "mended.csv"]).exits(0);
+    let again = again.says(&["nothing to do: the service has accepted every row of this report"]);
+    assert!(!again.stderr.contains("edited"), "{}", again.stderr);
+    // An edit after that is one, also back to what the first file had.
+    for price in ["1.75", "free"] {
+        sheet.set(2, "Price", price).save(&place, "mended.csv");
+        let edited = served.sheetport(&place, ["retry", "mended.csv"]).exits(0);
+        edited.says(&["1 row of accepted records was edited; the changes are not sent: row 2"]);
+    }
+}
+
+#[test]
 fn shifted_cells_are_not_sent_until_fixed() {
     let place = Place::new();
     let served = Served::start(&place);
