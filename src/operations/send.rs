@@ -289,6 +289,11 @@ impl Sending<'_> {
         let was_finished = before.pending == 0 && self.run.run().state == RunState::Finished;
         let (mut stopped, mut meanwhile) = (None, Vec::new());
         let is_queued = self.is_to_queue && withheld.is_none() && before.pending > 0;
+        let ending =
+            Ending { context: self.context, ledger, report: self.report, is_of_others: false, observer: self.observer };
+        if withheld.is_none() && before.pending > 0 && !is_queued {
+            ending.check_report(self.run.run()).await?;
+        }
         if withheld.is_some() || before.pending == 0 || is_queued {
             ledger.leave_sender(Part::whole(id)).await?;
         }
@@ -303,8 +308,6 @@ impl Sending<'_> {
         } else if !was_finished {
             ledger.end_sending(id, 0, None, 0, now()).await?;
         }
-        let ending =
-            Ending { context: self.context, ledger, report: self.report, is_of_others: false, observer: self.observer };
         let how = How {
             withheld,
             stopped,

@@ -12,7 +12,7 @@ pub use inbox_path::shown_file;
 pub(super) use input::new_run;
 pub use input::{InputFile, STANDARD_INPUT, Spreadsheet};
 pub use report_path::unused;
-pub(super) use report_path::{beside, numbered, report_format};
+pub(super) use report_path::{beside, is_writable, numbered, report_format};
 pub use stored_files::{check_report_path, open_input};
 pub(super) use stored_files::{
     create_folder, inside, is_name_taken, is_taken, lasting, private_copy, resolved, sibling, write_report, write_text,

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use super::super::error::Error;
 use super::input::STANDARD_INPUT;
 use crate::report::Format;
+use crate::sheet::write::{Existing, WholeFile};
 
 /// Extensions of compressed text files.
 const COMPRESSED: [&str; 2] = ["gz", "zst"];
 
 /// Returns paths next to the file, in the order to try: `prices.report.xlsx`, then
 /// `prices.report-2.xlsx`. Reports of standard input go to the current folder.
-pub(in crate::operations) fn beside(file: &Path, extension: &str) -> impl Iterator<Item = PathBuf> {
+pub(in crate::operations) fn beside<'e>(file: &Path, extension: &'e str) -> impl Iterator<Item = PathBuf> + use<'e> {
     let is_stdin = file == Path::new(STANDARD_INPUT);
     let mut file = if is_stdin { PathBuf::from("stdin") } else { file.to_owned() };
     if is_stdin && let Ok(path) = std::path::absolute(&file) {
@@ -31,6 +32,12 @@ pub(in crate::operations) fn beside(file: &Path, extension: &str) -> impl Iterat
 /// Returns `path`, or the same name with a number if there is such a file.
 pub fn unused(path: &Path) -> PathBuf {
     numbered(path).find(|path| !path.exists()).expect("some number is not taken")
+}
+
+/// Returns whether a new file can be written to `path` now.
+pub(in crate::operations) fn is_writable(path: &Path) -> bool {
+    // The new file is removed on drop.
+    WholeFile::create(path, Existing::Keep).is_ok()
 }
 
 /// Returns `path`, then the same name with a number: `out.xlsx`, `out-2.xlsx`.

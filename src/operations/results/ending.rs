@@ -6,7 +6,9 @@ use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::files::inbox_path::before_taking;
-use super::super::files::{beside, is_name_taken, is_taken, lasting, numbered, report_format, write_report};
+use super::super::files::{
+    beside, check_report_path, is_name_taken, is_taken, lasting, numbered, report_format, write_report,
+};
 use super::super::service::rehearsal::Rehearsed;
 use super::next_command;
 use super::report::{choices, words};
@@ -131,7 +133,17 @@ impl Ending<'_> {
         let only_if_named = stopped.is_some() || was_finished || is_rehearsal;
         let report = match is_queued || is_watched {
             true => Ok(None),
-            false => self.write_report(&run, &accounting, only_if_named, next).await,
+            false => {
+                self.write_report(&run, &accounting, only_if_named, next).await.map_err(|error| match is_rehearsal {
+                    true => error,
+                    false => {
+                        let command = next_command::report(self.context, run.id);
+                        error.with_hint(&format!(
+                            "the outcomes of all rows are saved; to write the report elsewhere: `{command}`"
+                        ))
+                    }
+                })
+            }
         };
         let next = next(report.as_ref().ok().and_then(Option::as_deref));
         Ok(Finished {
@@ -165,18 +177,12 @@ impl Ending<'_> {
         if let Some(path) = self.report {
             return self.write_report_to(run, path, next(Some(path))).await.map(Some);
         }
-        let remembered = run.about.settings.report.as_deref();
-        let is_wanted = remembered.is_some() && run.about.command == RunCommand::Upload;
+        let is_wanted = run.about.settings.report.is_some() && run.about.command == RunCommand::Upload;
         if only_if_named || !is_wanted && !next_command::has_problems(accounting) {
             return Ok(None);
         }
-        let usual = self.usual_place(run);
-        let paths: &mut dyn Iterator<Item = PathBuf> = match remembered {
-            // Keeps an existing report, because a person may have edited it.
-            Some(path) => &mut numbered(path),
-            None => &mut beside(&usual, self.default_format(run).extension()),
-        };
-        for path in paths {
+        self.warn_of_format(run);
+        for path in self.places(run) {
             if is_taken(self.context, &path).await? {
                 continue;
             }
@@ -187,6 +193,33 @@ impl Ending<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Checks that a report of the run could be written now, before anything is sent: without it, nobody sees which rows were
+    /// accepted.
+    ///
+    /// # Errors
+    /// If the report can't be written to its place.
+    pub(in crate::operations) async fn check_report(&self, run: &Run) -> Result<(), Error> {
+        if self.report.is_some() || is_rehearsal(run) {
+            return check_report_path(self.context, self.report).await;
+        }
+        for path in self.places(run) {
+            if !is_taken(self.context, &path).await? {
+                let checked = check_report_path(self.context, Some(&path)).await;
+                return checked.map_err(|error| error.with_hint("--report FILE.xlsx writes the report elsewhere"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the paths for a report without a path for this operation, in the order to try.
+    fn places<'r>(&self, run: &'r Run) -> Box<dyn Iterator<Item = PathBuf> + Send + 'r> {
+        match run.about.settings.report.as_deref() {
+            // Keeps an existing report, because a person may have edited it.
+            Some(path) => Box::new(numbered(path)),
+            None => Box::new(beside(&self.usual_place(run), default_format(run).extension())),
+        }
     }
 
     /// Returns the path next to which the report is written by default. After waiting for others, reports of files that an inbox has
@@ -202,16 +235,14 @@ impl Ending<'_> {
         }
     }
 
-    /// Returns the default format of reports: a workbook, or CSV for files with too many columns.
-    fn default_format(&self, run: &Run) -> Format {
-        let (columns, room) = (report::columns(run), sheet::write::MAX_COLUMNS);
-        if columns <= room {
-            return Format::Xlsx;
+    /// Says if the default format of the report is not a workbook.
+    fn warn_of_format(&self, run: &Run) {
+        if run.about.settings.report.is_none() && default_format(run) == Format::Csv {
+            let (columns, room) = (report::columns(run), sheet::write::MAX_COLUMNS);
+            (self.observer)(Event::Warning(&format!(
+                "the report is a CSV file, because it has {columns} columns and a workbook has room for {room}"
+            )));
         }
-        (self.observer)(Event::Warning(&format!(
-            "the report is a CSV file, because it has {columns} columns and a workbook has room for {room}"
-        )));
-        Format::Csv
     }
 
     async fn write_report_to(&self, run: &Run, path: &Path, next: Option<String>) -> Result<PathBuf, Error> {
@@ -231,6 +262,11 @@ impl Ending<'_> {
         };
         Ok(write_report(self.context, self.ledger, run, &request).await?.path)
     }
+}
+
+/// Returns the default format of reports: a workbook, or CSV for files with too many columns.
+fn default_format(run: &Run) -> Format {
+    if report::columns(run) <= sheet::write::MAX_COLUMNS { Format::Xlsx } else { Format::Csv }
 }
 
 /// Returns whether the ledger is temporary, so that the run can't be continued.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::super::command_line::CommandLine;
 use super::super::context::Context;
-use super::super::files::unused;
+use super::super::files::{is_writable, unused};
 use crate::ledger::{Accounting, Run, RunId, RunState};
 use crate::report::Format;
 use crate::upload::StopReason;
@@ -34,6 +34,14 @@ pub(in crate::operations) fn resolve(context: &Context, run: RunId) -> String {
 /// Returns the command for sending the refused records of a run again.
 pub(in crate::operations) fn retry_run(context: &Context, run: RunId) -> String {
     CommandLine::new(context, "retry").run(run).to_string()
+}
+
+/// Returns the command for writing the report of a run to a place where files can be written.
+pub(super) fn report(context: &Context, run: RunId) -> String {
+    let name = format!("report-{run}.xlsx");
+    let here = unused(Path::new(&name));
+    let path = if is_writable(&here) { here } else { unused(&std::env::temp_dir().join(name)) };
+    CommandLine::new(context, "report").run(run).short('o', "output", path).to_string()
 }
 
 /// Returns the command for sending the superseded records of a run.

@@ -64,7 +64,9 @@ impl WholeFile {
             Ok(_) if existing == Existing::Keep => return Err(Error::Exists { path: path.to_owned() }),
             Ok(found) if !found.is_file() && !found.is_symlink() => return Err(unwritable("it is no regular file")),
             Ok(_) => readers = readers.both(Readers::of(path)),
-            Err(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // Such as a name that is too long, which the temporary name is not.
+            Err(source) => return Err(Error::Write { path: path.to_owned(), source }),
         }
         let file = partial::create(folder(path), name, readers, path.metadata().ok().as_ref())
             .map_err(|source| Error::Write { path: path.to_owned(), source: bare(source) })?;
