@@ -220,9 +220,10 @@ impl Rows {
     }
 }
 
-fn states() -> [(PossibleValue, RunStatus); 8] {
+fn states() -> [(PossibleValue, RunStatus); 9] {
     [
-        ("not-read", "The file was not read to its end", RunStatus::NotRead),
+        ("aborted", "The file was not read to its end", RunStatus::Aborted),
+        ("running", "A process reads the file or sends the records", RunStatus::Running),
         ("stopped", "Records are pending", RunStatus::Stopped),
         ("queued", "Workers send the records", RunStatus::Queued),
         ("done", "No records are pending", RunStatus::Done),

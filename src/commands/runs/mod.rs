@@ -57,17 +57,17 @@ async fn list(args: &Runs, settings: &Settings) -> Result<Exit, Failure> {
 }
 
 async fn show(run: Option<RunId>, settings: &Settings) -> Result<Exit, Failure> {
-    let RunDetails { run, accounting, retried_by, history } = operations::show_run(&settings.context, run).await?;
+    let RunDetails { run, accounting, status, retried_by, history } =
+        operations::show_run(&settings.context, run).await?;
     if settings.output.json {
-        let mut json = as_json(&run, &accounting);
+        let mut json = as_json(&run, &accounting, status);
         json["retried_by"] = json!(retried_by);
         json["history"] = history::as_json(&history);
         ui::json(&json);
         return Ok(Exit::Done);
     }
     let strong = ui::style::STRONG;
-    let (about, status) = (&run.about, RunStatus::of(&run, &accounting).name());
-    let status = word(status);
+    let (about, status) = (&run.about, word(status.name()));
     ui::line(say!("{strong}Run {}{strong:#}  {}  {status}", run.id, about.command.name()));
     let lines = [
         ("file", Some(operations::shown_file(&run))),
@@ -96,7 +96,7 @@ async fn show(run: Option<RunId>, settings: &Settings) -> Result<Exit, Failure> 
 
 fn listed_as_json(run: &ListedRun) -> serde_json::Value {
     match run {
-        ListedRun::Known(run, accounting) => as_json(run, accounting),
+        ListedRun::Known(run, accounting, status) => as_json(run, accounting, *status),
         ListedRun::Damaged { run, what } => {
             json!({"run": run, "state": RunStatus::Damaged.name(), "damage": what})
         }
@@ -111,8 +111,8 @@ fn print(runs: &[ListedRun]) {
         "{strong}{number:>5}  {started:<20}  {state:<9}  {records:>9}  {sent:>9}  {problems:>9}  {pending:>9}  {file}{strong:#}"
     ));
     for run in runs {
-        let (run, accounting) = match run {
-            ListedRun::Known(run, accounting) => (run, accounting),
+        let (run, accounting, status) = match run {
+            ListedRun::Known(run, accounting, status) => (run, accounting, status),
             ListedRun::Damaged { run, what } => {
                 ui::line(say!("{run:>5}  damaged: {what}; see `sheetport runs check {run}`"));
                 continue;
@@ -124,7 +124,7 @@ fn print(runs: &[ListedRun]) {
             "{:>5}  {:<20}  {:<9}  {:>9}  {:>9}  {:>9}  {:>9}  {}{}",
             run.id,
             time(run.created_at),
-            word(RunStatus::of(run, accounting).name()),
+            word(status.name()),
             ui::thousands(accounting.total),
             ui::thousands(accounting.sent),
             ui::thousands(problems),
@@ -135,11 +135,11 @@ fn print(runs: &[ListedRun]) {
     }
 }
 
-fn as_json(run: &Run, accounting: &Accounting) -> serde_json::Value {
+fn as_json(run: &Run, accounting: &Accounting, status: RunStatus) -> serde_json::Value {
     let settings = &run.about.settings;
     json!({
         "run": run.id,
-        "state": RunStatus::of(run, accounting).name(),
+        "state": status.name(),
         "begun": time(run.created_at),
         "stopped_why": run.stopped_why,
         "damage": run.damage,

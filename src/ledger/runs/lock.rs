@@ -9,7 +9,7 @@ use super::super::ids::RunId;
 use super::super::locks::{Lease, LockFile, file_name, is_identity};
 use super::run::{NewRun, Run};
 use super::settings::RunSettings;
-use crate::sql::Dialect;
+use crate::sql::{self, Dialect};
 
 /// Exclusive access to the runs of one upload. Released on drop.
 #[derive(Debug)]
@@ -150,6 +150,23 @@ impl Ledger {
     /// Whether a process holds the lock of a run's upload.
     pub async fn is_locked(&self, run: RunId) -> Result<bool, Error> {
         self.is_identity_locked(&self.family_identity(run).await?).await
+    }
+
+    /// Whether a process reads the file of a run or sends its records now. Of the runs that share a lock, the last one that was begun
+    /// or resumed is meant.
+    pub async fn is_worked_on(&self, run: RunId) -> Result<bool, Error> {
+        let identity = self.family_identity(run).await?;
+        if !self.is_identity_locked(&identity).await? {
+            return Ok(false);
+        }
+        let query = "SELECT id FROM run WHERE state IN ('planning', 'planned') ORDER BY (SELECT COALESCE(MAX(event.last_at), \
+                     run.created_at) FROM event WHERE event.run = run.id AND action IN ('planned', 'sent', 'resumed')) DESC, id DESC";
+        for candidate in sql::query_scalar::<RunId>(query).fetch_all(&self.reader).await? {
+            if candidate == run || self.family_identity(candidate).await? == identity {
+                return Ok(candidate == run);
+            }
+        }
+        Ok(false)
     }
 
     async fn is_identity_locked(&self, identity: &str) -> Result<bool, Error> {

@@ -271,6 +271,13 @@ impl Ledger {
         row.as_ref().map_or(Err(Error::NoSuchRun(id)), read_row)
     }
 
+    /// Returns the newest run if its plan is incomplete: it is being read, or reading was cut off.
+    pub async fn newest_unplanned(&self) -> Result<Option<Run>, Error> {
+        let Some(newest) = self.run_ids_before(RunId::MAX, 1).await?.pop() else { return Ok(None) };
+        let run = self.run(newest).await?;
+        Ok((run.state == RunState::Planning).then_some(run))
+    }
+
     /// Returns the run `wanted`, or the newest run with a complete plan.
     pub async fn run_or_newest(&self, wanted: Option<RunId>) -> Result<Run, Error> {
         if let Some(id) = wanted {

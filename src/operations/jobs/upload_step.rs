@@ -192,7 +192,7 @@ impl Sender<'_> {
         let filter = RunFilter { file: Some(&path), ..RunFilter::default() };
         let runs = list_runs(self.context, filter, NEWEST).await?;
         Ok(runs.into_iter().find_map(|run| match run {
-            ListedRun::Known(run, _) if run.about.file == path => Some(*run),
+            ListedRun::Known(run, ..) if run.about.file == path => Some(*run),
             _ => None,
         }))
     }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::super::command_line::CommandLine;
 use super::super::context::Context;
-use super::super::files::{is_writable, unused};
-use crate::ledger::{Accounting, Run, RunId, RunState};
+use super::super::files::{STANDARD_INPUT, is_writable, unused};
+use crate::ledger::{Accounting, Run, RunCommand, RunId, RunState};
 use crate::report::Format;
 use crate::upload::StopReason;
 
@@ -19,6 +19,28 @@ impl CommandLine {
 /// Returns the command for continuing a run.
 pub(in crate::operations) fn resume(context: &Context, run: RunId) -> String {
     CommandLine::new(context, "resume").run(run).to_string()
+}
+
+/// Returns the command for reading the file of a run once more. `None` if the file came from a pipe, or its name is not known here.
+pub(in crate::operations) fn begin_again(context: &Context, run: &Run) -> Option<String> {
+    let about = &run.about;
+    if about.file == STANDARD_INPUT {
+        return None;
+    }
+    let file = Path::new(&about.file);
+    if about.command == RunCommand::Retry {
+        return Some(CommandLine::new(context, "retry").file(file).to_string());
+    }
+    // A text has no sheets to choose from.
+    let sheet = about.sheet.name().filter(|sheet| about.text_form.is_none() && !sheet.is_empty());
+    let command = CommandLine::new(context, "upload").file(file).short('t', "template", &about.template);
+    let command = command
+        .flag("sheet", sheet)
+        .flag("rows", about.chosen.map(|(first, last)| format!("{first}-{last}")))
+        .switch("changed-only", about.settings.changed_only)
+        .switch("strict", about.settings.strict)
+        .switch("all-or-nothing", about.settings.all_or_nothing);
+    Some(command.to_string())
 }
 
 /// Returns the command for waiting until workers have sent a run.

@@ -3,6 +3,7 @@
 use super::super::context::Context;
 use super::super::error::Error;
 use super::super::results::{MAX_REFUSED, next_command};
+use super::super::runs::list_runs::RunStatus;
 use crate::ledger::{Accounting, Causes, Run, RunId};
 use crate::report;
 
@@ -11,6 +12,7 @@ use crate::report;
 pub struct RunResult {
     pub run: Run,
     pub accounting: Accounting,
+    pub status: RunStatus,
     /// The first refusals, grouped by cause.
     pub refused: Causes,
     /// The run that retried this run.
@@ -27,6 +29,7 @@ pub async fn run_result(context: &Context, run: RunId) -> Result<RunResult, Erro
     let ledger = context.ledger().await?;
     let run = ledger.run(run).await?;
     let accounting = ledger.accounting(run.id).await?;
+    let status = RunStatus::of(&ledger, &run, &accounting).await?;
     let retried_by = ledger.retried_by(run.id).await?;
     let refused = match accounting.failed {
         0 => Causes::default(),
@@ -34,5 +37,5 @@ pub async fn run_result(context: &Context, run: RunId) -> Result<RunResult, Erro
     };
     let next = next_command::after_resolving(context, &run, &accounting);
     ledger.close().await;
-    Ok(RunResult { run, accounting, refused, retried_by, next })
+    Ok(RunResult { run, accounting, status, refused, retried_by, next })
 }

@@ -21,7 +21,10 @@ pub struct RunFilter<'a> {
 /// State of a run as shown to people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStatus {
-    NotRead,
+    /// Reading the file was cut off, so nothing was sent.
+    Aborted,
+    /// A living process reads the file or sends the records.
+    Running,
     Stopped,
     /// Workers send the pending records.
     Queued,
@@ -40,6 +43,7 @@ pub enum RunStatus {
 pub struct RunDetails {
     pub run: Run,
     pub accounting: Accounting,
+    pub status: RunStatus,
     /// The run that retried this run.
     pub retried_by: Option<RunId>,
     /// Who has done what, in order.
@@ -47,10 +51,22 @@ pub struct RunDetails {
 }
 
 impl RunStatus {
-    pub fn of(run: &Run, accounting: &Accounting) -> RunStatus {
+    /// Returns the state of a run. The lock tells whether a process works on it now.
+    pub(in crate::operations) async fn of(
+        ledger: &Ledger,
+        run: &Run,
+        accounting: &Accounting,
+    ) -> Result<RunStatus, ledger::Error> {
+        let status = RunStatus::at_rest(run, accounting);
+        let may_run = matches!(status, RunStatus::Aborted | RunStatus::Stopped);
+        Ok(if may_run && ledger.is_worked_on(run.id).await? { RunStatus::Running } else { status })
+    }
+
+    /// Returns the state of a run that no process works on.
+    pub fn at_rest(run: &Run, accounting: &Accounting) -> RunStatus {
         match run.state {
             _ if run.damage.is_some() => RunStatus::Damaged,
-            RunState::Planning => RunStatus::NotRead,
+            RunState::Planning => RunStatus::Aborted,
             RunState::Planned if accounting.pending > 0 => RunStatus::Stopped,
             RunState::Queued => RunStatus::Queued,
             RunState::Planned | RunState::Finished => RunStatus::Done,
@@ -60,7 +76,8 @@ impl RunStatus {
 
     pub fn name(self) -> &'static str {
         match self {
-            RunStatus::NotRead => "not read",
+            RunStatus::Aborted => "aborted",
+            RunStatus::Running => "running",
             RunStatus::Stopped => "stopped",
             RunStatus::Queued => "queued",
             RunStatus::Done => "done",
@@ -71,11 +88,12 @@ impl RunStatus {
         }
     }
 
-    fn matches(self, run: &Run, accounting: &Accounting) -> bool {
+    /// Whether a filter for this state selects a run in the state `status`.
+    fn matches(self, status: RunStatus, accounting: &Accounting) -> bool {
         match self {
             RunStatus::Unknown => accounting.unknown > 0,
             RunStatus::Problems => accounting.rejected + accounting.failed + accounting.unknown > 0,
-            status => RunStatus::of(run, accounting) == status,
+            wanted => wanted == status,
         }
     }
 }
@@ -83,7 +101,7 @@ impl RunStatus {
 /// A run of the history.
 #[derive(Clone, Debug)]
 pub enum ListedRun {
-    Known(Box<Run>, Accounting),
+    Known(Box<Run>, Accounting, RunStatus),
     /// An unreadable run.
     Damaged {
         run: RunId,
@@ -145,10 +163,11 @@ async fn listed(ledger: &Ledger, id: RunId, filter: RunFilter<'_>) -> Result<Opt
         return Ok(None);
     }
     match ledger.accounting(id).await {
-        Ok(accounting) if filter.status.is_none_or(|status| status.matches(&run, &accounting)) => {
-            Ok(Some(ListedRun::Known(Box::new(run), accounting)))
+        Ok(accounting) => {
+            let status = RunStatus::of(ledger, &run, &accounting).await?;
+            let is_wanted = filter.status.is_none_or(|wanted| wanted.matches(status, &accounting));
+            Ok(is_wanted.then(|| ListedRun::Known(Box::new(run), accounting, status)))
         }
-        Ok(_) => Ok(None),
         // Known since the last repair.
         Err(_) if let Some(what) = run.damage => damaged(ledger::Error::Damaged { run: id, what }),
         Err(error) => damaged(error),
@@ -171,10 +190,11 @@ pub async fn show_run(context: &Context, run: Option<RunId>) -> Result<RunDetail
         run => run?,
     };
     let accounting = ledger.accounting(run.id).await?;
+    let status = RunStatus::of(&ledger, &run, &accounting).await?;
     let retried_by = ledger.retried_by(run.id).await?;
     let history = ledger.history(run.id).await?;
     ledger.close().await;
-    Ok(RunDetails { run, accounting, retried_by, history })
+    Ok(RunDetails { run, accounting, status, retried_by, history })
 }
 
 /// Returns the error for a missing run. The error names the person who removed the run, if it ever existed.

@@ -14,6 +14,8 @@ use crate::ledger::{self, Ledger, LockedRun, Run, RunId, RunSettings, RunState};
 use crate::upload::Grace;
 
 const RESUMED: &str = "resumed";
+/// Why a run whose plan is incomplete can't be continued.
+pub(in crate::operations) const NOT_READ: &str = "its file was not read to the end, so nothing was sent";
 
 /// Resumes a run; for `None`, the only resumable run. The spreadsheet is not read again.
 ///
@@ -33,15 +35,20 @@ pub async fn resume(
         None => only_resumable(context, &ledger).await?,
     };
     let why = match run.state {
-        RunState::Planning => Some(("its file was not read to the end, so nothing was sent", "upload the file again")),
-        RunState::Withheld => Some(("nothing of it was to be sent", "fix the rows and upload the file again")),
+        RunState::Planning if ledger.is_locked(run.id).await? => {
+            Some(("its file is being read", "wait until it is sent: `sheetport runs` shows it".to_owned()))
+        }
+        RunState::Planning => Some((NOT_READ, begin_again(context, &run))),
+        RunState::Withheld => {
+            Some(("nothing of it was to be sent", "fix the rows and upload the file again".to_owned()))
+        }
         RunState::Planned | RunState::Queued | RunState::Finished => None,
     };
     if options.report.is_some() {
         check_has_plan(&run, RESUMED)?;
     }
     if let Some((reason, hint)) = why {
-        return Err(refused(run.id, RESUMED, reason, hint));
+        return Err(refused(run.id, RESUMED, reason, &hint));
     }
     let earlier = &run.about.settings;
     let overwrite_newer = options.overwrites_newer || earlier.overwrite_newer;
@@ -75,7 +82,15 @@ pub async fn resume(
     Ok(finished)
 }
 
-/// Returns the only resumable run, or the newest run if there is none.
+/// Says how to begin a run again whose file was not read to the end.
+pub(in crate::operations) fn begin_again(context: &Context, run: &Run) -> String {
+    match next_command::begin_again(context, run) {
+        Some(command) => format!("to begin again: `{command}`"),
+        None => "upload the file again".to_owned(),
+    }
+}
+
+/// Returns the only resumable run, or the newest run if there is none. A run whose file was not read to its end is named, too.
 async fn only_resumable(context: &Context, ledger: &Ledger) -> Result<Run, Error> {
     let mut found: Vec<(Run, u64)> = Vec::new();
     for id in ledger.unfinished().await? {
@@ -100,7 +115,10 @@ async fn only_resumable(context: &Context, ledger: &Ledger) -> Result<Run, Error
     }
     match found.pop() {
         Some((run, _)) => Ok(run),
-        None => Ok(ledger.run_or_newest(None).await?),
+        None => match ledger.newest_unplanned().await? {
+            Some(run) if !ledger.is_locked(run.id).await? => Ok(run),
+            _ => Ok(ledger.run_or_newest(None).await?),
+        },
     }
 }
 

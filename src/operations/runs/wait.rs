@@ -8,7 +8,7 @@ use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::files::check_report_path;
 use super::super::results::{Ending, Finished, How};
-use super::resume::refused;
+use super::resume::{NOT_READ, refused};
 use crate::ledger::{self, Accounting, Ledger, Run, RunId, RunState};
 use crate::report;
 use crate::upload::{Progress, StopReason};
@@ -166,8 +166,7 @@ impl Watch {
             RunState::Finished | RunState::Withheld => false,
         };
         if !is_sent && now.state == RunState::Planning {
-            let reason = "its file was not read to the end, so nothing was sent";
-            return Err(refused(self.run, "waited for", reason, "upload the file again"));
+            return Err(refused(self.run, "waited for", NOT_READ, "upload the file again"));
         }
         if !is_sent {
             if self.is_shown {

@@ -12,12 +12,12 @@ use crate::operations::{ListedRun, RunStatus};
 /// Describes a run in the list.
 pub(in crate::review) fn listed(listed: &ListedRun) -> Value {
     match listed {
-        ListedRun::Known(run, accounting) => about(run, accounting),
+        ListedRun::Known(run, accounting, status) => about(run, accounting, *status),
         ListedRun::Damaged { run, what } => json!({"run": run, "state": RunStatus::Damaged.name(), "damage": what}),
     }
 }
 
-fn about(run: &Run, accounting: &Accounting) -> Value {
+fn about(run: &Run, accounting: &Accounting, status: RunStatus) -> Value {
     let name = Path::new(&run.about.file).file_name().map(|name| name.to_string_lossy().into_owned());
     json!({
         "run": run.id,
@@ -27,7 +27,7 @@ fn about(run: &Run, accounting: &Accounting) -> Value {
         "service": run.about.base_url,
         "workspace": run.about.workspace,
         "at": run.created_at,
-        "state": RunStatus::of(run, accounting).name(),
+        "state": status.name(),
         "counts": counts(accounting),
         "has_plan": run.has_plan,
         "retry_of": run.about.retry_of,
@@ -36,8 +36,8 @@ fn about(run: &Run, accounting: &Accounting) -> Value {
 
 /// Describes a run, with its result in the same form as at the end of a run under way.
 pub(in crate::review) fn result(result: &RunResult) -> Value {
-    let RunResult { run, accounting, refused, retried_by, next } = result;
-    let mut value = about(run, accounting);
+    let RunResult { run, accounting, status, refused, retried_by, next } = result;
+    let mut value = about(run, accounting, *status);
     let refused: Vec<Value> = refused.groups().into_iter().map(group).collect();
     value["retried_by"] = (*retried_by).into();
     value["result"] = json!({
@@ -46,7 +46,7 @@ pub(in crate::review) fn result(result: &RunResult) -> Value {
         "run": run.id,
         "counts": counts(accounting),
         "stopped": run.stopped_why.as_ref().filter(|_| accounting.pending > 0),
-        "withheld": RunStatus::of(run, accounting) == RunStatus::Withheld,
+        "withheld": *status == RunStatus::Withheld,
         "refused": refused,
         "next": next,
         "notes": [],

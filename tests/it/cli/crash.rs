@@ -53,6 +53,67 @@ fn killed_upload_is_resumed_without_loss_or_duplicates() {
 }
 
 #[test]
+fn a_run_that_is_sent_now_is_running_and_a_killed_one_is_stopped() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    // The earlier run of the same file shares the lock.
+    begun(&place, &served, 40, "10/s", 1).kill();
+    let args = ["upload", "items.csv", "-t", "items", "--json", "--rate", "10/s"];
+    let upload = served.sheetport(&place, args).start();
+    let states = || {
+        let runs = place.sheetport(["runs", "--json"]).exits(0).json();
+        let runs = runs["runs"].as_array().unwrap().clone();
+        runs.iter().map(|run| run["state"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    until("the second run", || (states().len() == 2).then_some(()));
+    assert_eq!(states(), ["running", "stopped"]);
+    let shown = place.sheetport(["runs", "show", "2", "--json"]).exits(0).json();
+    assert_eq!(shown["state"], "running");
+    let listed = place.sheetport(["runs", "--state", "running", "--json"]).exits(0).json();
+    assert_eq!(listed["runs"].as_array().unwrap().len(), 1);
+    upload.kill();
+    assert_eq!(states(), ["stopped", "stopped"]);
+}
+
+#[test]
+fn a_run_that_was_killed_while_it_was_planned_is_named_with_the_command_to_begin_again() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("items.csv", items(100_000));
+    let args = ["upload", "items.csv", "-t", "items", "--rows", "2-90000", "--rate", "1/s"];
+    let upload = served.sheetport(&place, args).start();
+    let runs = || place.sheetport(["runs", "--json"]).exits(0).json()["runs"].clone();
+    until("the run", || (runs().as_array().unwrap().len() == 1).then_some(()));
+    upload.kill();
+    let run = &runs()[0];
+    assert_eq!((&run["state"], &run["sent"]), (&"aborted".into(), &0.into()), "too fast to be killed: {run}");
+    assert_eq!(served.total(), 0);
+    place.sheetport(["runs"]).exits(0).shows(&["aborted"]);
+    let resumed = served.sheetport(&place, ["resume"]).exits(2);
+    let file = place.path("items.csv");
+    resumed.says(&[
+        "run 1 can't be resumed: its file was not read to the end, so nothing was sent",
+        &format!("to begin again: `sheetport upload {} -t items --rows 2-90000`", file.display()),
+    ]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_report_that_cannot_be_written_is_found_before_anything_is_sent() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    // The name of the report is too long for the file system, also for the administrator.
+    let file = format!("{}.csv", "n".repeat(248));
+    place.write(&file, "SKU,Name,Price\nA,Bolt,1.50\nB,Nut,free\n");
+    let upload = served.sheetport(&place, ["upload", &file, "-t", "items"]).exits(1);
+    upload.says(&["can't be written", "--report FILE.xlsx writes the report elsewhere"]);
+    assert_eq!(served.total(), 0);
+    let resumed = served.sheetport(&place, ["resume", "--report", "r.csv", "--json"]).exits(3);
+    assert_eq!(accounting(&summary(&resumed)), "2: sent 1, rejected 1");
+    assert_eq!(served.total(), 1);
+}
+
+#[test]
 fn the_file_of_a_killed_upload_can_be_uploaded_again() {
     let place = Place::new();
     let served = Served::start(&place);
