@@ -6,7 +6,7 @@
 //! has all records of the earlier upload again, each with the same date, kind, subject and quantity: a column was added, dropped
 //! or rewritten.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use serde_json::{Map, Value};
 
@@ -17,6 +17,9 @@ use crate::records::{JsonType, RecordKind};
 
 /// Maximum number of new records to compare. A correction changes few rows, and a larger index needs memory.
 pub(super) const MAX_NEW: usize = 100_000;
+/// Maximum number of missing records of an earlier run that new ones may replace. A new record replaces a single one; the others only
+/// have its subject or its date.
+const MAX_MISSING: usize = 2 * MAX_NEW;
 /// Number of earlier runs whose records may all be in the file with a changed column.
 const MAX_RUNS: u32 = 50;
 
@@ -42,6 +45,19 @@ struct Missing {
     body: String,
     before: Option<ClaimDigest>,
     after: Option<ClaimDigest>,
+    /// Whether a new record differs from it in one field.
+    is_alike: bool,
+}
+
+impl Missing {
+    /// Returns the place of the record, if a neighbour is recognized.
+    fn place(&self) -> Option<Place> {
+        match (self.before, self.after) {
+            (Some(before), Some(after)) => Some(Place::between(before, after)),
+            (Some(beside), None) | (None, Some(beside)) => Some(Place::Beside(beside)),
+            (None, None) => None,
+        }
+    }
 }
 
 /// The place of a record among recognized ones, in a list or its reverse.
@@ -128,19 +144,32 @@ impl<'s> NewRecords<'s> {
             .await?;
             self.place(&mut places, &mut gap, before, None);
         }
+        let commons: HashSet<ClaimDigest> = places.keys().map(|(_, common)| *common).collect();
         let mut found = Vec::new();
         for run in runs {
-            let mut missing: Vec<Missing> = Vec::new();
-            let (mut before, mut first_of_gap) = (None, 0);
+            // An earlier list may have a million records more than the file, so only those that a new record may replace are kept.
+            let (mut missing, mut gap): (Vec<Missing>, Vec<Missing>) = (Vec::new(), Vec::new());
+            let mut before = None;
+            let close = |gap: &mut Vec<Missing>, after: Option<ClaimDigest>, missing: &mut Vec<Missing>| {
+                let gap = gap.drain(..).map(|record| Missing { after, ..record });
+                missing.extend(gap.filter(|record| record.is_alike || self.has_new_in_place(record, &places)));
+            };
             self.each_creation(ledger, run, |seq, digest, body| match present.get_mut(&digest) {
                 Some(count) if *count > 0 => {
                     *count -= 1;
-                    missing[first_of_gap..].iter_mut().for_each(|missing| missing.after = Some(digest));
-                    (before, first_of_gap) = (Some(digest), missing.len());
+                    close(&mut gap, Some(digest), &mut missing);
+                    before = Some(digest);
                 }
-                _ => missing.push(Missing { seq, body: body.to_owned(), before, after: None }),
+                _ if missing.len() + gap.len() < MAX_MISSING => {
+                    let is_alike = self.rests(body).iter().any(|rest| by_rest.contains_key(rest));
+                    if is_alike || self.in_common(body).iter().any(|common| commons.contains(common)) {
+                        gap.push(Missing { seq, body: body.to_owned(), before, after: None, is_alike });
+                    }
+                }
+                _ => {}
             })
             .await?;
+            close(&mut gap, None, &mut missing);
             let mut moved = Vec::new();
             for missing in missing {
                 match self.take(&missing.body, &by_rest) {
@@ -181,13 +210,15 @@ impl<'s> NewRecords<'s> {
         }
     }
 
+    /// Whether a new record in the place of a missing one has the same subject or the same date.
+    fn has_new_in_place(&self, missing: &Missing, places: &Places) -> bool {
+        let Some(place) = missing.place() else { return false };
+        self.in_common(&missing.body).into_iter().any(|common| places.contains_key(&(place, common)))
+    }
+
     /// Returns the first new record in the place of a missing one that has the same subject, or else the same date.
     fn take_in_place(&self, missing: &Missing, places: &mut Places) -> Option<Seq> {
-        let place = match (missing.before, missing.after) {
-            (Some(before), Some(after)) => Place::between(before, after),
-            (Some(beside), None) | (None, Some(beside)) => Place::Beside(beside),
-            (None, None) => return None,
-        };
+        let place = missing.place()?;
         self.in_common(&missing.body).into_iter().find_map(|common| {
             let alike = places.get_mut(&(place, common))?;
             while alike.front().is_some_and(|seq| !self.bodies.contains_key(seq)) {
