@@ -28,6 +28,9 @@ pub struct Header {
     pub names: Vec<String>,
 }
 
+/// The columns of a test of rows in the order of the test; `None` for missing optional columns.
+pub type TestColumns = Vec<Option<usize>>;
+
 /// A template bound to a sheet. Columns are counted from 0.
 #[derive(Clone, Debug)]
 pub struct Layout {
@@ -40,10 +43,12 @@ pub struct Layout {
     pub cells: Vec<RecordCell>,
     /// Columns identifying the record of a row; empty if each row is a record.
     pub group: Vec<usize>,
-    /// The columns of `skip_where`, in the order of the test.
-    pub skip: Vec<usize>,
-    /// The columns of `keep_where`, in the order of the test.
-    pub keep: Vec<usize>,
+    /// The columns of each test of `skip_where`.
+    pub skip: Vec<TestColumns>,
+    /// The columns of `keep_where`, if the template has it.
+    pub keep: Vec<TestColumns>,
+    /// The columns of each test of `warn_where`.
+    pub warn: Vec<TestColumns>,
     /// Columns to fill from above.
     pub fill_down: Vec<usize>,
     /// Columns with the same values in all rows of a fill.
@@ -90,6 +95,11 @@ impl Layout {
     pub fn of_each_cell(&self) -> Vec<Layout> {
         let of_cell = |cell: &RecordCell| Layout { columns: cell.columns.clone(), cells: Vec::new(), ..self.clone() };
         self.cells.iter().map(of_cell).collect()
+    }
+
+    /// Returns the columns of all tests of rows.
+    pub fn tested(&self) -> impl Iterator<Item = usize> {
+        self.skip.iter().chain(&self.keep).chain(&self.warn).flatten().flatten().copied()
     }
 
     /// Returns the columns of a rule in all lines and records of a row. `rule` counts as in [`Template::rules`].
@@ -188,20 +198,19 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
     }
     (finder.cell, finder.found) = (None, found_once);
     let mut one = |wanted: &[ColumnName], key: &str, optional: bool| finder.one(wanted, key, optional);
-    let mut tested = |test: &Option<RowTest>, key: &str| -> Vec<usize> {
-        let columns = test.as_ref().map(RowTest::columns).unwrap_or_default();
-        columns.iter().filter_map(|column| one(column, key, false)).collect()
+    let mut tested = |tests: &[RowTest], key: &str| -> Vec<TestColumns> {
+        tests.iter().map(|test| test.columns().iter().map(|column| one(column, key, test.optional)).collect()).collect()
     };
     let skip = tested(&template.sheet.skip_where, "skip_where");
-    let keep = tested(&template.sheet.keep_where, "keep_where");
+    let keep = tested(template.sheet.keep_where.as_slice(), "keep_where");
+    let warn = tested(&template.sheet.warn_where, "warn_where");
     let (filled, within) =
         template.sheet.fill_down.as_ref().map_or((&[][..], &[][..]), |fill| (&fill.columns, &fill.within));
     let fill_down: Vec<usize> =
         filled.iter().filter_map(|wanted| one(std::slice::from_ref(wanted), "fill_down", true)).collect();
-    let fill_within: Vec<usize> =
-        within.iter().filter_map(|wanted| one(std::slice::from_ref(wanted), "fill_down", false)).collect();
     let ignored: Vec<usize> =
         template.sheet.ignored.iter().filter_map(|wanted| one(std::slice::from_ref(wanted), "ignored", true)).collect();
+    let fill_within: Vec<usize> = within.iter().filter_map(|wanted| one(wanted, "fill_down", false)).collect();
     let by = template.group.as_ref().map_or(&[][..], |group| &group.by);
     let group: Vec<usize> = by.iter().filter_map(|wanted| one(wanted, "group", false)).collect();
     let (found, missing) = (finder.found, finder.missing);
@@ -220,8 +229,7 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
         columns.iter().any(|columns| columns.contains(index))
             || unpivoted.contains(&index)
             || numbered_lines.iter().flat_map(|line| &line.columns).any(|columns| columns.contains(index))
-            || skip.contains(&index)
-            || keep.contains(&index)
+            || skip.iter().chain(&keep).chain(&warn).flatten().any(|tested| *tested == Some(index))
             || group.contains(&index)
             || fill_within.contains(&index)
             || ignored.contains(&index)
@@ -239,6 +247,7 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
         group,
         skip,
         keep,
+        warn,
         fill_down,
         fill_within,
         width,

@@ -3,7 +3,7 @@
 use jiff::civil;
 
 use super::language::{Expression, FixedCell};
-use super::model::{RowTest, Source, Template};
+use super::model::{Source, Template, Tested};
 use super::value::typed::Value;
 use crate::sheet::Row;
 
@@ -41,10 +41,9 @@ fn expressions(template: &Template) -> impl Iterator<Item = &Expression> {
         Source::Text { expression, .. } => Some(&**expression),
         Source::Column(_) | Source::Joined { .. } | Source::Constant(_) => None,
     });
-    let tests = [&template.sheet.skip_where, &template.sheet.keep_where].into_iter().flatten();
-    let tests = tests.filter_map(|test| match test {
-        RowTest::Condition { condition, .. } => Some(&condition.expression),
-        RowTest::Matches { .. } => None,
+    let tests = template.sheet.row_tests().filter_map(|test| match &test.subject {
+        Tested::Condition { condition, .. } => Some(&condition.expression),
+        Tested::Matches { .. } => None,
     });
     texts.chain(tests).chain(template.record_rules.iter().map(|rule| &rule.condition.expression))
 }

@@ -117,16 +117,25 @@ pub struct SheetRules {
     pub header: HeaderRow,
     /// Columns in which a blank cell repeats the cell above.
     pub fill_down: Option<FillDown>,
-    /// Rows to leave out.
-    pub skip_where: Option<RowTest>,
+    /// Rows to leave out: those for which one of the tests holds.
+    pub skip_where: Vec<RowTest>,
     /// Rows to use, if not all.
     pub keep_where: Option<RowTest>,
     /// Columns that are not read on purpose, so that nothing is said about them.
     pub ignored: Vec<ColumnName>,
+    /// Rows to send with a warning.
+    pub warn_where: Vec<RowTest>,
     /// Settings for text files, overriding detection.
     pub text: Options,
     /// Whether an apostrophe before a formula-like text is removed.
     pub defused: bool,
+}
+
+impl SheetRules {
+    /// Returns all tests of rows.
+    pub fn row_tests(&self) -> impl Iterator<Item = &RowTest> {
+        self.skip_where.iter().chain(&self.keep_where).chain(&self.warn_where)
+    }
 }
 
 #[derive(Debug)]
@@ -160,9 +169,19 @@ pub struct Condition {
     pub written: String,
 }
 
-/// Selects rows, for `skip_where` and `keep_where`.
+/// Selects rows, for `skip_where`, `keep_where` and `warn_where`.
 #[derive(Debug)]
-pub enum RowTest {
+pub struct RowTest {
+    pub subject: Tested,
+    /// What people are told about the selected rows.
+    pub because: Option<String>,
+    /// Whether the columns may be missing. A missing column is blank, and matches no pattern.
+    pub optional: bool,
+}
+
+/// What a [`RowTest`] looks at.
+#[derive(Debug)]
+pub enum Tested {
     /// By the text of a cell.
     Matches {
         /// Alternative names of the column.
@@ -177,12 +196,21 @@ pub enum RowTest {
     },
 }
 
+impl std::fmt::Display for Tested {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Tested::Matches { pattern, .. } => write!(f, "matches {pattern}"),
+            Tested::Condition { condition, .. } => f.write_str(&condition.written),
+        }
+    }
+}
+
 impl RowTest {
     /// Returns the columns in the order of the test, each with alternative names.
     pub fn columns(&self) -> Vec<Vec<ColumnName>> {
-        match self {
-            RowTest::Matches { column, .. } => vec![column.clone()],
-            RowTest::Condition { condition, .. } => {
+        match &self.subject {
+            Tested::Matches { column, .. } => vec![column.clone()],
+            Tested::Condition { condition, .. } => {
                 let names = condition.expression.columns().iter();
                 names.map(|name| vec![ColumnName::Named(name.clone())]).collect()
             }
@@ -217,7 +245,8 @@ pub enum Severity {
 #[derive(Debug)]
 pub struct FillDown {
     pub columns: Vec<ColumnName>,
-    pub within: Vec<ColumnName>,
+    /// Each with alternative names.
+    pub within: Vec<Vec<ColumnName>>,
 }
 
 /// Columns whose cells are separate records or lines, such as months and sizes.

@@ -29,7 +29,7 @@ pub struct Tally {
     pub causes: Causes,
     /// Records to send despite a warning.
     pub warned: u64,
-    /// Warnings of records to send and of the file, by cause.
+    /// Warnings of records to send and of the file, and what the template says about rows that it leaves out, by cause.
     pub warnings: Causes,
     /// Warnings about the file as a whole, also in `warnings`.
     pub of_file: Vec<Problem>,
@@ -51,6 +51,13 @@ impl Tally {
         self.warned += u64::from(!warnings.is_empty());
         for warning in warnings {
             self.warnings.add(warning.row.unwrap_or_default(), warning);
+        }
+    }
+
+    /// Adds what the template says about a record that it leaves out.
+    pub(super) fn leave_out(&mut self, remarks: &[Problem]) {
+        for remark in remarks {
+            self.warnings.add(remark.row.unwrap_or_default(), remark);
         }
     }
 

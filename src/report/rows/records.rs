@@ -24,11 +24,15 @@ pub(in crate::report) struct RecordResult {
 
 impl RecordResult {
     fn new(seq: Seq, record: PlannedRecord<()>, outcome: Option<Outcome>) -> RecordResult {
-        let PlannedRecord { key, rows, sheet, disposition, warnings, .. } = record;
+        let PlannedRecord { key, rows, sheet, disposition, mut warnings, .. } = record;
         let planned = Outcome::new(seq, disposition.state(), 0);
         let outcome = outcome.unwrap_or(match disposition {
             Disposition::Rejected(problems) => Outcome { problems, ..planned },
             Disposition::AcceptedEarlier(earlier) => Outcome { service_id: earlier.service_id, ..planned },
+            // The template can say why it leaves a row out.
+            Disposition::Skipped(_) if !warnings.is_empty() => {
+                Outcome { problems: std::mem::take(&mut warnings), ..planned }
+            }
             Disposition::Skipped(reason) => Outcome { problems: vec![reason.problem()], ..planned },
             Disposition::Send(()) => planned,
         });

@@ -83,18 +83,20 @@ impl PreviousTemplate {
             fill_down
                 .columns
                 .iter()
-                .chain(&fill_down.within)
-                .map(|column| header_names(std::slice::from_ref(column)))
+                .map(std::slice::from_ref)
+                .chain(fill_down.within.iter().map(Vec::as_slice))
+                .map(header_names)
                 .collect()
         });
-        let tested = |test: &Option<RowTest>| {
-            let columns = test.as_ref().map_or(Vec::new(), RowTest::columns);
-            columns.iter().map(|alternatives| header_names(alternatives)).collect()
+        let tested = |tests: &[RowTest]| {
+            let columns = tests.iter().filter(|test| !test.optional).flat_map(RowTest::columns);
+            columns.map(|alternatives| header_names(&alternatives)).collect()
         };
         let about_rows = [
             ("fill_down", fill_down),
             ("skip_where", tested(&template.sheet.skip_where)),
-            ("keep_where", tested(&template.sheet.keep_where)),
+            ("keep_where", tested(template.sheet.keep_where.as_slice())),
+            ("warn_where", tested(&template.sheet.warn_where)),
             ("time_zone", Vec::new()),
             ("locale", Vec::new()),
         ];

@@ -1,13 +1,15 @@
-//! Checks expressions: the texts of fields, `skip_where`, `keep_where` and `[[rules]]`.
+//! Checks expressions: the texts of fields, the conditions of rows (`skip_where`, `keep_where`, `warn_where`) and `[[rules]]`.
+
+use std::ops::Range;
 
 use toml::Spanned;
 
 use super::super::language::{Expression, ExpressionError};
-use super::super::model::{Condition, FieldRule, Place, RecordRule, RowTest, Severity, Template};
+use super::super::model::{Condition, FieldRule, Place, RecordRule, RowTest, Severity, Template, Tested};
 use super::super::value::locale::Locale;
 use super::checker::Checker;
 use super::parameters::no_parameter;
-use super::raw::{RawRowTest, RawRule, column_names};
+use super::raw::{OneOrMany, RawRowTest, RawRule, RawSkip, column_names};
 use crate::diagnostics::Mistake;
 
 impl Checker<'_> {
@@ -36,18 +38,43 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks `skip_where` or `keep_where`. Texts have the number style of `locale`.
-    pub(super) fn row_test(&self, raw: Spanned<RawRowTest>, locale: Option<Locale>) -> Result<RowTest, Mistake> {
+    /// Checks the tests of `skip_where` or `warn_where`. Returns those without a mistake.
+    pub(super) fn row_tests(
+        &self,
+        key: &str,
+        raw: Option<Spanned<OneOrMany<RawRowTest>>>,
+        locale: Option<Locale>,
+    ) -> Vec<RowTest> {
+        let Some(raw) = raw else { return Vec::new() };
         let span = raw.span();
-        match raw.into_inner() {
-            RawRowTest::Matches(matches) => {
-                let pattern = self.regex(&matches.matches)?;
-                Ok(RowTest::Matches { column: column_names(matches.column.into_inner()), pattern })
-            }
+        let tests = raw.into_inner().0.into_iter();
+        tests.filter_map(|test| self.keep(self.row_test(key, (test, span.clone()), locale))).collect()
+    }
+
+    /// Checks a test of the key `key`, written somewhere in `span`. Texts have the number style of `locale`.
+    pub(super) fn row_test(
+        &self,
+        key: &str,
+        (raw, span): (RawRowTest, Range<usize>),
+        locale: Option<Locale>,
+    ) -> Result<RowTest, Mistake> {
+        let RawSkip { column, matches, condition, because, optional } = match raw {
+            RawRowTest::Table(table) => table,
             RawRowTest::Condition(written) => {
-                Ok(RowTest::Condition { condition: self.condition(Spanned::new(span, written))?, locale })
+                RawSkip { condition: Some(Spanned::new(span.clone(), written)), ..RawSkip::default() }
             }
-        }
+        };
+        let subject = match (column, matches, condition) {
+            (Some(column), Some(matches), None) => {
+                Tested::Matches { column: column_names(column.into_inner()), pattern: self.regex(&matches)? }
+            }
+            (None, None, Some(written)) => Tested::Condition { condition: self.condition(written)?, locale },
+            _ => {
+                let hint = format!("write {key} = {{ column = \"…\", matches = \"…\" }}, or {key} = {{ condition = '…' }}");
+                return Err(self.error(span, format!("{key} needs a column and what it matches, or a condition"), Some(hint)));
+            }
+        };
+        Ok(RowTest { subject, because, optional })
     }
 
     fn condition(&self, written: Spanned<String>) -> Result<Condition, Mistake> {

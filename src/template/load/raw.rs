@@ -57,9 +57,10 @@ pub(super) struct RawSheet {
     pub locale: Option<Spanned<String>>,
     pub time_zone: Option<Spanned<String>>,
     pub fill_down: Option<Spanned<FillDownColumns>>,
-    pub skip_where: Option<Spanned<RawRowTest>>,
+    pub skip_where: Option<Spanned<OneOrMany<RawRowTest>>>,
     pub keep_where: Option<Spanned<RawRowTest>>,
     pub ignored: Option<Columns>,
+    pub warn_where: Option<Spanned<OneOrMany<RawRowTest>>>,
     pub delimiter: Option<Spanned<String>>,
     pub encoding: Option<Spanned<String>>,
     pub quote: Option<Spanned<String>>,
@@ -68,11 +69,15 @@ pub(super) struct RawSheet {
     pub defused: bool,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawSkip {
-    pub column: Spanned<Columns>,
-    pub matches: Spanned<String>,
+    pub column: Option<Spanned<Columns>>,
+    pub matches: Option<Spanned<String>>,
+    pub condition: Option<Spanned<String>>,
+    pub because: Option<String>,
+    #[serde(default)]
+    pub optional: bool,
 }
 
 #[derive(Deserialize)]
@@ -87,7 +92,7 @@ pub(super) struct RawRule {
 #[serde(deny_unknown_fields)]
 pub(super) struct RawFill {
     pub columns: Columns,
-    pub within: Option<Columns>,
+    pub within: Option<OneOrMany<Columns>>,
 }
 
 #[derive(Deserialize)]
@@ -194,10 +199,10 @@ pub(super) type Columns = OneOrMany<RawColumn>;
 /// A column's header, letters or number.
 pub(super) struct RawColumn(ColumnName);
 
-/// `skip_where` and `keep_where`: a condition, or a table with a column and a pattern.
+/// `skip_where`, `keep_where` and `warn_where`: a condition, or a table with a condition, or with a column and a pattern.
 pub(super) enum RawRowTest {
     Condition(String),
-    Matches(RawSkip),
+    Table(RawSkip),
 }
 
 /// `fill_down`: columns, or a table of columns and `within`.
@@ -225,6 +230,11 @@ impl Element<'_> for RawColumn {
 impl Element<'_> for Columns {
     const EXPECTED: &'static str = "a column, or a list of columns; a list in it has several names of one column";
     const EMPTY: Option<&'static str> = NO_COLUMNS;
+}
+
+impl Element<'_> for RawRowTest {
+    const EXPECTED: &'static str = "a condition such as 'Status == \"draft\"', or { column = …, matches = … }, or a list of such";
+    const EMPTY: Option<&'static str> = Some("a list of conditions can't be empty");
 }
 
 impl Element<'_> for toml::map::Map<String, toml::Value> {
@@ -346,7 +356,7 @@ impl<'de> Deserialize<'de> for RawRowTest {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RawRowTest, A::Error> {
-                RawSkip::deserialize(MapAccessDeserializer::new(map)).map(RawRowTest::Matches)
+                RawSkip::deserialize(MapAccessDeserializer::new(map)).map(RawRowTest::Table)
             }
         }
         deserializer.deserialize_any(RowTestVisitor)

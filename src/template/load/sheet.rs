@@ -29,11 +29,15 @@ impl Checker<'_> {
             (None, None) => Some(SheetSelect::FirstThatFits),
         };
         let header = self.keep(self.header(raw.header));
-        let skip_where = raw.skip_where.and_then(|test| self.keep(self.row_test(test, locale)));
-        let keep_where = raw.keep_where.and_then(|test| self.keep(self.row_test(test, locale)));
+        let skip_where = self.row_tests("skip_where", raw.skip_where, locale);
+        let keep_where = raw.keep_where.and_then(|test| {
+            let span = test.span();
+            self.keep(self.row_test("keep_where", (test.into_inner(), span), locale))
+        });
+        let warn_where = self.row_tests("warn_where", raw.warn_where, locale);
         let fill_down = raw.fill_down.map(|fill| fill.into_inner().0).map(|fill| FillDown {
             columns: column_names(fill.columns),
-            within: fill.within.map_or_else(Vec::new, column_names),
+            within: fill.within.map_or_else(Vec::new, |within| within.0.into_iter().map(column_names).collect()),
         });
         let ignored = raw.ignored.map_or_else(Vec::new, column_names);
         let locale = raw.locale.map(Spanned::into_inner).filter(|name| name != AUTO);
@@ -46,6 +50,7 @@ impl Checker<'_> {
             skip_where,
             keep_where,
             ignored,
+            warn_where,
             text,
             defused: raw.defused,
         })
@@ -99,8 +104,7 @@ impl Checker<'_> {
         let mut used: Vec<ColumnName> = Vec::new();
         template.rules().for_each(|rule| used.extend(rule.source.columns().concat()));
         used.extend(template.group.iter().flat_map(|group| group.by.iter().flatten().cloned()));
-        let tests = [&template.sheet.skip_where, &template.sheet.keep_where];
-        used.extend(tests.into_iter().flatten().flat_map(|test| test.columns().into_iter().flatten()));
+        used.extend(template.sheet.row_tests().flat_map(|test| test.columns().into_iter().flatten()));
         let Some(unused) = fill.columns.iter().find(|column| !used.iter().any(|other| other.is_same(column))) else {
             return Ok(());
         };

@@ -74,9 +74,8 @@ impl Checker<'_> {
         }
         let by = template.group.iter().flat_map(|group| group.by.iter().flatten());
         let sheet = &template.sheet;
-        let tests =
-            [&sheet.skip_where, &sheet.keep_where].into_iter().flatten().flat_map(|test| test.columns().concat());
-        let filled = sheet.fill_down.iter().flat_map(|fill| fill.columns.iter().chain(&fill.within));
+        let tests = sheet.row_tests().flat_map(|test| test.columns().concat());
+        let filled = sheet.fill_down.iter().flat_map(|fill| fill.columns.iter().chain(fill.within.iter().flatten()));
         let others = by.cloned().chain(tests).chain(filled.cloned()).find(|column| unpivot.names(column));
         if let Some(column) = others {
             let message = format!("{column} is a cell of a row; only fields can read it");

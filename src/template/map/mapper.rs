@@ -143,7 +143,7 @@ impl<'t> Mapper<'t> {
         } else if self.repeats_header(row) {
             Some(SkipCause::RepeatedHeader)
         } else {
-            self.left_out(row, &budget).unwrap_or_else(|problem| {
+            self.left_out(row, &budget, &mut draft.parts).unwrap_or_else(|problem| {
                 draft.parts.problems.push(*problem);
                 None
             })
@@ -198,6 +198,7 @@ impl<'t> Mapper<'t> {
             }
         }
         self.map_lines(row, &mut draft.parts, &budget);
+        self.warn_of_row(row, &budget, &mut draft.parts);
         if let Some(rule) = self.special.name.filter(|_| self.lacks_name(row)) {
             draft.parts.warnings.push(self.same_value(row.number, rule, "", Cause::NoName));
         }

@@ -22,7 +22,7 @@ pub(super) struct SpecialRules {
     pub(super) price_units: Vec<usize>,
     /// The columns of all identifiers.
     pub(super) identifiers: Vec<usize>,
-    /// The locales of number fields, by column, for columns of `skip_where` and `keep_where`.
+    /// The locales of number fields, by column, for the columns of the tests of rows.
     pub(super) locales: BTreeMap<usize, Option<Locale>>,
 }
 
@@ -56,10 +56,8 @@ impl SpecialRules {
                 .collect(),
             identifiers: names.map(|(_, columns)| columns).flat_map(Columns::iter).collect(),
             locales: layout
-                .skip
-                .iter()
-                .chain(&layout.keep)
-                .filter_map(|column| Some((*column, locale_of(template, layout, *column)?)))
+                .tested()
+                .filter_map(|column| Some((column, locale_of(template, layout, column)?)))
                 .collect(),
         }
     }

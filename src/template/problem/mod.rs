@@ -67,6 +67,7 @@ impl Problem {
             Cause::Expression { source, reason } => source.len() + reason.len(),
             Cause::Rule { written, message } => written.len() + message.len(),
             Cause::Evidence(evidence) => evidence.message.len() + evidence.remedy.len(),
+            Cause::LeftOut(because) | Cause::WarnWhere(because) => because.len(),
             Cause::NotAllowed { allowed: known, .. } | Cause::NotMapped { known, .. } => {
                 known.iter().map(String::len).sum()
             }
@@ -148,6 +149,10 @@ pub enum Cause {
         message: String,
         written: String,
     },
+    /// The template leaves the row out, and says why.
+    LeftOut(String),
+    /// The template warns of the row, and says why.
+    WarnWhere(String),
     /// The value is not allowed by the template.
     NotAllowed {
         allowed: Vec<String>,
@@ -345,6 +350,8 @@ impl Cause {
             Cause::Expression { .. } => "expression",
             Cause::TooMuch(_) => "too-much",
             Cause::Rule { .. } => "rule",
+            Cause::LeftOut(_) => "skip-where",
+            Cause::WarnWhere(_) => "warn-where",
             Cause::NothingNamed { .. } | Cause::NothingMoved { .. } => "incomplete",
             Cause::NotMapped { .. } | Cause::NotAllowed { .. } | Cause::NotFound { .. } => "unknown-value",
             Cause::TooSmall(_) | Cause::TooLarge(_) => "out-of-range",
@@ -403,6 +410,8 @@ impl Cause {
                 | Cause::Expression { .. }
                 | Cause::NotFound { .. }
                 | Cause::Rule { .. }
+                | Cause::LeftOut(_)
+                | Cause::WarnWhere(_)
                 | Cause::UnknownReference { .. }
                 | Cause::UnknownOrder { .. }
                 | Cause::SeveralOrders { .. }

@@ -25,6 +25,8 @@ impl Cause {
             Cause::NothingMoved { .. } => return "is blank, and without a quantity nothing moves".to_owned(),
             Cause::Evidence(evidence) => return evidence.message.clone(),
             Cause::Rule { message, .. } => return format!("is against a rule of the template: {message}"),
+            Cause::LeftOut(because) => return format!("is left out: {because}"),
+            Cause::WarnWhere(because) => return because.clone(),
             Cause::TooMuch(exceeded) => return exceeded.to_string(),
             Cause::TooSmall(bound) => return format!("is less than {bound}"),
             Cause::TooLarge(bound) => return format!("is more than {bound}"),
@@ -164,6 +166,8 @@ impl Cause {
                 return format!("fix the cells, or the expression in the template: {source}");
             }
             Cause::Rule { written, .. } => return format!("fix the row, or the rule in the template: {written}"),
+            Cause::LeftOut(_) => "to send such rows, remove the line from skip_where in a template of your own",
+            Cause::WarnWhere(_) => "look at the row; if it is right, it is sent as it is",
             Cause::NotMapped { known, nearest } => return suggest(nearest, &format!("the listed values are {}", list(known))),
             Cause::NotAllowed { allowed, nearest } => {
                 return suggest(nearest, &format!("allowed are {}", list(allowed)));

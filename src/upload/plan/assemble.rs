@@ -472,10 +472,11 @@ impl<'t> Assembler<'t> {
         for Withdrawal { row, state, problem, .. } in &self.batch.withdrawn[earlier..] {
             self.tally.withdraw(*row, *state, problem);
         }
-        if matches!(decision, Decision::Send) {
-            self.tally.warn(&warnings);
-        } else {
-            warnings.clear();
+        match &decision {
+            Decision::Send => self.tally.warn(&warnings),
+            // What the template says about the rows that it leaves out.
+            Decision::Skip(SkipReason::SkipWhere | SkipReason::KeepWhere) => self.tally.leave_out(&warnings),
+            _ => warnings.clear(),
         }
         if self.rows.encodes {
             let Request { key, target, body, .. } = request;

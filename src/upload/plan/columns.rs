@@ -114,6 +114,7 @@ mod tests {
             group: Vec::new(),
             skip: Vec::new(),
             keep: Vec::new(),
+            warn: Vec::new(),
             fill_down: Vec::new(),
             fill_within: Vec::new(),
             width: names.len(),

@@ -139,7 +139,7 @@ impl<'a> Trial<'a> {
         let mut columns: Vec<usize> =
             layout.columns.iter().flat_map(|columns| columns.iter()).map(own_column).collect();
         columns.extend(layout.cells.iter().map(|cell| cell.column));
-        columns.extend(layout.group.iter().chain(&layout.skip).chain(&layout.keep));
+        columns.extend(layout.group.iter().copied().chain(layout.tested()));
         columns.extend(layout.fill_down.iter().chain(&layout.fill_within));
         columns.sort_unstable();
         columns.dedup();

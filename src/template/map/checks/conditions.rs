@@ -1,4 +1,4 @@
-//! Conditions of rows and records: `skip_where`, `keep_where` and the rules.
+//! Conditions of rows and records: `skip_where`, `keep_where`, `warn_where` and the rules.
 
 use std::cell::{Cell, OnceCell};
 
@@ -7,12 +7,12 @@ use jiff::tz::TimeZone;
 use crate::decimal;
 use crate::records::JsonType;
 use crate::sheet::Row;
-use crate::template::bind::Columns;
+use crate::template::bind::{Columns, TestColumns};
 use crate::template::map::json::unquoted;
 use crate::template::map::mapper::{Mapper, SkipCause};
 use crate::template::map::parts::Parts;
 use crate::template::map::row_context::RowContext;
-use crate::template::model::{Condition, Constant, FieldRule, RecordRule, RowTest};
+use crate::template::model::{Condition, Constant, FieldRule, RecordRule, RowTest, Tested};
 use crate::template::problem::{Cause, Problem, excerpt};
 use crate::template::value::budget::Budget;
 use crate::template::value::date::{ParsedDate, iso};
@@ -20,42 +20,70 @@ use crate::template::value::number::Notation;
 use crate::template::value::typed::Value;
 
 impl Mapper<'_> {
-    /// Returns the condition by which the template leaves a row out, if any. Fails if a condition can't be evaluated.
+    /// Returns the condition by which the template leaves a row out, if any, and adds what the template says about such rows to the
+    /// warnings of `parts`. Fails if a condition can't be evaluated.
     pub(in crate::template::map) fn left_out(
         &self,
         row: &Row,
         budget: &Budget,
+        parts: &mut Parts,
     ) -> Result<Option<SkipCause>, Box<Problem>> {
-        let sheet = &self.template().sheet;
-        let tests = [
-            ("skip_where", &sheet.skip_where, &self.layout().skip, SkipCause::SkipWhere),
-            ("keep_where", &sheet.keep_where, &self.layout().keep, SkipCause::KeepWhere),
-        ];
-        for (name, test, columns, cause) in tests {
-            if let Some(test) = test
-                && self.holds((name, test), columns, row, budget)? == (cause == SkipCause::SkipWhere)
-            {
-                return Ok(Some(cause));
+        let (sheet, layout) = (&self.template().sheet, self.layout());
+        for (test, columns) in sheet.skip_where.iter().zip(&layout.skip) {
+            if self.holds(("skip_where", test), columns, row, budget)? {
+                let because = test.because.clone();
+                parts.warnings.extend(because.map(|because| self.remark(columns, row, Cause::LeftOut(because))));
+                return Ok(Some(SkipCause::SkipWhere));
+            }
+        }
+        for (test, columns) in sheet.keep_where.iter().zip(&layout.keep) {
+            if !self.holds(("keep_where", test), columns, row, budget)? {
+                let because = test.because.clone();
+                parts.warnings.extend(because.map(|because| self.remark(columns, row, Cause::LeftOut(because))));
+                return Ok(Some(SkipCause::KeepWhere));
             }
         }
         Ok(None)
     }
 
+    /// Adds a warning for each test of `warn_where` that holds for a row. A condition that can't be evaluated is a problem.
+    pub(in crate::template::map) fn warn_of_row(&self, row: &Row, budget: &Budget, parts: &mut Parts) {
+        for (test, columns) in self.template().sheet.warn_where.iter().zip(&self.layout().warn) {
+            match self.holds(("warn_where", test), columns, row, budget) {
+                Ok(false) => {}
+                Ok(true) => {
+                    let cause = Cause::WarnWhere(test.because.clone().unwrap_or_else(|| test.subject.to_string()));
+                    parts.warnings.push(self.remark(columns, row, cause));
+                }
+                Err(problem) => parts.problems.push(*problem),
+            }
+        }
+    }
+
+    /// Returns what the template says about a row, at the cell of its only column.
+    fn remark(&self, columns: &TestColumns, row: &Row, cause: Cause) -> Problem {
+        let column = columns.first().copied().flatten().filter(|_| columns.len() == 1);
+        let value = column.map(|column| excerpt(&self.cell(row, column).shown())).unwrap_or_default();
+        self.problem_at(row.number, column, "", value, cause)
+    }
+
     fn holds(
         &self,
         (name, test): (&'static str, &RowTest),
-        columns: &[usize],
+        columns: &TestColumns,
         row: &Row,
         budget: &Budget,
     ) -> Result<bool, Box<Problem>> {
-        let (condition, locale) = match test {
-            RowTest::Matches { pattern, .. } => {
-                let cell = columns.first().map(|column| self.cell(row, *column));
+        let (condition, locale) = match &test.subject {
+            Tested::Matches { pattern, .. } => {
+                let cell = columns.first().copied().flatten().map(|column| self.cell(row, column));
                 return Ok(cell.is_some_and(|cell| pattern.is_match(&cell.shown())));
             }
-            RowTest::Condition { condition, locale } => (condition, *locale),
+            Tested::Condition { condition, locale } => (condition, *locale),
         };
+        let found: Vec<usize> = columns.iter().flatten().copied().collect();
         let values = columns.iter().map(|column| {
+            let Some(column) = column else { return Ok((Value::Blank, Notation::Canonical)) };
             let value = Value::from_cell(&self.cell(row, *column));
             let value = value.map_err(|error| (Some(*column), Cause::NotANumber(error)))?;
             let locale = self.special().locales.get(column).copied().unwrap_or(locale);
@@ -66,10 +94,12 @@ impl Mapper<'_> {
             Box::new(self.problem_at(row.number, column, name, value, cause))
         };
         let values = values.collect::<Result<Vec<_>, _>>().map_err(problem)?;
-        let context = RowContext { time_zone: self.time_zone(columns), ..self.context(values, row.number, budget) };
+        let context = RowContext { time_zone: self.time_zone(&found), ..self.context(values, row.number, budget) };
         match evaluate(condition, &context) {
             Ok(holds) => Ok(holds.unwrap_or(false)),
-            Err((at_fault, cause)) => Err(problem((at_fault.and_then(|index| columns.get(index).copied()), cause))),
+            Err((at_fault, cause)) => {
+                Err(problem((at_fault.and_then(|index| columns.get(index).copied().flatten()), cause)))
+            }
         }
     }
 

@@ -75,8 +75,8 @@ impl UsedColumns {
             gaps: Vec::new(),
         };
         let mut columns: BTreeMap<usize, UsedColumn> = BTreeMap::new();
-        for column in layout.skip.iter().chain(&layout.keep).chain(&layout.group) {
-            columns.entry(*column).or_insert_with(|| unused(*column)).is_of_rows = true;
+        for column in layout.tested().chain(layout.group.iter().copied()) {
+            columns.entry(column).or_insert_with(|| unused(column)).is_of_rows = true;
         }
         for (index, rule) in template.rules().enumerate() {
             for column in layout.columns_of(index).into_iter().filter(|column| *column == own_column(*column)) {

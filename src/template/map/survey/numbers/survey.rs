@@ -60,8 +60,8 @@ impl NumberSurveyor {
                 };
             }
         }
-        for column in layout.skip.iter().chain(&layout.keep) {
-            columns.entry(*column).or_default();
+        for column in layout.tested() {
+            columns.entry(column).or_default();
         }
         let is_needed = columns.values().any(|column| column.is_evidence);
         NumberSurveyor {
