@@ -19,6 +19,7 @@ pub mod model;
 pub mod problem;
 pub mod recognize;
 pub mod rivals;
+mod row_test;
 pub mod schema;
 pub mod skeleton;
 pub mod value;

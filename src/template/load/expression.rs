@@ -70,8 +70,13 @@ impl Checker<'_> {
             }
             (None, None, Some(written)) => Tested::Condition { condition: self.condition(written)?, locale },
             _ => {
-                let hint = format!("write {key} = {{ column = \"…\", matches = \"…\" }}, or {key} = {{ condition = '…' }}");
-                return Err(self.error(span, format!("{key} needs a column and what it matches, or a condition"), Some(hint)));
+                let hint =
+                    format!("write {key} = {{ column = \"…\", matches = \"…\" }}, or {key} = {{ condition = '…' }}");
+                return Err(self.error(
+                    span,
+                    format!("{key} needs a column and what it matches, or a condition"),
+                    Some(hint),
+                ));
             }
         };
         Ok(RowTest { subject, because, optional })

@@ -233,7 +233,8 @@ impl Element<'_> for Columns {
 }
 
 impl Element<'_> for RawRowTest {
-    const EXPECTED: &'static str = "a condition such as 'Status == \"draft\"', or { column = …, matches = … }, or a list of such";
+    const EXPECTED: &'static str =
+        "a condition such as 'Status == \"draft\"', or { column = …, matches = … }, or a list of such";
     const EMPTY: Option<&'static str> = Some("a list of conditions can't be empty");
 }
 

@@ -95,6 +95,7 @@ pub mod service;
 mod service_replicas;
 mod setup;
 mod sheets;
+mod shop_exports;
 mod stdin;
 mod steps;
 mod superseded;

@@ -11,6 +11,7 @@ fn the_samples_are_recognized() {
     let place = Place::new();
     let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
     for (file, template) in [
+        ("business-central-items.xlsx", "business-central-items"),
         ("exported-items.csv", "exported-items"),
         ("exported-orders.csv", "exported-orders"),
         ("exported-transactions.csv", "exported-transactions"),
@@ -28,6 +29,7 @@ fn the_samples_are_recognized() {
         ("subscriptions.csv", "subscriptions"),
         ("transactions.csv", "transactions"),
         ("woocommerce-products.csv", "woocommerce-products"),
+        ("xero-items.csv", "xero-items"),
     ] {
         let ended = place.sheetport(["check", &format!("{samples}/{file}"), "--json"]).run();
         assert_eq!(summary(&ended)["template"], template, "{file}");

@@ -58,7 +58,8 @@ fn plain(text: &str) -> String {
     text.replace('{', "{{").replace('}', "}}")
 }
 
-/// Returns all sentences: of the sources, of the help, of the explanations of codes and of the page of reports.
+/// Returns all sentences: of the sources, of the help, of the explanations of codes, of the built-in templates and of the page of
+/// reports.
 fn sources() -> BTreeSet<sentences::Sentence> {
     let mut found = sentences::all(&root("src"));
     for name in pages::FILES {
@@ -76,6 +77,13 @@ fn sources() -> BTreeSet<sentences::Sentence> {
         for code in &group.codes {
             [&code.cause, &code.example, &code.remedy].into_iter().for_each(|text| add("codes", text));
         }
+    }
+    for (name, source) in sheetport::template::builtin::BUILT_IN {
+        let template: toml::Table = source.parse().unwrap();
+        let tests =
+            ["skip_where", "keep_where", "warn_where"].into_iter().filter_map(|key| template.get("sheet")?.get(key));
+        let tests = tests.flat_map(|tests| tests.as_array().cloned().unwrap_or_else(|| vec![tests.clone()]));
+        tests.filter_map(|test| test.get("because")?.as_str().map(str::to_owned)).for_each(|text| add(name, &text));
     }
     found
 }

@@ -267,7 +267,10 @@ mod tests {
                 r#"[{ column = "Name", matches = "^Sum", because = "a total" }]"#,
                 r#"because = "a total" }, { column = "Name", matches = '^\s*(?:a\.b|c)\s*$' }]"#,
             ),
-            (r#"["SKU == 'x'", { column = "Name", matches = "^Sum" }]"#, r"matches = '(?:^Sum)|(?:^\s*(?:a\.b|c)\s*$)'"),
+            (
+                r#"["SKU == 'x'", { column = "Name", matches = "^Sum" }]"#,
+                r"matches = '(?:^Sum)|(?:^\s*(?:a\.b|c)\s*$)'",
+            ),
         ] {
             let template = TEMPLATE.replace("header = \"auto\"", &format!("header = \"auto\"\nskip_where = {known}"));
             let toml = skip(&["a.b", "c"]).apply(&template).expect("valid TOML");

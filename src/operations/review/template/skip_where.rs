@@ -13,7 +13,10 @@ pub(super) fn add(sheet: &mut Table, column: &ColumnKey, texts: &[String]) -> Re
     let mut tests = match sheet.get("skip_where").cloned().map(Item::into_value) {
         None => Array::new(),
         Some(Ok(Value::Array(tests))) => tests,
-        Some(Ok(test)) => Array::from_iter([test]),
+        Some(Ok(mut test)) => {
+            test.decor_mut().clear();
+            Array::from_iter([test])
+        }
         Some(Err(_)) => return Err(unsuitable("skip_where")),
     };
     let known = tests.iter().enumerate().find_map(|(nth, test)| Some((nth, pattern_of(test, &column)?.to_owned())));
