@@ -88,9 +88,12 @@ impl PreviousTemplate {
                 .map(header_names)
                 .collect()
         });
-        let tested = |tests: &[RowTest]| {
-            let columns = tests.iter().filter(|test| !test.optional).flat_map(RowTest::columns);
-            columns.map(|alternatives| header_names(&alternatives)).collect()
+        let tested = |tests: &[RowTest]| -> Vec<Vec<String>> {
+            let of = |tests: Vec<&RowTest>| tests.into_iter().flat_map(RowTest::columns).collect::<Vec<_>>();
+            let needed = of(tests.iter().filter(|test| !test.optional).collect());
+            // A sheet without any of the optional columns is not what they are about.
+            let needed = if needed.is_empty() { vec![of(tests.iter().collect()).concat()] } else { needed };
+            needed.iter().filter(|names| !names.is_empty()).map(|names| header_names(names)).collect()
         };
         let about_rows = [
             ("fill_down", fill_down),

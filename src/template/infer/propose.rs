@@ -16,6 +16,7 @@ use super::record_layout::fill_down::{self, FillDownProposal};
 use super::record_layout::{movements, unpivot};
 use super::sample::{Column, ExtraRows, Sample};
 use super::text::{Evidence, TemplateText, Trial};
+use super::toml_text::{map, quoted};
 use crate::records::{Field, JsonType, RecordKind};
 
 /// Maximum number of columns suggested for a missing field.
@@ -40,7 +41,9 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal
             assignments.has_column(column.index) || fields.iter().any(|field| field.is_from_column(column.index));
         !is_used && !is_grouped_by(column.index)
     });
-    let unplaced: Vec<String> = without_field.map(|column| column.label.clone()).collect();
+    let without_field: Vec<&Column> = without_field.collect();
+    warn_about_tax_words(&slots, &without_field, &mut warnings);
+    let unplaced: Vec<String> = without_field.iter().map(|column| column.label.clone()).collect();
     let skips = skipped_rows(sample, &slots, &fields);
     let filled = fill_down(&assignments, sample);
     let used: Vec<&PreviousTemplate> = assignments
@@ -133,6 +136,26 @@ fn warn_about_quantities(assignments: &Assignments<'_>, fields: &mut [FieldPropo
                  differences, as with the template stock-count"
             ));
             field.confidence = Confidence::Guess;
+        }
+    }
+}
+
+/// Warns of words below the name of a tax rate, such as yes and no. They are no rates, so that the column is not used.
+fn warn_about_tax_words(slots: &Slots, unused: &[&Column], warnings: &mut Vec<String>) {
+    for Column { header, label, profile, .. } in unused.iter().filter(|column| column.profile.numbers == 0) {
+        let is_rate = |slot: &&Slot| slot.values == ValueKind::TaxRate && slot.names.has_name(header);
+        if let (Some(slot), Some((word, _))) = (slots.iter().find(is_rate), profile.values.first()) {
+            let table = format!(
+                "[{}.{}]",
+                if slot.place == Place::Line { "lines" } else { "fields" },
+                slot.field.map_or("tax", |field| field.name)
+            );
+            let keys =
+                format!("column = {}, map = {}", quoted(label), map([(word.as_str(), "19".to_owned())].into_iter()));
+            warnings.push(format!(
+                "'{label}' has words such as {word}, which are no rates of tax, and is not used; to send a rate for each, add \
+                 {table} with {keys}"
+            ));
         }
     }
 }

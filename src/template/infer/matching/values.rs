@@ -78,7 +78,11 @@ pub(super) fn fit(kind: ValueKind, profile: &ColumnProfile) -> f64 {
                 (never_differs, 0.93),
             ])
         }
-        ValueKind::TaxRate => lowest(&[(numbers < 0.8, MOSTLY), (numbers <= 0.5, 0.0), (!is_tax_rate(profile), 0.5)]),
+        ValueKind::TaxRate => {
+            let rates = numbers + share(profile.named_rates);
+            let are_unusual = profile.named_rates == 0 && !is_tax_rate(profile);
+            lowest(&[(rates < 0.8, MOSTLY), (rates <= 0.5, 0.0), (are_unusual, 0.5)])
+        }
         ValueKind::TaxAmount => {
             lowest(&[(numbers < 0.8 || percents > 0.5, 0.0), (profile.distinct <= 4 && is_tax_rate(profile), 0.6)])
         }
@@ -112,9 +116,11 @@ pub(super) fn unreadable(kind: ValueKind, profile: &ColumnProfile) -> Option<&'s
     let (are_numbers, are_percents) = (share(profile.numbers) >= 0.8, share(profile.percents) > 0.5);
     match kind {
         _ if profile.filled == 0 => None,
+        // Words such as "yes" and "Exempt" below the name of a tax are no rates, and their rows are right without one.
+        ValueKind::TaxRate | ValueKind::TaxAmount if profile.numbers == 0 => None,
         ValueKind::Price | ValueKind::TaxAmount if !are_numbers && !are_percents => Some(NOT_NUMBERS),
         ValueKind::Price if is_flag(profile) => Some("; although every number is 0 or 1"),
-        ValueKind::TaxRate if !are_numbers => Some(NOT_NUMBERS),
+        ValueKind::TaxRate if share(profile.numbers + profile.named_rates) < 0.8 => Some(NOT_NUMBERS),
         ValueKind::Quantity if !are_numbers && !are_percents && profile.currencies.is_empty() => Some(NOT_NUMBERS),
         ValueKind::Date if share(profile.dates) < 0.8 => Some("; although many values are no dates"),
         ValueKind::Currency if share(profile.currency_codes) < 0.8 => {

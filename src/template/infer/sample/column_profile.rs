@@ -1,6 +1,9 @@
 //! Statistics about the values of a column: how many are numbers, dates or words, and how many differ.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::super::headers::currency_hint::{self, CurrencyHint};
 use crate::currency;
@@ -10,6 +13,11 @@ use crate::sheet::{Cell, Row};
 use crate::template::value::number::{self, Percent};
 use crate::template::value::{boolean, identifier, locale};
 use crate::template::words::total_rows::is_total;
+
+/// The only percentage of a text, before which other words may stand.
+pub(in crate::template::infer) const RATE_IN_TEXT: &str = r"^[^%]*?(\d+(?:[.,]\d+)?)\s*%[^%]*$";
+
+static NAMED_RATE: LazyLock<Regex> = LazyLock::new(|| Regex::new(RATE_IN_TEXT).expect("the pattern is a constant"));
 
 /// Maximum number of distinct values to keep.
 const MAX_VALUES: usize = 40;
@@ -32,6 +40,8 @@ pub(in crate::template::infer) struct ColumnProfile {
     pub fractions: usize,
     pub negative: usize,
     pub percents: usize,
+    /// Texts with a single rate among other words, such as `20% (VAT on Income)`.
+    pub named_rates: usize,
     pub dates: usize,
     /// Dates with a time of day.
     pub times: usize,
@@ -139,6 +149,7 @@ impl ColumnProfile {
         let is_digits = text.bytes().all(|b| b.is_ascii_digit());
         for (counter, holds) in [
             (&mut self.percents, text.ends_with(['%', '％']) || text.starts_with(['%', '％'])),
+            (&mut self.named_rates, number.is_none() && NAMED_RATE.is_match(text)),
             (&mut self.dates, is_date),
             (&mut self.times, is_date && has_time),
             (&mut self.booleans, matches!(cell, Cell::Boolean(_)) || boolean::parse(text).is_some()),

@@ -4,7 +4,7 @@ use super::super::headers::currency_hint::{CurrencyHint, in_text};
 use super::super::matching::{Assignment, Assignments, Computed, is_tax_rate};
 use super::super::previous_templates::{PreviousRule, PreviousTemplate, Step};
 use super::super::proposal::{Confidence, FieldProposal, ProposedSource};
-use super::super::sample::{Column, ColumnProfile, Sample};
+use super::super::sample::{Column, ColumnProfile, RATE_IN_TEXT, Sample};
 use super::super::toml_text::{constant, map, quoted, row_value};
 use crate::records::{Field, RecordKind};
 use crate::sheet::Cell;
@@ -414,6 +414,12 @@ impl Draft {
     }
 
     fn tax(&mut self, profile: &ColumnProfile) {
+        if profile.named_rates > 0 {
+            self.comment("The rate is taken from the text: 20% (VAT on Income) is sent as 20.");
+            self.key(format!("replace = {{ pattern = '{RATE_IN_TEXT}', with = \"$1%\" }}"));
+            self.key("percent = \"whole\"");
+            return;
+        }
         if profile.percents > 0 {
             self.comment("19% is sent as the number 19; \"fraction\" would send 0.19.");
             self.key("percent = \"whole\"");
@@ -430,15 +436,18 @@ impl Draft {
 
     /// Warns about other values in a column of numbers or dates.
     fn bad_values(&mut self, values: ValueKind, column: &Column) {
-        let ColumnProfile { filled, numbers, dates, not_a_number, not_a_date, .. } = &column.profile;
+        let ColumnProfile { filled, numbers, named_rates, dates, not_a_number, not_a_date, .. } = &column.profile;
         let label = &column.label;
+        let rates = if values == ValueKind::TaxRate { *named_rates } else { 0 };
         let (count, warning, example) = match (values, not_a_date, not_a_number) {
             (ValueKind::Date, Some(example), _) => {
                 (filled - dates, format!("'{label}' has values that are no dates, such as {example}"), example)
             }
-            (values, _, Some(example)) if values.is_number() => {
-                (filled - numbers, format!("'{label}' has values that are no numbers, such as {example}"), example)
-            }
+            (values, _, Some(example)) if values.is_number() && filled - numbers > rates => (
+                filled - numbers - rates,
+                format!("'{label}' has values that are no numbers, such as {example}"),
+                example,
+            ),
             _ => return,
         };
         self.comment(format!(
