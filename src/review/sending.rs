@@ -174,6 +174,7 @@ fn send(
             all_or_nothing: false,
             allow_repeat: AllowRepeat::None,
             restore_texts: false,
+            keep_lines: false,
             create_missing_items: false,
             trigger_workflows: false,
             rehearsal: request.rehearse.then_some(Rehearse { exports: &[], speed: rate.or(context.rate) }),

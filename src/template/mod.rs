@@ -28,5 +28,5 @@ mod words;
 pub use bind::{Header, Layout};
 pub use map::{Draft, Mapper};
 pub use model::Template;
-pub use problem::{Cause, Problem};
+pub use problem::{Cause, NotKept, Problem};
 pub use words::language_of;

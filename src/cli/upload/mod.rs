@@ -77,6 +77,9 @@ pub struct Upload {
     /// Take back the identifiers, other texts and long numbers of an export that a spreadsheet program changed
     #[arg(long, alias = "restore-ids")]
     pub restore_texts: bool,
+    /// Orders: send the lines that an order has only in the service with those of the file, so that they stay
+    #[arg(long)]
+    pub keep_lines: bool,
     /// Orders: let the service create unknown items
     #[arg(long)]
     pub create_missing_items: bool,

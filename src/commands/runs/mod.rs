@@ -159,6 +159,7 @@ fn as_json(run: &Run, accounting: &Accounting, status: RunStatus) -> serde_json:
         "all_or_nothing": settings.all_or_nothing,
         "strict": settings.strict,
         "changed_only": settings.changed_only,
+        "keep_lines": settings.keep_lines,
         "report": settings.report,
         "rows": accounting.rows,
         "total": accounting.total,

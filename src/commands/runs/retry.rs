@@ -37,6 +37,7 @@ pub(in crate::commands) async fn run(args: Retry, settings: &Settings) -> Result
                 as_new: args.as_new,
                 sends_accepted: false,
                 changed_only: false,
+                keep_lines: false,
                 all_or_nothing: args.all_or_nothing,
                 strict: args.strict,
                 sending,

@@ -38,6 +38,7 @@ pub(in crate::ledger) const STEPS: &[Step] = &[
         sql: include_str!("migrations/0003_origin.sql"),
         postgres: include_str!("migrations/0003_postgres.sql"),
     },
+    Step { version: 4, name: "keep_lines", sql: include_str!("migrations/0004_keep_lines.sql"), postgres: "" },
 ];
 
 /// Name, table and statement of each table and index.

@@ -33,6 +33,8 @@ pub struct RunSettings {
     pub strict: bool,
     /// Skips records that the service already has with the same values.
     pub changed_only: bool,
+    /// Sends the service's other lines of an order with those of the file.
+    pub keep_lines: bool,
     /// Sends records even if a newer upload has sent their keys.
     pub overwrite_newer: bool,
     pub allow_repeat: AllowRepeat,
@@ -101,6 +103,7 @@ impl Default for RunSettings {
             all_or_nothing: false,
             strict: false,
             changed_only: false,
+            keep_lines: false,
             overwrite_newer: false,
             allow_repeat: AllowRepeat::None,
             connection: RunConnection::default(),
@@ -124,7 +127,7 @@ pub(super) async fn store(transaction: &mut Transaction, run: RunId, settings: &
         "UPDATE run SET profile_name = $2, rate_requests = $3, rate_seconds = $4, concurrency = $5, max_errors = $6, \
          report = $7, all_or_nothing = $8, strict = $9, changed_only = $10, allow_repeat = $11, overwrite_newer = $12, \
          ca_file = $13, client_cert = $14, client_key = $15, proxy = $16, insecure_http = $17, for_supplier = $18, \
-         max_unknown = $19 \
+         max_unknown = $19, keep_lines = $20 \
          WHERE id = $1",
     );
     let update = update
@@ -146,7 +149,8 @@ pub(super) async fn store(transaction: &mut Transaction, run: RunId, settings: &
         .bind(settings.connection.proxy.clone())
         .bind(i64::from(settings.connection.insecure_http))
         .bind(i64::from(settings.for_supplier))
-        .bind(settings.max_unknown.map(|most| i64::try_from(most).unwrap_or(i64::MAX)));
+        .bind(settings.max_unknown.map(|most| i64::try_from(most).unwrap_or(i64::MAX)))
+        .bind(settings.keep_lines.then_some(1_i64));
     seal::change(transaction, run, update).await?;
     Ok(())
 }
@@ -180,6 +184,7 @@ pub(super) fn from_row(row: &Row) -> Result<RunSettings, Error> {
         all_or_nothing: flag("all_or_nothing")?,
         strict: flag("strict")?,
         changed_only: flag("changed_only")?,
+        keep_lines: row.try_get::<Option<i64>, _>("keep_lines")?.is_some_and(|value| value != 0),
         overwrite_newer: flag("overwrite_newer")?,
         allow_repeat: match names {
             None => AllowRepeat::None,

@@ -153,6 +153,7 @@ impl Sender<'_> {
             all_or_nothing: step.all_or_nothing,
             allow_repeat: AllowRepeat::None,
             restore_texts: false,
+            keep_lines: step.keep_lines,
             create_missing_items: step.create_missing_items,
             trigger_workflows: step.trigger_workflows,
             rehearsal: None,

@@ -61,7 +61,7 @@ pub async fn compare_with_service(
     store_learned_sizes(context, &connection, base_url).await;
     // After the comparison of records, which would otherwise leave out records with an unknown reference.
     compare_references(&connection, &mut source, template, observer).await?;
-    find_addresses(&connection, &mut source, template, observer).await?;
+    find_addresses(&connection, &mut source, template, false, observer).await?;
     let has_unknown = source.unknown_references.as_ref().is_some_and(|unknown| !unknown.is_empty())
         || source.orders.as_ref().is_some_and(OrderAddresses::has_missing);
     let tally = match has_unknown {

@@ -79,7 +79,7 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
         load_sizes(context, &connection, base_url).await;
         compare_keys(&connection, &mut source, &template, false, observer).await?;
         compare_references(&connection, &mut source, &template, observer).await?;
-        find_addresses(&connection, &mut source, &template, observer).await?;
+        find_addresses(&connection, &mut source, &template, false, observer).await?;
         store_learned_sizes(context, &connection, base_url).await;
         requests = client.requests();
     } else {

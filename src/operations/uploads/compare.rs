@@ -53,15 +53,18 @@ pub(in crate::operations) async fn compare_references(
 
 /// Finds the orders that the rows of a file mean, so that requests name them by their record ids.
 ///
+/// `keeps_lines`: the service's other lines of an order are sent with those of the file.
+///
 /// # Errors
 /// If the service can't be asked: nothing may be sent to an order that was not found.
 pub(in crate::operations) async fn find_addresses(
     connection: &Connection<'_>,
     source: &mut Source,
     template: &Template,
+    keeps_lines: bool,
     observer: Observer<'_>,
 ) -> Result<(), Error> {
-    let orders = match find_orders(source, template, connection).await? {
+    let orders = match find_orders(source, template, connection, keeps_lines).await? {
         None => return Ok(()),
         Some(Ok(orders)) => orders,
         Some(Err(NotCheckable::Failed(error))) => {
@@ -71,6 +74,12 @@ pub(in crate::operations) async fn find_addresses(
         }
         Some(Err(why)) => return Err(Error::invalid(format!("the orders can't be found: {why}"), "nothing was sent")),
     };
+    if orders.shows_none() && keeps_lines {
+        return Err(Error::invalid(
+            "--keep-lines is not possible: the service shows no orders, and so none of their lines",
+            "write all lines of each order into the file, and leave out --keep-lines",
+        ));
+    }
     if orders.shows_none() {
         observer(Event::Warning(
             "the service shows no orders, so nothing can be compared: each order is addressed by the identifier in the file",

@@ -46,6 +46,8 @@ pub struct RetryReport<'a> {
     pub sends_accepted: bool,
     /// Skips records with the same values in the service. If false, the setting of the run applies.
     pub changed_only: bool,
+    /// Sends the service's other lines of an order with those of the file. If false, the setting of the run applies.
+    pub keep_lines: bool,
     /// Sends nothing if a row can't be sent. As in the run of the report if `None`.
     pub all_or_nothing: Option<bool>,
     /// Treats warnings as problems. As in the run of the report if `None`.
@@ -65,6 +67,7 @@ impl<'a> RetryReport<'a> {
             template: Some(input.template),
             as_new: false,
             changed_only: false,
+            keep_lines: false,
             all_or_nothing: None,
             strict: Some(input.is_strict),
             sending,
@@ -77,6 +80,7 @@ impl<'a> RetryReport<'a> {
             all_or_nothing: self.all_or_nothing.unwrap_or(run.all_or_nothing),
             strict: self.strict.unwrap_or(run.strict),
             changed_only: self.changed_only || run.changed_only,
+            keep_lines: self.keep_lines || run.keep_lines,
             ..self.sending.over(run)
         }
     }
@@ -112,7 +116,7 @@ pub async fn retry_report(
     let (client, lock) = sender.expect("a report that is sent has a client and a lock");
     let connection = Connection::new(&client, speed(&settings, &context)?, settings.concurrency);
     load_sizes(&context, &connection, client.address()).await;
-    find_addresses(&connection, &mut source, &template, observer).await?;
+    find_addresses(&connection, &mut source, &template, settings.keep_lines, observer).await?;
     store_learned_sizes(&context, &connection, client.address()).await;
     let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
     if tally.to_send + tally.rejected + tally.edited == 0 && tally.accepted_earlier > 0 {

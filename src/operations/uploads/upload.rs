@@ -32,6 +32,8 @@ pub struct Upload<'a> {
     pub allow_repeat: AllowRepeat,
     /// Restores texts of an export that a spreadsheet program changed.
     pub restore_texts: bool,
+    /// Sends the service's other lines of an order with those of the file.
+    pub keep_lines: bool,
     /// Lets the service create unknown items of orders.
     pub create_missing_items: bool,
     /// Lets the service run workflows for orders.
@@ -44,6 +46,7 @@ impl<'a> Upload<'a> {
     fn into_retry(self) -> RetryReport<'a> {
         RetryReport {
             changed_only: self.changed_only,
+            keep_lines: self.keep_lines,
             all_or_nothing: Some(self.all_or_nothing),
             ..RetryReport::of_uploaded(self.input, self.sending)
         }
@@ -131,6 +134,7 @@ async fn run_upload(
         all_or_nothing: upload.all_or_nothing,
         strict: upload.input.is_strict,
         changed_only: upload.changed_only,
+        keep_lines: upload.keep_lines,
         allow_repeat: upload.allow_repeat.clone(),
         ..upload.sending.settings(context)
     };
@@ -147,7 +151,7 @@ async fn run_upload(
     compare_keys(&connection, &mut source, &upload.input.template, upload.restore_texts, observer).await?;
     // The service of a rehearsal without exports gets the orders of the file only after the plan.
     let of_addresses: Observer<'_> = if rehearsal.is_some() { &|_| {} } else { observer };
-    find_addresses(&connection, &mut source, &upload.input.template, of_addresses).await?;
+    find_addresses(&connection, &mut source, &upload.input.template, upload.keep_lines, of_addresses).await?;
     store_learned_sizes(context, &connection, client.address()).await;
     if let Some(questions) = questions {
         restore_on_request(&mut source, questions)?;
@@ -226,6 +230,10 @@ fn apply_options(upload: &mut Upload<'_>) -> Result<(), Error> {
         }
         template.set_option(option.name(), true);
     }
+    if upload.keep_lines && template.record != crate::records::RecordKind::Order {
+        let message = format!("--keep-lines is for orders, but the template {} is for {}", template.name, input.plural);
+        return Err(Error::invalid(message, "leave out --keep-lines"));
+    }
     if upload.changed_only && input.key.is_empty() {
         let message = format!("--changed-only is not possible for {}, which have no key to compare by", input.plural);
         return Err(Error::invalid(message, "leave out --changed-only"));
@@ -302,6 +310,7 @@ mod tests {
             all_or_nothing: false,
             allow_repeat: AllowRepeat::None,
             restore_texts: false,
+            keep_lines: false,
             create_missing_items: false,
             trigger_workflows: false,
             rehearsal: None,

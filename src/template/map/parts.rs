@@ -120,6 +120,14 @@ impl Parts {
         &self.lines
     }
 
+    /// Adds lines, as JSON with commas between them.
+    pub fn add_lines(&mut self, lines: &str) {
+        if !self.lines.is_empty() {
+            self.lines.push(',');
+        }
+        self.lines.push_str(lines);
+    }
+
     /// Returns the number of lines.
     pub fn line_count(&self) -> u64 {
         serde_json::from_str::<Vec<IgnoredAny>>(&["[", &self.lines, "]"].concat()).map_or(0, |lines| lines.len() as u64)

@@ -264,11 +264,15 @@ pub enum Cause {
         first: String,
         second: String,
     },
-    /// The service's order has more lines than the sheet; they would go.
+    /// The service's order has lines that the sheet lacks; they would go.
     FewerLines {
         in_file: u64,
         in_service: u64,
+        /// The lines that would go, or empty if they are not known.
+        lost: String,
     },
+    /// The service's other lines of the order can't be sent with the lines of the sheet.
+    LinesNotKept(NotKept),
     /// The name of another record differs only in case, white space, width, zeros or look-alike letters.
     NearlyTheSame {
         other_row: u64,
@@ -326,6 +330,23 @@ pub enum Cause {
     },
     /// A row without values in some columns filled in the row above, like a further row of the same record.
     Continues,
+}
+
+/// Why the service's other lines of an order can't be kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotKept {
+    NotShown,
+    /// The lines do not show their items as the sheet names them.
+    ItemsNotShown,
+    /// The service has more lines with the item than the sheet.
+    Several {
+        item: String,
+    },
+    /// A value of the line is not shown, or has no place in a request.
+    Inexact {
+        item: String,
+        member: String,
+    },
 }
 
 impl Cause {
@@ -389,6 +410,7 @@ impl Cause {
                 "unknown-reference"
             }
             Cause::FewerLines { .. } => "fewer-lines",
+            Cause::LinesNotKept(_) => "lines-not-kept",
             Cause::NoName => "no-name",
             Cause::Evidence(evidence) => evidence.code,
             Cause::PriceOfSeveral { .. } => "price-of-several",
@@ -416,6 +438,7 @@ impl Cause {
                 | Cause::UnknownOrder { .. }
                 | Cause::SeveralOrders { .. }
                 | Cause::FewerLines { .. }
+                | Cause::LinesNotKept(_)
         )
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Cause, NoRecord};
+use super::{Cause, NoRecord, NotKept};
 use crate::template::value::date::{AmbiguousDates, MixedDates};
 use crate::template::value::number::{NumberError, Percent};
 
@@ -114,8 +114,25 @@ impl Cause {
             Cause::SeveralOrders { first, second } => {
                 return format!("is the external id of two orders, {first} and {second}");
             }
-            Cause::FewerLines { in_file, in_service } => {
+            Cause::FewerLines { in_file, in_service, lost } if lost.is_empty() => {
                 return format!("has {in_service} lines in the service and {in_file} in the file, and loses the others");
+            }
+            Cause::FewerLines { in_file, in_service, lost } => {
+                return format!("has {in_service} lines in the service and {in_file} in the file, and loses {lost}");
+            }
+            Cause::LinesNotKept(NotKept::NotShown) => "has lines in the service that can't be kept: the service does not show them",
+            Cause::LinesNotKept(NotKept::ItemsNotShown) => {
+                "has lines in the service that can't be kept: they do not show their items as the file names them"
+            }
+            Cause::LinesNotKept(NotKept::Several { item }) => {
+                return format!(
+                    "has lines in the service that can't be kept: more of them than in the file have the item {item}, so nothing says which of them the file means"
+                );
+            }
+            Cause::LinesNotKept(NotKept::Inexact { item, member }) => {
+                return format!(
+                    "has lines in the service that can't be kept: {member} of the line with the item {item} can't be sent back as it is"
+                );
             }
             Cause::PriceOfSeveral { pieces, header, .. } => {
                 return format!("is the price of '{pieces}', according to the column '{header}'");
@@ -189,7 +206,10 @@ impl Cause {
             }
             Cause::SeveralOrders { .. } => "give one of them another external id in the service, or map a column with its id to order_id",
             Cause::UnknownOrder { .. } => "write the external id of an order that exists: the API cannot create orders",
-            Cause::FewerLines { .. } => "add the missing lines to the file, unless they are to be removed",
+            Cause::FewerLines { .. } => {
+                "add the missing lines to the file or upload with --keep-lines, unless they are to be removed"
+            }
+            Cause::LinesNotKept(_) => "write all lines of the order into the file, and upload it without --keep-lines",
             Cause::UnknownReference { what, created_with: None } => {
                 return format!("correct it, or create the {what} first");
             }

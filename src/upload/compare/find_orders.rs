@@ -3,13 +3,14 @@
 //! The contract addresses an order by its record id, and finds it by `GET …/{order_id}?external_id=`. A service may take the text in a path
 //! for a record id, an external id or its own running number, so a path never has anything but the record id of an order that was found.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::Value;
 
 use super::order_addresses::{FoundOrder, Identifier, Missing, OrderAddresses};
 use super::references::NotCheckable;
+use super::service_lines::{ServiceLine, shown_lines};
 use super::service_list::{Connection, ListReader};
 use crate::client::pages::{Completeness, Entry};
 use crate::client::{self, fetch};
@@ -22,6 +23,9 @@ use crate::upload::plan::{Source, values_of_rules};
 /// A file with more of them is of another service.
 const MAX_DOUBTED: usize = 2_000;
 
+/// Orders asked for their lines, only to name those that would go. Nobody reads more warnings.
+const MAX_NAMED: usize = 500;
+
 /// What a response shows of an order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Shown {
@@ -30,9 +34,12 @@ struct Shown {
     external_id: Option<Option<String>>,
     number: Option<String>,
     lines: Option<u64>,
+    /// The lines themselves, which the contract does not show.
+    shown: Option<Vec<ServiceLine>>,
 }
 
-/// Looks up the orders that the rows of a file mean. Reads the file twice. Returns `None` for other kinds of records.
+/// Looks up the orders that the rows of a file mean. Reads the file twice. Returns `None` for other kinds of records. `keeps_lines`: asks
+/// for the lines of every order, to send the others with those of the file.
 ///
 /// # Errors
 /// If the file can't be read. The inner error says why the service can't be asked.
@@ -40,6 +47,7 @@ pub async fn find_orders(
     source: &Source,
     template: &Template,
     connection: &Connection<'_>,
+    keeps_lines: bool,
 ) -> Result<Option<Result<OrderAddresses, NotCheckable>>, Error> {
     if template.record != RecordKind::Order {
         return Ok(None);
@@ -51,21 +59,23 @@ pub async fn find_orders(
     let indexes: Vec<usize> = rules.iter().map(|(rule, _)| *rule).collect();
     let values = values_of_rules(source, template, &indexes)?;
     let wanted: Vec<_> = rules.into_iter().zip(values).filter(|(_, values)| !values.is_empty()).collect();
-    Ok(Some(look_up(wanted, connection).await))
+    Ok(Some(look_up(wanted, connection, keeps_lines).await))
 }
 
 async fn look_up(
-    wanted: Vec<((usize, &'static str), BTreeSet<String>)>,
+    wanted: Vec<((usize, &'static str), BTreeMap<String, u64>)>,
     connection: &Connection<'_>,
+    keeps_lines: bool,
 ) -> Result<OrderAddresses, NotCheckable> {
-    let mut addresses = OrderAddresses::default();
+    let mut addresses = OrderAddresses { keeps_lines, ..OrderAddresses::default() };
     let count = wanted.iter().map(|(_, values)| values.len()).sum();
     if count == 0 {
         return Ok(addresses);
     }
     let listed = Listed::read(count, connection).await?;
     for ((rule, member), values) in wanted {
-        let identifier = listed.identify(rule, member, values, connection).await?;
+        let mut identifier = listed.identify(rule, member, values.keys().cloned(), connection).await?;
+        identifier.ask_for_lines(&values, keeps_lines, connection).await?;
         match member {
             "external_id" => addresses.external_id = Some(identifier),
             _ => addresses.id = Some(identifier),
@@ -123,7 +133,7 @@ impl Listed {
         &self,
         rule: usize,
         member: &'static str,
-        values: BTreeSet<String>,
+        values: impl Iterator<Item = String>,
         connection: &Connection<'_>,
     ) -> Result<Identifier, NotCheckable> {
         let mut identifier = Identifier { rule, member, found: HashMap::new(), missing: HashMap::new() };
@@ -177,6 +187,45 @@ impl Listed {
     }
 }
 
+impl Identifier {
+    /// Asks for the lines of orders that have more of them than the file has rows, by `rows` of each value, or of all orders.
+    async fn ask_for_lines(
+        &mut self,
+        rows: &BTreeMap<String, u64>,
+        of_all: bool,
+        connection: &Connection<'_>,
+    ) -> Result<(), NotCheckable> {
+        let has_more = |value: &str, lines: Option<u64>| {
+            lines.is_some_and(|lines| rows.get(value).is_some_and(|rows| lines > *rows))
+        };
+        let limit = if of_all { usize::MAX } else { MAX_NAMED };
+        let wanted = self.found.iter().filter(|(value, order)| {
+            order.shown.is_none() && order.lines != Some(0) && (of_all || has_more(value, order.lines))
+        });
+        let mut wanted: Vec<(String, String)> =
+            wanted.take(limit).map(|(value, order)| (value.clone(), order.id.clone())).collect();
+        // A service that shows no lines is asked once, unless they are needed: one order may show them and another not.
+        let first = if of_all { wanted.len() } else { wanted.len().min(1) };
+        let rest = wanted.split_off(first);
+        for wanted in [wanted, rest] {
+            let asked = stream::iter(wanted).map(|(value, id)| async move {
+                let shown = get(&id, false, connection).await?.filter(|shown| shown.id == id);
+                Ok::<_, NotCheckable>((value, shown.and_then(|shown| shown.shown)))
+            });
+            let asked: Vec<(String, Option<Vec<ServiceLine>>)> =
+                asked.buffer_unordered(connection.concurrency.max(1)).try_collect().await?;
+            let shows_none = asked.iter().all(|(_, shown)| shown.is_none());
+            for (value, shown) in asked {
+                self.found.entry(value).and_modify(|order| order.shown = shown);
+            }
+            if shows_none {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Asks for one order. Returns why there is none, if the service answers with another one.
 async fn ask(
     member: &'static str,
@@ -223,6 +272,7 @@ impl Shown {
             external_id: order.get("external_id").map(|_| text("external_id")),
             number: text("order_id"),
             lines: order.get("number_item").and_then(Value::as_u64),
+            shown: shown_lines(&order),
         })
     }
 
@@ -233,6 +283,7 @@ impl Shown {
             external_id: entry.field("external_id").map(|_| text("external_id")),
             number: text("order_id"),
             lines: text("number_item").and_then(|lines| lines.parse().ok()),
+            shown: None,
         })
     }
 
@@ -257,7 +308,7 @@ impl Shown {
     }
 
     fn found(&self) -> FoundOrder {
-        FoundOrder { id: self.id.clone(), lines: self.lines }
+        FoundOrder { id: self.id.clone(), lines: self.lines, shown: self.shown.clone() }
     }
 
     /// The name by which people know the order.

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use super::service_lines::{ServiceLine, names, other_lines, sent};
 use crate::sheet::Row;
 use crate::template::map::{Parts, unquoted};
-use crate::template::{Cause, Mapper, Problem};
+use crate::template::{Cause, Mapper, NotKept, Problem};
 
 /// The orders of a file, by the identifiers in its rows.
 #[derive(Debug, Default)]
@@ -13,6 +14,8 @@ pub struct OrderAddresses {
     pub(super) id: Option<Identifier>,
     /// Whether the service shows no order at all, so that nothing can be compared.
     pub(super) shows_none: bool,
+    /// Whether the service's other lines of an order are sent with those of the file.
+    pub(super) keeps_lines: bool,
 }
 
 /// A field that identifies orders.
@@ -38,10 +41,25 @@ pub(super) enum Missing {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct FoundOrder {
-    pub(super) id: String,
+pub(in crate::upload) struct FoundOrder {
+    pub(in crate::upload) id: String,
     /// The number of its lines, if shown.
     pub(super) lines: Option<u64>,
+    /// The lines, if asked for and shown.
+    pub(super) shown: Option<Vec<ServiceLine>>,
+}
+
+/// What becomes of the lines that an order has only in the service.
+#[derive(Debug)]
+pub(in crate::upload) enum OtherLines {
+    /// There are none, as far as known.
+    None,
+    /// They go, with this warning.
+    Lost(Cause),
+    /// They are sent: as JSON, with commas between them.
+    Kept(String),
+    /// They can't be sent, so nothing may be.
+    NotKept(Cause),
 }
 
 impl OrderAddresses {
@@ -56,12 +74,40 @@ impl OrderAddresses {
         !self.shows_none && identifiers.into_iter().any(|identifier| !identifier.missing.is_empty())
     }
 
-    /// Returns the record id of the order that a record means, and the number of its lines, if shown. `is_id`: the record has an id,
-    /// otherwise `value` is its external id.
-    pub(in crate::upload) fn find(&self, value: &str, is_id: bool) -> Option<(&str, Option<u64>)> {
+    /// Returns the order that a record means. `is_id`: the record has an id, otherwise `value` is its external id.
+    pub(in crate::upload) fn find(&self, value: &str, is_id: bool) -> Option<&FoundOrder> {
         let identifier = if is_id { &self.id } else { &self.external_id };
-        let found = identifier.as_ref()?.found.get(value)?;
-        Some((&found.id, found.lines))
+        identifier.as_ref()?.found.get(value)
+    }
+
+    /// Returns what becomes of the service's other lines, if the lines of a record are sent. A record without lines changes none.
+    pub(in crate::upload) fn other_lines(&self, order: &FoundOrder, parts: &Parts) -> OtherLines {
+        if parts.lines_json().is_empty() || (order.lines.is_none() && order.shown.is_none() && !self.keeps_lines) {
+            return OtherLines::None;
+        }
+        let others = order.shown.as_deref().map(|lines| other_lines(lines, parts.lines_json()));
+        if self.keeps_lines {
+            return match others {
+                None if order.lines == Some(0) => OtherLines::None,
+                None => OtherLines::NotKept(Cause::LinesNotKept(NotKept::NotShown)),
+                Some(Ok(others)) if others.is_empty() => OtherLines::None,
+                Some(others) => match others.and_then(|others| sent(&others)) {
+                    Ok(lines) => OtherLines::Kept(lines),
+                    Err(why) => OtherLines::NotKept(Cause::LinesNotKept(why)),
+                },
+            };
+        }
+        let in_file = parts.line_count();
+        let shown = order.shown.as_ref().map(|lines| lines.len() as u64);
+        let in_service = shown.or(order.lines).unwrap_or_default();
+        match others {
+            Some(Ok(others)) if others.is_empty() => OtherLines::None,
+            Some(Ok(others)) => OtherLines::Lost(Cause::FewerLines { in_file, in_service, lost: names(&others) }),
+            _ if in_service > in_file => {
+                OtherLines::Lost(Cause::FewerLines { in_file, in_service, lost: String::new() })
+            }
+            _ => OtherLines::None,
+        }
     }
 
     /// Returns the problems of a mapped row, each at the cell with the value.

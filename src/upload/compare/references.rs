@@ -48,6 +48,7 @@ pub async fn find_unknown(
     }
     let values = values_of_rules(source, template, &rules)?;
     for ((rule, reference), values) in references.into_iter().zip(values) {
+        let values = values.into_keys().collect();
         let found = match reference.found_by {
             Lookup::Lists(lists, members) => missing_in_lists(lists, members, values, connection).await,
             Lookup::ExternalId(single) => missing_records(single, values, connection).await,

@@ -3,7 +3,7 @@
 //! `check`, `--dry-run` and the plan of an upload all use this pass, and therefore agree. Rows are read in chunks. While other
 //! threads map a chunk, the main thread assembles the previous chunk, reads the next, and then helps with the mapping.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice::ChunksMut;
 use std::sync::{Mutex, PoisonError};
@@ -172,22 +172,30 @@ pub fn survey(source: &Source, template: &Template) -> Result<Vec<Survey>, Error
     Ok(reader.surveys())
 }
 
-/// Returns the different values of some rules, as in [`Template::rules`], without null and empty texts. Reads the file
-/// twice.
-pub fn values_of_rules(source: &Source, template: &Template, rules: &[usize]) -> Result<Vec<BTreeSet<String>>, Error> {
+/// Returns the different values of some rules, as in [`Template::rules`], without null and empty texts, with the number of rows that
+/// have each. Reads the file twice.
+pub fn values_of_rules(
+    source: &Source,
+    template: &Template,
+    rules: &[usize],
+) -> Result<Vec<BTreeMap<String, u64>>, Error> {
     let surveys = survey(source, template)?;
     // Values are wanted here, whatever is wrong with them.
     let known: Vec<Known> = surveys.into_iter().map(|survey| Known { survey, ..Known::default() }).collect();
     let mapper = RowMapper::new(source, template, &known, false);
     let mut reader = Reader::new(source, template);
     let mut chunk = Chunk::default();
-    let mut values = vec![BTreeSet::new(); rules.len()];
+    let mut values = vec![BTreeMap::new(); rules.len()];
     while reader.next(&mut chunk)? > 0 {
         for (read, mapped) in chunk.rows_mut() {
             mapper.map(read, mapped);
             mapped.draft.parts.visit_values(template, &mut |rule, json| {
                 if let Some(index) = rules.iter().position(|wanted| *wanted == rule) {
-                    values[index].insert(unquoted(json).into_owned());
+                    let value = unquoted(json);
+                    match values[index].get_mut(value.as_ref()) {
+                        Some(rows) => *rows += 1,
+                        None => drop(values[index].insert(value.into_owned(), 1)),
+                    }
                 }
             });
             shrink(read, mapped);

@@ -18,6 +18,7 @@ use crate::template::map::{Draft, Parts, RowKind, SkipCause, unquoted};
 use crate::template::model::Damaged;
 use crate::template::problem::{Evidence, excerpt};
 use crate::template::{self, Cause, Mapper, Template};
+use crate::upload::compare::OtherLines;
 use crate::upload::edits::Edits;
 use crate::upload::profile::Observed;
 use crate::upload::retry::RowHistory;
@@ -249,15 +250,19 @@ impl<'a> RowMapper<'a> {
         let names = mapper.finish(parts);
         request.key.push_str(&names.key.map_or_else(Default::default, unquoted));
         request.target.push_str(&names.target.map_or_else(Default::default, unquoted));
-        let found = self.source.orders.as_ref().and_then(|orders| orders.find(&request.target, names.is_id));
-        if let Some((id, lines)) = found {
+        let orders = self.source.orders.as_ref();
+        let found = orders.and_then(|orders| Some((orders, orders.find(&request.target, names.is_id)?)));
+        let mut kept = None;
+        if let Some((orders, order)) = found {
             request.target.clear();
-            request.target.push_str(id);
-            let in_file = lines.map_or(0, |_| parts.line_count());
-            if let Some(in_service) = lines.filter(|lines| in_file > 0 && *lines > in_file) {
-                let cause = Cause::FewerLines { in_file, in_service };
-                let warning = mapper.same_key(parts.first_row(), &request.key, cause);
-                parts.warnings.push(warning);
+            request.target.push_str(&order.id);
+            let row = parts.first_row();
+            let located = |cause| mapper.same_key(row, &request.key, cause);
+            match orders.other_lines(order, parts) {
+                OtherLines::None => {}
+                OtherLines::Lost(cause) => parts.warnings.push(located(cause)),
+                OtherLines::NotKept(cause) => parts.problems.push(located(cause)),
+                OtherLines::Kept(lines) => kept = Some(lines),
             }
         }
         if !request.key.is_empty() {
@@ -269,6 +274,9 @@ impl<'a> RowMapper<'a> {
             return;
         }
         observed.observe(mapper, parts);
+        if let Some(lines) = kept {
+            parts.add_lines(&lines);
+        }
         // Only non-idempotent records are compared by body.
         let must_not_repeat = self.template.record.input().must_not_repeat();
         if self.encodes || must_not_repeat {

@@ -133,12 +133,86 @@ fn lines_that_would_go_are_a_warning() {
     place.write("one.csv", format!("{header}{id},N-2,5,2.00\n"));
     let checked = ["check", "one.csv", "-t", "orders", "--online", "--json"];
     let checked = served.sheetport(&place, checked).exits(0).json()["warnings"].to_string();
-    assert!(checked.contains("has 3 lines in the service and 1 in the file"), "{checked}");
+    assert!(checked.contains("has 3 lines in the service and 1 in the file, and loses 1 × N-1, 1 × N-3"), "{checked}");
     let strict = upload("one.csv").arg("--strict").exits(3);
     assert_eq!(accounting(&summary(&strict)), "1: rejected 1");
     assert_eq!(summary(&upload("one.csv").exits(0))["warned"], 1);
     // The same line again is no reason for a warning.
     assert_eq!(summary(&upload("one.csv").exits(0))["warned"], 0);
+}
+
+#[test]
+fn kept_lines_arrive_as_they_were() {
+    let place = Place::new();
+    let served = Served::demo(&place);
+    let order = served.get("/v1/public/orders?page=1&limit=1")["data"][0].clone();
+    let (id, path) =
+        (order["external_id"].as_str().unwrap(), format!("/v1/public/orders/{}", order["id"].as_str().unwrap()));
+    let lines = r#"{"itemExternalId": "N-1", "quantity": 0.50, "price": 1234567.8901, "tax": 0.10},
+        {"itemExternalId": "N-2", "quantity": 2, "price": 3.00},
+        {"itemExternalId": "N-3", "quantity": 7, "price": 0.05, "tax_rate": 19.5}"#;
+    served.put(&path, &format!(r#"{{"order": {{"items": [{lines}]}}, "createMissingItems": true}}"#));
+    let before = served.get(&path);
+    place.write("one.csv", format!("Order no,Item no,Qty,Unit price\n{id},N-2,5,2.00\n{id},N-4,1,9.00\n"));
+    let upload = ["upload", "one.csv", "-t", "orders", "--json", "--create-missing-items", "--keep-lines", "--strict"];
+    assert_eq!(accounting(&summary(&served.sheetport(&place, upload).exits(0))), "1: sent 1");
+    let after = served.get(&path);
+    let lines = |order: &Value| {
+        let mut lines = order["items"].as_array().unwrap().clone();
+        lines.sort_by_key(|line| line["itemExternalId"].to_string());
+        lines
+    };
+    let (before, after) = (lines(&before), lines(&after));
+    assert_eq!(after.len(), 4, "{after:?}");
+    assert_eq!((after[0].to_string(), after[2].to_string()), (before[0].to_string(), before[2].to_string()));
+    assert_eq!((&after[1]["quantity"], after[1]["price"].to_string().as_str()), (&json!(5), "2.00"));
+    assert_eq!(after[3]["itemExternalId"], "N-4");
+    // Again, nothing else changes.
+    served.sheetport(&place, upload).exits(0);
+    assert_eq!(lines(&served.get(&path)), after);
+}
+
+#[test]
+fn lines_that_are_not_known_exactly_are_not_kept() {
+    let place = Place::new();
+    let served = Served::demo(&place);
+    let order = served.get("/v1/public/orders?page=1&limit=1")["data"][0].clone();
+    let (id, path) =
+        (order["external_id"].as_str().unwrap(), format!("/v1/public/orders/{}", order["id"].as_str().unwrap()));
+    let line = r#"{"itemExternalId": "N-1", "quantity": 1, "price": 2}"#;
+    served.put(&path, &format!(r#"{{"order": {{"items": [{line}, {line}]}}, "createMissingItems": true}}"#));
+    let before = served.get(&path);
+    place.write("one.csv", format!("Order no,Item no,Qty,Unit price\n{id},N-1,5,2.00\n"));
+    let upload = ["upload", "one.csv", "-t", "orders", "--keep-lines"];
+    let ended = served.sheetport(&place, upload).exits(3);
+    ended.says(&["more of them than in the file have the item N-1"]);
+    assert_eq!(served.get(&path), before);
+
+    let place = Place::new();
+    let literal = Served::demo_with(&place, 0, &["--literal"]);
+    place.write("one.csv", format!("Order no,Item no,Qty,Unit price\n{id},N-1,5,2.00\n"));
+    literal.sheetport(&place, upload).exits(3).says(&["the service does not show them"]);
+    place.write("items.csv", "Item no,Name\nN-1,Bolt\n");
+    let items = ["upload", "items.csv", "-t", "items", "--keep-lines"];
+    served.sheetport(&place, items).exits(2).says(&["--keep-lines is for orders"]);
+}
+
+#[test]
+fn a_retry_keeps_the_lines_as_its_upload_did() {
+    let place = Place::new();
+    let served = Served::demo(&place);
+    let order = served.get("/v1/public/orders?page=1&limit=1")["data"][0].clone();
+    let (id, path) =
+        (order["external_id"].as_str().unwrap(), format!("/v1/public/orders/{}", order["id"].as_str().unwrap()));
+    let line = r#"{"itemExternalId": "N-1", "quantity": 1, "price": 2}"#;
+    served.put(&path, &format!(r#"{{"order": {{"items": [{line}]}}, "createMissingItems": true}}"#));
+    place.write("one.csv", format!("Order no,Item no,Qty,Unit price\n{id},N-2,x,2.00\n"));
+    let upload = ["upload", "one.csv", "-t", "orders", "--create-missing-items", "--keep-lines", "--report", "r.csv"];
+    served.sheetport(&place, upload).exits(3);
+    place.write("r.csv", std::fs::read_to_string(place.path("r.csv")).unwrap().replace(",x,", ",5,"));
+    served.sheetport(&place, ["retry", "r.csv"]).exits(0);
+    let lines = served.get(&path)["items"].clone();
+    assert_eq!(lines.as_array().map(Vec::len), Some(2), "{lines}");
 }
 
 #[test]

@@ -148,6 +148,7 @@ impl Reader<'_> {
             strict: keys.flag("strict"),
             all_or_nothing: keys.flag("all_or_nothing"),
             changed_only: keys.flag("changed_only"),
+            keep_lines: keys.flag("keep_lines"),
             create_missing_items: keys.flag("create_missing_items"),
             trigger_workflows: keys.flag("trigger_workflows"),
             for_supplier: keys.flag("for_supplier"),
@@ -182,6 +183,10 @@ impl Reader<'_> {
                 let has = |name: &str| input.options().any(|field| field.name == name);
                 let wrong = [
                     given("changed_only", keys.flag("changed_only") && input.key.is_empty()),
+                    given(
+                        "keep_lines",
+                        keys.flag("keep_lines") && template.record != crate::records::RecordKind::Order,
+                    ),
                     given("create_missing_items", keys.flag("create_missing_items") && !has("createMissingItems")),
                     given("trigger_workflows", keys.flag("trigger_workflows") && !has("triggerWorkflows")),
                 ];
