@@ -4,6 +4,9 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+/// Cyrillic and Greek letters, each followed by the Latin letter with the same shape.
+const LOOK_ALIKES: &str = "АAВBЕEКKМMНHОOРPСCТTУYХXІIЈJЅSԌGӀIΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧXаAеEоOрPсCуYхXіIјJѕSοO";
+
 /// Replaces invisible characters by `⟨U+202E⟩`. Line breaks and tabs stay.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     shown(text, is_invisible, |shown, c| shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))))
@@ -51,6 +54,12 @@ fn shown<'t>(text: &'t str, is_replaced: impl Fn(char) -> bool, replace: impl Fn
 /// Whether this is one of the many texts without any character to replace, by a check that is faster than one by characters.
 fn is_printable_ascii(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+}
+
+/// Returns the Latin letter that a letter of another script looks like.
+pub(crate) fn look_alike(c: char) -> Option<char> {
+    let mut pairs = LOOK_ALIKES.chars().step_by(2).zip(LOOK_ALIKES.chars().skip(1).step_by(2));
+    pairs.find(|(other, _)| *other == c).map(|(_, latin)| latin)
 }
 
 /// Maximum length of a buffered line, in bytes.

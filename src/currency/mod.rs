@@ -306,11 +306,6 @@ pub(crate) fn without_currency(header: &str) -> Option<String> {
     (!rest.is_empty()).then(|| rest.join(" "))
 }
 
-/// Returns a header as lower-case words, for comparison with [`without_currency`].
-pub(crate) fn plain_header(header: &str) -> String {
-    words_of_header(header).collect::<Vec<_>>().join(" ").to_lowercase()
-}
-
 fn words_of_header(header: &str) -> impl Iterator<Item = &str> {
     header
         .split(|c: char| c.is_whitespace() || "()[]{}（）【】_-/,:;".contains(c))
@@ -472,7 +467,6 @@ mod tests {
         ] {
             assert_eq!(without_currency(header).as_deref(), expected, "{header}");
         }
-        assert_eq!(plain_header("VK-Preis"), "vk preis");
     }
 
     #[test]

@@ -175,6 +175,8 @@ fn send(
             allow_repeat: AllowRepeat::None,
             restore_texts: false,
             keep_lines: false,
+            // The page shows all of them above the button.
+            accepts_doubts: true,
             create_missing_items: false,
             trigger_workflows: false,
             rehearsal: request.rehearse.then_some(Rehearse { exports: &[], speed: rate.or(context.rate) }),

@@ -1,10 +1,11 @@
 //! Binds a template to a sheet: finds the header row, and the column of each field.
 
-use super::columns::{Finder, folded, own_width};
+use super::columns::{Finder, own_width};
 use super::facts::Facts;
+use super::header_names::{HeaderNames, Spelling, loose};
 use super::model::{
     ColumnName, FieldRule, HeaderRow, LINE_NUMBER, Place, RowTest, Source, Template, Unit, UnpivotColumns,
-    folded_header, has_line_number,
+    has_line_number,
 };
 use super::rivals::{self, Rival};
 use crate::diagnostics::nearest;
@@ -123,6 +124,9 @@ pub struct Drift {
     pub field: &'static str,
     /// Counted from 0.
     pub column: usize,
+    pub place: Place,
+    /// The name of the column in the template, if that of the sheet is one letter off: a person must say whether it is the column.
+    pub misspelt: Option<String>,
 }
 
 /// The columns missing from a sheet.
@@ -175,7 +179,7 @@ pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
 
 /// Binds a template to a header. Fails if the header lacks a required column.
 pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout, Missing> {
-    let mut finder = Finder::new(&header.names);
+    let mut finder = Finder::new(template, &header.names);
     let unpivoted = template.unpivot.as_ref().map_or_else(Vec::new, |unpivot| finder.unpivoted(unpivot));
     let at = |column: usize| template.unpivot.as_ref().map(|unpivot| (unpivot, column));
     finder.cell = unpivoted.first().and_then(|column| at(*column));
@@ -318,15 +322,26 @@ pub fn is_export(record: RecordKind, names: &[String]) -> bool {
 /// Finds unused columns with almost the name of a missing optional column.
 fn drifted(template: &Template, columns: &[Columns], names: &[String], unused: &[usize]) -> Vec<Drift> {
     let absent = template.rules().zip(columns).filter(|(_, columns)| **columns == Columns::None);
+    let spellings: Vec<(usize, Spelling)> =
+        unused.iter().filter_map(|column| Some((*column, Spelling::new(names.get(*column)?)))).collect();
     let drift = |(rule, _): (&FieldRule, &Columns)| {
         let Source::Column(wanted) = &rule.source else { return None };
+        let drift = |column, misspelt| Some(Drift { field: rule.field.name, place: rule.place, column, misspelt });
+        let mut meant = wanted.iter().filter_map(ColumnName::name).map(|name| (name, Spelling::new(name)));
+        let misspelt = meant.find_map(|(name, spelling)| {
+            let (column, _) = spellings.iter().find(|(_, other)| spelling.is_off_by_one_letter(other))?;
+            Some((*column, name.to_owned()))
+        });
+        if let Some((column, name)) = misspelt {
+            return drift(column, Some(name));
+        }
         let likeness = wanted.iter().find_map(|wanted| {
             let ColumnName::Named(wanted) = wanted else { return None };
             let unused_names = unused.iter().filter_map(|index| names.get(*index)).map(String::as_str);
             let like = nearest(wanted, unused_names.filter(|name| has_similar_length(name, wanted)))?;
             unused.iter().copied().find(|index| names[*index] == like)
         });
-        Some(Drift { field: rule.field.name, column: likeness? })
+        drift(likeness?, None)
     };
     absent.filter_map(drift).collect()
 }
@@ -349,12 +364,13 @@ fn best_header(template: &Template, top: &[Row]) -> Option<Header> {
     let columns = template.rules().flat_map(|rule| rule.source.columns());
     let columns = columns.chain(by.iter().chain(unpivoted).cloned());
     // Folded once for all rows.
-    let wanted: Vec<Vec<String>> = columns.map(|names| names.iter().filter_map(folded_name).collect()).collect();
+    let wanted: Vec<Vec<String>> = columns.map(|names| names.iter().filter_map(loose_name).collect()).collect();
     let named = |row: &Row| {
-        let names = folded(&header_of(row).names);
+        let header = header_of(row);
+        let names = HeaderNames::new(header.names.iter().map(String::as_str));
         let matching =
             pattern.map_or(0, |pattern| row.cells().filter(|cell| pattern.is_match(cell.shown().trim())).count());
-        matching + wanted.iter().filter(|wanted| wanted.iter().any(|name| names.contains(name))).count()
+        matching + names.count(&wanted)
     };
     let best = top.iter().rev().map(|row| (named(row), row)).max_by_key(|(found, _)| *found);
     let best = best.filter(|(found, _)| *found > 0).map(|(_, row)| row);
@@ -445,7 +461,7 @@ fn header_of(row: &Row) -> Header {
     Header { row: row.number, names: row.cells().map(|cell| without_mark(&cell.shown()).to_owned()).collect() }
 }
 
-/// Returns the folded name of a column; that of the first line, if each line has its own.
-fn folded_name(column: &ColumnName) -> Option<String> {
-    column.name().map(|name| folded_header(&name.replace(LINE_NUMBER, "1")))
+/// Returns the name of a column for comparison; that of the first line, if each line has its own.
+fn loose_name(column: &ColumnName) -> Option<String> {
+    column.name().map(|name| loose(&name.replace(LINE_NUMBER, "1")))
 }

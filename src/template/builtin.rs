@@ -36,6 +36,11 @@ pub fn find(name: &str) -> Option<&'static str> {
 /// language, whose columns they name in the order of preference.
 const GENERAL: [&str; 5] = ["items", "orders", "transactions", "subscriptions", "invoices"];
 
+/// Returns whether a name is that of a template for any sheet.
+pub(super) fn is_general(name: &str) -> bool {
+    GENERAL.contains(&name)
+}
+
 /// The lists of column names in the general templates.
 static USUAL_NAMES: LazyLock<HashSet<Vec<String>>> = LazyLock::new(|| {
     let mut lists = HashSet::new();

@@ -1,8 +1,7 @@
 //! Finding the columns of a template in a header.
 
-use super::model::{
-    ColumnName, FieldRule, LINE_NUMBER, Source, Unpivot, UnpivotColumns, folded_header, has_line_number,
-};
+use super::header_names::{HeaderNames, loose};
+use super::model::{ColumnName, FieldRule, LINE_NUMBER, Source, Template, Unpivot, UnpivotColumns, has_line_number};
 use crate::currency;
 use crate::diagnostics::nearest_of;
 use crate::sheet::cell::column_index;
@@ -112,7 +111,9 @@ impl std::fmt::Display for MissingColumn {
 /// Finds columns in a header, and collects missing columns.
 pub(super) struct Finder<'h> {
     pub(super) names: &'h [String],
-    folded: Vec<String>,
+    headers: HeaderNames,
+    /// Whether each column has exactly a name of the template, and so is no other spelling of another name.
+    is_named: Vec<bool>,
     pub(super) found: usize,
     pub(super) missing: Vec<MissingColumn>,
     /// The column of the current cell of an unpivoted row.
@@ -122,8 +123,14 @@ pub(super) struct Finder<'h> {
 }
 
 impl<'h> Finder<'h> {
-    pub(super) fn new(names: &'h [String]) -> Finder<'h> {
-        Finder { names, folded: folded(names), found: 0, missing: Vec::new(), cell: None, is_amount: false }
+    pub(super) fn new(template: &Template, names: &'h [String]) -> Finder<'h> {
+        let headers = HeaderNames::new(names[..own_width(names)].iter().map(String::as_str));
+        let mut is_named = vec![false; names.len()];
+        for wanted in template.rules().flat_map(|rule| rule.source.columns()).flatten() {
+            let columns = wanted.name().map(|name| headers.exactly(name)).unwrap_or_default();
+            columns.iter().for_each(|column| is_named[*column] = true);
+        }
+        Finder { names, headers, is_named, found: 0, missing: Vec::new(), cell: None, is_amount: false }
     }
 
     /// Finds the first of the wanted columns.
@@ -133,7 +140,7 @@ impl<'h> Finder<'h> {
             let header = is(&unpivot.header_as).then(|| header_text(column));
             header.or_else(|| is(&unpivot.value_as).then_some(column))
         });
-        let found = of_cell.map_or_else(|| find_column(wanted, self.names, &self.folded), Ok);
+        let found = of_cell.map_or_else(|| self.find(wanted), Ok);
         let found = found.or_else(|reason| match &reason {
             Reason::Absent { .. } if self.is_amount => self.with_currency(wanted).ok_or(reason),
             _ => Err(reason),
@@ -169,6 +176,37 @@ impl<'h> Finder<'h> {
         }
     }
 
+    /// Returns the first of the wanted columns in the header, or else the first in another spelling. Letters count unless a header
+    /// has the same text, and only without other names: `VK` is a price in a list of names, and not the 583rd column.
+    fn find(&self, wanted: &[ColumnName]) -> Result<usize, Reason> {
+        let one = |found: &[usize]| match found {
+            [] => None,
+            [index] => Some(Ok(*index)),
+            several => {
+                let letters = several.iter().map(|index| column_letters(*index)).collect();
+                Some(Err(Reason::Duplicate { letters }))
+            }
+        };
+        let exactly = |column: &ColumnName| match column {
+            ColumnName::Number(number) => Some(Ok(number - 1)),
+            ColumnName::Named(name) => one(self.headers.exactly(name)),
+        };
+        let loosely = |column: &ColumnName| {
+            let found = self.headers.loosely(column.name()?);
+            one(&found.iter().copied().filter(|index| !self.is_named[*index]).collect::<Vec<_>>())
+        };
+        if let Some(found) = wanted.iter().find_map(exactly).or_else(|| wanted.iter().find_map(loosely)) {
+            return found;
+        }
+        let letters: Option<Vec<usize>> = wanted.iter().map(letters_of).collect();
+        let letters = letters.into_iter().flatten().find(|index| *index < self.names.len());
+        letters.ok_or_else(|| {
+            let words = wanted.iter().filter_map(ColumnName::name);
+            let nearest = nearest_of(words, self.names.iter().map(String::as_str)).map(str::to_owned);
+            Reason::Absent { nearest }
+        })
+    }
+
     /// Finds the only column with one of the wanted names and a currency: `Price (EUR)` for `Price`.
     fn with_currency(&self, wanted: &[ColumnName]) -> Option<usize> {
         let own = own_width(self.names);
@@ -179,8 +217,8 @@ impl<'h> Finder<'h> {
         }
         wanted.iter().find_map(|wanted| {
             let ColumnName::Named(name) = wanted else { return None };
-            let name = currency::plain_header(name);
-            let mut found = (0..own).filter(|index| plain[*index].as_ref() == Some(&name));
+            let name = loose(name);
+            let mut found = (0..own).filter(|index| plain[*index].as_ref().is_some_and(|plain| loose(plain) == name));
             let first = found.next()?;
             found.next().is_none().then_some(first)
         })
@@ -203,8 +241,8 @@ impl<'h> Finder<'h> {
         };
         let is_missing = columns.is_empty() && !unpivot.optional && self.missing.is_empty();
         let repeated = columns.iter().find_map(|column| {
-            let same: Vec<usize> =
-                columns.iter().copied().filter(|other| self.folded[*other] == self.folded[*column]).collect();
+            let same = self.headers.exactly(&self.names[*column]).iter().copied();
+            let same: Vec<usize> = same.filter(|other| columns.contains(other)).collect();
             (same.len() > 1).then_some((*column, same))
         });
         let reason = match repeated {
@@ -230,10 +268,6 @@ pub(super) fn own_width(names: &[String]) -> usize {
     names.iter().position(|name| name.starts_with(RESERVED_PREFIX)).unwrap_or(names.len())
 }
 
-pub(super) fn folded(names: &[String]) -> Vec<String> {
-    names.iter().map(|name| folded_header(name)).collect()
-}
-
 /// Returns the names of a column for a line. All lines share a column without a number. If other names have a number, a name
 /// without a number belongs to the first line.
 fn numbered(wanted: &[ColumnName], number: usize) -> Vec<ColumnName> {
@@ -252,33 +286,4 @@ fn numbered(wanted: &[ColumnName], number: usize) -> Vec<ColumnName> {
 /// Returns the column with a name of letters.
 fn letters_of(column: &ColumnName) -> Option<usize> {
     column.name().and_then(column_index)
-}
-
-/// Returns the first of the wanted columns in the header. Letters count unless a header has the same text, and if no other of
-/// these names is a header: `VK` is a price in a list of names, and not the 583rd column.
-fn find_column(wanted: &[ColumnName], names: &[String], folded: &[String]) -> Result<usize, Reason> {
-    let own = own_width(names);
-    for column in wanted {
-        let name = match column {
-            ColumnName::Number(number) => return Ok(number - 1),
-            ColumnName::Named(name) => name,
-        };
-        let wanted = folded_header(name);
-        let found: Vec<usize> = (0..own).filter(|index| folded[*index] == wanted).collect();
-        match found.as_slice() {
-            [] => {}
-            [index] => return Ok(*index),
-            several => {
-                let letters = several.iter().map(|index| column_letters(*index)).collect();
-                return Err(Reason::Duplicate { letters });
-            }
-        }
-    }
-    let letters: Option<Vec<usize>> = wanted.iter().map(letters_of).collect();
-    if let Some(index) = letters.into_iter().flatten().find(|index| *index < names.len()) {
-        return Ok(index);
-    }
-    let words = wanted.iter().filter_map(ColumnName::name);
-    let nearest = nearest_of(words, names.iter().map(String::as_str)).map(str::to_owned);
-    Err(Reason::Absent { nearest })
 }

@@ -11,6 +11,7 @@ mod columns;
 pub mod examples;
 pub mod facts;
 pub mod format;
+pub mod header_names;
 pub mod infer;
 pub mod language;
 pub mod load;

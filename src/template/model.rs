@@ -97,6 +97,19 @@ impl Template {
         self.rules().any(|rule| rule.is_guess) || self.group.as_ref().is_some_and(|group| group.is_guess)
     }
 
+    /// Returns whether a field always has the same value.
+    pub fn has_constants(&self) -> bool {
+        self.rules().any(|rule| matches!(rule.source, Source::Constant(_)))
+    }
+
+    /// Returns the names of the fields that have a value without a cell: a constant, or a default for blank cells.
+    pub fn set_by_itself(&self) -> impl Iterator<Item = &'static str> {
+        let is_set = |rule: &&FieldRule| {
+            matches!(rule.source, Source::Constant(_)) || matches!(rule.on_blank, OnBlank::Default(_))
+        };
+        self.rules().filter(is_set).map(|rule| rule.field.name)
+    }
+
     /// Sets an option of the call, overriding the template.
     pub fn set_option(&mut self, name: &str, value: bool) {
         let input = self.record.input();

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::Mapper;
 use super::bind::{Columns, Layout, bind};
+use super::builtin;
 use super::infer::foreign_sheet;
 use super::map::fill_down::Filler;
 use super::map::survey::Surveyor;
@@ -24,6 +25,8 @@ pub struct Fit {
     pub valid: usize,
     /// Whether the sheet is probably about something else.
     pub is_foreign: bool,
+    /// Whether the template is for any sheet, so that its names alone say little about a sheet.
+    is_general: bool,
 }
 
 /// Whether lines would be sent without a field that identifies their subject, such as an order's lines without an item.
@@ -54,7 +57,8 @@ impl Fit {
         let columns = layout.header.names.iter().filter(|name| !name.trim().is_empty()).count();
         let used = (0..layout.header.names.len()).filter(|column| !layout.unused.contains(column)).count();
         let is_foreign = foreign_sheet(template, &layout).is_some() || has_lines_about_nothing(template, &layout);
-        let mut fit = Fit { used: used.min(columns), columns, rows: 0, valid: 0, is_foreign };
+        let is_general = builtin::is_general(&template.name);
+        let mut fit = Fit { used: used.min(columns), columns, rows: 0, valid: 0, is_foreign, is_general };
         let mut draft = Draft::default();
         let mut keys: HashMap<String, usize> = HashMap::new();
         for row in &rows {
@@ -81,7 +85,10 @@ impl Fit {
 
     /// Returns whether most rows are valid and have more than an identifier, and the sheet is about such records.
     pub fn is_good(&self) -> bool {
-        !self.is_foreign && self.used > 1 && self.valid > 0 && self.valid * 2 >= self.rows
+        // A list of orders has a name, a price and a number, too, among many other columns.
+        const LEAST_SHARE: usize = 4;
+        let covers = !self.is_general || self.used * LEAST_SHARE >= self.columns;
+        covers && !self.is_foreign && self.used > 1 && self.valid > 0 && self.valid * 2 >= self.rows
     }
 
     /// Returns a rank for comparing templates: good templates first, then by the number of columns in use.

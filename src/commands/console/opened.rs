@@ -40,7 +40,7 @@ pub(super) fn print(output: Output, source: &Source, template: &Template) {
     let mapped = distinct(source.parts.iter().flat_map(|part| mapped(template, &part.layout)));
     print_list(&heading, &mapped);
     for layout in source.parts.iter().map(|part| &part.layout) {
-        for drift in &layout.drifted {
+        for drift in layout.drifted.iter().filter(|drift| drift.misspelt.is_none()) {
             let Some(name) = layout.header.names.get(drift.column) else { continue };
             let (field, name) = (&drift.field, name.trim());
             ui::remark(say!(

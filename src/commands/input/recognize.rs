@@ -44,9 +44,11 @@ pub(super) async fn recognize(
         let infer = CommandLine::new(&settings.context, "template infer").file(&file.name);
         let kind = recognized.candidates.first().map_or(RecordKind::Item, |nearest| nearest.template.record);
         let infer = infer.flag("record", Some(kind.name())).short('o', "output", "template.toml");
-        let hint = match recognized.is_unsplit {
-            true => UNSPLIT_HINT.to_owned(),
-            false => format!("let Sheetport propose one: {infer}"),
+        let propose = format!("let Sheetport propose one: {infer}");
+        let hint = match &recognized.with_constants {
+            _ if recognized.is_unsplit => UNSPLIT_HINT.to_owned(),
+            Some(other) => format!("{}; or {propose}", fits_with_constants(other)),
+            None => propose,
         };
         return Err(Failure::new(Exit::Usage, message, hint));
     };
@@ -54,6 +56,9 @@ pub(super) async fn recognize(
         ui::remark(say!("template {}", describe(best)));
         if let Some(others) = others(&recognized) {
             ui::hint(&say!("{others}; choose with -t"));
+        }
+        if let Some(other) = &recognized.with_constants {
+            ui::hint(&say!("{}", fits_with_constants(other)));
         }
         if !best.is_trusted {
             ui::remark(say!("  its content is not trusted yet; this is what it does:"));
@@ -109,7 +114,8 @@ pub(in crate::commands) async fn with_suggestion(
         let unknown = Unrecognized { file, sheet: input.sheet.as_deref(), text: input.reading.options() };
         // The first error is more important than a failure to recognize the file.
         if let Ok(recognized) = operations::recognize(&settings.context, &unknown, &|_| {}).await
-            && let Some(best) = recognized.candidates.first().filter(|best| best.fit.is_good())
+            && let Some(best) =
+                recognized.with_constants.as_ref().or(recognized.candidates.first()).filter(|best| best.fit.is_good())
         {
             let other = format!("use -t {}: template {}", quoted(&best.name), describe(best));
             failure.hint = Some(failure.hint.map_or_else(|| other.clone(), |hint| format!("{hint}; or {other}")));
@@ -146,6 +152,12 @@ fn others(recognized: &Recognized) -> Option<String> {
         .map(|other| format!("{} ({} of {} columns)", other.name, other.fit.used, other.fit.columns))
         .collect();
     (!others.is_empty()).then(|| format!("also fitting: {}", others.join(", ")))
+}
+
+/// Names a template that only a person can choose, and what it says of every record.
+fn fits_with_constants(other: &Candidate) -> String {
+    let fields: Vec<&str> = other.template.set_by_itself().collect();
+    format!("-t {} fits, but it sets {} by itself", quoted(&other.name), fields.join(", "))
 }
 
 /// Names the template whose columns are present, although few rows are valid.

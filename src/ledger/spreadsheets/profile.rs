@@ -17,13 +17,6 @@ pub struct StoredProfile {
 }
 
 impl Ledger {
-    /// Returns whether a run with exactly this template has sent a record.
-    pub async fn has_sent_with(&self, template_toml: &str) -> Result<bool, Error> {
-        let query = "SELECT EXISTS (SELECT 1 FROM run WHERE template_toml = $1 AND EXISTS \
-                     (SELECT 1 FROM outcome WHERE outcome.run = run.id AND outcome.state = 'sent'))";
-        Ok(sql::query_scalar(query).bind(template_toml).fetch_one(&self.reader).await?)
-    }
-
     /// Returns the profiles of the last `most` finished uploads with this template, newest first. Uploads without an accepted
     /// record are left out.
     pub async fn latest_profiles(

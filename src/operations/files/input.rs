@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::super::context::Context;
 use super::super::error::Error;
+use super::super::templates::trust::are_guesses_confirmed;
 use super::exported::{check_exported, not_opened};
 use crate::absolute_path::absolute;
 use crate::ledger::{NewRun, RunCommand, RunLookups, RunSettings, SheetSelection};
@@ -125,16 +126,11 @@ pub struct Spreadsheet<'a> {
 }
 
 impl Spreadsheet<'_> {
-    /// Opens the file like [`Spreadsheet::open`]. Guesses in the template count as confirmed if the template was used before.
-    pub(in crate::operations) async fn open_for_sending(&self, context: &Context) -> Result<Source, Error> {
+    /// Opens the file like [`Spreadsheet::open`], without warnings about guesses that a person has confirmed.
+    pub(in crate::operations) fn open_for_sending(&self, context: &Context) -> Result<Source, Error> {
         let mut source = self.open()?;
-        if self.template.has_guesses()
-            && let Some(ledger) = context.existing_ledger().await?
-        {
-            if ledger.has_sent_with(&self.template.source).await? {
-                source.confirm_guesses();
-            }
-            ledger.close().await;
+        if are_guesses_confirmed(context, &self.template) {
+            source.confirm_guesses();
         }
         Ok(source)
     }

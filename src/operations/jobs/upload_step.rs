@@ -154,6 +154,7 @@ impl Sender<'_> {
             allow_repeat: AllowRepeat::None,
             restore_texts: false,
             keep_lines: step.keep_lines,
+            accepts_doubts: false,
             create_missing_items: step.create_missing_items,
             trigger_workflows: step.trigger_workflows,
             rehearsal: None,

@@ -5,8 +5,10 @@ use super::super::error::Error;
 use super::super::event::Observer;
 use super::super::files::InputFile;
 use super::known_templates::{templates_in, templates_of_runs};
+use super::trust::are_guesses_confirmed;
 use crate::records::RecordKind;
 use crate::sheet::{self, Options};
+use crate::template::Template;
 use crate::template::bind::HEADER_SEARCH_ROWS;
 use crate::template::infer::{self, PreviousTemplate, Proposal, Sample};
 
@@ -31,12 +33,15 @@ pub struct InferRequest<'a> {
 pub async fn infer(context: &Context, request: &InferRequest<'_>, observer: Observer<'_>) -> Result<Proposal, Error> {
     let book = sheet::open(&request.file.path, &request.text)?;
     let name = &request.file.name;
+    let earlier = |name: &str, template: &Template| {
+        PreviousTemplate::new(name, template, are_guesses_confirmed(context, template))
+    };
     let of_folder = templates_in(request.file.folder(), observer)
         .into_iter()
-        .filter_map(|(path, template)| Some(PreviousTemplate::new(&path.file_name()?.to_string_lossy(), &template)));
-    let mut earlier: Vec<_> = of_folder.collect();
+        .filter_map(|(path, template)| Some(earlier(&path.file_name()?.to_string_lossy(), &template)));
+    let mut previous: Vec<_> = of_folder.collect();
     let of_runs = templates_of_runs(context, observer).await.into_iter();
-    earlier.extend(of_runs.map(|(run, template)| PreviousTemplate::new(&format!("run {}", run.id), &template)));
+    previous.extend(of_runs.map(|(run, template)| earlier(&format!("run {}", run.id), &template)));
     let mut sheets: Vec<usize> = match request.sheet {
         Some(wanted) => vec![book.find_sheet(wanted)?],
         None => (0..book.sheets().len().min(MAX_SHEETS)).collect(),
@@ -47,7 +52,7 @@ pub async fn infer(context: &Context, request: &InferRequest<'_>, observer: Obse
         file: name.file_name().unwrap_or(name.as_os_str()).to_string_lossy().into_owned(),
         sheet,
         reading: request.reading.clone(),
-        previous: earlier.clone(),
+        previous: previous.clone(),
     };
     let sample = |sheet: usize| -> Result<Sample, Error> {
         let above = request.header_row.unwrap_or(0);

@@ -55,6 +55,9 @@ pub enum TemplateOrigin {
 #[derive(Debug)]
 pub struct Recognized {
     pub candidates: Vec<Candidate>,
+    /// The built-in template that fits better, but has constants. A constant, such as the currency of an example, is a statement
+    /// that no sheet makes: only a person can choose it.
+    pub with_constants: Option<Candidate>,
     /// Whether a wrong delimiter puts all columns of the file into one. No template fits such a file.
     pub is_unsplit: bool,
 }
@@ -126,8 +129,14 @@ pub async fn recognize(
     candidates.sort_by_key(|candidate| {
         std::cmp::Reverse((candidate.fit.rank(), candidate.origin != TemplateOrigin::BuiltIn))
     });
+    let states =
+        |candidate: &Candidate| candidate.origin == TemplateOrigin::BuiltIn && candidate.template.has_constants();
+    let (with_constants, candidates): (Vec<_>, Vec<_>) = candidates.into_iter().partition(states);
+    let best = candidates.first().filter(|best| best.fit.is_good()).map(|best| best.fit.rank());
+    let with_constants =
+        with_constants.into_iter().find(|other| other.fit.is_good() && best.is_none_or(|best| other.fit.rank() > best));
     let is_unsplit = sheets.iter().any(|rows| !rows.is_empty() && rows.iter().all(is_unsplit_row));
-    Ok(Recognized { candidates, is_unsplit })
+    Ok(Recognized { candidates, with_constants, is_unsplit })
 }
 
 fn is_unsplit_row(row: &Row) -> bool {

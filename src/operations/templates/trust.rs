@@ -1,4 +1,5 @@
-//! The templates that a person trusts, identified by content. A template next to a supplier's file may come from the supplier.
+//! The templates that a person trusts, and those whose guesses a person has confirmed, both identified by content. A template next to
+//! a supplier's file may come from the supplier; a guess that a program has sent is still a guess.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -12,8 +13,9 @@ use crate::digest;
 use crate::readers::create_private_folder;
 use crate::template::{Template, builtin};
 
-/// Name of the file in the home folder. Each line has the digest of a template and its path at the time.
-const FILE: &str = "trusted-templates";
+/// Names of the files in the home folder. Each line has the digest of a template and its path at the time.
+const TRUSTED: &str = "trusted-templates";
+const CONFIRMED: &str = "confirmed-guesses";
 
 /// A template reviewed by a person.
 #[derive(Debug)]
@@ -43,10 +45,25 @@ pub fn trust_template(context: &Context, path: &str) -> Result<TrustedTemplate, 
 /// # Errors
 /// If the decision can't be stored.
 pub fn trust(context: &Context, template: &Template) -> Result<(), Error> {
-    if is_trusted(context, template) {
-        return Ok(());
-    }
-    let path = context.home.join(FILE);
+    if is_trusted(context, template) { Ok(()) } else { list(context, TRUSTED, template) }
+}
+
+/// Stores that a person has confirmed the guesses in the current content of a template.
+///
+/// # Errors
+/// If the decision can't be stored.
+pub(in crate::operations) fn confirm_guesses(context: &Context, template: &Template) -> Result<(), Error> {
+    if are_guesses_confirmed(context, template) { Ok(()) } else { list(context, CONFIRMED, template) }
+}
+
+/// Returns whether a person has confirmed the guesses in the current content of a template, or there are none.
+pub(in crate::operations) fn are_guesses_confirmed(context: &Context, template: &Template) -> bool {
+    !template.has_guesses() || is_listed(context, CONFIRMED, template)
+}
+
+/// Adds the current content of a template to a list in the home folder.
+fn list(context: &Context, list: &str, template: &Template) -> Result<(), Error> {
+    let path = context.home.join(list);
     let place = absolute(&template.name);
     // Appends a line with one write, because other processes may append at the same time. The path is only informative.
     let line = format!("{} {}\n", digest_of(template), place.display().to_string().replace(['\n', '\r'], " "));
@@ -58,12 +75,13 @@ pub fn trust(context: &Context, template: &Template) -> Result<(), Error> {
 
 /// Returns whether the current content of a template is trusted. Built-in templates always are.
 pub fn is_trusted(context: &Context, template: &Template) -> bool {
-    let is_built_in = builtin::find(&template.name).is_some();
-    is_built_in || {
-        let trusted = std::fs::read_to_string(context.home.join(FILE)).unwrap_or_default();
-        let digest = digest_of(template);
-        trusted.lines().any(|line| line.split(' ').next() == Some(digest.as_str()))
-    }
+    builtin::find(&template.name).is_some() || is_listed(context, TRUSTED, template)
+}
+
+fn is_listed(context: &Context, list: &str, template: &Template) -> bool {
+    let listed = std::fs::read_to_string(context.home.join(list)).unwrap_or_default();
+    let digest = digest_of(template);
+    listed.lines().any(|line| line.split(' ').next() == Some(digest.as_str()))
 }
 
 fn digest_of(template: &Template) -> String {

@@ -53,7 +53,7 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
     let Check { input, report, for_supplier, has_rows, next, online } = check;
     check_report_path(context, report).await?;
     let report = report.map(|path| CheckReport { path, for_supplier, next });
-    let mut source = input.open_for_sending(context).await?;
+    let mut source = input.open_for_sending(context)?;
     let reported = uploaded_report(context, &input, &AllowRepeat::None, &source, observer).await?;
     let file = input.file;
     let template = match reported {

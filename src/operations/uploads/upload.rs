@@ -10,11 +10,13 @@ use super::super::learned::{load_sizes, store_learned_sizes};
 use super::super::results::Finished;
 use super::super::send::{SendOptions, Sending, plan_run, speed};
 use super::super::service::rehearsal::{Rehearsal, Rehearse, Rehearsed};
+use super::super::templates::trust::confirm_guesses;
 use super::compare::{compare_keys, find_addresses};
 use super::preview::{Preview, preview};
 use super::retry_report::{RetryReport, preview_retry, retry_report};
 use super::uploaded_report::{UploadedReport, uploaded_report};
-use crate::ledger::{AllowRepeat, CallOption, RunCommand, RunSettings};
+use crate::ledger::{AllowRepeat, CallOption, Problem, RunCommand, RunSettings};
+use crate::template::Template;
 use crate::upload::compare::{Connection, count_changed};
 use crate::upload::sent_before::AsksOfEdited;
 use crate::upload::{Grace, Source, Tally};
@@ -34,6 +36,8 @@ pub struct Upload<'a> {
     pub restore_texts: bool,
     /// Sends the service's other lines of an order with those of the file.
     pub keep_lines: bool,
+    /// Sends although a key was only guessed, or a column may be misspelt: a person has agreed beforehand.
+    pub accepts_doubts: bool,
     /// Lets the service create unknown items of orders.
     pub create_missing_items: bool,
     /// Lets the service run workflows for orders.
@@ -77,7 +81,8 @@ pub struct Questions<'a> {
     pub sends_edited: AsksOfEdited<'a>,
 }
 
-/// Uploads a spreadsheet. Without `questions`, nobody is asked, and warnings hold nothing back. `interrupt` resolves when the upload is to stop, with the time allowed for requests in flight.
+/// Uploads a spreadsheet. Without `questions`, nobody is asked: warnings hold nothing back, except for doubts about the records
+/// themselves, unless these were accepted. `interrupt` resolves when the upload is to stop, with the time allowed for requests in flight.
 ///
 /// A rehearsal uploads to a temporary service in this process, and leaves only the report, if a path was given.
 ///
@@ -108,7 +113,7 @@ pub async fn preview_upload(
 ) -> Result<Preview, Error> {
     check_report_path(context, upload.sending.report).await?;
     apply_options(&mut upload)?;
-    let mut source = upload.input.open_for_sending(context).await?;
+    let mut source = upload.input.open_for_sending(context)?;
     match upload.reported(context, &source, observer).await? {
         UploadedReport::OfRun => {
             return preview_retry(context, upload.into_retry(), observer).await.map(|(_, preview)| preview);
@@ -139,13 +144,16 @@ async fn run_upload(
         ..upload.sending.settings(context)
     };
     let client = context.writing_client(context.base_url()?, settings.concurrency)?;
-    let mut source = upload.input.open_for_sending(context).await?;
+    let mut source = upload.input.open_for_sending(context)?;
     match upload.reported(context, &source, observer).await? {
         UploadedReport::OfRun => return retry_report(context, upload.into_retry(), interrupt, observer).await,
         UploadedReport::OfOtherService => source.ignore_status(),
         UploadedReport::No => {}
     }
     repeat(&mut source, &upload.allow_repeat);
+    if questions.is_none() && !upload.accepts_doubts && rehearsal.is_none() && !source.is_strict {
+        refuse_doubts(&source, &upload.input.template)?;
+    }
     let connection = Connection::new(&client, speed(&settings, context)?, settings.concurrency);
     load_sizes(context, &connection, client.address()).await;
     compare_keys(&connection, &mut source, &upload.input.template, upload.restore_texts, observer).await?;
@@ -169,19 +177,24 @@ async fn run_upload(
     }
     let lock = ledger.lock_upload(&about).await?;
     let template = Arc::new(upload.input.template);
+    let confirmed = Arc::clone(&template);
     let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
     let rehearsed = match rehearsal {
         Some(rehearsal) => Some(rehearsal.make_up(&ledger, run.run(), observer).await?),
         None => None,
     };
     let asks = questions.filter(|_| !tally.warnings.is_empty() && tally.to_send > 0);
+    let is_declined = asks.is_some_and(|questions| !(questions.sends_with_warnings)(&tally));
+    if asks.is_some() && !is_declined {
+        confirm_guesses(context, &confirmed)?;
+    }
     let sending = Sending {
         context,
         ledger: &ledger,
         client: Some(Arc::clone(&client)),
         run,
         report: upload.sending.report,
-        is_declined: asks.is_some_and(|questions| !(questions.sends_with_warnings)(&tally)),
+        is_declined,
         is_to_queue: upload.sending.is_to_queue,
         asks_of_edited: questions.map(|questions| questions.sends_edited),
         observer,
@@ -201,6 +214,17 @@ fn repeat(source: &mut Source, allowed: &AllowRepeat) {
     if let AllowRepeat::Named(names) = allowed {
         source.repeated.clone_from(names);
     }
+}
+
+/// Refuses a file whose records might be other ones, or lack a column, while nobody can be asked.
+fn refuse_doubts(source: &Source, template: &Template) -> Result<(), Error> {
+    let doubts: Vec<&Problem> = source.doubts(template).collect();
+    let Some(first) = doubts.first() else { return Ok(()) };
+    let others = doubts[1..].iter().map(|doubt| format!("; '{}' {}", doubt.header, doubt.message));
+    let what = std::iter::once(first.message.clone()).chain(others).collect::<String>();
+    let message = format!("nothing was sent: '{}' {what}", first.header);
+    let hint = format!("{}; to send it as it is, add --yes", first.remedy);
+    Err(Error::invalid(message, hint))
 }
 
 /// Restores identifiers of an export that a spreadsheet program changed, if the user agrees.
@@ -311,6 +335,7 @@ mod tests {
             allow_repeat: AllowRepeat::None,
             restore_texts: false,
             keep_lines: false,
+            accepts_doubts: false,
             create_missing_items: false,
             trigger_workflows: false,
             rehearsal: None,

@@ -1,6 +1,7 @@
 //! The user's earlier templates: their assignments, with every step of each field.
 
-use super::super::model::{ColumnName, Constant, FieldRule, Place, RowTest, Source, Template, same_header};
+use super::super::header_names::HeaderNames;
+use super::super::model::{ColumnName, Constant, FieldRule, Place, RowTest, Source, Template};
 use super::super::value::date::DateFormat;
 use super::headers::{Slot, Slots};
 use super::sample::{Column, Sample};
@@ -20,7 +21,7 @@ pub struct PreviousTemplate {
     pub(super) name: String,
     kind: RecordKind,
     rules: Vec<PreviousRule>,
-    /// Names of the grouping column.
+    /// Names of the grouping column; none for a guess that nobody has confirmed.
     group_columns: Vec<String>,
     /// Keys of `[sheet]` about rows, with the alternative names of each column they use.
     sheet: Vec<(Step, Vec<Vec<String>>)>,
@@ -43,6 +44,8 @@ pub(super) struct PreviousRule {
     formats: Vec<DateFormat>,
     /// The value, if taken from a parameter.
     parameter: Option<Step>,
+    /// Whether it was a guess that nobody has confirmed.
+    pub is_guess: bool,
 }
 
 /// The source of a value in an earlier template.
@@ -74,9 +77,11 @@ pub(super) struct Step {
 }
 
 impl PreviousTemplate {
-    pub fn new(name: &str, template: &Template) -> PreviousTemplate {
+    /// Reads a template. `is_confirmed`: a person has confirmed its guesses; otherwise, they remain guesses.
+    pub fn new(name: &str, template: &Template, is_confirmed: bool) -> PreviousTemplate {
         let source: toml::Table = template.source.parse().unwrap_or_default();
-        let by = template.group.as_ref().map_or(Vec::new(), |group| group.by.concat());
+        let group = template.group.as_ref().filter(|group| is_confirmed || !group.is_guess);
+        let by = group.map_or(Vec::new(), |group| group.by.concat());
         let sheet = table(&source, "sheet");
         let step = |table: Option<&toml::Table>, key: &str| Some(Step::new(key, table?.get(key)?));
         let fill_down = template.sheet.fill_down.as_ref().map_or(Vec::new(), |fill_down| {
@@ -106,7 +111,7 @@ impl PreviousTemplate {
         PreviousTemplate {
             name: name.to_owned(),
             kind: template.record,
-            rules: template.rules().filter_map(|rule| PreviousRule::new(rule, &source)).collect(),
+            rules: template.rules().filter_map(|rule| PreviousRule::new(rule, &source, is_confirmed)).collect(),
             group_columns: header_names(&by),
             sheet: about_rows.into_iter().filter_map(|(key, columns)| Some((step(sheet, key)?, columns))).collect(),
             duplicates: step(Some(&source), "duplicates"),
@@ -184,7 +189,7 @@ impl PreviousTemplate {
 }
 
 impl PreviousRule {
-    fn new(rule: &FieldRule, template: &toml::Table) -> Option<PreviousRule> {
+    fn new(rule: &FieldRule, template: &toml::Table, is_confirmed: bool) -> Option<PreviousRule> {
         let fields = table(template, if rule.place == Place::Line { "lines" } else { "fields" });
         let written = table(fields?, rule.field.name)?;
         let key = |key: &str| Some(Step::new(key, written.get(key)?));
@@ -205,7 +210,8 @@ impl PreviousRule {
         };
         let parameter = key("value").filter(|step| step.value.contains("parameter"));
         let formats = rule.date.formats.clone();
-        Some(PreviousRule { place: rule.place, field: rule.field, source, steps, formats, parameter })
+        let is_guess = rule.is_guess && !is_confirmed;
+        Some(PreviousRule { place: rule.place, field: rule.field, source, steps, formats, parameter, is_guess })
     }
 
     /// Returns the line of a constant with the value of a parameter.
@@ -242,12 +248,13 @@ fn fits_dates(formats: &[DateFormat], sample: &Sample, column: &Column) -> bool 
     texts.peek().is_none() || texts.any(|cell| formats.iter().any(|format| format.parse_date(&cell.shown()).is_ok()))
 }
 
-/// Returns the column as in binding: the first name in the header, unless two columns have the same.
+/// Returns the column as in binding, unless two columns have the name.
 fn find<'a>(names: &[String], columns: &'a [Column]) -> Option<&'a Column> {
-    names.iter().find_map(|name| {
-        let mut found = columns.iter().filter(|column| same_header(&column.bound_header, name));
-        found.next().filter(|_| found.next().is_none())
-    })
+    let headers = HeaderNames::new(columns.iter().map(|column| column.bound_header.as_str()));
+    match headers.find(names.iter().map(String::as_str)) {
+        [column] => columns.get(*column),
+        _ => None,
+    }
 }
 
 fn find_all<'a>(columns: &[Vec<String>], sheet: &'a [Column]) -> Option<Vec<&'a Column>> {
@@ -322,7 +329,7 @@ value = "CHF"
 
     fn proposed_as(kind: RecordKind, earlier: &str, sheet: &str) -> Proposal {
         let template = load("mine.toml", earlier, &no_tables).expect("a template");
-        let previous = vec![PreviousTemplate::new("mine.toml", &template)];
+        let previous = vec![PreviousTemplate::new("mine.toml", &template, false)];
         let rows = sheet.lines().enumerate().map(|(index, line)| {
             let mut row = Row::default();
             row.clear(index as u64 + 1);

@@ -1,6 +1,7 @@
 //! A proposed template, as shown to the user.
 
 use super::super::model::{ColumnName, Constant, Place};
+use super::previous_templates::PreviousRule;
 use crate::records::{Field, RecordKind};
 
 /// A proposed template, with the reason for each field.
@@ -163,6 +164,14 @@ impl FieldProposal {
     /// Returns the name in templates: `price`, or `lines.price`.
     pub fn path(&self) -> String {
         path(self.place, self.name)
+    }
+
+    /// Marks a field taken from an earlier template as a guess, if it was one there.
+    pub(super) fn keep_guess(&mut self, previous: &PreviousRule) {
+        if let (true, Confidence::AsIn(name)) = (previous.is_guess, &self.confidence) {
+            self.reason = format!("a guess in {name}, too, which nobody has confirmed");
+            self.confidence = Confidence::Guess;
+        }
     }
 
     /// Whether the field has this name, among the fields of the record or of lines.

@@ -192,6 +192,14 @@ fn missing_fields(kind: RecordKind, fields: &[FieldProposal], sample: &Sample) -
         .map(|column| CandidateColumn { label: column.label.clone(), name: column.name.clone() })
         .take(MAX_CANDIDATES)
         .collect();
+    // A list without codes: its unique names can identify the records.
+    let names = sample.columns.iter().filter(|column| {
+        let profile = &column.profile;
+        let is_name = fields.iter().any(|field| field.name == "name" && field.is_from_column(column.index));
+        is_name && profile.filled == profile.rows && profile.distinct == profile.filled
+    });
+    let names = names.map(|column| CandidateColumn { label: column.label.clone(), name: column.name.clone() });
+    let identifiers = if identifiers.is_empty() { names.collect() } else { identifiers };
     let missing_field = |field: &'static Field, place: Place| {
         let is_own_key = place == Place::Record && input.key.contains(&field.name);
         MissingField { field, place, candidates: if is_own_key { identifiers.clone() } else { Vec::new() } }
@@ -207,8 +215,13 @@ fn missing_fields(kind: RecordKind, fields: &[FieldProposal], sample: &Sample) -
     if let Some((list, lines)) = input.lines()
         && (list.required || fields.iter().any(|field| field.place == Place::Line))
     {
+        let lines_fields = lines;
         let lines = lines.iter().filter(|field| field.required && !has(Place::Line, field.name));
         missing.extend(lines.map(|field| missing_field(field, Place::Line)));
+        let mut needed = lines_fields.iter().filter(|field| input.needs_one_of.contains(&field.name));
+        if !needed.clone().any(|field| has(Place::Line, field.name)) {
+            missing.extend(needed.next_back().map(|field| missing_field(field, Place::Line)));
+        }
     }
     missing
 }

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use serde::{Deserialize, Deserializer};
 
+use super::super::header_names::plain;
 use super::alternatives;
 
 /// Maximum number of characters to consider.
@@ -31,7 +32,8 @@ enum Class {
 
 /// Splits a header into words. Without words outside of brackets, the first pair of brackets counts as the header.
 pub(in super::super) fn header(text: &str) -> HeaderWords {
-    let plain = decomposed(text);
+    let plain = plain(text);
+    let plain = decomposed(&plain);
     let (mut outside, mut inside, mut brackets) = (String::new(), String::new(), Vec::new());
     let mut depth = 0usize;
     for c in plain.chars() {

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::checks::file_warnings::{
-    GUESS, doubtful_letters, foreign_sheet, guesses, hidden_sheet, money_as_quantity, other_template, rival_columns,
-    unread_sheets, unused_columns,
+    GROUP, GUESS, MISSPELT, doubtful_letters, foreign_sheet, guesses, hidden_sheet, misspelt_columns,
+    money_as_quantity, other_template, rival_columns, unread_sheets, unused_columns,
 };
 use super::columns::merge_columns;
 use super::part::Part;
@@ -18,7 +18,7 @@ use crate::ledger::{Problem, TextForm};
 use crate::sheet::{self, Appearance, Book, Cell, Doubt, ReportWords, Row, Rows, column_letters, write};
 use crate::template::bind::{HEADER_SEARCH_ROWS, Missing, Reason, bind};
 use crate::template::map::fill_down::Filler;
-use crate::template::model::SheetSelect;
+use crate::template::model::{Place, SheetSelect};
 use crate::template::{Layout, Template};
 use crate::upload::compare::{KnownTexts, OrderAddresses, UnknownReferences};
 use crate::upload::edits::Edits;
@@ -143,6 +143,7 @@ impl Source {
                 .filter_map(|part| foreign_sheet(template, part).or_else(|| other_template(&book, template, part))),
         );
         warnings.extend(parts.iter().flat_map(|part| money_as_quantity(&book, template, part)));
+        warnings.extend(parts.iter().flat_map(|part| misspelt_columns(template, part)));
         warnings.extend(parts.iter().filter_map(|part| hidden_sheet(&book, part)));
         warnings.extend(parts.first().into_iter().flat_map(|part| guesses(template, part)));
         warnings.extend(book.dialect().and_then(doubtful_letters));
@@ -166,6 +167,21 @@ impl Source {
             at,
             stamp,
         }
+    }
+
+    /// Returns the warnings that a person must answer before records are sent: the field that identifies a record, or what it is
+    /// about, was only guessed, or a column of the template seems to be misspelt in the sheet.
+    pub fn doubts<'a>(&'a self, template: &'a Template) -> impl Iterator<Item = &'a Problem> {
+        let input = template.record.input();
+        let is_path_id = |name: &str| template.rules().any(|rule| rule.place == Place::Id && rule.field.name == name);
+        let identifies = move |name: &str| {
+            name == GROUP
+                || is_path_id(name)
+                || [input.key, input.needs_one_of, input.quantities].iter().any(|names| names.contains(&name))
+        };
+        self.warnings
+            .iter()
+            .filter(move |warning| warning.code == MISSPELT || warning.code == GUESS && identifies(&warning.field))
     }
 
     /// Removes the warnings about guesses of inference, after their confirmation.

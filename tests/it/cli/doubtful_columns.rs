@@ -324,3 +324,55 @@ fn a_template_may_narrow_the_values_of_its_base() {
     place.write("base.toml", "extends = \"items\"\n[fields.status]\ncolumn = \"Status\"\nmap = { no = \"archived\" }\nallowed = [\"active\"]\n");
     place.sheetport(["check", "items.csv", "-t", "base.toml"]).exits(2).says(&["is refused by its own checks"]);
 }
+
+#[test]
+fn a_column_is_found_in_any_spelling() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    for (number, header) in [
+        "itemNumber,itemName,unitPrice",
+        "*SKU,Name*,Price (required)",
+        "SKU:,Name:,Price:",
+        "Item.No,Item_Name,Unit-Price",
+        "#SKU,Pro\u{200b}duct name,\u{420}rice",
+        "S\u{41a}U,Name\u{a0},Price [Pflichtfeld]",
+    ]
+    .iter()
+    .enumerate()
+    {
+        place.write("items.csv", &format!("{header}\nA-{number},Bolt {number},1.50\n"));
+        let sent = served.sheetport(&place, ["upload", "items.csv", "-t", "items", "--json"]).exits(0);
+        assert_eq!(count(&summary(&sent), "sent"), 1, "{header}");
+    }
+    let listed = served.get("/v1/public/items");
+    let listed = listed["data"].as_array().unwrap();
+    assert_eq!(listed.len(), 6, "{listed:?}");
+    assert!(listed.iter().all(|item| item["price"].as_f64() == Some(1.5) && item["name"].is_string()), "{listed:?}");
+    // The same words come before another spelling; two others are no answer.
+    place.write("items.csv", "SKU,Price,Price*\nA,1.50,1.50\n");
+    place.sheetport(["check", "items.csv", "-t", "items"]).exits(0);
+    place.write("items.csv", "SKU,*Price,Price*\nA,1.50,2.50\n");
+    place.sheetport(["check", "items.csv", "-t", "items"]).exits(2).says(&["several columns have this name (B, C)"]);
+}
+
+#[test]
+fn a_column_one_letter_off_is_a_question() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("items.csv", "SKU,Name,Prcie\nA,Bolt,1.50\n");
+    let says = &[
+        "'Prcie' is not sent: is it 'price', the column of price?",
+        "column = \"Prcie\" below [fields.price]",
+        "--yes",
+    ];
+    served.sheetport(&place, ["upload", "items.csv", "-t", "items"]).exits(2).says(says);
+    let checked = check(&place, "SKU,Name,Prcie\nA,Bolt,1.50\n", 0);
+    assert_eq!(checked["warnings"][0]["code"], "misspelt-column", "{checked}");
+    served.sheetport(&place, ["upload", "items.csv", "-t", "items", "--yes"]).exits(0);
+    // The template that the hint describes.
+    place.write("mine.toml", "extends = \"items\"\n[fields.price]\ncolumn = \"Prcie\"\n");
+    served.sheetport(&place, ["upload", "items.csv", "-t", "mine.toml"]).exits(0);
+    // Short words and other words are no misspellings.
+    let other = check(&place, "SKU,Name,Side,Material\nA,Bolt,left,wood\n", 0);
+    assert_eq!(other["warnings"], json!([]), "{other}");
+}

@@ -219,7 +219,7 @@ fn unknown_records_and_missing_files_are_refused() {
 }
 
 #[test]
-fn guesses_are_warnings_until_they_were_sent_once() {
+fn guesses_stay_guesses_until_a_person_confirms_them() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("list.csv", "Foo,Bar,Baz\nA-100,Hammer,12.50\nA-101,Nail,0.10\nA-102,Saw,22.90\nA-103,Drill,99.00\n");
@@ -234,8 +234,15 @@ fn guesses_are_warnings_until_they_were_sent_once() {
     let guessed = ["guess externalId", "guess name", "guess price"];
     assert_eq!(codes(&["check", "list.csv", "-t", "t.toml"], 0), guessed);
     assert_eq!(codes(&["upload", "list.csv", "-t", "t.toml", "--strict"], 3), guessed, "refused");
-    assert_eq!(codes(&["upload", "list.csv", "-t", "t.toml"], 0), guessed, "a script is not asked");
-    assert_eq!(codes(&["upload", "list.csv", "-t", "t.toml"], 0), [""; 0], "confirmed");
+    let says =
+        &["'Foo' was only guessed to be externalId", "guess = true below [fields.externalId] in t.toml", "--yes"];
+    served.sheetport(&place, ["upload", "list.csv", "-t", "t.toml"]).exits(2).says(says);
+    assert_eq!(codes(&["upload", "list.csv", "-t", "t.toml", "--yes"], 0), guessed, "nobody was asked");
+    assert_eq!(codes(&["upload", "list.csv", "-t", "t.toml", "--yes", "--allow-repeat"], 0), guessed, "still a guess");
+    // What a program has sent, and what an earlier proposal guessed, is still a guess.
+    served.sheetport(&place, ["template", "infer", "list.csv", "--record", "item", "-o", "again.toml"]).exits(0);
+    let again = fs::read_to_string(place.path("again.toml")).unwrap();
+    assert_eq!(again.matches("guess = true").count(), 3, "{again}");
     // Another template has guesses of its own; without the line there is none.
     place.write(
         "other.toml",

@@ -15,17 +15,14 @@ fn the_samples_are_recognized() {
         ("exported-items.csv", "exported-items"),
         ("exported-orders.csv", "exported-orders"),
         ("exported-transactions.csv", "exported-transactions"),
-        ("german-price-list.csv", "german-price-list"),
         ("invoices.csv", "invoices"),
         ("items.csv", "items"),
         ("items.xlsx", "items"),
-        ("japanese-price-list.csv", "japanese-price-list"),
         ("odoo-products.xlsx", "odoo-products"),
         ("orders.csv", "orders"),
         ("shopify-orders.csv", "shopify-orders"),
         ("shopify-products.csv", "shopify-products"),
         ("square-catalog.csv", "square-catalog"),
-        ("stock-count.xlsx", "stock-count"),
         ("subscriptions.csv", "subscriptions"),
         ("transactions.csv", "transactions"),
         ("woocommerce-products.csv", "woocommerce-products"),
@@ -428,11 +425,30 @@ fn columns_of_other_topics_beside_those_of_a_template_are_no_reason_for_a_warnin
         ("orders", "Order no,SKU,Quantity,Qty shipped,Qty returned,Unit price\n1001,A,5,5,0,1.00\n1002,B,6,4,1,2.00\n"),
         ("orders", "Order no,Delivery status,Delivery date,Carrier\n1001,shipped,2026-01-05,DHL\n1002,pending,,UPS\n"),
         ("transactions", "Date,Type,SKU,Quantity,Reason,Employee\n2026-01-01,in,A,5,x,Ann\n2026-01-02,out,B,2,y,Bob\n"),
-        ("stock-count", "Location,SKU,Expected,Counted,Difference,Counted by\nL1,A,10,9,-1,Ann\nL1,B,5,6,1,Bob\n"),
     ] {
         place.write("list.csv", text);
         let seen = summary(&place.sheetport(["check", "list.csv", "--json"]).exits(0));
         assert_eq!((&seen["template"], &seen["warnings"]), (&template.into(), &serde_json::json!([])), "{text}");
+    }
+    place.write("list.csv", "Location,SKU,Expected,Counted,Difference,Counted by\nL1,A,10,9,-1,Ann\nL1,B,5,6,1,Bob\n");
+    let seen = summary(&place.sheetport(["check", "list.csv", "-t", "stock-count", "--json"]).exits(0));
+    assert_eq!(seen["warnings"], serde_json::json!([]), "{seen}");
+}
+
+#[test]
+fn templates_with_constants_are_named_and_never_chosen() {
+    let place = Place::new();
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
+    for (file, template, sets) in [
+        ("german-price-list.csv", "german-price-list", "currency, status"),
+        ("japanese-price-list.csv", "japanese-price-list", "currency"),
+        ("stock-count.xlsx", "stock-count", "transactionType, transactionAmountType"),
+    ] {
+        let path = format!("{samples}/{file}");
+        let says = format!("-t {template} fits, but it sets {sets} by itself");
+        place.sheetport(["check", &path]).run().says(&[&says]);
+        let named = place.sheetport(["check", &path, "-t", template, "--json"]).run();
+        assert_eq!(summary(&named)["template"], template, "{file}");
     }
 }
 

@@ -170,9 +170,9 @@ fn commented_expressions_of_templates_work() {
 #[test]
 fn a_renamed_optional_column_is_reported() {
     let place = Place::new();
-    place.write("list.csv", "SKU,Name,Curency,Price list 2026\n1,Bolt,EUR,A\n");
+    place.write("list.csv", "SKU,Name,Curenci,Price list 2026\n1,Bolt,EUR,A\n");
     let said = place.sheetport(["check", "list.csv", "-t", "items"]).exits(0);
-    let said = said.says(&["no column was found for the optional field currency", "'Curency' has a similar name"]);
+    let said = said.says(&["no column was found for the optional field currency", "'Curenci' has a similar name"]);
     assert!(!said.stderr.contains("'Price list 2026'"), "{}", said.stderr);
 }
 

@@ -108,7 +108,7 @@ pub(in crate::operations::review) async fn open_as_upload(
     input: Spreadsheet<'_>,
     observer: Observer<'_>,
 ) -> Result<(Source, Arc<Template>), Error> {
-    let mut source = input.open_for_sending(context).await?;
+    let mut source = input.open_for_sending(context)?;
     match uploaded_report(context, &input, &AllowRepeat::None, &source, &|_| {}).await? {
         UploadedReport::OfRun => {
             return open_report(context, RetryReport::of_uploaded(input, SendOptions::default()), observer).await;

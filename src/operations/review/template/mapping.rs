@@ -7,7 +7,8 @@ use crate::operations::error::Error;
 use crate::records::{Field, RecordKind};
 use crate::sheet::cell::column_index;
 use crate::template::Template;
-use crate::template::model::{Constant, FieldRule, Place, Source, same_header};
+use crate::template::header_names::HeaderNames;
+use crate::template::model::{Constant, FieldRule, Place, Source};
 use crate::upload;
 
 /// The columns of a sheet and the fields of its records.
@@ -158,11 +159,12 @@ fn of_text(draft: &Draft, (header_row, names): (Option<u64>, &[String])) -> Mapp
 }
 
 fn columns_of(item: &Item, names: &[String]) -> Vec<usize> {
+    let headers = HeaderNames::new(names.iter().map(String::as_str));
     let one = |value: &Value| match value {
         Value::Integer(number) => usize::try_from(*number.value() - 1).ok(),
         Value::String(name) => {
             let name = name.value();
-            let named = names.iter().position(|header| same_header(header, name));
+            let named = headers.find(std::iter::once(name.as_str())).first().copied();
             named.or_else(|| column_index(name).filter(|column| *column < names.len()))
         }
         _ => None,

@@ -15,11 +15,7 @@ pub(in crate::template::infer) struct CurrencyHint {
 pub(in crate::template::infer) fn in_text(text: &str, language: Option<Language>) -> Option<CurrencyHint> {
     let hint = |code: Currency, is_certain| CurrencyHint { code: code.to_string(), is_certain };
     if let Some(mark) = currency::in_header(text) {
-        let is_certain = match mark {
-            CurrencyMark::Code(_) => true,
-            CurrencyMark::Sign(sign) => !sign.ambiguous,
-        };
-        return Some(hint(mark.currency(None)?, is_certain));
+        return of_mark(mark);
     }
     let is_upper_case = !text.chars().any(char::is_lowercase);
     let mut codes = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !is_upper_case && is_code(word));
@@ -30,6 +26,15 @@ pub(in crate::template::infer) fn in_text(text: &str, language: Option<Language>
             .find_map(|word| in_word(word, language))
             .map(|(code, certain)| hint(code, certain))
     })
+}
+
+/// Returns the currency of a code or sign, such as that of a number format.
+pub(in crate::template::infer) fn of_mark(mark: CurrencyMark) -> Option<CurrencyHint> {
+    let is_certain = match mark {
+        CurrencyMark::Code(_) => true,
+        CurrencyMark::Sign(sign) => !sign.ambiguous,
+    };
+    Some(CurrencyHint { code: mark.currency(None)?.to_string(), is_certain })
 }
 
 /// Finds the currency of a normalized word of a header, and whether the currency is certain. Short words such as `kr` and `fr`

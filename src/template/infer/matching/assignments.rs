@@ -10,7 +10,7 @@ use super::super::previous_templates::{PreviousTemplate, Step};
 use super::super::proposal::Confidence;
 use super::super::sample::Column;
 use super::relations::{is_of_record, line_totals};
-use super::values::{Guess, fit, guess, guess_group, is_tax_rate, unreadable};
+use super::values::{Guess, are_states, fit, guess, guess_group, has_large_numbers, is_tax_rate, unreadable};
 use crate::records::RecordKind;
 use crate::template::model::Place;
 use crate::template::words::amounts::{PriceUnit, is_price_unit_column, price_unit};
@@ -26,6 +26,8 @@ const MIN_ALTERNATIVE: f64 = 0.5;
 /// Score of a column with a certain name and values that can't be read, above [`MIN_SCORE`] and below [`LIKELY`]: the rows are
 /// rejected, whereas a column that is left out would lose its values silently.
 const UNREADABLE: f64 = MIN_ALTERNATIVE;
+/// Minimum score of the item of lines that have a quantity: any column that may name the item is better than none.
+const MIN_ITEM: f64 = 0.15;
 /// A second column with a score at most this much lower contradicts a sure assignment.
 const RIVAL: f64 = 0.15;
 /// Factor for prices with tax: the lines of orders have prices without tax.
@@ -101,6 +103,7 @@ impl<'a> Assignments<'a> {
         assigned.use_description_as_name();
         assigned.assign_two_prices();
         assigned.assign_by_values();
+        assigned.find_item_of_lines(&candidates);
         assigned.drop_lines_without_item();
         assigned.doubt_contradictions(&candidates);
         assigned.find_alternatives(&candidates);
@@ -246,12 +249,29 @@ impl<'a> Assignments<'a> {
         !self.has_column(column.index) && (column.is_unnamed || !has_meaning)
     }
 
+    /// Takes the column with the best of any names of items as a guess, if the lines of an order have a quantity and no item.
+    fn find_item_of_lines(&mut self, candidates: &[Candidate<'a>]) {
+        let is_line = |slot: &Slot, values: ValueKind| slot.place == Place::Line && slot.values == values;
+        let has = |values| self.list.iter().any(|assignment| is_line(assignment.slot, values));
+        if self.slots.kind != RecordKind::Order || has(ValueKind::Reference) || !has(ValueKind::Quantity) {
+            return;
+        }
+        let is_open = |it: &&Candidate<'a>| {
+            is_line(it.slot, ValueKind::Reference) && it.score >= MIN_ITEM && !self.has_column(it.column.index)
+        };
+        if let Some(Candidate { slot, column, name_match, .. }) = candidates.iter().find(is_open) {
+            let reason = format!("the lines need an item, and its name contains '{}'", name_match.name);
+            self.assign(slot, column, reason, Confidence::Guess);
+        }
+    }
+
     /// Removes order lines without an item. In a sheet with one row per order, also removes lines with nothing but an item.
     /// The service would otherwise replace the order's existing lines.
     fn drop_lines_without_item(&mut self) {
         let is_line = |assignment: &&Assignment<'_>| assignment.slot.place == Place::Line;
         let lines: Vec<&Assignment<'_>> = self.list.iter().filter(is_line).collect();
         let has_item = lines.iter().any(|line| line.slot.values == ValueKind::Reference);
+        let has_quantity = lines.iter().any(|line| line.slot.values == ValueKind::Quantity);
         let has_more = lines.iter().any(|line| matches!(line.slot.values, ValueKind::Quantity | ValueKind::Price));
         let is_order = |assignment: &&Assignment<'_>| assignment.slot.is_field("externalId");
         let repeats = self.list.iter().find(is_order).is_some_and(|order| {
@@ -259,7 +279,9 @@ impl<'a> Assignments<'a> {
             profile.distinct < profile.filled || profile.blank_below > 0
         });
         let is_known = lines.iter().any(|line| matches!(line.confidence, Confidence::AsIn(_)));
-        if self.slots.kind == RecordKind::Order && !is_known && !(has_item && (has_more || repeats)) {
+        // Lines that lack only their item make an incomplete template: without them, orders would lose theirs.
+        let lacks_item = !has_item && has_quantity;
+        if self.slots.kind == RecordKind::Order && !is_known && !lacks_item && !(has_item && (has_more || repeats)) {
             self.list.retain(|assignment| assignment.slot.place != Place::Line);
         }
     }
@@ -408,6 +430,7 @@ impl<'a> Candidate<'a> {
             return None;
         }
         let is_exact = name_match.kind == MatchKind::Exact;
+        let is_sure_name = is_exact && name_match.certainty >= SURE;
         let is_line = slot.place == Place::Line;
         let factor = match slot.values {
             ValueKind::Price if is_line && header.is_total() => 0.0,
@@ -416,6 +439,10 @@ impl<'a> Candidate<'a> {
             ValueKind::TaxRate | ValueKind::TaxAmount if !is_exact && header.with_tax().is_some() => 0.0,
             // "Amount" is a count or money.
             ValueKind::Quantity if header.is_total() && profile.decimals * 2 > profile.filled => 0.0,
+            // Whole amounts of money look like counts: the lines of invoices have "Amount" for both.
+            ValueKind::Quantity if is_line && header.is_total() && has_large_numbers(profile) => 0.0,
+            // "Display name" and "Visibility" say nothing about a status; words such as active and archived do.
+            ValueKind::Status if slot.is_field("status") && !is_sure_name && !are_states(profile) => 0.0,
             // "Items" with small numbers is a count.
             ValueKind::Reference if is_line && name_match.certainty <= VAGUE && profile.is_numeric() => 0.5,
             _ => 1.0,
@@ -439,6 +466,10 @@ impl<'a> Candidate<'a> {
         let is_doubtful = is_doubtful || slot.has_doubtful_stock() && is_state_header(&column.label);
         if is_doubtful {
             score = score.min(SURE - 0.01);
+        }
+        // "Amount" of a line is its count or its money; only a person knows.
+        if slot.values == ValueKind::Quantity && is_line && header.is_total() {
+            score = score.min(LIKELY - 0.01);
         }
         // The status of an order can be about its payment.
         if slot.is_field("deliveryStatus") && profile.values.iter().any(|(value, _)| vocabulary().is_payment(value)) {

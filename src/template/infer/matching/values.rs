@@ -132,6 +132,20 @@ pub(super) fn unreadable(kind: ValueKind, profile: &ColumnProfile) -> Option<&'s
 
 const NOT_NUMBERS: &str = "; although many values are no numbers";
 
+/// Whether the values are usual words for a status, or for yes and no. A column without values may have them.
+pub(super) fn are_states(profile: &ColumnProfile) -> bool {
+    let is_known = |(value, _): &&(String, usize)| vocabulary().is_status(value);
+    let are_known = |values: &[(String, usize)]| values.iter().filter(is_known).count() * 2 >= values.len();
+    profile.filled == 0 || profile.is_yes_no() || profile.few_values(12).is_some_and(are_known)
+}
+
+/// Whether the numbers are rather amounts of money than counts: few lines of a document have fifty pieces of everything.
+pub(super) fn has_large_numbers(profile: &ColumnProfile) -> bool {
+    const MANY: f64 = 50.0;
+    let large = profile.amounts.iter().flatten().filter(|amount| **amount >= MANY).count();
+    profile.numbers > 0 && large * 2 > profile.numbers
+}
+
 /// Whether the numbers are only 0 and 1, as of yes and no.
 fn is_flag(profile: &ColumnProfile) -> bool {
     profile.distinct <= 2 && profile.filled > 5 && profile.share(profile.booleans) > 0.9

@@ -116,6 +116,8 @@ impl ColumnProfile {
         self.filled += 1;
         let number = match cell {
             Cell::Number(number) | Cell::Rounded(number, _) => Some((number, number.fract() != 0.0)),
+            // The shortest decimals of 12.50 are one.
+            Cell::Money(number, _) => Some((number, number.fract() != 0.0)),
             Cell::Formatted(number, _) if is_measure(number, text) => Some((number, number.fract() != 0.0)),
             Cell::Text(_) | Cell::Percent(_) => parse_number(text),
             _ => None,
@@ -125,7 +127,11 @@ impl ColumnProfile {
             self.decimals += usize::from(has_decimals);
             self.fractions += usize::from(number.fract() != 0.0);
             self.negative += usize::from(number < 0.0);
-            if let Some(currency) = currency_hint::beside_number(text) {
+            let currency = match cell {
+                Cell::Money(_, mark) => currency_hint::of_mark(mark),
+                _ => currency_hint::beside_number(text),
+            };
+            if let Some(currency) = currency {
                 *self.currencies.entry(currency).or_default() += 1;
             }
         }

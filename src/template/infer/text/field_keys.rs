@@ -93,7 +93,8 @@ impl Evidence<'_> {
             ValueKind::Date if is_open(&["format"]) => self.date(&mut draft, column),
             _ => {}
         }
-        if previous.is_some() {
+        if let Some(previous) = previous {
+            draft.proposal.keep_guess(previous);
             draft.proposal.trim = false;
             draft.proposal.keys.extend(steps.into_iter().map(Step::line));
         }
@@ -120,7 +121,10 @@ impl Evidence<'_> {
         let (reason, confidence) = ("mapped this way before".to_owned(), Confidence::AsIn(template.clone()));
         let mut proposal = FieldProposal::new(field, slot.place, source, reason, confidence);
         let rule = self.rule_of(template, slot.place, field);
-        proposal.keys = rule.map_or(Vec::new(), |rule| rule.steps.iter().map(Step::line).collect());
+        if let Some(rule) = rule {
+            proposal.keys = rule.steps.iter().map(Step::line).collect();
+            proposal.keep_guess(rule);
+        }
         Some(proposal)
     }
 
@@ -141,7 +145,9 @@ impl Evidence<'_> {
                     };
                     let (reason, confidence) =
                         ("a constant in that template".to_owned(), Confidence::AsIn(template.name.clone()));
-                    fields.push(FieldProposal::new(rule.field, rule.place, source, reason, confidence));
+                    let mut proposal = FieldProposal::new(rule.field, rule.place, source, reason, confidence);
+                    proposal.keep_guess(rule);
+                    fields.push(proposal);
                 }
             }
         }
@@ -292,7 +298,10 @@ impl Evidence<'_> {
     fn currency(&self) -> Option<FieldProposal> {
         let slot = self.assignments.slots.find(Place::Record, "currency")?;
         let field = slot.field.filter(|_| self.assignments.of(slot).is_none())?;
-        let prices = self.assignments.iter().filter(|assignment| assignment.slot.values == ValueKind::Price);
+        let prices = || self.assignments.iter().filter(|assignment| assignment.slot.values == ValueKind::Price);
+        // The currency of a cost says nothing about the price beside it.
+        let has_price = prices().any(|assignment| assignment.slot.is_field("price"));
+        let prices = prices().filter(|assignment| !has_price || assignment.slot.is_field("price"));
         let prices: Vec<&Column> = prices.map(|assignment| assignment.column).collect();
         let in_header = |column: &&Column| {
             Some((

@@ -7,7 +7,7 @@ use crate::template::bind::{HEADER_SEARCH_ROWS, bind};
 use crate::template::builtin::{self, BUILT_IN};
 use crate::template::infer::{self, amounts_as_quantities, looks_like_money, unused_values};
 use crate::template::load::{load, no_tables};
-use crate::template::model::SheetSelect;
+use crate::template::model::{Place, SheetSelect};
 use crate::template::problem::excerpt;
 use crate::template::recognize::Fit;
 use crate::template::{Layout, Template};
@@ -77,12 +77,21 @@ pub(in crate::upload::plan) fn unread_sheets(book: &Book, template: &Template, p
 /// The code of the warning about a guess of `template infer`.
 pub(in crate::upload::plan) const GUESS: &str = "guess";
 
+/// The field of a warning about the columns that group rows.
+pub(in crate::upload::plan) const GROUP: &str = "group";
+
 /// Returns a warning for each field guessed by `template infer`.
 pub(in crate::upload::plan) fn guesses(template: &Template, part: &Part) -> Vec<Problem> {
     let warning = |field: &str, column: Option<usize>| {
         let message = format!("was only guessed to be {field}; please confirm it");
+        let place = match field {
+            GROUP => "[group]".to_owned(),
+            field if template.lines.iter().any(|rule| rule.field.name == field) => format!("[lines.{field}]"),
+            field => format!("[fields.{field}]"),
+        };
         let remedy = format!(
-            "if it is right, delete guess = true from {field} in the template; otherwise name the right column"
+            "if it is right, delete the line guess = true below {place} in {}; otherwise name the right column there",
+            template.name
         );
         let warning = Problem { field: field.to_owned(), remedy, ..Problem::of_record(GUESS, message) };
         match column {
@@ -91,9 +100,34 @@ pub(in crate::upload::plan) fn guesses(template: &Template, part: &Part) -> Vec<
         }
     };
     let group = template.group.as_ref().filter(|group| group.is_guess);
-    let group = group.map(|_| warning("group", part.layout.group.first().copied()));
+    let group = group.map(|_| warning(GROUP, part.layout.group.first().copied()));
     let rules = template.rules().zip(&part.layout.columns).filter(|(rule, _)| rule.is_guess);
     group.into_iter().chain(rules.map(|(rule, columns)| warning(rule.field.name, columns.first()))).collect()
+}
+
+/// The code of the warning about a column that is probably misspelt.
+pub(in crate::upload::plan) const MISSPELT: &str = "misspelt-column";
+
+/// Returns a warning for each unused column whose name is one letter from that of a missing optional column: its values would be left
+/// out silently.
+pub(in crate::upload::plan) fn misspelt_columns(template: &Template, part: &Part) -> impl Iterator<Item = Problem> {
+    let drifted = part.layout.drifted.iter().filter(|_| !part.layout.is_report);
+    drifted.filter_map(|drift| {
+        let meant = drift.misspelt.as_ref()?;
+        let header = excerpt(part.layout.header.names.get(drift.column)?.trim());
+        let message = format!("is not sent: is it '{meant}', the column of {}?", drift.field);
+        let table = if drift.place == Place::Line { "lines" } else { "fields" };
+        let own = match builtin::find(&template.name) {
+            Some(_) => format!("in a template of your own, with extends = \"{}\"", template.name),
+            None => format!("in {}", template.name),
+        };
+        let remedy = format!(
+            "if it is, correct the header, or write column = \"{header}\" below [{table}.{}] {own}; if it is not, rename it",
+            drift.field
+        );
+        let warning = Problem { field: drift.field.to_owned(), remedy, ..Problem::of_record(MISSPELT, message) };
+        Some(part.of_column(drift.column, warning))
+    })
 }
 
 /// Returns a warning about a sheet that is probably not about the records of the template.

@@ -5,9 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use icu_normalizer::ComposingNormalizerBorrowed;
 
 use crate::template::Cause;
-
-/// Cyrillic and Greek letters, each followed by the Latin letter with the same shape.
-const LOOK_ALIKES: &str = "АAВBЕEКKМMНHОOРPСCТTУYХXІIЈJЅSԌGӀIΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧXаAеEоOрPсCуYхXіIјJѕSοO";
+use crate::visible::look_alike;
 
 /// The name of a record, prepared for comparison on any thread.
 #[derive(Debug)]
@@ -64,11 +62,6 @@ fn folded(name: &str) -> String {
     }
     folded.extend(std::iter::repeat_n('0', zeros));
     folded
-}
-
-fn look_alike(c: char) -> Option<char> {
-    let mut pairs = LOOK_ALIKES.chars().step_by(2).zip(LOOK_ALIKES.chars().skip(1).step_by(2));
-    pairs.find(|(other, _)| *other == c).map(|(_, latin)| latin)
 }
 
 /// Whether a name has the form of a date such as 2026-03-02. Spreadsheet programs turn `2-3` into such dates.
