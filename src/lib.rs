@@ -7,11 +7,11 @@
 //! | [`ui`] | terminal output | what it shows |
 //! | [`review`] | the browser page for matching, fixing and sending a spreadsheet | `operations`, `upload`, `report`, `problem_codes`, `template`, `client`, `ledger`, `sheet`, `records`, `programs`, `readers`, `language`, `web_server` |
 //! | [`operations`] | the operations on runs, with their locks and permissions | `upload`, `export`, `report`, `template`, `object_storage`, `client`, `ledger`, `service`, `sql`, `telemetry`, `sheet`, `records`, `decimal`, `diagnostics`, `digest`, `links`, `programs`, `readers`, `text_file`, `visible`, `absolute_path` |
-//! | [`upload`] | plan and send | `checks`, `template`, `sheet`, `client`, `ledger`, `telemetry`, `records`, `decimal`, `currency`, `digest` |
+//! | [`upload`] | plan and send | `checks`, `template`, `sheet`, `client`, `ledger`, `telemetry`, `records`, `decimal`, `currency`, `digest`, `visible` |
 //! | [`export`] | pages, spool, table, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics`, `digest`, `links`, `readers`, `absolute_path` |
 //! | [`report`] | the outcomes of a run as a workbook, CSV or web page | `ledger`, `sheet`, `decimal`, `records`, `problem_codes`, `readers`, `language`, `visible` |
 //! | [`checks`] | evidence about the values of a sheet | `template`, `sheet`, `decimal` |
-//! | [`template`] | mapping templates: from columns to fields, pure | `decimal`, `currency`, `sheet`, `records`, `diagnostics` |
+//! | [`template`] | mapping templates: from columns to fields, pure | `decimal`, `currency`, `sheet`, `records`, `diagnostics`, `visible` |
 //! | [`object_storage`] | files in S3, Google Cloud Storage and Azure Blob Storage | `client` |
 //! | [`client`] | transport, retry policy, rate limiting, authentication, paging | `telemetry`, `records`, `digest`, `readers`, `absolute_path` |
 //! | [`ledger`] | durable runs; all SQL of the client side | `sql`, `records`, `digest`, `readers` |

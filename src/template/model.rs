@@ -102,14 +102,6 @@ impl Template {
         self.rules().any(|rule| matches!(rule.source, Source::Constant(_)))
     }
 
-    /// Returns the names of the fields that have a value without a cell: a constant, or a default for blank cells.
-    pub fn set_by_itself(&self) -> impl Iterator<Item = &'static str> {
-        let is_set = |rule: &&FieldRule| {
-            matches!(rule.source, Source::Constant(_)) || matches!(rule.on_blank, OnBlank::Default(_))
-        };
-        self.rules().filter(is_set).map(|rule| rule.field.name)
-    }
-
     /// Sets an option of the call, overriding the template.
     pub fn set_option(&mut self, name: &str, value: bool) {
         let input = self.record.input();

@@ -12,6 +12,7 @@ use crate::operations::{self, Candidate, CommandLine, InputFile, Recognized, Tem
 use crate::records::RecordKind;
 use crate::settings::Settings;
 use crate::sheet::UNSPLIT_HINT;
+use crate::template::model::{FieldRule, OnBlank, Source};
 use crate::ui;
 use crate::visible::one_line;
 
@@ -156,7 +157,9 @@ fn others(recognized: &Recognized) -> Option<String> {
 
 /// Names a template that only a person can choose, and what it says of every record.
 fn fits_with_constants(other: &Candidate) -> String {
-    let fields: Vec<&str> = other.template.set_by_itself().collect();
+    let is_set =
+        |rule: &&FieldRule| matches!(rule.source, Source::Constant(_)) || matches!(rule.on_blank, OnBlank::Default(_));
+    let fields: Vec<&str> = other.template.rules().filter(is_set).map(|rule| rule.field.name).collect();
     format!("-t {} fits, but it sets {} by itself", quoted(&other.name), fields.join(", "))
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::super::context::Context;
 use super::super::error::Error;
-use super::super::templates::trust::are_guesses_confirmed;
+use super::super::templates::decided::are_guesses_confirmed;
 use super::exported::{check_exported, not_opened};
 use crate::absolute_path::absolute;
 use crate::ledger::{NewRun, RunCommand, RunLookups, RunSettings, SheetSelection};

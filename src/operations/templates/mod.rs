@@ -1,5 +1,6 @@
 //! Loads, proposes and recognizes templates.
 
+pub(in crate::operations) mod decided;
 pub(in crate::operations) mod infer;
 pub(in crate::operations) mod known_templates;
 pub(in crate::operations) mod load_template;

@@ -10,7 +10,7 @@ use super::super::learned::{load_sizes, store_learned_sizes};
 use super::super::results::Finished;
 use super::super::send::{SendOptions, Sending, plan_run, speed};
 use super::super::service::rehearsal::{Rehearsal, Rehearse, Rehearsed};
-use super::super::templates::trust::confirm_guesses;
+use super::super::templates::decided::confirm_guesses;
 use super::compare::{compare_keys, find_addresses};
 use super::preview::{Preview, preview};
 use super::retry_report::{RetryReport, preview_retry, retry_report};

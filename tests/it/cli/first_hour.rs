@@ -43,10 +43,11 @@ fn six_commands_lead_to_a_corrected_row() {
     };
     run("1-demo", &["demo"], 0);
     run("2-infer", &["template", "infer", sheet, "--record", "item", "-o", "tool-prices.toml"], 0);
-    // The person reads the guess, and corrects it.
+    // The person reads the guesses, corrects one, and confirms all.
     let template = fs::read_to_string(place.path("tool-prices.toml")).unwrap();
     assert!(template.contains("column = \"Barcode\""), "{template}");
-    place.write("tool-prices.toml", template.replace("column = \"Barcode\"", "column = \"Ordering code\""));
+    let template = template.replace("column = \"Barcode\"", "column = \"Ordering code\"");
+    place.write("tool-prices.toml", template.replace("guess = true  # delete this line if it is right\n", ""));
     run("3-check", &["check", sheet, "-t", "tool-prices.toml"], 3);
     run("4-upload", &["upload", sheet, "-t", "tool-prices.toml", "--home", HOME], 3);
     let report = place.path("samples/tool-prices.report.xlsx");

@@ -442,7 +442,7 @@ fn templates_with_constants_are_named_and_never_chosen() {
     for (file, template, sets) in [
         ("german-price-list.csv", "german-price-list", "currency, status"),
         ("japanese-price-list.csv", "japanese-price-list", "currency"),
-        ("stock-count.xlsx", "stock-count", "transactionType, transactionAmountType"),
+        ("stock-count.xlsx", "stock-count", "transactionType, inventoryType"),
     ] {
         let path = format!("{samples}/{file}");
         let says = format!("-t {template} fits, but it sets {sets} by itself");

@@ -151,7 +151,7 @@ fn unused_quantities_dates_and_currencies_are_warnings() {
         warned("items", "SKU,Name,Price,Weight,Min qty,Created at,Updated at", "A,Bolt,5,1.5,1,2026-01-02,2026-01-02")
             .is_empty()
     );
-    assert_eq!(warned("transactions", "Transaction date,Type,Stock,Qty", "2026-01-02,in,L1,5"), ["transactionDate"]);
+    assert_eq!(warned("transactions", "Movement date,Type,Stock,Qty", "2026-01-02,in,L1,5"), ["transactionDate"]);
 }
 
 #[test]
