@@ -43,7 +43,7 @@ impl Mapper<'_> {
         self.names(parts)
     }
 
-    /// Warns of a new record that names no subject, or that moves no quantity.
+    /// Finds a new record that names no subject, or that moves no quantity.
     fn check_needs(&self, parts: &mut Parts) {
         let has_value = |parts: &Parts, index: usize| {
             parts.text(index).is_some()
@@ -56,8 +56,12 @@ impl Mapper<'_> {
         let input = self.template().record.input();
         // The lines of a record name their subjects themselves.
         let subject = input.needed_reference().filter(|_| input.lines().is_none());
-        let subject =
-            subject.map(|what| (input.needs_one_of, Cause::NothingNamed { what, fields: input.needs_one_of }));
+        let has_column =
+            self.template().fields.iter().enumerate().any(|(index, rule)| {
+                input.needs_one_of.contains(&rule.field.name) && self.rule(index).1.first().is_some()
+            });
+        let fields = input.needs_one_of;
+        let subject = subject.map(|what| (fields, Cause::NothingNamed { what, fields, has_column }));
         let moved = (input.quantities, Cause::NothingMoved { fields: input.quantities });
         for (fields, cause) in subject.into_iter().chain([moved]) {
             let Some(first) = fields.first() else { continue };
@@ -66,11 +70,13 @@ impl Mapper<'_> {
             if rules.clone().any(|index| has_value(parts, index)) {
                 continue;
             }
-            let warning = match rules.next_back() {
+            // Without a column, all records would be about nothing.
+            let is_problem = matches!(cause, Cause::NothingNamed { has_column: false, .. });
+            let found = match rules.next_back() {
                 Some(index) => self.missing(index, parts, cause),
                 None => self.problem_at(parts.first_row(), None, first, String::new(), cause),
             };
-            parts.warnings.push(warning);
+            if is_problem { parts.problems.push(found) } else { parts.warnings.push(found) }
         }
     }
 

@@ -116,26 +116,34 @@ impl Mapper<'_> {
             }
         }
         if has_values && !is_named {
-            parts.warnings.extend(self.unnamed_line(columns, row));
+            match self.unnamed_line(columns, row) {
+                Some((problem, true)) => parts.warnings.push(problem),
+                Some((problem, false)) => parts.problems.push(problem),
+                None => {}
+            }
         }
         has_values
     }
 
-    /// Returns a warning about a line if all fields that identify its subject are blank.
-    fn unnamed_line(&self, columns: &[Columns], row: &Row) -> Option<Problem> {
+    /// Returns a problem about a line if all fields that identify its subject are blank, and whether the sheet has a column for one of
+    /// them. Without one, all lines would be about nothing.
+    fn unnamed_line(&self, columns: &[Columns], row: &Row) -> Option<(Problem, bool)> {
         let input = self.template().record.input();
         let fields = input.needs_one_of;
-        let cause = Cause::NothingNamed { what: input.needed_reference()?, fields };
+        let what = input.needed_reference()?;
         let rules = self.template().lines.iter().zip(columns);
         let named = rules
             .filter(|(rule, _)| fields.contains(&rule.field.name))
             .max_by_key(|(_, columns)| columns.first().is_some());
-        Some(match named {
+        let has_column = named.is_some_and(|(_, columns)| columns.first().is_some());
+        let cause = Cause::NothingNamed { what, fields, has_column };
+        let problem = match named {
             Some((rule, columns)) => {
                 self.problem_at(row.number, columns.first(), rule.field.name, String::new(), cause)
             }
             None => self.problem_at(row.number, None, fields.first()?, String::new(), cause),
-        })
+        };
+        Some((problem, has_column))
     }
 
     /// Adds a problem for each value that must be unique and also occurs in an earlier line of the record.

@@ -139,6 +139,8 @@ pub enum Cause {
     NothingNamed {
         what: &'static str,
         fields: &'static [&'static str],
+        /// Whether the sheet has a column for one of them.
+        has_column: bool,
     },
     /// All fields with a quantity are blank.
     NothingMoved {

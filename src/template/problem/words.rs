@@ -21,6 +21,9 @@ impl Cause {
                     NumberError::Ambiguous(Arc::clone(number))
                 );
             }
+            Cause::NothingNamed { what, has_column: false, .. } => {
+                return format!("has no column in the sheet, so nothing names the {what}");
+            }
             Cause::NothingNamed { what, .. } => return format!("is blank, and no other field names the {what}"),
             Cause::NothingMoved { .. } => return "is blank, and without a quantity nothing moves".to_owned(),
             Cause::Evidence(evidence) => return evidence.message.clone(),
@@ -175,6 +178,9 @@ impl Cause {
                 );
             }
             Cause::AmbiguousInExpression(number) => return number.remedy(),
+            Cause::NothingNamed { fields, has_column: false, .. } => {
+                return format!("in the template, name the column of {} with column = \"…\"", fields.join(" or "));
+            }
             Cause::NothingNamed { fields, .. } => {
                 return format!("fill in {}; without it, the service may refuse the record", fields.join(" or "));
             }

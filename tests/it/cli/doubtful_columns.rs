@@ -376,3 +376,38 @@ fn a_column_one_letter_off_is_a_question() {
     let other = check(&place, "SKU,Name,Side,Material\nA,Bolt,left,wood\n", 0);
     assert_eq!(other["warnings"], json!([]), "{other}");
 }
+
+#[test]
+fn quantities_of_nothing_are_a_problem() {
+    let place = Place::new();
+    place.write("orders.csv", "Order no,Produkt,Quantity\n1,Bolt,3\n2,Nut,4\n");
+    let checked = summary(&place.sheetport(["check", "orders.csv", "-t", "orders", "--json"]).exits(3));
+    assert_eq!((&checked["rejected"], &checked["problems"][0]["code"]), (&json!(2), &json!("incomplete")), "{checked}");
+    place.write("moved.csv", "When,Depot,Type,Quantity\n2026-01-02,L-1,in,5\n");
+    let toml = "record = \"inventory-transaction\"\n[fields.transactionType]\ncolumn = \"Type\"\n[fields.amount]\ncolumn = \"Quantity\"\n";
+    place.write("moved.toml", toml);
+    let checked = summary(&place.sheetport(["check", "moved.csv", "-t", "moved.toml", "--json"]).exits(3));
+    assert_eq!(checked["problems"][0]["code"], "incomplete", "{checked}");
+    // A blank cell of a column that exists may be a line of its own, such as one of shipping.
+    place.write("orders.csv", "Order no,SKU,Quantity\n1,A,3\n1,,1\n");
+    let checked = summary(&place.sheetport(["check", "orders.csv", "-t", "orders", "--json"]).exits(0));
+    assert_eq!(checked["warnings"][0]["code"], "incomplete", "{checked}");
+}
+
+#[test]
+fn the_currency_of_a_cost_is_not_that_of_the_price() {
+    let place = Place::new();
+    let body = |header: &str| {
+        place.write("items.csv", format!("SKU,Name,{header}\nA,Bolt,1.20,2.50\n"));
+        let explained = place.sheetport(["explain", "items.csv", "-t", "items", "--row", "2", "--json"]).exits(0);
+        explained.json()["request"]["body"].clone()
+    };
+    for (header, currency) in [
+        ("Cost USD,Price", json!(null)),
+        ("Cost USD,Price USD", json!("USD")),
+        ("Cost,Price EUR", json!("EUR")),
+        ("Cost USD,Weight", json!("USD")),
+    ] {
+        assert_eq!(body(header)["currency"], currency, "{header}");
+    }
+}

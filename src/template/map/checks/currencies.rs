@@ -62,18 +62,25 @@ impl Mapper<'_> {
 
     /// Returns the currency beside the amounts of a record, if used for the currency field.
     pub(in crate::template::map) fn currency_of_amounts(&self, parts: &Parts) -> Option<Currency> {
-        let first = parts.money.first()?;
         match self.currency_field(parts) {
-            CurrencyField::FromAmounts => first.mark.currency(self.locale()),
+            CurrencyField::FromAmounts => self.mark_of_amounts(parts)?.currency(self.locale()),
             CurrencyField::None | CurrencyField::Mapped(_) => None,
         }
+    }
+
+    /// Returns the first currency beside an amount. The currency of a cost says nothing about a price without one.
+    fn mark_of_amounts(&self, parts: &Parts) -> Option<CurrencyMark> {
+        let mut fields = self.template().fields.iter().enumerate();
+        let price = fields.find(|(_, rule)| rule.field.name == "price").map(|(index, _)| index);
+        let price = price.filter(|index| matches!(parts.value(*index), FieldValue::Present(_)));
+        parts.money.iter().find(|money| price.is_none_or(|price| money.rule == price)).map(|money| money.mark)
     }
 
     /// Returns the currency of a record, if known.
     pub fn currency(&self, parts: &Parts) -> Option<Currency> {
         match self.currency_field(parts) {
             CurrencyField::None => None,
-            CurrencyField::FromAmounts => parts.money.first()?.mark.currency(self.locale()),
+            CurrencyField::FromAmounts => self.mark_of_amounts(parts)?.currency(self.locale()),
             CurrencyField::Mapped(currency) => currency,
         }
     }
