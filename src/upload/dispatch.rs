@@ -326,7 +326,7 @@ impl Dispatcher {
         self.respect_quota(&outcome, now);
         let step = {
             let key = job.ordering_key.key();
-            let context = RequestContext { kind: self.kind, target: job.target.as_deref(), key, body: &job.body };
+            let context = RequestContext { kind: self.kind, target: job.target.as_deref(), key };
             next_step(job.call, outcome, |body| WriteResult::parse(&context, &body))
         };
         if let NextStep::Narrowed(shortage) = step

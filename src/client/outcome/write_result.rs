@@ -21,11 +21,10 @@ pub(crate) struct WriteResult {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestContext<'a> {
     pub kind: RecordKind,
-    /// Name of the record in the path, if any.
+    /// Name of the record in the path, if any: the record id, or the key where the service shows no records to find it by.
     pub target: Option<&'a str>,
     /// Identity of the record across runs.
     pub key: Option<&'a str>,
-    pub body: &'a [u8],
 }
 
 impl WriteResult {
@@ -72,33 +71,40 @@ const UNREADABLE: &str = "the answer can't be understood";
 
 /// The record that was meant, by its names in answers.
 struct Meant<'a> {
-    /// The service's id, or whatever stands for it in the path.
+    /// The name in the path.
     id: Option<&'a str>,
-    external_id: Option<String>,
+    /// Of an order only if it was found by it. An order that is named by its id may be given a new external id.
+    external_id: Option<&'a str>,
 }
 
 impl<'a> Meant<'a> {
     fn of(context: &RequestContext<'a>) -> Meant<'a> {
         let external_id = match context.kind {
-            RecordKind::Item => context.key.map(str::to_owned),
-            RecordKind::Order => serde_json::from_slice(context.body)
-                .ok()
-                .and_then(|sent: Value| sent.pointer("/order/externalId").and_then(Value::as_str).map(str::to_owned)),
+            RecordKind::Item => context.key,
+            RecordKind::Order => context.key.filter(|_| context.key != context.target),
             RecordKind::InventoryTransaction | RecordKind::Subscription | RecordKind::Invoice => None,
         };
-        let id = context.target.filter(|target| Some(*target) != external_id.as_deref());
-        Meant { id, external_id }
+        Meant { id: context.target, external_id }
+    }
+
+    /// The names of an order, for messages.
+    fn name(&self) -> String {
+        match (self.external_id, self.id) {
+            (Some(external_id), Some(id)) => format!("{external_id} (id {id})"),
+            (Some(name), None) | (None, Some(name)) => name.to_owned(),
+            (None, None) => "that was sent".to_owned(),
+        }
     }
 
     /// Returns the ids of another record in an answer, each as a message. An id that the answer does not have, or that was not
     /// sent, contradicts nothing.
     fn contradictions(&self, found: &Value, id_field: &'static str) -> Vec<ServiceMessage> {
         let external = found.get("external_id").and_then(as_text);
-        // The name in the path may be the external id.
-        let id = self.id.filter(|id| external.as_deref() != Some(id));
+        // Where the order could not be looked up, as in a rehearsal, the name in the path may be its external id.
+        let id = self.id.filter(|id| self.external_id.is_some() || external.as_deref() != Some(id));
         let pairs = [
             (id_field, id, found.get(id_field).and_then(as_text)),
-            ("external_id", self.external_id.as_deref(), external.clone()),
+            ("external_id", self.external_id, external.clone()),
         ];
         let named = pairs.into_iter().filter_map(|(field, meant, found)| Some((field, meant?, found?)));
         let other = named.filter(|(_, meant, found)| meant != found && !found.is_empty());
@@ -183,12 +189,12 @@ fn matching<'v>(meant: &Meant<'_>, results: &'v [Value], id_field: &str) -> (Vec
     };
     let mut ours = by(id_field, meant.id);
     if ours.is_empty() {
-        ours = by("external_id", meant.external_id.as_deref().or(meant.id));
+        ours = by("external_id", meant.external_id.or(meant.id));
     }
     if ours.is_empty() && results.len() == 1 {
         ours = results.iter().collect();
     }
-    let id = meant.external_id.as_deref().or(meant.id).unwrap_or("that was sent");
+    let id = meant.name();
     let odd = match (ours.len(), results.len()) {
         (1, 1) => None,
         (0, _) => Some(format!("the answer has no result for the order {id}")),
@@ -221,19 +227,19 @@ mod tests {
     use super::*;
 
     fn parse_item(key: &str, body: &str) -> Result<WriteResult, String> {
-        let context = RequestContext { kind: RecordKind::Item, target: None, key: Some(key), body: b"{}" };
+        let context = RequestContext { kind: RecordKind::Item, target: None, key: Some(key) };
         WriteResult::parse(&context, body.as_bytes())
     }
 
     fn parse_invoice(body: &str) -> Result<WriteResult, String> {
-        let context = RequestContext { kind: RecordKind::Invoice, target: None, key: None, body: b"{}" };
+        let context = RequestContext { kind: RecordKind::Invoice, target: None, key: None };
         WriteResult::parse(&context, body.as_bytes())
     }
 
-    /// Parses the answer to an order sent to `target` with the external id SO-1.
+    /// Parses the answer to an order with the external id SO-1, sent to `target`.
     fn parse_order(target: &str, answer: &str) -> Result<WriteResult, String> {
-        let (body, kind, target) = (br#"{"order": {"externalId": "SO-1"}}"#, RecordKind::Order, Some(target));
-        WriteResult::parse(&RequestContext { kind, target, key: target, body }, answer.as_bytes())
+        let context = RequestContext { kind: RecordKind::Order, target: Some(target), key: Some("SO-1") };
+        WriteResult::parse(&context, answer.as_bytes())
     }
 
     fn texts(result: &WriteResult) -> Vec<&str> {
@@ -252,7 +258,9 @@ mod tests {
         assert_eq!((result.service_id.as_deref(), result.job_id.as_deref()), (Some("o-1"), Some("j-1")));
         // What is not named is not contradicted, and a number is the same as its text.
         for (target, answer) in [
-            ("SO-1", r#"{"ok": true, "results": [{"order_id": "o-1"}]}"#),
+            ("o-1", r#"{"ok": true, "results": [{"order_id": "o-1"}]}"#),
+            // Where the order could not be looked up.
+            ("SO-1", r#"{"ok": true, "results": [{"external_id": "SO-1", "order_id": "o-1"}]}"#),
             ("o-1", r#"{"ok": true, "results": [{"external_id": null, "order_id": "o-1"}]}"#),
             ("7", r#"{"ok": true, "results": [{"external_id": "SO-1", "order_id": 7}]}"#),
             ("o-1", r#"{"ok": true, "results": [{}]}"#),
@@ -267,7 +275,11 @@ mod tests {
         for (target, answer, named) in [
             ("o-1", r#"{"ok": true, "results": [{"external_id": "SO-2", "order_id": "o-1"}]}"#, ["SO-1", "SO-2"]),
             ("o-1", r#"{"ok": true, "results": [{"external_id": "SO-1", "order_id": "o-2"}]}"#, ["o-1", "o-2"]),
-            ("SO-1", r#"{"ok": true, "results": [{"external_id": "SO-2"}]}"#, ["SO-1", "SO-2"]),
+            // The external id of another order is the record id of the order that was meant.
+            ("o-1", r#"{"ok": true, "results": [{"external_id": "o-1", "order_id": "o-2"}]}"#, ["o-1", "o-2"]),
+            ("SO-1", r#"{"ok": true, "results": [{"order_id": "o-1", "external_id": "SO-2"}]}"#, ["SO-1", "o-1"]),
+            ("SO-1", r#"{"ok": true, "results": [{"order_id": "o-1"}]}"#, ["SO-1", "o-1"]),
+            ("o-1", r#"{"ok": true, "results": []}"#, ["SO-1", "o-1"]),
             ("SO-1", r#"{"ok": true, "results": []}"#, ["SO-1", "no result"]),
             (
                 "SO-1",
@@ -303,7 +315,7 @@ mod tests {
                 vec!["a", "b", "c"],
             ),
             (r#"{"ok": false, "message": "a"}"#, vec!["a"]),
-            (r#"{"ok": false}"#, vec!["the answer has no result for the order SO-1"]),
+            (r#"{"ok": false}"#, vec!["the answer has no result for the order SO-1 (id o-1)"]),
             (r#"{"results": [{"errors": ["a"]}]}"#, vec!["a"]),
             (r#"{"errors": ["a"]}"#, vec!["a"]),
         ] {
@@ -316,8 +328,7 @@ mod tests {
     fn a_status_of_failure_is_never_an_acceptance() {
         let of = |kind, answer: &str| {
             let (target, key) = (Some("1"), Some("1"));
-            let body = br#"{"order": {"externalId": "1"}}"#;
-            let result = WriteResult::parse(&RequestContext { kind, target, key, body }, answer.as_bytes());
+            let result = WriteResult::parse(&RequestContext { kind, target, key }, answer.as_bytes());
             result.map(|result| result.verdict)
         };
         use RecordKind::{InventoryTransaction, Invoice, Item, Order, Subscription};

@@ -55,13 +55,16 @@ fn print_outcome(outcome: &PlannedOutcome) {
             print_problem(problem, ui::style::FAINT);
         }
         PlannedOutcome::Request { request, rows } => {
-            let PreviewedRequest { method, path, body } = request;
+            let PreviewedRequest { method, path, body, is_looked_up } = request;
             let rows: Vec<String> = rows.iter().map(ToString::to_string).collect();
             let from = if rows.len() > 1 { say!(" (from rows {})", rows.join(", ")) } else { String::new() };
             ui::heading(&say!("Request{from}"));
             ui::line(say!("  {strong}{method} {path}{strong:#}"));
             let body = format!("{:#}", parsed(body));
             body.lines().for_each(|line| ui::line(say!("  {line}")));
+            if *is_looked_up {
+                super::print_lookup();
+            }
         }
         PlannedOutcome::Rejected(problems) => {
             ui::heading(&say!("The record would not be sent"));
@@ -137,7 +140,7 @@ fn as_json(explanation: &Explanation) -> Value {
     let as_record = |record: &ExplainedRecord| {
         let (skipped, request, problems) = match &record.outcome {
             PlannedOutcome::Skipped(why) => (true, Value::Null, why.iter().map(problem).collect()),
-            PlannedOutcome::Request { request: PreviewedRequest { method, path, body }, rows } => {
+            PlannedOutcome::Request { request: PreviewedRequest { method, path, body, .. }, rows } => {
                 let request = json!({"method": method.to_string(), "path": path, "body": parsed(body), "rows": rows});
                 (false, request, Vec::new())
             }

@@ -132,8 +132,19 @@ pub(super) fn print_requests(requests: &[PreviewedRequest], output: Output) {
     }
     ui::heading(&say!("First requests"));
     let (strong, faint) = (ui::style::STRONG, ui::style::FAINT);
-    for PreviewedRequest { method, path, body } in requests {
+    for PreviewedRequest { method, path, body, .. } in requests {
         ui::line(say!("  {strong}{method} {path}{strong:#}"));
         ui::line(say!("  {faint}{body}{faint:#}"));
     }
+    if requests.iter().any(|request| request.is_looked_up) {
+        print_lookup();
+    }
+}
+
+/// Says that an order gets another name in its path than shown.
+pub(super) fn print_lookup() {
+    let faint = ui::style::FAINT;
+    ui::line(say!(
+        "  {faint}The service's id of the order takes the place of the external id; it is looked up before sending.{faint:#}"
+    ));
 }

@@ -1,5 +1,7 @@
 //! The first requests of an upload, without sending them.
 
+use serde_json::Value;
+
 use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
@@ -28,6 +30,8 @@ pub struct PreviewedRequest {
     pub method: Method,
     pub path: String,
     pub body: String,
+    /// Whether the path has an external id, in whose place the record id is sent: it is looked up then.
+    pub is_looked_up: bool,
 }
 
 /// Adds a warning for each change against the last upload with the template.
@@ -68,7 +72,11 @@ pub(super) fn request_of(kind: RecordKind, record: &PlannedRecord) -> Option<Pre
     let Disposition::Send(body) = &record.disposition else { return None };
     let target = record.target.as_deref();
     let call = kind.input().call(target.is_some())?;
-    Some(PreviewedRequest { method: call.method, path: call.path(target.unwrap_or(""))?, body: body.to_string() })
+    let body = body.to_string();
+    let is_looked_up = kind == RecordKind::Order
+        && serde_json::from_str(&body)
+            .is_ok_and(|body: Value| body.pointer("/order/externalId").and_then(Value::as_str) == target);
+    Some(PreviewedRequest { method: call.method, path: call.path(target.unwrap_or(""))?, body, is_looked_up })
 }
 
 #[derive(Default)]

@@ -203,7 +203,9 @@ impl Identifier {
             order.shown.is_none() && order.lines != Some(0) && (of_all || has_more(value, order.lines))
         });
         let mut wanted: Vec<(String, String)> =
-            wanted.take(limit).map(|(value, order)| (value.clone(), order.id.clone())).collect();
+            wanted.map(|(value, order)| (value.clone(), order.id.clone())).collect();
+        wanted.sort_unstable();
+        wanted.truncate(limit);
         // A service that shows no lines is asked once, unless they are needed: one order may show them and another not.
         let first = if of_all { wanted.len() } else { wanted.len().min(1) };
         let rest = wanted.split_off(first);

@@ -301,7 +301,16 @@ fn an_explanation_shows_cell_conversion_field_and_request() {
         "omitted",
         "Request (from rows 2, 4)",
         "PUT /v1/public/orders/SO-1",
+        "it is looked up before sending",
     ]);
+    place
+        .sheetport(["upload", "orders.csv", "-t", "t.toml", "--dry-run"])
+        .exits(0)
+        .shows(&["it is looked up before sending"]);
+    let by_id = TEMPLATE.replace("fields.externalId", "fields.order_id");
+    place.write("by-id.toml", by_id);
+    let by_id = place.sheetport(["upload", "orders.csv", "-t", "by-id.toml", "--dry-run"]).exits(0);
+    assert!(!by_id.stdout.contains("looked up"), "{}", by_id.stdout);
     place.sheetport(["explain", "orders.csv", "-t", "t.toml", "--row", "99"]).exits(2).says(&["has no data in row 99"]);
     place.write("orders.csv", SHEET.replace("0,5;", "half;"));
     place
