@@ -51,6 +51,7 @@ mod infer;
 mod init;
 mod jobs;
 mod json_docs;
+mod judged;
 mod keyring;
 mod keys;
 mod kills;

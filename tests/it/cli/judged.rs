@@ -1,0 +1,80 @@
+//! Rows that break what is regular in the others: nothing of them arrives, and the rest does.
+
+use serde_json::Value;
+
+use super::process::Place;
+use super::service::Served;
+
+fn items(served: &Served) -> Vec<String> {
+    let items = served.get("/v1/public/items?page=1&limit=100");
+    let mut found: Vec<String> =
+        items["data"].as_array().unwrap().iter().map(|item| item["external_id"].as_str().unwrap().to_owned()).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn rows_unlike_the_others_do_not_arrive() {
+    let place = Place::new();
+    place.write(
+        "a.csv",
+        "Command,SKU,Name,Price,Currency\nMERGE,A-1,Axe,1.00,EUR\nDELETE,A-2,Bolt,2.00,EUR\nMERGE,Cog,3.00,4,EUR\nMERGE,A-4,TBD,4.00,EUR\n\
+         MERGE,A-5,Eye,5.00,EUR\nMERGE,A-6,Fan,-6.00,EUR\n",
+    );
+    let served = Served::start(&place);
+    let run = served.sheetport(&place, ["upload", "a.csv", "-t", "items", "-y", "--report", "r.csv"]).exits(3);
+    run.shows(&["says that the row is no ordinary record", "has no digit, unlike the others", "is less than zero"]);
+    assert_eq!(items(&served), ["A-1", "A-5", "A-6"]);
+    // The remedies of the messages are taken.
+    place.write(
+        "own.toml",
+        "sheetport = 1\nextends = \"items\"\n[sheet]\nignored = [\"Command\"]\n[fields.externalId]\ncolumn = \"SKU\"\ndamaged = \"accept\"\n\
+         [fields.name]\ncolumn = \"Name\"\ndamaged = \"accept\"\n",
+    );
+    served.sheetport(&place, ["upload", "a.csv", "-t", "own.toml", "-y"]).exits(0);
+    assert_eq!(items(&served), ["A-1", "A-2", "A-4", "A-5", "A-6", "Cog"]);
+    place.write(
+        "skip.toml",
+        "sheetport = 1\nextends = \"items\"\n[sheet]\nskip_where = { column = \"Command\", matches = '^DELETE$' }\n",
+    );
+    let checked = place.sheetport(["check", "a.csv", "-t", "skip.toml", "--json"]).exits(3).json();
+    assert_eq!((checked["skipped"].as_u64(), checked["rejected"].as_u64()), (Some(1), Some(2)));
+}
+
+#[test]
+fn the_arithmetic_of_rows_tells_amounts_from_rates() {
+    let place = Place::new();
+    place.write(
+        "vat.csv",
+        "SKU,Name,Net price,VAT,Gross price\nA-1,a,12.00,2.28,14.28\nA-2,b,20.00,3.80,23.80\nA-3,c,5.00,0.95,5.95\n",
+    );
+    let checked = place.sheetport(["check", "vat.csv", "-t", "items"]).exits(3);
+    checked.shows(&["is the tax itself, not its rate", "12.00 + 2.28 = 14.28"]);
+    let german = place.sheetport(["--lang", "de", "check", "vat.csv", "-t", "items"]).exits(3);
+    german.shows(&["ist der Betrag der Steuer, nicht ihr Satz"]);
+
+    let rows: String = (0..12).fold(String::new(), |mut rows, nth| {
+        let (quantity, cents) = (nth + 2, 1_05 + 37 * nth);
+        let total = if nth == 7 { 99 } else { quantity * cents };
+        let money = |cents: u64| format!("{}.{:02}", cents / 100, cents % 100);
+        rows.push_str(&format!("SO-{nth},A-1,{quantity},{},{}\n", money(cents), money(total)));
+        rows
+    });
+    place.write("orders.csv", format!("Order no,SKU,Qty,Unit price,Line total\n{rows}"));
+    let checked = place.sheetport(["check", "orders.csv", "-t", "orders", "--json"]).exits(3).json();
+    let problem = &checked["problems"][0];
+    assert_eq!((problem["code"].as_str(), &problem["rows"]), (Some("does-not-add-up"), &Value::from(vec![9])));
+}
+
+#[test]
+fn evidence_of_later_rows_judges_the_first_ones_too() {
+    let place = Place::new();
+    let mut sheet = "SKU,Name,Price\nBOLT,x,1.00\n".to_owned();
+    for number in 0..9_000 {
+        sheet.push_str(&format!("A-{number},name {number},1.{:02}\n", number % 90 + 10));
+    }
+    place.write("long.csv", sheet);
+    let checked = place.sheetport(["check", "long.csv", "-t", "items", "--json"]).exits(3).json();
+    assert_eq!((checked["rows"].as_u64(), checked["rejected"].as_u64()), (Some(9_001), Some(1)));
+    assert_eq!(checked["problems"][0]["rows"], Value::from(vec![2]));
+}
