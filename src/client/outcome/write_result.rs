@@ -327,7 +327,8 @@ mod tests {
     #[test]
     fn a_status_of_failure_is_never_an_acceptance() {
         let of = |kind, answer: &str| {
-            let (target, key) = (Some("1"), Some("1"));
+            // Items have no id in their path.
+            let (target, key) = (Some("1").filter(|_| kind != RecordKind::Item), Some("1"));
             let result = WriteResult::parse(&RequestContext { kind, target, key }, answer.as_bytes());
             result.map(|result| result.verdict)
         };

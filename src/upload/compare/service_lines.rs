@@ -87,8 +87,9 @@ fn to_send(line: &Map<String, Value>) -> Result<String, NotKept> {
 /// # Errors
 /// If a line of the file may be one of several lines of the service.
 pub(super) fn other_lines<'l>(lines: &'l [ServiceLine], file: &str) -> Result<Vec<&'l ServiceLine>, NotKept> {
-    // The mapping wrote them, so they can be parsed.
-    let file: Vec<Map<String, Value>> = serde_json::from_str(&["[", file, "]"].concat()).unwrap_or_default();
+    // The mapping wrote them, so they can be parsed; if not, nothing is known about their items.
+    let file = serde_json::from_str::<Vec<Map<String, Value>>>(&["[", file, "]"].concat());
+    let file = file.map_err(|_| NotKept::ItemsNotShown)?;
     let text = |line: &Map<String, Value>, name: &str| line.get(name).and_then(Value::as_str).map(str::to_owned);
     let mut items = Vec::new();
     for line in &file {
