@@ -68,10 +68,10 @@ impl Rule {
         let is_one = |number: f64| number.abs() == 1.0;
         let is_product = matches!(self, Rule::Product | Rule::ProductPer(_));
         let are_factors_plain = matches!(self, Rule::ProductMinusPercent | Rule::ProductMinus | Rule::ProductPlus);
-        !is_zero(result)
-            && !of.iter().copied().any(is_zero)
-            && !(is_product && of.iter().copied().any(is_one))
-            && !(are_factors_plain && is_one(of[0]) && is_one(of[1]))
+        let has_zero = is_zero(result) || of.iter().copied().any(is_zero);
+        let has_one = is_product && of.iter().copied().any(is_one);
+        let are_ones = are_factors_plain && is_one(of[0]) && is_one(of[1]);
+        !(has_zero || has_one || are_ones)
     }
 
     /// Returns whether one of the numbers is a percentage.
