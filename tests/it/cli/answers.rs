@@ -122,7 +122,7 @@ fn every_text_reaches_the_report_whatever_ids_stand_beside_it() {
 /// The embedded service names the line, as many others do.
 #[test]
 fn a_problem_of_a_line_marks_its_row_and_cell() {
-    let order = "No,SKU,Qty\nSO-2026-0001,A-1,1\nSO-2026-0002,A-1,1\nSO-2026-0001,A-2,5\nSO-2026-0001,none-such,7\n";
+    let order = "No,SKU,Qty\nSO-2026-0001,A-1,1\nSO-2026-0002,A-1,1\nSO-2026-0001,A-2,5\nSO-2026-0001,Z-9,7\n";
     let of_first = |rows: &[BTreeMap<String, String>]| -> Vec<(String, String)> {
         let of_order = rows.iter().filter(|row| row["No"] == "SO-2026-0001");
         of_order.map(|row| (row["sheetport_field"].clone(), row["sheetport_errors"].clone())).collect()
@@ -130,7 +130,7 @@ fn a_problem_of_a_line_marks_its_row_and_cell() {
     for (status, answer, field) in [
         (
             200,
-            r#"{"ok":false,"results":[{"errors":["line 3: no item has the itemExternalId \"none-such\""]}]}"#,
+            r#"{"ok":false,"results":[{"errors":["line 3: no item has the itemExternalId \"Z-9\""]}]}"#,
             "itemExternalId",
         ),
         (422, r#"{"errors":{"order.items.2.quantity":["is too much"]}}"#, "quantity"),
