@@ -7,7 +7,7 @@ const HEAD: &str = "record = \"item\"\n[sheet]\nlocale = \"de\"\n";
 const FIELDS: &str = "\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.price]\ncolumn = \"Price\"\n\
                       [fields.purchasePrice]\ncolumn = \"Cost\"\n";
 const ROWS: &str =
-    "SKU;Status;Qty;Price;Cost\nA;live;1.000;5,00;4,50\nB;draft;7;5,00;4,50\nC;live;0;5,00;4,50\nD;live;;5,00;\n";
+    "SKU;Status;Qty;Price;Cost\nA;live;1.000;5,00;4,50\nB;planned;7;5,00;4,50\nC;live;0;5,00;4,50\nD;live;;5,00;\n";
 
 /// Checks the rows with a key of `[sheet]` and rules.
 fn checked(place: &Place, sheet: &str, rules: &str) -> serde_json::Value {
@@ -19,10 +19,10 @@ fn checked(place: &Place, sheet: &str, rules: &str) -> serde_json::Value {
 #[test]
 fn rows_are_chosen_by_conditions_over_several_columns() {
     let place = Place::new();
-    let skip = "skip_where = 'Status == \"draft\" or Qty <= 0'";
+    let skip = "skip_where = 'Status == \"planned\" or Qty <= 0'";
     assert_eq!(accounting(&checked(&place, skip, "")), "4: skipped 2, pending 2", "a blank is not below 0");
     assert_eq!(accounting(&checked(&place, "keep_where = 'Qty > 500'", "")), "4: skipped 3, pending 1");
-    let both = "skip_where = { column = \"Status\", matches = \"^draft\" }\nkeep_where = 'Price > Cost'";
+    let both = "skip_where = { column = \"Status\", matches = \"^planned\" }\nkeep_where = 'Price > Cost'";
     assert_eq!(accounting(&checked(&place, both, "")), "4: skipped 2, pending 2");
     let keep = "keep_where = { column = \"SKU\", matches = \"[AB]\" }";
     assert_eq!(accounting(&checked(&place, keep, "")), "4: skipped 2, pending 2");
@@ -115,7 +115,7 @@ fn rules_compare_the_fields_of_a_record() {
 fn a_warning_is_shown_and_its_record_sent() {
     let place = Place::new();
     let rule = "[[rules]]\nrule = \"price >= 6\"\nseverity = \"warning\"\nmessage = \"a low price\"\n";
-    let shown = checked(&place, "skip_where = 'Status == \"draft\"'", rule);
+    let shown = checked(&place, "skip_where = 'Status == \"planned\"'", rule);
     assert_eq!(accounting(&shown), "4: skipped 1, pending 3");
     assert_eq!(shown["problems"].as_array().unwrap().len(), 0);
     assert_eq!((&shown["warnings"][0]["count"], &shown["warnings"][0]["rows"][0]), (&3.into(), &2.into()));
