@@ -235,7 +235,12 @@ impl Conversion<'_> {
             // An upload compares the texts of an export with those of the service, which may have any.
             let is_of_service = |damage: &identifier::Damage| {
                 use identifier::Damage as D;
-                self.is_export && matches!(damage, D::Boolean | D::LineBreak | D::Decimal | D::Calculated | D::Time)
+                let is_possible = match damage {
+                    D::Boolean | D::LineBreak | D::Decimal | D::Calculated | D::Time | D::Formula | D::Quoted => true,
+                    D::Placeholder => true,
+                    D::Exponent | D::Date | D::Rounded | D::Invisible | D::Total | D::Grouped | D::Ditto => false,
+                };
+                self.is_export && is_possible
             };
             let damage = identifier::damage(text).filter(|damage| !is_of_service(damage));
             if let Some(damage) = damage.or_else(total) {
