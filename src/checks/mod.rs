@@ -83,8 +83,9 @@ impl Survey {
             return Evidence::default();
         }
         let columns = self.roles.unmapped.iter().zip(&self.selectors);
+        let identifiers = self.roles.identifiers.iter().zip(&self.forms);
         Evidence {
-            forms: self.forms.iter().map(FormCounts::form).collect(),
+            forms: identifiers.map(|(column, counts)| counts.form(self.roles.is_unique(*column))).collect(),
             first_named: self.names.first_named(),
             selectors: columns
                 .filter_map(|(column, counts)| counts.selector(*column, self.roles.name_of(*column), self.rows))

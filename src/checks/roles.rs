@@ -96,6 +96,11 @@ impl Roles {
         }
     }
 
+    /// Whether each row has another identifier in a column.
+    pub(super) fn is_unique(&self, column: usize) -> bool {
+        self.group.is_empty() && self.keys.contains(&column)
+    }
+
     /// Returns the name of a column.
     pub(super) fn name_of(&self, column: usize) -> &str {
         self.names.get(column).map_or("", String::as_str)

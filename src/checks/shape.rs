@@ -3,10 +3,11 @@
 use super::finding::Finding;
 use crate::sheet::Cell;
 
-/// Fewest identifiers by which one of them can be unlike the others. With three of one kind, one in a hundred windows of real files has an
+/// Fewest records by whose identifiers one of them can be unlike the others. With three others, one in a hundred windows of real files has an
 /// honest exception.
 const FEWEST: u64 = 4;
-/// Fewest identifiers by which their form is a rule.
+/// Fewest identifiers by which their form is a rule, and by which one of them can be unlike the others where they repeat, as the items of
+/// orders do.
 const FEWEST_REGULAR: u64 = 20;
 /// A form is common if at least a twentieth of the identifiers have it, and three of them.
 const COMMON_SHARE: u64 = 20;
@@ -68,10 +69,11 @@ impl FormCounts {
         }
     }
 
-    /// Returns what the identifiers have in common.
-    pub(super) fn form(&self) -> Form {
+    /// Returns what the identifiers have in common. `is_key` says that each row has another one.
+    pub(super) fn form(&self, is_key: bool) -> Form {
         let few = (self.cells / 100).max(1);
-        let are_few = |count: u64| (1..=few).contains(&count) && self.cells >= FEWEST;
+        let fewest = if is_key { FEWEST } else { FEWEST_REGULAR };
+        let are_few = |count: u64| (1..=few).contains(&count) && self.cells >= fewest;
         let has_digits = are_few(self.cells - self.with_digit);
         let has_no_spaces = are_few(self.with_space);
         let mut forms: Vec<&(Runs, String, u64)> = self.forms.iter().collect();
@@ -168,7 +170,7 @@ mod tests {
     fn unlike(texts: &[&str]) -> Vec<String> {
         let mut counts = FormCounts::default();
         texts.iter().for_each(|text| counts.add(&Cell::Text(text)));
-        let form = counts.form();
+        let form = counts.form(true);
         let found = texts.iter().filter_map(|text| form.judge(0, "externalId", &Cell::Text(text)));
         found.map(|finding| format!("{}{}", finding.value, if finding.is_warning { "?" } else { "" })).collect()
     }

@@ -252,6 +252,8 @@ impl Conversion<'_> {
             && !self.is_export
             && self.rule.field.is_title()
             && let Some(damage) = identifier::stand_in(text)
+            // A name may quote a formula; reports make it harmless.
+            && damage != identifier::Damage::Formula
         {
             return Err(Cause::Damaged(damage));
         }

@@ -29,7 +29,7 @@ impl Scene {
         let production = TcpListener::bind("127.0.0.1:0").unwrap();
         production.set_nonblocking(true).unwrap();
         place.write("my items.csv", items(6));
-        place.write("-items.csv", items(2));
+        place.write("-items.csv", items(2).replace("00001", "a b").replace("00002", "c"));
         place.write("wrong.csv", "SKU,Name,Price,Currency\n1,Bolt,free,EUR\n2,Nut,1,EUR\n3,Screw,1,EUR\n");
         place.write(
             "refused.csv",

@@ -162,7 +162,7 @@ const SHOWN: [(f64, &str, &str); 14] = [
     (0.19, "0.00%", "19.00%"),
     (1.005, "0.00", "1.01"),
     (5001.0, "\"R-\"#,##0", "R-5,001"),
-    (0.0, "0.00;-0.00;\"none\"", "none"),
+    (0.0, "0.00;-0.00;\"nought\"", "nought"),
 ];
 /// The rows of [`SHOWN`] that programs in other languages show differently.
 const BY_COMPUTER: [u64; 5] = [4, 9, 10, 11, 14];
