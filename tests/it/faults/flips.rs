@@ -71,7 +71,8 @@ async fn flip_bits_in(kind: RecordKind, is_killed: bool, seed: u64, flips: usize
         })
         .await
     };
-    let original = interrupted(kind, is_killed, &server, &reached).await;
+    let sheets = memory();
+    let original = interrupted(kind, is_killed, &server, (&reached, sheets.path())).await;
     limit.store(usize::MAX, Ordering::Relaxed);
     let before = server.log().len();
     let folder = copy(original.path());
@@ -156,12 +157,16 @@ fn flip_bit(home: &Path, random: &mut fastrand::Rng) -> (&'static str, u64) {
 }
 
 /// Returns the ledger of a run that was interrupted after some answers.
-async fn interrupted(kind: RecordKind, is_killed: bool, server: &Server, reached: &Notify) -> TempDir {
+async fn interrupted(
+    kind: RecordKind,
+    is_killed: bool,
+    server: &Server,
+    (reached, sheets): (&Notify, &Path),
+) -> TempDir {
     let home = memory();
     let ledger = Ledger::open(home.path()).await.unwrap();
     let address = client(server, 1).address().to_owned();
-    // No report can be written beside this file.
-    let file = home.path().join("missing").join("items.csv").display().to_string();
+    let file = sheets.join("items.csv").display().to_string();
     let about = NewRun { record: kind, file, base_url: address, workspace: String::new(), ..about() };
     let mut plan = ledger.begin_plan(&about, 1).await.unwrap();
     for seq in 0..RECORDS {
