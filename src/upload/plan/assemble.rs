@@ -557,11 +557,8 @@ mod tests {
         let source = format!("record = \"order\"\n[sheet]\nfill_down = [\"Note\"]\n[group]\n{group}\n{rules}");
         let template = load::load("t.toml", &source, &load::no_tables).expect("a template");
         let source = Source::open(&path, &template, None, &sheet::Options::default()).expect("a sheet");
-        let known: Vec<Known> = survey(&source, &template)
-            .expect("a survey")
-            .into_iter()
-            .map(|survey| Known { survey, ..Known::default() })
-            .collect();
+        let surveys = survey(&source, &template).expect("a survey").into_iter();
+        let known: Vec<Known> = surveys.map(|survey| Known { survey, ..Known::default() }).collect();
         let mapper = RowMapper::new(&source, &template, &known, false);
         let mut assembler = Assembler { max_held: 10 * LONG, ..Assembler::new(&mapper) };
         let (mut rows, mut read, mut mapped) = (source.rows(), ReadRow::default(), MappedRow::default());
