@@ -24,7 +24,13 @@ fn all_kinds_rehearse_without_a_service() {
         ("stock-count.xlsx", "stock-count", 3, "34: sent 16, skipped 17, rejected 1", json!({"inventories": 16})),
         ("subscriptions.csv", "subscriptions", 0, "16: sent 16", json!({"contacts": 10, "items": 7})),
         ("invoices.csv", "invoices", 0, "20: sent 20", json!({"contacts": 13, "items": 26})),
-        ("shopify-orders.csv", "shopify-orders", 3, "40: sent 38, skipped 1, rejected 1", json!({"items": 35, "orders": 38})),
+        (
+            "shopify-orders.csv",
+            "shopify-orders",
+            3,
+            "40: sent 38, skipped 1, rejected 1",
+            json!({"items": 35, "orders": 38}),
+        ),
     ] {
         let place = Place::new();
         let path = sample(file);
