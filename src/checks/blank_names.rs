@@ -27,10 +27,10 @@ impl NameCounts {
         }
     }
 
-    /// Returns the first row with a name if a fifth of the rows, and at least two, lack theirs below it. A single blank is a mistake of its row,
-    /// and a list with hardly any name is an update of other fields.
+    /// Returns the first row with a name if a third of the rows, and at least two, lack theirs below it. Single blanks are mistakes of their
+    /// rows, footers have no name either, and a list with hardly any name is an update of other fields.
     pub(super) fn first_named(&self) -> Option<u64> {
-        let are_blank = self.blank >= 2 && self.blank * 5 >= self.rows;
+        let are_blank = self.blank >= 2 && self.blank * 3 >= self.rows;
         let has_names = self.blank * 20 < self.rows * 19;
         self.first_named.filter(|_| are_blank && has_names)
     }

@@ -328,7 +328,7 @@ mod tests {
     fn a_status_of_failure_is_never_an_acceptance() {
         let of = |kind, answer: &str| {
             // Items have no id in their path.
-            let (target, key) = (Some("1").filter(|_| kind != RecordKind::Item), Some("1"));
+            let (target, key) = (Some("1").filter(|_| kind != Item), Some("1"));
             let result = WriteResult::parse(&RequestContext { kind, target, key }, answer.as_bytes());
             result.map(|result| result.verdict)
         };

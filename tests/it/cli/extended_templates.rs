@@ -189,7 +189,7 @@ fn check_digits_are_checked_and_the_right_one_is_shown() {
 #[test]
 fn repeated_values_of_a_unique_field_are_rejected_once_each() {
     let place = Place::new();
-    let template = "record = \"item\"\n[fields.externalId]\ncolumn = \"No\"\n[fields.name]\ncolumn = \"Name\"\nunique = true\n\
+    let template = "record = \"item\"\n[fields.externalId]\ncolumn = \"No\"\n[fields.name]\ncolumn = \"Name\"\nunique = true\ndamaged = \"accept\"\n\
                     [fields.description]\ncolumn = \"Text\"\nunique = true\n";
     place.write("mine.toml", template);
     place.write("list.csv", "No,Name,Text\n1,Bolt,a\n2,Nut,a\n3,Nut,b\n3,Nail,c\n4,Screw,d\n5,,e\n6,,f\n");
