@@ -26,6 +26,9 @@ const MAX_DOUBTED: usize = 2_000;
 /// Orders asked for their lines, only to name those that would go. Nobody reads more warnings.
 const MAX_NAMED: usize = 500;
 
+/// A rule of the template, and the member of a response with the same identifier.
+type RuleAndMember = (usize, &'static str);
+
 /// What a response shows of an order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Shown {
@@ -54,8 +57,7 @@ pub async fn find_orders(
     }
     let rule_of = |field: &str| template.fields.iter().position(|rule| rule.field.name == field);
     let rules = [(rule_of("externalId"), "external_id"), (rule_of("order_id"), "id")];
-    let rules: Vec<(usize, &'static str)> =
-        rules.into_iter().filter_map(|(rule, member)| Some((rule?, member))).collect();
+    let rules: Vec<RuleAndMember> = rules.into_iter().filter_map(|(rule, member)| Some((rule?, member))).collect();
     let indexes: Vec<usize> = rules.iter().map(|(rule, _)| *rule).collect();
     let values = values_of_rules(source, template, &indexes)?;
     let wanted: Vec<_> = rules.into_iter().zip(values).filter(|(_, values)| !values.is_empty()).collect();
@@ -63,7 +65,7 @@ pub async fn find_orders(
 }
 
 async fn look_up(
-    wanted: Vec<((usize, &'static str), BTreeMap<String, u64>)>,
+    wanted: Vec<(RuleAndMember, BTreeMap<String, u64>)>,
     connection: &Connection<'_>,
     keeps_lines: bool,
 ) -> Result<OrderAddresses, NotCheckable> {

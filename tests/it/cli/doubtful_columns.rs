@@ -340,7 +340,7 @@ fn a_column_is_found_in_any_spelling() {
     .iter()
     .enumerate()
     {
-        place.write("items.csv", &format!("{header}\nA-{number},Bolt {number},1.50\n"));
+        place.write("items.csv", format!("{header}\nA-{number},Bolt {number},1.50\n"));
         let sent = served.sheetport(&place, ["upload", "items.csv", "-t", "items", "--json"]).exits(0);
         assert_eq!(count(&summary(&sent), "sent"), 1, "{header}");
     }
