@@ -60,7 +60,7 @@ impl Reservoir {
     pub(super) fn calculations(&self, roles: &Roles) -> Calculations {
         let notations = Notations::of(&self.columns, &self.rows);
         let table = notations.table(&self.columns, &self.rows);
-        let relations = search::relations(&table);
+        let relations = search::relations(&table, |column| roles.name_of(column).contains('%'));
         let of_records = search::sums_of_records(&table, &self.groups);
         let contradictions = contradictions(roles, &relations, &of_records);
         let is_used = |relation: &Relation| {

@@ -11,6 +11,8 @@ const FEWEST: usize = 2;
 const MIN_SCORE: f64 = 1.0;
 /// Most columns for relations of three numbers.
 const MAX_COLUMNS_OF_THREE: usize = 12;
+/// Evidence of a percent sign in the name of the column that a relation takes for percentages.
+const NAMED_PERCENTAGE: f64 = 1.5;
 /// Rows that may fail before a relation is given up early.
 const EARLY_FAILURES: usize = 8;
 /// Most evidence that one row can give: a number of four digits.
@@ -23,8 +25,9 @@ struct Candidate<'t> {
     result: &'t Column,
 }
 
-/// Returns the relations that hold in nearly all rows, the most certain first.
-pub(super) fn relations(table: &Table) -> Vec<Relation> {
+/// Returns the relations that hold in nearly all rows, the most certain first. `names_percentage` says whether the name of a column says
+/// that it has percentages.
+pub(super) fn relations(table: &Table, names_percentage: impl Fn(usize) -> bool) -> Vec<Relation> {
     let columns = &table.columns;
     let mut found: Vec<Relation> = Vec::new();
     let mut tried: u32 = 0;
@@ -57,7 +60,11 @@ pub(super) fn relations(table: &Table) -> Vec<Relation> {
         }
     }
     let chance = f64::from(tried.max(1)).log10();
-    found.iter_mut().for_each(|relation| relation.score -= chance);
+    for relation in &mut found {
+        let percentage = relation.rule.percentage().and_then(|nth| relation.of.get(nth));
+        let is_named = percentage.is_some_and(|column| names_percentage(*column));
+        relation.score += if is_named { NAMED_PERCENTAGE } else { 0.0 } - chance;
+    }
     found.retain(|relation| relation.score >= MIN_SCORE);
     found.sort_by(|left, right| right.score.total_cmp(&left.score));
     found
@@ -168,8 +175,12 @@ mod tests {
     use super::*;
     use crate::sheet::{Cell, Row};
 
-    /// Returns the relations of a table of texts, as columns: `0Product1=2`.
+    /// Returns the relations of a table of texts: `Product of [0, 1] = 2`.
     fn found(rows: &[&[&str]]) -> Vec<String> {
+        found_with(rows, None)
+    }
+
+    fn found_with(rows: &[&[&str]], percentage: Option<usize>) -> Vec<String> {
         let columns: Vec<usize> = (0..rows[0].len()).collect();
         let cells: Vec<Cells> = (2..)
             .zip(rows)
@@ -182,7 +193,7 @@ mod tests {
             .collect();
         let table = Notations::of(&columns, &cells).table(&columns, &cells);
         let shown = |relation: &Relation| format!("{:?} of {:?} = {}", relation.rule, relation.of, relation.result);
-        relations(&table).iter().map(shown).collect()
+        relations(&table, |column| percentage == Some(column)).iter().map(shown).collect()
     }
 
     #[test]
@@ -194,6 +205,17 @@ mod tests {
         let discount =
             found(&[&["3", "4.15", "10", "11.21"], &["12", "1.05", "5", "11.97"], &["7", "2.99", "20", "16.74"]]);
         assert!(discount.contains(&"ProductMinusPercent of [0, 1, 2] = 3".to_owned()), "{discount:?}");
+    }
+
+    #[test]
+    fn a_percent_sign_in_a_name_makes_up_for_round_numbers() {
+        let rows: [&[&str]; 3] =
+            [&["10", "10.00", "20", "80.00"], &["1", "10.00", "0", "10.00"], &["5", "4.00", "50", "10.00"]];
+        assert!(found(&rows).is_empty());
+        assert_eq!(
+            found_with(&rows, Some(2)).first().map(String::as_str),
+            Some("ProductMinusPercent of [0, 1, 2] = 3")
+        );
     }
 
     #[test]
