@@ -1,9 +1,12 @@
-//! The environment of the tests: optional programs, and the memory of child processes.
+//! The environment of the tests: optional programs, the memory of child processes, and the context of operations.
 
 use std::env;
+use std::path::Path;
 use std::process::Command;
 #[cfg(unix)]
 use std::time::Duration;
+
+use sheetport::operations::Context;
 
 /// Reports that a test cannot run because `program` is not installed.
 ///
@@ -52,4 +55,31 @@ pub fn peak_memory_of_children() -> Option<u64> {
     env::var_os("NEXTEST")?;
     let peak = u64::try_from(getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss()).unwrap();
     Some(peak * if cfg!(target_vendor = "apple") { 1 } else { 1024 })
+}
+
+/// Returns the context of a command with this home folder, without a service, settings or tokens.
+pub fn context(home: &Path) -> Context {
+    Context {
+        home: home.to_owned(),
+        state: None,
+        accepts_older_ledger: false,
+        server: None,
+        kept: None,
+        profile: "default".to_owned(),
+        base_url: None,
+        address_from: None,
+        credentials: Default::default(),
+        tokens_from: None,
+        withheld: None,
+        environment: Default::default(),
+        connection: Default::default(),
+        chosen_connection: Default::default(),
+        profiles: Default::default(),
+        rate: None,
+        given: Default::default(),
+        is_address_chosen: false,
+        is_profile_chosen: false,
+        locale: None,
+        report_words: None,
+    }
 }

@@ -17,6 +17,8 @@ use sheetport::sheet::Options;
 use sheetport::upload::plan::{ReadMode, read};
 use sheetport::upload::{Source, Tally};
 
+use crate::environment::context;
+
 /// Set to write the expected files instead of comparing them.
 const UPDATE: &str = "SHEETPORT_UPDATE_GOLDEN";
 
@@ -201,32 +203,6 @@ async fn plan_file(folder: &Path, case: &Case, name: &str) -> Vec<(&'static str,
     let outcome = planned.unwrap_or_else(|error| json!({ "refused": error.to_string() }));
     texts.push((".json", masked(&lines_of(&recognized, &outcome))));
     texts
-}
-
-fn context(home: &Path) -> Context {
-    Context {
-        home: home.to_owned(),
-        state: None,
-        accepts_older_ledger: false,
-        server: None,
-        kept: None,
-        profile: "default".to_owned(),
-        base_url: None,
-        address_from: None,
-        credentials: Default::default(),
-        tokens_from: None,
-        withheld: None,
-        environment: Default::default(),
-        connection: Default::default(),
-        chosen_connection: Default::default(),
-        profiles: Default::default(),
-        rate: None,
-        given: Default::default(),
-        is_address_chosen: false,
-        is_profile_chosen: false,
-        locale: None,
-        report_words: None,
-    }
 }
 
 /// Returns the name of the template that is chosen without `-t`, if one clearly fits.

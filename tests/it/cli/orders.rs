@@ -125,7 +125,7 @@ fn an_external_id_that_is_another_order_s_number_finds_its_own_order() {
 fn lines_that_would_go_are_a_warning() {
     let place = Place::new();
     let served = Served::demo(&place);
-    let id = served.get("/v1/public/orders?page=1&limit=1")["data"][0]["external_id"].as_str().unwrap().to_owned();
+    let (id, _) = first_order(&served);
     let header = "Order no,Item no,Qty,Unit price\n";
     place.write("all.csv", format!("{header}{id},N-1,1,2.00\n{id},N-2,1,2.00\n{id},N-3,1,2.00\n"));
     let upload = |file| served.sheetport(&place, ["upload", file, "-t", "orders", "--json", "--create-missing-items"]);
@@ -141,13 +141,18 @@ fn lines_that_would_go_are_a_warning() {
     assert_eq!(summary(&upload("one.csv").exits(0))["warned"], 0);
 }
 
+/// Returns the external id and the path of an order of the demo.
+fn first_order(served: &Served) -> (String, String) {
+    let order = &served.get("/v1/public/orders?page=1&limit=1")["data"][0];
+    let text = |name: &str| order[name].as_str().unwrap().to_owned();
+    (text("external_id"), format!("/v1/public/orders/{}", text("id")))
+}
+
 #[test]
 fn kept_lines_arrive_as_they_were() {
     let place = Place::new();
     let served = Served::demo(&place);
-    let order = served.get("/v1/public/orders?page=1&limit=1")["data"][0].clone();
-    let (id, path) =
-        (order["external_id"].as_str().unwrap(), format!("/v1/public/orders/{}", order["id"].as_str().unwrap()));
+    let (id, path) = first_order(&served);
     let lines = r#"{"itemExternalId": "N-1", "quantity": 0.50, "price": 1234567.8901, "tax": 0.10},
         {"itemExternalId": "N-2", "quantity": 2, "price": 3.00},
         {"itemExternalId": "N-3", "quantity": 7, "price": 0.05, "tax_rate": 19.5}"#;
@@ -176,9 +181,7 @@ fn kept_lines_arrive_as_they_were() {
 fn lines_that_are_not_known_exactly_are_not_kept() {
     let place = Place::new();
     let served = Served::demo(&place);
-    let order = served.get("/v1/public/orders?page=1&limit=1")["data"][0].clone();
-    let (id, path) =
-        (order["external_id"].as_str().unwrap(), format!("/v1/public/orders/{}", order["id"].as_str().unwrap()));
+    let (id, path) = first_order(&served);
     let line = r#"{"itemExternalId": "N-1", "quantity": 1, "price": 2}"#;
     served.put(&path, &format!(r#"{{"order": {{"items": [{line}, {line}]}}, "createMissingItems": true}}"#));
     let before = served.get(&path);
@@ -201,9 +204,7 @@ fn lines_that_are_not_known_exactly_are_not_kept() {
 fn a_retry_keeps_the_lines_as_its_upload_did() {
     let place = Place::new();
     let served = Served::demo(&place);
-    let order = served.get("/v1/public/orders?page=1&limit=1")["data"][0].clone();
-    let (id, path) =
-        (order["external_id"].as_str().unwrap(), format!("/v1/public/orders/{}", order["id"].as_str().unwrap()));
+    let (id, path) = first_order(&served);
     let line = r#"{"itemExternalId": "N-1", "quantity": 1, "price": 2}"#;
     served.put(&path, &format!(r#"{{"order": {{"items": [{line}]}}, "createMissingItems": true}}"#));
     place.write("one.csv", format!("Order no,Item no,Qty,Unit price\n{id},N-2,x,2.00\n"));

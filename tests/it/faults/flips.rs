@@ -9,10 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use std::{fs, panic};
 
-use sheetport::client::ConnectOptions;
 use sheetport::client::auth::{AddressOrigin, Credentials, EnvironmentTokens, TokenHome, TokenOrigin};
 use sheetport::ledger::{Ledger, NewRun, PlannedRecord, RunId};
-use sheetport::operations::{Context, Given, SendOptions, repair_runs, resume};
+use sheetport::operations::{Context, SendOptions, repair_runs, resume};
 use sheetport::records::RecordKind;
 use sheetport::upload;
 use tempfile::TempDir;
@@ -20,6 +19,7 @@ use tokio::sync::Notify;
 
 use super::server::{Reply, Server};
 use super::{about, client, record, row, unnamed, work};
+use crate::environment::context;
 
 const RECORDS: usize = 30;
 /// Records that are answered before the run is interrupted.
@@ -219,11 +219,6 @@ fn planned(kind: RecordKind, seq: usize) -> PlannedRecord {
 fn context_of(home: &Path, server: &Server) -> Context {
     let credentials = Credentials { access: Some("access-1".into()), refresh: Some("refresh-1".into()), file: None };
     Context {
-        state: None,
-        accepts_older_ledger: false,
-        server: None,
-        kept: None,
-        home: home.to_owned(),
         profile: String::new(),
         base_url: Some(server.address.clone()),
         address_from: Some(AddressOrigin::Environment),
@@ -233,16 +228,7 @@ fn context_of(home: &Path, server: &Server) -> Context {
         },
         credentials,
         tokens_from: Some(TokenOrigin::Environment),
-        withheld: None,
-        connection: ConnectOptions::default(),
-        chosen_connection: ConnectOptions::default(),
-        profiles: BTreeMap::new(),
-        report_words: None,
-        rate: None,
-        given: Given::default(),
-        is_address_chosen: false,
-        is_profile_chosen: false,
-        locale: None,
+        ..context(home)
     }
 }
 
