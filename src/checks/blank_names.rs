@@ -3,6 +3,7 @@
 use super::finding::Finding;
 use super::roles::Roles;
 use crate::sheet::Row;
+use crate::template::infer::quoted;
 
 /// Counts of rows with and without a name.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +40,7 @@ impl NameCounts {
 pub(super) fn judge(roles: &Roles, first_named: u64, row: &Row) -> Option<Finding> {
     let name =
         roles.name.filter(|name| row.number > first_named && row.get(*name).is_blank() && has_key(roles, row))?;
-    let header = roles.name_of(name).replace('"', "\\\"");
+    let header = quoted(roles.name_of(name));
     Some(Finding {
         code: "no-name",
         column: name,
@@ -47,7 +48,7 @@ pub(super) fn judge(roles: &Roles, first_named: u64, row: &Row) -> Option<Findin
         value: String::new(),
         message: "is blank, though rows above have a name".to_owned(),
         remedy: format!(
-            "fill in the name; if the name above is meant, add fill_down = [\"{header}\"] to [sheet] in the template; if records without a \
+            "fill in the name; if the name above is meant, add fill_down = [{header}] to [sheet] in the template; if records without a \
              name are right, set damaged = \"accept\" for name"
         ),
         is_warning: false,

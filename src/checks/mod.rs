@@ -67,7 +67,7 @@ impl Survey {
             return;
         }
         self.rows += 1;
-        for (column, counts) in self.roles.identifiers.iter().zip(&mut self.forms) {
+        for ((column, _), counts) in self.roles.identifiers.iter().zip(&mut self.forms) {
             counts.add(&row.get(*column));
         }
         self.names.row(&self.roles, row);
@@ -78,19 +78,20 @@ impl Survey {
     }
 
     /// Returns the evidence of the rows so far.
-    pub fn evidence(&self) -> Evidence {
+    pub fn evidence(&mut self) -> Evidence {
         if !self.roles.are_judged {
             return Evidence::default();
         }
+        let calculations = self.reservoir.calculations(&self.roles);
         let columns = self.roles.unmapped.iter().zip(&self.selectors);
         let identifiers = self.roles.identifiers.iter().zip(&self.forms);
         Evidence {
-            forms: identifiers.map(|(column, counts)| counts.form(self.roles.is_unique(*column))).collect(),
+            forms: identifiers.map(|((column, _), counts)| counts.form(self.roles.is_unique(*column))).collect(),
             first_named: self.names.first_named(),
             selectors: columns
                 .filter_map(|(column, counts)| counts.selector(*column, self.roles.name_of(*column), self.rows))
                 .collect(),
-            calculations: self.reservoir.calculations(&self.roles),
+            calculations,
             roles: self.roles.clone(),
         }
     }
@@ -102,8 +103,7 @@ impl Evidence {
         if !self.roles.are_judged {
             return;
         }
-        let identifiers = self.roles.identifiers.iter().zip(&self.roles.identifier_fields);
-        for ((column, field), form) in identifiers.zip(&self.forms) {
+        for ((column, field), form) in self.roles.identifiers.iter().zip(&self.forms) {
             found.extend(form.judge(*column, field, &row.get(*column)));
         }
         if let Some(first) = self.first_named {

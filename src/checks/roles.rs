@@ -9,10 +9,8 @@ use crate::template::{Layout, Template};
 pub(super) struct Roles {
     /// Whether values are judged at all: not in our own reports and exports, where the texts are the original ones.
     pub(super) are_judged: bool,
-    /// Columns of identifiers.
-    pub(super) identifiers: Vec<usize>,
-    /// The fields of `identifiers`.
-    pub(super) identifier_fields: Vec<&'static str>,
+    /// Columns of identifiers with their fields.
+    pub(super) identifiers: Vec<(usize, &'static str)>,
     /// The column of names, where each row is a record with an identifier of its own.
     pub(super) name: Option<usize>,
     /// The columns of the record's own identifier.
@@ -67,7 +65,6 @@ impl Roles {
         };
         // A template that changes the text of an identifier has decided what the text means.
         let is_judged = |rule: &FieldRule| rule.is_name && rule.damaged != Damaged::Accept && !rule.changes_text();
-        let (identifiers, identifier_fields) = columns(&is_judged).into_iter().unzip();
         let key = template.record.input().key;
         let keys = columns(&|rule| rule.place == Place::Record && key.contains(&rule.field.name));
         // A template that says what a blank name means is not asked.
@@ -85,8 +82,7 @@ impl Roles {
         }
         Roles {
             are_judged: !layout.is_report && !layout.is_defused && layout.header.row > 0,
-            identifiers,
-            identifier_fields,
+            identifiers: columns(&is_judged),
             name,
             keys: keys.into_iter().map(|(column, _)| column).collect(),
             unmapped: layout.unused.iter().copied().take(MAX_UNMAPPED).collect(),

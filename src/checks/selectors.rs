@@ -5,6 +5,7 @@ use super::finding::Finding;
 use super::roles::Roles;
 use super::words::{is_flag, is_selector, is_yes};
 use crate::sheet::{Cell, Row};
+use crate::template::infer::quoted;
 
 /// Maximum number of different values of a column that selects rows.
 const MAX_VALUES: usize = 6;
@@ -73,7 +74,7 @@ impl Selector {
         let text = cell.shown();
         let text = text.trim();
         let value = self.values.iter().find(|value| *value == text)?;
-        let header = roles.name_of(self.column).replace('"', "\\\"");
+        let header = quoted(roles.name_of(self.column));
         Some(Finding {
             code: "selector",
             column: self.column,
@@ -81,8 +82,8 @@ impl Selector {
             value: value.clone(),
             message: "says that the row is no ordinary record, and the template does not read it".to_owned(),
             remedy: format!(
-                "to leave such rows out, add skip_where = {{ column = \"{header}\", matches = '^{}$' }} to [sheet] in the template; to send \
-                 them like the others, add ignored = [\"{header}\"]",
+                "to leave such rows out, add skip_where = {{ column = {header}, matches = '^{}$' }} to [sheet] in the template; to send \
+                 them like the others, add ignored = [{header}]",
                 // An apostrophe would end the text of the template.
                 regex::escape(value).replace('\'', ".")
             ),

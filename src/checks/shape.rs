@@ -30,6 +30,8 @@ pub(super) struct FormCounts {
     forms: Vec<(Runs, String, u64)>,
     /// Whether there are more forms than can be counted.
     is_irregular: bool,
+    /// The form of the current identifier; reused.
+    runs: Vec<u8>,
 }
 
 /// What the identifiers of a column have in common, if a few of them lack it.
@@ -58,11 +60,12 @@ impl FormCounts {
         if self.is_irregular {
             return;
         }
-        let runs = runs(text);
-        if let Some((_, _, count)) = self.forms.iter_mut().find(|(known, _, _)| known.as_ref() == runs.as_slice()) {
+        write_runs(text, &mut self.runs);
+        if let Some((_, _, count)) = self.forms.iter_mut().find(|(known, _, _)| known.as_ref() == self.runs.as_slice())
+        {
             *count += 1;
         } else if self.forms.len() < MAX_FORMS {
-            self.forms.push((runs.into(), text.to_owned(), 1));
+            self.forms.push((self.runs.as_slice().into(), text.to_owned(), 1));
         } else {
             self.is_irregular = true;
             self.forms = Vec::new();
@@ -141,10 +144,16 @@ fn is_uuid(text: &str) -> bool {
 }
 
 fn runs(text: &str) -> Vec<u8> {
+    let mut runs = Vec::new();
+    write_runs(text, &mut runs);
+    runs
+}
+
+fn write_runs(text: &str, runs: &mut Vec<u8>) {
+    runs.clear();
     if is_uuid(text) {
-        return b"UUID".to_vec();
+        return runs.extend(b"UUID");
     }
-    let mut runs = Vec::with_capacity(8);
     for c in text.chars() {
         let class = match c {
             _ if c.is_numeric() => b'9',
@@ -159,7 +168,6 @@ fn runs(text: &str) -> Vec<u8> {
             runs.push(class);
         }
     }
-    runs
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::template::value::boolean;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Words {
@@ -11,7 +13,7 @@ struct Words {
     selectors: Vec<String>,
     /// Names of columns in which yes says so, in lower case.
     flags: Vec<String>,
-    /// Words for yes, in lower case.
+    /// Marks and letters for yes that are no words for it elsewhere, in lower case.
     yes: Vec<String>,
 }
 
@@ -33,8 +35,7 @@ pub(super) fn is_flag(header: &str) -> bool {
 }
 
 pub(super) fn is_yes(value: &str) -> bool {
-    let value = value.trim().to_lowercase();
-    WORDS.yes.contains(&value)
+    boolean::parse(value) == Some(true) || WORDS.yes.contains(&value.trim().to_lowercase())
 }
 
 #[cfg(test)]

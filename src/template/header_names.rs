@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 use icu_normalizer::ComposingNormalizerBorrowed;
 
 use super::column_name::folded_header;
+use super::value::normalize::is_invisible;
 use crate::visible::look_alike;
 
 /// Longer headers are texts, which have no other spelling.
@@ -121,9 +122,9 @@ pub(super) fn plain(header: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether the character has no width, including marks of the direction of writing.
+/// Whether the character has no width, including marks of the direction of writing and invisible operators.
 fn is_zero_width(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    is_invisible(c) || matches!(c, '\u{2061}'..='\u{2064}')
 }
 
 /// Replaces letters that look like Latin ones in a word that has Latin letters, too. A Russian word stays.

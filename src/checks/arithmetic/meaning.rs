@@ -6,6 +6,7 @@ use super::search::RecordSum;
 use crate::checks::finding::Finding;
 use crate::checks::roles::{Meaning, Quantity, Roles};
 use crate::sheet::Row;
+use crate::template::infer::{quoted, row_value};
 
 /// A mapped column whose values are something else than the field takes.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,8 +41,7 @@ pub(super) fn contradictions(roles: &Roles, relations: &[Relation], sums: &[Reco
             let sum = sums.iter().find(|sum| sum.part == *column && quantity.meaning == Meaning::UnitPrice)?;
             let is_total_of_products =
                 relations.iter().any(|relation| relation.rule == Rule::Product && relation.of.contains(column));
-            let has_count = roles.numbers.iter().any(|(_, other)| other.meaning == Meaning::Count);
-            (has_count && !is_total_of_products).then_some(Contradiction {
+            (count_column(roles).is_some() && !is_total_of_products).then_some(Contradiction {
                 column: *column,
                 field: quantity.field,
                 kind: Kind::Total,
@@ -106,27 +106,26 @@ impl Contradiction {
                 relation.shown(row, row.get(relation.result).shown().trim())
             }
             None => {
-                let count = roles.numbers.iter().find(|(_, quantity)| quantity.meaning == Meaning::Count);
-                let count = count.and_then(|(column, _)| notations.number(*column, row))?;
+                let count = notations.number(count_column(roles)?, row)?;
                 if count.value == 1.0 {
                     return None;
                 }
                 format!("the rows of a record make its '{}'", roles.name_of(self.other))
             }
         };
-        let header = roles.name_of(self.column).replace('"', "\\\"").replace('\'', "\\'");
         let (message, remedy) = match self.kind {
             Kind::TaxAmount => (
                 "is the tax itself, not its rate".to_owned(),
                 "map the column to a field for amounts of tax, or take it out of the template".to_owned(),
             ),
-            Kind::Total => (
-                "is the total, not the price of one".to_owned(),
-                format!(
-                    "divide it in the template: text = \"{{{{ row['{header}'] | divided_by(row['{}']) }}}}\"",
-                    count_name(roles)
-                ),
-            ),
+            Kind::Total => {
+                let (price, count) = (
+                    row_value(roles.name_of(self.column)),
+                    row_value(count_column(roles).map_or("", |column| roles.name_of(column))),
+                );
+                let text = quoted(&format!("{{{{ {price} | divided_by({count}) }}}}"));
+                ("is the total, not the price of one".to_owned(), format!("divide it in the template: text = {text}"))
+            }
             Kind::PriceOf(pieces) => (
                 format!("is the price of {pieces} pieces"),
                 format!("add scale = {} to {} in the template", 1.0 / f64::from(pieces), self.field),
@@ -149,8 +148,7 @@ impl Contradiction {
     }
 }
 
-/// Returns the name of the column with the quantity.
-fn count_name(roles: &Roles) -> String {
-    let count = roles.numbers.iter().find(|(_, quantity)| quantity.meaning == Meaning::Count);
-    count.map_or_else(String::new, |(column, _)| roles.name_of(*column).replace('"', "\\\"").replace('\'', "\\'"))
+/// Returns the column with the quantity.
+fn count_column(roles: &Roles) -> Option<usize> {
+    roles.numbers.iter().find(|(_, quantity)| quantity.meaning == Meaning::Count).map(|(column, _)| *column)
 }

@@ -27,6 +27,8 @@ pub(super) struct Reservoir {
     /// The texts of the record's identifying columns, for sums over records.
     groups: Vec<String>,
     group: Vec<usize>,
+    /// The result of the last search, and the number of rows that it saw.
+    found: Option<(usize, Calculations)>,
 }
 
 /// The relations of a sheet, and what they say about the template.
@@ -44,6 +46,7 @@ impl Reservoir {
             rows: Vec::new(),
             groups: Vec::new(),
             group: roles.group.clone(),
+            found: None,
         }
     }
 
@@ -56,8 +59,17 @@ impl Reservoir {
         self.groups.push(keys.join("\u{1f}"));
     }
 
-    /// Searches for relations.
-    pub(super) fn calculations(&self, roles: &Roles) -> Calculations {
+    /// Returns the relations of the rows so far. Searches again only if there are more rows.
+    pub(super) fn calculations(&mut self, roles: &Roles) -> Calculations {
+        if let Some((_, found)) = self.found.as_ref().filter(|(rows, _)| *rows == self.rows.len()) {
+            return found.clone();
+        }
+        let found = self.search(roles);
+        self.found = Some((self.rows.len(), found.clone()));
+        found
+    }
+
+    fn search(&self, roles: &Roles) -> Calculations {
         let notations = Notations::of(&self.columns, &self.rows);
         let table = notations.table(&self.columns, &self.rows);
         let relations = search::relations(&table, |column| roles.name_of(column).contains('%'));

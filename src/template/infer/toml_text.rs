@@ -3,7 +3,7 @@
 use super::super::model::{ColumnName, Constant};
 
 /// Returns the text as a TOML string.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {
@@ -48,7 +48,7 @@ pub(super) fn map<'a>(entries: impl Iterator<Item = (&'a str, String)>) -> Strin
 }
 
 /// Returns a column in an expression.
-pub(super) fn row_value(name: &str) -> String {
+pub(crate) fn row_value(name: &str) -> String {
     let escaped = name.replace('\\', "\\\\").replace('\'', "\\'");
     format!("row['{escaped}']")
 }

@@ -1,6 +1,6 @@
 //! Identifiers damaged by a spreadsheet program: turned into a date, changed to scientific notation, or rounded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -114,7 +114,7 @@ struct Words {
     /// Regular expressions by the kind of damage.
     forms: BTreeMap<String, Vec<String>>,
     /// Words for missing values, in lower case.
-    placeholders: Vec<String>,
+    placeholders: HashSet<String>,
     /// How examples in forms begin, in lower case.
     examples: Vec<String>,
     /// Marks and words for the value of the row above, in lower case.

@@ -9,7 +9,7 @@ pub(crate) mod error_value;
 pub mod identifier;
 pub mod locale;
 pub mod lookup;
-pub(super) mod normalize;
+pub(in crate::template) mod normalize;
 pub mod number;
 pub(super) mod pattern;
 pub mod typed;

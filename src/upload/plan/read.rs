@@ -440,9 +440,10 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns what the rows so far show, per part.
-    fn known(&self) -> Vec<Known> {
-        let evidence = self.checks.iter().map(checks::Survey::evidence);
-        self.surveys().into_iter().zip(evidence).map(|(survey, evidence)| Known { survey, evidence }).collect()
+    fn known(&mut self) -> Vec<Known> {
+        let surveys = self.surveys();
+        let evidence = self.checks.iter_mut().map(checks::Survey::evidence);
+        surveys.into_iter().zip(evidence).map(|(survey, evidence)| Known { survey, evidence }).collect()
     }
 
     /// Returns the notation according to the rows so far, per part.
