@@ -18,7 +18,7 @@ use super::value::normalize::folded_word;
 use super::value::number::Percent;
 use super::value::typed::Value;
 use crate::decimal::Decimal;
-use crate::records::{Field, JsonType, RecordKind};
+use crate::records::{Field, JsonType, List, RecordKind};
 use crate::sheet::{Cell, Options};
 
 /// A checked template.
@@ -323,6 +323,8 @@ pub struct FieldRule {
     pub date: DateRule,
     pub checks: Checks,
     pub damaged: Damaged,
+    /// The lists of the service in which the value is looked up. The id of the record is sent in its place.
+    pub resolve: Vec<&'static List>,
     /// Whether inference guessed the rule, without confirmation so far.
     pub is_guess: bool,
     /// Byte range in the template, for messages.
@@ -349,6 +351,7 @@ impl FieldRule {
             date: DateRule::default(),
             checks: Checks::default(),
             damaged: Damaged::Error,
+            resolve: Vec::new(),
             is_guess: false,
             span: 0..0,
         }

@@ -7,12 +7,13 @@ use super::super::error::Error;
 use super::super::event::Observer;
 use super::super::files::Spreadsheet;
 use super::super::learned::{load_sizes, store_learned_sizes};
-use super::super::uploads::{ComparePace, compare_keys, compare_references, find_addresses};
+use super::super::uploads::{ComparePace, compare_keys, look_up};
 use super::problems::open_as_upload;
 use crate::client::Speed;
 use crate::ledger::{Disposition, Group, Seq};
+use crate::template::map::Resolved;
 use crate::upload::Tally;
-use crate::upload::compare::{Candidate, Connection, Difference, OrderAddresses, difference};
+use crate::upload::compare::{Candidate, Connection, Difference, OrderAddresses, Scope, difference};
 use crate::upload::plan::{Batch, ReadMode, read};
 
 /// Maximum size of the requests held in memory for the comparison, in bytes.
@@ -50,6 +51,11 @@ pub async fn compare_with_service(
     let (mut source, template) = open_as_upload(context, input, observer).await?;
     let template = template.as_ref();
     compare_keys(&connection, &mut source, template, false, observer).await?;
+    // The comparison sends the ids that were found, and leaves out no record for one that was not.
+    look_up(&connection, &mut source, template, (Scope::All, false), observer).await?;
+    let references = source.references.take().unwrap_or_default();
+    let orders = source.orders.take();
+    source.references = Some(references.clone().without_problems());
     let mut records = Records::default();
     read(&source, template, ReadMode::Records, |batch| {
         records.add(batch);
@@ -59,10 +65,8 @@ pub async fn compare_with_service(
     let mut difference = difference(template.record, candidates, &connection, progress).await;
     difference.not_compared += not_held;
     store_learned_sizes(context, &connection, base_url).await;
-    // After the comparison of records, which would otherwise leave out records with an unknown reference.
-    compare_references(&connection, &mut source, template, observer).await?;
-    find_addresses(&connection, &mut source, template, false, observer).await?;
-    let has_unknown = source.unknown_references.as_ref().is_some_and(|unknown| !unknown.is_empty())
+    (source.references, source.orders) = (Some(references), orders);
+    let has_unknown = source.references.as_ref().is_some_and(Resolved::has_problems)
         || source.orders.as_ref().is_some_and(OrderAddresses::has_missing);
     let tally = match has_unknown {
         true => read(&source, template, ReadMode::TallyOnly, |_| true)?,

@@ -12,7 +12,7 @@ use super::super::files::{
 use super::super::learned::{load_sizes, store_learned_sizes};
 use super::super::results::{choices, words};
 use super::super::send::SendOptions;
-use super::compare::{ComparePace, compare_keys, compare_references, find_addresses};
+use super::compare::{ComparePace, compare_keys, look_up, note_lookups};
 use super::preview::warn_of_changes;
 use super::retry_report::{RetryReport, open_report};
 use super::uploaded_report::{UploadedReport, uploaded_report};
@@ -20,7 +20,7 @@ use crate::ledger::{AllowRepeat, Ledger, Problem, RunCommand};
 use crate::report::{Request, RowFilter, each_checked_row};
 use crate::sheet::write::Existing;
 use crate::template::Template;
-use crate::upload::compare::{Connection, suspicious_keys};
+use crate::upload::compare::{Connection, Scope, suspicious_keys};
 use crate::upload::plan::{ReadMode, plan, read};
 use crate::upload::{Source, Tally};
 
@@ -78,12 +78,12 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
         let connection = Connection::new(&client, speed, pace.concurrency);
         load_sizes(context, &connection, base_url).await;
         compare_keys(&connection, &mut source, &template, false, observer).await?;
-        compare_references(&connection, &mut source, &template, observer).await?;
-        find_addresses(&connection, &mut source, &template, false, observer).await?;
+        look_up(&connection, &mut source, &template, (Scope::All, false), observer).await?;
         store_learned_sizes(context, &connection, base_url).await;
         requests = client.requests();
     } else {
         source.warnings.extend(not_compared(suspicious_keys(&source, &template)?));
+        note_lookups(&source, &template, observer)?;
     }
     if report.is_some() || has_rows {
         let tally = check_with_report(context, file, template, source, (report, has_rows), observer).await?;

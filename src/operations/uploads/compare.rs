@@ -4,8 +4,12 @@ use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use crate::client::Speed;
 use crate::template::Template;
+use crate::template::map::Resolved;
 use crate::upload::Source;
-use crate::upload::compare::{Connection, NotCheckable, NotCompared, find_orders, find_unknown, load_keys};
+use crate::upload::compare::{
+    Connection, NamedValues, NotCheckable, NotCompared, Scope, find_orders, find_references, load_keys, named_values,
+    to_be_resolved,
+};
 
 /// The pace of requests for a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -36,43 +40,76 @@ pub(in crate::operations) async fn compare_keys(
     Ok(())
 }
 
-/// Compares the references of a file, such as companies and items, with the records of the service.
-pub(in crate::operations) async fn compare_references(
-    connection: &Connection<'_>,
-    source: &mut Source,
-    template: &Template,
-    observer: Observer<'_>,
-) -> Result<(), Error> {
-    let (unknown, not_compared) = find_unknown(source, template, connection).await?;
-    for (field, why) in not_compared {
-        observer(Event::Warning(&format!("{field} is not compared with the service: {why}")));
-    }
-    source.unknown_references = Some(unknown);
-    Ok(())
-}
-
-/// Finds the orders that the rows of a file mean, so that requests name them by their record ids.
+/// Looks up what the rows of a file name: orders, so that requests name them by their record ids, and the records that they refer to.
 ///
 /// `keeps_lines`: the service's other lines of an order are sent with those of the file.
 ///
 /// # Errors
-/// If the service can't be asked: nothing may be sent to an order that was not found.
-pub(in crate::operations) async fn find_addresses(
+/// If the service can't be asked: nothing may be sent to a record that was not found.
+pub(in crate::operations) async fn look_up(
     connection: &Connection<'_>,
     source: &mut Source,
     template: &Template,
-    keeps_lines: bool,
+    (scope, keeps_lines): (Scope, bool),
     observer: Observer<'_>,
 ) -> Result<(), Error> {
-    let orders = match find_orders(source, template, connection, keeps_lines).await? {
-        None => return Ok(()),
-        Some(Ok(orders)) => orders,
-        Some(Err(NotCheckable::Failed(error))) => {
+    let values = named_values(source, template, scope)?;
+    find_addresses(connection, source, template, (&values, keeps_lines), observer).await?;
+    source.references = Some(compare_references(connection, template, &values, scope, observer).await?);
+    Ok(())
+}
+
+/// Tells the observer of values that are looked up only when the file is sent.
+pub(in crate::operations) fn note_lookups(
+    source: &Source,
+    template: &Template,
+    observer: Observer<'_>,
+) -> Result<(), Error> {
+    for (field, lists) in to_be_resolved(source, template)? {
+        let lists: Vec<&str> = lists.iter().map(|list| list.name).collect();
+        observer(Event::Note(&format!(
+            "{field} has values that are no ids: an upload looks them up in the service's list of {}",
+            lists.join(" and ")
+        )));
+    }
+    Ok(())
+}
+
+/// Finds what the references of a file stand for, such as companies and items.
+async fn compare_references(
+    connection: &Connection<'_>,
+    template: &Template,
+    values: &NamedValues,
+    scope: Scope,
+    observer: Observer<'_>,
+) -> Result<Resolved, Error> {
+    let found = find_references(values, template, connection, scope).await;
+    let found = found.map_err(|error| {
+        Error::Client(error).with_hint("nothing was sent: the records that the file refers to have to be found first")
+    })?;
+    for (field, why) in found.not_compared {
+        observer(Event::Warning(&format!("{field} is not compared with the service: {why}")));
+    }
+    Ok(found.resolved)
+}
+
+/// Finds the orders that the rows of a file mean.
+async fn find_addresses(
+    connection: &Connection<'_>,
+    source: &mut Source,
+    template: &Template,
+    (values, keeps_lines): (&NamedValues, bool),
+    observer: Observer<'_>,
+) -> Result<(), Error> {
+    let orders = match find_orders(values, template, connection, keeps_lines).await {
+        Ok(None) => return Ok(()),
+        Ok(Some(orders)) => orders,
+        Err(NotCheckable::Failed(error)) => {
             return Err(
                 Error::Client(error).with_hint("nothing was sent: the orders of the file have to be found first")
             );
         }
-        Some(Err(why)) => return Err(Error::invalid(format!("the orders can't be found: {why}"), "nothing was sent")),
+        Err(why) => return Err(Error::invalid(format!("the orders can't be found: {why}"), "nothing was sent")),
     };
     if orders.shows_none() && keeps_lines {
         return Err(Error::invalid(

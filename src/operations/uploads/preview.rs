@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
+use super::compare::note_lookups;
 use crate::ledger::{Disposition, PlannedRecord, Seq};
 use crate::records::{Method, RecordKind};
 use crate::template::Template;
@@ -56,6 +57,7 @@ pub(super) async fn preview(
     observer: Observer<'_>,
 ) -> Result<Preview, Error> {
     observer(Event::Opened { source, template });
+    note_lookups(source, template, observer)?;
     let mut first = FirstRequests::default();
     let mut tally = read(source, template, ReadMode::Records, |batch| first.add(batch))?;
     if let Some(context) = history {

@@ -16,14 +16,14 @@ use super::super::runs::resume::{Bound, bind, refused};
 use super::super::runs::retry::{RETRIED, check_nothing_pending};
 use super::super::send::{SendOptions, Sending, plan_run, speed};
 use super::super::templates::load_template::{read_sheet_lookups, template_of_run};
-use super::compare::find_addresses;
+use super::compare::look_up;
 use super::preview::{Preview, preview};
 use crate::client::Client;
 use crate::ledger::{self, AllowRepeat, CallOption, Ledger, NewRun, Run, RunCommand, RunId, RunSettings, UploadLock};
 use crate::sheet::Options;
 use crate::template::Template;
 use crate::template::model::GroupRows;
-use crate::upload::compare::Connection;
+use crate::upload::compare::{Connection, Scope};
 use crate::upload::retry::{Report, load_history};
 use crate::upload::{Edits, Grace, Source};
 
@@ -116,7 +116,7 @@ pub async fn retry_report(
     let (client, lock) = sender.expect("a report that is sent has a client and a lock");
     let connection = Connection::new(&client, speed(&settings, &context)?, settings.concurrency);
     load_sizes(&context, &connection, client.address()).await;
-    find_addresses(&connection, &mut source, &template, settings.keep_lines, observer).await?;
+    look_up(&connection, &mut source, &template, (Scope::Resolve, settings.keep_lines), observer).await?;
     store_learned_sizes(&context, &connection, client.address()).await;
     let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
     if tally.to_send + tally.rejected + tally.edited == 0 && tally.accepted_earlier > 0 {

@@ -11,13 +11,13 @@ use super::super::results::Finished;
 use super::super::send::{SendOptions, Sending, plan_run, speed};
 use super::super::service::rehearsal::{Rehearsal, Rehearse, Rehearsed};
 use super::super::templates::decided::confirm_guesses;
-use super::compare::{compare_keys, find_addresses};
+use super::compare::{compare_keys, look_up};
 use super::preview::{Preview, preview};
 use super::retry_report::{RetryReport, preview_retry, retry_report};
 use super::uploaded_report::{UploadedReport, uploaded_report};
 use crate::ledger::{AllowRepeat, CallOption, Problem, RunCommand, RunSettings};
 use crate::template::Template;
-use crate::upload::compare::{Connection, count_changed};
+use crate::upload::compare::{Connection, Scope, count_changed};
 use crate::upload::sent_before::AsksOfEdited;
 use crate::upload::{Grace, Source, Tally};
 
@@ -159,7 +159,8 @@ async fn run_upload(
     compare_keys(&connection, &mut source, &upload.input.template, upload.restore_texts, observer).await?;
     // The service of a rehearsal without exports gets the orders of the file only after the plan.
     let of_addresses: Observer<'_> = if rehearsal.is_some() { &|_| {} } else { observer };
-    find_addresses(&connection, &mut source, &upload.input.template, upload.keep_lines, of_addresses).await?;
+    let scope = if rehearsal.is_some() { Scope::Rehearse } else { Scope::Resolve };
+    look_up(&connection, &mut source, &upload.input.template, (scope, upload.keep_lines), of_addresses).await?;
     store_learned_sizes(context, &connection, client.address()).await;
     if let Some(questions) = questions {
         restore_on_request(&mut source, questions)?;

@@ -18,5 +18,11 @@ pub const READ_FIELDS: &[Field] = &[
 ];
 
 /// `GET /v1/public/companies`. The contract does not specify the other fields, so an export has a column for each field found.
-pub static LIST: List =
-    List { name: "companies", family: Family::Public, path: PATH, size: "limit", fields: &[ListedField::plain("id")] };
+pub static LIST: List = List {
+    name: "companies",
+    family: Family::Public,
+    path: PATH,
+    size: "limit",
+    fields: &[ListedField::plain("id")],
+    known_by: &["external_id", "number", "name"],
+};

@@ -20,5 +20,11 @@ pub const READ_FIELDS: &[Field] = &[
 ];
 
 /// `GET /v1/contacts`. The contract does not specify the other fields, so an export has a column for each field found.
-pub static LIST: List =
-    List { name: "contacts", family: Family::Legacy, path: PATH, size: "amount", fields: &[ListedField::plain("id")] };
+pub static LIST: List = List {
+    name: "contacts",
+    family: Family::Legacy,
+    path: PATH,
+    size: "amount",
+    fields: &[ListedField::plain("id")],
+    known_by: &["external_id", "number", "name"],
+};

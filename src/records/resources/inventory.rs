@@ -64,8 +64,14 @@ pub const READ_FIELDS: &[Field] = &[
 ];
 
 /// `GET /v1/public/inventories`: a bare array.
-pub static LIST: List =
-    List { name: "inventories", family: Family::Public, path: PATH, size: "limit", fields: LISTED_FIELDS };
+pub static LIST: List = List {
+    name: "inventories",
+    family: Family::Public,
+    path: PATH,
+    size: "limit",
+    fields: LISTED_FIELDS,
+    known_by: &["inventory_id", "external_id", "name"],
+};
 
 /// `GET /v1/public/inventories/{inventory_id}`.
 pub static SINGLE: Single = Single {

@@ -72,12 +72,24 @@ pub const READ_FIELDS: &[Field] = &[
 ];
 
 /// `GET /v1/public/items`. Other services may list items without external ids.
-pub static LIST: List =
-    List { name: "items", family: Family::Public, path: PATH, size: "limit", fields: LISTED_FIELDS };
+pub static LIST: List = List {
+    name: "items",
+    family: Family::Public,
+    path: PATH,
+    size: "limit",
+    fields: LISTED_FIELDS,
+    known_by: &["external_id"],
+};
 
 /// `GET /v1/items`.
-pub static OLDER_LIST: List =
-    List { name: "items", family: Family::Legacy, path: OLDER_PATH, size: "amount", fields: LISTED_FIELDS };
+pub static OLDER_LIST: List = List {
+    name: "items",
+    family: Family::Legacy,
+    path: OLDER_PATH,
+    size: "amount",
+    fields: LISTED_FIELDS,
+    known_by: &["external_id"],
+};
 
 const LISTED_FIELDS: &[ListedField] = &[
     ListedField::plain("id"),

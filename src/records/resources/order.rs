@@ -128,12 +128,24 @@ const READ_LINE_FIELDS: &[Field] = &[
 ];
 
 /// `GET /v1/public/orders`.
-pub static LIST: List =
-    List { name: "orders", family: Family::Public, path: PATH, size: "limit", fields: LISTED_FIELDS };
+pub static LIST: List = List {
+    name: "orders",
+    family: Family::Public,
+    path: PATH,
+    size: "limit",
+    fields: LISTED_FIELDS,
+    known_by: &[],
+};
 
 /// `GET /v1/orders/`.
-pub static OLDER_LIST: List =
-    List { name: "orders", family: Family::Legacy, path: OLDER_PATH, size: "amount", fields: LISTED_FIELDS };
+pub static OLDER_LIST: List = List {
+    name: "orders",
+    family: Family::Legacy,
+    path: OLDER_PATH,
+    size: "amount",
+    fields: LISTED_FIELDS,
+    known_by: &[],
+};
 
 /// `GET /v1/public/orders/{order_id}`.
 pub static SINGLE: Single =

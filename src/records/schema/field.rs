@@ -128,6 +128,8 @@ pub struct List {
     pub size: &'static str,
     /// The specified fields of each entry, in order. Entries may have further fields.
     pub fields: &'static [ListedField],
+    /// The members of an entry, besides its id, by which people know the record. A service need not show them.
+    pub known_by: &'static [&'static str],
 }
 
 /// The two families of endpoints.

@@ -23,7 +23,7 @@ use super::raw::{OneOrMany, RawField, RawLookup, RawMap, RawSplit, column_names}
 use crate::currency::CurrencyMark;
 use crate::decimal::{self, Decimal};
 use crate::diagnostics::Mistake;
-use crate::records::{Field, JsonType};
+use crate::records::{Field, Input, JsonType};
 
 /// Maximum number of decimals of `round`.
 const MAX_DECIMALS: u32 = 28;
@@ -51,7 +51,7 @@ struct Constants<'a> {
 impl Checker<'_> {
     pub(super) fn field(
         &self,
-        field: &'static Field,
+        (input, field): (&'static Input, &'static Field),
         place: Place,
         span: Range<usize>,
         mut raw: RawField,
@@ -66,6 +66,7 @@ impl Checker<'_> {
         let time_zone = raw.time_zone.as_ref().and_then(|name| self.keep(self.time_zone(name)));
         let damaged = [("error", Damaged::Error), ("accept", Damaged::Accept)];
         let damaged = self.keep(self.choice("damaged", raw.damaged, &damaged));
+        let resolve = self.resolve(input, field.name, raw.resolve.take());
         let on_blank = self.keep(self.on_blank(&constants, raw.on_blank, raw.default));
         let replaces = raw.replace.map_or_else(Vec::new, |replaces| replaces.0);
         self.keep(self.count("replace", replaces.len(), MAX_REPLACES, span.clone()))?;
@@ -121,6 +122,7 @@ impl Checker<'_> {
             date,
             checks,
             damaged: damaged?.unwrap_or(Damaged::Error),
+            resolve,
             is_guess: raw.guess,
             span,
         })

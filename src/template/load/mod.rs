@@ -10,6 +10,7 @@ mod files;
 mod parameters;
 mod raw;
 mod read;
+mod resolve;
 mod sheet;
 mod template;
 mod unpivot;

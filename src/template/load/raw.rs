@@ -151,6 +151,7 @@ pub(super) struct RawField {
     pub minimum: Option<Spanned<toml::Value>>,
     pub maximum: Option<Spanned<toml::Value>>,
     pub damaged: Option<Spanned<String>>,
+    pub resolve: Option<Spanned<OneOrMany<String>>>,
     #[serde(default)]
     pub guess: bool,
 }

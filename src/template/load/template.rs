@@ -126,7 +126,7 @@ impl Checker<'_> {
                 name if input.options().any(|option| option.name == name) => Place::Option,
                 _ => Place::Record,
             };
-            rules.extend(self.field(field, place, name.span(), rule, defaults));
+            rules.extend(self.field((input, field), place, name.span(), rule, defaults));
         }
         rules.sort_by_key(|rule| input.mappable().position(|field| field.name == rule.field.name));
         rules
@@ -146,7 +146,7 @@ impl Checker<'_> {
                 self.note(self.unknown(name.span(), &format!("field of a line of {kind}"), name.get_ref(), known));
                 continue;
             };
-            rules.extend(self.field(field, Place::Line, name.span(), rule, defaults));
+            rules.extend(self.field((kind.input(), field), Place::Line, name.span(), rule, defaults));
         }
         rules.sort_by_key(|rule| {
             lines.and_then(|(_, fields)| fields.iter().position(|field| field.name == rule.field.name))

@@ -15,6 +15,7 @@ use super::super::value::{error_value, identifier};
 use super::convert::{Conversion, Doubt, Input, Written};
 use super::json;
 use super::parts::Parts;
+use super::resolved::Resolved;
 use super::row_context::RowContext;
 use super::special_rules::SpecialRules;
 use super::survey::Survey;
@@ -39,6 +40,8 @@ pub struct Mapper<'t> {
     /// By column: the currency in the header above amounts. Empty if no header names a currency.
     header_currencies: Vec<Option<CurrencyMark>>,
     special: SpecialRules,
+    /// What values stand for, if looked up.
+    resolved: Option<&'t Resolved>,
 }
 
 /// The kind of a row.
@@ -90,7 +93,14 @@ impl Draft {
 impl<'t> Mapper<'t> {
     pub fn new(part: usize, template: &'t Template, layout: &'t Layout, survey: &'t Survey) -> Mapper<'t> {
         let header_currencies = header_currencies(template, layout);
-        Mapper { part, template, layout, survey, header_currencies, special: SpecialRules::new(template, layout) }
+        let special = SpecialRules::new(template, layout);
+        Mapper { part, template, layout, survey, header_currencies, special, resolved: None }
+    }
+
+    /// Sends the ids of records in the place of values that stand for them.
+    #[must_use]
+    pub fn resolving(self, resolved: Option<&'t Resolved>) -> Mapper<'t> {
+        Mapper { resolved, ..self }
     }
 
     pub fn template(&self) -> &'t Template {
@@ -352,6 +362,9 @@ impl<'t> Mapper<'t> {
     ) -> Result<Written, Cause> {
         let start = out.len();
         let written = self.convert(index, columns, (row, budget), out)?;
+        if let (Some(resolved), Written::Value { .. }) = (self.resolved, &written) {
+            resolved.replace(index, start, out)?;
+        }
         budget.text(out.len().saturating_sub(start)).map_err(Cause::TooMuch)?;
         Ok(written)
     }

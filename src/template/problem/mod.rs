@@ -255,6 +255,25 @@ pub enum Cause {
         /// The option that makes the service create the record.
         created_with: Option<&'static str>,
     },
+    /// The value of a field with `resolve` stands for no record of the service.
+    NotResolved {
+        what: &'static str,
+        /// The members of the list's entries that were searched.
+        searched: String,
+        /// A name that differs in one letter.
+        nearest: Option<String>,
+    },
+    /// The value of a field with `resolve` stands for two records of the service, with these ids.
+    ResolvedTwice {
+        what: &'static str,
+        first: String,
+        second: String,
+    },
+    /// The value of a field with `resolve` can't be looked up, for this reason.
+    NotLookedUp {
+        what: &'static str,
+        reason: String,
+    },
     /// The service has no order with this external id, or id.
     UnknownOrder {
         is_id: bool,
@@ -408,9 +427,12 @@ impl Cause {
             Cause::MayBeGrouped { .. } => "may-be-grouped",
             Cause::OtherDecimals(_) | Cause::HiddenDigits => "other-decimals",
             Cause::ShownByComputer { .. } => "shown-by-computer",
-            Cause::UnknownReference { .. } | Cause::UnknownOrder { .. } | Cause::SeveralOrders { .. } => {
-                "unknown-reference"
-            }
+            Cause::UnknownReference { .. }
+            | Cause::NotResolved { .. }
+            | Cause::ResolvedTwice { .. }
+            | Cause::NotLookedUp { .. }
+            | Cause::UnknownOrder { .. }
+            | Cause::SeveralOrders { .. } => "unknown-reference",
             Cause::FewerLines { .. } => "fewer-lines",
             Cause::LinesNotKept(_) => "lines-not-kept",
             Cause::NoName => "no-name",
@@ -437,6 +459,9 @@ impl Cause {
                 | Cause::LeftOut(_)
                 | Cause::WarnWhere(_)
                 | Cause::UnknownReference { .. }
+                | Cause::NotResolved { .. }
+                | Cause::ResolvedTwice { .. }
+                | Cause::NotLookedUp { .. }
                 | Cause::UnknownOrder { .. }
                 | Cause::SeveralOrders { .. }
                 | Cause::FewerLines { .. }

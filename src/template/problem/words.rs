@@ -106,6 +106,13 @@ impl Cause {
             }
             Cause::HiddenDigits => "is sent as it is shown, without the further digits that the cell contains",
             Cause::UnknownReference { what, .. } => return format!("is no {what} that the service knows"),
+            Cause::NotResolved { what, searched, .. } => {
+                return format!("is no {what} that the service knows; its list was searched by {searched}");
+            }
+            Cause::ResolvedTwice { what, first, second } => {
+                return format!("stands for two records of the service ({what}): {first} and {second}");
+            }
+            Cause::NotLookedUp { what, reason } => return format!("can't be looked up ({what}): {reason}"),
             Cause::UnknownOrder { is_id: true, number_of: None } => "is the id of no order that the service has",
             Cause::UnknownOrder { is_id: false, number_of: None } => "is the external id of no order that the service has",
             Cause::UnknownOrder { is_id: true, number_of: Some(order) } => {
@@ -216,7 +223,12 @@ impl Cause {
                 "add the missing lines to the file or upload with --keep-lines, unless they are to be removed"
             }
             Cause::LinesNotKept(_) => "write all lines of the order into the file, and upload it without --keep-lines",
-            Cause::UnknownReference { what, created_with: None } => {
+            Cause::NotResolved { nearest: Some(name), .. } => {
+                return format!("write {name} if that is meant, or the id in the service");
+            }
+            Cause::ResolvedTwice { .. } => "write the id of the one that is meant",
+            Cause::NotLookedUp { .. } => "write the id in the service",
+            Cause::NotResolved { what, nearest: None, .. } | Cause::UnknownReference { what, created_with: None } => {
                 return format!("correct it, or create the {what} first");
             }
             Cause::UnknownReference { what, created_with: Some(_) } => {

@@ -8,16 +8,15 @@ use std::collections::{BTreeMap, HashMap};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::Value;
 
+use super::named_values::NamedValues;
 use super::order_addresses::{FoundOrder, Identifier, Missing, OrderAddresses};
-use super::references::NotCheckable;
+use super::not_checkable::NotCheckable;
 use super::service_lines::{ServiceLine, shown_lines};
 use super::service_list::{Connection, ListReader};
 use crate::client::pages::{Completeness, Entry};
 use crate::client::{self, fetch};
 use crate::records::{RecordKind, order};
 use crate::template::Template;
-use crate::upload::error::Error;
-use crate::upload::plan::{Source, values_of_rules};
 
 /// Orders that a complete list does not have are asked for one by one up to this number: a list may leave orders out, such as archived ones.
 /// A file with more of them is of another service.
@@ -27,7 +26,7 @@ const MAX_DOUBTED: usize = 2_000;
 const MAX_NAMED: usize = 500;
 
 /// A rule of the template, and the member of a response with the same identifier.
-type RuleAndMember = (usize, &'static str);
+pub(super) type RuleAndMember = (usize, &'static str);
 
 /// What a response shows of an order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,31 +40,35 @@ struct Shown {
     shown: Option<Vec<ServiceLine>>,
 }
 
-/// Looks up the orders that the rows of a file mean. Reads the file twice. Returns `None` for other kinds of records. `keeps_lines`: asks
-/// for the lines of every order, to send the others with those of the file.
+/// Returns the rules that identify orders, none for other kinds of records.
+pub(super) fn order_rules(template: &Template) -> impl Iterator<Item = RuleAndMember> {
+    let rule_of = |field: &str| template.fields.iter().position(|rule| rule.field.name == field);
+    let is_order = template.record == RecordKind::Order;
+    let rules = [(rule_of("externalId"), "external_id"), (rule_of("order_id"), "id")];
+    rules.into_iter().filter_map(move |(rule, member)| Some((rule.filter(|_| is_order)?, member)))
+}
+
+/// Looks up the orders that the rows of a file mean. Returns `None` for other kinds of records. `keeps_lines`: asks for the lines of
+/// every order, to send the others with those of the file.
 ///
 /// # Errors
-/// If the file can't be read. The inner error says why the service can't be asked.
+/// If the service can't be asked.
 pub async fn find_orders(
-    source: &Source,
+    values: &NamedValues,
     template: &Template,
     connection: &Connection<'_>,
     keeps_lines: bool,
-) -> Result<Option<Result<OrderAddresses, NotCheckable>>, Error> {
+) -> Result<Option<OrderAddresses>, NotCheckable> {
     if template.record != RecordKind::Order {
         return Ok(None);
     }
-    let rule_of = |field: &str| template.fields.iter().position(|rule| rule.field.name == field);
-    let rules = [(rule_of("externalId"), "external_id"), (rule_of("order_id"), "id")];
-    let rules: Vec<RuleAndMember> = rules.into_iter().filter_map(|(rule, member)| Some((rule?, member))).collect();
-    let indexes: Vec<usize> = rules.iter().map(|(rule, _)| *rule).collect();
-    let values = values_of_rules(source, template, &indexes)?;
-    let wanted: Vec<_> = rules.into_iter().zip(values).filter(|(_, values)| !values.is_empty()).collect();
-    Ok(Some(look_up(wanted, connection, keeps_lines).await))
+    let wanted = order_rules(template).map(|rule| (rule, values.of(rule.0)));
+    let wanted = wanted.filter(|(_, values)| !values.is_empty()).collect();
+    look_up(wanted, connection, keeps_lines).await.map(Some)
 }
 
 async fn look_up(
-    wanted: Vec<(RuleAndMember, BTreeMap<String, u64>)>,
+    wanted: Vec<(RuleAndMember, &BTreeMap<String, u64>)>,
     connection: &Connection<'_>,
     keeps_lines: bool,
 ) -> Result<OrderAddresses, NotCheckable> {
@@ -77,7 +80,7 @@ async fn look_up(
     let listed = Listed::read(count, connection).await?;
     for ((rule, member), values) in wanted {
         let mut identifier = listed.identify(rule, member, values.keys().cloned(), connection).await?;
-        identifier.ask_for_lines(&values, keeps_lines, connection).await?;
+        identifier.ask_for_lines(values, keeps_lines, connection).await?;
         match member {
             "external_id" => addresses.external_id = Some(identifier),
             _ => addresses.id = Some(identifier),

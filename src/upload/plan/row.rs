@@ -120,11 +120,14 @@ pub(super) struct RowMapper<'a> {
 impl<'a> RowMapper<'a> {
     /// `known` has one entry per part of the source.
     pub(super) fn new(source: &'a Source, template: &'a Template, known: &'a [Known], encodes: bool) -> Self {
+        let resolved = source.references.as_ref();
         let parts = || source.parts.iter().zip(known.iter().map(|known| &known.survey)).enumerate();
         let mappers =
-            parts().map(|(index, (part, survey))| Mapper::new(index, template, &part.layout, survey)).collect();
+            parts().map(|(index, (part, survey))| Mapper::new(index, template, &part.layout, survey).resolving(resolved));
+        let mappers = mappers.collect();
         let of_cells = |(index, (part, survey)): (usize, (&'a Part, &'a Survey))| {
-            part.cells.iter().map(|layout| Mapper::new(index, template, layout, survey)).collect()
+            let mapper = |layout| Mapper::new(index, template, layout, survey).resolving(resolved);
+            part.cells.iter().map(mapper).collect()
         };
         let cell_mappers = parts().map(of_cells).collect();
         let edits = source.edits.as_deref();
@@ -171,10 +174,6 @@ impl<'a> RowMapper<'a> {
                 read.doubt.map(|doubt| doubtful(row, doubt)),
             ];
             mapped.problems.extend(found.into_iter().flatten().map(|problem| located(problem, source, part)));
-        }
-        if let Some(unknown) = source.unknown_references.as_ref().filter(|_| mapped.draft.kind == RowKind::Record) {
-            let found = unknown.problems(mapper, row, &mapped.draft.parts).into_iter();
-            mapped.problems.extend(found.map(|problem| ledger_problem(problem, source)));
         }
         if let Some(orders) = source.orders.as_ref().filter(|_| mapped.draft.kind == RowKind::Record) {
             let found = orders.problems(mapper, row, &mapped.draft.parts).into_iter();

@@ -17,10 +17,11 @@ use crate::digest;
 use crate::ledger::{Problem, TextForm};
 use crate::sheet::{self, Appearance, Book, Cell, Doubt, ReportWords, Row, Rows, column_letters, write};
 use crate::template::bind::{HEADER_SEARCH_ROWS, Missing, Reason, bind};
+use crate::template::map::Resolved;
 use crate::template::map::fill_down::Filler;
 use crate::template::model::{Place, SheetSelect};
 use crate::template::{Layout, Template};
-use crate::upload::compare::{KnownTexts, OrderAddresses, UnknownReferences};
+use crate::upload::compare::{KnownTexts, OrderAddresses};
 use crate::upload::edits::Edits;
 use crate::upload::error::Error;
 use crate::upload::retry::{Report, ReportHistory};
@@ -56,8 +57,8 @@ pub struct Source {
     pub known_texts: Option<KnownTexts>,
     /// Edits made in a review.
     pub edits: Option<Arc<Edits>>,
-    /// References of the rows to records missing in the service, if compared.
-    pub unknown_references: Option<UnknownReferences>,
+    /// What the references of the rows to other records stand for, if looked up.
+    pub references: Option<Resolved>,
     /// The orders that the rows mean, if looked up.
     pub orders: Option<OrderAddresses>,
     /// The path of the file to read.
@@ -162,7 +163,7 @@ impl Source {
             history: None,
             known_texts: None,
             edits: None,
-            unknown_references: None,
+            references: None,
             orders: None,
             at,
             stamp,
