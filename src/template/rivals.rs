@@ -62,7 +62,12 @@ pub(super) fn find(template: &Template, columns: &[Columns], names: &[String], u
         let is_measure = |name: &str| {
             field.field.json.is_number() || field.field.json == JsonType::DateTime && !vocabulary().is_date_header(name)
         };
-        let rivals = unused.iter().filter(|(_, name)| wanted.contains(name) && !is_total(name));
+        // A record that is looked up has an id, and a number and a name beside it. Two ids may be of two records.
+        let is_beside = |column: usize| {
+            !field.resolve.is_empty() && !normalize::header(&names[column]).words.iter().any(|word| word == "id")
+        };
+        let unused = unused.iter().filter(|(column, _)| !is_beside(*column));
+        let rivals = unused.filter(|(_, name)| wanted.contains(name) && !is_total(name));
         rivals
             .map(|(column, name)| Rival { rule, used: *used, column: *column, is_measure: is_measure(name) })
             .collect()

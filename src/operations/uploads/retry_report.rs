@@ -23,7 +23,7 @@ use crate::ledger::{self, AllowRepeat, CallOption, Ledger, NewRun, Run, RunComma
 use crate::sheet::Options;
 use crate::template::Template;
 use crate::template::model::GroupRows;
-use crate::upload::compare::{Connection, Scope};
+use crate::upload::compare::{Connection, Scope, looks_up};
 use crate::upload::retry::{Report, load_history};
 use crate::upload::{Edits, Grace, Source};
 
@@ -114,10 +114,12 @@ pub async fn retry_report(
     let about = prepared.about(request.file)?;
     let Prepared { context, mut source, template, sender, settings, .. } = prepared;
     let (client, lock) = sender.expect("a report that is sent has a client and a lock");
-    let connection = Connection::new(&client, speed(&settings, &context)?, settings.concurrency);
-    load_sizes(&context, &connection, client.address()).await;
-    look_up(&connection, &mut source, &template, (Scope::Resolve, settings.keep_lines), observer).await?;
-    store_learned_sizes(&context, &connection, client.address()).await;
+    if looks_up(&template) {
+        let connection = Connection::new(&client, speed(&settings, &context)?, settings.concurrency);
+        load_sizes(&context, &connection, client.address()).await;
+        look_up(&connection, &mut source, &template, (Scope::Resolve, settings.keep_lines), observer).await?;
+        store_learned_sizes(&context, &connection, client.address()).await;
+    }
     let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
     if tally.to_send + tally.rejected + tally.edited == 0 && tally.accepted_earlier > 0 {
         observer(Event::Note("nothing to do: the service has accepted every row of this report"));

@@ -128,14 +128,8 @@ const READ_LINE_FIELDS: &[Field] = &[
 ];
 
 /// `GET /v1/public/orders`.
-pub static LIST: List = List {
-    name: "orders",
-    family: Family::Public,
-    path: PATH,
-    size: "limit",
-    fields: LISTED_FIELDS,
-    known_by: &[],
-};
+pub static LIST: List =
+    List { name: "orders", family: Family::Public, path: PATH, size: "limit", fields: LISTED_FIELDS, known_by: &[] };
 
 /// `GET /v1/orders/`.
 pub static OLDER_LIST: List = List {

@@ -73,6 +73,14 @@ impl Lookup {
 }
 
 impl Input {
+    /// Returns the lists in which the id for a field can be looked up, or none if it does not take the id of another record.
+    pub fn lists_of(&self, field: &str) -> &'static [&'static List] {
+        match self.references.iter().find(|reference| reference.field == field).map(|reference| &reference.found_by) {
+            Some(Lookup::Lists(lists, members)) if members.contains(&"id") => lists,
+            _ => &[],
+        }
+    }
+
     /// Returns the kind of record in the fields of [`Input::needs_one_of`], such as `item`.
     pub fn needed_reference(&self) -> Option<&'static str> {
         let is_needed = |reference: &&Reference| self.needs_one_of.contains(&reference.field);

@@ -4,7 +4,7 @@ use toml::Spanned;
 
 use super::checker::Checker;
 use super::raw::OneOrMany;
-use crate::records::{Input, List, Lookup};
+use crate::records::{Input, List};
 
 /// Sends the values as they are. Takes back the key of a base template.
 const NONE: &str = "none";
@@ -23,28 +23,22 @@ impl Checker<'_> {
         if names == [NONE] {
             return Vec::new();
         }
-        let reference = input.references.iter().find(|reference| reference.field == field);
-        let lists: &[&'static List] = match reference.map(|reference| &reference.found_by) {
-            Some(Lookup::Lists(lists, members)) if members.contains(&"id") => lists,
-            other => {
-                let is_id = |field: &str| {
-                    let by_id = |lookup: &Lookup| lookup.members().contains(&"id");
-                    input.references.iter().any(|reference| reference.field == field && by_id(&reference.found_by))
-                };
-                let ids = input.references.iter().map(|reference| reference.field).filter(|name| is_id(name));
-                let ids: Vec<&str> = ids.collect();
-                let message = match other {
-                    Some(_) => format!("{field} takes an external id, and a record that is looked up is sent by its id"),
-                    None => format!("{field} does not name another record, so there is nothing to look up"),
-                };
-                let hint = match ids.as_slice() {
-                    [] => "remove resolve".to_owned(),
-                    ids => format!("remove resolve; it is for {}", ids.join(", ")),
-                };
-                self.note(self.error(span, message, Some(&hint)));
-                return Vec::new();
-            }
-        };
+        let lists = input.lists_of(field);
+        if lists.is_empty() {
+            let refers = |name: &str| input.references.iter().any(|reference| reference.field == name);
+            let message = match refers(field) {
+                true => format!("{field} takes an external id, and a record that is looked up is sent by its id"),
+                false => format!("{field} does not name another record, so there is nothing to look up"),
+            };
+            let fields = input.references.iter().map(|reference| reference.field);
+            let ids: Vec<&str> = fields.filter(|field| !input.lists_of(field).is_empty()).collect();
+            let hint = match ids.as_slice() {
+                [] => "remove resolve".to_owned(),
+                ids => format!("remove resolve; it is for {}", ids.join(", ")),
+            };
+            self.note(self.error(span, message, Some(&hint)));
+            return Vec::new();
+        }
         let mut found: Vec<&'static List> = Vec::new();
         for name in &names {
             match lists.iter().find(|list| list.name == name) {

@@ -106,7 +106,13 @@ impl Cause {
             }
             Cause::HiddenDigits => "is sent as it is shown, without the further digits that the cell contains",
             Cause::UnknownReference { what, .. } => return format!("is no {what} that the service knows"),
-            Cause::NotResolved { what, searched, .. } => {
+            // With the name, so that problems with different names are not one cause.
+            Cause::NotResolved { what, searched, nearest: Some(name) } => {
+                return format!(
+                    "is no {what} that the service knows; its list was searched by {searched}, and has the name {name}"
+                );
+            }
+            Cause::NotResolved { what, searched, nearest: None } => {
                 return format!("is no {what} that the service knows; its list was searched by {searched}");
             }
             Cause::ResolvedTwice { what, first, second } => {

@@ -9,8 +9,8 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::Value;
 
 use super::named_values::NamedValues;
-use super::order_addresses::{FoundOrder, Identifier, Missing, OrderAddresses};
 use super::not_checkable::NotCheckable;
+use super::order_addresses::{FoundOrder, Identifier, Missing, OrderAddresses};
 use super::service_lines::{ServiceLine, shown_lines};
 use super::service_list::{Connection, ListReader};
 use crate::client::pages::{Completeness, Entry};

@@ -19,6 +19,11 @@ pub fn named_values(source: &Source, template: &Template, scope: Scope) -> Resul
     NamedValues::of_rules(source, template, orders.chain(referring))
 }
 
+/// Whether rows of a template name orders, or records that are looked up.
+pub fn looks_up(template: &Template) -> bool {
+    order_rules(template).next().is_some() || !referring_fields(template, Scope::Resolve).is_empty()
+}
+
 /// Returns the fields with values that are looked up when the file is sent, and the lists.
 ///
 /// # Errors

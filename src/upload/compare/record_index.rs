@@ -151,7 +151,8 @@ impl RecordIndex {
                 if !records.contains(&record) {
                     records.push(record);
                 }
-            } else if wanted.suggests && member == NAME && self.names.len() < MAX_NAMES {
+            }
+            if wanted.suggests && member == NAME && self.names.len() < MAX_NAMES {
                 self.names.push(text.into_owned());
             }
         }

@@ -22,7 +22,8 @@ use crate::template::{Cause, Template};
 pub enum Scope {
     /// Fields with `resolve`, if a value is not an id already.
     Resolve,
-    /// As [`Scope::Resolve`], but lists without entries show nothing: a rehearsal makes up the records of its file.
+    /// As [`Scope::Resolve`], but values that are not found stay as they are: a rehearsal makes up the records of its file, and its
+    /// service refuses those that the exports should have.
     Rehearse,
     /// All references.
     All,
@@ -48,7 +49,7 @@ pub struct References {
 
 /// Returns whether a value has the form of the service's ids, so that it need not be looked up. Names don't have this form, and
 /// numbers of customers or items don't either.
-pub fn is_id(value: &str) -> bool {
+pub(super) fn is_id(value: &str) -> bool {
     let value = value.trim().as_bytes();
     value.len() == 36
         && value.iter().enumerate().all(|(index, byte)| match index {
@@ -116,10 +117,13 @@ pub async fn find_references(
         match (failed, field.resolves()) {
             (Some(why), _) => references.not_compared.push((field.reference.field, why)),
             (None, true) => {
-                let shows_none = !read.iter().any(|index| index.has_entries);
-                if scope != Scope::Rehearse || !shows_none {
-                    references.resolved.insert(field.rule, field.resolved(values, &read));
+                let mut resolved = field.resolved(values, &read);
+                if scope == Scope::Rehearse {
+                    let is_not_found =
+                        |found: &_| matches!(found, Err(Cause::NotResolved { .. } | Cause::NotLookedUp { .. }));
+                    resolved.retain(|_, found| !is_not_found(found));
                 }
+                references.resolved.insert(field.rule, resolved);
             }
             (None, false) => match field.unknown(values, &read) {
                 Ok(unknown) => field.mark_unknown(unknown, &mut references.resolved),

@@ -122,8 +122,8 @@ impl<'a> RowMapper<'a> {
     pub(super) fn new(source: &'a Source, template: &'a Template, known: &'a [Known], encodes: bool) -> Self {
         let resolved = source.references.as_ref();
         let parts = || source.parts.iter().zip(known.iter().map(|known| &known.survey)).enumerate();
-        let mappers =
-            parts().map(|(index, (part, survey))| Mapper::new(index, template, &part.layout, survey).resolving(resolved));
+        let mappers = parts()
+            .map(|(index, (part, survey))| Mapper::new(index, template, &part.layout, survey).resolving(resolved));
         let mappers = mappers.collect();
         let of_cells = |(index, (part, survey)): (usize, (&'a Part, &'a Survey))| {
             let mapper = |layout| Mapper::new(index, template, layout, survey).resolving(resolved);

@@ -82,6 +82,7 @@ mod report;
 mod report_csv;
 mod report_only;
 mod report_workbook;
+mod resolve;
 mod retry_report;
 mod review;
 #[cfg(unix)]

@@ -327,6 +327,9 @@ async fn templates_make_the_same_records() {
     }
 }
 
+/// Keys of templates that are newer than the newest folder. The next folder has them.
+const KEYS_SINCE: [&str; 1] = ["resolve"];
+
 #[test]
 fn templates_of_the_newest_version_have_every_key() {
     let newest = versions().pop().unwrap();
@@ -341,7 +344,12 @@ fn templates_of_the_newest_version_have_every_key() {
     let mut all = BTreeSet::new();
     properties(&schema, &mut all);
     assert!(all.len() > 60, "{all:?}");
-    let missing: Vec<&String> = all.difference(&used).collect();
+    let is_new = |key: &&String| KEYS_SINCE.contains(&key.as_str());
+    assert!(
+        !used.iter().any(|key| is_new(&key)),
+        "the newest templates have them, so they are not new: {KEYS_SINCE:?}"
+    );
+    let missing: Vec<&String> = all.difference(&used).filter(|key| !is_new(key)).collect();
     assert!(missing.is_empty(), "no template in {} has {missing:?}", newest.display());
 }
 

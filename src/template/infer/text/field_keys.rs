@@ -6,7 +6,7 @@ use super::super::previous_templates::{PreviousRule, PreviousTemplate, Step};
 use super::super::proposal::{Confidence, FieldProposal, ProposedSource};
 use super::super::sample::{Column, ColumnProfile, RATE_IN_TEXT, Sample};
 use super::super::toml_text::{constant, map, quoted, row_value};
-use crate::records::{Field, RecordKind};
+use crate::records::{Field, Input, RecordKind};
 use crate::sheet::Cell;
 use crate::template::model::{ColumnName, Constant, Place};
 use crate::template::value::boolean;
@@ -92,6 +92,9 @@ impl Evidence<'_> {
             ValueKind::Status if is_open(&["map", "lookup", "replace"]) => self.status(&mut draft, column),
             ValueKind::Date if is_open(&["format"]) => self.date(&mut draft, column),
             _ => {}
+        }
+        if previous.is_none() {
+            draft.resolve(self.kind.input(), field);
         }
         if let Some(previous) = previous {
             draft.proposal.keep_guess(previous);
@@ -355,6 +358,17 @@ fn active_words(column: &Column, language: Option<Language>) -> Vec<(String, &'s
 }
 
 impl Draft {
+    /// Looks records up whose id the field takes: people seldom know the service's ids.
+    fn resolve(&mut self, input: &Input, field: &Field) {
+        let lists = input.lists_of(field.name);
+        let names: Vec<String> = lists.iter().map(|list| format!("\"{}\"", list.name)).collect();
+        match names.as_slice() {
+            [] => {}
+            [name] => self.proposal.keys.push(format!("resolve = {name}")),
+            names => self.proposal.keys.push(format!("resolve = [{}]", names.join(", "))),
+        }
+    }
+
     fn identifier(&mut self, column: &Column) {
         let ColumnProfile { damaged, damaged_example, filled, leading_zeros, .. } = &column.profile;
         if let Some(example) = damaged_example {
