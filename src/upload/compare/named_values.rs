@@ -33,11 +33,6 @@ impl NamedValues {
         Ok(NamedValues { rules: rules.into_iter().zip(values).collect() })
     }
 
-    /// Whether there is nothing to look up.
-    pub fn is_empty(&self) -> bool {
-        self.rules.iter().all(|(_, values)| values.is_empty())
-    }
-
     /// Returns the values of a rule.
     pub(super) fn of(&self, rule: usize) -> &BTreeMap<String, u64> {
         self.rules.iter().find(|(index, _)| *index == rule).map_or(&NO_VALUES, |(_, values)| values)

@@ -178,7 +178,7 @@ async fn every_request_is_counted() {
     let server = Server::with_probes(|seen| match (seen.path.as_str(), seen.bearer.as_deref()) {
         ("/api/token/refresh/", _) => answer(200, "", r#"{"access": "access-2"}"#),
         (_, Some("access-2")) if seen.path.contains("invoices") => Reply::Accept,
-        (_, Some("access-2")) => answer(200, "", r#"{"data": []}"#),
+        (_, Some("access-2")) => answer(200, "", r#"{"data": [{"id": "c"}, {"id": "i"}]}"#),
         _ => answer(401, "", r#"{"message": "expired"}"#),
     })
     .await;

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::process::Place;
 use super::service::Served;
 use super::{accounting, sample, summary};
+use crate::faults::server::{Reply, Seen, Server, answer};
 
 const COMPANIES: &str = "id,external_id,number,name\nc1,C-42,1001,Müller\nc2,C-43,1002,Smith\nc3,C-44,1003,Smith\n";
 
@@ -180,4 +181,80 @@ fn a_template_says_where_a_field_is_looked_up() {
     refuses("[fields.deliveryStatus]\nresolve = \"companies\"", &["deliveryStatus does not name another record"]);
     place.write("t.toml", "extends = \"orders\"\n[fields.companyId]\nresolve = \"none\"\n");
     place.sheetport(["template", "check", "t.toml"]).exits(0);
+}
+
+const CUSTOMER: &str = "019a3c00-0002-7000-8000-000000000005";
+const ITEM: &str = "019a3c00-0001-7000-8000-000000000002";
+
+/// Uploads invoices to a service with these answers, and returns the summary, the report and the requests that read.
+async fn uploaded(file: &str, code: i32, reply: fn(&Seen) -> Reply) -> (Value, String, Vec<String>) {
+    let server = Server::start(reply).await;
+    let place = Place::new();
+    place.write("in.csv", file);
+    let upload = place.sheetport(["upload", "in.csv", "-t", "invoices", "--json", "--report", "out.csv"]);
+    let upload = upload.env("SHEETPORT_BASE_URL", &server.address).secret("SHEETPORT_ACCESS_TOKEN", "access-1");
+    let sent = summary(&upload.exits(code));
+    let report = std::fs::read_to_string(place.path("out.csv")).unwrap();
+    let log = server.log();
+    let reads = log.iter().filter(|seen| seen.body.is_empty()).map(|seen| seen.path.clone());
+    (sent, report, reads.collect())
+}
+
+/// Lists two contacts and an item, at once.
+fn lists(seen: &Seen) -> Reply {
+    match seen.path.as_str() {
+        path if path.starts_with("/v1/contacts") => answer(200, "", r#"{"data": [{"id": "p1", "name": "Ann"}]}"#),
+        path if path.starts_with("/v1/public/companies") => {
+            answer(200, "", r#"{"data": [{"id": "c1", "name": "Bob"}], "page": 1, "count": 1, "total": 1}"#)
+        }
+        path if path.starts_with("/v1/public/items") => {
+            answer(200, "", r#"{"data": [{"id": "i1", "external_id": "A"}]}"#)
+        }
+        _ => Reply::Accept,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_are_read_once_and_only_for_what_is_no_id() {
+    let (sent, _, reads) = uploaded(&invoices(ITEM, &[CUSTOMER, CUSTOMER]), 0, lists).await;
+    assert_eq!(accounting(&sent), "2: sent 2");
+    let of_lists = |reads: &[String]| -> Vec<String> {
+        let lists =
+            reads.iter().filter(|path| ["contacts", "companies", "items"].iter().any(|list| path.contains(list)));
+        let mut lists: Vec<String> = lists.map(|path| path.split('?').next().unwrap().to_owned()).collect();
+        lists.sort();
+        lists
+    };
+    // The first request of a run that creates records may be a probe.
+    assert!(of_lists(&reads).len() <= 1, "{reads:?}");
+
+    let (sent, _, reads) = uploaded(&invoices("A", &["Ann", "Bob", "p1", "Ann", "Bob"]), 0, lists).await;
+    assert_eq!(accounting(&sent), "5: sent 5");
+    let read = of_lists(&reads);
+    for list in ["/v1/contacts", "/v1/public/companies", "/v1/public/items"] {
+        let times = read.iter().filter(|path| *path == list).count();
+        // A list without a total ends with a page without new records.
+        assert!((1..=3).contains(&times), "{reads:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_found_by_luck_in_a_list_that_may_be_incomplete() {
+    let without_contacts = |seen: &Seen| match seen.path.starts_with("/v1/contacts") {
+        true => answer(404, "", r#"{"message": "no such path"}"#),
+        false => lists(seen),
+    };
+    let file = invoices(ITEM, &[CUSTOMER, "Bob", "c1"]);
+    let (sent, report, _) = uploaded(&file, 3, without_contacts).await;
+    // An id is an id, wherever it is found; a contact may have the name of the company.
+    assert_eq!(accounting(&sent), "3: sent 2, rejected 1");
+    let message = "can't be looked up (contact or company): the service does not show a list of contacts";
+    assert!(report.contains(message), "{report}");
+    let cut = |seen: &Seen| match seen.path.starts_with("/v1/public/companies") {
+        true => answer(200, "", r#"{"data": [{"id": "c1", "name": "Bob"}], "page": 1, "count": 1, "total": 9}"#),
+        false => lists(seen),
+    };
+    let (sent, report, _) = uploaded(&file, 3, cut).await;
+    assert_eq!(accounting(&sent), "3: sent 2, rejected 1");
+    assert!(report.contains("the service's list of companies may be incomplete"), "{report}");
 }
