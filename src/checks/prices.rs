@@ -3,6 +3,7 @@
 use super::finding::Finding;
 use super::roles::{Meaning, Roles};
 use crate::sheet::{Cell, Row};
+use crate::template::value::number::is_below_zero;
 
 /// Warns of an item that costs less than nothing.
 pub(super) fn negative(roles: &Roles, row: &Row) -> impl Iterator<Item = Finding> {
@@ -23,15 +24,7 @@ fn is_negative(cell: &Cell<'_>) -> bool {
         Cell::Number(number) | Cell::Money(number, _) | Cell::Rounded(number, _) | Cell::Formatted(number, _) => {
             *number < 0.0
         }
-        Cell::Text(text) => {
-            let text = text.trim();
-            let has_sign = text.starts_with(['-', '\u{2212}']) || text.starts_with('(') && text.ends_with(')');
-            // `-` alone, and `$ -` of accounting, are no amounts.
-            (has_sign || text.ends_with('-'))
-                && text.bytes().any(|byte| matches!(byte, b'1'..=b'9'))
-                && !text.ends_with(",-")
-                && !text.ends_with(".-")
-        }
+        Cell::Text(text) => is_below_zero(text),
         _ => false,
     }
 }
@@ -42,10 +35,10 @@ mod tests {
 
     #[test]
     fn signs_and_parentheses_make_a_price_negative() {
-        for text in ["-12.50", "(3.00)", "5-", "−1"] {
+        for text in ["-12.50", "(3.00)", "5-", "−1", " $ (20.00)", "€ -1.234,50", "-5 EUR", "- 5"] {
             assert!(is_negative(&Cell::Text(text)), "{text}");
         }
-        for text in ["", "-", "12.50", "12,-", "0-", "(free)", "10 - 12"] {
+        for text in ["", "-", "12.50", "12,-", "0-", "(free)", "10 - 12", " $ -   ", "-0.00", "A-1"] {
             assert!(!is_negative(&Cell::Text(text)), "{text}");
         }
         assert!(is_negative(&Cell::Number(-0.5)));

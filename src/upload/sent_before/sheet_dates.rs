@@ -8,6 +8,7 @@ use jiff::civil::Date;
 
 use crate::ledger::{self, Ledger, Run, RunId, Seq};
 use crate::sheet::{Cell, Row};
+use crate::template::model::same_header;
 
 /// Maximum number of columns to compare. Lists have one or two dates besides the sent ones.
 const MAX_COLUMNS: usize = 3;
@@ -95,7 +96,7 @@ impl DatesOfRun {
     /// Reads the dates in the columns with these titles.
     async fn read(ledger: &Ledger, run: &Run, titles: Vec<String>) -> Result<DatesOfRun, ledger::Error> {
         let header = &run.about.header;
-        let position = |title: &String| header.iter().position(|name| is_same_title(name, title));
+        let position = |title: &String| header.iter().position(|name| same_header(name, title));
         let columns: Vec<(String, usize)> =
             titles.into_iter().filter_map(|title| position(&title).map(|column| (title, column))).collect();
         let mut read =
@@ -154,10 +155,6 @@ async fn titles(ledger: &Ledger, run: &Run) -> Result<Vec<String>, ledger::Error
     let dated =
         free.iter().zip(found).filter(|(_, found)| *found).map(|(column, _)| about.header[*column].trim().to_owned());
     Ok(dated.take(MAX_COLUMNS).collect())
-}
-
-fn is_same_title(name: &str, other: &str) -> bool {
-    name.trim().to_lowercase() == other.trim().to_lowercase()
 }
 
 impl SheetDate {

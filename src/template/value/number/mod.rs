@@ -13,3 +13,4 @@ pub mod style;
 pub use error::{AmbiguousNumber, NumberError};
 pub(crate) use parse::{Notation, ParsedNumber, Percent, from_f64, multiply, parse, parse_in};
 pub use shape::Mark;
+pub(crate) use strip::is_below_zero;

@@ -72,6 +72,13 @@ pub(super) fn strip(text: &str) -> Option<Bare<'_>> {
     }
 }
 
+/// Whether a text is a number below zero, in any notation and with any currency. The dash of accounting formats is zero.
+pub(crate) fn is_below_zero(text: &str) -> bool {
+    strip(text).is_some_and(|bare| {
+        bare.negative && bare.shape().is_some() && bare.digits().chars().any(|c| matches!(c, '1'..='9'))
+    })
+}
+
 /// Strips a sign. Returns whether the sign is a minus, and the rest. After a separator, a trailing dash replaces the
 /// decimals.
 fn strip_sign(text: &str) -> Option<(bool, &str)> {
