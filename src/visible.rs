@@ -133,13 +133,17 @@ impl<W: Write> Drop for VisibleWriter<W> {
     }
 }
 
-/// Returns true for control characters other than line feed and tab, direction marks, and characters without width other
-/// than joiners, which emoji and some scripts need.
+/// Returns true for control characters other than line feed and tab, and characters without width other than joiners, which emoji
+/// and some scripts need.
 pub(crate) fn is_invisible(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\t'))
-        || matches!(u32::from(c),
-            0xAD | 0x61C | 0x180E | 0x200B | 0x200E | 0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0xFEFF | 0xFFF9..=0xFFFB
-                | 0xE0000..=0xE007F)
+    (c.is_control() && !matches!(c, '\n' | '\t')) || has_no_width(c) && !matches!(c, '\u{200C}' | '\u{200D}')
+}
+
+/// Returns true for characters without width: soft hyphens, joiners, direction marks, invisible operators, byte order marks and tags.
+/// Where two texts are compared, nobody sees that they differ by one.
+pub(crate) fn has_no_width(c: char) -> bool {
+    matches!(u32::from(c),
+        0xAD | 0x61C | 0x180E | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0xFEFF | 0xFFF9..=0xFFFB | 0xE0000..=0xE007F)
 }
 
 #[cfg(test)]

@@ -11,8 +11,7 @@ use std::sync::LazyLock;
 use icu_normalizer::ComposingNormalizerBorrowed;
 
 use super::column_name::folded_header;
-use super::value::normalize::is_invisible;
-use crate::visible::look_alike;
+use crate::visible::{has_no_width, look_alike};
 
 /// Longer headers are texts, which have no other spelling.
 const MAX_BYTES: usize = 400;
@@ -113,18 +112,13 @@ pub(super) fn loose(header: &str) -> String {
 pub(super) fn plain(header: &str) -> Cow<'_, str> {
     let mut plain = Cow::Borrowed(header);
     if !header.is_ascii() {
-        let visible: String = header.chars().filter(|c| !is_zero_width(*c)).collect();
+        let visible: String = header.chars().filter(|c| !has_no_width(*c)).collect();
         plain = Cow::Owned(visible.split_inclusive(|c: char| !c.is_alphabetic()).map(latin).collect());
     }
     match without_requirement(&plain) {
         Some(rest) => Cow::Owned(rest),
         None => plain,
     }
-}
-
-/// Whether the character has no width, including marks of the direction of writing and invisible operators.
-fn is_zero_width(c: char) -> bool {
-    is_invisible(c) || matches!(c, '\u{2061}'..='\u{2064}')
 }
 
 /// Replaces letters that look like Latin ones in a word that has Latin letters, too. A Russian word stays.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::Deserialize;
 
-use super::normalize::is_invisible;
+use crate::visible::has_no_width;
 
 /// The kind of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,7 +186,7 @@ pub(crate) fn damage(text: &str) -> Option<Damage> {
     if text.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    if text.chars().any(|c| c.is_control() && !c.is_whitespace() || is_invisible(c)) {
+    if text.chars().any(|c| c.is_control() && !c.is_whitespace() || has_no_width(c)) {
         return Some(Damage::Invisible);
     }
     if text.contains(['\n', '\r', '\t', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}']) {

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::visible::has_no_width;
+
 /// Replaces full-width characters and Arabic and Persian digits with ASCII.
 ///
 /// The Arabic separators `٫` and `٬` stay, being unambiguous unlike `.` and `,`.
@@ -19,11 +21,7 @@ pub(in crate::template) fn folded_word(word: &str) -> String {
 
 /// Trims Unicode white space and the invisible direction and width marks of copied cells.
 pub(super) fn trim(text: &str) -> &str {
-    text.trim_matches(|c: char| c.is_whitespace() || is_invisible(c))
-}
-
-pub(in crate::template) fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    text.trim_matches(|c: char| c.is_whitespace() || has_no_width(c))
 }
 
 fn ascii_equivalent(c: char) -> Option<char> {
