@@ -227,6 +227,26 @@ impl Run {
     }
 }
 
+/// The numbers of all runs, loaded page by page: a run that is removed meanwhile changes nothing for the next page.
+pub struct RunIds<'l> {
+    ledger: &'l Ledger,
+    before: RunId,
+    page: std::vec::IntoIter<RunId>,
+}
+
+impl RunIds<'_> {
+    /// Returns the next number.
+    pub async fn next(&mut self) -> Result<Option<RunId>, Error> {
+        const PAGE: u32 = 100;
+        if self.page.len() == 0 {
+            self.page = self.ledger.run_ids_before(self.before, PAGE).await?.into_iter();
+        }
+        let next = self.page.next();
+        self.before = next.unwrap_or(self.before);
+        Ok(next)
+    }
+}
+
 const COLUMNS: &str = "id, state, command, record, template, template_toml, lookups, file, file_hash, readers, delimiter, has_bom, base_url, workspace, sheet, header, \
                        header_row, columns, name_columns, created_at, queued_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, \
                        create_missing_items, trigger_workflows, profile_name, rate_requests, rate_seconds, concurrency, \
@@ -248,8 +268,13 @@ impl Ledger {
         Ok(runs)
     }
 
+    /// Returns the numbers of all runs, newest first, including damaged runs.
+    pub fn run_ids(&self) -> RunIds<'_> {
+        RunIds { ledger: self, before: RunId::MAX, page: Vec::new().into_iter() }
+    }
+
     /// Returns the numbers of up to `limit` runs below `before`, newest first, including damaged runs.
-    pub async fn run_ids_before(&self, before: RunId, limit: u32) -> Result<Vec<RunId>, Error> {
+    async fn run_ids_before(&self, before: RunId, limit: u32) -> Result<Vec<RunId>, Error> {
         let query = "SELECT id FROM run WHERE id < $1 ORDER BY id DESC LIMIT $2";
         Ok(sql::query_scalar(query).bind(before).bind(i64::from(limit)).fetch_all(&self.reader).await?)
     }

@@ -10,9 +10,6 @@ use crate::ledger::{self, Claim, DamagedPart, Inspection, Ledger, LockedRun, Rep
 use crate::readers::private_temporary_folder;
 use crate::upload::sent_before;
 
-/// Runs loaded at a time.
-const PAGE: u32 = 100;
-
 /// The result of checking the ledger.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
@@ -149,12 +146,11 @@ pub(super) async fn inspect(ledger: &Ledger, run: Option<RunId>) -> Result<Check
 
 /// Returns the numbers of all runs, newest first.
 async fn all_runs(ledger: &Ledger) -> Result<Vec<RunId>, Error> {
-    let mut all: Vec<RunId> = Vec::new();
+    let (mut all, mut ids) = (Vec::new(), ledger.run_ids());
     loop {
-        let before = all.last().copied().unwrap_or(RunId::MAX);
-        match ledger.run_ids_before(before, PAGE).await {
-            Ok(page) if page.is_empty() => return Ok(all),
-            Ok(page) => all.extend(page),
+        match ids.next().await {
+            Ok(Some(id)) => all.push(id),
+            Ok(None) => return Ok(all),
             // The damage of the file is known.
             Err(error) if error.is_damage() => return Ok(all),
             Err(error) => return Err(error.into()),

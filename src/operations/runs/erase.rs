@@ -7,8 +7,6 @@ use super::super::error::Error;
 use crate::ledger::{self, Erased, Ledger, Run, RunId, SourceRow};
 use crate::sheet::Row;
 
-/// Runs loaded at a time.
-const PAGE: u32 = 100;
 /// Texts shorter than this are in too many sentences to say whose they are.
 const TELLING: usize = 3;
 
@@ -33,18 +31,11 @@ pub async fn erase_key(context: &Context, key: &str, dry_run: bool) -> Result<Er
     let ledger = context.ledger().await?;
     ledger.overwrite_deleted().await?;
     let mut erased = ErasedKey::default();
-    let mut before = RunId::MAX;
-    loop {
-        let page = ledger.run_ids_before(before, PAGE).await?;
-        let Some(oldest) = page.last() else { break };
-        before = *oldest;
-        for id in page {
-            match ledger.run(id).await {
-                Err(error) if error.is_damage() => {
-                    erased.kept.push((id, "it is damaged; see `sheetport runs check`"));
-                }
-                run => erase_of_run(&ledger, &run?, key, dry_run, &mut erased).await?,
-            }
+    let mut ids = ledger.run_ids();
+    while let Some(id) = ids.next().await? {
+        match ledger.run(id).await {
+            Err(error) if error.is_damage() => erased.kept.push((id, "it is damaged; see `sheetport runs check`")),
+            run => erase_of_run(&ledger, &run?, key, dry_run, &mut erased).await?,
         }
     }
     if !erased.runs.is_empty() && !dry_run {

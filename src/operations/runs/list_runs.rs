@@ -5,9 +5,6 @@ use super::super::error::Error;
 use super::super::files::shown_file;
 use crate::ledger::{self, Accounting, Action, Ledger, Run, RunEvent, RunId, RunState};
 
-/// Runs loaded at a time.
-const PAGE: u32 = 100;
-
 /// Selects runs of the history.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunFilter<'a> {
@@ -129,16 +126,11 @@ pub async fn list_existing_runs(
 
 async fn newest_of(ledger: Ledger, filter: RunFilter<'_>, limit: usize) -> Result<Vec<ListedRun>, Error> {
     let mut runs = Vec::new();
-    let mut before = RunId::MAX;
-    while runs.len() < limit {
-        let page = ledger.run_ids_before(before, PAGE).await?;
-        let Some(oldest) = page.last() else { break };
-        before = *oldest;
-        for id in page {
-            if runs.len() < limit {
-                runs.extend(listed(&ledger, id, filter).await?);
-            }
-        }
+    let mut ids = ledger.run_ids();
+    while runs.len() < limit
+        && let Some(id) = ids.next().await?
+    {
+        runs.extend(listed(&ledger, id, filter).await?);
     }
     ledger.close().await;
     Ok(runs)

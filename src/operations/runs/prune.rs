@@ -6,9 +6,6 @@ use super::super::context::{Context, now};
 use super::super::error::Error;
 use crate::ledger::{self, Accounting, Ledger, Run, RunId, RunState};
 
-/// Runs loaded at a time.
-const PAGE: u32 = 100;
-
 /// The result of pruning.
 #[derive(Clone, Debug, Default)]
 pub struct Pruned {
@@ -32,47 +29,42 @@ pub async fn prune(context: &Context, age: Duration, force: bool, dry_run: bool)
         ledger.overwrite_deleted().await?;
         ledger.remove_rest().await?;
     }
-    let mut before = RunId::MAX;
-    loop {
-        let page = ledger.run_ids_before(before, PAGE).await?;
-        let Some(oldest) = page.last() else { break };
-        before = *oldest;
-        for id in page {
-            let run = match ledger.run(id).await {
-                Err(error) if error.is_damage() => {
-                    pruned.kept.push((id, "it is damaged; see `sheetport runs check`"));
-                    continue;
-                }
-                run => run?,
-            };
-            if run.created_at >= oldest_kept {
+    let mut ids = ledger.run_ids();
+    while let Some(id) = ids.next().await? {
+        let run = match ledger.run(id).await {
+            Err(error) if error.is_damage() => {
+                pruned.kept.push((id, "it is damaged; see `sheetport runs check`"));
                 continue;
             }
-            let _locked = match ledger.lock_run(run.id).await {
-                Err(ledger::Error::Busy { .. }) => {
-                    pruned.kept.push((run.id, "another process is using it"));
-                    continue;
-                }
-                locked => locked?,
-            };
-            let accounting = ledger.accounting(run.id).await?;
-            if is_open(&run, &accounting) && !force {
-                pruned.kept.push((run.id, "it has pending or unknown records"));
-                continue;
-            }
-            let is_kept = |other: &Run| other.created_at >= oldest_kept;
-            if family_is_kept(&ledger, &run, is_kept, force).await? {
-                pruned.kept.push((run.id, "another run of the same upload is kept"));
-                continue;
-            }
-            if !dry_run {
-                // Keeps the accepted payloads for --changed-only.
-                ledger.update_accepted(&run, RunId::MIN).await?;
-                ledger.remove(run.id, Some(now())).await?;
-            }
-            pruned.removed.push(run.id);
-            pruned.records += accounting.total;
+            run => run?,
+        };
+        if run.created_at >= oldest_kept {
+            continue;
         }
+        let _locked = match ledger.lock_run(run.id).await {
+            Err(ledger::Error::Busy { .. }) => {
+                pruned.kept.push((run.id, "another process is using it"));
+                continue;
+            }
+            locked => locked?,
+        };
+        let accounting = ledger.accounting(run.id).await?;
+        if is_open(&run, &accounting) && !force {
+            pruned.kept.push((run.id, "it has pending or unknown records"));
+            continue;
+        }
+        let is_kept = |other: &Run| other.created_at >= oldest_kept;
+        if family_is_kept(&ledger, &run, is_kept, force).await? {
+            pruned.kept.push((run.id, "another run of the same upload is kept"));
+            continue;
+        }
+        if !dry_run {
+            // Keeps the accepted payloads for --changed-only.
+            ledger.update_accepted(&run, RunId::MIN).await?;
+            ledger.remove(run.id, Some(now())).await?;
+        }
+        pruned.removed.push(run.id);
+        pruned.records += accounting.total;
     }
     if !pruned.removed.is_empty() && !dry_run {
         pruned.is_log_in_use = !ledger.erase_deleted().await?;

@@ -95,6 +95,7 @@ in_both_databases! {
     withdrawn_records_are_counted_once_and_not_sent
     a_record_that_is_claimed_again_is_seen_by_runs_that_were_compared_before
     a_lock_excludes_other_processes
+    only_the_run_that_a_process_has_is_worked_on
     concurrent_runs_get_distinct_numbers
     a_new_ledger_can_be_opened_concurrently
     records_accepted_earlier_count_as_unchanged_and_are_not_sent
@@ -246,6 +247,30 @@ async fn a_lock_excludes_other_processes(place: Place) {
     other.lock_upload(&other_file).await.unwrap();
     drop(lock);
     other.lock_upload(&about()).await.unwrap();
+}
+
+async fn only_the_run_that_a_process_has_is_worked_on(place: Place) {
+    let (ledger, other_process) = (place.open().await, place.open().await);
+    let other_file = NewRun { file_hash: "other".into(), ..about() };
+    let plan = async |about: &NewRun, now| ledger.begin_plan(about, now).await.unwrap().finish(1).await.unwrap();
+    let runs = [plan(&about(), 1).await, plan(&about(), 2).await, plan(&other_file, 3).await];
+    let worked_on = async || {
+        let mut found = Vec::new();
+        for run in runs {
+            if other_process.is_worked_on(run).await.unwrap() {
+                found.push(run);
+            }
+        }
+        found
+    };
+    assert!(worked_on().await.is_empty());
+    // Both uploads of the file share the lock: the later one is meant, until the first is resumed.
+    let lock = ledger.lock_upload(&about()).await.unwrap();
+    assert_eq!(worked_on().await, runs[1..2]);
+    drop(lock);
+    assert!(worked_on().await.is_empty());
+    let _other = ledger.lock_run(runs[2]).await.unwrap();
+    assert_eq!(worked_on().await, runs[2..]);
 }
 
 async fn concurrent_runs_get_distinct_numbers(place: Place) {
