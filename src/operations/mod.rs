@@ -31,7 +31,9 @@ pub use error::Error;
 pub use event::{Event, Observer};
 pub use exports::{EXPORTABLE, ExportRequest, IdSource, export, lacks_array};
 pub(crate) use files::TemporaryFolder;
-pub use files::{InputFile, STANDARD_INPUT, Spreadsheet, check_report_path, open_input, shown_file, unused};
+pub use files::{
+    InputFile, STANDARD_INPUT, Spreadsheet, check_report_path, open_input, reports_folder, shown_file, unused,
+};
 pub use jobs::{
     Entry, EntryFile, ExportFailure, FileOutcome, InboxRequest, Installed, Job, JobObserver, JobRun, News, Nightly,
     NightlyJob, Notified, Occasion, Place, PreviousRun, Schedule, Scheduler, Step, StepOutcome, UploadStep, Waiting,

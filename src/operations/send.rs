@@ -2,8 +2,8 @@
 
 use std::convert::Infallible;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once};
 
 use super::context::{Context, now};
 use super::error::Error;
@@ -289,8 +289,14 @@ impl Sending<'_> {
         let was_finished = before.pending == 0 && self.run.run().state == RunState::Finished;
         let (mut stopped, mut meanwhile) = (None, Vec::new());
         let is_queued = self.is_to_queue && withheld.is_none() && before.pending > 0;
-        let ending =
-            Ending { context: self.context, ledger, report: self.report, is_of_others: false, observer: self.observer };
+        let ending = Ending {
+            context: self.context,
+            ledger,
+            report: self.report,
+            is_of_others: false,
+            observer: self.observer,
+            told: Once::new(),
+        };
         if withheld.is_none() && before.pending > 0 && !is_queued {
             ending.check_report(self.run.run()).await?;
         }

@@ -232,7 +232,7 @@ fn command(app: &App, session: &Session, template: &str, finished: &Finished, re
 
 /// Returns the path of the report of a file, in a folder that only this user can read.
 fn report_path(app: &App, file: &Path) -> Result<PathBuf, Failure> {
-    let folder = operations::review::reports(&app.context)?;
+    let folder = operations::reports_folder(&app.context)?;
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     Ok(operations::unused(&folder.join(format!("{stem}.report.xlsx"))))
 }

@@ -2,11 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use super::super::context::Context;
 use super::super::error::Error;
 use super::input::STANDARD_INPUT;
+use crate::readers::create_private_folder;
 use crate::report::Format;
 use crate::sheet::write::{Existing, WholeFile};
 
+/// Name of the folder of reports in the home.
+const REPORTS: &str = "reports";
 /// Extensions of compressed text files.
 const COMPRESSED: [&str; 2] = ["gz", "zst"];
 
@@ -48,6 +52,19 @@ pub(in crate::operations) fn numbered(path: &Path) -> impl Iterator<Item = PathB
         1 => path.to_owned(),
         number => path.with_file_name(format!("{stem}-{number}.{extension}")),
     })
+}
+
+/// Returns the home's folder of reports. Only this user can read it.
+///
+/// # Errors
+/// If the folder can't be created.
+pub fn reports_folder(context: &Context) -> Result<PathBuf, Error> {
+    let folder = context.home.join(REPORTS);
+    create_private_folder(&folder).map_err(|error| Error::Local {
+        message: format!("{} can't be created: {error}", folder.display()),
+        hint: "check the permissions of the folder above".to_owned(),
+    })?;
+    Ok(folder)
 }
 
 /// Returns the format for the extension of `path`.

@@ -1,13 +1,14 @@
 //! The result of a run: counts, problems grouped by cause, report, and next command.
 
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::files::inbox_path::before_taking;
 use super::super::files::{
-    beside, check_report_path, is_name_taken, is_taken, lasting, numbered, report_format, write_report,
+    beside, check_report_path, is_name_taken, is_taken, lasting, numbered, report_format, reports_folder, write_report,
 };
 use super::super::service::rehearsal::Rehearsed;
 use super::next_command;
@@ -76,6 +77,8 @@ pub(in crate::operations) struct Ending<'a> {
     /// The run was sent by other processes, perhaps from a file that is not here any more.
     pub is_of_others: bool,
     pub observer: Observer<'a>,
+    /// Whether the place of a report that can't be written next to its file was said.
+    pub told: Once,
 }
 
 /// How a run ended.
@@ -182,17 +185,14 @@ impl Ending<'_> {
             return Ok(None);
         }
         self.warn_of_format(run);
-        for path in self.places(run) {
-            if is_taken(self.context, &path).await? {
-                continue;
-            }
+        loop {
+            let path = self.place(run).await?;
             match self.write_report_to(run, &path, next(Some(&path))).await {
                 // Another process took the name in the meantime.
                 Err(error) if is_name_taken(&error) => {}
                 written => return written.map(Some),
             }
         }
-        Ok(None)
     }
 
     /// Checks that a report of the run could be written now, before anything is sent: without it, nobody sees which rows were
@@ -204,22 +204,58 @@ impl Ending<'_> {
         if self.report.is_some() || is_rehearsal(run) {
             return check_report_path(self.context, self.report).await;
         }
-        for path in self.places(run) {
-            if !is_taken(self.context, &path).await? {
-                let checked = check_report_path(self.context, Some(&path)).await;
-                return checked.map_err(|error| error.with_hint("--report FILE.xlsx writes the report elsewhere"));
-            }
-        }
-        Ok(())
+        let found = self.place(run).await;
+        found.map(drop).map_err(|error| error.with_hint("--report FILE.xlsx writes the report elsewhere"))
     }
 
-    /// Returns the paths for a report without a path for this operation, in the order to try.
-    fn places<'r>(&self, run: &'r Run) -> Box<dyn Iterator<Item = PathBuf> + Send + 'r> {
-        match run.about.settings.report.as_deref() {
-            // Keeps an existing report, because a person may have edited it.
-            Some(path) => Box::new(numbered(path)),
-            None => Box::new(beside(&self.usual_place(run), default_format(run).extension())),
+    /// Returns a free path for a report without a path for this operation: next to the file. Where that can't be written, says so and
+    /// takes the current folder, then the home's folder of reports.
+    ///
+    /// # Errors
+    /// If no place can be written; why the usual one can't.
+    async fn place(&self, run: &Run) -> Result<PathBuf, Error> {
+        // Keeps an existing report, because a person may have edited it. A path that was once named is the only place.
+        if let Some(path) = run.about.settings.report.as_deref() {
+            return self.free_path(numbered(path)).await;
         }
+        let extension = default_format(run).extension();
+        let usual = self.usual_place(run);
+        let refused = match self.free_path(beside(&usual, extension)).await {
+            Ok(path) => return Ok(path),
+            Err(refused) => refused,
+        };
+        let first = beside(&usual, extension).next();
+        let Some(name) = first.as_deref().and_then(Path::file_name).map(Path::new) else { return Err(refused) };
+        for is_in_home in [false, true] {
+            let file = match is_in_home {
+                false => Ok(lasting(name)),
+                true => reports_folder(self.context).map(|folder| folder.join(name)),
+            };
+            if let Ok(file) = file
+                && let Ok(path) = self.free_path(beside(&file, extension)).await
+            {
+                self.told.call_once(|| {
+                    let message = format!("{refused}; the report goes to {} instead", path.display());
+                    (self.observer)(Event::Warning(&message));
+                });
+                return Ok(path);
+            }
+        }
+        Err(refused)
+    }
+
+    /// Returns the first free path.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    async fn free_path(&self, names: impl Iterator<Item = PathBuf> + Send) -> Result<PathBuf, Error> {
+        for path in names {
+            if !is_taken(self.context, &path).await? {
+                check_report_path(self.context, Some(&path)).await?;
+                return Ok(path);
+            }
+        }
+        unreachable!("some number is not taken")
     }
 
     /// Returns the path next to which the report is written by default. After waiting for others, reports of files that an inbox has

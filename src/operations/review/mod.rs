@@ -13,11 +13,10 @@ use std::path::{Path, PathBuf};
 
 use super::context::Context;
 use super::error::Error;
-use super::files::{Spreadsheet, unused};
+use super::files::{Spreadsheet, reports_folder, unused};
 use super::results::{ReportRequest, report};
 use super::runs::list_runs::show_run;
 use crate::ledger::{Problem, Run, RunId};
-use crate::readers::create_private_folder;
 use crate::report::{RowFilter, refused_rows};
 use crate::upload::Source;
 
@@ -32,8 +31,6 @@ pub use template::{
     mistakes, propose,
 };
 
-/// The folder of reports, below the home folder.
-const REPORTS: &str = "reports";
 /// Maximum number of refused records shown as problems.
 const MAX_REFUSED: u32 = 100_000;
 /// Maximum number of runs searched for a run of the same file.
@@ -75,24 +72,11 @@ pub async fn report_to_review(context: &Context, run: RunId) -> Result<PathBuf, 
         ));
     }
     let name = Path::new(&details.run.about.file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let path = unused(&reports(context)?.join(format!("{name}.run-{run}.csv")));
+    let path = unused(&reports_folder(context)?.join(format!("{name}.run-{run}.csv")));
     let request =
         ReportRequest { rows: Some(RowFilter::Problems), has_next: false, ..ReportRequest::of_run(run, &path) };
     report(context, &request, &|_| {}).await?;
     Ok(path)
-}
-
-/// Returns the folder of reports. Only this user can read the folder.
-///
-/// # Errors
-/// If the folder can't be created.
-pub fn reports(context: &Context) -> Result<PathBuf, Error> {
-    let folder = context.home.join(REPORTS);
-    create_private_folder(&folder).map_err(|error| Error::Local {
-        message: format!("{} can't be created: {error}", folder.display()),
-        hint: "check the permissions of the folder above".to_owned(),
-    })?;
-    Ok(folder)
 }
 
 /// Opens the file and finds the columns of its template.

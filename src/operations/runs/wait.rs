@@ -1,6 +1,7 @@
 //! Waits for a run sent by other processes.
 
 use std::path::Path;
+use std::sync::Once;
 use std::time::{Duration, Instant};
 
 use super::super::context::{Context, now};
@@ -53,7 +54,7 @@ pub async fn wait(
         let stopped = ended.stopped_why.clone().filter(|_| ended.state != RunState::Finished);
         let context = &context.for_run(&ended)?;
         let finish = async |ledger: &Ledger| {
-            let ending = Ending { context, ledger, report, is_of_others: true, observer };
+            let ending = Ending { context, ledger, report, is_of_others: true, observer, told: Once::new() };
             let stopped = stopped.clone().map(StopReason::Elsewhere);
             ending.finish(ended.id, How { stopped, is_watched: watches_only, ..How::default() }).await
         };

@@ -1,6 +1,8 @@
 //! Reports: what is wrong, the original columns, then the rest. An existing file is never replaced.
 
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::path::Path;
 use std::sync::{Arc, Barrier};
 
 use super::process::{Place, name};
@@ -86,6 +88,33 @@ fn an_upload_with_an_unwritable_report_sends_nothing() {
     let mut after = place.names();
     after.retain(|name| !["a.csv", "other.csv"].contains(&name.as_str()));
     assert_eq!(after, before);
+}
+
+/// A folder in which no name is short enough for a report, also for the administrator.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_report_that_cannot_be_beside_its_file_goes_elsewhere_aloud() {
+    const LONGEST: usize = 4_095;
+    let place = Place::new();
+    let served = Served::start(&place);
+    let mut folder = place.path("");
+    while folder.as_os_str().len() + 110 < LONGEST {
+        folder.push("f".repeat(100));
+    }
+    folder.push("f".repeat(LONGEST - folder.as_os_str().len() - 1 - "/a.csv".len()));
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("a.csv");
+    fs::write(&file, "SKU,Name,Price\nA,Bolt,1.50\nB,Nut,free\n").unwrap();
+    let upload = |from: &Path| {
+        let upload = served.sheetport(&place, ["upload", name(&file), "-t", "items", "--json"]).current_dir(from);
+        upload.exits(3).says(&["can't be written", "the report goes to"]).json()
+    };
+    let first = upload(&place.path(""));
+    assert_eq!(first["report"], *name(&place.path("a.report.xlsx")));
+    assert!(place.path("a.report.xlsx").exists());
+    let second = upload(&folder);
+    assert_eq!(second["report"], *name(&place.path("home/reports/a.report.xlsx")));
+    assert!(place.path("home/reports/a.report.xlsx").exists());
 }
 
 #[test]
