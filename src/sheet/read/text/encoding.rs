@@ -254,6 +254,17 @@ mod tests {
     }
 
     #[test]
+    fn baltic_text_in_a_single_byte_encoding_is_windows_1257() {
+        for text in [
+            "Nosaukums;Cena\r\nSkrūve;1\r\nPaplāksne;2\r\nŠķēres;3\r\nĀmurs;4\r\nKrāsa dzeltenā;5\r\n",
+            "Pavadinimas;Kaina\r\nVaržtas;1\r\nVeržlė;2\r\nŽirklės;3\r\nGrąžtas;4\r\nPlaktukų rinkinys;5\r\n",
+        ] {
+            let bytes = encoding_rs::WINDOWS_1257.encode(text).0;
+            assert_eq!(name(&bytes, true), "windows-1257", "{text}");
+        }
+    }
+
+    #[test]
     fn a_cut_character_is_allowed_only_in_a_partial_sample() {
         let cut = &"Stück für Stück: ü".as_bytes()[.."Stück für Stück: ".len() + 1];
         assert_eq!(name(cut, false), "UTF-8");

@@ -6,7 +6,9 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use encoding_rs::{Encoding, IBM866, ISO_8859_2, KOI8_U, WINDOWS_1250, WINDOWS_1251, WINDOWS_1252, WINDOWS_1254};
+use encoding_rs::{
+    Encoding, IBM866, ISO_8859_2, KOI8_U, WINDOWS_1250, WINDOWS_1251, WINDOWS_1252, WINDOWS_1254, WINDOWS_1257,
+};
 use serde::Deserialize;
 
 use super::code_page::{CodePage, decoded};
@@ -20,6 +22,9 @@ const PLAUSIBLE: usize = 10;
 const REPLACING: usize = 3;
 /// A guess is wrong with one impossible character among so many contexts.
 const IMPOSSIBLE: usize = 3;
+
+/// Contexts from which a text can be Baltic: below, words of other languages with a rare letter fit as well.
+const BALTIC: usize = 4;
 
 /// The encodings of the known languages, without those of DOS and old Macs, the most frequent first.
 const USUAL: [&Encoding; 7] = [WINDOWS_1252, WINDOWS_1250, WINDOWS_1254, ISO_8859_2, WINDOWS_1251, IBM866, KOI8_U];
@@ -53,8 +58,18 @@ pub(super) fn rate(sample: &[u8], guess: &'static Encoding) -> Rating {
     };
     let others = Table::candidates().filter(is_comparable);
     let best = others.map(|table| (table.misfits(&contexts), table.encoding)).min_by_key(|(misfits, _)| *misfits);
+    // Words of Baltic languages look like those of many others: they replace a guess that most letters contradict, and doubt no other.
+    let is_contradicted = misfits >= BALTIC && 2 * misfits > count;
+    let baltic = Some(Table::of(WINDOWS_1257)).filter(|table| is_contradicted && is_comparable(table));
+    let baltic = baltic.map(|table| (table.misfits(&contexts), table.encoding));
+    let best = best.into_iter().chain(baltic).min_by_key(|(misfits, _)| *misfits);
     let fewest = best.map_or(count, |((misfits, _), _)| misfits);
     match best {
+        // `Câble` is `Cāble` in a Baltic encoding. The more common languages go first.
+        Some(((0, false), encoding)) if guess == WINDOWS_1257 && !encoding.is_of_dos_or_mac() => {
+            Rating::Replaced(encoding)
+        }
+        _ if guess == WINDOWS_1257 && count < BALTIC => Rating::Ambiguous,
         _ if misfits * PLAUSIBLE <= count && fewest <= misfits => Rating::Ambiguous,
         _ if misfits * PLAUSIBLE <= count => Rating::Clear,
         _ if !is_usual && fewest == 0 => Rating::Ambiguous,
@@ -128,13 +143,23 @@ impl Table {
         self.chars.contains(&'ж')
     }
 
+    /// Whether texts of a family can be in this encoding. Few letters of Baltic languages are in others, and they fit by chance.
+    fn is_for(&self, family: Family) -> bool {
+        family != Family::Baltic || self.chars.contains(&'ģ')
+    }
+
     /// Returns the number of contexts that the most similar language lacks, and whether this language is one of the others.
     fn misfits(&self, contexts: &[Context]) -> (usize, bool) {
         let positions: Vec<Position> = contexts.iter().map(|context| self.position(context)).collect();
         let of_language = |language: &Language| {
             (positions.iter().filter(|position| !language.has(position)).count(), language.is_other)
         };
-        LANGUAGES.iter().map(of_language).min().unwrap_or((contexts.len(), true))
+        LANGUAGES
+            .iter()
+            .filter(|language| self.is_for(language.family))
+            .map(of_language)
+            .min()
+            .unwrap_or((contexts.len(), true))
     }
 
     /// Returns the number of contexts that the languages of the most similar family lack, and the number of impossible ones.
@@ -144,7 +169,8 @@ impl Table {
             LANGUAGES.iter().any(|language| language.family == family && language.has(position))
         };
         let lacking = |family| positions.iter().filter(|position| !fits(family, position)).count();
-        let misfits = Family::ALL.into_iter().map(lacking).min().unwrap_or(contexts.len());
+        let misfits =
+            Family::ALL.into_iter().filter(|family| self.is_for(*family)).map(lacking).min().unwrap_or(contexts.len());
         (misfits, positions.iter().filter(|position| **position == Position::Impossible).count())
     }
 
@@ -199,10 +225,11 @@ enum Family {
     Center,
     Turkish,
     Cyrillic,
+    Baltic,
 }
 
 impl Family {
-    const ALL: [Family; 4] = [Family::West, Family::Center, Family::Turkish, Family::Cyrillic];
+    const ALL: [Family; 5] = [Family::West, Family::Center, Family::Turkish, Family::Cyrillic, Family::Baltic];
 }
 
 /// `letters.toml`.
@@ -317,6 +344,20 @@ mod tests {
             let replaced = TextEncoding::for_label(expected).map(Rating::Replaced);
             assert_eq!(Some(rating(text, label, guess)), replaced, "{text} in {label}");
         }
+    }
+
+    #[test]
+    fn baltic_words_replace_an_implausible_guess_only() {
+        for text in ["Skrūve;Paplāksne;Šķēres;Āmurs;Uzgriežņi", "Varžtas;Veržlė;Žirklės;Grąžtas;Plaktukų rinkinys"]
+        {
+            let bytes = WINDOWS_1257.encode(text).0;
+            assert_eq!(rate(&bytes, WINDOWS_1252), Rating::Replaced(TextEncoding::web(WINDOWS_1257)), "{text}");
+            assert_eq!(rate(&bytes, WINDOWS_1257), Rating::Clear, "{text}");
+        }
+        let french = "Câble;Crâne;Plâtre";
+        assert_eq!(rating(french, "windows-1252", WINDOWS_1252), Rating::Clear);
+        let common = Rating::Replaced(TextEncoding::web(WINDOWS_1252));
+        assert_eq!(rating(french, "windows-1252", WINDOWS_1257), common);
     }
 
     #[test]

@@ -247,7 +247,8 @@ fn rich_texts(book: &Book, file: &Source) -> RichTexts {
         Book::Xlsx(_) => rich.add_shared(file),
         Book::Ods(_) => rich.add_ods(file),
         Book::Xls(_) => rich.add_xls(file),
-        Book::Xlsb(_) | Book::Tables(_) => {}
+        Book::Xlsb(_) => rich.add_xlsb(file),
+        Book::Tables(_) => {}
     }
     rich
 }

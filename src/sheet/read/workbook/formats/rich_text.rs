@@ -13,8 +13,8 @@ use zip::ZipArchive;
 use super::input::{Input, Source};
 use super::rich_texts::{MAX_TEXT, RichTexts};
 use super::tag::{Tag, each_piece};
-use super::xls::each_rich_text;
 use super::xlsx_appearance::sheets_by_part;
+use super::{xls, xlsb};
 use crate::sheet::cell::Setting;
 
 const CHUNK: usize = 256 * 1024;
@@ -80,7 +80,13 @@ impl RichTexts {
     /// Adds the shared texts of an XLS file.
     pub(super) fn add_xls(&mut self, file: &Source) {
         // A file that can't be read here has none.
-        each_rich_text(file, |parts| self.add(parts));
+        xls::each_rich_text(file, |parts| self.add(parts));
+    }
+
+    /// Adds the shared texts of an XLSB file.
+    pub(super) fn add_xlsb(&mut self, file: &Source) {
+        // A file that can't be read here has none.
+        xlsb::each_rich_text(file, |parts| self.add(parts));
     }
 }
 

@@ -32,3 +32,20 @@ impl RichTexts {
         }
     }
 }
+
+/// Splits a text where its font changes. `runs`: where each font begins, counted in UTF-16, and its number.
+pub(super) fn parts_by_font(
+    text: &[u16],
+    runs: &[(u16, u16)],
+    of_font: impl Fn(u16) -> Setting,
+) -> Vec<(Setting, String)> {
+    let starts = [(0, Setting::Plain)].into_iter();
+    let starts: Vec<(usize, Setting)> =
+        starts.chain(runs.iter().map(|(at, font)| (usize::from(*at), of_font(*font)))).collect();
+    let ends = starts.iter().skip(1).map(|(at, _)| *at).chain([text.len()]);
+    let part = |((start, setting), end): (&(usize, Setting), usize)| {
+        let text = text.get(*start..end).filter(|text| !text.is_empty())?;
+        Some((*setting, String::from_utf16_lossy(text)))
+    };
+    starts.iter().zip(ends).filter_map(part).collect()
+}

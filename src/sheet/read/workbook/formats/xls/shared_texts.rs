@@ -5,6 +5,7 @@ use std::io::BufReader;
 use cfb::CompoundFile;
 
 use super::super::input::Source;
+use super::super::rich_texts::parts_by_font;
 use super::records::{END, Records, STREAMS};
 use crate::sheet::cell::Setting;
 use crate::sheet::read::little_endian::u16_at;
@@ -45,10 +46,16 @@ pub(in crate::sheet::read::workbook::formats) fn each_rich_text(
     for _ in 0..count {
         let (text, runs) = texts.text()?;
         if !runs.is_empty() {
-            add(parts(&text, &runs, &fonts));
+            add(parts_by_font(&text, &runs, |font| of_font(font, &fonts)));
         }
     }
     Some(())
+}
+
+/// Returns the setting of a font by its number. The font number 4 does not exist.
+fn of_font(font: u16, fonts: &[Setting]) -> Setting {
+    let index = usize::from(if font > 4 { font - 1 } else { font });
+    fonts.get(index).copied().unwrap_or(Setting::Plain)
 }
 
 fn setting(font: &[u8]) -> Setting {
@@ -58,24 +65,6 @@ fn setting(font: &[u8]) -> Setting {
         (_, Some(2)) => Setting::Lowered,
         _ => Setting::Plain,
     }
-}
-
-/// Splits a text where its font changes. Positions count in UTF-16.
-fn parts(text: &[u16], runs: &[(u16, u16)], fonts: &[Setting]) -> Vec<(Setting, String)> {
-    // The font number 4 does not exist.
-    let of_font = |font: u16| {
-        let index = usize::from(if font > 4 { font - 1 } else { font });
-        fonts.get(index).copied().unwrap_or(Setting::Plain)
-    };
-    let starts = [(0, Setting::Plain)].into_iter();
-    let starts: Vec<(usize, Setting)> =
-        starts.chain(runs.iter().map(|(at, font)| (usize::from(*at), of_font(*font)))).collect();
-    let ends = starts.iter().skip(1).map(|(at, _)| *at).chain([text.len()]);
-    let part = |((start, setting), end): (&(usize, Setting), usize)| {
-        let text = text.get(*start..end).filter(|text| !text.is_empty())?;
-        Some((*setting, String::from_utf16_lossy(text)))
-    };
-    starts.iter().zip(ends).filter_map(part).collect()
 }
 
 /// The body of a record with its continuations.
@@ -143,7 +132,7 @@ mod tests {
         let mut texts = Segments { segments: vec![first, second], ..Segments::default() };
         let (text, runs) = texts.text().expect("a text");
         let fonts = [Setting::Plain, Setting::Plain, Setting::Plain, Setting::Plain, Setting::Raised];
-        let found = parts(&text, &runs, &fonts);
+        let found = parts_by_font(&text, &runs, |font| of_font(font, &fonts));
         assert_eq!(found, [(Setting::Plain, "12.50".to_owned()), (Setting::Raised, "1".to_owned())]);
         assert_eq!(texts.text(), Some((vec![0x61, 0x62], Vec::new())));
         assert_eq!(texts.text(), None);

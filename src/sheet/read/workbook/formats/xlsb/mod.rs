@@ -1,6 +1,8 @@
 //! XLSB sheets, read with calamine, and the parts missing in calamine.
 
 mod records;
+mod shared_texts;
 mod sheet;
 
+pub(super) use self::shared_texts::each_rich_text;
 pub(super) use self::sheet::send_sheet;

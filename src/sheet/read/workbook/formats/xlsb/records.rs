@@ -198,17 +198,17 @@ fn error_text(code: u8) -> &'static str {
 }
 
 /// The records of a part: a type and a length, both of variable size, and a body.
-struct Records<R> {
+pub(super) struct Records<R> {
     part: BufReader<R>,
     body: Vec<u8>,
 }
 
 impl<R: Read> Records<R> {
-    fn new(part: R) -> Records<R> {
+    pub(super) fn new(part: R) -> Records<R> {
         Records { part: BufReader::new(part), body: Vec::new() }
     }
 
-    fn next(&mut self) -> Option<(u16, &[u8])> {
+    pub(super) fn next(&mut self) -> Option<(u16, &[u8])> {
         let kind = match self.byte()? {
             low @ 0..=0x7F => u16::from(low),
             low => u16::from(low & 0x7F) | u16::from(self.byte()? & 0x7F) << 7,
