@@ -68,9 +68,9 @@ pub enum Template {
 pub struct Infer {
     /// Spreadsheet: CSV or other text (optionally compressed), or a workbook (.xlsx, .xlsm, .xlsb, .xls, .ods)
     pub file: PathBuf,
-    /// Kind of record that the rows become: item, order, inventory-transaction, subscription or invoice
+    /// Kind of record that the rows become: item, order, inventory-transaction, subscription or invoice [default: the best match, as a guess]
     #[arg(long, value_name = "KIND", value_parser = record)]
-    pub record: RecordKind,
+    pub record: Option<RecordKind>,
     /// New file for the template [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -33,6 +33,8 @@ pub struct Template {
     /// The values of the parameters by name.
     pub parameters: BTreeMap<String, Value<'static>>,
     pub record: RecordKind,
+    /// Whether inference guessed the kind of record, without confirmation so far.
+    pub is_record_guess: bool,
     pub description: String,
     pub sheet: SheetRules,
     pub unpivot: Option<Unpivot>,
@@ -94,7 +96,9 @@ impl Template {
 
     /// Returns whether inference has guessed a part of the template.
     pub fn has_guesses(&self) -> bool {
-        self.rules().any(|rule| rule.is_guess) || self.group.as_ref().is_some_and(|group| group.is_guess)
+        self.is_record_guess
+            || self.rules().any(|rule| rule.is_guess)
+            || self.group.as_ref().is_some_and(|group| group.is_guess)
     }
 
     /// Returns whether a field always has the same value.

@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use super::Mapper;
 use super::bind::{Columns, Layout, bind};
 use super::builtin;
-use super::infer::foreign_sheet;
+use super::infer::{foreign_sheet, is_list_of_orders};
 use super::map::fill_down::Filler;
 use super::map::survey::Surveyor;
 use super::map::{Draft, RowKind};
 use super::model::{Duplicates, FieldRule, Place, Source, Template};
+use crate::records::RecordKind;
 use crate::sheet::Row;
 
 /// How well a template fits a sheet.
@@ -80,6 +81,9 @@ impl Fit {
         }
         // Rows with the same key are no records, as in a list of the prices of each day.
         fit.valid -= keys.values().filter(|rows| **rows > 1).sum::<usize>();
+        // Judged last, because it looks at every column.
+        let may_be_orders = is_general && template.record == RecordKind::Item && fit.is_good();
+        fit.is_foreign |= may_be_orders && is_list_of_orders(top);
         Some(fit)
     }
 

@@ -26,6 +26,10 @@ pub fn print(proposal: &Proposal) {
         let [a, b, c] = widths;
         format!("{}  {field:<b$}  {sure:<c$}  {why}", columns::padded(column, a))
     };
+    if proposal.is_kind_guess {
+        let plural = proposal.kind.input().plural;
+        remark(say!("{}the rows are taken for {plural}: a guess{:#}", style::DOUBT, style::DOUBT));
+    }
     if rows.is_empty() {
         remark(say!("no column looks like a field of {}", proposal.kind));
     } else if is_table {

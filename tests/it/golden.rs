@@ -222,7 +222,7 @@ async fn infer(context: &Context, file: &InputFile, case: &Case) -> Result<Strin
     let kind = case.kind.as_deref().and_then(RecordKind::from_name).expect("a case has a template or a kind");
     let request = InferRequest {
         file,
-        record: kind,
+        record: Some(kind),
         sheet: case.sheet.as_deref(),
         text: Options::default(),
         header_row: None,

@@ -9,7 +9,6 @@ use crate::commands::next_command;
 use crate::error::{Exit, Failure};
 use crate::language::say;
 use crate::operations::{self, Candidate, CommandLine, InputFile, Recognized, TemplateOrigin, Unrecognized, quoted};
-use crate::records::RecordKind;
 use crate::settings::Settings;
 use crate::sheet::UNSPLIT_HINT;
 use crate::template::model::{FieldRule, OnBlank, Source};
@@ -43,8 +42,8 @@ pub(super) async fn recognize(
     let Some(best) = recognized.candidates.first().filter(|best| best.fit.is_good()) else {
         let message = format!("no template fits {name}{}", nearly(&recognized));
         let infer = CommandLine::new(&settings.context, "template infer").file(&file.name);
-        let kind = recognized.candidates.first().map_or(RecordKind::Item, |nearest| nearest.template.record);
-        let infer = infer.flag("record", Some(kind.name())).short('o', "output", "template.toml");
+        // Without --record: a kind that a program names here would count as chosen by a person.
+        let infer = infer.short('o', "output", "template.toml");
         let propose = format!("let Sheetport propose one: {infer}");
         let hint = match &recognized.with_constants {
             _ if recognized.is_unsplit => UNSPLIT_HINT.to_owned(),

@@ -14,7 +14,7 @@ use crate::operations::{self, CommandLine, Context, InferRequest};
 use crate::settings::Settings;
 use crate::sheet;
 use crate::sheet::write::{Existing, WholeFile};
-use crate::template::infer::{MissingField, Proposal, ProposedSource};
+use crate::template::infer::{MissingField, Proposal, ProposedSource, quoted as toml_text};
 use crate::ui;
 
 pub(super) async fn run(args: &Infer, settings: &Settings) -> Result<Exit, Failure> {
@@ -47,6 +47,17 @@ pub(super) async fn run(args: &Infer, settings: &Settings) -> Result<Exit, Failu
     }
     let missing: Vec<String> = proposal.missing.iter().map(missing_field).collect();
     ui::remark(say!("no column was found for required fields: {}", missing.join(", ")));
+    let names = proposal.missing.iter().find_map(|missing| Some((missing.path(), missing.unique_names()?.1)));
+    if let Some((field, label)) = names {
+        let input = proposal.kind.input();
+        ui::hint(&say!(
+            "the names in '{label}' are unique and can identify the {} instead: add [fields.{field}] with the line column = {}; each \
+             {} that is renamed becomes a new one",
+            input.plural,
+            toml_text(label),
+            input.name
+        ));
+    }
     Ok(Exit::RowsFailed)
 }
 
@@ -80,6 +91,8 @@ fn as_json(proposal: &Proposal) -> serde_json::Value {
     });
     json!({
         "template": proposal.toml,
+        "record": proposal.kind.name(),
+        "record_guess": proposal.is_kind_guess,
         "fields": fields.collect::<Vec<_>>(),
         "unplaced": proposal.unplaced,
         "missing": proposal.missing.iter().map(|missing| missing.path()).collect::<Vec<_>>(),

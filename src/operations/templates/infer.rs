@@ -7,10 +7,10 @@ use super::super::files::InputFile;
 use super::decided::are_guesses_confirmed;
 use super::known_templates::{templates_in, templates_of_runs};
 use crate::records::RecordKind;
-use crate::sheet::{self, Options};
+use crate::sheet::{self, Book, Options};
 use crate::template::Template;
 use crate::template::bind::HEADER_SEARCH_ROWS;
-use crate::template::infer::{self, PreviousTemplate, Proposal, Sample};
+use crate::template::infer::{self, Confidence, PreviousTemplate, Proposal, Sample};
 
 /// Maximum number of sheets considered.
 const MAX_SHEETS: usize = 50;
@@ -19,7 +19,8 @@ const MAX_SHEETS: usize = 50;
 #[derive(Debug)]
 pub struct InferRequest<'a> {
     pub file: &'a InputFile,
-    pub record: RecordKind,
+    /// The kind of record; if `None`, the kind that suits the sheet best, as a guess.
+    pub record: Option<RecordKind>,
     /// Name or number of the sheet, or the best match if `None`.
     pub sheet: Option<&'a str>,
     pub text: Options,
@@ -32,7 +33,6 @@ pub struct InferRequest<'a> {
 /// Proposes a template. Templates next to the file and of earlier runs serve as examples.
 pub async fn infer(context: &Context, request: &InferRequest<'_>, observer: Observer<'_>) -> Result<Proposal, Error> {
     let book = sheet::open(&request.file.path, &request.text)?;
-    let name = &request.file.name;
     let earlier = |name: &str, template: &Template| {
         PreviousTemplate::new(name, template, are_guesses_confirmed(context, template))
     };
@@ -47,25 +47,56 @@ pub async fn infer(context: &Context, request: &InferRequest<'_>, observer: Obse
         None => (0..book.sheets().len().min(MAX_SHEETS)).collect(),
     };
     sheets.sort_by_key(|sheet| book.is_hidden(*sheet));
+    let kinds = match request.record {
+        Some(kind) => vec![kind],
+        None => RecordKind::ALL.to_vec(),
+    };
+    let mut best: Option<Proposal> = None;
+    for kind in kinds {
+        let proposal = of_kind(kind, &book, &sheets, &previous, request)?;
+        // For equal suitability, the earlier and more common kind wins.
+        if best.as_ref().is_none_or(|best| suitability(&proposal) > suitability(best)) {
+            best = Some(proposal);
+        }
+    }
+    best.ok_or_else(|| sheet::Error::Empty { path: request.file.path.clone() }.into())
+}
+
+/// Returns how well a proposal suits the sheet: required fields count most, unless all that was found is a guess.
+fn suitability(proposal: &Proposal) -> (bool, usize) {
+    let is_known = proposal.fields.iter().any(|field| field.confidence != Confidence::Guess);
+    (proposal.missing.is_empty() && is_known && !proposal.is_other_kind, proposal.score())
+}
+
+/// Proposes a template for a kind of record, for the best of the sheets.
+fn of_kind(
+    kind: RecordKind,
+    book: &Book,
+    sheets: &[usize],
+    previous: &[PreviousTemplate],
+    request: &InferRequest<'_>,
+) -> Result<Proposal, Error> {
+    let name = &request.file.name;
     let is_named = book.has_named_sheets() && (book.sheets().len() > 1 || request.sheet.is_some());
     let context = |sheet: Option<String>| infer::Context {
         file: name.file_name().unwrap_or(name.as_os_str()).to_string_lossy().into_owned(),
         sheet,
         reading: request.reading.clone(),
-        previous: previous.clone(),
+        previous: previous.to_vec(),
+        is_kind_guess: request.record.is_none(),
     };
     let sample = |sheet: usize| -> Result<Sample, Error> {
         let above = request.header_row.unwrap_or(0);
         let skipped = usize::try_from(above).unwrap_or(0).min(HEADER_SEARCH_ROWS);
         let mut rows = book.first_rows(sheet, Sample::NEEDED + skipped)?;
         rows.retain(|row| row.number >= above);
-        Ok(Sample::new(rows, request.record))
+        Ok(Sample::new(rows, kind))
     };
     let mut proposals: Vec<SheetProposal> = Vec::new();
-    for sheet in sheets {
+    for sheet in sheets.iter().copied() {
         let sample = sample(sheet)?;
         let context = context(book.sheets().get(sheet).filter(|_| is_named).cloned());
-        let proposal = infer::propose(request.record, &sample, &context);
+        let proposal = infer::propose(kind, &sample, &context);
         let has_records = sample.has_records() && !book.is_hidden(sheet);
         proposals.push(SheetProposal { sheet, has_records, proposal });
     }
@@ -81,7 +112,7 @@ pub async fn infer(context: &Context, request: &InferRequest<'_>, observer: Obse
     if !like.is_empty() {
         // Without a name, the first of the sheets is read, and every check says that the others are not.
         if best.has_records && like.iter().all(|other| other.sheet > best.sheet) {
-            proposal = infer::propose(request.record, &sample(best.sheet)?, &context(None));
+            proposal = infer::propose(kind, &sample(best.sheet)?, &context(None));
         }
         let others: Vec<String> = like.iter().map(|other| format!("'{}'", book.sheets()[other.sheet])).collect();
         let read = &book.sheets()[best.sheet];

@@ -219,11 +219,16 @@ fn repeat(source: &mut Source, allowed: &AllowRepeat) {
 
 /// Refuses a file whose records might be other ones, or lack a column, while nobody can be asked.
 fn refuse_doubts(source: &Source, template: &Template) -> Result<(), Error> {
-    let doubts: Vec<&Problem> = source.doubts(template).collect();
+    let mut doubts: Vec<&Problem> = source.doubts(template).collect();
+    // A doubt about the kind of record is about no column.
+    doubts.sort_by_key(|doubt| !doubt.header.is_empty());
     let Some(first) = doubts.first() else { return Ok(()) };
     let others = doubts[1..].iter().map(|doubt| format!("; '{}' {}", doubt.header, doubt.message));
     let what = std::iter::once(first.message.clone()).chain(others).collect::<String>();
-    let message = format!("nothing was sent: '{}' {what}", first.header);
+    let message = match first.header.as_str() {
+        "" => format!("nothing was sent, because {what}"),
+        header => format!("nothing was sent: '{header}' {what}"),
+    };
     let hint = format!("{}; to send it as it is, add --yes", first.remedy);
     Err(Error::invalid(message, hint))
 }

@@ -28,14 +28,34 @@ pub(in crate::review) async fn set_template(
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(in crate::review) enum TemplateChange {
-    Column { field: String, column: usize },
-    Constant { field: String, value: String },
-    Remove { field: String },
-    Confirm { field: String },
+    Column {
+        field: String,
+        column: usize,
+        /// Leaves the column to the other fields that read it, too.
+        #[serde(default)]
+        is_shared: bool,
+    },
+    Constant {
+        field: String,
+        value: String,
+    },
+    Remove {
+        field: String,
+    },
+    Confirm {
+        field: String,
+    },
     ConfirmAll,
-    Locale { locale: String },
-    TimeZone { zone: String },
-    DateFormat { field: String, format: String },
+    Locale {
+        locale: String,
+    },
+    TimeZone {
+        zone: String,
+    },
+    DateFormat {
+        field: String,
+        format: String,
+    },
 }
 
 pub(in crate::review) async fn change_template(
@@ -45,12 +65,12 @@ pub(in crate::review) async fn change_template(
 ) -> Answer {
     change(app, id, move |_, session| {
         let edit = match wanted {
-            TemplateChange::Column { field, column } => {
+            TemplateChange::Column { field, column, is_shared } => {
                 let columns = session.columns();
                 let columns = &columns.mapping;
                 for old in columns.columns.get(column).into_iter().flat_map(|column| &column.fields) {
                     let old = &columns.fields[*old];
-                    if old.path != field && old.columns.len() == 1 {
+                    if !is_shared && old.path != field && old.columns.len() == 1 {
                         session.change_template(&TemplateEdit::Remove { field: old.path.clone() })?;
                     }
                 }

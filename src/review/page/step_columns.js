@@ -193,7 +193,11 @@ export function columnsStep(app, main, bar) {
     const missing = it.fields.filter((field) => field.required && !field.mapped && (!field.line || it.fields.some((other) => other.line && other.mapped)));
     for (const field of missing) {
       const button = el("button", {"aria-haspopup": "menu", onclick: () => fill(button, field)}, t("columns.choose_column"));
-      all.push(el("div.notice.bad", el("span.grow", el("strong", t("columns.missing", {field: fieldName(field)})), " ", docOf(field)), button));
+      // Without codes, unique names can identify the records.
+      const names = it.names_as_key?.field === field.path ? it.names_as_key.column : null;
+      const header = names === null ? "" : it.columns[names]?.name;
+      all.push(el("div.notice.bad", el("span.grow", el("strong", t("columns.missing", {field: fieldName(field)})), " ", docOf(field), header ? ` ${t("columns.names_hint", {column: header})}` : ""),
+        header ? el("button", {onclick: () => template_({kind: "column", field: field.path, column: names, is_shared: true})}, t("columns.use_names")) : null, button));
     }
     const unread = it.mistakes.length ? [] : review.check?.mistakes ?? [];
     const others = missing.length ? [] : [...it.mistakes, ...unread];

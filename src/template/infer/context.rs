@@ -12,4 +12,6 @@ pub struct Context {
     /// Options for reading the file, as keys of `[sheet]`.
     pub reading: Vec<(&'static str, String)>,
     pub previous: Vec<PreviousTemplate>,
+    /// Whether a program has chosen the kind of record.
+    pub is_kind_guess: bool,
 }

@@ -10,7 +10,7 @@
 //! - `text` proposes the keys of each field, such as the format of dates (`field_keys`), writes the template, and tries it on
 //!   the rows to add examples (`trial`).
 //! - `mismatch` finds columns that an existing template probably misses (`unused_values`), and sheets about something other
-//!   than the records of a template (`foreign_sheet`), by the topics of their columns (`sheet_topics`).
+//!   than the records of a template (`foreign_sheet`), by the topics of their columns (`sheet_topics`), or the numbers of orders beside items (`order_list`).
 
 mod context;
 mod headers;
@@ -27,7 +27,9 @@ mod text;
 mod toml_text;
 
 pub use context::Context;
-pub use mismatch::{ForeignSheet, amounts_as_quantities, foreign_sheet, looks_like_money, unused_values};
+pub use mismatch::{
+    ForeignSheet, amounts_as_quantities, foreign_sheet, is_list_of_orders, looks_like_money, unused_values,
+};
 pub use previous_templates::PreviousTemplate;
 pub use proposal::{Confidence, FieldProposal, MissingField, Proposal, ProposedSource};
 pub use propose::propose;

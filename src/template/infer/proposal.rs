@@ -8,6 +8,10 @@ use crate::records::{Field, RecordKind};
 #[derive(Clone, Debug)]
 pub struct Proposal {
     pub kind: RecordKind,
+    /// Whether a person must confirm the kind: a program has chosen it, or the sheet contradicts it.
+    pub is_kind_guess: bool,
+    /// Whether the rows are probably records of another kind.
+    pub is_other_kind: bool,
     pub fields: Vec<FieldProposal>,
     /// Required fields without a column.
     pub missing: Vec<MissingField>,
@@ -79,11 +83,15 @@ pub struct MissingField {
     pub(super) place: Place,
     /// Unused columns that could be meant, for the user to choose from.
     pub(super) candidates: Vec<CandidateColumn>,
+    /// Whether the candidates are unique names, of a sheet without codes.
+    pub(super) are_names: bool,
 }
 
 /// A column that could belong to a missing field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CandidateColumn {
+    /// Counted from 0.
+    pub index: usize,
     pub(super) label: String,
     /// Name of the column in the template.
     pub(super) name: ColumnName,
@@ -221,6 +229,11 @@ impl MissingField {
     /// Returns the headers of the unused columns that could be meant.
     pub fn candidates(&self) -> impl Iterator<Item = &str> {
         self.candidates.iter().map(|candidate| candidate.label.as_str())
+    }
+
+    /// Returns the column, from 0, with unique names that can identify the records of a sheet without codes, and its header.
+    pub fn unique_names(&self) -> Option<(usize, &str)> {
+        self.candidates.first().filter(|_| self.are_names).map(|candidate| (candidate.index, candidate.label.as_str()))
     }
 }
 

@@ -8,6 +8,7 @@ use super::super::words::{ValueKind, is_stock_header};
 use super::context::Context;
 use super::headers::{Slot, Slots};
 use super::matching::{Assignments, are_identifiers};
+use super::mismatch::is_order_list;
 use super::previous_templates::{PreviousTemplate, Step, WrittenRule};
 use super::proposal::{
     CandidateColumn, Confidence, FieldProposal, GroupProposal, MissingField, Proposal, ProposedSource, SkipProposal,
@@ -33,6 +34,11 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal
     movements::propose(kind, sample, &mut fields);
     warn_about_quantities(&assignments, &mut fields, &mut warnings);
     warn_about_sheet(sample, &mut warnings);
+    let is_other_kind = kind == RecordKind::Item && is_order_list(sample);
+    if is_other_kind {
+        warnings.push("the rows seem to be the lines of orders, and not items: see --record order".to_owned());
+    }
+    let is_kind_guess = context.is_kind_guess || is_other_kind;
     let missing = missing_fields(kind, &fields, sample);
     let group = group(&assignments, &fields);
     let is_grouped_by = |index: usize| group.as_ref().is_some_and(|group| group.column.is_from_column(index));
@@ -57,6 +63,7 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal
     let rule_of_signs = movements::rule_of_signs(kind, &fields).filter(|_| !has_rules);
     let text = TemplateText {
         kind,
+        is_kind_guess,
         context,
         sample,
         fields: &fields,
@@ -87,7 +94,7 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal
         ProposedSource::Constant(_) | ProposedSource::Computed { .. } => false,
     };
     let grouped_by = group.filter(|group| !is_field(group)).map(|group| group.column);
-    Proposal { kind, fields, missing, unplaced, grouped_by, warnings, toml }
+    Proposal { kind, is_kind_guess, is_other_kind, fields, missing, unplaced, grouped_by, warnings, toml }
 }
 
 /// Returns the keys of `[sheet]` of earlier templates, each with the name of the first template that uses the key.
@@ -189,7 +196,7 @@ fn missing_fields(kind: RecordKind, fields: &[FieldProposal], sample: &Sample) -
     let is_used = |column: &Column| fields.iter().any(|field| field.is_from_column(column.index));
     let identifiers = sample.columns.iter().filter(|column| !is_used(column) && are_identifiers(&column.profile));
     let identifiers: Vec<CandidateColumn> = identifiers
-        .map(|column| CandidateColumn { label: column.label.clone(), name: column.name.clone() })
+        .map(|column| CandidateColumn { index: column.index, label: column.label.clone(), name: column.name.clone() })
         .take(MAX_CANDIDATES)
         .collect();
     // A list without codes: its unique names can identify the records.
@@ -198,11 +205,17 @@ fn missing_fields(kind: RecordKind, fields: &[FieldProposal], sample: &Sample) -
         let is_name = fields.iter().any(|field| field.name == "name" && field.is_from_column(column.index));
         is_name && profile.filled == profile.rows && profile.distinct == profile.filled
     });
-    let names = names.map(|column| CandidateColumn { label: column.label.clone(), name: column.name.clone() });
-    let identifiers = if identifiers.is_empty() { names.collect() } else { identifiers };
+    let names = names.map(|column| CandidateColumn {
+        index: column.index,
+        label: column.label.clone(),
+        name: column.name.clone(),
+    });
+    let are_names = identifiers.is_empty();
+    let identifiers = if are_names { names.collect() } else { identifiers };
     let missing_field = |field: &'static Field, place: Place| {
         let is_own_key = place == Place::Record && input.key.contains(&field.name);
-        MissingField { field, place, candidates: if is_own_key { identifiers.clone() } else { Vec::new() } }
+        let candidates = if is_own_key { identifiers.clone() } else { Vec::new() };
+        MissingField { field, place, candidates, are_names }
     };
     let has = |place: Place, name: &str| fields.iter().any(|field| field.is(place, name));
     let mut missing: Vec<MissingField> = Vec::new();

@@ -1,6 +1,7 @@
 //! Writes values as TOML, with escapes for invisible characters.
 
 use super::super::model::{ColumnName, Constant};
+use crate::visible::has_no_width;
 
 /// Returns the text as a TOML string.
 pub(crate) fn quoted(text: &str) -> String {
@@ -9,7 +10,7 @@ pub(crate) fn quoted(text: &str) -> String {
         match c {
             '"' => quoted.push_str("\\\""),
             '\\' => quoted.push_str("\\\\"),
-            c if is_invisible(c) => quoted.push_str(&format!("\\U{:08X}", u32::from(c))),
+            c if is_interpreted(c) => quoted.push_str(&format!("\\U{:08X}", u32::from(c))),
             c => quoted.push(c),
         }
     }
@@ -54,7 +55,6 @@ pub(crate) fn row_value(name: &str) -> String {
 }
 
 /// Whether terminals and editors interpret the character instead of displaying it.
-pub(super) fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+pub(super) fn is_interpreted(c: char) -> bool {
+    c.is_control() || has_no_width(c)
 }

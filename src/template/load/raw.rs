@@ -24,6 +24,8 @@ pub(super) struct RawTemplate {
     pub parameters: BTreeMap<String, RawParameter>,
     pub record: Option<Spanned<String>>,
     #[serde(default)]
+    pub record_guess: bool,
+    #[serde(default)]
     pub description: String,
     pub duplicates: Option<Spanned<String>>,
     #[serde(default)]

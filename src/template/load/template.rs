@@ -70,6 +70,7 @@ impl Checker<'_> {
             lookups: None,
             parameters: self.parameters.clone(),
             record,
+            is_record_guess: raw.record_guess,
             description: raw.description,
             sheet: sheet?,
             unpivot,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::checks::file_warnings::{
-    GROUP, GUESS, MISSPELT, doubtful_letters, foreign_sheet, guesses, hidden_sheet, misspelt_columns,
+    GROUP, GUESS, MISSPELT, RECORD, doubtful_letters, foreign_sheet, guesses, hidden_sheet, misspelt_columns,
     money_as_quantity, other_template, rival_columns, unread_sheets, unused_columns,
 };
 use super::columns::merge_columns;
@@ -170,13 +170,14 @@ impl Source {
         }
     }
 
-    /// Returns the warnings that a person must answer before records are sent: the field that identifies a record, or what it is
-    /// about, was only guessed, or a column of the template seems to be misspelt in the sheet.
+    /// Returns the warnings that a person must answer before records are sent: the kind of record, the field that identifies it, or
+    /// what it is about, was only guessed, or a column of the template seems to be misspelt in the sheet.
     pub fn doubts<'a>(&'a self, template: &'a Template) -> impl Iterator<Item = &'a Problem> {
         let input = template.record.input();
         let is_path_id = |name: &str| template.rules().any(|rule| rule.place == Place::Id && rule.field.name == name);
         let identifies = move |name: &str| {
             name == GROUP
+                || name == RECORD
                 || is_path_id(name)
                 || [input.key, input.needs_one_of, input.quantities].iter().any(|names| names.contains(&name))
         };

@@ -62,7 +62,7 @@ fn json_lists_the_field_of_each_column() {
     place.write("prices.csv", PRICES);
     let answer = place.sheetport(["template", "infer", "prices.csv", "--record", "item", "--json"]).exits(0).json();
     let keys: Vec<&String> = answer.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["template", "fields", "unplaced", "missing"]);
+    assert_eq!(keys, ["template", "record", "record_guess", "fields", "unplaced", "missing"]);
     let expected = [
         "externalId=Artikel-Nr.",
         "name=Bezeichnung",
@@ -216,6 +216,64 @@ fn unknown_records_and_missing_files_are_refused() {
     let args = ["template", "infer", "empty.csv", "--record", "item", "-o", "out.toml"];
     place.sheetport(args).exits(7).says(&["empty.csv"]);
     assert!(!place.path("out.toml").exists());
+}
+
+#[test]
+fn a_guessed_kind_of_record_is_a_guess_until_a_person_confirms_it() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("list.csv", PRICES);
+    let inferred = place.sheetport(["template", "infer", "list.csv", "-o", "t.toml"]).exits(0);
+    inferred.says(&["the rows are taken for items: a guess"]);
+    let ended = place.sheetport(["template", "infer", "list.csv", "--json"]).exits(0).json();
+    assert_eq!((&ended["record"], &ended["record_guess"]), (&"item".into(), &true.into()));
+    let template = fs::read_to_string(place.path("t.toml")).unwrap();
+    let line = "record_guess = true  # delete this line if the rows are items\n";
+    assert!(template.contains(&format!("record = \"item\"\n{line}")), "{template}");
+    place.sheetport(["template", "check", "t.toml"]).exits(0);
+    let says = &["the rows were only guessed to be items", "record_guess = true in t.toml", "--yes"];
+    served.sheetport(&place, ["upload", "list.csv", "-t", "t.toml"]).exits(2).says(says);
+    assert_eq!(served.total(), 0);
+    // What a program has sent is no confirmation.
+    served.sheetport(&place, ["upload", "list.csv", "-t", "t.toml", "--yes"]).exits(0);
+    served.sheetport(&place, ["upload", "list.csv", "-t", "t.toml"]).exits(2);
+    place.write("t.toml", template.replace(line, ""));
+    served.sheetport(&place, ["upload", "list.csv", "-t", "t.toml"]).exits(0);
+    let named = place.sheetport(["template", "infer", "list.csv", "--record", "item", "--json"]).exits(0).json();
+    assert_eq!(named["record_guess"], false);
+}
+
+#[test]
+fn a_list_of_orders_is_not_taken_for_items() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write(
+        "orders.csv",
+        "Order ID,Order date,Buyer,SKU,Item name,Quantity,Price\n7,2026-03-01,Ann,A-1,Bolt,2,1.50\n\
+         7,2026-03-01,Ann,A-2,Nut,3,0.50\n8,2026-03-02,Bob,A-3,Screw,1,0.10\n",
+    );
+    let chosen = place.sheetport(["template", "infer", "orders.csv", "--json"]).exits(0).json();
+    assert_eq!((&chosen["record"], &chosen["record_guess"]), (&"order".into(), &true.into()));
+    let named = place.sheetport(["template", "infer", "orders.csv", "--record", "item", "-o", "t.toml"]).exits(0);
+    named.says(&["the rows seem to be the lines of orders"]);
+    let upload = served.sheetport(&place, ["upload", "orders.csv", "-t", "t.toml"]).exits(2);
+    upload.says(&["the rows were only guessed to be items"]);
+    assert_eq!(served.total(), 0);
+}
+
+#[test]
+fn a_list_without_codes_is_told_that_its_names_can_identify_the_items() {
+    let place = Place::new();
+    place.write("list.csv", "Name,Price\nBolt,1.50\nNut,0.50\nScrew,0.10\n");
+    let infer = |file: &str| place.sheetport(["template", "infer", file, "--record", "item"]).exits(3);
+    let ended = infer("list.csv").says(&[
+        "the names in 'Name' are unique and can identify the items instead",
+        "add [fields.externalId] with the line column = \"Name\"",
+        "each item that is renamed becomes a new one",
+    ]);
+    ended.shows(&["# [fields.externalId]\n# column = \"Name\""]);
+    place.write("twice.csv", "Name,Price\nBolt,1.50\nBolt,0.50\nScrew,0.10\n");
+    assert!(!infer("twice.csv").stderr.contains("can identify"));
 }
 
 #[test]

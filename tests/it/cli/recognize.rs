@@ -85,11 +85,11 @@ fn files_that_no_template_fits_are_refused_with_advice() {
 }
 
 #[test]
-fn the_proposal_is_for_the_kind_of_record_that_is_nearest() {
+fn the_kind_of_a_proposal_is_left_to_a_person() {
     let place = Place::new();
     place.write("orders.csv", std::fs::read(super::sample("orders-in-rows.csv")).unwrap());
     let refused = place.sheetport(["check", "orders.csv"]).exits(2);
-    refused.says(&["the nearest is orders", "sheetport template infer orders.csv --record order -o"]);
+    refused.says(&["the nearest is orders", "sheetport template infer orders.csv -o"]);
 }
 
 #[test]

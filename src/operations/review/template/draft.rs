@@ -29,10 +29,10 @@ pub struct Draft {
     pub toml: String,
     pub record: RecordKind,
     pub origin: DraftOrigin,
-    /// Whether nobody has confirmed the kind of record.
-    pub is_kind_guess: bool,
     /// Why inference has chosen the column of a field, by the field's name in templates.
     pub reasons: BTreeMap<String, FieldReason>,
+    /// The identifying field without a column, and the column from 0 whose unique names can take its place.
+    pub names_as_key: Option<(String, usize)>,
     /// Notes from inference for the person to check.
     pub warnings: Vec<String>,
 }
@@ -73,36 +73,24 @@ pub async fn propose(
             origin: DraftOrigin::Run(run.id),
             name: run.about.template,
             toml: run.about.template_toml,
-            is_kind_guess: false,
             reasons: BTreeMap::new(),
+            names_as_key: None,
             warnings: Vec::new(),
         });
     }
     let known = if is_free { recognized(context, file, reading, observer).await? } else { None };
-    let kinds = match (&known, record) {
-        (Some(Known { unused: 0, draft, .. }), _) => return Ok(draft.clone()),
-        (Some(Known { draft, .. }), _) => vec![draft.record],
-        (None, Some(record)) => vec![record],
-        (None, None) => RecordKind::ALL.to_vec(),
-    };
-    let is_kind_guess = kinds.len() > 1;
-    let mut best: Option<Proposal> = None;
-    for record in kinds {
-        let request = InferRequest {
-            file,
-            record,
-            sheet: reading.sheet.as_deref(),
-            text: reading.options(),
-            header_row: reading.header_row,
-            reading: reading.keys(),
-        };
-        let proposal = infer(context, &request, observer).await?;
-        // For equal suitability, the earlier and more common kind wins.
-        if best.as_ref().is_none_or(|best| suitability(&proposal) > suitability(best)) {
-            best = Some(proposal);
-        }
+    if let Some(Known { unused: 0, draft, .. }) = &known {
+        return Ok(draft.clone());
     }
-    let proposal = best.expect("there are kinds of records");
+    let request = InferRequest {
+        file,
+        record: known.as_ref().map(|known| known.draft.record).or(record),
+        sheet: reading.sheet.as_deref(),
+        text: reading.options(),
+        header_row: reading.header_row,
+        reading: reading.keys(),
+    };
+    let proposal = infer(context, &request, observer).await?;
     if let Some(known) = known
         && (!proposal.missing.is_empty() || columns_of(&proposal) <= known.used)
     {
@@ -116,8 +104,8 @@ pub async fn propose(
         name: save_as.display().to_string(),
         record: proposal.kind,
         origin: DraftOrigin::Proposed,
-        is_kind_guess,
         reasons: reasons.collect(),
+        names_as_key: proposal.missing.iter().find_map(|missing| Some((missing.path(), missing.unique_names()?.0))),
         warnings: proposal.warnings.clone(),
         toml: proposal.toml,
     };
@@ -125,11 +113,6 @@ pub async fn propose(
         draft.edit(&TemplateEdit::Header(row))?;
     }
     Ok(draft)
-}
-
-/// Returns how well a proposal suits the sheet: required fields count most.
-fn suitability(proposal: &Proposal) -> (bool, usize) {
-    (proposal.missing.is_empty(), proposal.score())
 }
 
 /// Returns the number of columns used by a proposal.
@@ -169,8 +152,8 @@ async fn recognized(
                 TemplateOrigin::Folder => DraftOrigin::Folder,
                 TemplateOrigin::Run(run) => DraftOrigin::Run(run),
             },
-            is_kind_guess: false,
             reasons: BTreeMap::new(),
+            names_as_key: None,
             warnings: Vec::new(),
             toml: best.template.source,
         };
@@ -196,14 +179,12 @@ impl Draft {
     /// If the text is not TOML.
     pub fn edit(&mut self, edit: &TemplateEdit) -> Result<(), Error> {
         self.toml = edit.apply(&self.toml)?;
-        self.is_kind_guess &= *edit != TemplateEdit::ConfirmAll;
         Ok(())
     }
 
     /// Replaces the text. Also replaces the kind of record, if the new text is a valid template.
     pub fn set_text(&mut self, toml: String) {
         self.toml = toml;
-        self.is_kind_guess = false;
         if let Ok(template) = load_text(Path::new(&self.name), &self.toml) {
             self.record = template.record;
         }

@@ -147,6 +147,7 @@ fn remove(document: &mut DocumentMut, field: &str) {
 }
 
 fn confirm_all(document: &mut DocumentMut) {
+    document.remove("record_guess");
     for table in ["fields", "lines"] {
         let Some(fields) = document.get_mut(table).and_then(Item::as_table_like_mut) else { continue };
         for (_, field) in fields.iter_mut() {

@@ -19,6 +19,8 @@ pub struct Mapping {
     pub columns: Vec<MappedColumn>,
     /// All fields of the kind of record, in the order of the contract.
     pub fields: Vec<MappedField>,
+    /// Whether the kind of record is a guess.
+    pub is_kind_guess: bool,
     /// Whether the columns that group rows are a guess.
     pub is_group_guess: bool,
     /// The columns that group the rows of a record.
@@ -109,6 +111,7 @@ fn of_template(template: &Template, source: &upload::Source) -> Mapping {
         header_row: Some(header.row).filter(|row| *row > 0),
         columns: header.names.iter().take(part.layout.width).map(column).collect(),
         fields,
+        is_kind_guess: template.is_record_guess,
         is_group_guess: template.group.as_ref().is_some_and(|group| group.is_guess),
         group: part.layout.group.clone(),
     }
@@ -153,6 +156,7 @@ fn of_text(draft: &Draft, (header_row, names): (Option<u64>, &[String])) -> Mapp
         header_row,
         columns: names.iter().map(column).collect(),
         fields,
+        is_kind_guess: document.get("record_guess").and_then(Item::as_bool) == Some(true),
         is_group_guess: false,
         group: Vec::new(),
     }

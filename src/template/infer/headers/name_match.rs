@@ -222,7 +222,7 @@ impl FieldNames {
     }
 
     /// Whether the header is a name with few other meanings.
-    pub(super) fn has_unmistakable(&self, header: &Header) -> bool {
+    pub(in crate::template::infer) fn has_unmistakable(&self, header: &Header) -> bool {
         self.unmistakable.contains(&header.joined)
     }
 

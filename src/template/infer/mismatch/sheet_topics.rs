@@ -9,6 +9,9 @@ use super::super::headers::Header;
 use crate::records::RecordKind;
 use crate::template::words::{alternatives, normalize};
 
+/// The plural of the topic of people.
+const PEOPLE: &str = "people";
+
 /// A topic of sheets.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -78,6 +81,11 @@ pub(super) fn topics_of(header: &Header) -> Vec<&'static Topic> {
     let mut found: Vec<usize> = found.into_iter().collect();
     found.sort_unstable();
     found.into_iter().map(|index| &topics.topics[index]).collect()
+}
+
+/// Whether a header is about people, such as the buyer or an e-mail address.
+pub(super) fn is_about_people(header: &Header) -> bool {
+    topics_of(header).iter().any(|topic| topic.plural == PEOPLE)
 }
 
 impl Topic {

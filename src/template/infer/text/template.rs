@@ -6,7 +6,7 @@ use super::super::proposal::{Confidence, FieldProposal, GroupProposal, MissingFi
 use super::super::record_layout::fill_down::FillDownProposal;
 use super::super::record_layout::unpivot::UnpivotProposal;
 use super::super::sample::Sample;
-use super::super::toml_text::{column, constant, is_invisible, key, quoted};
+use super::super::toml_text::{column, constant, is_interpreted, key, quoted};
 use crate::records::RecordKind;
 use crate::template::load::VERSION;
 use crate::template::model::Place;
@@ -17,6 +17,7 @@ const MAX_WIDTH: usize = 110;
 /// All parts of a template.
 pub(in crate::template::infer) struct TemplateText<'a> {
     pub kind: RecordKind,
+    pub is_kind_guess: bool,
     pub context: &'a Context,
     pub sample: &'a Sample,
     pub fields: &'a [FieldProposal],
@@ -108,6 +109,9 @@ impl TemplateText<'_> {
         out.line("");
         out.line(&format!("sheetport = {VERSION}"));
         out.line(&format!("record = {}", quoted(self.kind.name())));
+        if self.is_kind_guess {
+            out.line(&format!("record_guess = true  # delete this line if the rows are {plural}"));
+        }
         let description = format!("{} from {}", capitalized(plural), self.context.file);
         out.line(&format!("description = {}", quoted(&description)));
         self.previous_top.iter().for_each(|step| out.line(&step.line()));
@@ -181,7 +185,12 @@ impl TemplateText<'_> {
         for missing in self.missing.iter().filter(|missing| (missing.place == Place::Line) == of_lines) {
             out.line("");
             out.comment("Required. Fill in the column's name, or write value = \"…\" for a constant:");
-            if !missing.candidates.is_empty() {
+            if missing.unique_names().is_some() {
+                out.comment(
+                    "There are no codes. The names are unique, so that they can identify the records, but a renamed one becomes a new \
+                     one:",
+                );
+            } else if !missing.candidates.is_empty() {
                 out.comment("The values of this column differ in each row:");
             }
             out.comment(&format!("[{}.{}]", table(missing.place), missing.field.name));
@@ -300,7 +309,7 @@ fn shortened(label: &str) -> String {
 }
 
 fn without_invisible(text: &str) -> String {
-    text.chars().map(|c| if is_invisible(c) { ' ' } else { c }).collect()
+    text.chars().map(|c| if is_interpreted(c) { ' ' } else { c }).collect()
 }
 
 fn capitalized(text: &str) -> String {

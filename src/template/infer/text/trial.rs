@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::sample::Sample;
-use super::super::toml_text::{is_invisible, key, quoted};
+use super::super::toml_text::{is_interpreted, key, quoted};
 use crate::sheet::{Cell, Row, column_letters};
 use crate::template::bind::{Layout, bind};
 use crate::template::columns::own_column;
@@ -157,7 +157,7 @@ impl<'a> Trial<'a> {
                 cell => ExampleCell::Text(cell.shown().into_owned()),
             };
             let is_short = match &cell {
-                ExampleCell::Text(text) => text.chars().count() <= MAX_TEXT && !text.contains(is_invisible),
+                ExampleCell::Text(text) => text.chars().count() <= MAX_TEXT && !text.contains(is_interpreted),
                 _ => true,
             };
             if !is_short || cells.iter().any(|(known, _)| *known == name) {

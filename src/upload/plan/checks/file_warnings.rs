@@ -80,7 +80,10 @@ pub(in crate::upload::plan) const GUESS: &str = "guess";
 /// The field of a warning about the columns that group rows.
 pub(in crate::upload::plan) const GROUP: &str = "group";
 
-/// Returns a warning for each field guessed by `template infer`.
+/// The field of a warning about the kind of record.
+pub(in crate::upload::plan) const RECORD: &str = "record";
+
+/// Returns a warning for the kind of record and each field guessed by `template infer`.
 pub(in crate::upload::plan) fn guesses(template: &Template, part: &Part) -> Vec<Problem> {
     let warning = |field: &str, column: Option<usize>| {
         let message = format!("was only guessed to be {field}; please confirm it");
@@ -99,10 +102,23 @@ pub(in crate::upload::plan) fn guesses(template: &Template, part: &Part) -> Vec<
             None => warning,
         }
     };
+    let plural = template.record.input().plural;
+    let kind = template.is_record_guess.then(|| Problem {
+        field: RECORD.to_owned(),
+        remedy: format!(
+            "if they are {plural}, delete the line record_guess = true in {}; otherwise create it again, with --record and the right \
+             kind: sheetport template infer",
+            template.name
+        ),
+        ..Problem::of_record(GUESS, format!("the rows were only guessed to be {plural}; please confirm it"))
+    });
     let group = template.group.as_ref().filter(|group| group.is_guess);
     let group = group.map(|_| warning(GROUP, part.layout.group.first().copied()));
     let rules = template.rules().zip(&part.layout.columns).filter(|(rule, _)| rule.is_guess);
-    group.into_iter().chain(rules.map(|(rule, columns)| warning(rule.field.name, columns.first()))).collect()
+    kind.into_iter()
+        .chain(group)
+        .chain(rules.map(|(rule, columns)| warning(rule.field.name, columns.first())))
+        .collect()
 }
 
 /// The code of the warning about a column that is probably misspelt.

@@ -75,3 +75,23 @@ fn rows_that_concern_others_are_checked_with_the_whole_file() {
     let codes: Vec<&str> = check["causes"].as_array().unwrap().iter().filter_map(|it| it["code"].as_str()).collect();
     assert_eq!((codes, check["rejected"].as_u64()), (vec!["disagrees"], Some(1)), "{check}");
 }
+
+#[test]
+fn unique_names_can_identify_the_items_of_a_list_without_codes() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("list.csv", "Name,Price\nBolt,1.50\nNut,0.50\nScrew,0.10\n");
+    let page = ReviewPage::open(&place, &served, "list.csv");
+    let template = page.review()["template"].clone();
+    assert_eq!(template["names_as_key"], json!({"field": "externalId", "column": 0}), "{template}");
+    assert_eq!(template["kind_guess"], true);
+    let column = json!({"kind": "column", "field": "externalId", "column": 0, "is_shared": true});
+    let template = page.post("/template/change", &column)["template"].clone();
+    let text = template["text"].as_str().unwrap();
+    for field in ["externalId", "name"] {
+        assert!(text.contains(&format!("[fields.{field}]\ncolumn = \"Name\"")), "{text}");
+    }
+    let template = page.post("/template/change", &json!({"kind": "confirm-all"}))["template"].clone();
+    assert_eq!(template["kind_guess"], false);
+    assert!(!template["text"].as_str().unwrap().contains("record_guess"), "{template}");
+}
