@@ -2,6 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -14,6 +16,19 @@ pub struct Served {
     /// Host and port.
     host: String,
     full: Tokens,
+    /// What a literal service does not show to a test, from its data.
+    unshown: Option<Unshown>,
+}
+
+/// The data of a service, as `serve show` reads them.
+struct Unshown {
+    data: PathBuf,
+    workspace: String,
+}
+
+/// Whether every service takes only what the contract shows, so that a client which relies on more fails its tests (CONTRIBUTING.md).
+fn everything_is_literal() -> bool {
+    std::env::var_os("SHEETPORT_TEST_LITERAL").is_some_and(|value| value == "1")
 }
 
 pub struct Tokens {
@@ -37,7 +52,7 @@ impl Served {
     pub fn start_with(place: &Place, port: u16, words: &[&str]) -> Served {
         let listen = format!("127.0.0.1:{port}");
         let first = ["serve", "--listen", &listen, "--data", "service", "--json"];
-        Served::of(place, place.sheetport(first.iter().chain(words)), "shop")
+        Served::of(place, place.sheetport(first), words, "shop")
     }
 
     /// Starts a service with the demo workspace.
@@ -51,15 +66,20 @@ impl Served {
     pub fn demo_with(place: &Place, port: u16, words: &[&str]) -> Served {
         let listen = format!("127.0.0.1:{port}");
         let first = ["serve", "--demo", "--listen", &listen, "--data", "service", "--json"];
-        Served::of(place, place.sheetport(first.iter().chain(words)), "demo")
+        Served::of(place, place.sheetport(first), words, "demo")
     }
 
     #[track_caller]
-    fn of(place: &Place, serve: Sheetport, workspace: &str) -> Served {
-        let process = serve.start();
+    fn of(place: &Place, serve: Sheetport, words: &[&str], workspace: &str) -> Served {
+        let is_plain = !words.contains(&"--literal") && !words.contains(&"--strict");
+        let literal: &[&str] = if is_plain && everything_is_literal() { &["--literal"] } else { &[] };
+        let process = serve.args(words.iter().chain(literal)).start();
+        let unshown = || Unshown { data: place.path("service"), workspace: workspace.to_owned() };
         let first: Value = serde_json::from_str(&process.line()).unwrap();
         let host = first["listening"].as_str().and_then(|url| url.strip_prefix("http://")).unwrap().to_owned();
-        Served { _process: process, host, full: tokens_of(place, workspace, "full") }
+        let is_literal = words.iter().chain(literal).any(|word| *word == "--literal");
+        let unshown = is_literal.then(unshown);
+        Served { _process: process, host, full: tokens_of(place, workspace, "full"), unshown }
     }
 
     pub fn url(&self) -> String {
@@ -99,10 +119,15 @@ impl Served {
         count(&self.get("/v1/public/items?page=1&limit=1"), "total")
     }
 
-    /// Sends a GET. Returns the response body.
+    /// Sends a GET. Returns the response body, with all fields of its records also from a literal service: the test looks
+    /// at what has arrived.
     #[track_caller]
     pub fn get(&self, path: &str) -> Value {
-        serde_json::from_str(&self.call("GET", path, "")).unwrap()
+        let mut body = serde_json::from_str(&self.call("GET", path, "")).unwrap();
+        if let Some(unshown) = &self.unshown {
+            unshown.complete(path, &mut body);
+        }
+        body
     }
 
     /// Sends a POST. Returns the response body.
@@ -138,6 +163,41 @@ impl Served {
         // A service may close the connection on purpose.
         let _ = stream.read_to_end(&mut answer);
         String::from_utf8(answer).unwrap()
+    }
+}
+
+impl Unshown {
+    /// Adds what is not shown to the records of a response.
+    #[track_caller]
+    fn complete(&self, path: &str, body: &mut Value) {
+        let mut parts = path.split(['/', '?']).filter(|part| !matches!(*part, "" | "v1" | "public"));
+        let kind = match parts.next().unwrap() {
+            "inventory-transactions" => "transactions",
+            kind => kind,
+        };
+        let is_single = parts.next().is_some_and(|part| !part.contains('='));
+        let mut show = Command::new(env!("CARGO_BIN_EXE_sheetport"));
+        show.args(["serve", "show", kind, "--limit", "all", "--json", "--data"]);
+        let shown = show.arg(&self.data).output().unwrap();
+        assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stderr));
+        let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+        let mut stored = shown["records"].as_array().unwrap().clone();
+        stored.retain(|stored| stored["workspace"] == self.workspace.as_str());
+        let complete = |record: &mut Value| {
+            let Some(found) = stored.iter().find(|stored| stored["id"] == record["id"]) else { return };
+            *record = found["record"].clone();
+            if is_single && kind == "orders" {
+                record["items"] = found["lines"].clone();
+            }
+        };
+        match body {
+            Value::Array(records) => records.iter_mut().for_each(complete),
+            body if body.get("data").is_some() => {
+                body["data"].as_array_mut().unwrap().iter_mut().for_each(complete);
+                body["total"] = stored.len().into();
+            }
+            body => complete(body),
+        }
     }
 }
 
