@@ -26,7 +26,8 @@ mod spreadsheets;
 mod state;
 
 pub use conflicts::{
-    Claim, ClaimDigest, ClaimName, EarlierClaim, EarlierState, Intent, Likeness, NamePart, NewerKeys, NewerRequest,
+    Claim, ClaimDigest, ClaimName, EarlierClaim, EarlierState, Intent, KeyScope, Likeness, NamePart, NewerKeys,
+    OtherRequest,
 };
 pub use database::{Attempts, Ledger, Older, Patience, Reach};
 pub use error::{Error, Holder};

@@ -13,17 +13,17 @@ use crate::client::Speed;
 use crate::operations::review::{ServiceDifference, compare_with_service};
 use crate::operations::{ComparePace, DEFAULT_CONCURRENCY, Event};
 
-/// Starts the comparison of a file with the service, unless this revision was compared before. The page receives progress and
-/// result.
-pub(super) fn start(app: &Arc<App>, session: &Arc<Session>, rate: Option<Speed>) {
+/// Starts the comparison of a file with the service, unless the same was compared before. `keep_lines`: other lines of orders are to be
+/// sent, too. The page receives progress and result.
+pub(super) fn start(app: &Arc<App>, session: &Arc<Session>, rate: Option<Speed>, keep_lines: bool) {
     let revision = session.state().revision;
-    let Some(stop) = session.comparing.begin(revision) else { return };
+    let Some(stop) = session.comparing.begin(revision, keep_lines) else { return };
     session.sending.set_comparison(json!({"phase": "running", "revision": revision}));
     let (app, session) = (Arc::clone(app), Arc::clone(session));
     tokio::task::spawn_blocking(move || {
         let compared = Handle::current().block_on(async {
             tokio::select! {
-                compared = compare(&app, &session, rate, revision) => Some(compared),
+                compared = compare(&app, &session, rate, keep_lines, revision) => Some(compared),
                 () = stop.notified() => None,
             }
         });
@@ -31,11 +31,18 @@ pub(super) fn start(app: &Arc<App>, session: &Arc<Session>, rate: Option<Speed>)
         let mut told = compared
             .unwrap_or_else(|failure| json!({"phase": "failed", "message": failure.message(), "hint": failure.hint()}));
         told["revision"] = revision.into();
+        told["keep_lines"] = keep_lines.into();
         session.sending.set_comparison(told);
     });
 }
 
-async fn compare(app: &App, session: &Session, rate: Option<Speed>, revision: u64) -> Result<Value, Failure> {
+async fn compare(
+    app: &App,
+    session: &Session,
+    rate: Option<Speed>,
+    keep_lines: bool,
+    revision: u64,
+) -> Result<Value, Failure> {
     let state = session.state().clone();
     let input = state.spreadsheet(&session.file)?;
     let notes: Mutex<Vec<String>> = Mutex::default();
@@ -49,7 +56,8 @@ async fn compare(app: &App, session: &Session, rate: Option<Speed>, revision: u6
         session.sending.set_comparison(told);
     };
     let pace = ComparePace { rate, concurrency: DEFAULT_CONCURRENCY };
-    let compared: ServiceDifference = compare_with_service(&app.context, input, pace, &progress, &observer).await?;
+    let compared: ServiceDifference =
+        compare_with_service(&app.context, input, keep_lines, pace, &progress, &observer).await?;
     let notes = notes.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(view::difference(&compared, &notes))
 }

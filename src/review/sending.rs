@@ -34,6 +34,8 @@ pub(super) struct SendRequest {
     pub rate: Option<String>,
     /// Skips records that the service already has. Rows that were accepted before are skipped in any case.
     pub changed_only: bool,
+    /// Sends the service's other lines of an order with those of the file.
+    pub keep_lines: bool,
 }
 
 /// Part of a run to send.
@@ -174,7 +176,8 @@ fn send(
             all_or_nothing: false,
             allow_repeat: AllowRepeat::None,
             restore_texts: false,
-            keep_lines: false,
+            // The temporary service of a rehearsal has no other lines.
+            keep_lines: request.keep_lines && !request.rehearse,
             // The page shows all of them above the button.
             accepts_doubts: true,
             create_missing_items: false,
@@ -227,6 +230,7 @@ fn command(app: &App, session: &Session, template: &str, finished: &Finished, re
     let command = command.switch("reviewed", !state.log.current().is_empty());
     let changed_only = finished.run.about.settings.changed_only;
     let command = command.switch("changed-only", changed_only).switch("rehearse", request.rehearse);
+    let command = command.switch("keep-lines", finished.run.about.settings.keep_lines);
     command.flag("rate", request.rate.as_ref()).to_string()
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::sent_before::{LeftOut, date};
-use crate::ledger::{self, FIRST_ROWS, Ledger, NewerRequest, Outcome, Part, Run, RunId, Seq};
+use crate::ledger::{self, FIRST_ROWS, Ledger, OtherRequest, Outcome, Part, Run, RunId, Seq};
 
 /// Leaves out the pending records of a part of `run` if newer uploads have or may have sent their keys. Returns the records by
 /// newer run. Newer uploads that begin from now on wait for the part, until it is sent or [`Ledger::leave_sender`] is called.
@@ -30,7 +30,7 @@ pub async fn leave_out(ledger: &Ledger, run: &Run, part: Part, now: i64) -> Resu
 }
 
 /// Counts a record left out because of a newer request.
-pub(super) fn count(left_out: &mut BTreeMap<RunId, LeftOut>, newer: &NewerRequest, row: Option<u64>) {
+pub(super) fn count(left_out: &mut BTreeMap<RunId, LeftOut>, newer: &OtherRequest, row: Option<u64>) {
     let new = || LeftOut { run: newer.run, date: date(newer.at), records: 0, rows: Vec::new() };
     let of_run = left_out.entry(newer.run).or_insert_with(new);
     of_run.records += 1;
@@ -51,6 +51,6 @@ pub fn joined(mut before: Vec<LeftOut>, meanwhile: Vec<LeftOut>) -> Vec<LeftOut>
 }
 
 /// Returns the outcome of a record of `run` left out because of a newer request.
-pub(super) fn outcome(run: RunId, seq: Seq, key: Option<&str>, newer: &NewerRequest, now: i64) -> Outcome {
+pub(super) fn outcome(run: RunId, seq: Seq, key: Option<&str>, newer: &OtherRequest, now: i64) -> Outcome {
     newer.outcome(seq, key.unwrap_or_default(), run, &date(newer.at), now)
 }

@@ -251,7 +251,15 @@ async fn plan(
         is_strict: false,
         edits: None,
     };
-    let check = Check { input, report: Some(&report), for_supplier: false, has_rows: false, next: "", online: None };
+    let check = Check {
+        input,
+        report: Some(&report),
+        for_supplier: false,
+        has_rows: false,
+        next: "",
+        online: None,
+        keep_lines: false,
+    };
     operations::check(context, check, &|_: Event<'_>| ()).await?;
     texts.push((".report.csv", fs::read_to_string(&report).unwrap()));
     let source = Source::open_as(&file.path, &file.name, &template, sheet, &options)?;

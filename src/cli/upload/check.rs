@@ -33,6 +33,9 @@ pub struct Check {
     /// Also look up companies, contacts, items and inventories of the rows in the service, and the identifiers of an export
     #[arg(long)]
     pub online: bool,
+    /// Orders: check for an upload with --keep-lines, which sends the lines that an order has only in the service
+    #[arg(long, requires = "online")]
+    pub keep_lines: bool,
     #[command(flatten)]
     pub pacing: Pacing,
     /// Print a JSON object for each row, and nothing else

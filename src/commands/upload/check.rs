@@ -19,7 +19,8 @@ pub(in crate::commands) async fn run(args: &Check, settings: &Settings) -> Resul
     let console = Console::for_check(output);
     let pacing = &args.pacing;
     let next = next_command::with_pacing(next_command::of_input(&args.input, &template, &settings.context), pacing);
-    let next = next.switch("strict", args.strict).flag("titles", args.titles.language);
+    let next =
+        next.switch("strict", args.strict).switch("keep-lines", args.keep_lines).flag("titles", args.titles.language);
     let next = next.switch("for-supplier", args.for_supplier).to_string();
     let report = args.report.as_deref();
     let online =
@@ -31,6 +32,7 @@ pub(in crate::commands) async fn run(args: &Check, settings: &Settings) -> Resul
         has_rows: args.json_rows,
         next: &next,
         online,
+        keep_lines: args.keep_lines,
     };
     let checked = operations::check(&settings.context, check, &|event| console.show(event)).await;
     let operations::CheckedFile { tally, requests } = match checked {

@@ -11,6 +11,7 @@ use super::super::records::{BLOCK_LEN, Disposition, Outcome, PlannedRecord};
 use super::super::runs::Run;
 use super::super::state::RecordState;
 use crate::digest;
+use crate::records::RecordKind;
 use crate::sql::{self, Builder, Transaction, Value};
 
 /// The last request for a key. `body` is the hash of the body, or `None` if the result is not certain.
@@ -18,6 +19,25 @@ use crate::sql::{self, Builder, Transaction, Value};
 struct LastRequest {
     body: Option<i64>,
     at: i64,
+}
+
+/// Where a key names one record.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyScope<'a> {
+    pub base_url: &'a str,
+    pub workspace: &'a str,
+    pub record: RecordKind,
+}
+
+impl<'a> KeyScope<'a> {
+    pub fn of(run: &'a Run) -> KeyScope<'a> {
+        let about = &run.about;
+        KeyScope { base_url: &about.base_url, workspace: &about.workspace, record: about.record }
+    }
+
+    pub(super) fn hash(self) -> i64 {
+        hash(&[self.base_url, self.workspace, self.record.name()])
+    }
 }
 
 /// A key and the hash of its last request.
@@ -42,7 +62,7 @@ impl Ledger {
     /// Marks the pending records of a planned run as *unchanged* if the last accepted request for
     /// the same key was equal, and returns the number of such records. Only requests in this ledger are considered.
     pub async fn mark_unchanged(&self, run: &Run, now: i64) -> Result<u64, Error> {
-        self.update_accepted(run, run.id).await?;
+        self.update_accepted(KeyScope::of(run), Some(run.id)).await?;
         let scope = scope(run);
         let mut unchanged = 0;
         let mut from: Seq = 0;
@@ -68,21 +88,20 @@ impl Ledger {
         Ok(unchanged)
     }
 
-    /// Adds the results of runs with the same service, workspace and kind as `like`, except the run `except`.
-    pub async fn update_accepted(&self, like: &Run, except: RunId) -> Result<(), Error> {
+    /// Adds the results of the runs of a service, workspace and kind, except the run `except`.
+    pub async fn update_accepted(&self, scope: KeyScope<'_>, except: Option<RunId>) -> Result<(), Error> {
         let query = "SELECT id FROM run WHERE is_indexed = 0 AND base_url = $1 AND workspace = $2 AND record = $3 \
                      AND id <> $4 AND state IN ('planned', 'queued', 'finished') ORDER BY id";
-        let about = &like.about;
         let runs: Vec<RunId> = sql::query_scalar(query)
-            .bind(&about.base_url)
-            .bind(&about.workspace)
-            .bind(about.record.name())
-            .bind(except)
+            .bind(scope.base_url)
+            .bind(scope.workspace)
+            .bind(scope.record.name())
+            .bind(except.unwrap_or(RunId::MIN))
             .fetch_all(&self.reader)
             .await?;
         for run in runs {
             let age = self.age(&self.run(run).await?).await?;
-            self.add_accepted_of(scope(like), run, age).await?;
+            self.add_accepted_of(scope.hash(), run, age).await?;
             // The results of an unfinished run may still change.
             let update = sql::query("UPDATE run SET is_indexed = 1 WHERE id = $1 AND state = 'finished'");
             self.change_run(run, update.bind(run)).await?;
@@ -182,7 +201,7 @@ async fn upsert(
 }
 
 pub(in crate::ledger) fn scope(run: &Run) -> i64 {
-    hash(&[&run.about.base_url, &run.about.workspace, run.about.record.name()])
+    KeyScope::of(run).hash()
 }
 
 fn request_hash(target: Option<&str>, body: &str) -> i64 {

@@ -11,7 +11,7 @@ use super::super::ids::{Part, RunId, Seq};
 use super::super::records::{Disposition, Outcome, PlannedRecord, Problem, RecordBlock};
 use super::super::runs::Run;
 use super::super::state::{RecordState, RunState};
-use super::accepted::{hash, scope};
+use super::accepted::{KeyScope, hash, scope};
 use super::handshake::Intent;
 use crate::records::RecordKind;
 use crate::sql;
@@ -19,15 +19,15 @@ use crate::sql;
 /// Blocks loaded together.
 const BLOCKS: u32 = 16;
 /// Keys per query.
-const KEYS: usize = 4_096;
+pub(super) const KEYS: usize = 4_096;
 /// Overlap between two searches for intents, in milliseconds: other processes may have slower clocks.
 const OVERLAP: i64 = 60_000;
 /// The code of the problem of a superseded record.
 const SUPERSEDED: &str = "newer-run";
 
-/// A request of a newer upload.
+/// A request of another upload for the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NewerRequest {
+pub struct OtherRequest {
     pub run: RunId,
     /// The time of the outcome, or of the intent without an outcome. Milliseconds since 1970, UTC.
     pub at: i64,
@@ -43,10 +43,10 @@ pub struct NewerKeys {
     age: Option<RunId>,
     seen: HashSet<Intent>,
     /// By hash of the key.
-    keys: HashMap<i64, NewerRequest>,
+    keys: HashMap<i64, OtherRequest>,
 }
 
-impl NewerRequest {
+impl OtherRequest {
     /// Returns the outcome of a record withheld because of this request. `date` is the local date of the request.
     pub fn outcome(&self, seq: Seq, key: &str, of: RunId, date: &str, now: i64) -> Outcome {
         let run = self.run;
@@ -77,12 +77,12 @@ impl NewerKeys {
     }
 
     /// Adds the possible keys of a request.
-    pub(crate) fn add<'k>(&mut self, request: NewerRequest, keys: impl Iterator<Item = &'k str>) {
+    pub(crate) fn add<'k>(&mut self, request: OtherRequest, keys: impl Iterator<Item = &'k str>) {
         self.keys.extend(keys.map(|key| (hash(&[key]), request)));
     }
 
     /// Returns the newer request for a key, if any.
-    pub fn get(&self, key: &str) -> Option<NewerRequest> {
+    pub fn get(&self, key: &str) -> Option<OtherRequest> {
         if self.keys.is_empty() { None } else { self.keys.get(&hash(&[key])).copied() }
     }
 }
@@ -90,11 +90,11 @@ impl NewerKeys {
 impl Ledger {
     /// Returns the pending records of a part of `run` that newer uploads have or may have sent, in order. Compares idempotent
     /// requests only; non-idempotent requests have claims.
-    pub async fn newer_requests(&self, run: &Run, part: Part) -> Result<Vec<(Seq, NewerRequest)>, Error> {
+    pub async fn newer_requests(&self, run: &Run, part: Part) -> Result<Vec<(Seq, OtherRequest)>, Error> {
         if !run.about.record.input().may_be_repeated() {
             return Ok(Vec::new());
         }
-        let ages = self.ages(run).await?;
+        let ages = self.ages(KeyScope::of(run)).await?;
         let age = age_of(&ages, run.id);
         let mut newer: Vec<(RunId, RunId)> =
             ages.iter().filter(|(_, it)| it.is_sent && it.age > age).map(|(id, it)| (it.age, *id)).collect();
@@ -135,7 +135,7 @@ impl Ledger {
             keys.look(now);
             return Ok(Vec::new());
         }
-        let ages = self.ages(run).await?;
+        let ages = self.ages(KeyScope::of(run)).await?;
         let (mut found, mut seen) = (Vec::new(), Vec::new());
         for (intent, last) in new {
             seen.push(intent);
@@ -143,7 +143,7 @@ impl Ledger {
                 continue;
             }
             found.push(intent);
-            let request = NewerRequest { run: intent.run, at: intent.at, is_accepted: false };
+            let request = OtherRequest { run: intent.run, at: intent.at, is_accepted: false };
             let mut from = intent.first;
             while let Some(block) =
                 self.records_without_bodies(intent.run, from, BLOCKS).await?.filter(|it| it.end() > from)
@@ -170,14 +170,13 @@ impl Ledger {
     }
 
     /// Returns the runs with the same service, workspace and kind.
-    async fn ages(&self, run: &Run) -> Result<HashMap<RunId, Age>, Error> {
+    pub(super) async fn ages(&self, scope: KeyScope<'_>) -> Result<HashMap<RunId, Age>, Error> {
         let query =
             "SELECT id, retry_of, state FROM run WHERE base_url = $1 AND workspace = $2 AND record = $3 ORDER BY id";
-        let about = &run.about;
         let rows: Vec<(RunId, Option<RunId>, String)> = sql::query_as(query)
-            .bind(&about.base_url)
-            .bind(&about.workspace)
-            .bind(about.record.name())
+            .bind(scope.base_url)
+            .bind(scope.workspace)
+            .bind(scope.record.name())
             .fetch_all(&self.reader)
             .await?;
         let mut ages = HashMap::with_capacity(rows.len());
@@ -223,16 +222,36 @@ impl Ledger {
         other: RunId,
         kind: RecordKind,
         pending: &mut Vec<(i64, Seq)>,
-        found: &mut Vec<(Seq, NewerRequest)>,
+        found: &mut Vec<(Seq, OtherRequest)>,
     ) -> Result<(), Error> {
+        let requests = self.requests_of(other, kind, pending).await?;
+        if !requests.is_empty() {
+            pending.retain(|(key, seq)| match requests.get(key) {
+                Some((_, request)) => {
+                    found.push((*seq, *request));
+                    false
+                }
+                None => true,
+            });
+        }
+        Ok(())
+    }
+
+    /// Returns the requests that `other` has or may have sent for keys in `wanted`, which is sorted: by key, with the record of `other`.
+    pub(super) async fn requests_of(
+        &self,
+        other: RunId,
+        kind: RecordKind,
+        wanted: &[(i64, Seq)],
+    ) -> Result<HashMap<i64, (Seq, OtherRequest)>, Error> {
         let query = "SELECT first, last, at FROM intent WHERE run = $1 ORDER BY at";
         let intents: Vec<(Seq, Seq, i64)> = sql::query_as(query).bind(other).fetch_all(&self.reader).await?;
-        let mut requests: HashMap<i64, NewerRequest> = HashMap::new();
+        let mut requests: HashMap<i64, (Seq, OtherRequest)> = HashMap::new();
         let mut from: Seq = 0;
         while let Some(block) = self.records_without_bodies(other, from, BLOCKS).await?.filter(|it| it.end() > from) {
             from = block.end();
             let keys = sent_keys(&block, kind).map(|(seq, key)| (seq, hash(&[key])));
-            let equal: Vec<(Seq, i64)> = keys.filter(|(_, key)| !range_of(pending, *key).is_empty()).collect();
+            let equal: Vec<(Seq, i64)> = keys.filter(|(_, key)| !range_of(wanted, *key).is_empty()).collect();
             if equal.is_empty() {
                 continue;
             }
@@ -249,19 +268,10 @@ impl Ledger {
                         None => continue,
                     },
                 };
-                requests.insert(key, NewerRequest { run: other, at: request.0, is_accepted: request.1 });
+                requests.insert(key, (seq, OtherRequest { run: other, at: request.0, is_accepted: request.1 }));
             }
         }
-        if !requests.is_empty() {
-            pending.retain(|(key, seq)| match requests.get(key) {
-                Some(request) => {
-                    found.push((*seq, *request));
-                    false
-                }
-                None => true,
-            });
-        }
-        Ok(())
+        Ok(requests)
     }
 
     /// Adds pending records to `found` if a pruned run has or may have sent their key.
@@ -270,7 +280,7 @@ impl Ledger {
         scope: i64,
         age: RunId,
         pending: &[(i64, Seq)],
-        found: &mut Vec<(Seq, NewerRequest)>,
+        found: &mut Vec<(Seq, OtherRequest)>,
     ) -> Result<(), Error> {
         let query = format!(
             "SELECT key, run, at, body IS NOT NULL FROM accepted WHERE scope = $1 AND run > $2 AND key {}",
@@ -285,7 +295,7 @@ impl Ledger {
                 .fetch_all(&self.reader)
                 .await?;
             for (key, run, at, is_accepted) in rows {
-                let request = NewerRequest { run, at, is_accepted };
+                let request = OtherRequest { run, at, is_accepted };
                 found.extend(range_of(pending, key).iter().map(|(_, seq)| (*seq, request)));
             }
         }
@@ -294,17 +304,17 @@ impl Ledger {
 
     /// Returns the age of a run's values: the number of the first run of its family.
     pub(super) async fn age(&self, run: &Run) -> Result<RunId, Error> {
-        Ok(age_of(&self.ages(run).await?, run.id))
+        Ok(age_of(&self.ages(KeyScope::of(run)).await?, run.id))
     }
 }
 
 /// The age of the values of a run.
 #[derive(Clone, Copy, Debug)]
-struct Age {
+pub(super) struct Age {
     /// The number of the first run of the family. The first run may have been pruned.
-    age: RunId,
+    pub(super) age: RunId,
     /// Whether some records of the run may have been sent.
-    is_sent: bool,
+    pub(super) is_sent: bool,
 }
 
 fn age_of(ages: &HashMap<RunId, Age>, run: RunId) -> RunId {
@@ -324,7 +334,7 @@ fn sent_keys(block: &RecordBlock<()>, kind: RecordKind) -> impl Iterator<Item = 
 }
 
 /// Returns the records with a key hash.
-fn range_of(sorted: &[(i64, Seq)], key: i64) -> &[(i64, Seq)] {
+pub(super) fn range_of(sorted: &[(i64, Seq)], key: i64) -> &[(i64, Seq)] {
     let first = sorted.partition_point(|(other, _)| *other < key);
     let len = sorted[first..].iter().take_while(|(other, _)| *other == key).count();
     &sorted[first..first + len]

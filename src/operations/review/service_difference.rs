@@ -7,19 +7,21 @@ use super::super::error::Error;
 use super::super::event::Observer;
 use super::super::files::Spreadsheet;
 use super::super::learned::{load_sizes, store_learned_sizes};
-use super::super::uploads::{ComparePace, compare_keys, look_up};
+use super::super::uploads::{ComparePace, Earlier, compare_keys, look_up};
 use super::problems::open_as_upload;
 use crate::client::Speed;
-use crate::ledger::{Disposition, Group, Seq};
+use crate::ledger::{Causes, Disposition, Group, KeyScope, Seq};
 use crate::template::map::Resolved;
 use crate::upload::Tally;
-use crate::upload::compare::{Candidate, Connection, Difference, OrderAddresses, Scope, difference};
+use crate::upload::compare::{Candidate, Connection, Difference, Scope, difference};
 use crate::upload::plan::{Batch, ReadMode, read};
 
 /// Maximum size of the requests held in memory for the comparison, in bytes.
 const MAX_HELD: usize = 256 << 20;
 /// The code of a reference to a record that the service does not have.
 const UNKNOWN_REFERENCE: &str = "unknown-reference";
+/// The codes of what is said about the lines that an order has in the service alone.
+const LINES: [&str; 3] = ["lines-not-kept", "fewer-lines", "lines-sent-before"];
 
 /// The changes that an upload would make.
 #[derive(Debug)]
@@ -28,17 +30,21 @@ pub struct ServiceDifference {
     pub difference: Difference,
     /// References to records that the service does not have, by cause.
     pub unknown: Vec<Group>,
+    /// Lines of orders that would go, or can't be kept, by cause.
+    pub lines: Vec<Group>,
     /// Requests of the comparison.
     pub requests: u64,
 }
 
-/// Compares the records of a spreadsheet, and the records they reference, with the service. Only reads from the service.
+/// Compares the records of a spreadsheet, and the records they reference, with the service. Only reads from the service. `keep_lines`:
+/// the upload is to send the service's other lines of an order with those of the file.
 ///
 /// # Errors
 /// If the file can't be read, or no address is configured.
 pub async fn compare_with_service(
     context: &Context,
     input: Spreadsheet<'_>,
+    keep_lines: bool,
     pace: ComparePace,
     progress: &(dyn Fn(u64, u64) + Sync),
     observer: Observer<'_>,
@@ -52,7 +58,14 @@ pub async fn compare_with_service(
     let template = template.as_ref();
     compare_keys(&connection, &mut source, template, false, observer).await?;
     // The comparison sends the ids that were found, and leaves out no record for one that was not.
-    look_up(&connection, &mut source, template, (Scope::All, false), observer).await?;
+    let history = context.existing_ledger().await?;
+    let workspace = context.workspace();
+    let keys = KeyScope { base_url: client.address(), workspace: &workspace, record: template.record };
+    let earlier = history.as_ref().map(|ledger| Earlier { ledger, keys, is_noted: false });
+    look_up(&connection, &mut source, template, Scope::All, (keep_lines, earlier), observer).await?;
+    if let Some(history) = history {
+        history.close().await;
+    }
     let references = source.references.take().unwrap_or_default();
     let orders = source.orders.take();
     source.references = Some(references.clone().without_problems());
@@ -66,15 +79,18 @@ pub async fn compare_with_service(
     difference.not_compared += not_held;
     store_learned_sizes(context, &connection, base_url).await;
     (source.references, source.orders) = (Some(references), orders);
-    let has_unknown = source.references.as_ref().is_some_and(Resolved::has_problems)
-        || source.orders.as_ref().is_some_and(OrderAddresses::has_missing);
-    let tally = match has_unknown {
+    // Orders were looked up for what is to be told of their lines, too.
+    let has_unknown = source.references.as_ref().is_some_and(Resolved::has_problems);
+    let tally = match has_unknown || source.orders.is_some() {
         true => read(&source, template, ReadMode::TallyOnly, |_| true)?,
         false => Tally::default(),
     };
-    let unknown = tally.causes.groups().into_iter().filter(|group| group.problem.code == UNKNOWN_REFERENCE);
-    let unknown = unknown.cloned().collect();
-    Ok(ServiceDifference { difference, unknown, requests: client.requests() })
+    let groups = |causes: &Causes, codes: &[&str]| -> Vec<Group> {
+        causes.groups().into_iter().filter(|group| codes.contains(&&*group.problem.code)).cloned().collect()
+    };
+    let unknown = groups(&tally.causes, &[UNKNOWN_REFERENCE]);
+    let lines = [groups(&tally.causes, &LINES), groups(&tally.warnings, &LINES)].concat();
+    Ok(ServiceDifference { difference, unknown, lines, requests: client.requests() })
 }
 
 /// Returns the rate of an upload: in words, and in requests per second if known.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::context::{Context, now};
 use super::super::error::Error;
-use crate::ledger::{self, Erased, Ledger, Run, RunId, SourceRow};
+use crate::ledger::{self, Erased, KeyScope, Ledger, Run, RunId, SourceRow};
 use crate::sheet::Row;
 
 /// Texts shorter than this are in too many sentences to say whose they are.
@@ -76,7 +76,7 @@ async fn erase_of_run(
         return Ok(());
     }
     // Keeps the hashes of the accepted payloads for --changed-only.
-    ledger.update_accepted(run, RunId::MIN).await?;
+    ledger.update_accepted(KeyScope::of(run), None).await?;
     let texts = texts_of(ledger, run.id, &records, key).await?;
     let is_quoting = |sentence: &str| texts.iter().any(|text| sentence.contains(text.as_str()));
     let mut blank = |row: &SourceRow| {

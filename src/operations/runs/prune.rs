@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::super::context::{Context, now};
 use super::super::error::Error;
-use crate::ledger::{self, Accounting, Ledger, Run, RunId, RunState};
+use crate::ledger::{self, Accounting, KeyScope, Ledger, Run, RunId, RunState};
 
 /// The result of pruning.
 #[derive(Clone, Debug, Default)]
@@ -60,7 +60,7 @@ pub async fn prune(context: &Context, age: Duration, force: bool, dry_run: bool)
         }
         if !dry_run {
             // Keeps the accepted payloads for --changed-only.
-            ledger.update_accepted(&run, RunId::MIN).await?;
+            ledger.update_accepted(KeyScope::of(&run), None).await?;
             ledger.remove(run.id, Some(now())).await?;
         }
         pruned.removed.push(run.id);

@@ -12,11 +12,12 @@ use super::super::files::{
 use super::super::learned::{load_sizes, store_learned_sizes};
 use super::super::results::{choices, words};
 use super::super::send::SendOptions;
-use super::compare::{ComparePace, compare_keys, look_up, note_lookups};
+use super::compare::{ComparePace, Earlier, compare_keys, look_up, note_lookups};
 use super::preview::warn_of_changes;
 use super::retry_report::{RetryReport, open_report};
+use super::upload::keeps_lines_of;
 use super::uploaded_report::{UploadedReport, uploaded_report};
-use crate::ledger::{AllowRepeat, Ledger, Problem, RunCommand};
+use crate::ledger::{AllowRepeat, KeyScope, Ledger, Problem, RunCommand};
 use crate::report::{Request, RowFilter, each_checked_row};
 use crate::sheet::write::Existing;
 use crate::template::Template;
@@ -38,6 +39,8 @@ pub struct Check<'a> {
     pub next: &'a str,
     /// Compares identifiers and references with the service, at this pace.
     pub online: Option<ComparePace>,
+    /// Whether the upload is to send the service's other lines of an order with those of the file.
+    pub keep_lines: bool,
 }
 
 /// A checked spreadsheet.
@@ -50,8 +53,11 @@ pub struct CheckedFile {
 
 /// Checks a spreadsheet.
 pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) -> Result<CheckedFile, Error> {
-    let Check { input, report, for_supplier, has_rows, next, online } = check;
+    let Check { input, report, for_supplier, has_rows, next, online, keep_lines } = check;
     check_report_path(context, report).await?;
+    if keep_lines {
+        keeps_lines_of(&input.template)?;
+    }
     let report = report.map(|path| CheckReport { path, for_supplier, next });
     let mut source = input.open_for_sending(context)?;
     let reported = uploaded_report(context, &input, &AllowRepeat::None, &source, observer).await?;
@@ -78,7 +84,14 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
         let connection = Connection::new(&client, speed, pace.concurrency);
         load_sizes(context, &connection, base_url).await;
         compare_keys(&connection, &mut source, &template, false, observer).await?;
-        look_up(&connection, &mut source, &template, (Scope::All, false), observer).await?;
+        let history = context.existing_ledger().await?;
+        let workspace = context.workspace();
+        let keys = KeyScope { base_url: client.address(), workspace: &workspace, record: template.record };
+        let earlier = history.as_ref().map(|ledger| Earlier { ledger, keys, is_noted: false });
+        look_up(&connection, &mut source, &template, Scope::All, (keep_lines, earlier), observer).await?;
+        if let Some(history) = history {
+            history.close().await;
+        }
         store_learned_sizes(context, &connection, base_url).await;
         requests = client.requests();
     } else {

@@ -3,6 +3,7 @@
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use crate::client::Speed;
+use crate::ledger::{KeyScope, Ledger};
 use crate::template::Template;
 use crate::template::map::Resolved;
 use crate::upload::Source;
@@ -16,6 +17,15 @@ use crate::upload::compare::{
 pub struct ComparePace {
     pub rate: Option<Speed>,
     pub concurrency: u16,
+}
+
+/// Earlier uploads, whose lines of orders are compared if the service does not show them.
+#[derive(Clone, Copy)]
+pub(in crate::operations) struct Earlier<'a> {
+    pub ledger: &'a Ledger,
+    pub keys: KeyScope<'a>,
+    /// Whether the ledger's table of accepted requests is brought up to date, so that the next upload finds them sooner.
+    pub is_noted: bool,
 }
 
 /// Compares the identifiers and texts of an export with the list of the service, because a spreadsheet program may have changed
@@ -42,7 +52,8 @@ pub(in crate::operations) async fn compare_keys(
 
 /// Looks up what the rows of a file name: orders, so that requests name them by their record ids, and the records that they refer to.
 ///
-/// `keeps_lines`: the service's other lines of an order are sent with those of the file.
+/// `lines`: whether the service's other lines of an order are sent with those of the file, which the service alone says, and otherwise the
+/// earlier uploads to compare with.
 ///
 /// # Errors
 /// If the service can't be asked: nothing may be sent to a record that was not found.
@@ -50,11 +61,12 @@ pub(in crate::operations) async fn look_up(
     connection: &Connection<'_>,
     source: &mut Source,
     template: &Template,
-    (scope, keeps_lines): (Scope, bool),
+    scope: Scope,
+    lines: (bool, Option<Earlier<'_>>),
     observer: Observer<'_>,
 ) -> Result<(), Error> {
     let values = named_values(source, template, scope)?;
-    find_addresses(connection, source, template, (&values, keeps_lines), observer).await?;
+    find_addresses(connection, source, template, &values, lines, observer).await?;
     source.references = Some(compare_references(connection, template, &values, scope, observer).await?);
     Ok(())
 }
@@ -98,10 +110,11 @@ async fn find_addresses(
     connection: &Connection<'_>,
     source: &mut Source,
     template: &Template,
-    (values, keeps_lines): (&NamedValues, bool),
+    values: &NamedValues,
+    (keeps_lines, earlier): (bool, Option<Earlier<'_>>),
     observer: Observer<'_>,
 ) -> Result<(), Error> {
-    let orders = match find_orders(values, template, connection, keeps_lines).await {
+    let mut orders = match find_orders(values, template, connection, keeps_lines).await {
         Ok(None) => return Ok(()),
         Ok(Some(orders)) => orders,
         Err(NotCheckable::Failed(error)) => {
@@ -121,6 +134,17 @@ async fn find_addresses(
         observer(Event::Warning(
             "the service shows no orders, so nothing can be compared: each order is addressed by the identifier in the file",
         ));
+    }
+    if let Some(Earlier { ledger, keys, is_noted }) = earlier.filter(|_| !keeps_lines && orders.has_unknown_lines()) {
+        if is_noted {
+            ledger.update_accepted(keys, None).await?;
+        }
+        let left_out = orders.find_sent_lines(ledger, keys).await?;
+        if left_out > 0 {
+            observer(Event::Warning(&format!(
+                "{left_out} orders are not compared with the lines that earlier uploads sent: these are too many for the memory; split the file"
+            )));
+        }
     }
     source.orders = Some(orders);
     Ok(())

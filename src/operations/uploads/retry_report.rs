@@ -16,10 +16,12 @@ use super::super::runs::resume::{Bound, bind, refused};
 use super::super::runs::retry::{RETRIED, check_nothing_pending};
 use super::super::send::{SendOptions, Sending, plan_run, speed};
 use super::super::templates::load_template::{read_sheet_lookups, template_of_run};
-use super::compare::look_up;
+use super::compare::{Earlier, look_up};
 use super::preview::{Preview, preview};
 use crate::client::Client;
-use crate::ledger::{self, AllowRepeat, CallOption, Ledger, NewRun, Run, RunCommand, RunId, RunSettings, UploadLock};
+use crate::ledger::{
+    self, AllowRepeat, CallOption, KeyScope, Ledger, NewRun, Run, RunCommand, RunId, RunSettings, UploadLock,
+};
 use crate::sheet::Options;
 use crate::template::Template;
 use crate::template::model::GroupRows;
@@ -117,7 +119,9 @@ pub async fn retry_report(
     if looks_up(&template) {
         let connection = Connection::new(&client, speed(&settings, &context)?, settings.concurrency);
         load_sizes(&context, &connection, client.address()).await;
-        look_up(&connection, &mut source, &template, (Scope::Resolve, settings.keep_lines), observer).await?;
+        let keys = KeyScope { base_url: client.address(), workspace: &about.workspace, record: template.record };
+        let lines = (settings.keep_lines, Some(Earlier { ledger: &ledger, keys, is_noted: true }));
+        look_up(&connection, &mut source, &template, Scope::Resolve, lines, observer).await?;
         store_learned_sizes(&context, &connection, client.address()).await;
     }
     let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;

@@ -11,11 +11,12 @@ use super::super::results::Finished;
 use super::super::send::{SendOptions, Sending, plan_run, speed};
 use super::super::service::rehearsal::{Rehearsal, Rehearse, Rehearsed};
 use super::super::templates::decided::confirm_guesses;
-use super::compare::{compare_keys, look_up};
+use super::compare::{Earlier, compare_keys, look_up};
 use super::preview::{Preview, preview};
 use super::retry_report::{RetryReport, preview_retry, retry_report};
 use super::uploaded_report::{UploadedReport, uploaded_report};
-use crate::ledger::{AllowRepeat, CallOption, Problem, RunCommand, RunSettings};
+use crate::ledger::{AllowRepeat, CallOption, KeyScope, Problem, RunCommand, RunSettings};
+use crate::records::RecordKind;
 use crate::template::Template;
 use crate::upload::compare::{Connection, Scope, count_changed};
 use crate::upload::sent_before::AsksOfEdited;
@@ -160,12 +161,15 @@ async fn run_upload(
     // The service of a rehearsal without exports gets the orders of the file only after the plan.
     let of_addresses: Observer<'_> = if rehearsal.is_some() { &|_| {} } else { observer };
     let scope = if rehearsal.is_some() { Scope::Rehearse } else { Scope::Resolve };
-    look_up(&connection, &mut source, &upload.input.template, (scope, upload.keep_lines), of_addresses).await?;
+    let ledger = context.ledger().await?;
+    let workspace = context.workspace();
+    let keys = KeyScope { base_url: client.address(), workspace: &workspace, record: upload.input.template.record };
+    let lines = (upload.keep_lines, Some(Earlier { ledger: &ledger, keys, is_noted: true }));
+    look_up(&connection, &mut source, &upload.input.template, scope, lines, of_addresses).await?;
     store_learned_sizes(context, &connection, client.address()).await;
     if let Some(questions) = questions {
         restore_on_request(&mut source, questions)?;
     }
-    let ledger = context.ledger().await?;
     let command = if rehearsal.is_some() { RunCommand::Rehearse } else { RunCommand::Upload };
     let mut about = new_run(command, context, client.address(), upload.input.file, &source, &upload.input.template)?;
     about.options = call_options(&upload).map(|(_, option)| option).collect();
@@ -260,15 +264,24 @@ fn apply_options(upload: &mut Upload<'_>) -> Result<(), Error> {
         }
         template.set_option(option.name(), true);
     }
-    if upload.keep_lines && template.record != crate::records::RecordKind::Order {
-        let message = format!("--keep-lines is for orders, but the template {} is for {}", template.name, input.plural);
-        return Err(Error::invalid(message, "leave out --keep-lines"));
+    if upload.keep_lines {
+        keeps_lines_of(template)?;
     }
     if upload.changed_only && input.key.is_empty() {
         let message = format!("--changed-only is not possible for {}, which have no key to compare by", input.plural);
         return Err(Error::invalid(message, "leave out --changed-only"));
     }
     Ok(())
+}
+
+/// Refuses `--keep-lines` for records other than orders.
+pub(super) fn keeps_lines_of(template: &Template) -> Result<(), Error> {
+    if template.record == RecordKind::Order {
+        return Ok(());
+    }
+    let (name, plural) = (&template.name, template.record.input().plural);
+    let message = format!("--keep-lines is for orders, but the template {name} is for {plural}");
+    Err(Error::invalid(message, "leave out --keep-lines"))
 }
 
 /// Returns the requested call options and their flags.

@@ -39,20 +39,22 @@ pub(in crate::review) async fn send(
 }
 
 #[derive(Deserialize)]
-pub(in crate::review) struct WantedRate {
+pub(in crate::review) struct WantedComparison {
     rate: Option<String>,
+    #[serde(default)]
+    keep_lines: bool,
 }
 
 /// Starts the comparison of the file with the service. Returns the rate at which an upload would send.
 pub(in crate::review) async fn compare(
     State(app): State<Arc<App>>,
     Path(id): Path<u64>,
-    Posted(WantedRate { rate }): Posted<WantedRate>,
+    Posted(WantedComparison { rate, keep_lines }): Posted<WantedComparison>,
 ) -> Answer {
     let session = app.session(id)?;
     let rate = sending::speed(rate.as_deref())?;
     if !session.is_sending() {
-        comparing::start(&app, &session, rate);
+        comparing::start(&app, &session, rate, keep_lines);
     }
     let (words, per_second) = operations::review::pace(&app.context, rate).await?;
     Ok(ok(json!({"rate": words, "per_second": per_second, "comparison": session.sending.comparison()})))

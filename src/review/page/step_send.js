@@ -19,6 +19,8 @@ export function sendStep(app, main, bar) {
   let rate = "";
   let pace = null;
   let leavesOut = true;
+  /** Whether the other lines of orders are sent, too. */
+  let keepsLines = false;
   /** The revision for which a comparison was asked for. */
   let asked = null;
 
@@ -62,7 +64,7 @@ export function sendStep(app, main, bar) {
     if (app.start.service.problem || app.isChecking || !check?.to_send || asked === revision) return;
     asked = revision;
     try {
-      const answer = await post(app.path("/compare"), {rate});
+      const answer = await post(app.path("/compare"), {rate, keep_lines: keepsLines});
       pace = answer;
       app.review.comparison = answer.comparison;
       drawComparison();
@@ -89,7 +91,7 @@ export function sendStep(app, main, bar) {
     return el("select", {id: "rate", onchange: async (event) => {
       rate = event.target.value;
       try {
-        pace = await post(app.path("/compare"), {rate});
+        pace = await post(app.path("/compare"), {rate, keep_lines: keepsLines});
         drawComparison();
       } catch (error) {
         app.fail(error);
@@ -132,12 +134,23 @@ export function sendStep(app, main, bar) {
       changes.length ? el("ul.changes", changes) : null,
       found.unknown.length ? el("div.notice.bad", el("div.grow", el("strong", t("compare.unknown")), el("ul", found.unknown.map((cause) =>
         el("li", `${number(cause.count)} × ${[cause.header, cause.value ? t("compare.such_as", {value: cause.value}) : "", cause.message].filter(Boolean).join(" ")}`))))) : null,
+      lines(found),
       canLeaveOut() ? el("label.check", el("input", {type: "checkbox", checked: leavesOut, onchange: (event) => { leavesOut = event.target.checked; drawComparison(); }}), ` ${t("compare.leave_out", {n: found.unchanged})}`) : null,
       found.notes.map((note) => el("p.soft", note)));
   }
 
+  /** Returns what is said about lines that only the service has, with the choice to keep them. */
+  function lines(found) {
+    const canKeep = found.keep_lines || found.lines.some((cause) => cause.code === "fewer-lines");
+    const told = found.lines.map((cause) => el("li", [`${number(cause.count)} ×`, cause.value, cause.message].filter(Boolean).join(" ")));
+    return [
+      told.length ? el("div.notice.warn", el("div.grow", el("strong", t("compare.lines")), el("ul", told))) : null,
+      canKeep ? el("label.check", el("input", {type: "checkbox", "data-keep": "", checked: keepsLines, onchange: (event) => { keepsLines = event.target.checked; asked = null; compare(); }}), ` ${t("compare.keep_lines")}`) : null,
+    ];
+  }
+
   async function start(request) {
-    const choice = {rate: rate || null, changed_only: !request.rehearse && canLeaveOut() && leavesOut};
+    const choice = {rate: rate || null, changed_only: !request.rehearse && canLeaveOut() && leavesOut, keep_lines: !request.rehearse && keepsLines};
     startedAt = Date.now();
     tried = null;
     // Sending ends a comparison under way.

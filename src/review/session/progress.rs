@@ -126,20 +126,22 @@ pub(in crate::review) struct Comparing {
 struct Current {
     /// The compared revision of the file.
     revision: u64,
+    /// Whether other lines of orders are to be kept.
+    keep_lines: bool,
     stop: Arc<Notify>,
     is_running: bool,
 }
 
 impl Comparing {
-    /// Starts the comparison of a revision and stops an older one. Returns the notification that requests a stop, or `None` if
-    /// this revision is being compared or was compared before.
-    pub(in crate::review) fn begin(&self, revision: u64) -> Option<Arc<Notify>> {
+    /// Starts the comparison of a revision, with or without keeping other lines of orders, and stops an older one. Returns the
+    /// notification that requests a stop, or `None` if the same is being compared or was compared before.
+    pub(in crate::review) fn begin(&self, revision: u64, keep_lines: bool) -> Option<Arc<Notify>> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        if current.as_ref().is_some_and(|current| current.revision == revision) {
+        if current.as_ref().is_some_and(|current| (current.revision, current.keep_lines) == (revision, keep_lines)) {
             return None;
         }
         let stop = Arc::new(Notify::new());
-        let next = Current { revision, stop: Arc::clone(&stop), is_running: true };
+        let next = Current { revision, keep_lines, stop: Arc::clone(&stop), is_running: true };
         if let Some(old) = current.replace(next) {
             old.stop.notify_one();
         }

@@ -356,6 +356,7 @@ pub(in crate::review) fn difference(compared: &ServiceDifference, notes: &[Strin
         "is_sample": matches!(why_not, Some(WhyNot::Sample)),
         "fields": fields.collect::<Vec<_>>(),
         "unknown": compared.unknown.iter().map(group).collect::<Vec<_>>(),
+        "lines": compared.lines.iter().map(group).collect::<Vec<_>>(),
         "requests": compared.requests,
         "notes": notes,
     })

@@ -292,6 +292,19 @@ pub enum Cause {
         /// The lines that would go, or empty if they are not known.
         lost: String,
     },
+    /// An earlier upload sent lines of the order that the sheet lacks, and the service does not show whether they are still there.
+    LinesSentBefore {
+        run: i64,
+        /// The local date.
+        date: String,
+        /// False if the request may not have been applied.
+        is_accepted: bool,
+        in_file: u64,
+        /// The number of lines of the earlier upload.
+        then: u64,
+        /// The lines that would go, or empty if they are not known.
+        lost: String,
+    },
     /// The service's other lines of the order can't be sent with the lines of the sheet.
     LinesNotKept(NotKept),
     /// The name of another record differs only in case, white space, width, zeros or look-alike letters.
@@ -434,6 +447,7 @@ impl Cause {
             | Cause::UnknownOrder { .. }
             | Cause::SeveralOrders { .. } => "unknown-reference",
             Cause::FewerLines { .. } => "fewer-lines",
+            Cause::LinesSentBefore { .. } => "lines-sent-before",
             Cause::LinesNotKept(_) => "lines-not-kept",
             Cause::NoName => "no-name",
             Cause::Evidence(evidence) => evidence.code,
@@ -465,6 +479,7 @@ impl Cause {
                 | Cause::UnknownOrder { .. }
                 | Cause::SeveralOrders { .. }
                 | Cause::FewerLines { .. }
+                | Cause::LinesSentBefore { .. }
                 | Cause::LinesNotKept(_)
         )
     }

@@ -131,10 +131,26 @@ impl Cause {
                 return format!("is the external id of two orders, {first} and {second}");
             }
             Cause::FewerLines { in_file, in_service, lost } if lost.is_empty() => {
-                return format!("has {in_service} lines in the service and {in_file} in the file, and loses the others");
+                return format!("would lose lines (in the service: {in_service}, in the file: {in_file})");
             }
             Cause::FewerLines { in_file, in_service, lost } => {
-                return format!("has {in_service} lines in the service and {in_file} in the file, and loses {lost}");
+                return format!("would lose {lost} (lines in the service: {in_service}, in the file: {in_file})");
+            }
+            Cause::LinesSentBefore { run, date, is_accepted, in_file, then, lost } => {
+                return match (is_accepted, lost.is_empty()) {
+                    (true, true) => {
+                        format!("would lose lines that run {run} sent on {date} (then: {then}, in the file: {in_file})")
+                    }
+                    (true, false) => format!(
+                        "would lose {lost}, which run {run} sent on {date} (lines then: {then}, in the file: {in_file})"
+                    ),
+                    (false, true) => format!(
+                        "would lose lines that run {run} may have sent on {date} (then: {then}, in the file: {in_file})"
+                    ),
+                    (false, false) => format!(
+                        "would lose {lost}, which run {run} may have sent on {date} (lines then: {then}, in the file: {in_file})"
+                    ),
+                };
             }
             Cause::LinesNotKept(NotKept::NotShown) => "has lines in the service that can't be kept: the service does not show them",
             Cause::LinesNotKept(NotKept::ItemsNotShown) => {
@@ -227,6 +243,9 @@ impl Cause {
             Cause::UnknownOrder { .. } => "write the external id of an order that exists: the API cannot create orders",
             Cause::FewerLines { .. } => {
                 "add the missing lines to the file or upload with --keep-lines, unless they are to be removed"
+            }
+            Cause::LinesSentBefore { .. } => {
+                "add the missing lines to the file, unless they are to be removed: the service does not show the lines of the order, so --keep-lines can't keep them"
             }
             Cause::LinesNotKept(_) => "write all lines of the order into the file, and upload it without --keep-lines",
             Cause::NotResolved { nearest: Some(name), .. } => {

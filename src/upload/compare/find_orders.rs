@@ -3,6 +3,7 @@
 //! The contract addresses an order by its record id, and finds it by `GET …/{order_id}?external_id=`. A service may take the text in a path
 //! for a record id, an external id or its own running number, so a path never has anything but the record id of an order that was found.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -22,7 +23,8 @@ use crate::template::Template;
 /// A file with more of them is of another service.
 const MAX_DOUBTED: usize = 2_000;
 
-/// Orders asked for their lines, only to name those that would go. Nobody reads more warnings.
+/// Orders asked for their lines, only to name those that would go: those with more lines than the file has first. Nobody reads more
+/// warnings, and it takes a request for each.
 const MAX_NAMED: usize = 500;
 
 /// A rule of the template, and the member of a response with the same identifier.
@@ -141,7 +143,8 @@ impl Listed {
         values: impl Iterator<Item = String>,
         connection: &Connection<'_>,
     ) -> Result<Identifier, NotCheckable> {
-        let mut identifier = Identifier { rule, member, found: HashMap::new(), missing: HashMap::new() };
+        let mut identifier =
+            Identifier { rule, member, found: HashMap::new(), missing: HashMap::new(), sent: HashMap::new() };
         let numbers: HashMap<&str, &Shown> =
             self.orders.iter().rev().filter_map(|order| Some((order.number.as_deref()?, order))).collect();
         let numbered =
@@ -193,29 +196,31 @@ impl Listed {
 }
 
 impl Identifier {
-    /// Asks for the lines of orders that have more of them than the file has rows, by `rows` of each value, or of all orders.
+    /// Asks for the lines of all orders, or of some that may have lines which the file lacks, by its number of `rows` of each value.
     async fn ask_for_lines(
         &mut self,
         rows: &BTreeMap<String, u64>,
         of_all: bool,
         connection: &Connection<'_>,
     ) -> Result<(), NotCheckable> {
-        let has_more = |value: &str, lines: Option<u64>| {
-            lines.is_some_and(|lines| rows.get(value).is_some_and(|rows| lines > *rows))
-        };
-        let limit = if of_all { usize::MAX } else { MAX_NAMED };
-        let wanted = self.found.iter().filter(|(value, order)| {
-            order.shown.is_none() && order.lines != Some(0) && (of_all || has_more(value, order.lines))
-        });
-        let mut wanted: Vec<(String, String)> =
-            wanted.map(|(value, order)| (value.clone(), order.id.clone())).collect();
+        let wanted = self
+            .found
+            .iter()
+            .filter(|(_, order)| order.shown.is_none() && order.lines != Some(0) && (of_all || order.lines.is_some()));
+        // As many lines as in the file may be other lines.
+        let surplus = |value: &str, lines: Option<u64>| lines.unwrap_or(0).checked_sub(*rows.get(value).unwrap_or(&0));
+        let mut wanted: Vec<(Reverse<Option<u64>>, String, String)> = wanted
+            .map(|(value, order)| (Reverse(surplus(value, order.lines)), value.clone(), order.id.clone()))
+            .collect();
         wanted.sort_unstable();
-        wanted.truncate(limit);
+        if !of_all {
+            wanted.truncate(MAX_NAMED);
+        }
         // A service that shows no lines is asked once, unless they are needed: one order may show them and another not.
         let first = if of_all { wanted.len() } else { wanted.len().min(1) };
         let rest = wanted.split_off(first);
         for wanted in [wanted, rest] {
-            let asked = stream::iter(wanted).map(|(value, id)| async move {
+            let asked = stream::iter(wanted).map(|(_, value, id)| async move {
                 let shown = get(&id, false, connection).await?.filter(|shown| shown.id == id);
                 Ok::<_, NotCheckable>((value, shown.and_then(|shown| shown.shown)))
             });

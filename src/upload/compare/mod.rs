@@ -2,6 +2,7 @@
 
 mod difference;
 mod find_orders;
+mod find_sent_lines;
 mod known_texts;
 mod lookups;
 mod named_values;
@@ -9,6 +10,7 @@ mod not_checkable;
 mod order_addresses;
 mod record_index;
 mod references;
+mod sent_lines;
 pub mod server_diff;
 mod service_lines;
 mod service_list;

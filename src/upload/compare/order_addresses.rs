@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::sent_lines::SentLines;
 use super::service_lines::{ServiceLine, names, other_lines, sent};
 use crate::sheet::Row;
 use crate::template::map::{Parts, unquoted};
@@ -28,6 +29,8 @@ pub(super) struct Identifier {
     pub(super) found: HashMap<String, FoundOrder>,
     /// Values that name no order.
     pub(super) missing: HashMap<String, Missing>,
+    /// What an earlier upload sent, for orders whose lines the service does not show.
+    pub(super) sent: HashMap<String, SentLines>,
 }
 
 /// Why a value names no order.
@@ -54,8 +57,8 @@ pub(in crate::upload) struct FoundOrder {
 pub(in crate::upload) enum OtherLines {
     /// There are none, as far as known.
     None,
-    /// They go, with this warning.
-    Lost(Cause),
+    /// They go, with these warnings.
+    Lost(Vec<Cause>),
     /// They are sent: as JSON, with commas between them.
     Kept(String),
     /// They can't be sent, so nothing may be.
@@ -68,27 +71,28 @@ impl OrderAddresses {
         self.shows_none
     }
 
-    /// Whether a row names an order that was not found.
-    pub fn has_missing(&self) -> bool {
-        let identifiers = [&self.external_id, &self.id].into_iter().flatten();
-        !self.shows_none && identifiers.into_iter().any(|identifier| !identifier.missing.is_empty())
-    }
-
     /// Returns the order that a record means. `is_id`: the record has an id, otherwise `value` is its external id.
     pub(in crate::upload) fn find(&self, value: &str, is_id: bool) -> Option<&FoundOrder> {
-        let identifier = if is_id { &self.id } else { &self.external_id };
-        identifier.as_ref()?.found.get(value)
+        self.identifier(is_id)?.found.get(value)
     }
 
-    /// Returns what becomes of the service's other lines, if the lines of a record are sent. A record without lines changes none.
-    pub(in crate::upload) fn other_lines(&self, order: &FoundOrder, parts: &Parts) -> OtherLines {
-        if parts.lines_json().is_empty() || (order.lines.is_none() && order.shown.is_none() && !self.keeps_lines) {
+    fn identifier(&self, is_id: bool) -> Option<&Identifier> {
+        if is_id { self.id.as_ref() } else { self.external_id.as_ref() }
+    }
+
+    /// Returns what becomes of the other lines of the order that a record means, if its lines are sent. A record without lines changes
+    /// none. `value` and `is_id` as in [`OrderAddresses::find`].
+    pub(in crate::upload) fn other_lines(&self, value: &str, is_id: bool, parts: &Parts) -> OtherLines {
+        if parts.lines_json().is_empty() {
             return OtherLines::None;
         }
-        let others = order.shown.as_deref().map(|lines| other_lines(lines, parts.lines_json()));
+        let order = self.find(value, is_id);
+        let lines = order.and_then(|order| order.lines);
+        let shown = order.and_then(|order| order.shown.as_deref());
+        let others = shown.map(|lines| other_lines(lines, parts.lines_json()));
         if self.keeps_lines {
             return match others {
-                None if order.lines == Some(0) => OtherLines::None,
+                None if lines == Some(0) || order.is_none() => OtherLines::None,
                 None => OtherLines::NotKept(Cause::LinesNotKept(NotKept::NotShown)),
                 Some(Ok(others)) if others.is_empty() => OtherLines::None,
                 Some(others) => match others.and_then(|others| sent(&others)) {
@@ -98,16 +102,36 @@ impl OrderAddresses {
             };
         }
         let in_file = parts.line_count();
-        let shown = order.shown.as_ref().map(|lines| lines.len() as u64);
-        let in_service = shown.or(order.lines).unwrap_or_default();
-        match others {
-            Some(Ok(others)) if others.is_empty() => OtherLines::None,
-            Some(Ok(others)) => OtherLines::Lost(Cause::FewerLines { in_file, in_service, lost: names(&others) }),
-            _ if in_service > in_file => {
-                OtherLines::Lost(Cause::FewerLines { in_file, in_service, lost: String::new() })
-            }
-            _ => OtherLines::None,
-        }
+        let in_service = shown.map(|lines| lines.len() as u64).or(lines).unwrap_or_default();
+        let fewer = |lost| Cause::FewerLines { in_file, in_service, lost };
+        let lost = match others {
+            Some(Ok(others)) if others.is_empty() => None,
+            Some(Ok(others)) => Some(fewer(names(&others))),
+            _ if in_service > in_file => Some(fewer(String::new())),
+            _ => None,
+        };
+        let lost: Vec<Cause> = lost.into_iter().chain(self.sent_lines(value, is_id, parts)).collect();
+        if lost.is_empty() { OtherLines::None } else { OtherLines::Lost(lost) }
+    }
+
+    /// Returns the warning about lines that an earlier upload sent and the record lacks, if any.
+    fn sent_lines(&self, value: &str, is_id: bool, parts: &Parts) -> Option<Cause> {
+        let sent = self.identifier(is_id)?.sent.get(value)?;
+        let lines = sent.lines()?;
+        let lost = match other_lines(&lines, parts.lines_json()) {
+            Ok(others) if others.is_empty() => return None,
+            Ok(others) => names(&others),
+            Err(_) if lines.len() as u64 > parts.line_count() => String::new(),
+            Err(_) => return None,
+        };
+        Some(Cause::LinesSentBefore {
+            run: sent.run,
+            date: sent.date.clone(),
+            is_accepted: sent.is_accepted,
+            in_file: parts.line_count(),
+            then: lines.len() as u64,
+            lost,
+        })
     }
 
     /// Returns the problems of a mapped row, each at the cell with the value.

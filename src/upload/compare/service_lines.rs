@@ -1,4 +1,4 @@
-//! The lines of an order as the service shows them, compared with those of the file. An update replaces all lines of an order, so
+//! The lines of an order as the service shows them, or as they were sent to it, compared with those of the file. An update replaces all lines of an order, so
 //! the service's other lines go unless they are sent, too.
 //!
 //! The contract shows lines in requests alone: a service need not show them, and a line has no name but its item (api.md, "Order line
@@ -31,8 +31,12 @@ pub(super) struct ServiceLine {
 
 /// Returns the lines that an order shows, or `None` if it does not show them.
 pub(super) fn shown_lines(order: &Value) -> Option<Vec<ServiceLine>> {
-    let lines = order.get("items")?.as_array()?;
-    lines.iter().map(|line| line.as_object().map(ServiceLine::parse)).collect()
+    parse_lines(order.get("items")?)
+}
+
+/// Returns the lines of a JSON array, or `None` if it is none.
+pub(super) fn parse_lines(lines: &Value) -> Option<Vec<ServiceLine>> {
+    lines.as_array()?.iter().map(|line| line.as_object().map(ServiceLine::parse)).collect()
 }
 
 impl ServiceLine {

@@ -249,19 +249,19 @@ impl<'a> RowMapper<'a> {
         let names = mapper.finish(parts);
         request.key.push_str(&names.key.map_or_else(Default::default, unquoted));
         request.target.push_str(&names.target.map_or_else(Default::default, unquoted));
-        let orders = self.source.orders.as_ref();
-        let found = orders.and_then(|orders| Some((orders, orders.find(&request.target, names.is_id)?)));
-        let mut kept = None;
-        if let Some((orders, order)) = found {
-            request.target.clear();
-            request.target.push_str(&order.id);
+        let (mut kept, is_id) = (None, names.is_id);
+        if let Some(orders) = &self.source.orders {
             let row = parts.first_row();
             let located = |cause| mapper.same_key(row, &request.key, cause);
-            match orders.other_lines(order, parts) {
+            match orders.other_lines(&request.target, is_id, parts) {
                 OtherLines::None => {}
-                OtherLines::Lost(cause) => parts.warnings.push(located(cause)),
+                OtherLines::Lost(causes) => parts.warnings.extend(causes.into_iter().map(located)),
                 OtherLines::NotKept(cause) => parts.problems.push(located(cause)),
                 OtherLines::Kept(lines) => kept = Some(lines),
+            }
+            if let Some(order) = orders.find(&request.target, is_id) {
+                request.target.clear();
+                request.target.push_str(&order.id);
             }
         }
         if !request.key.is_empty() {

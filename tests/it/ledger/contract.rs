@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use sheetport::ledger::{
-    AcceptedEarlier, Accounting, Action, AllowRepeat, Claim, Disposition, Error, Ledger, NewRun, NewerKeys, Outcome,
-    PageSizes, Part, PlannedRecord, Problem, RecordState, Resolution, RunId, RunSettings, SendingChanges, Seq,
-    SkipReason,
+    AcceptedEarlier, Accounting, Action, AllowRepeat, Claim, Disposition, Error, KeyScope, Ledger, NewRun, NewerKeys,
+    OtherRequest, Outcome, PageSizes, Part, PlannedRecord, Problem, RecordState, Resolution, RunId, RunSettings,
+    SendingChanges, Seq, SkipReason,
 };
 use sheetport::records::RecordKind;
 use tempfile::TempDir;
@@ -104,6 +104,7 @@ in_both_databases! {
     unknown_records_are_resolved_and_refused_ones_retried
     records_in_flight_become_unknown_unless_their_keys_are_remembered
     newer_uploads_are_waited_for_and_seen
+    the_last_bodies_of_keys_are_found
     an_unchanged_file_leaves_only_its_counts
     learned_rates_and_page_sizes_are_stored
     altered_rows_are_noticed
@@ -446,14 +447,53 @@ async fn newer_uploads_are_waited_for_and_seen(place: Place) {
     ledger.leave_sender(Part::whole(old.id)).await.unwrap();
     drop(lock);
     // The same after the newer run was removed.
-    ledger.update_accepted(&new, 0).await.unwrap();
-    ledger.update_accepted(&new, 0).await.unwrap();
+    ledger.update_accepted(KeyScope::of(&new), None).await.unwrap();
+    ledger.update_accepted(KeyScope::of(&new), None).await.unwrap();
     let last = NewRun { file_hash: "last".into(), ..about() };
     ledger.begin_plan(&last, 1).await.unwrap().finish(1).await.unwrap();
     ledger.remove(new.id, None).await.unwrap();
     ledger.begin_plan(&last, 1).await.unwrap().abandon().await.unwrap();
     let requests = ledger.newer_requests(&old, Part::whole(old.id)).await.unwrap();
     assert_eq!(requests.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), [2, 3, 4, 6]);
+}
+
+async fn the_last_bodies_of_keys_are_found(place: Place) {
+    let (ledger, first) = planned(&place, 30).await;
+    ledger.settle(first, &outcomes(2..8, RecordState::Sent)).await.unwrap();
+    ledger.end_sending(first, 0, None, 1, 9).await.unwrap();
+    let (ledger, second) = planned(&place, 30).await;
+    ledger.store_intent(second, 0, 5, 10).await.unwrap();
+    for (seq, state) in [(2, RecordState::Sent), (3, RecordState::Failed), (4, RecordState::Unknown)] {
+        ledger.settle(second, &outcomes([seq], state)).await.unwrap();
+    }
+    let run = ledger.run(second).await.unwrap();
+    let scope = KeyScope::of(&run);
+    let keys = ["0", "2", "3", "4", "5", "6", "9", "none"];
+    let found = async |is_enough: &dyn Fn(RunId) -> bool| {
+        let mut found = Vec::new();
+        let take = |place: usize, request: OtherRequest, body: &str| {
+            assert!(body.contains(&format!("\"externalId\":\"{}\"", keys[place])), "{body}");
+            found.push((keys[place], request.run, request.is_accepted));
+            is_enough(request.run)
+        };
+        ledger.last_bodies(scope, &keys, take).await.unwrap();
+        found.sort_unstable();
+        found
+    };
+    // Record 5 has an intent, but no outcome.
+    let last =
+        [("2", second, true), ("3", first, true), ("4", second, false), ("5", second, false), ("6", first, true)];
+    let mut all = [&last[..], &[("2", first, true), ("4", first, true), ("5", first, true)]].concat();
+    all.sort_unstable();
+    // The same with and without the table of accepted requests.
+    for is_noted in [false, true] {
+        if is_noted {
+            ledger.end_sending(second, 0, None, 1, 11).await.unwrap();
+            ledger.update_accepted(scope, None).await.unwrap();
+        }
+        assert_eq!(found(&|_| true).await, last, "{is_noted}");
+        assert_eq!(found(&|run| run == first).await, all, "{is_noted}");
+    }
 }
 
 async fn an_unchanged_file_leaves_only_its_counts(place: Place) {

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use super::super::ports::Begun;
 use super::store::{Planned, Store};
 use crate::ledger::{
-    Accounting, Claim, Disposition, EarlierClaim, EarlierState, Error, Intent, Interrupted, NewerKeys, NewerRequest,
+    Accounting, Claim, Disposition, EarlierClaim, EarlierState, Error, Intent, Interrupted, NewerKeys, OtherRequest,
     Outcome, PlannedRecord, Problem, RecordBlock, RecordState, Run, RunId, RunState, SendingChanges, Seq,
 };
 use crate::records::RecordKind;
@@ -200,7 +200,7 @@ impl Store for Model {
             let is_looked_at =
                 stored.run.state == RunState::Planned || stored.run.finished_at.is_some_and(|at| at >= since);
             for (first, last, at) in stored.intents.iter().filter(|(.., at)| is_looked_at && *at >= since) {
-                let request = NewerRequest { run: *other, at: *at, is_accepted: false };
+                let request = OtherRequest { run: *other, at: *at, is_accepted: false };
                 let sent = stored.numbered().filter(|(seq, _)| (*first..=*last).contains(seq));
                 let sent = sent.filter(|(_, record)| record.is_repeatable(run.about.record));
                 keys.add(request, sent.filter_map(|(_, record)| record.key.as_deref()));
@@ -392,7 +392,7 @@ impl Store for Model {
 }
 
 /// Returns the request of the newest upload after `run` that has or may have sent the key.
-fn newer_request(runs: &Runs, run: RunId, key: &str) -> Option<NewerRequest> {
+fn newer_request(runs: &Runs, run: RunId, key: &str) -> Option<OtherRequest> {
     let of_run = age(runs, run);
     let mut newer: Vec<(RunId, RunId)> = runs.keys().map(|id| (age(runs, *id), *id)).collect();
     newer.retain(|(age, _)| *age > of_run);
@@ -410,7 +410,7 @@ fn newer_request(runs: &Runs, run: RunId, key: &str) -> Option<NewerRequest> {
             None => stored.intent(seq).map(|at| (at, false)),
         };
         let requests = same.filter(|(_, record)| record.is_repeatable(kind)).filter_map(request);
-        requests.last().map(|(at, is_accepted)| NewerRequest { run: *id, at, is_accepted })
+        requests.last().map(|(at, is_accepted)| OtherRequest { run: *id, at, is_accepted })
     })
 }
 

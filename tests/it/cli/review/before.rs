@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
+use super::super::browser::Browser;
 use super::super::process::{Place, until};
 use super::super::service::Served;
 use super::page::ReviewPage;
+use super::{click, has_no_errors, start, wait};
 
 /// Compares the file with the service, and returns the result.
 #[track_caller]
@@ -52,6 +54,56 @@ fn what_changes_is_told_before_it_is_sent() {
         .collect();
     stored.sort();
     assert_eq!(stored, ["\"A-1\" 1.50", "\"A-2\" 2.75", "\"A-3\" 3"]);
+}
+
+/// An order with a line in the service that the file lacks. Returns its path.
+fn other_line(place: &Place, served: &Served) -> String {
+    let order = &served.get("/v1/public/orders?page=1&limit=1")["data"][0];
+    let text = |name: &str| order[name].as_str().unwrap().to_owned();
+    let path = format!("/v1/public/orders/{}", text("id"));
+    served.put(&path, r#"{"order": {"items": [{"itemExternalId": "0042", "quantity": 3, "price": 2}]}}"#);
+    place.write("orders.csv", format!("Order no,Item no,Qty,Unit price\n{},0043,5,2.00\n", text("external_id")));
+    path
+}
+
+#[test]
+fn other_lines_of_an_order_are_told_and_kept() {
+    let place = Place::new();
+    let served = Served::demo(&place);
+    let path = other_line(&place, &served);
+    let page = ReviewPage::open(&place, &served, "orders.csv");
+    let found = compared(&page);
+    assert_eq!((&found["lines"][0]["code"], &found["keep_lines"]), (&"fewer-lines".into(), &false.into()), "{found}");
+    assert!(found["lines"][0]["message"].as_str().unwrap().starts_with("would lose 3 × 0042 "), "{found}");
+    page.post("/compare", &json!({"keep_lines": true}));
+    let found = until("the second comparison", || {
+        let found = page.review()["comparison"].clone();
+        (found["phase"] == "done" && found["keep_lines"] == true).then_some(found)
+    });
+    assert_eq!(found["lines"], json!([]));
+    let ended = sent(&page, &json!({"keep_lines": true}));
+    assert_eq!(ended["counts"]["sent"], 1, "{ended}");
+    assert!(ended["command"].as_str().unwrap().ends_with(" --keep-lines"), "{ended}");
+    assert_eq!(served.get(&path)["items"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn the_page_offers_to_keep_other_lines() {
+    let Some(mut browser) = Browser::start() else { return };
+    let place = Place::new();
+    let served = Served::demo(&place);
+    let path = other_line(&place, &served);
+    let (_process, address) = start(&place, &served, &["orders.csv"]);
+    browser.visit(&address);
+    click(&mut browser, ".bar .primary", "Continue");
+    wait(&mut browser, "/would lose 3 × 0042/.test(document.body.innerText)");
+    click(&mut browser, "label.check", "Keep the service's other lines");
+    wait(&mut browser, "document.querySelector('[data-keep]')?.checked");
+    wait(&mut browser, "!/would lose/.test(document.body.innerText)");
+    click(&mut browser, ".bar .primary", "Send 1 now");
+    wait(&mut browser, "document.querySelector('.command')");
+    assert_eq!(served.get(&path)["items"].as_array().map(Vec::len), Some(2));
+    has_no_errors(&browser);
 }
 
 #[test]
