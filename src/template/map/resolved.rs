@@ -6,16 +6,19 @@ use std::collections::HashMap;
 use super::super::problem::Cause;
 use super::json::{self, unquoted};
 
+/// Values, each with the id that is sent in its place, or with its problem.
+type Values = HashMap<String, Result<String, Cause>>;
+
 /// For rules of a template, the values that have another meaning than their text.
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
     /// By the index of the rule, as in [`super::super::Template::rules`].
-    rules: Vec<(usize, HashMap<String, Result<String, Cause>>)>,
+    rules: Vec<(usize, Values)>,
 }
 
 impl Resolved {
     /// Adds the values of a rule: each with the id that is sent in its place, or with its problem. Other values stay as they are.
-    pub fn insert(&mut self, rule: usize, values: HashMap<String, Result<String, Cause>>) {
+    pub fn insert(&mut self, rule: usize, values: Values) {
         if !values.is_empty() {
             self.rules.push((rule, values));
         }
