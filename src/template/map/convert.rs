@@ -357,7 +357,7 @@ impl Conversion<'_> {
             Value::Text(text) => parse_date(text.trim(), &self.rule.date.formats, self.date)?,
             // A number can be a date, such as 20251231.
             Value::Number(_) => parse_date(&value.text(), &self.rule.date.formats, self.date)?,
-            value => date::from_value(value).ok_or(Cause::NoDate)?,
+            value => value.parsed_date().ok_or(Cause::NoDate)?,
         };
         let iso = date::to_iso(date, self.rule.date.time_zone.as_ref()).map_err(Cause::NotADate)?;
         self.rule.checks.text(&iso)?;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use jiff::civil;
 
+use super::date::ParsedDate;
 use super::number::{self, NumberError};
 use crate::currency::CurrencyMark;
 use crate::decimal::{self, Decimal};
@@ -79,6 +80,16 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// Returns the date of a workbook's cell, or `None` for values of other types and for times without a date.
+    pub fn parsed_date(&self) -> Option<ParsedDate> {
+        match self {
+            Value::Date(date) => Some(ParsedDate::Date(*date)),
+            Value::DateTime(local) => Some(ParsedDate::Local(*local)),
+            Value::Blank | Value::Text(_) | Value::Number(_) | Value::Percent(_) | Value::Money(..) => None,
+            Value::Formatted(..) | Value::Boolean(_) | Value::Time(_) | Value::Error(_) => None,
+        }
+    }
+
     /// Returns the name of the type with its article, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -133,6 +144,16 @@ mod tests {
 
     fn number(digits: &str) -> Decimal {
         decimal::parse(digits).expect("a number")
+    }
+
+    #[test]
+    fn only_dates_and_times_of_a_day_are_dates() {
+        let date = civil::date(2026, 1, 31);
+        assert_eq!(Value::Date(date).parsed_date(), Some(ParsedDate::Date(date)));
+        let local = date.at(8, 30, 0, 0);
+        assert_eq!(Value::DateTime(local).parsed_date(), Some(ParsedDate::Local(local)));
+        assert_eq!(Value::Time(civil::time(9, 0, 0, 0)).parsed_date(), None);
+        assert_eq!(Value::Number(45_000.into()).parsed_date(), None);
     }
 
     #[test]

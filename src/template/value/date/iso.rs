@@ -6,7 +6,6 @@ use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{Timestamp, civil};
 
 use super::error::DateError;
-use crate::template::value::typed::Value;
 
 /// A date as written in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,16 +31,6 @@ pub(crate) fn parse(text: &str) -> Result<ParsedDate, DateError> {
     match text.parse::<civil::DateTime>() {
         Ok(local) => Ok(ParsedDate::Local(local)),
         Err(_) => Err(DateError::Format { pattern: "YYYY-MM-DD".to_owned() }),
-    }
-}
-
-/// Returns the date of a workbook's cell, or `None` for cells of other types and for times without a date.
-pub fn from_value(value: &Value<'_>) -> Option<ParsedDate> {
-    match value {
-        Value::Date(date) => Some(ParsedDate::Date(*date)),
-        Value::DateTime(local) => Some(ParsedDate::Local(*local)),
-        Value::Blank | Value::Text(_) | Value::Number(_) | Value::Percent(_) | Value::Money(..) => None,
-        Value::Formatted(..) | Value::Boolean(_) | Value::Time(_) | Value::Error(_) => None,
     }
 }
 
@@ -136,14 +125,12 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_in_a_workbook_are_errors() {
+    fn placeholders_are_errors() {
         for text in ["9999-12-31", "1899-12-30", "0001-01-01"] {
-            let date = from_value(&Value::Date(text.parse().expect("a date"))).expect("a date");
+            let date = ParsedDate::Date(text.parse().expect("a date"));
             assert_eq!(to_iso(date, None), Err(DateError::Placeholder));
         }
-        let midnight = from_value(&Value::DateTime(civil::date(9999, 12, 31).at(0, 0, 0, 0))).expect("a date");
+        let midnight = ParsedDate::Local(civil::date(9999, 12, 31).at(0, 0, 0, 0));
         assert_eq!(to_iso(midnight, Some(&TimeZone::UTC)), Err(DateError::Placeholder));
-        assert_eq!(from_value(&Value::Time(civil::time(9, 0, 0, 0))), None);
-        assert_eq!(from_value(&Value::Number(45_000.into())), None);
     }
 }

@@ -16,7 +16,7 @@ mod zone;
 pub use detect::{AmbiguousDates, Detected, Detector, MixedDates};
 pub use error::DateError;
 pub use format::{DateFormat, PatternError};
-pub use iso::{ParsedDate, from_value, to_iso};
+pub use iso::{ParsedDate, to_iso};
 pub(crate) use month::number as month;
 pub(crate) use write::DateWriter;
 pub(crate) use zone::zone;
