@@ -70,7 +70,10 @@ impl Ledger {
                 let Some((_, record)) = records.find(|(known, _)| *known == seq) else { continue };
                 let Disposition::Send(body) = &record.disposition else { continue };
                 let places = range_of(&pending, key).iter().filter_map(|(_, place)| usize::try_from(*place).ok());
-                let is_over = places.fold(true, |is_over, place| each(place, request, body) && is_over);
+                let mut is_over = true;
+                for place in places {
+                    is_over &= each(place, request, body);
+                }
                 match is_over {
                     true => {
                         let range = pending.partition_point(|(other, _)| *other < key);
