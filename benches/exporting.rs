@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use rust_xlsxwriter::{ExcelDateTime, Format, Workbook};
-use sheetport::client::auth::Credentials;
-use sheetport::client::{Client, ConnectOptions, KnownSizes, Pace, PageSize};
-use sheetport::export::{self, Clock, Job as Export, Output, Since, Source};
-use sheetport::records::item::LIST;
-use sheetport::sheet::write::{FileFormat, Style};
+use sheetport_client::auth::Credentials;
+use sheetport_client::{Client, ConnectOptions, KnownSizes, Pace, PageSize};
+use sheetport_export::{self as export, Clock, Job as Export, Output, Since, Source};
+use sheetport_records::item::LIST;
+use sheetport_sheet::write::{FileFormat, Style};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::child::{Sample, Seen, Server, timed};

@@ -4,6 +4,8 @@
 //! Each side runs in its own process, so that processor time and peak memory are measured separately. The sides take
 //! turns, so that a slow phase of the machine affects both, and must process the same data. See `docs/performance.md`.
 
+#![allow(unreachable_pub, reason = "nothing outside reads the benches")]
+
 mod args;
 mod child;
 mod client;
@@ -95,7 +97,7 @@ struct Job {
 }
 
 fn main() -> ExitCode {
-    if let Some(exit) = sheetport::sheet::run_reader_if_asked() {
+    if let Some(exit) = sheetport_sheet::run_reader_if_asked() {
         return exit;
     }
     let mut words = std::env::args().skip(1);

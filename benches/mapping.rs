@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use sheetport::sheet::Options;
-use sheetport::template::builtin;
-use sheetport::template::load::{load, no_tables};
-use sheetport::upload::Source;
-use sheetport::upload::plan::{ReadMode, read};
+use sheetport_mapping::builtin;
+use sheetport_mapping::load::{load, no_tables};
+use sheetport_plan::Source;
+use sheetport_plan::plan::{ReadMode, read};
+use sheetport_sheet::Options;
 
 use crate::child::{Sample, Seen, timed};
 use crate::items;

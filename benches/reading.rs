@@ -7,7 +7,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use calamine::{DataRef, Reader, Xlsx};
-use sheetport::sheet::{self, Cell};
+use sheetport_sheet::{self as sheet, Cell};
 
 use crate::child::{Sample, Seen, timed};
 use crate::items::{self, Texts};

@@ -7,14 +7,14 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use rust_xlsxwriter::{ExcelDateTime, Format as Look, Workbook};
-use sheetport::ledger::{
+use sheetport_ledger::{
     Disposition, Ledger, NewRun, Origin, Outcome, PlannedRecord, Problem, RecordState, RunCommand, RunSettings,
     SheetSelection, SourceRow,
 };
-use sheetport::records::RecordKind;
-use sheetport::report::{self, COLUMNS, COLUMNS_IN_FRONT, CsvForm, Format, Request, RowFilter};
-use sheetport::sheet::write::Existing;
-use sheetport::sheet::{Cell, ReportWords, Row as Cells};
+use sheetport_records::RecordKind;
+use sheetport_report::{self as report, COLUMNS, COLUMNS_IN_FRONT, CsvForm, Format, Request, RowFilter};
+use sheetport_sheet::write::Existing;
+use sheetport_sheet::{Cell, ReportWords, Row as Cells};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::child::{Sample, Seen, timed};
@@ -185,7 +185,7 @@ fn about() -> NewRun {
         lookups: None,
         file: "items.csv".to_owned(),
         file_hash: String::new(),
-        readers: sheetport::readers::Readers::Everyone,
+        readers: sheetport_files::readers::Readers::Everyone,
         text_form: None,
         base_url: "http://127.0.0.1".to_owned(),
         workspace: String::new(),

@@ -15,14 +15,14 @@ use hyper::header::CONTENT_TYPE;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use sheetport::client::auth::Credentials;
-use sheetport::client::{Client, ConnectOptions};
-use sheetport::ledger::{Ledger, NewRun, Part, RunCommand, RunId, RunSettings, SheetSelection};
-use sheetport::records::RecordKind;
-use sheetport::sheet::Options;
-use sheetport::template::builtin;
-use sheetport::template::load::{load, no_tables};
-use sheetport::upload::{self, Source};
+use sheetport_client::auth::Credentials;
+use sheetport_client::{Client, ConnectOptions};
+use sheetport_ledger::{Ledger, NewRun, Part, RunCommand, RunId, RunSettings, SheetSelection};
+use sheetport_mapping::builtin;
+use sheetport_mapping::load::{load, no_tables};
+use sheetport_plan::{self as upload, Source};
+use sheetport_records::RecordKind;
+use sheetport_sheet::Options;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
@@ -75,7 +75,7 @@ pub fn send(job: &Job, runtime: &Runtime, ledger: &Ledger, run: RunId) -> Outcom
     let server = job.server.as_deref().ok_or("no server")?.to_owned();
     let locked = runtime.block_on(ledger.lock_run(run))?;
     let credentials = Credentials { access: Some(TOKEN.to_owned().into()), refresh: None, file: None };
-    let work = upload::Work {
+    let work = sheetport_send::Work {
         ledger,
         client: Arc::new(Client::new(&server, credentials, &ConnectOptions::default(), CONNECTIONS)?),
         part: Part::whole(locked.id()),
@@ -83,13 +83,13 @@ pub fn send(job: &Job, runtime: &Runtime, ledger: &Ledger, run: RunId) -> Outcom
         concurrency: CONNECTIONS,
         rate: None,
         shares_rate_of: None,
-        limits: upload::Limits::default(),
+        limits: sheetport_send::Limits::default(),
         overwrites_newer: false,
         keys: None,
         wall: || 0,
     };
     let sending = || {
-        let ended = runtime.block_on(upload::send::send(&work, std::future::pending(), &|_| {}))?;
+        let ended = runtime.block_on(sheetport_send::send(&work, std::future::pending(), &|_| {}))?;
         match ended.stopped {
             None => Ok(()),
             Some(reason) => Err(reason.to_string().into()),
@@ -118,7 +118,7 @@ pub async fn plan(job: &Job, ledger: &Ledger) -> Outcome<RunId> {
         lookups: None,
         file: sheet.display().to_string(),
         file_hash: source.hash()?,
-        readers: sheetport::readers::Readers::Everyone,
+        readers: sheetport_files::readers::Readers::Everyone,
         text_form: None,
         base_url: job.server.clone().ok_or("no server")?,
         workspace: String::new(),

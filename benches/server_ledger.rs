@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use sheetport::ledger::{Ledger, ServerAddress};
+use sheetport_ledger::{Ledger, ServerAddress};
 use sqlx::Connection as _;
 use sqlx::postgres::PgConnection;
 use tempfile::TempDir;

@@ -2,9 +2,17 @@
 
 use std::fmt;
 
-use crate::ledger::{Accounting, RunId};
-use crate::visible::one_line;
-use crate::{client, export, ledger, object_storage, operations, report, service, sheet, upload};
+use sheetport_client as client;
+use sheetport_export as export;
+use sheetport_files::visible::one_line;
+use sheetport_ledger as ledger;
+use sheetport_ledger::{Accounting, RunId};
+use sheetport_operations as operations;
+use sheetport_plan as upload;
+use sheetport_report as report;
+use sheetport_service as service;
+use sheetport_sheet as sheet;
+use sheetport_storage as object_storage;
 
 /// Exit codes, a stable interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,73 +1,93 @@
 //! Sheetport moves business records between spreadsheets and the Workspace Business-Records REST API.
 //!
-//! | module | purpose | may import |
-//! |---|---|---|
-//! | [`commands`] | one file per command: parse, call one operation, print | everything |
-//! | [`settings`], [`cli`], [`error`] | flags, resolved settings, exit codes | what they name |
-//! | [`ui`] | terminal output | what it shows |
-//! | [`review`] | the browser page for matching, fixing and sending a spreadsheet | `operations`, `upload`, `report`, `problem_codes`, `template`, `client`, `ledger`, `sheet`, `records`, `programs`, `readers`, `language`, `web_server` |
-//! | [`operations`] | the operations on runs, with their locks and permissions | `upload`, `export`, `report`, `template`, `object_storage`, `client`, `ledger`, `service`, `sql`, `telemetry`, `sheet`, `records`, `decimal`, `diagnostics`, `digest`, `links`, `programs`, `readers`, `text_file`, `visible`, `absolute_path` |
-//! | [`upload`] | plan and send | `checks`, `template`, `sheet`, `client`, `ledger`, `telemetry`, `records`, `decimal`, `currency`, `digest`, `visible` |
-//! | [`export`] | pages, spool, table, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics`, `digest`, `links`, `readers`, `absolute_path` |
-//! | [`report`] | the outcomes of a run as a workbook, CSV or web page | `ledger`, `sheet`, `decimal`, `records`, `problem_codes`, `readers`, `language`, `visible` |
-//! | [`checks`] | evidence about the values of a sheet | `template`, `sheet`, `decimal` |
-//! | [`template`] | mapping templates: from columns to fields, pure | `decimal`, `currency`, `sheet`, `records`, `diagnostics`, `visible` |
-//! | [`object_storage`] | files in S3, Google Cloud Storage and Azure Blob Storage | `client` |
-//! | [`client`] | transport, retry policy, rate limiting, authentication, paging | `telemetry`, `records`, `digest`, `readers`, `absolute_path` |
-//! | [`ledger`] | durable runs; all SQL of the client side | `sql`, `records`, `digest`, `readers` |
-//! | [`service`] | the embedded service; all SQL of the server side | `sql`, `records`, `decimal`, `diagnostics`, `readers`, `web_server` |
-//! | [`sql`] | statements over SQLite and PostgreSQL, connections and transactions | nothing |
-//! | [`sheet`] | cells, readers and writers of spreadsheets | `decimal`, `currency`, `digest`, `readers`, `text_file`, `visible` |
-//! | [`telemetry`] | traces and metrics for OpenTelemetry | `records` |
-//! | [`records`] | the service's contract as data | `decimal` |
-//! | [`currency`] | ISO 4217 codes, and currency signs next to amounts | nothing |
-//! | [`decimal`] | exact decimal numbers | nothing |
-//! | [`digest`] | SHA-256 | nothing |
-//! | [`language`] | translations of what people read | nothing |
-//! | [`problem_codes`] | explanations of the codes of problems, and what of them a supplier may see | `diagnostics` |
-//! | [`links`] | links that other users may have made | nothing |
-//! | [`diagnostics`] | errors with positions in TOML files, spelling suggestions | `visible` |
-//! | [`programs`] | what other programs inherit of the environment | nothing |
-//! | [`readers`] | permissions of files and folders | nothing |
-//! | [`text_file`] | reading of small text files | nothing |
-//! | [`absolute_path`] | absolute paths | nothing |
-//! | [`web_server`] | connections, host names and pages of both web servers | nothing |
-//! | [`visible`] | makes invisible and control characters of foreign text visible | nothing |
+//! This crate is the command line. The crates below `crates/` do the work; ARCHITECTURE.md says what each is for.
 //!
-//! Only `commands` and `main` import `ui`, `cli` and `settings`. A test enforces these rules; ARCHITECTURE.md explains them.
+//! | module | purpose |
+//! |---|---|
+//! | [`cli`] | flags and arguments |
+//! | [`settings`] | settings of the command, resolved from flags, environment and file |
+//! | [`commands`] | one file per command: parse, call one operation, print |
+//! | [`ui`] | terminal output |
+//! | [`error`] | exit codes and failures |
 
-#![warn(unreachable_pub)]
-
-mod absolute_path;
-pub mod checks;
 pub mod cli;
-pub mod client;
 pub mod commands;
-pub mod currency;
-pub mod decimal;
-pub mod diagnostics;
-mod digest;
 pub mod error;
-pub mod export;
-pub mod language;
-pub mod ledger;
-mod links;
-pub mod object_storage;
-pub mod operations;
-pub mod problem_codes;
-mod programs;
-pub mod readers;
-pub mod records;
-pub mod report;
-pub mod review;
-pub mod service;
 pub mod settings;
-pub mod sheet;
-mod sql;
-pub mod telemetry;
-pub mod template;
-mod text_file;
 pub mod ui;
-pub mod upload;
-mod visible;
-mod web_server;
+
+use std::process::ExitCode;
+
+use sheetport_language as language;
+use sheetport_sheet as sheet;
+use sheetport_telemetry as telemetry;
+
+use cli::{Cli, Command};
+use error::{Exit, Failure};
+use settings::Settings;
+
+/// Parses the command line, runs one command and returns its exit code.
+pub fn run() -> ExitCode {
+    if let Some(exit) = sheet::run_reader_if_asked() {
+        return exit;
+    }
+    language::choose(&cli::language());
+    let mut cli = match Cli::read() {
+        Ok(cli) => cli,
+        // Without arguments, the short help is the expected output.
+        Err(_) if std::env::args_os().len() == 1 => {
+            let written = ui::short_help(&cli::command().render_help());
+            return ExitCode::from(if written { Exit::Done } else { Exit::Fault } as u8);
+        }
+        Err(error) => {
+            if error.use_stderr() && std::env::args_os().any(|word| word == "--json") {
+                ui::usage_as_json(&error);
+            }
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
+            // Help on a full disk or a closed pipe.
+            return ExitCode::from(if ui::usage(&error).is_ok() { exit } else { Exit::Fault } as u8);
+        }
+    };
+    let json = cli.global.json;
+    ui::start(&cli.global);
+    // Help works where the settings are wrong.
+    if let Command::Help(help) = &cli.command {
+        return exit_code(commands::help(help, json), json);
+    }
+    if let Command::Job(job) = &cli.command
+        && let Some(profile) = commands::profile_of_job(job)
+    {
+        cli.global.use_profile(profile);
+    }
+    let ended = Settings::resolve(cli.global, cli.command.uses_tokens()).and_then(|settings| {
+        let runtime = tokio::runtime::Runtime::new().map_err(no_runtime)?;
+        telemetry::start(runtime.handle());
+        let ended = runtime.block_on(commands::run(cli.command, settings));
+        telemetry::finish();
+        // Does not wait for a blocked read.
+        runtime.shutdown_background();
+        ended
+    });
+    exit_code(ended, json)
+}
+
+/// Prints the failure of a command, if any. Returns the exit code.
+fn exit_code(ended: Result<Exit, Failure>, json: bool) -> ExitCode {
+    let mut exit = ended.unwrap_or_else(|failure| {
+        ui::failure(&failure, json);
+        failure.exit
+    });
+    if let Some((failure, is_told)) = ui::stdout_failure() {
+        if is_told {
+            ui::failure(&failure, false);
+        }
+        exit = if exit == Exit::Done { failure.exit } else { exit };
+    }
+    ExitCode::from(exit as u8)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "passed to map_err")]
+fn no_runtime(error: std::io::Error) -> Failure {
+    let message = format!("worker threads can't be started: {error}");
+    Failure::new(Exit::Fault, message, "check the limits on processes and open files")
+}

@@ -1,73 +1,7 @@
-//! Parses the command line, runs one command and returns its exit code.
+//! The executable. The library holds the code, so that it is compiled once and not again where it is linked.
 
 use std::process::ExitCode;
 
-use sheetport::cli::{Cli, Command};
-use sheetport::error::{Exit, Failure};
-use sheetport::settings::Settings;
-use sheetport::{cli, commands, language, sheet, telemetry, ui};
-
 fn main() -> ExitCode {
-    if let Some(exit) = sheet::run_reader_if_asked() {
-        return exit;
-    }
-    language::choose(&cli::language());
-    let mut cli = match Cli::read() {
-        Ok(cli) => cli,
-        // Without arguments, the short help is the expected output.
-        Err(_) if std::env::args_os().len() == 1 => {
-            let written = ui::short_help(&cli::command().render_help());
-            return ExitCode::from(if written { Exit::Done } else { Exit::Fault } as u8);
-        }
-        Err(error) => {
-            if error.use_stderr() && std::env::args_os().any(|word| word == "--json") {
-                ui::usage_as_json(&error);
-            }
-            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
-            // Help on a full disk or a closed pipe.
-            return ExitCode::from(if ui::usage(&error).is_ok() { exit } else { Exit::Fault } as u8);
-        }
-    };
-    let json = cli.global.json;
-    ui::start(&cli.global);
-    // Help works where the settings are wrong.
-    if let Command::Help(help) = &cli.command {
-        return exit_code(commands::help(help, json), json);
-    }
-    if let Command::Job(job) = &cli.command
-        && let Some(profile) = commands::profile_of_job(job)
-    {
-        cli.global.use_profile(profile);
-    }
-    let ended = Settings::resolve(cli.global, cli.command.uses_tokens()).and_then(|settings| {
-        let runtime = tokio::runtime::Runtime::new().map_err(no_runtime)?;
-        telemetry::start(runtime.handle());
-        let ended = runtime.block_on(commands::run(cli.command, settings));
-        telemetry::finish();
-        // Does not wait for a blocked read.
-        runtime.shutdown_background();
-        ended
-    });
-    exit_code(ended, json)
-}
-
-/// Prints the failure of a command, if any. Returns the exit code.
-fn exit_code(ended: Result<Exit, Failure>, json: bool) -> ExitCode {
-    let mut exit = ended.unwrap_or_else(|failure| {
-        ui::failure(&failure, json);
-        failure.exit
-    });
-    if let Some((failure, is_told)) = ui::stdout_failure() {
-        if is_told {
-            ui::failure(&failure, false);
-        }
-        exit = if exit == Exit::Done { failure.exit } else { exit };
-    }
-    ExitCode::from(exit as u8)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "passed to map_err")]
-fn no_runtime(error: std::io::Error) -> Failure {
-    let message = format!("worker threads can't be started: {error}");
-    Failure::new(Exit::Fault, message, "check the limits on processes and open files")
+    sheetport::run()
 }

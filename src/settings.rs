@@ -8,17 +8,17 @@ use std::time::Duration;
 use directories::ProjectDirs;
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, de};
-
-use crate::cli::{Global, age};
-use crate::client::auth::{
+use sheetport_client::auth::{
     self, AddressOrigin, Choice, Credentials, EnvironmentTokens, NamedAddress, TokenFile, TokenHome,
 };
-use crate::client::{ClientCert, ConnectOptions, KeyMemory, ProxyAddress};
-use crate::diagnostics::TomlFile;
+use sheetport_client::{ClientCert, ConnectOptions, KeyMemory, ProxyAddress};
+use sheetport_documents::TomlFile;
+use sheetport_files::text_file::read_text;
+use sheetport_ledger::ServerAddress;
+use sheetport_operations::{Context, DEFAULT_PROFILE, Given, ProfileOptions};
+
+use crate::cli::{Global, age};
 use crate::error::{Exit, Failure};
-use crate::ledger::ServerAddress;
-use crate::operations::{Context, DEFAULT_PROFILE, Given, ProfileOptions};
-use crate::text_file::read_text;
 
 /// Hint for a mistake in the settings file.
 const KEYS: &str = "valid keys: profile = \"…\", keep = \"90d\", and under [profiles.NAME] base_url = \"https://…\", rate = \"10/s\", \

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValue;
+use sheetport_export::Since;
+use sheetport_operations::EXPORTABLE;
+use sheetport_records::Family;
+use sheetport_sheet::Options;
+use sheetport_sheet::write::TextKind;
 
 use super::choice::choice;
 use super::flag_groups::Pacing;
-use crate::export::Since;
-use crate::operations::EXPORTABLE;
-use crate::records::Family;
-use crate::sheet::Options;
-use crate::sheet::write::TextKind;
 
 const EXAMPLES: &str = "\
 The extension determines the format: .csv, .tsv or .ndjson, each optionally with .gz or .zst, or .xlsx; - is standard
@@ -158,7 +158,7 @@ fn text_kinds() -> [(PossibleValue, TextKind); 3] {
 }
 
 fn decimal_comma(name: &str) -> Result<DecimalComma, String> {
-    let comma = crate::export::locale::has_decimal_comma(name);
+    let comma = sheetport_export::locale::has_decimal_comma(name);
     comma.map(DecimalComma).ok_or_else(|| "expected a language such as de, fr or en".to_owned())
 }
 

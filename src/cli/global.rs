@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::builder::FalseyValueParser;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, ValueEnum};
+use sheetport_operations::Given;
 
 use super::help::GLOBAL;
-use crate::operations::Given;
 
 #[derive(Args, Debug)]
 #[command(next_help_heading = GLOBAL)]

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValue;
 use clap::{Args, Subcommand};
+use sheetport_jobs::Scheduler;
 
 use super::choice::choice;
-use crate::operations::Scheduler;
 
 const RUN_HELP: &str = "\
 Uploads take their files out of an inbox, one after the other, the oldest first. Each goes to the folder `done`, or to `failed` with a

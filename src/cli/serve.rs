@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use clap::builder::PossibleValue;
 use clap::{Args, Subcommand, ValueEnum};
+use sheetport_operations::{LOAD_KINDS, LoadKind};
+use sheetport_records::token::Access;
+use sheetport_service::{self as service, Faults, Limit, ServerAddress, ShownKind, Storage};
 
 use super::choice::choice;
-use crate::operations::{LOAD_KINDS, LoadKind};
-use crate::records::token::Access;
-use crate::service::{self, Faults, Limit, ServerAddress, ShownKind, Storage};
 
 const SERVE_EXAMPLES: &str = "\
 To use the service, run in another terminal:

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use sheetport_records::RecordKind;
 
 use super::flag_groups::{Reading, parameter};
-use crate::records::RecordKind;
 
 const INFER_EXAMPLES: &str = "\
 Without -o the template is printed to standard output. The chosen columns and the reasons are printed to standard error,

@@ -4,18 +4,18 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use sheetport_language::{self as language, message, say};
+use sheetport_operations::{self as operations, InputFile, LocalService, ReportRequest};
+use sheetport_report::{CsvForm, RowFilter};
+use sheetport_sheet::ReportWords;
+use sheetport_sheet::write::Existing;
 
 use super::console::Console;
 use super::review::{self, Page};
 use super::{export, upload};
 use crate::cli;
 use crate::error::{Exit, Failure};
-use crate::language::{self, message, say};
-use crate::operations::{self, InputFile, LocalService, ReportRequest};
-use crate::report::{CsvForm, RowFilter};
 use crate::settings::Settings;
-use crate::sheet::ReportWords;
-use crate::sheet::write::Existing;
 use crate::ui;
 
 const WORKSPACE: &str = "demo";

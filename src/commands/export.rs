@@ -3,18 +3,18 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use sheetport_export::{Exported, Manifest, Since};
+use sheetport_language::{counted_in_english, message, say};
+use sheetport_operations::{self as operations, CommandLine, Context, ExportRequest, IdSource};
+use sheetport_records::Family;
+use sheetport_sheet::write::{Style, TextKind};
 
 use super::console::Console;
 use super::console::signals::Interrupt;
 use super::next_command;
 use crate::cli::Export;
 use crate::error::{Exit, Failure};
-use crate::export::{Exported, Manifest, Since};
-use crate::language::{counted_in_english, message, say};
-use crate::operations::{self, CommandLine, Context, ExportRequest, IdSource};
-use crate::records::Family;
 use crate::settings::{Output, Settings};
-use crate::sheet::write::{Style, TextKind};
 use crate::ui;
 
 /// Exports. With `--quiet`, a complete export prints nothing, and any other a single line on stderr.

@@ -21,12 +21,13 @@ mod work;
 pub use help::help;
 pub use job::profile_of_job;
 
+use sheetport_language::say;
+use sheetport_operations::{self as operations, LocalService, with_login};
+use sheetport_telemetry::Span;
+
 use crate::cli::{Command, Titles};
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::operations::{self, LocalService, with_login};
 use crate::settings::Settings;
-use crate::telemetry::Span;
 use crate::ui;
 use console::signals;
 

@@ -1,7 +1,8 @@
 //! Suggested commands that repeat the flags of the current command.
 
+use sheetport_operations::{self as operations, CommandLine, Context};
+
 use crate::cli::{Input, Pacing, Upload};
-use crate::operations::{self, CommandLine, Context};
 
 /// Returns the upload command with the same flags.
 pub(super) fn upload(args: &Upload, template: &str, context: &Context) -> CommandLine {

@@ -4,16 +4,16 @@ use std::net::SocketAddr;
 
 use futures_util::FutureExt;
 use serde_json::json;
+use sheetport_language::say;
+use sheetport_ledger::user_name;
+use sheetport_operations::{self as operations, Context, InputFile};
+use sheetport_review::{self as review, Opened};
 use tokio::net::TcpListener;
 
 use super::console::signals::Interrupt;
 use super::input::open;
 use crate::cli::Review;
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::ledger::user_name;
-use crate::operations::{self, Context, InputFile};
-use crate::review::{self, Opened};
 use crate::settings::{Output, Settings};
 use crate::ui;
 

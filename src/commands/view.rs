@@ -3,15 +3,15 @@
 use std::io::{self, Write};
 
 use serde_json::json;
+use sheetport_language::say;
+use sheetport_operations::InputFile;
+use sheetport_sheet::json::JsonRow;
+use sheetport_sheet::{Book, Error, Row, Table, open};
 
 use super::input;
 use crate::cli::View;
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::operations::InputFile;
 use crate::settings::Settings;
-use crate::sheet::json::JsonRow;
-use crate::sheet::{Book, Error, Row, Table, open};
 use crate::ui;
 
 pub(super) async fn run(args: &View, settings: &Settings) -> Result<Exit, Failure> {

@@ -1,9 +1,10 @@
 //! The number of records in each state.
 
+use sheetport_language::{say, word};
+use sheetport_ledger::{Accounting, RecordState, WARNED};
+
 use super::style::{self, Style};
 use super::{counted, line, terminal, thousands};
-use crate::language::{say, word};
-use crate::ledger::{Accounting, RecordState, WARNED};
 
 /// Width of the bar.
 const WIDTH: u64 = 40;

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
-use crate::visible::VisibleWriter;
+use sheetport_files::visible::VisibleWriter;
 
 const BUFFER: usize = 64 * 1024;
 

@@ -1,8 +1,9 @@
 //! The columns chosen by `template infer`, as a table on stderr, because the template may be on stdout.
 
+use sheetport_infer::{Confidence, FieldProposal, Proposal, ProposedSource};
+use sheetport_language::{message, say, word};
+
 use super::{columns, list, remark, style, terminal};
-use crate::language::{message, say, word};
-use crate::template::infer::{Confidence, FieldProposal, Proposal, ProposedSource};
 
 /// Width at which headers are cut.
 const MAX_WIDTH: usize = 36;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::visible::{escaped_json, visible};
+use sheetport_files::visible::{escaped_json, visible};
 
 /// Writes each event, a line, with `shown` applied to it.
 pub(super) struct LogLines(fn(&str) -> String);

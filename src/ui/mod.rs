@@ -19,14 +19,14 @@ use std::io::Write;
 use std::sync::OnceLock;
 
 use serde::Serialize;
+use sheetport_files::visible::{escaped_json, one_line, visible};
+use sheetport_language::{self as language, message, say};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::cli::{Color, Global, LogFormat};
 use crate::error::{Exit, Failure};
-use crate::language::{self, message, say};
-use crate::visible::{escaped_json, one_line, visible};
 
 pub use self::data::{csv_data, data};
 
@@ -239,7 +239,7 @@ pub fn hint(words: &str) {
     remark_on_one_line(say!("{hint}hint{hint:#}: {}", message(words)));
 }
 
-pub use crate::language::{counted, thousands};
+pub use sheetport_language::{counted, thousands};
 
 /// Returns a label in the language of the process, padded to a width, which other languages than English exceed.
 pub fn label(english: &str, width: usize) -> String {

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use sheetport_language::{message, say, word};
+use sheetport_ledger::{Causes, Group};
+
 use super::{counted, line, style, thousands};
-use crate::language::{message, say, word};
-use crate::ledger::{Causes, Group};
 
 /// Maximum number of printed groups; further groups are counted.
 const SHOWN: usize = 20;

@@ -1,9 +1,10 @@
 //! The profile of a file: a table with a row per field, or lines where a table does not fit.
 
+use sheetport_language::{say, word};
+use sheetport_plan::profile::{Distinct, FieldProfile, Profile, Range};
+
 use super::columns::{cut, padded, width};
 use super::{counted, line, style, terminal, thousands};
-use crate::language::{say, word};
-use crate::upload::profile::{Distinct, FieldProfile, Profile, Range};
 
 const HEADER: [&str; COLUMNS] = ["field", "filled", "different", "lowest", "median", "highest", "values"];
 const COLUMNS: usize = 7;

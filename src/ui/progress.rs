@@ -7,9 +7,9 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use sheetport_language::{plural, say, tenths, word};
 
 use super::{counted, remark, terminal, thousands};
-use crate::language::{plural, say, tenths, word};
 
 /// Interval of the first lines, and maximum interval.
 const PLAIN_EVERY: Duration = Duration::from_secs(2);

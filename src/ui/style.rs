@@ -44,8 +44,9 @@ pub(super) fn translated(text: &str, shown: impl Fn(&str) -> String) -> String {
 
 #[cfg(test)]
 mod tests {
+    use sheetport_files::visible::one_line;
+
     use super::*;
-    use crate::visible::one_line;
 
     #[test]
     fn only_own_styles_are_translated() {

@@ -1,14 +1,14 @@
 //! The output of `view`: how a file is read, and the first rows.
 
 use serde_json::{Value, json};
+use sheetport_language::{message, say, word};
+use sheetport_sheet::json::JsonRow;
+use sheetport_sheet::read::header::cell_type;
+use sheetport_sheet::read::value_type::ValueType;
+use sheetport_sheet::{Book, Confidence, Dialect, Error, Row, Table, column_letters};
 
 use super::columns::{cut, padded, width};
 use super::{counted, heading, label, line};
-use crate::language::{message, say, word};
-use crate::sheet::json::JsonRow;
-use crate::sheet::read::header::cell_type;
-use crate::sheet::read::value_type::ValueType;
-use crate::sheet::{Book, Confidence, Dialect, Error, Row, Table, column_letters};
 
 /// Number of rows for determining the types of columns.
 const SAMPLE: usize = 1000;

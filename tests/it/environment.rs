@@ -6,7 +6,7 @@ use std::process::Command;
 #[cfg(unix)]
 use std::time::Duration;
 
-use sheetport::operations::Context;
+use sheetport_operations::Context;
 
 /// Reports that a test cannot run because `program` is not installed.
 ///

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sheetport::ledger::{Disposition, PlannedRecord};
-use sheetport::operations::{
-    self, Check, Context, Event, InferRequest, InputFile, Spreadsheet, TemplateChanges, Unrecognized,
+use sheetport_ledger::{Disposition, PlannedRecord};
+use sheetport_operations::{
+    self as operations, Check, Context, Event, InferRequest, InputFile, Spreadsheet, TemplateChanges, Unrecognized,
 };
-use sheetport::records::RecordKind;
-use sheetport::sheet::Options;
-use sheetport::upload::plan::{ReadMode, read};
-use sheetport::upload::{Source, Tally};
+use sheetport_plan::plan::{ReadMode, read};
+use sheetport_plan::{Source, Tally};
+use sheetport_records::RecordKind;
+use sheetport_sheet::Options;
 
 use crate::environment::context;
 

@@ -1,5 +1,6 @@
 //! The one integration binary: a module for each room of the house.
 
+#![allow(unreachable_pub, reason = "nothing outside reads the tests")]
 #![allow(clippy::unwrap_used)]
 // The tests of the service run over two databases.
 #![allow(clippy::duplicate_mod)]

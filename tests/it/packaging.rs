@@ -1,4 +1,4 @@
-//! What is published: the package of Cargo, the archives, and what packaging/release says about them.
+//! What is published: the archives, and what packaging/release says about them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,6 @@ use std::process::{Command, Output};
 use regex::Regex;
 use sha2::{Digest as _, Sha256};
 
-use crate::docs::pages::files_below;
 use crate::environment::has_program;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -24,41 +23,6 @@ fn succeeds(command: &mut Command) -> String {
     let Output { status, stdout, stderr } = command.output().unwrap();
     assert!(status.success(), "{command:?}: {}", String::from_utf8_lossy(&stderr));
     String::from_utf8(stdout).unwrap()
-}
-
-#[test]
-fn the_package_of_cargo_has_all_that_the_build_needs_and_nothing_of_developers() {
-    let cargo = ["package", "--list", "--allow-dirty", "--locked", "--offline"];
-    let listed = succeeds(Command::new(env!("CARGO")).args(cargo).current_dir(root()));
-    let listed: Vec<&str> = listed.lines().collect();
-
-    let included = Regex::new(r#"include_(?:str|bytes)!\("([^"]+)"\)"#).unwrap();
-    let mut needed: Vec<String> =
-        ["Cargo.lock", "README.md", "LICENSE-MIT", "LICENSE-APACHE"].map(str::to_owned).into();
-    for source in files_below("src") {
-        let path = root().join(&source);
-        if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = fs::read_to_string(&path).unwrap();
-            let folder = path.parent().unwrap();
-            needed.extend(included.captures_iter(&text).map(|found| {
-                let file = folder.join(&found[1]).canonicalize().unwrap();
-                let file = file.strip_prefix(root().canonicalize().unwrap()).unwrap().to_owned();
-                file.to_str().unwrap().replace('\\', "/")
-            }));
-        }
-        needed.push(source);
-    }
-    let missing: Vec<&String> = needed.iter().filter(|name| !listed.contains(&name.as_str())).collect();
-    assert!(missing.is_empty(), "{missing:?}");
-
-    let own = ["Cargo.", ".cargo_vcs_info.json", "src/", "docs/", "samples/", "templates/", "benches/", "LICENSE-"];
-    let others: Vec<&&str> = listed
-        .iter()
-        .filter(|name| !own.iter().any(|own| name.starts_with(own)) && (name.contains('/') || !name.ends_with(".md")))
-        .collect();
-    assert!(others.is_empty(), "these are for developers only, see `exclude` in Cargo.toml: {others:?}");
-    let sizes = listed.iter().filter_map(|name| fs::metadata(root().join(name)).ok()).map(|file| file.len());
-    assert!((1 << 20..8 << 20).contains(&sizes.sum::<u64>()), "the package is of another size than the sources");
 }
 
 /// Makes small files by the names of the archives.

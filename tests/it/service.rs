@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sheetport::service::Config;
+use sheetport_service::Config;
 use tempfile::TempDir;
 
 use self::running::*;

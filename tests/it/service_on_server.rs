@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex};
 
-use sheetport::service::{Config, Storage};
+use sheetport_service::{Config, Storage};
 use tempfile::TempDir;
 
 use self::running::*;

@@ -4,13 +4,13 @@
 use std::fs;
 use std::path::Path;
 
-use sheetport::records::{Call, Field, Input, JsonType, RecordKind};
-use sheetport::template::builtin::BUILT_IN;
+use sheetport_mapping::builtin::BUILT_IN;
+use sheetport_records::{Call, Field, Input, JsonType, RecordKind};
 
-const BEGIN: &str = "<!-- Generated from src/records; a test compares it. -->\n";
+const BEGIN: &str = "<!-- Generated from crates/records; a test compares it. -->\n";
 const END: &str = "<!-- End of the generated part. -->\n";
 
-/// The structures of src/template/load/raw.rs, each with the heading of its section and the prefix of its keys.
+/// The structures of crates/mapping/src/load/raw.rs, each with the heading of its section and the prefix of its keys.
 const KEYS: [(&str, &str, &str); 13] = [
     ("RawTemplate", "## Top level", ""),
     ("RawParameter", "## `[parameters]`", ""),
@@ -29,7 +29,7 @@ const KEYS: [(&str, &str, &str); 13] = [
 
 #[test]
 fn every_key_is_documented() {
-    let (docs, source) = (read("docs/templates.md"), read("src/template/load/raw.rs"));
+    let (docs, source) = (read("docs/templates.md"), read("crates/mapping/src/load/raw.rs"));
     let structures: Vec<&str> = source.split("pub(super) struct ").skip(1).filter(|rest| has_body(rest)).collect();
     let names: Vec<&str> = structures.iter().map(|rest| rest.split(' ').next().unwrap()).collect();
     for name in &names {

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use boon::{Compiler, Schemas};
 use serde_json::Value;
-use sheetport::records::RecordKind;
-use sheetport::template::builtin::BUILT_IN;
-use sheetport::template::load::{load, no_tables};
-use sheetport::template::schema::schema;
-use sheetport::template::skeleton::skeleton;
+use sheetport_mapping::builtin::BUILT_IN;
+use sheetport_mapping::load::{load, no_tables};
+use sheetport_mapping::schema::schema;
+use sheetport_mapping::skeleton::skeleton;
+use sheetport_records::RecordKind;
 
 /// Templates that both refuse, each with what is wrong.
 const BAD: &[(&str, &str)] = &[

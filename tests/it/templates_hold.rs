@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use proptest::prelude::{Just, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use proptest::sample::select;
-use sheetport::records::{JsonType, RecordKind};
-use sheetport::sheet::Options;
-use sheetport::template::load::{load, no_tables};
-use sheetport::upload::Source;
-use sheetport::upload::plan::{ReadMode, read};
+use sheetport_mapping::load::{load, no_tables};
+use sheetport_plan::Source;
+use sheetport_plan::plan::{ReadMode, read};
+use sheetport_records::{JsonType, RecordKind};
+use sheetport_sheet::Options;
 
 const COLUMNS: [&str; 6] = ["A1", "No.", "Name", "Betrag", "日付", "x y"];
 
@@ -126,7 +126,7 @@ proptest! {
             records += batch.records.len() as u64;
             late += batch.withdrawn.len() as u64;
             for record in &batch.records {
-                if let sheetport::ledger::Disposition::Send(body) = &record.disposition {
+                if let sheetport_ledger::Disposition::Send(body) = &record.disposition {
                     assert!(serde_json::from_str::<serde_json::Value>(body).unwrap().is_object());
                 }
             }

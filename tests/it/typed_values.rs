@@ -8,11 +8,11 @@ use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use rust_decimal::Decimal;
 use rust_xlsxwriter::{Format, Workbook};
-use sheetport::ledger::Disposition;
-use sheetport::sheet::Options;
-use sheetport::template::load::{load, no_tables};
-use sheetport::upload::Source;
-use sheetport::upload::plan::{ReadMode, read};
+use sheetport_ledger::Disposition;
+use sheetport_mapping::load::{load, no_tables};
+use sheetport_plan::Source;
+use sheetport_plan::plan::{ReadMode, read};
+use sheetport_sheet::Options;
 use tempfile::TempDir;
 
 use crate::environment;

@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-
-use crate::operations::TemplateChanges;
-use crate::sheet::Options;
-use crate::template::value::locale;
+use sheetport_operations::TemplateChanges;
+use sheetport_sheet::Options;
+use sheetport_values::locale;
 
 /// Help heading of [`Reading`]. Set on each flag, because a heading of the struct would also apply to later flags.
 const READING: &str = "Reading a CSV, if it is detected wrongly";

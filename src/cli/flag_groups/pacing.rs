@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use sheetport_client::Speed;
+use sheetport_operations::DEFAULT_CONCURRENCY;
 
 use super::titles::Titles;
-use crate::client::Speed;
-use crate::operations::DEFAULT_CONCURRENCY;
 
 #[derive(Args, Debug, Default)]
 pub struct Pacing {

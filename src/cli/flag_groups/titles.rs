@@ -2,9 +2,9 @@
 
 use clap::Args;
 use clap::builder::PossibleValue;
+use sheetport_sheet::ReportWords;
 
 use crate::cli::choice::choice;
-use crate::sheet::ReportWords;
 
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct Titles {

@@ -2,8 +2,7 @@
 
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
-
-use crate::language::catalogue;
+use sheetport_language::catalogue;
 
 /// Variables of the environment that name the language, the most important one first.
 const VARIABLES: [&str; 4] = ["SHEETPORT_LANG", "LC_ALL", "LC_MESSAGES", "LANG"];

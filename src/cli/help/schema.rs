@@ -2,9 +2,9 @@
 
 use clap::Args;
 use clap::builder::PossibleValue;
+use sheetport_operations::SCHEMA_NAMES;
 
 use crate::cli::choice::choice;
-use crate::operations::SCHEMA_NAMES;
 
 const NOTES: &str = "\
 The schemas have a version: within it, fields may be added, and none is removed or renamed. docs/json.md describes all fields.

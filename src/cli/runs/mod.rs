@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use clap::builder::PossibleValue;
 use clap::{Args, Subcommand};
+use sheetport_operations::RunStatus;
 
 use super::choice::choice;
 use super::flag_groups::Sending;
 use super::upload::range;
-use crate::operations::RunStatus;
 
 pub use report::Report;
 pub use retry::{Retry, RetryTarget};

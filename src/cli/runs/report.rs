@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use sheetport_report::RowFilter;
+use sheetport_sheet::Options;
 
 use crate::cli::flag_groups::Titles;
-use crate::report::RowFilter;
-use crate::sheet::Options;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use sheetport_operations::RowName;
 
 use crate::cli::flag_groups::{Input, Pacing, Titles};
-use crate::operations::RowName;
 
 const CHECK_EXAMPLES: &str = "\
 Examples:

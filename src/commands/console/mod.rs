@@ -5,15 +5,16 @@ pub(super) mod signals;
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::client::Speed;
-use crate::language::say;
-use crate::operations::{Event, shown_file};
-use crate::records::RecordKind;
+use sheetport_client::Speed;
+use sheetport_language::say;
+use sheetport_operations::{Event, shown_file};
+use sheetport_plan::Tally;
+use sheetport_plan::sent_before::{Compared, LeftOut};
+use sheetport_records::RecordKind;
+
 use crate::settings::Output;
 use crate::ui;
 use crate::ui::progress::Progress;
-use crate::upload::sent_before::{Compared, LeftOut};
-use crate::upload::{self, Tally};
 
 /// Prints events and draws a progress bar.
 pub(super) struct Console {
@@ -192,7 +193,7 @@ pub(super) fn duration(requests: u64, per_second: f64) -> String {
 }
 
 /// Returns the text behind the progress bar.
-fn details(progress: &upload::Progress, left: u64) -> String {
+fn details(progress: &sheetport_send::Progress, left: u64) -> String {
     let mut parts = Vec::new();
     if let Some(rate) = progress.rate.filter(|_| left > 0) {
         parts.push(say!("about {} left at {rate:.1}/s", duration(left, rate)));

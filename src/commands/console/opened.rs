@@ -1,12 +1,13 @@
 //! Prints how a spreadsheet is read: sheets, header rows, and the field of each column.
 
-use crate::language::{message, say};
+use sheetport_language::{message, say};
+use sheetport_mapping::bind::{Columns, Missing, own_column};
+use sheetport_mapping::model::FieldRule;
+use sheetport_mapping::{Layout, Template};
+use sheetport_plan::Source;
+
 use crate::settings::Output;
-use crate::template::bind::{Columns, Missing, own_column};
-use crate::template::model::FieldRule;
-use crate::template::{Layout, Template};
 use crate::ui;
-use crate::upload::Source;
 
 pub(super) fn print(output: Output, source: &Source, template: &Template) {
     for (sheet, missing) in &source.left_out {

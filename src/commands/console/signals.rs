@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use sheetport_language::say;
+use sheetport_send::Grace;
 use tokio::sync::watch;
 
 use crate::error::{Exit, Failure};
-use crate::language::say;
 use crate::ui;
-use crate::upload::Grace;
 
 /// Listens for signals in a task of its own, so that they are heard whatever the process waits for.
 #[derive(Debug)]

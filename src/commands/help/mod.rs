@@ -3,10 +3,11 @@
 
 pub(super) mod terminal;
 
+use sheetport_findings::{ExplainedCode, code_groups, codes, explain_code, nearest_topic};
+use sheetport_language::{message, word};
+
 use crate::cli::{Help, command};
 use crate::error::{Exit, Failure};
-use crate::language::{message, word};
-use crate::problem_codes::{ExplainedCode, code_groups, codes, explain_code, nearest_topic};
 use crate::ui::{self, style};
 
 /// The topic with the list of all codes.

@@ -4,11 +4,11 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::Command;
+use sheetport_operations as operations;
+use sheetport_sheet::write::{Existing, WholeFile};
 
 use crate::cli::{self, Completions, Man, Schema};
 use crate::error::{Exit, Failure};
-use crate::operations;
-use crate::sheet::write::{Existing, WholeFile};
 use crate::ui;
 
 const NAME: &str = "sheetport";
@@ -59,8 +59,8 @@ fn collect(command: Command, name: &str, pages: &mut Vec<(String, Vec<u8>)>) {
     pages.push((name.to_owned(), page));
 }
 
-fn write(path: &Path, page: &[u8]) -> Result<(), crate::sheet::Error> {
+fn write(path: &Path, page: &[u8]) -> Result<(), sheetport_sheet::Error> {
     let mut file = WholeFile::create(path, Existing::Replace)?;
-    file.write_all(page).map_err(|source| crate::sheet::Error::Write { path: path.to_owned(), source })?;
+    file.write_all(page).map_err(|source| sheetport_sheet::Error::Write { path: path.to_owned(), source })?;
     file.finish().map(drop)
 }

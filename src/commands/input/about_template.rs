@@ -1,8 +1,9 @@
 //! Describes a template, for a person who decides whether to trust it.
 
-use crate::language::say;
-use crate::template::Template;
-use crate::template::model::{Constant, FieldRule, Source, Translate};
+use sheetport_language::say;
+use sheetport_mapping::Template;
+use sheetport_mapping::model::{Constant, FieldRule, Source, Translate};
+
 use crate::ui;
 
 /// The data sent and the files read by a template.

@@ -5,11 +5,12 @@ mod recognize;
 
 use std::path::Path;
 
+use sheetport_files::visible::one_line;
+use sheetport_operations::{self as operations, InputFile, STANDARD_INPUT, Spreadsheet, load_template_for};
+
 use crate::cli::Input;
 use crate::error::{Exit, Failure};
-use crate::operations::{self, InputFile, STANDARD_INPUT, Spreadsheet, load_template_for};
 use crate::settings::Settings;
-use crate::visible::one_line;
 use recognize::recognize;
 
 pub(super) use recognize::{Purpose, with_suggestion};

@@ -2,18 +2,21 @@
 
 use std::path::Path;
 
+use sheetport_files::visible::one_line;
+use sheetport_language::say;
+use sheetport_mapping::model::{FieldRule, OnBlank, Source};
+use sheetport_operations::{
+    self as operations, Candidate, CommandLine, InputFile, Recognized, TemplateOrigin, Unrecognized, quoted,
+};
+use sheetport_sheet::UNSPLIT_HINT;
+
 use super::about_template::AboutTemplate;
 use crate::cli::{Input, Upload};
 use crate::commands::console::Console;
 use crate::commands::next_command;
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::operations::{self, Candidate, CommandLine, InputFile, Recognized, TemplateOrigin, Unrecognized, quoted};
 use crate::settings::Settings;
-use crate::sheet::UNSPLIT_HINT;
-use crate::template::model::{FieldRule, OnBlank, Source};
 use crate::ui;
-use crate::visible::one_line;
 
 /// Maximum number of other templates named.
 const MAX_OTHERS: usize = 3;

@@ -5,18 +5,19 @@ mod summary;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
+use sheetport_jobs::{Entry, JobObserver, Scheduler, Work, load_job, missing_secrets};
+use sheetport_language::say;
+use sheetport_operations::{CommandLine, Event};
+use sheetport_send::{Stage, Stopping, pass_on};
+use sheetport_storage::ObjectAddress;
 use tokio::sync::watch;
 
 use super::console::Console;
 use super::console::signals::Interrupt;
 use crate::cli::{self, JobFile, JobSchedule};
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::object_storage::ObjectAddress;
-use crate::operations::{self, CommandLine, Entry, Event, JobObserver, Scheduler, Work, load_job, missing_secrets};
 use crate::settings::{Output, Settings};
 use crate::ui;
-use crate::upload::{Stage, Stopping, pass_on};
 use summary::JobSummary;
 
 pub(super) async fn run(args: &cli::Job, settings: &Settings) -> Result<Exit, Failure> {
@@ -67,11 +68,11 @@ async fn run_job(args: &JobFile, settings: &Settings) -> Result<Exit, Failure> {
         _ => {}
     };
     let observer = JobObserver { begins: &begins, takes: &takes, ends: &ends, events: &events };
-    let mut run = operations::run_job(context, &job, &stopping, observer).await?;
+    let mut run = sheetport_jobs::run_job(context, &job, &stopping, observer).await?;
     run.warnings.extend(warnings.into_inner().unwrap_or_else(PoisonError::into_inner));
     let again = CommandLine::new(context, "job run").file(&args.file).to_string();
     let mut summary = JobSummary::of(&job, run, interrupt.exit(), again);
-    let notified = operations::notify(context, &job, &summary.news(&job)).await;
+    let notified = sheetport_jobs::notify(context, &job, &summary.news(&job)).await;
     summary.add_notices(&notified);
     summary.print(output);
     Ok(summary.exit)
@@ -140,8 +141,8 @@ fn schedule(args: &JobSchedule, settings: &Settings) -> Result<Exit, Failure> {
     let scheduler = args.scheduler.unwrap_or_else(Scheduler::usual);
     let entry = Entry::of(&job, &program, context);
     let installed = match (args.install, args.remove) {
-        (true, _) => Some(operations::install(&entry, scheduler)?),
-        (_, true) => Some(operations::uninstall(&entry, scheduler)?),
+        (true, _) => Some(sheetport_jobs::install(&entry, scheduler)?),
+        (_, true) => Some(sheetport_jobs::uninstall(&entry, scheduler)?),
         _ => None,
     };
     let files = entry.files(scheduler);
@@ -173,7 +174,7 @@ fn schedule(args: &JobSchedule, settings: &Settings) -> Result<Exit, Failure> {
         }
     }
     if !args.remove {
-        operations::obstacles(&job, context).iter().for_each(ui::remark);
+        sheetport_jobs::obstacles(&job, context).iter().for_each(ui::remark);
     }
     Ok(Exit::Done)
 }

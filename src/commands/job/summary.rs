@@ -3,17 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use sheetport_export::Exported;
+use sheetport_jobs::{ExportFailure, FileOutcome, Job, JobRun, News, Notified, Occasion, Place, Step, StepOutcome};
+use sheetport_language::{counted_in_english, message, thousands_in_english};
+use sheetport_ledger::Accounting;
+use sheetport_operations::Finished;
 
 use crate::commands::export;
 use crate::commands::summary::finish::exit_of;
 use crate::commands::summary::{SentBefore, Summary, causes};
 use crate::error::{Exit, Failure};
-use crate::export::Exported;
-use crate::language::{counted_in_english, message, thousands_in_english};
-use crate::ledger::Accounting;
-use crate::operations::{
-    ExportFailure, FileOutcome, Finished, Job, JobRun, News, Notified, Occasion, Place, Step, StepOutcome,
-};
 use crate::settings::Output;
 use crate::ui;
 

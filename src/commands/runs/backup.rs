@@ -1,11 +1,11 @@
 //! `runs backup`: copies the ledger into a file.
 
 use serde_json::json;
+use sheetport_language::say;
+use sheetport_operations as operations;
 
 use crate::cli::Backup;
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::operations;
 use crate::settings::Settings;
 use crate::ui;
 

@@ -1,11 +1,11 @@
 //! `runs check` and `runs repair`: find damage in the ledger, and rebuild data as far as possible.
 
 use serde_json::json;
+use sheetport_language::say;
+use sheetport_ledger::RunId;
+use sheetport_operations as operations;
 
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::ledger::RunId;
-use crate::operations;
 use crate::settings::Settings;
 use crate::ui;
 
@@ -15,7 +15,7 @@ pub(super) async fn check(run: Option<RunId>, settings: &Settings) -> Result<Exi
     let damaged: Vec<_> = checked.runs.iter().filter(|run| !run.damage.is_empty()).collect();
     if settings.output.json {
         let problem =
-            |(part, what): &(crate::ledger::DamagedPart, String)| json!({"what": what, "remedy": part.remedy()});
+            |(part, what): &(sheetport_ledger::DamagedPart, String)| json!({"what": what, "remedy": part.remedy()});
         let runs: Vec<_> = damaged
             .iter()
             .map(|run| json!({"run": run.run, "damage": run.damage.iter().map(problem).collect::<Vec<_>>()}))

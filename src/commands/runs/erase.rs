@@ -1,11 +1,11 @@
 //! `runs erase`: erases what the ledger stores about the records with one key.
 
 use serde_json::json;
+use sheetport_language::say;
+use sheetport_operations as operations;
 
 use crate::cli::Erase;
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::operations;
 use crate::settings::Settings;
 use crate::ui;
 

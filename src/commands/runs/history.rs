@@ -1,10 +1,10 @@
 //! The history of a run, as `runs show` prints it.
 
 use serde_json::{Value, json};
+use sheetport_language::{message, say, word};
+use sheetport_ledger::{Action, RunEvent};
 
 use super::time::time;
-use crate::language::{message, say, word};
-use crate::ledger::{Action, RunEvent};
 use crate::ui;
 
 /// Events shown from the beginning and from the end of a long history.

@@ -15,12 +15,12 @@ mod wait;
 use std::path::Path;
 
 use serde_json::json;
+use sheetport_language::{message, say, tenths, word};
+use sheetport_ledger::{Accounting, Run, RunId};
+use sheetport_operations::{self as operations, ListedRun, RunDetails, RunFilter, RunStatus};
 
 use crate::cli::{Runs, RunsAction};
 use crate::error::{Exit, Failure};
-use crate::language::{message, say, tenths, word};
-use crate::ledger::{Accounting, Run, RunId};
-use crate::operations::{self, ListedRun, RunDetails, RunFilter, RunStatus};
 use crate::settings::Settings;
 use crate::ui;
 use time::time;

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use serde_json::json;
+use sheetport_language::say;
+use sheetport_operations as operations;
 
 use crate::cli::Prune;
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::operations;
 use crate::settings::Settings;
 use crate::ui;
 

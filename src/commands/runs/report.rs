@@ -1,15 +1,15 @@
 //! `report`: writes a run's outcomes as a spreadsheet or a page, from the ledger alone.
 
 use serde_json::json;
+use sheetport_language::say;
+use sheetport_operations::{self as operations, ReportRequest};
+use sheetport_report::CsvForm;
+use sheetport_sheet::write::Existing;
 
 use crate::cli::Report;
 use crate::commands::console::Console;
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::operations::{self, ReportRequest};
-use crate::report::CsvForm;
 use crate::settings::Settings;
-use crate::sheet::write::Existing;
 use crate::ui;
 
 pub(in crate::commands) async fn run(args: &Report, settings: &Settings) -> Result<Exit, Failure> {

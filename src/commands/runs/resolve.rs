@@ -1,13 +1,13 @@
 //! `resolve`: shows the records with an unknown outcome and records a person's verdicts.
 
 use serde_json::json;
+use sheetport_language::say;
+use sheetport_ledger::{Resolution, Seq, UnknownRecord, user_name};
+use sheetport_operations::{Resolved, Resolving};
 
 use super::time::time;
 use crate::cli::{Resolve, Rows};
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::ledger::{Resolution, Seq, UnknownRecord, user_name};
-use crate::operations::{Resolved, Resolving};
 use crate::settings::Settings;
 use crate::ui;
 

@@ -1,11 +1,12 @@
 //! `resume`: continues a stopped run.
 
+use sheetport_operations::{self as operations, SendOptions};
+
 use crate::cli::{Resume, Sending};
 use crate::commands::console::Console;
 use crate::commands::console::signals::Interrupt;
 use crate::commands::summary::finish::finish;
 use crate::error::{Exit, Failure};
-use crate::operations::{self, SendOptions};
 use crate::settings::Settings;
 
 pub(in crate::commands) async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {

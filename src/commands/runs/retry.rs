@@ -1,5 +1,9 @@
 //! `retry`: sends the records of a report that were not accepted, or the refused records of a run.
 
+use sheetport_operations::{
+    self as operations, CommandLine, Context, RetryReport, SendOptions, TemplateChanges, load_template,
+};
+
 use super::resume::send_options;
 use crate::cli::{Retry, RetryTarget};
 use crate::commands::console::Console;
@@ -9,7 +13,6 @@ use crate::commands::summary::Summary;
 use crate::commands::summary::finish::finish;
 use crate::commands::upload::print_requests;
 use crate::error::{Exit, Failure};
-use crate::operations::{self, CommandLine, Context, RetryReport, SendOptions, TemplateChanges, load_template};
 use crate::settings::Settings;
 
 pub(in crate::commands) async fn run(args: Retry, settings: &Settings) -> Result<Exit, Failure> {

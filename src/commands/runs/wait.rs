@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use serde_json::json;
+use sheetport_language::say;
+use sheetport_ledger::{RunId, user_name};
+use sheetport_operations::{self as operations, Event};
 
 use crate::commands::console::Console;
 use crate::commands::console::signals::Interrupt;
 use crate::commands::summary::finish::finish;
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::ledger::{RunId, user_name};
-use crate::operations::{self, Event};
 use crate::settings::Settings;
 use crate::ui;
 

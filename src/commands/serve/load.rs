@@ -1,12 +1,12 @@
 //! `serve load`: loads records from spreadsheets into the service's data folder.
 
 use serde_json::json;
+use sheetport_language::say;
+use sheetport_operations::{self as operations, LoadedFile};
 
 use super::storage::storage;
 use crate::cli::Load;
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::operations::{self, LoadedFile};
 use crate::settings::Settings;
 use crate::ui;
 

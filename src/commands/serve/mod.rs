@@ -11,16 +11,16 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use serde_json::json;
+use sheetport_documents::Mistakes;
+use sheetport_files::text_file::read_text;
+use sheetport_language::say;
+use sheetport_service::{self as service, Config, EXAMPLES, FaultInjection, Plan, Reading, Service, Storage};
 use tokio::net::{TcpListener, lookup_host};
 
 use super::console::signals::Interrupt;
 use crate::cli::{self, Lifetimes, Listen, Serve, ServeAction, Token, VariableShell};
-use crate::diagnostics::Mistakes;
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::service::{self, Config, EXAMPLES, FaultInjection, Plan, Reading, Service, Storage};
 use crate::settings::Settings;
-use crate::text_file::read_text;
 use crate::ui;
 use storage::storage;
 

@@ -1,12 +1,12 @@
 //! `serve show`: the stored records of a service, and the requests in its journal.
 
 use serde_json::{Value, json};
+use sheetport_language::say;
+use sheetport_service::{Inspector, RecordView, RequestView, ShownKind, WorkspaceView};
 
 use super::storage::storage;
 use crate::cli::{Show, Shown};
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::service::{Inspector, RecordView, RequestView, ShownKind, WorkspaceView};
 use crate::settings::Settings;
 use crate::ui;
 

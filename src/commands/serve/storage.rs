@@ -1,8 +1,9 @@
 //! The storage of the service, for `serve` and its subcommands.
 
+use sheetport_service::Storage;
+
 use crate::cli::Data;
 use crate::error::{Exit, Failure};
-use crate::service::Storage;
 
 /// Returns the storage selected by flags or environment variables.
 pub(super) fn storage(data: &Data) -> Result<Storage, Failure> {

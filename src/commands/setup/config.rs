@@ -1,11 +1,11 @@
 //! `config`: the settings in force, and where each comes from. Secrets are not shown.
 
 use serde_json::json;
+use sheetport_client::Speed;
+use sheetport_language::{say, word};
+use sheetport_operations::DEFAULT_PROFILE;
 
-use crate::client::Speed;
 use crate::error::Exit;
-use crate::language::{say, word};
-use crate::operations::DEFAULT_PROFILE;
 use crate::settings::Settings;
 use crate::ui;
 

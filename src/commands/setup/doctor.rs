@@ -1,11 +1,11 @@
 //! `doctor`: examines everything needed for a transfer.
 
 use serde_json::json;
+use sheetport_language::{message, say, word};
+use sheetport_operations::{self as operations, Finding, Health};
 
 use crate::cli::Doctor;
 use crate::error::{Exit, Failure};
-use crate::language::{message, say, word};
-use crate::operations::{self, Finding, Health};
 use crate::settings::Settings;
 use crate::ui;
 

@@ -4,14 +4,14 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use serde_json::json;
+use sheetport_client::auth::{Credentials, TokenOrigin};
+use sheetport_client::normal_address;
+use sheetport_language::say;
+use sheetport_operations::{self as operations, CommandLine, Context, Given, SAMPLE_NAME, Sample, StoredTokens};
 
 use super::login::read_tokens;
 use crate::cli::Init;
-use crate::client::auth::{Credentials, TokenOrigin};
-use crate::client::normal_address;
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::operations::{self, CommandLine, Context, Given, SAMPLE_NAME, Sample, StoredTokens};
 use crate::settings::Settings;
 use crate::ui;
 
@@ -120,7 +120,7 @@ async fn connect(args: &Init, settings: &Settings, is_person: bool) -> Result<(S
     }
 }
 
-async fn store(context: &Context, file: &crate::client::auth::TokenFile) -> Result<StoredTokens, Failure> {
+async fn store(context: &Context, file: &sheetport_client::auth::TokenFile) -> Result<StoredTokens, Failure> {
     context.base_url()?;
     Ok(operations::login(context, file, &context.profile, false).await?)
 }

@@ -4,12 +4,12 @@ use std::io::{BufRead, IsTerminal};
 
 use secrecy::SecretString;
 use serde_json::json;
+use sheetport_client::auth::{self, AddressOrigin, Credentials, TokenOrigin};
+use sheetport_language::{message, say};
+use sheetport_operations::{self as operations, Context, StoredTokens};
 
 use crate::cli::{Login, Whoami};
-use crate::client::auth::{self, AddressOrigin, Credentials, TokenOrigin};
 use crate::error::{Exit, Failure};
-use crate::language::{message, say};
-use crate::operations::{self, Context, StoredTokens};
 use crate::settings::Settings;
 use crate::ui;
 

@@ -1,15 +1,16 @@
 //! Prints how a run ended, and chooses the exit code.
 
+use sheetport_client::Stop;
+use sheetport_language::say;
+use sheetport_ledger::Accounting;
+use sheetport_operations::{self as operations, Finished, Withheld};
+use sheetport_send::StopReason;
+
 use super::Summary;
-use crate::client::Stop;
 use crate::commands::console::signals::Interrupt;
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::ledger::Accounting;
-use crate::operations::{self, Finished, Withheld};
 use crate::settings::Settings;
 use crate::ui;
-use crate::upload::StopReason;
 
 /// Prints the reason for stopping and the service's refusals, and returns the exit code and the summary.
 pub(in crate::commands) fn finish(

@@ -6,20 +6,19 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-
-use crate::error::Exit;
-use crate::language::{message, say, tenths};
-use crate::ledger::{Accounting, Causes, Group, Run, RunId};
-use crate::operations::{Finished, Forecast, RehearsalRecords, Rehearsed, shown_file};
-use crate::records::RecordKind;
-use crate::settings::Output;
-use crate::sheet::column_letters;
-use crate::ui;
-use crate::upload::Tally;
-use crate::upload::profile::Profile;
-use crate::upload::sent_before::LeftOut;
+use sheetport_language::{message, say, tenths};
+use sheetport_ledger::{Accounting, Causes, Group, Run, RunId};
+use sheetport_operations::{Finished, Forecast, RehearsalRecords, Rehearsed, shown_file};
+use sheetport_plan::Tally;
+use sheetport_plan::profile::Profile;
+use sheetport_plan::sent_before::LeftOut;
+use sheetport_records::RecordKind;
+use sheetport_sheet::column_letters;
 
 use super::console::duration;
+use crate::error::Exit;
+use crate::settings::Output;
+use crate::ui;
 
 /// The JSON object of `--json`. The fields are a stable interface.
 #[derive(Debug, Default, Serialize)]

@@ -4,17 +4,17 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use sheetport_infer::{MissingField, Proposal, ProposedSource, quoted as toml_text};
+use sheetport_language::say;
+use sheetport_operations::{self as operations, CommandLine, Context, InferRequest};
+use sheetport_sheet as sheet;
+use sheetport_sheet::write::{Existing, WholeFile};
 
 use crate::cli::Infer;
 use crate::commands::console::Console;
 use crate::commands::input::open;
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::operations::{self, CommandLine, Context, InferRequest};
 use crate::settings::Settings;
-use crate::sheet;
-use crate::sheet::write::{Existing, WholeFile};
-use crate::template::infer::{MissingField, Proposal, ProposedSource, quoted as toml_text};
 use crate::ui;
 
 pub(super) async fn run(args: &Infer, settings: &Settings) -> Result<Exit, Failure> {

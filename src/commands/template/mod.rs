@@ -5,16 +5,16 @@ mod infer;
 use std::path::PathBuf;
 
 use serde_json::json;
+use sheetport_language::say;
+use sheetport_mapping::schema::schema;
+use sheetport_mapping::skeleton::skeleton;
+use sheetport_mapping::{Template, builtin, examples, load};
+use sheetport_operations::{TemplateChanges, format_template, load_template, trust_template, unknown_template};
 
 use super::input::about_template::AboutTemplate;
 use crate::cli;
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::operations::{TemplateChanges, format_template, load_template, trust_template, unknown_template};
 use crate::settings::Settings;
-use crate::template::schema::schema;
-use crate::template::skeleton::skeleton;
-use crate::template::{Template, builtin, examples, load};
 use crate::ui;
 
 pub(super) async fn run(command: &cli::Template, settings: &Settings) -> Result<Exit, Failure> {

@@ -1,12 +1,13 @@
 //! `check`: finds all problems of a file without sending anything.
 
+use sheetport_operations as operations;
+
 use crate::cli::Check;
 use crate::commands::console::Console;
 use crate::commands::input::{Purpose, open, spreadsheet, with_suggestion};
 use crate::commands::next_command;
 use crate::commands::summary::{Summary, causes};
 use crate::error::{Exit, Failure};
-use crate::operations;
 use crate::settings::{Output, Settings};
 
 pub(in crate::commands) async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {

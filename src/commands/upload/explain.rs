@@ -1,18 +1,18 @@
 //! `explain`: shows how a row becomes a request: cells, conversion, fields and body.
 
 use serde_json::{Value, json};
+use sheetport_language::{message, say};
+use sheetport_ledger::Problem;
+use sheetport_mapping as template;
+use sheetport_mapping::map::explain::Explained;
+use sheetport_mapping::model::Place;
+use sheetport_operations::{self as operations, ExplainedRecord, Explanation, PlannedOutcome, PreviewedRequest};
+use sheetport_sheet::column_letters;
 
 use crate::cli::Explain;
 use crate::commands::input::{Purpose, open, spreadsheet};
 use crate::error::{Exit, Failure};
-use crate::language::{message, say};
-use crate::ledger::Problem;
-use crate::operations::{self, ExplainedRecord, Explanation, PlannedOutcome, PreviewedRequest};
 use crate::settings::Settings;
-use crate::sheet::column_letters;
-use crate::template;
-use crate::template::map::explain::Explained;
-use crate::template::model::Place;
 use crate::ui;
 use crate::ui::style::Style;
 

@@ -4,6 +4,11 @@
 pub(super) mod check;
 pub(super) mod explain;
 
+use sheetport_language::say;
+use sheetport_ledger::Causes;
+use sheetport_operations::{self as operations, AllowRepeat, PreviewedRequest, Questions, Rehearse, SendOptions};
+use sheetport_plan::Tally;
+
 use super::console::Console;
 use super::console::signals::Interrupt;
 use super::input::{Purpose, open, spreadsheet, with_suggestion};
@@ -12,12 +17,8 @@ use super::summary::Summary;
 use super::summary::finish::finish;
 use crate::cli::Upload;
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::ledger::Causes;
-use crate::operations::{self, AllowRepeat, PreviewedRequest, Questions, Rehearse, SendOptions};
 use crate::settings::{Output, Settings};
 use crate::ui;
-use crate::upload::Tally;
 
 pub(super) async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Failure> {
     let (exit, summary) = upload(args, settings).await?;

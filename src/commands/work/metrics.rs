@@ -11,13 +11,14 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::get;
+use sheetport_jobs::{LedgerHealth, Place, WorkEvent};
+use sheetport_operations::Context;
+use sheetport_telemetry::{Reading, ReadingKind};
+use sheetport_web as web_server;
 use tokio::net::TcpListener;
 use tower::ServiceExt;
 
 use crate::error::{Exit, Failure};
-use crate::operations::{Context, LedgerHealth, Place, WorkEvent};
-use crate::telemetry::{Reading, ReadingKind};
-use crate::web_server;
 
 /// Time for a client to take a byte.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);

@@ -5,18 +5,18 @@ mod metrics;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use sheetport_client::Stop;
+use sheetport_jobs::{FileOutcome, InboxRequest, Left, Obstacle, Place, Unsent, WorkEvent, Working};
+use sheetport_language::say;
+use sheetport_ledger::Part;
+use sheetport_send::StopReason;
+use sheetport_telemetry as telemetry;
 
 use super::console::signals::Interrupt;
 use crate::cli::Work;
-use crate::client::Stop;
 use crate::error::{Exit, Failure};
-use crate::language::say;
-use crate::ledger::Part;
-use crate::operations::{self, FileOutcome, InboxRequest, Left, Obstacle, Place, Unsent, WorkEvent, Working};
 use crate::settings::{Output, Settings};
-use crate::telemetry;
 use crate::ui;
-use crate::upload::StopReason;
 use metrics::{Counts, Monitor};
 
 pub(super) async fn run(args: &Work, settings: &Settings) -> Result<Exit, Failure> {
@@ -36,7 +36,7 @@ pub(super) async fn run(args: &Work, settings: &Settings) -> Result<Exit, Failur
         show(event, output);
     };
     let inbox = match &args.inbox {
-        Some(folder) => Some(Box::new(operations::inbox(&InboxRequest {
+        Some(folder) => Some(Box::new(sheetport_jobs::inbox(&InboxRequest {
             folder,
             files: &args.files,
             template: args.template.as_deref().unwrap_or_default(),
@@ -48,7 +48,7 @@ pub(super) async fn run(args: &Work, settings: &Settings) -> Result<Exit, Failur
     };
     let working = Working { at_once: args.at_once, until_idle: args.until_idle, inbox };
     let interrupt = Interrupt::default();
-    let work = operations::work(&settings.context, working, interrupt.wait(), &observer);
+    let work = sheetport_jobs::work(&settings.context, working, interrupt.wait(), &observer);
     let left = match monitor {
         Some(monitor) => tokio::select! {
             ended = work => ended?,

@@ -1,6 +1,6 @@
 //! Unknown and failed records: `resolve`, `retry`, `--max-errors`, `--max-unknown` and `runs prune`.
 
-use sheetport::records::RecordKind;
+use sheetport_records::RecordKind;
 
 use super::process::{Ended, Place};
 use super::{accounting, count, summary};

@@ -258,7 +258,7 @@ fn records_are_loaded_while_services_are_running() {
 }
 
 /// The tables of the first version on a server.
-const FIRST_TABLES: &str = include_str!("../../../src/service/store/migrations/server_tables.sql");
+const FIRST_TABLES: &str = include_str!("../../../crates/service/src/store/migrations/server_tables.sql");
 
 #[test]
 fn records_of_the_first_version_are_migrated() {

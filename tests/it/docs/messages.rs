@@ -16,7 +16,7 @@ fn messages() -> Vec<Vec<String>> {
     let literal = Regex::new(r#""((?:[^"\\]|\\(?s:.))+)""#).unwrap();
     let continued = Regex::new(r"\\\n\s*").unwrap();
     let value = Regex::new(r"\{[^{}]*\}").unwrap();
-    let sources = files_below("src").into_iter().filter(|name| name.ends_with(".rs"));
+    let sources = ["src", "crates"].into_iter().flat_map(files_below).filter(|name| name.ends_with(".rs"));
     let texts = sources.map(|name| fs::read_to_string(root().join(name)).unwrap());
     let found = texts.flat_map(|text| {
         let literals = literal.captures_iter(&text).map(|found| continued.replace_all(&found[1], "").into_owned());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sheetport::ledger::RecordState::{self, Failed, Sent};
+use sheetport_ledger::RecordState::{self, Failed, Sent};
 
 use super::Planned;
 use super::server::{Reply, Seen, Server, accepted, answer};

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use sheetport::ledger::Ledger;
-use sheetport::sheet;
-use sheetport::template::load::{load, no_tables};
-use sheetport::upload::{Source, plan};
+use sheetport_ledger::Ledger;
+use sheetport_mapping::load::{load, no_tables};
+use sheetport_plan::{Source, plan};
+use sheetport_sheet as sheet;
 
 use super::{about, assert_adds_up};
 

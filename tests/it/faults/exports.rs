@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use sheetport::client::{Client, KnownSizes, Pace, PageSize};
-use sheetport::export::{self, Clock, Error, Exported, IdFile, Job, Output, Since, Source};
-use sheetport::records::item::LIST;
-use sheetport::sheet::write::{FileFormat, Style};
+use sheetport_client::{Client, KnownSizes, Pace, PageSize};
+use sheetport_export::{self as export, Clock, Error, Exported, IdFile, Job, Output, Since, Source};
+use sheetport_records::item::LIST;
+use sheetport_sheet::write::{FileFormat, Style};
 
 use super::client;
 use super::server::{Reply, Seen, Server, answer};
@@ -168,8 +168,8 @@ async fn columns_added_by_a_late_page_are_in_every_format() {
             assert!(std::fs::read_to_string(&path).unwrap().contains(r#""note": "late""#));
             continue;
         }
-        let book = sheetport::sheet::open(&path, &sheetport::sheet::Options::default()).unwrap();
-        let (mut rows, mut row) = (book.rows(0).unwrap(), sheetport::sheet::Row::default());
+        let book = sheetport_sheet::open(&path, &sheetport_sheet::Options::default()).unwrap();
+        let (mut rows, mut row) = (book.rows(0).unwrap(), sheetport_sheet::Row::default());
         let mut notes = Vec::new();
         while rows.next(&mut row).unwrap() {
             notes.push(row.get(manifest.columns.len() - 1).shown().into_owned());
@@ -281,7 +281,7 @@ async fn exports_by_id_resume_after_the_last_requested_id() {
     .await;
     let mut job = job(folder.path());
     let file = IdFile { path: folder.path().join("ids.csv"), column: None };
-    job.source = Source::Ids { single: &sheetport::records::order::SINGLE, file, by_external_id: false };
+    job.source = Source::Ids { single: &sheetport_records::order::SINGLE, file, by_external_id: false };
     assert!(export_as(client(&server, 8), &job).await.is_err());
     let before = server.log().len();
     assert!((151..=160).contains(&before), "{before}");

@@ -9,11 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use std::{fs, panic};
 
-use sheetport::client::auth::{AddressOrigin, Credentials, EnvironmentTokens, TokenHome, TokenOrigin};
-use sheetport::ledger::{Ledger, NewRun, PlannedRecord, RunId};
-use sheetport::operations::{Context, SendOptions, repair_runs, resume};
-use sheetport::records::RecordKind;
-use sheetport::upload;
+use sheetport_client::auth::{AddressOrigin, Credentials, EnvironmentTokens, TokenHome, TokenOrigin};
+use sheetport_ledger::{Ledger, NewRun, PlannedRecord, RunId};
+use sheetport_operations::{Context, SendOptions, repair_runs, resume};
+use sheetport_records::RecordKind;
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
@@ -183,7 +182,7 @@ async fn interrupted(
             copy(home.path())
         };
         tokio::select! {
-            _ = upload::send::send(&work, std::future::pending(), &|_| {}) => panic!("the run ended"),
+            _ = sheetport_send::send(&work, std::future::pending(), &|_| {}) => panic!("the run ended"),
             copied = copied => return copied,
         }
     }
@@ -192,7 +191,7 @@ async fn interrupted(
         all_stored(&ledger, run).await;
         Duration::ZERO.into()
     };
-    upload::send::send(&work, interrupt, &|_| {}).await.unwrap();
+    sheetport_send::send(&work, interrupt, &|_| {}).await.unwrap();
     assert_eq!(ledger.accounting(run).await.unwrap().sent, ANSWERED as u64);
     drop(locked);
     ledger.close().await;

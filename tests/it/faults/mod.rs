@@ -16,15 +16,15 @@ mod torture;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sheetport::client::auth::Credentials;
-use sheetport::client::{Client, ConnectOptions};
-use sheetport::ledger::{
+use sheetport_client::auth::Credentials;
+use sheetport_client::{Client, ConnectOptions};
+use sheetport_ledger::{
     Accounting, Disposition, Ledger, LockedRun, NewRun, Origin, Outcome, Part, PlannedRecord, RecordState, RunCommand,
     RunId, RunSettings, Seq, SheetSelection, SourceRow,
 };
-use sheetport::records::RecordKind;
-use sheetport::sheet::{Cell, Row};
-use sheetport::upload::{self, Limits, SendResult, StopReason, Work};
+use sheetport_records::RecordKind;
+use sheetport_send::{Limits, SendResult, StopReason, Work};
+use sheetport_sheet::{Cell, Row};
 use tempfile::TempDir;
 
 use server::Server;
@@ -89,7 +89,7 @@ impl Planned {
         let locked = self.ledger.lock_run(self.run).await.unwrap();
         let work = work(&self.ledger, client, &locked, kind, concurrency);
         let interrupt = async { interrupt.await.into() };
-        upload::send::send(&work, interrupt, &|_| {}).await.unwrap()
+        sheetport_send::send(&work, interrupt, &|_| {}).await.unwrap()
     }
 
     /// Returns the accounting and checks that it adds up.
@@ -167,7 +167,7 @@ pub fn about() -> NewRun {
         lookups: None,
         file: "items.csv".into(),
         file_hash: "00".into(),
-        readers: sheetport::readers::Readers::Everyone,
+        readers: sheetport_files::readers::Readers::Everyone,
         text_form: None,
         base_url: "http://localhost/".into(),
         workspace: "w".into(),

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sheetport::client::Stop;
-use sheetport::ledger::{self, Claim, Ledger, Part, RecordState, SendingChanges};
-use sheetport::records::RecordKind;
-use sheetport::upload::{self, Progress, StopReason};
+use sheetport_client::Stop;
+use sheetport_ledger::{self as ledger, Claim, Ledger, Part, RecordState, SendingChanges};
+use sheetport_records::RecordKind;
+use sheetport_send::{Progress, StopReason};
 use tokio::sync::Notify;
 
 use super::server::{Reply, Seen, Server, answer};
@@ -190,7 +190,7 @@ async fn failing_ledger_stops_the_run_before_the_next_request() {
     };
     let locked = planned.ledger.lock_run(planned.run).await.unwrap();
     let work = work(&planned.ledger, client(&server, 1), &locked, RecordKind::Invoice, 1);
-    let ended = upload::send::send(&work, std::future::pending(), &interfere).await;
+    let ended = sheetport_send::send(&work, std::future::pending(), &interfere).await;
     drop(locked);
     assert!(matches!(ended, Err(ledger::Error::Database(_))), "{ended:?}");
     assert_eq!(server.log().len(), 20);

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sheetport::client::{KnownSizes, PageSize};
-use sheetport::export::{Error, Exported};
+use sheetport_client::{KnownSizes, PageSize};
+use sheetport_export::{Error, Exported};
 
 use super::client;
 use super::exports::{export_as, job, number};

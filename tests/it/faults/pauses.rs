@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use sheetport::client::Stop;
-use sheetport::upload::StopReason;
+use sheetport_client::Stop;
+use sheetport_send::StopReason;
 
 use super::server::{Reply, Seen, Server, answer};
 use super::{Planned, client};

@@ -3,9 +3,9 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use sheetport::client::Stop;
-use sheetport::ledger::RecordState;
-use sheetport::upload::StopReason;
+use sheetport_client::Stop;
+use sheetport_ledger::RecordState;
+use sheetport_send::StopReason;
 use tokio::sync::Notify;
 
 use super::server::{Reply, Server, answer};

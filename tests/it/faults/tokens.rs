@@ -3,11 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use sheetport::upload::StopReason;
-
 use secrecy::ExposeSecret;
-use sheetport::client::auth::{Credentials, TokenFile};
-use sheetport::client::{Client, ConnectOptions, Stop};
+use sheetport_client::auth::{Credentials, TokenFile};
+use sheetport_client::{Client, ConnectOptions, Stop};
+use sheetport_send::StopReason;
 
 use super::server::{Reply, Seen, Server, answer};
 use super::{Planned, client, client_of};

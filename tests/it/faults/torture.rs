@@ -11,10 +11,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use sheetport::client::Client;
-use sheetport::ledger::{Accounting, Disposition, Ledger, NewRun, PlannedRecord, RunId};
-use sheetport::records::RecordKind;
-use sheetport::upload;
+use sheetport_client::Client;
+use sheetport_ledger::{Accounting, Disposition, Ledger, NewRun, PlannedRecord, RunId};
+use sheetport_records::RecordKind;
 use tokio::runtime::Builder;
 
 use super::server::{Reply, Server};
@@ -134,7 +133,7 @@ async fn plan(ledger: &Ledger, kind: RecordKind, records: Vec<PlannedRecord>) ->
 async fn send(ledger: &Ledger, client: Arc<Client>, kind: RecordKind, run: RunId) -> Accounting {
     let locked = ledger.lock_run(run).await.unwrap();
     let work = work(ledger, client, &locked, kind, CONCURRENCY);
-    let ended = upload::send::send(&work, std::future::pending(), &|_| {}).await.unwrap();
+    let ended = sheetport_send::send(&work, std::future::pending(), &|_| {}).await.unwrap();
     assert_eq!(ended.stopped, None);
     ledger.accounting(run).await.unwrap()
 }

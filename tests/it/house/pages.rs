@@ -7,7 +7,7 @@ use super::sentences::is_prose;
 
 /// The files below `FOLDER`.
 pub const FILES: [&str; 3] = ["head.html", "body.html", "page.js"];
-const FOLDER: &str = "src/report/html/page";
+const FOLDER: &str = "crates/report/src/html/page";
 const SAY: &str = "say(\"";
 /// Texts that are the same in all languages.
 const NAMES: [&str; 1] = ["Sheetport"];

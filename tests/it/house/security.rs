@@ -48,7 +48,7 @@ fn all_tests(folder: &Path, found: &mut BTreeSet<String>) {
 fn every_line_of_the_threat_model_names_tests_that_exist() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let mut known = BTreeSet::new();
-    for folder in ["src", "tests"] {
+    for folder in ["src", "crates", "tests"] {
         all_tests(&root.join(folder), &mut known);
     }
     let security = fs::read_to_string(root.join("SECURITY.md")).unwrap();

@@ -1,8 +1,6 @@
 //! The sentences in the sources that people may read.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
 
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
@@ -30,7 +28,7 @@ const NOT_READ: [&str; 14] = [
     "env",
 ];
 
-/// A sentence with its file below `src`.
+/// A sentence with its file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sentence {
     pub file: String,
@@ -41,15 +39,13 @@ pub struct Sentence {
 }
 
 /// Returns the sentences of all files.
-pub fn all(src: &Path) -> BTreeSet<Sentence> {
+pub fn all() -> BTreeSet<Sentence> {
     let mut found = BTreeSet::new();
-    for path in source::files(src) {
-        let relative = path.strip_prefix(src).unwrap().to_str().unwrap().replace('\\', "/");
-        if relative.ends_with("/tests.rs") || relative.contains("/tests/") {
+    for name in super::sources() {
+        if name.ends_with("/tests.rs") || name.contains("/tests/") {
             continue;
         }
-        let parsed = syn::parse_file(&fs::read_to_string(&path).unwrap()).unwrap();
-        found.extend(of(&relative, &parsed));
+        found.extend(of(&name, &syn::parse_file(&super::read(&name)).unwrap()));
     }
     found
 }

@@ -1,4 +1,4 @@
-//! Every sentence that people may read is in each catalogue of `src/language`, and each entry is in use.
+//! Every sentence that people may read is in each catalogue of `crates/language/src`, and each entry is in use.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -42,7 +42,7 @@ fn root(path: &str) -> PathBuf {
 /// Returns the entries of the German catalogue by file.
 fn entries() -> BTreeMap<String, BTreeMap<String, String>> {
     let mut files = BTreeMap::new();
-    for entry in fs::read_dir(root("src/language/de")).unwrap() {
+    for entry in fs::read_dir(root("crates/language/src/de")).unwrap() {
         let entry = entry.unwrap();
         let name = entry.file_name().into_string().unwrap();
         if name != WORDS {
@@ -61,7 +61,7 @@ fn plain(text: &str) -> String {
 /// Returns all sentences: of the sources, of the help, of the explanations of codes, of the built-in templates and of the page of
 /// reports.
 fn sources() -> BTreeSet<sentences::Sentence> {
-    let mut found = sentences::all(&root("src"));
+    let mut found = sentences::all();
     for name in pages::FILES {
         let sentence = |text: &&str| sentences::Sentence { file: name.to_owned(), text: normal(text), is_prose: true };
         found.extend(pages::texts(&pages::read(name)).iter().map(sentence));
@@ -72,13 +72,13 @@ fn sources() -> BTreeSet<sentences::Sentence> {
     for text in sheetport::cli::texts(sheetport::cli::command_in_english()) {
         add("help", &text);
     }
-    for group in sheetport::problem_codes::code_groups() {
+    for group in sheetport_findings::code_groups() {
         add("codes", &group.title);
         for code in &group.codes {
             [&code.cause, &code.example, &code.remedy].into_iter().for_each(|text| add("codes", text));
         }
     }
-    for (name, source) in sheetport::template::builtin::BUILT_IN {
+    for (name, source) in sheetport_mapping::builtin::BUILT_IN {
         let template: toml::Table = source.parse().unwrap();
         let tests =
             ["skip_where", "keep_where", "warn_where"].into_iter().filter_map(|key| template.get("sheet")?.get(key));
@@ -90,7 +90,7 @@ fn sources() -> BTreeSet<sentences::Sentence> {
 
 /// Returns the words of the catalogue that stand alone.
 fn words() -> BTreeSet<String> {
-    let text = fs::read_to_string(root("src/language/de").join(WORDS)).unwrap();
+    let text = fs::read_to_string(root("crates/language/src/de").join(WORDS)).unwrap();
     let tables: BTreeMap<String, BTreeMap<String, String>> = toml::from_str(&text).unwrap();
     tables["words"].keys().chain(tables["nouns"].keys()).cloned().collect()
 }
@@ -112,7 +112,7 @@ fn every_sentence_is_translated() {
     let listed = fs::read_to_string(root(UNTRANSLATED)).unwrap();
     let listed: BTreeSet<String> = listed.lines().map(str::to_owned).collect();
     let new: Vec<&String> = missing.difference(&listed).collect();
-    assert!(new.is_empty(), "add these to src/language/de, \"English\" = \"German\": {new:#?}");
+    assert!(new.is_empty(), "add these to crates/language/src/de, \"English\" = \"German\": {new:#?}");
     let done: Vec<&String> = listed.difference(&missing).collect();
     assert!(
         done.is_empty(),
@@ -132,7 +132,9 @@ fn every_translation_is_of_a_sentence() {
 #[test]
 fn every_word_is_in_the_sources() {
     let mut texts = Vec::new();
-    add_texts(&root("src"), &mut texts);
+    for folder in ["src", "crates"] {
+        add_texts(&root(folder), &mut texts);
+    }
     let dead: Vec<String> = words().into_iter().filter(|word| !texts.iter().any(|text| text.contains(word))).collect();
     assert!(dead.is_empty(), "in no source, so remove or correct it: {dead:?}");
 }
@@ -141,7 +143,7 @@ fn every_word_is_in_the_sources() {
 fn add_texts(folder: &Path, texts: &mut Vec<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() && !path.ends_with("language/de") {
+        if path.is_dir() && !path.ends_with("language/src/de") {
             add_texts(&path, texts);
         } else if let Ok(text) = fs::read_to_string(&path) {
             texts.push(text);

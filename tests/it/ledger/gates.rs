@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use sheetport::ledger::Ledger;
+use sheetport_ledger::Ledger;
 
 use crate::postgres::Cluster;
 

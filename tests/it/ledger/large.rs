@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use sheetport::ledger::{Ledger, Outcome, RecordState, RunId};
+use sheetport_ledger::{Ledger, Outcome, RecordState, RunId};
 
 use crate::faults::{about, record, row};
 use crate::postgres::Cluster;

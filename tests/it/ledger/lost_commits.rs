@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use sheetport::ledger::{Claim, Ledger, Outcome, Part, RecordState, SendingChanges};
+use sheetport_ledger::{Claim, Ledger, Outcome, Part, RecordState, SendingChanges};
 
 use crate::faults::{about, record, row};
 use crate::postgres::Cluster;
@@ -134,7 +134,7 @@ async fn sent_once(server: &Cluster, folder: &Path, cutter: &Cutter, is_queued: 
     server.end_leases("ledger");
     let outcomes = vec![Outcome::new(2, RecordState::Sent, 1)];
     let lost = ledger.store(run, &SendingChanges { outcomes, ..SendingChanges::default() }).await;
-    assert!(matches!(lost, Err(sheetport::ledger::Error::LockLost)), "{lost:?}");
+    assert!(matches!(lost, Err(sheetport_ledger::Error::LockLost)), "{lost:?}");
     drop(locks);
     let unknown = ledger.settle_in_flight(Part::whole(run), None).await.unwrap().unknown;
     assert_eq!(unknown, 1);

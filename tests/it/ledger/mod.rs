@@ -10,7 +10,7 @@ mod server;
 
 use std::path::Path;
 
-use sheetport::ledger::{Error, Ledger, Outcome, Problem, RecordState, Resolution, RunId};
+use sheetport_ledger::{Error, Ledger, Outcome, Problem, RecordState, Resolution, RunId};
 use sqlx::sqlite::{SqliteColumn, SqliteConnectOptions};
 use sqlx::{Column, ConnectOptions, Connection, Row};
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sheetport::ledger::{Claim, Error, Ledger, NewRun, Outcome, Part, RecordState, RunState, SendingChanges};
+use sheetport_ledger::{Claim, Error, Ledger, NewRun, Outcome, Part, RecordState, RunState, SendingChanges};
 
 use crate::cli::process::until;
 use crate::faults::{about, record, row};

@@ -5,8 +5,8 @@ use std::time::Duration;
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use reqwest::Method;
 use serde_json::{Value, json};
-use sheetport::records::token::Access;
-use sheetport::service::{Config, Error, issue_tokens};
+use sheetport_records::token::Access;
+use sheetport_service::{Config, Error, issue_tokens};
 
 use super::{ITEMS, REFRESH, Running, answer, folder, start, start_with};
 

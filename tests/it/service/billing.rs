@@ -1,7 +1,7 @@
 //! Subscriptions and sales invoice records.
 
 use reqwest::Method;
-use sheetport::records::token::Access;
+use sheetport_records::token::Access;
 
 use super::{Data, Running, answer, folder, load, start};
 

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use reqwest::Method;
 use serde_json::json;
-use sheetport::records::token::Access;
-use sheetport::service::{Config, FaultInjection, Plan};
+use sheetport_records::token::Access;
+use sheetport_service::{Config, FaultInjection, Plan};
 
 use super::{ITEMS, REFRESH, Running, answer, folder, load, start, start_with};
 

@@ -2,7 +2,7 @@
 
 use reqwest::header::HOST;
 use reqwest::{Method, StatusCode};
-use sheetport::service::Config;
+use sheetport_service::Config;
 
 use super::{ITEMS, answer, folder, start, start_with};
 

@@ -1,7 +1,7 @@
 //! `Idempotency-Key`: repetitions get the first response and take no effect.
 
 use reqwest::{Method, StatusCode};
-use sheetport::service::Service;
+use sheetport_service::Service;
 
 use super::{Answer, ITEMS, Running, answer, config, folder, start};
 
@@ -49,7 +49,7 @@ async fn a_key_belongs_to_one_request_of_one_workspace() {
     let other = invoice(&service, "k", &INVOICE.replace("10", "11")).await.refused(422);
     assert!(other["message"].as_str().unwrap().contains("another path or body"), "{other}");
     send(&service, Method::POST, "/v1/subscriptions/create", "k", INVOICE).await.refused(422);
-    let token = service.tokens("other", sheetport::records::token::Access::Full).await.access;
+    let token = service.tokens("other", sheetport_records::token::Access::Full).await.access;
     let request = service.request(Method::POST, ITEMS).bearer_auth(token).header("idempotency-key", "k");
     answer(request.header("content-type", "application/json").body(r#"{"externalId":"A"}"#)).await.ok();
     for bad in ["", "\"", "a b", &"x".repeat(256)] {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use futures_util::future::join_all;
 use serde_json::Value;
-use sheetport::records::token::Access;
+use sheetport_records::token::Access;
 
 use super::{ITEMS, Running, answer, folder, start};
 

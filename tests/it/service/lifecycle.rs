@@ -4,8 +4,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use sheetport::records::token::Access;
-use sheetport::service::{Config, Error, Service, issue_tokens};
+use sheetport_records::token::Access;
+use sheetport_service::{Config, Error, Service, issue_tokens};
 
 use super::{ITEMS, answer, folder, start, start_with};
 

@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use serde_json::Value;
-use sheetport::records::token::Access;
+use sheetport_records::token::Access;
 
 use super::{Data, Running, answer, folder, load, start};
 

@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use serde_json::Value;
-use sheetport::service::{Config, Reading};
+use sheetport_service::{Config, Reading};
 
 use super::{Data, Running, answer, folder, load, openapi, start_with};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sheetport::service::{Error, Service, Stored, WriteOutcome};
+use sheetport_service::{Error, Service, Stored, WriteOutcome};
 
 use super::{ITEMS, config, folder, loaded, start};
 

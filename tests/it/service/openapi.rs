@@ -120,8 +120,8 @@ async fn the_page_has_a_strict_content_security_policy() {
 #[tokio::test]
 async fn examples_are_valid_in_the_demo_workspace() {
     let data = folder();
-    let config = sheetport::service::Config::new(data.path());
-    let filling = sheetport::service::Service::open(config).await.unwrap();
+    let config = sheetport_service::Config::new(data.path());
+    let filling = sheetport_service::Service::open(config).await.unwrap();
     filling.fill_demo("acme").await.unwrap();
     filling.close().await;
     let service = start(data.path()).await;

@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::Value;
-use sheetport::records::token::Access;
+use sheetport_records::token::Access;
 
 use super::{Data, ITEMS, Running, answer, folder, load, start};
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use reqwest::{Client, Method, StatusCode};
 use serde_json::Value;
-use sheetport::records::token::Access;
-use sheetport::service::{Config, Error, LoadRecord, Reading, Service, Tokens};
+use sheetport_records::token::Access;
+use sheetport_service::{Config, Error, LoadRecord, Reading, Service, Tokens};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -39,7 +39,7 @@ pub(super) async fn start(data: &Path) -> Running {
 pub(super) async fn start_with(config: Config) -> Running {
     let service = Service::open(config.clone()).await.unwrap();
     let lasting = Config { access_lifetime: Duration::from_secs(900), ..config.clone() };
-    let token = sheetport::service::issue_tokens(&lasting, "acme", Access::Full).await.unwrap().access;
+    let token = sheetport_service::issue_tokens(&lasting, "acme", Access::Full).await.unwrap().access;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
     let (stop, stopped) = oneshot::channel::<()>();
@@ -75,7 +75,7 @@ pub(super) async fn load(data: &Path, workspace: &str, records: &[(&str, &str)])
 
 impl Running {
     pub(super) async fn tokens(&self, workspace: &str, access: Access) -> Tokens {
-        sheetport::service::issue_tokens(&self.config, workspace, access).await.unwrap()
+        sheetport_service::issue_tokens(&self.config, workspace, access).await.unwrap()
     }
 
     pub(super) fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {

@@ -2,7 +2,7 @@
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use sheetport::service::{Config, Reading};
+use sheetport_service::{Config, Reading};
 
 use super::{ITEMS, Running, answer, folder, start, start_with};
 

@@ -1,6 +1,6 @@
 //! Values of workbook cells: dates and times, number formats, formulas, order.
 
-use sheetport::sheet::{Cell, Row};
+use sheetport_sheet::{Cell, Row};
 
 use super::parts::{Xlsx, ods, xls, xls_cell, xlsb};
 use super::{file, folder, read, rows};
@@ -93,7 +93,7 @@ fn formulas_have_their_value_or_are_an_error() {
     let book = read(&Xlsx { sheet, ..Xlsx::default() }.save(&folder)).unwrap();
     let mut row = Row::default();
     assert!(book.rows(0).unwrap().next(&mut row).unwrap());
-    assert_eq!(row.get(0), Cell::Error(sheetport::sheet::cell::NOT_CALCULATED));
+    assert_eq!(row.get(0), Cell::Error(sheetport_sheet::cell::NOT_CALCULATED));
 }
 
 #[test]

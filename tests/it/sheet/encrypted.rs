@@ -4,7 +4,7 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use sheetport::sheet::{Book, Error, Options, open};
+use sheetport_sheet::{Book, Error, Options, open};
 
 use super::hostile_workbooks::end;
 use super::{file, folder, read, rows};

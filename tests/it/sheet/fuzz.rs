@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use rust_xlsxwriter::{Format, Workbook};
-use sheetport::sheet::{Options, Row, open};
+use sheetport_sheet::{Options, Row, open};
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::time::{Duration, Instant};
 
-use sheetport::sheet::{Error, Row};
+use sheetport_sheet::{Error, Row};
 
 use super::{file, folder, read};
 

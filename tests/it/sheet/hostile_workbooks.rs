@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use sheetport::sheet::Error;
+use sheetport_sheet::Error;
 
 use super::parts::{Xlsx, archive, ods};
 use super::{file, folder, read, rows};

@@ -1,6 +1,6 @@
 //! Detection of files that are not readable spreadsheets.
 
-use sheetport::sheet::Error;
+use sheetport_sheet::Error;
 
 use super::parts::xls;
 use super::{file, folder, read, utf16};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use sheetport::sheet::{Error, Options, open};
+use sheetport_sheet::{Error, Options, open};
 
 use super::hostile_workbooks::end;
 use super::parts::{Xlsx, archive};

@@ -18,7 +18,7 @@ mod workbook;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sheetport::sheet::{Book, Error, Options, Row, open, read_workbooks_with};
+use sheetport_sheet::{Book, Error, Options, Row, open, read_workbooks_with};
 use tempfile::TempDir;
 
 fn folder() -> TempDir {

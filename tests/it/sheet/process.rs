@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use sheetport::sheet::{Error, try_protections};
+use sheetport_sheet::{Error, try_protections};
 
 use super::parts::Xlsx;
 use super::{file, folder, read, rows};

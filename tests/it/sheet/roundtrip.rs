@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use encoding_rs::Encoding;
 use proptest::prelude::*;
-use sheetport::sheet::{Options, Row, open};
+use sheetport_sheet::{Options, Row, open};
 
 use super::{file, folder, utf16};
 
@@ -200,6 +200,6 @@ fn exhaust(bytes: &[u8]) {
     let Ok(book) = open(&file(&folder, "any.csv", bytes), &Options::default()) else { return };
     let mut row = Row::default();
     let Ok(rows) = book.rows(0) else { return };
-    let Ok(mut table) = sheetport::sheet::Table::new(rows) else { return };
+    let Ok(mut table) = sheetport_sheet::Table::new(rows) else { return };
     while matches!(table.next(&mut row), Ok(true)) {}
 }

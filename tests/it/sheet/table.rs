@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sheetport::sheet::Error;
-use sheetport::sheet::write::{Existing, FileFormat, Style, Value, ValueTable, WholeFile, restore};
+use sheetport_sheet::Error;
+use sheetport_sheet::write::{Existing, FileFormat, Style, Value, ValueTable, WholeFile, restore};
 use tempfile::TempDir;
 
 use super::{file, folder, read, rows};

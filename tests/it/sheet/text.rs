@@ -1,6 +1,6 @@
 //! Text files: encodings, delimiters, row numbers and errors.
 
-use sheetport::sheet::{Error, Options, Row, open};
+use sheetport_sheet::{Error, Options, Row, open};
 
 use super::{file, folder, read, rows, utf16};
 

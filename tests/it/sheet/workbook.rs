@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use rust_xlsxwriter::{Format, Formula, Workbook};
-use sheetport::sheet::{Cell, Error, Row};
+use sheetport_sheet::{Cell, Error, Row};
 use tempfile::TempDir;
 
 use super::{file, folder, read, rows};

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::json;
-use sheetport::sheet::write::{defuse, restore};
+use sheetport_sheet::write::{defuse, restore};
 
 use super::super::browser::Browser;
 use super::super::process::{Place, name};

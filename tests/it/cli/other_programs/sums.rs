@@ -111,7 +111,7 @@ fn calculated(place: &Place, book: &Path, columns: usize) -> Vec<(String, String
             let row = |number: usize, function: &str| {
                 let cells: String = (0..columns)
                     .map(|column| {
-                        let letters = sheetport::sheet::column_letters(column);
+                        let letters = sheetport_sheet::column_letters(column);
                         format!(r#"<c r="{letters}{number}"><f>{function}({letters}2:{letters}{last})</f></c>"#)
                     })
                     .collect();

@@ -1,0 +1,102 @@
+//! Arithmetic of rows: columns that are the product, the sum or the percentage of others. It is rare by chance and exact where it is
+//! meant, so it tells what a column is whatever its name says, and which rows were mistyped.
+
+mod meaning;
+mod numbers;
+mod relation;
+mod search;
+
+use sheetport_sheet::Row;
+
+use self::meaning::{Contradiction, contradictions};
+use self::numbers::{Cells, Notations};
+use self::relation::Relation;
+use super::finding::Finding;
+use super::roles::Roles;
+
+/// Number of rows that are searched for relations: fewer than a first chunk of rows, so that later rows change nothing. True relations show
+/// in three rows.
+const ROWS: usize = 512;
+/// Score from which a row that breaks a relation is a mistake of the row: a relation that holds by chance once in a thousand tables.
+const CERTAIN: f64 = 3.0;
+
+/// The first rows of a sheet, as far as they may be numbers.
+#[derive(Clone, Debug)]
+pub(super) struct Reservoir {
+    columns: Vec<usize>,
+    rows: Vec<Cells>,
+    /// The texts of the record's identifying columns, for sums over records.
+    groups: Vec<String>,
+    group: Vec<usize>,
+    /// The result of the last search, and the number of rows that it saw.
+    found: Option<(usize, Calculations)>,
+}
+
+/// The relations of a sheet, and what they say about the template.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Calculations {
+    notations: Notations,
+    relations: Vec<Relation>,
+    contradictions: Vec<Contradiction>,
+}
+
+impl Reservoir {
+    pub(super) fn new(roles: &Roles) -> Reservoir {
+        Reservoir {
+            columns: numbers::candidates(roles),
+            rows: Vec::new(),
+            groups: Vec::new(),
+            group: roles.group.clone(),
+            found: None,
+        }
+    }
+
+    pub(super) fn row(&mut self, row: &Row) {
+        if self.columns.len() < 2 || self.rows.len() >= ROWS {
+            return;
+        }
+        self.rows.push(Cells::of(row, &self.columns));
+        let keys: Vec<String> = self.group.iter().map(|column| row.get(*column).shown().into_owned()).collect();
+        self.groups.push(keys.join("\u{1f}"));
+    }
+
+    /// Returns the relations of the rows so far. Searches again only if there are more rows.
+    pub(super) fn calculations(&mut self, roles: &Roles) -> Calculations {
+        if let Some((_, found)) = self.found.as_ref().filter(|(rows, _)| *rows == self.rows.len()) {
+            return found.clone();
+        }
+        let found = self.search(roles);
+        self.found = Some((self.rows.len(), found.clone()));
+        found
+    }
+
+    fn search(&self, roles: &Roles) -> Calculations {
+        let notations = Notations::of(&self.columns, &self.rows);
+        let table = notations.table(&self.columns, &self.rows);
+        let relations = search::relations(&table, |column| roles.name_of(column).contains('%'));
+        let of_records = search::sums_of_records(&table, &self.groups);
+        let contradictions = contradictions(roles, &relations, &of_records);
+        let is_used = |relation: &Relation| {
+            let mut columns = relation.columns();
+            relation.score >= CERTAIN && columns.any(|column| roles.numbers.iter().any(|(known, _)| *known == column))
+        };
+        let relations: Vec<Relation> = relations.into_iter().filter(is_used).collect();
+        if relations.is_empty() && contradictions.is_empty() {
+            return Calculations::default();
+        }
+        Calculations { notations, relations, contradictions }
+    }
+}
+
+impl Calculations {
+    /// Adds what the arithmetic of a row contradicts.
+    pub(super) fn judge(&self, roles: &Roles, row: &Row, found: &mut Vec<Finding>) {
+        for contradiction in &self.contradictions {
+            found.extend(contradiction.judge(roles, &self.notations, row));
+        }
+        let is_contradicted =
+            |column: usize| self.contradictions.iter().any(|contradiction| contradiction.column == column);
+        let broken = self.relations.iter().find_map(|relation| relation.broken(roles, &self.notations, row));
+        found.extend(broken.filter(|finding| !is_contradicted(finding.column)));
+    }
+}

@@ -1,0 +1,149 @@
+//! Numbers of cells for arithmetic: their value and their number of decimals.
+
+use sheetport_sheet::{Cell, Row};
+use sheetport_values::decimal::Decimal;
+use sheetport_values::number::style::{ColumnStyle, Surroundings, common_decimal};
+use sheetport_values::number::{Notation, from_f64, parse_in};
+
+use crate::roles::Roles;
+
+/// Maximum number of columns that are searched for relations: the search grows with the third power of their number.
+const MAX_COLUMNS: usize = 14;
+/// Maximum number of unmapped columns that are looked at, before it is known which of them have numbers.
+const MAX_UNMAPPED: usize = 24;
+/// Maximum length of a number in bytes.
+const MAX_BYTES: usize = 24;
+
+/// Returns the columns that may take part in a relation: those of mapped numbers, and unmapped ones.
+pub(super) fn candidates(roles: &Roles) -> Vec<usize> {
+    let mapped = roles.numbers.iter().map(|(column, _)| *column);
+    let unmapped = roles.unmapped.iter().copied().take(MAX_UNMAPPED);
+    let mut columns: Vec<usize> = mapped.chain(unmapped).collect();
+    columns.sort_unstable();
+    columns.dedup();
+    columns
+}
+
+/// The cells of a row in the candidate columns.
+#[derive(Clone, Debug)]
+pub(super) struct Cells {
+    number: u64,
+    cells: Vec<Raw>,
+}
+
+#[derive(Clone, Debug)]
+enum Raw {
+    Blank,
+    Number(Exact),
+    Text(String),
+    Other,
+}
+
+/// A number as it is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Exact {
+    pub(super) value: f64,
+    pub(super) decimals: u32,
+    /// Digits without zeros at the beginning and the end.
+    pub(super) digits: u32,
+}
+
+impl Exact {
+    fn of(number: Decimal) -> Exact {
+        let plain = number.normalize();
+        let digits = plain.mantissa().unsigned_abs().checked_ilog10().map_or(0, |log| log + 1);
+        let trailing = (0..digits).take_while(|n| plain.mantissa() % 10_i128.pow(n + 1) == 0).count();
+        let trailing = u32::try_from(trailing).unwrap_or(0);
+        // Decimals of up to 28 digits are finite doubles.
+        let value = number.to_string().parse().unwrap_or(f64::NAN);
+        Exact { value, decimals: number.scale(), digits: digits - trailing }
+    }
+}
+
+impl Cells {
+    pub(super) fn of(row: &Row, columns: &[usize]) -> Cells {
+        Cells { number: row.number, cells: columns.iter().map(|column| Raw::of(&row.get(*column))).collect() }
+    }
+}
+
+impl Raw {
+    fn of(cell: &Cell<'_>) -> Raw {
+        let number = |value: f64| from_f64(value).map_or(Raw::Other, |number| Raw::Number(Exact::of(number)));
+        match cell {
+            Cell::Blank => Raw::Blank,
+            Cell::Number(value) | Cell::Money(value, _) | Cell::Rounded(value, _) | Cell::Formatted(value, _) => {
+                number(*value)
+            }
+            // As people read it: 19 of 19 %.
+            Cell::Percent(value) => number(*value * 100.0),
+            Cell::Text(text) if text.len() <= MAX_BYTES => Raw::Text(text.trim().to_owned()),
+            _ => Raw::Other,
+        }
+    }
+}
+
+/// How the numbers of columns of texts are written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Notations(Vec<(usize, ColumnStyle)>);
+
+/// The columns with numbers.
+pub(super) struct Table {
+    pub(super) columns: Vec<Column>,
+    pub(super) rows: usize,
+}
+
+pub(super) struct Column {
+    pub(super) index: usize,
+    pub(super) values: Vec<Option<Exact>>,
+    /// Most decimals of a value.
+    pub(super) decimals: u32,
+}
+
+impl Notations {
+    pub(super) fn of(columns: &[usize], rows: &[Cells]) -> Notations {
+        let mut styles: Vec<(usize, ColumnStyle)> =
+            columns.iter().map(|column| (*column, ColumnStyle::default())).collect();
+        for row in rows {
+            for ((_, style), cell) in styles.iter_mut().zip(&row.cells) {
+                if let Raw::Text(text) = cell {
+                    style.add(row.number, text);
+                }
+            }
+        }
+        let sheet = common_decimal(styles.iter().map(|(_, style)| style));
+        let styles = styles
+            .into_iter()
+            .map(|(column, style)| (column, style.with(Surroundings { sheet, ..Surroundings::default() })));
+        Notations(styles.collect())
+    }
+
+    /// Returns the columns in which nearly all values are numbers.
+    pub(super) fn table(&self, columns: &[usize], rows: &[Cells]) -> Table {
+        let read = |(nth, index): (usize, &usize)| {
+            let values: Vec<Option<Exact>> = rows.iter().map(|row| self.read(*index, &row.cells[nth])).collect();
+            let filled = rows.iter().filter(|row| !matches!(&row.cells[nth], Raw::Blank)).count();
+            let numbers = values.iter().flatten().count();
+            let decimals = values.iter().flatten().map(|number| number.decimals).max().unwrap_or(0);
+            // A few cells of a column of numbers may be words.
+            (numbers >= 2 && numbers * 10 >= filled * 9).then_some(Column { index: *index, values, decimals })
+        };
+        Table { columns: columns.iter().enumerate().filter_map(read).take(MAX_COLUMNS).collect(), rows: rows.len() }
+    }
+
+    fn read(&self, column: usize, cell: &Raw) -> Option<Exact> {
+        match cell {
+            Raw::Number(number) => Some(*number),
+            Raw::Text(text) if text.bytes().any(|byte| byte.is_ascii_digit()) => {
+                let (_, style) = self.0.iter().find(|(known, _)| *known == column)?;
+                let parsed = parse_in(text, Notation::Column { locale: None, style }).ok()?;
+                Some(Exact::of(parsed.number)).filter(|number| number.value.is_finite())
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the number in a column of a row.
+    pub(super) fn number(&self, column: usize, row: &Row) -> Option<Exact> {
+        self.read(column, &Raw::of(&row.get(column)))
+    }
+}

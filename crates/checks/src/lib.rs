@@ -1,0 +1,117 @@
+//! Evidence about the values of a sheet that needs no list of cases: what is regular in all rows, and which rows break it.
+//!
+//! A [`Survey`] sees the rows in order and keeps bounded counts. Its [`Evidence`] then judges each row. Evidence from the first rows may
+//! differ from that of the whole sheet; the sheet is then read again, as for the notation of numbers.
+//!
+//! This module knows cells, headers and the fields that a template maps. It knows neither records, nor the ledger, nor the service.
+
+mod arithmetic;
+mod blank_names;
+mod dates;
+mod finding;
+mod prices;
+mod roles;
+mod selectors;
+mod shape;
+mod words;
+
+pub use dates::implausible_date;
+pub use finding::Finding;
+
+use sheetport_mapping::{Layout, Template};
+use sheetport_sheet::Row;
+
+use self::arithmetic::{Calculations, Reservoir};
+use self::blank_names::NameCounts;
+use self::roles::Roles;
+use self::selectors::{Selector, SelectorCounts};
+use self::shape::{Form, FormCounts};
+
+/// Collects evidence from the rows of a sheet.
+pub struct Survey {
+    roles: Roles,
+    /// One per column of identifiers.
+    forms: Vec<FormCounts>,
+    names: NameCounts,
+    /// One per unmapped column.
+    selectors: Vec<SelectorCounts>,
+    reservoir: Reservoir,
+    rows: u64,
+}
+
+/// What is regular in a sheet. Equal evidence judges all rows in the same way.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Evidence {
+    roles: Roles,
+    forms: Vec<Form>,
+    /// The first row with a name, if names are only on the first of several rows.
+    first_named: Option<u64>,
+    selectors: Vec<Selector>,
+    calculations: Calculations,
+}
+
+impl Survey {
+    pub fn new(template: &Template, layout: &Layout) -> Survey {
+        let roles = Roles::of(template, layout);
+        Survey {
+            forms: vec![FormCounts::default(); roles.identifiers.len()],
+            names: NameCounts::default(),
+            selectors: roles.unmapped.iter().map(|_| SelectorCounts::default()).collect(),
+            reservoir: Reservoir::new(&roles),
+            roles,
+            rows: 0,
+        }
+    }
+
+    pub fn row(&mut self, row: &Row) {
+        if !self.roles.are_judged {
+            return;
+        }
+        self.rows += 1;
+        for ((column, _), counts) in self.roles.identifiers.iter().zip(&mut self.forms) {
+            counts.add(&row.get(*column));
+        }
+        self.names.row(&self.roles, row);
+        for (column, counts) in self.roles.unmapped.iter().zip(&mut self.selectors) {
+            counts.add(&row.get(*column));
+        }
+        self.reservoir.row(row);
+    }
+
+    /// Returns the evidence of the rows so far.
+    pub fn evidence(&mut self) -> Evidence {
+        if !self.roles.are_judged {
+            return Evidence::default();
+        }
+        let calculations = self.reservoir.calculations(&self.roles);
+        let columns = self.roles.unmapped.iter().zip(&self.selectors);
+        let identifiers = self.roles.identifiers.iter().zip(&self.forms);
+        Evidence {
+            forms: identifiers.map(|((column, _), counts)| counts.form(self.roles.is_unique(*column))).collect(),
+            first_named: self.names.first_named(),
+            selectors: columns
+                .filter_map(|(column, counts)| counts.selector(*column, self.roles.name_of(*column), self.rows))
+                .collect(),
+            calculations,
+            roles: self.roles.clone(),
+        }
+    }
+}
+
+impl Evidence {
+    /// Adds what is wrong in a row that is taken for a record.
+    pub fn judge(&self, row: &Row, found: &mut Vec<Finding>) {
+        if !self.roles.are_judged {
+            return;
+        }
+        for ((column, field), form) in self.roles.identifiers.iter().zip(&self.forms) {
+            found.extend(form.judge(*column, field, &row.get(*column)));
+        }
+        if let Some(first) = self.first_named {
+            found.extend(blank_names::judge(&self.roles, first, row));
+        }
+        found.extend(self.selectors.iter().filter_map(|selector| selector.judge(&self.roles, row)));
+        self.calculations.judge(&self.roles, row, found);
+        found.extend(prices::negative(&self.roles, row));
+    }
+}

@@ -1,0 +1,118 @@
+//! The columns of a sheet by what evidence about them means.
+
+use sheetport_mapping::bind::own_column;
+use sheetport_mapping::model::{Damaged, FieldRule, OnBlank, Place, Source};
+use sheetport_mapping::{Layout, Template};
+
+/// The columns that are judged.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Roles {
+    /// Whether values are judged at all: not in our own reports and exports, where the texts are the original ones.
+    pub(super) are_judged: bool,
+    /// Columns of identifiers with their fields.
+    pub(super) identifiers: Vec<(usize, &'static str)>,
+    /// The column of names, where each row is a record with an identifier of its own.
+    pub(super) name: Option<usize>,
+    /// The columns of the record's own identifier.
+    pub(super) keys: Vec<usize>,
+    /// Columns without a field.
+    pub(super) unmapped: Vec<usize>,
+    /// The columns that identify the record of a row, if it has several rows.
+    pub(super) group: Vec<usize>,
+    /// Columns of numbers with their fields.
+    pub(super) numbers: Vec<(usize, Quantity)>,
+    /// The names of the columns.
+    pub(super) names: Vec<String>,
+}
+
+/// What the number of a field means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Quantity {
+    pub(super) field: &'static str,
+    pub(super) meaning: Meaning,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// The price of one.
+    UnitPrice,
+    /// How many.
+    Count,
+    /// A tax in percent.
+    TaxRate,
+    /// What an item costs.
+    ItemPrice,
+    /// Other money or number.
+    Other,
+}
+
+/// Maximum number of unmapped columns that are judged. Wider sheets are exports with columns of every kind.
+const MAX_UNMAPPED: usize = 64;
+
+impl Roles {
+    pub(super) fn of(template: &Template, layout: &Layout) -> Roles {
+        let columns = |wanted: &dyn Fn(&FieldRule) -> bool| -> Vec<(usize, &'static str)> {
+            let rules = template.rules().enumerate().filter(|(_, rule)| wanted(rule));
+            let rules = rules.filter(|(_, rule)| matches!(rule.source, Source::Column(_)));
+            let columns = rules.flat_map(|(index, rule)| {
+                let columns = layout.columns_of(index).into_iter();
+                columns.filter(|column| *column == own_column(*column)).map(|column| (column, rule.field.name))
+            });
+            let mut columns: Vec<_> = columns.collect();
+            columns.sort_unstable();
+            columns.dedup_by_key(|(column, _)| *column);
+            columns
+        };
+        // A template that changes the text of an identifier has decided what the text means.
+        let is_judged = |rule: &FieldRule| rule.is_name && rule.damaged != Damaged::Accept && !rule.changes_text();
+        let key = template.record.input().key;
+        let keys = columns(&|rule| rule.place == Place::Record && key.contains(&rule.field.name));
+        // A template that says what a blank name means is not asked.
+        let is_name =
+            |rule: &FieldRule| rule.place == Place::Record && rule.field.is_title() && rule.damaged != Damaged::Accept;
+        let names = columns(&|rule| is_name(rule) && matches!(rule.on_blank, OnBlank::Omit));
+        let is_filled = |column: usize| layout.fill_down.contains(&column);
+        let is_one_record = template.group.is_none() && template.unpivot.is_none() && !keys.is_empty();
+        let name = names.first().map(|(column, _)| *column).filter(|column| is_one_record && !is_filled(*column));
+        let mut numbers: Vec<(usize, Quantity)> = Vec::new();
+        for rule in template.rules().filter(|rule| rule.field.json.is_number() && rule.number.scale.is_none()) {
+            let of_rule = columns(&|other| std::ptr::eq(other, rule));
+            let quantity = Quantity { field: rule.field.name, meaning: Meaning::of(rule) };
+            numbers.extend(of_rule.into_iter().map(|(column, _)| (column, quantity)));
+        }
+        Roles {
+            are_judged: !layout.is_report && !layout.is_defused && layout.header.row > 0,
+            identifiers: columns(&is_judged),
+            name,
+            keys: keys.into_iter().map(|(column, _)| column).collect(),
+            unmapped: layout.unused.iter().copied().take(MAX_UNMAPPED).collect(),
+            group: layout.group.clone(),
+            numbers,
+            names: layout.header.names.iter().map(|name| name.trim().to_owned()).collect(),
+        }
+    }
+
+    /// Whether each row has another identifier in a column.
+    pub(super) fn is_unique(&self, column: usize) -> bool {
+        self.group.is_empty() && self.keys.contains(&column)
+    }
+
+    /// Returns the name of a column.
+    pub(super) fn name_of(&self, column: usize) -> &str {
+        self.names.get(column).map_or("", String::as_str)
+    }
+}
+
+impl Meaning {
+    fn of(rule: &FieldRule) -> Meaning {
+        match (rule.field.name, rule.place) {
+            // The contract has the price of one in lines and items; a transaction's may be that of all units.
+            ("price", Place::Line) => Meaning::UnitPrice,
+            ("price" | "purchasePrice", Place::Record) if !rule.field.required => Meaning::ItemPrice,
+            ("quantity" | "amount", _) => Meaning::Count,
+            // An item's tax has no amount beside it to be the tax of.
+            ("tax_rate", _) | ("tax", Place::Record) => Meaning::TaxRate,
+            _ => Meaning::Other,
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Columns that give orders about their row, and that the template does not read: `Command` with *DELETE*, `Type` with *Credit note*,
+//! `Deleted` with *yes*.
+
+use sheetport_infer::quoted;
+use sheetport_sheet::{Cell, Row};
+
+use super::finding::Finding;
+use super::roles::Roles;
+use super::words::{is_flag, is_selector, is_yes};
+
+/// Maximum number of different values of a column that selects rows.
+const MAX_VALUES: usize = 6;
+/// Maximum length of such a value in bytes.
+const MAX_BYTES: usize = 40;
+/// In a sheet with fewer rows, the commonest value need not be common.
+const FEW_ROWS: u64 = 8;
+
+/// The different values of a column with their counts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SelectorCounts {
+    values: Vec<(String, u64)>,
+    /// Whether the column has other values than a selector.
+    is_other: bool,
+}
+
+/// A column that selects rows.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Selector {
+    column: usize,
+    /// The values of rows that are no ordinary records.
+    values: Vec<String>,
+}
+
+impl SelectorCounts {
+    pub(super) fn add(&mut self, cell: &Cell<'_>) {
+        if self.is_other || cell.is_blank() {
+            return;
+        }
+        let text = cell.shown();
+        let text = text.trim();
+        if let Some((_, count)) = self.values.iter_mut().find(|(known, _)| known == text) {
+            *count += 1;
+        } else if self.values.len() < MAX_VALUES && text.len() <= MAX_BYTES {
+            self.values.push((text.to_owned(), 1));
+        } else {
+            (self.is_other, self.values) = (true, Vec::new());
+        }
+    }
+
+    /// Returns the values that say that a row is no ordinary record. They are the exception among `rows` rows: a list of credit notes
+    /// alone is what its user wants to send.
+    pub(super) fn selector(&self, column: usize, name: &str, rows: u64) -> Option<Selector> {
+        let blank = rows - self.values.iter().map(|(_, count)| count).sum::<u64>().min(rows);
+        let commonest = self.values.iter().map(|(_, count)| *count).max()?.max(blank);
+        let is_one_of_several = self.values.len() + usize::from(blank > 0) > 1;
+        if !is_one_of_several || rows >= FEW_ROWS && commonest * 5 < rows * 3 {
+            return None;
+        }
+        let is_flag = is_flag(name);
+        let selects = |value: &str| is_selector(value) || is_flag && is_yes(value);
+        let mut values: Vec<String> =
+            self.values.iter().map(|(value, _)| value).filter(|value| selects(value)).cloned().collect();
+        values.sort();
+        let are_all = blank == 0 && values.len() == self.values.len();
+        (!values.is_empty() && !are_all).then_some(Selector { column, values })
+    }
+}
+
+impl Selector {
+    pub(super) fn judge(&self, roles: &Roles, row: &Row) -> Option<Finding> {
+        let cell = row.get(self.column);
+        if cell.is_blank() {
+            return None;
+        }
+        let text = cell.shown();
+        let text = text.trim();
+        let value = self.values.iter().find(|value| *value == text)?;
+        let header = quoted(roles.name_of(self.column));
+        Some(Finding {
+            code: "selector",
+            column: self.column,
+            field: "",
+            value: value.clone(),
+            message: "says that the row is no ordinary record, and the template does not read it".to_owned(),
+            remedy: format!(
+                "to leave such rows out, add skip_where = {{ column = {header}, matches = '^{}$' }} to [sheet] in the template; to send \
+                 them like the others, add ignored = [{header}]",
+                // An apostrophe would end the text of the template.
+                regex::escape(value).replace('\'', ".")
+            ),
+            is_warning: false,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the values of a column that select rows.
+    fn selected(name: &str, values: &[&str]) -> Vec<String> {
+        let mut counts = SelectorCounts::default();
+        values.iter().for_each(|value| counts.add(&if value.is_empty() { Cell::Blank } else { Cell::Text(value) }));
+        let rows = u64::try_from(values.len()).unwrap_or(u64::MAX);
+        counts.selector(0, name, rows).map_or_else(Vec::new, |selector| selector.values)
+    }
+
+    #[test]
+    fn columns_with_orders_are_found() {
+        assert_eq!(selected("Command", &["MERGE", "DELETE", "MERGE", "IGNORE"]), ["DELETE", "IGNORE"]);
+        assert_eq!(selected("Art", &["Rechnung", "Gutschrift", "Rechnung"]), ["Gutschrift"]);
+        assert_eq!(selected("Cancelled", &["", "yes", "", ""]), ["yes"]);
+        let mostly_paid = ["paid", "paid", "paid", "paid", "paid", "paid", "refunded", "paid", "pending"];
+        assert_eq!(selected("Financial Status", &mostly_paid), ["refunded"]);
+    }
+
+    #[test]
+    fn what_all_rows_say_is_meant() {
+        assert!(selected("Type", &["Credit note", "Credit note"]).is_empty());
+        assert!(selected("Color", &["red", "blue", "red"]).is_empty());
+        assert!(selected("Is stocked", &["yes", "no", "yes"]).is_empty());
+        // A column of many words is no selector.
+        assert!(selected("Name", &["a", "b", "c", "d", "e", "f", "delete", "g"]).is_empty());
+    }
+}

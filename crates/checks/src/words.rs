@@ -1,0 +1,55 @@
+//! Words in cells that give orders about a row: `words.toml`.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use sheetport_values::boolean;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Words {
+    /// Values that say that a row is no ordinary record, in lower case.
+    selectors: Vec<String>,
+    /// Names of columns in which yes says so, in lower case.
+    flags: Vec<String>,
+    /// Marks and letters for yes that are no words for it elsewhere, in lower case.
+    yes: Vec<String>,
+}
+
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
+    toml::from_str(include_str!("words.toml")).expect("the file is compiled in, and a test parses it")
+});
+
+/// Returns whether a value says that its row is no ordinary record: `DELETE`, `Credit note`, `cancelled`.
+pub(super) fn is_selector(value: &str) -> bool {
+    let value = value.trim().to_lowercase();
+    WORDS.selectors.contains(&value)
+}
+
+/// Returns whether yes in a column with this name says that a row is no ordinary record: `Deleted`, `Is cancelled`.
+pub(super) fn is_flag(header: &str) -> bool {
+    let header = header.to_lowercase();
+    let mut words = header.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| WORDS.flags.iter().any(|flag| flag == word))
+}
+
+pub(super) fn is_yes(value: &str) -> bool {
+    boolean::parse(value) == Some(true) || WORDS.yes.contains(&value.trim().to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_values_select_rows() {
+        for value in ["DELETE", " cancelled", "Credit note", "Gutschrift", "annulé", "取消"] {
+            assert!(is_selector(value), "{value}");
+        }
+        for value in ["", "Deleted scenes", "invoice", "paid", "Skipper"] {
+            assert!(!is_selector(value), "{value}");
+        }
+        assert!(is_flag("Is deleted?") && is_flag("Storniert") && !is_flag("Delivery"));
+        assert!(is_yes("Ja") && is_yes("TRUE") && !is_yes("no"));
+    }
+}

@@ -1,0 +1,23 @@
+//! The end of an export: completeness of the file, its manifest, and the data kept for the next export.
+
+mod appended;
+mod baseline;
+mod file_names;
+mod finish;
+mod history;
+mod manifest;
+mod ours;
+mod state;
+mod verdict;
+
+pub(super) use self::appended::Appending;
+pub(super) use self::baseline::{check_existing, check_existing_changes, records_before};
+pub use self::file_names::has_date;
+pub(super) use self::file_names::{behind_links, incomplete, resolve};
+pub use self::finish::Exported;
+pub(super) use self::finish::{ExportResults, ListedChanges, Requested, conclude};
+pub(super) use self::history::History;
+pub use self::manifest::Manifest;
+pub(super) use self::ours::WrittenFiles;
+pub(super) use self::state::{ComparedRecords, State, WrittenFile};
+pub(super) use self::verdict::{Reading, Verdict};

@@ -1,0 +1,196 @@
+//! The options of an export.
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use sheetport_client::PageSize;
+use sheetport_records::{List, ListedField, Single};
+use sheetport_sheet::write::{FileFormat, Style, TextKind};
+
+use super::fetch::IdFile;
+use super::template::Template;
+
+/// The records to export.
+#[derive(Clone, Debug)]
+pub enum Source {
+    List(&'static List),
+    /// Single records by the IDs in a file.
+    Ids {
+        single: &'static Single,
+        file: IdFile,
+        by_external_id: bool,
+    },
+}
+
+/// The destination of the table.
+#[derive(Clone, Debug)]
+pub enum Output {
+    File {
+        /// File name, may contain `{date}` and `{workspace}`.
+        pattern: String,
+        format: FileFormat,
+    },
+    /// Text, because standard output may be a terminal.
+    Stdout { kind: TextKind },
+}
+
+/// The file with the changes since the previous export.
+#[derive(Clone, Debug)]
+pub struct ChangesFile {
+    /// File name with placeholders, as of [`Output::File`].
+    pub pattern: String,
+    pub format: FileFormat,
+}
+
+/// Selects records by the time of their last change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// All records.
+    Ever,
+    /// Records that are new or changed since the previous export to this name. The first export contains all records.
+    Last,
+    Moment(jiff::Timestamp),
+}
+
+impl Source {
+    /// Returns the path of the list, or the common part of the paths of the single records.
+    pub fn path(&self) -> &'static str {
+        match self {
+            Source::List(list) => list.path,
+            Source::Ids { single, .. } => single.path,
+        }
+    }
+
+    /// Returns the name of the list, or of the single records.
+    pub fn name(&self) -> &'static str {
+        self.fields().1
+    }
+
+    /// Returns the contract's fields of the records, and the name of the list or of the single records.
+    pub(super) fn fields(&self) -> (&'static [ListedField], &'static str) {
+        match self {
+            Source::List(list) => (list.fields, list.name),
+            Source::Ids { single, .. } => (single.fields, single.name),
+        }
+    }
+}
+
+/// Options of an export.
+#[derive(Debug)]
+pub struct Job {
+    pub source: Source,
+    pub output: Output,
+    pub style: Style,
+    pub template: Option<Template>,
+    /// Path of an array to expand into one row per element.
+    pub explode: Option<String>,
+    pub since: Since,
+    /// Appends the changes since the previous export to its file.
+    pub append: bool,
+    /// A list of records added, changed and removed since the previous export with such a list.
+    pub changes: Option<ChangesFile>,
+    /// Reads all IDs a second time.
+    pub verify: bool,
+    /// Ignores the pages of an interrupted export.
+    pub fresh: bool,
+    /// Number of dated files to keep, including the new file. `None` keeps all.
+    pub keep: Option<usize>,
+    /// Minimum ratio of the number of records to the number in the previous export.
+    pub min_ratio: Option<f64>,
+    /// Whether an empty list may replace a file with records.
+    pub allow_empty: bool,
+    /// Whether the file may replace one that no export wrote.
+    pub replace: bool,
+    /// Number of entries to ask for per page of a list.
+    pub page_size: PageSize,
+    /// Maximum number of simultaneous requests.
+    pub concurrency: usize,
+    /// Folder of Sheetport's own data.
+    pub home: PathBuf,
+    pub base_url: String,
+    pub workspace: String,
+    /// Value of the `Accept-Language` header.
+    pub language: Option<String>,
+    pub clock: Clock,
+    /// Output pattern for manifests, if `output` is a local copy of a remote file.
+    pub shown_pattern: Option<String>,
+}
+
+impl Job {
+    /// Returns the style of text files. The request overrides the template.
+    pub(super) fn table_style(&self) -> Style {
+        self.template.as_ref().map_or(self.style, |template| self.style.or(template.style))
+    }
+
+    /// Returns the path of the array to expand, of the request or else of the template.
+    pub(super) fn exploded(&self) -> Option<&str> {
+        self.explode.as_deref().or(self.template.as_ref().and_then(|template| template.explode.as_deref()))
+    }
+
+    /// Returns whether texts are written without protection from being run as formulas. Workbooks and NDJSON need none.
+    pub(super) fn is_exact(&self) -> bool {
+        let has_protection = match &self.output {
+            Output::File { format, .. } => !matches!(format, FileFormat::Xlsx) && !format.is_ndjson(),
+            Output::Stdout { .. } => true,
+        };
+        has_protection && self.table_style().raw
+    }
+}
+
+#[cfg(test)]
+impl Job {
+    /// Returns an export of the items to a file in `folder`, which has Sheetport's own data, too.
+    pub(super) fn in_folder(folder: &std::path::Path, pattern: &str, clock: Clock) -> Job {
+        let path = folder.join(pattern);
+        Job {
+            source: Source::List(&sheetport_records::item::LIST),
+            output: Output::File {
+                pattern: path.to_str().expect("UTF-8").to_owned(),
+                format: FileFormat::of(&path).expect("a format"),
+            },
+            style: Style::default(),
+            template: None,
+            explode: None,
+            since: Since::Ever,
+            append: false,
+            changes: None,
+            verify: false,
+            fresh: false,
+            keep: None,
+            min_ratio: None,
+            allow_empty: true,
+            replace: false,
+            page_size: PageSize::Chosen(100),
+            concurrency: 3,
+            home: folder.join("home"),
+            base_url: "http://service".to_owned(),
+            workspace: "shop".to_owned(),
+            language: None,
+            clock,
+            shown_pattern: None,
+        }
+    }
+
+    /// Lists the changes in another file of the folder.
+    pub(super) fn with_changes(mut self, folder: &std::path::Path, pattern: &str) -> Job {
+        let path = folder.join(pattern);
+        let format = FileFormat::of(&path).expect("a format");
+        self.changes = Some(ChangesFile { pattern: path.to_str().expect("UTF-8").to_owned(), format });
+        self
+    }
+}
+
+/// The current time.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    /// When the export was requested, in the local time zone, for file names.
+    pub local: jiff::Zoned,
+    pub now: fn() -> SystemTime,
+}
+
+impl Clock {
+    pub(super) fn timestamp(&self) -> jiff::Timestamp {
+        // A clock outside the years -9999 to 9999 says nothing.
+        jiff::Timestamp::try_from((self.now)()).unwrap_or(self.local.timestamp())
+    }
+}

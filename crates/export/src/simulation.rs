@@ -1,0 +1,585 @@
+//! Simulates exports on many nights against a list that changes between and during pages, with faults of the service and the
+//! machine. All files are real; the service and the clocks are simulated.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use jiff::tz::TimeZone;
+use serde_json::Value;
+use sheetport_client::auth::Credentials;
+use sheetport_client::{Client, ConnectOptions, KnownSizes, Pace, PageSize, Request, Response, TransportOutcome};
+use sheetport_records::token::REFRESH_PATH;
+use sheetport_sheet::write::full_disk;
+use tokio::sync::Notify;
+
+use super::{Clock, Error, Exported, Job, Since, export};
+
+/// Chooses a single seed.
+const SEED: &str = "SHEETPORT_NIGHTS_SEED";
+/// Chooses the number of seeds.
+const SEEDS: &str = "SHEETPORT_NIGHTS_SEEDS";
+const DEFAULT_SEEDS: u64 = 1_000;
+/// Number of tests to divide the seeds among, so that they run in parallel.
+const PARTS: u64 = 4;
+const NIGHTS: u32 = 30;
+/// How often a scheduler repeats a failed export in a night.
+const ATTEMPTS: u32 = 6;
+thread_local! {
+    /// The clock of the exporting machine, in nanoseconds since 1970. Exports read the clock on the thread of their task only.
+    static NOW: Cell<i64> = const { Cell::new(0) };
+}
+
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_nanos(NOW.get().unsigned_abs())
+}
+
+fn sleep(duration: Duration) {
+    NOW.set(NOW.get() + i64::try_from(duration.as_nanos()).expect("hours"));
+}
+
+/// The order of the list.
+#[derive(Clone, Copy, Debug)]
+enum Order {
+    NewestToOldest,
+    OldestToNewest,
+    LastChanged,
+}
+
+/// Response of the service to requests for too many entries per page.
+#[derive(Clone, Copy, Debug)]
+enum Paging {
+    /// This number of entries.
+    Caps(usize),
+    /// Status 400 above a hundred entries.
+    Refuses,
+    /// The default of five entries above a hundred.
+    ReturnsUsual,
+}
+
+impl Paging {
+    /// Returns the number of entries per page, or `None` for a refusal.
+    fn granted(self, asked: usize) -> Option<usize> {
+        match self {
+            Paging::Caps(most) => Some(asked.min(most)),
+            Paging::Refuses => (asked <= 100).then_some(asked),
+            Paging::ReturnsUsual => Some(if asked > 100 { 5 } else { asked }),
+        }
+    }
+}
+
+/// Clock of the service for the times of changes.
+#[derive(Clone, Copy, Debug)]
+enum Stamps {
+    /// UTC, ahead by this many seconds.
+    Skewed(i64),
+    /// Local time labelled as UTC: one hour occurs twice in the night when daylight saving time ends.
+    LocalAsUtc,
+}
+
+/// A version of a record, and the time during which it was current.
+#[derive(Clone, Debug)]
+struct Version {
+    id: u64,
+    number: u64,
+    /// The entry of the list.
+    json: String,
+    from: i64,
+    /// `i64::MAX` for the current version.
+    until: i64,
+}
+
+/// The service, and the faults planned for the exports.
+#[derive(Debug)]
+struct World {
+    rng: fastrand::Rng,
+    versions: Vec<Version>,
+    /// The indexes of the current versions, ordered by their last change.
+    current: Vec<usize>,
+    next_id: u64,
+    next_number: u64,
+    order: Order,
+    has_total: bool,
+    stamps: Stamps,
+    /// Where the service and the machine are.
+    zone: TimeZone,
+    paging: Paging,
+    /// Whether the list changes during readings.
+    is_busy: bool,
+    /// How many of a thousand requests fail.
+    faults: u64,
+    /// Number of requests until the end of an outage.
+    outage: u32,
+    has_lost_token: bool,
+    /// Number of requests until the process is killed.
+    kill_in: Option<u32>,
+    requests: u64,
+}
+
+impl World {
+    fn new(seed: u64) -> World {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let order = [Order::NewestToOldest, Order::OldestToNewest, Order::LastChanged][rng.usize(..3)];
+        let stamps = match rng.u8(..3) {
+            0 => Stamps::LocalAsUtc,
+            _ => Stamps::Skewed([0, -7_200, 10_800, -18_000][rng.usize(..4)]),
+        };
+        let paging = match rng.u8(..8) {
+            0 => Paging::Refuses,
+            1 => Paging::ReturnsUsual,
+            _ => Paging::Caps([4, 8, 16][rng.usize(..3)]),
+        };
+        let mut world = World {
+            has_total: rng.u8(..4) > 0,
+            order,
+            stamps,
+            zone: TimeZone::get("Europe/Berlin").expect("a zone of the database"),
+            paging,
+            rng,
+            versions: Vec::new(),
+            current: Vec::new(),
+            next_id: 1,
+            next_number: 1,
+            is_busy: false,
+            faults: 0,
+            outage: 0,
+            has_lost_token: false,
+            kill_in: None,
+            requests: 0,
+        };
+        for _ in 0..world.rng.u32(0..20) {
+            world.insert();
+        }
+        world
+    }
+
+    fn add_version(&mut self, id: u64) {
+        let (number, from) = (self.next_number, NOW.get());
+        let at = jiff::Timestamp::from_nanosecond(i128::from(from)).expect("a time");
+        let ahead = match self.stamps {
+            Stamps::Skewed(seconds) => seconds,
+            Stamps::LocalAsUtc => i64::from(self.zone.to_offset(at).seconds()),
+        };
+        let at = at + jiff::SignedDuration::from_secs(ahead);
+        let json = format!(r#"{{"id":"{id}","name":"{number}","updated_at":"{at}"}}"#);
+        self.versions.push(Version { id, number, json, from, until: i64::MAX });
+        self.next_number += 1;
+        self.current.push(self.versions.len() - 1);
+    }
+
+    fn insert(&mut self) {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.add_version(id);
+    }
+
+    /// Ends a random current version. Returns the ID of its record.
+    fn end_version(&mut self) -> Option<u64> {
+        let place = (!self.current.is_empty()).then(|| self.rng.usize(..self.current.len()))?;
+        let version = self.current.remove(place);
+        self.versions[version].until = NOW.get();
+        Some(self.versions[version].id)
+    }
+
+    /// Inserts, changes or removes a record.
+    fn change(&mut self) {
+        match self.rng.u8(..10) {
+            0..4 => self.insert(),
+            4..8 => {
+                if let Some(id) = self.end_version() {
+                    self.add_version(id);
+                }
+            }
+            _ => drop(self.end_version()),
+        }
+    }
+
+    fn listed(&self) -> Vec<&Version> {
+        let mut listed: Vec<&Version> = self.current.iter().map(|version| &self.versions[*version]).collect();
+        match self.order {
+            Order::OldestToNewest => listed.sort_by_key(|version| version.id),
+            Order::NewestToOldest => listed.sort_by_key(|version| std::cmp::Reverse(version.id)),
+            Order::LastChanged => listed.reverse(),
+        }
+        listed
+    }
+
+    /// Answers a request, after some time.
+    fn answer(&mut self, request: &Request) -> TransportOutcome {
+        sleep(Duration::from_millis(self.rng.u64(20..400)));
+        self.requests += 1;
+        if request.path.starts_with(REFRESH_PATH) {
+            self.has_lost_token = false;
+            return response(200, r#"{"access": "renewed"}"#.to_owned());
+        }
+        if self.outage > 0 {
+            self.outage -= 1;
+            return TransportOutcome::NotSent { reason: "connection refused".to_owned() };
+        }
+        if self.has_lost_token {
+            return response(401, r#"{"message": "expired"}"#.to_owned());
+        }
+        if self.rng.u64(..1_000) < self.faults {
+            match self.rng.u8(..7) {
+                0 => return response(502, "<html>".to_owned()),
+                1 => return response(500, String::new()),
+                // The service has answered, but the answer is lost.
+                2 => return TransportOutcome::NoResponse { reason: "reset".to_owned() },
+                3 => return TransportOutcome::Truncated { status: 200, reason: "cut".to_owned(), limit: None },
+                4 => return response(429, String::new()),
+                5 => self.has_lost_token = true,
+                _ => self.outage = self.rng.u32(1..12),
+            }
+        }
+        let (_, query) = request.path.split_once("?page=").expect("a page");
+        let (page, limit) = query.split_once("&limit=").expect("a size");
+        let page: usize = page.parse().expect("a number");
+        let Some(size) = self.paging.granted(limit.parse().expect("a number")) else {
+            return response(400, r#"{"message": "limit: at most 100"}"#.to_owned());
+        };
+        let listed = self.listed();
+        let total = listed.len();
+        let entries = listed.iter().skip((page - 1) * size).take(size);
+        let entries: Vec<&str> = entries.map(|version| version.json.as_str()).collect();
+        let total = if self.has_total { format!(r#","total":{total}"#) } else { String::new() };
+        let body = format!(r#"{{"data":[{}]{total}}}"#, entries.join(","));
+        // A change between two pages. Only the total of the next page shows the change.
+        if self.is_busy && self.rng.u8(..20) == 0 {
+            self.change();
+        }
+        response(200, body)
+    }
+}
+
+fn response(status: u16, body: String) -> TransportOutcome {
+    TransportOutcome::Response(Response {
+        status,
+        body: body.into_bytes(),
+        retry_after: None,
+        redirect: None,
+        quota: None,
+    })
+}
+
+fn lock(world: &Mutex<World>) -> MutexGuard<'_, World> {
+    world.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Content and kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Export {
+    /// The whole list, with a list of changes for some seeds.
+    All,
+    /// The whole list, each time to a new file.
+    Dated,
+    /// The changes, each time to a new file.
+    Deltas,
+    /// The changes, appended to the same file.
+    Appended,
+}
+
+/// The exports of one seed.
+struct Simulation {
+    seed: u64,
+    client: Arc<Client>,
+    world: Arc<Mutex<World>>,
+    killed: Arc<Notify>,
+    folder: PathBuf,
+    /// The records after applying all files of changes, or all rows of the file with appended changes.
+    merged: BTreeMap<u64, u64>,
+    /// The rows of the file with appended changes.
+    appended: Vec<(u64, u64)>,
+    /// The records after all lists of changes. `None` before the first.
+    listed: Option<BTreeMap<u64, u64>>,
+    /// The page sizes known so far.
+    known: KnownSizes,
+    complete: u32,
+    incomplete: u32,
+}
+
+impl Simulation {
+    fn job(&self, export: Export) -> Job {
+        let zone = lock(&self.world).zone.clone();
+        let clock = Clock { local: jiff::Timestamp::try_from(now()).expect("a time").to_zoned(zone), now };
+        let (pattern, since, append) = match export {
+            Export::All => ("items.ndjson", Since::Ever, false),
+            Export::Dated => ("items-{date}-{time}.ndjson", Since::Ever, false),
+            Export::Deltas => ("changes-{date}-{time}.ndjson", Since::Last, false),
+            Export::Appended => ("deltas.ndjson", Since::Last, true),
+        };
+        let page_size = PageSize::Largest(self.known);
+        let job = Job { since, append, page_size, ..Job::in_folder(&self.folder, pattern, clock) };
+        match export == Export::All && !self.seed.is_multiple_of(3) {
+            true => job.with_changes(&self.folder, "lists/{date}-{time}.ndjson"),
+            false => job,
+        }
+    }
+
+    fn deltas(&self) -> Export {
+        if self.seed.is_multiple_of(2) { Export::Appended } else { Export::Deltas }
+    }
+
+    /// Exports once. `None` if the process was killed.
+    async fn attempt(&self, job: &Job) -> Option<Result<Exported, Error>> {
+        let pace = Arc::new(Pace::new(None, Instant::now()));
+        let exported = tokio::select! {
+            biased;
+            () = self.killed.notified() => None,
+            exported = export(Arc::clone(&self.client), pace, job, &|_, _| {}) => Some(exported),
+        };
+        // The only thread for such work still finishes a file if the process was killed in between.
+        tokio::task::spawn_blocking(|| ()).await.expect("no panic");
+        exported
+    }
+
+    /// Exports in one night, again after a failure. Returns whether the file is complete.
+    async fn night(&mut self, export: Export, has_faults: bool) -> bool {
+        for _ in 0..ATTEMPTS {
+            {
+                let mut world = lock(&self.world);
+                world.kill_in = (has_faults && world.rng.u8(..8) == 0).then(|| world.rng.u32(1..12));
+                if has_faults && world.rng.u8(..10) == 0 {
+                    // From the first page of a spool to the last step of an export.
+                    full_disk::fill_after(&self.folder, world.rng.usize(..12_000));
+                }
+            }
+            let began = NOW.get();
+            let job = self.job(export);
+            let result = self.attempt(&job).await;
+            full_disk::free(&self.folder);
+            if let Some(Ok(exported)) = &result {
+                self.known = exported.known_sizes.unwrap_or(self.known);
+            }
+            match result {
+                Some(Ok(exported)) if exported.manifest.complete => {
+                    let is_first_list = job.changes.is_some() && self.listed.is_none();
+                    assert_eq!(
+                        exported.remarks.len(),
+                        usize::from(is_first_list),
+                        "seed {}: {:?}",
+                        self.seed,
+                        exported.remarks
+                    );
+                    self.check(&exported);
+                    if job.changes.is_some() {
+                        self.apply(&exported);
+                    }
+                    self.complete += 1;
+                    return true;
+                }
+                Some(Ok(exported)) => {
+                    assert_eq!(exported.manifest.how.lines().count(), 1, "seed {}", self.seed);
+                    self.incomplete += 1;
+                }
+                Some(Err(error)) => {
+                    assert_eq!(error.to_string().lines().count(), 1, "seed {}: {error}", self.seed);
+                    let is_expected =
+                        matches!(error, Error::Api(_) | Error::Page { .. } | Error::Sheet(_) | Error::Spool { .. });
+                    assert!(is_expected, "seed {}: {error}", self.seed);
+                }
+                None => {}
+            }
+            assert!(NOW.get() >= began);
+            sleep(Duration::from_secs(lock(&self.world).rng.u64(10..7_000)));
+        }
+        false
+    }
+
+    /// Compares a complete file with the content of the list during the reading.
+    fn check(&mut self, exported: &Exported) {
+        let path = exported.path.as_deref().expect("a file");
+        let mut rows = rows(path);
+        if let Some(before) = exported.manifest.rows_before {
+            assert!(rows.starts_with(&self.appended), "seed {}: earlier rows have changed", self.seed);
+            let all: BTreeSet<&(u64, u64)> = rows.iter().collect();
+            assert_eq!(all.len(), rows.len(), "seed {}: nothing is appended twice: {rows:?}", self.seed);
+            self.appended.clone_from(&rows);
+            // Includes the rows of an export that was interrupted at its end.
+            self.merged = rows.iter().copied().collect();
+            rows.drain(..usize::try_from(before).expect("rows"));
+            assert_eq!(rows.len() as u64, exported.manifest.rows);
+        }
+        let world = lock(&self.world);
+        let started: jiff::Timestamp = exported.manifest.started.parse().expect("a time");
+        let (started, ended) = (i64::try_from(started.as_nanosecond()).expect("now"), NOW.get());
+        let during = |version: &&Version| version.from <= ended && version.until >= started;
+        let versions: BTreeSet<(u64, u64)> =
+            world.versions.iter().filter(during).map(|version| (version.id, version.number)).collect();
+        let context = || {
+            let World { order, has_total, .. } = &*world;
+            format!(
+                "seed {}, {order:?}, total {has_total}, {}: {rows:?}\n{versions:?}",
+                self.seed, exported.manifest.how
+            )
+        };
+        let ids: BTreeSet<u64> = rows.iter().map(|(id, _)| *id).collect();
+        assert_eq!(ids.len(), rows.len(), "no record twice: {}", context());
+        for row in &rows {
+            assert!(versions.contains(row), "no stale row {row:?}: {}", context());
+        }
+        if exported.manifest.changes_only {
+            self.merged.extend(rows.iter().copied());
+            return;
+        }
+        // Records present throughout, in any version.
+        let mut spans: BTreeMap<u64, (i64, i64)> = BTreeMap::new();
+        for version in &world.versions {
+            let span = spans.entry(version.id).or_insert((version.from, version.until));
+            *span = (span.0.min(version.from), span.1.max(version.until));
+        }
+        for (id, (from, until)) in spans {
+            let stayed = from < started && until > ended;
+            assert!(!stayed || ids.contains(&id), "record {id} is lost: {}", context());
+        }
+    }
+
+    /// Applies a list of changes to the records after all lists before.
+    fn apply(&mut self, exported: &Exported) {
+        let number = |value: &Value| value.as_str().and_then(|text| text.parse::<u64>().ok());
+        if let Some((listed, path)) = self.listed.as_mut().zip(exported.changes_file.as_ref()) {
+            for line in std::fs::read_to_string(path).expect("a list").lines() {
+                let row: Value = serde_json::from_str(line).expect("JSON");
+                let (id, name) = (number(&row["id"]).expect("an ID"), number(&row["name"]).expect("a version"));
+                let before = match row["change"].as_str() {
+                    Some("removed") => listed.remove(&id),
+                    _ => listed.insert(id, name),
+                };
+                let is_added = row["change"] == "added";
+                assert_eq!(before.is_none(), is_added, "seed {}: {line}", self.seed);
+                assert!(row["change"] != "changed" || number(&row["before"]) == before, "seed {}: {line}", self.seed);
+            }
+        }
+        let rows: BTreeMap<u64, u64> = rows(exported.path.as_deref().expect("a file")).into_iter().collect();
+        assert!(self.listed.is_none() == exported.changes_file.is_none());
+        let listed = self.listed.get_or_insert_with(|| rows.clone());
+        assert_eq!(*listed, rows, "seed {}: the lists of changes", self.seed);
+    }
+
+    /// Simulates a month of nights, and then a night without changes.
+    async fn run(&mut self) {
+        for night in 0..NIGHTS {
+            {
+                let mut world = lock(&self.world);
+                sleep(Duration::from_secs(world.rng.u64(15..20) * 3_600));
+                for _ in 0..world.rng.u32(..8) {
+                    sleep(Duration::from_secs(60));
+                    world.change();
+                }
+                world.is_busy = world.rng.u8(..3) == 0;
+                world.faults = [0, 0, 20, 100][world.rng.usize(..4)];
+                world.outage = 0;
+            }
+            self.night(if night % 7 == 6 { Export::Dated } else { Export::All }, true).await;
+            self.night(self.deltas(), true).await;
+        }
+        {
+            let mut world = lock(&self.world);
+            (world.is_busy, world.faults, world.outage) = (false, 0, 0);
+            sleep(Duration::from_secs(3_600));
+        }
+        assert!(self.night(Export::All, false).await, "seed {}", self.seed);
+        assert!(self.night(self.deltas(), false).await, "seed {}", self.seed);
+        let world = lock(&self.world);
+        let fresh: BTreeMap<u64, u64> = world.listed().iter().map(|version| (version.id, version.number)).collect();
+        let nightly: BTreeMap<u64, u64> = rows(&self.folder.join("items.ndjson")).into_iter().collect();
+        assert_eq!(nightly, fresh, "seed {}: the nightly file", self.seed);
+        let merged = self.merged.iter().filter(|(id, _)| fresh.contains_key(id));
+        assert_eq!(merged.map(|(id, number)| (*id, *number)).collect::<BTreeMap<_, _>>(), fresh, "seed {}", self.seed);
+    }
+}
+
+/// Returns the rows of a file: ID and version.
+fn rows(path: &Path) -> Vec<(u64, u64)> {
+    let text = std::fs::read_to_string(path).expect("a file");
+    let row = |line: &str| {
+        let mut texts = line.split('"').skip(3).step_by(4).map(|text| text.parse().expect("a number"));
+        (texts.next().expect("an ID"), texts.next().expect("a version"))
+    };
+    text.lines().map(row).collect()
+}
+
+/// Simulates every [`PARTS`]th seed from `part` on.
+#[track_caller]
+fn simulate(part: u64) {
+    let chosen = |name| std::env::var(name).ok().map(|seed: String| seed.parse::<u64>().expect("a number"));
+    let seeds = chosen(SEED).map_or(0..chosen(SEEDS).unwrap_or(DEFAULT_SEEDS), |seed| seed..seed + 1);
+    let seeds = seeds.filter(|seed| seed % PARTS == part);
+    let world = Arc::new(Mutex::new(World::new(0)));
+    let killed = Arc::new(Notify::new());
+    let (answering, kill) = (Arc::clone(&world), Arc::clone(&killed));
+    let script = move |request: &Request| {
+        let mut world = lock(&answering);
+        if let Some(left) = &mut world.kill_in {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                world.kill_in = None;
+                kill.notify_one();
+            }
+        }
+        world.answer(request)
+    };
+    let credentials = Credentials { access: Some("a".into()), refresh: Some("r".into()), file: None };
+    let client = Client::new("http://localhost:1", credentials, &ConnectOptions::default(), 1).expect("a client");
+    let client = Arc::new(client.with_script(Box::new(script)));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(1)
+        .start_paused(true)
+        .build()
+        .expect("a runtime");
+    let (mut complete, mut incomplete) = (0, 0);
+    for seed in seeds {
+        // In memory where possible: each file is synced.
+        let memory = Path::new("/dev/shm");
+        let folder = match memory.is_dir() {
+            true => tempfile::tempdir_in(memory),
+            false => tempfile::tempdir(),
+        };
+        let folder = folder.expect("a folder");
+        // Daylight saving time ends in this month.
+        let start: jiff::Timestamp = "2026-10-05T00:00:00Z".parse().expect("a time");
+        NOW.set(i64::try_from(start.as_nanosecond()).expect("this century"));
+        *lock(&world) = World::new(seed);
+        // For backoffs and the order of answers.
+        fastrand::seed(seed);
+        let mut simulation = Simulation {
+            seed,
+            client: Arc::clone(&client),
+            world: Arc::clone(&world),
+            killed: Arc::clone(&killed),
+            folder: folder.path().to_owned(),
+            merged: BTreeMap::new(),
+            appended: Vec::new(),
+            listed: None,
+            known: KnownSizes::default(),
+            complete: 0,
+            incomplete: 0,
+        };
+        runtime.block_on(simulation.run());
+        (complete, incomplete) = (complete + simulation.complete, incomplete + simulation.incomplete);
+    }
+    // Most nights must end with a file, or the simulation shows nothing.
+    assert!(complete >= 10 * incomplete, "{complete} complete, {incomplete} incomplete");
+}
+
+#[test]
+fn a_month_of_nights_loses_nothing_1() {
+    simulate(0);
+}
+
+#[test]
+fn a_month_of_nights_loses_nothing_2() {
+    simulate(1);
+}
+
+#[test]
+fn a_month_of_nights_loses_nothing_3() {
+    simulate(2);
+}
+
+#[test]
+fn a_month_of_nights_loses_nothing_4() {
+    simulate(3);
+}

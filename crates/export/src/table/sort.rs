@@ -1,0 +1,199 @@
+//! Sorts records in bounded memory: sorted runs go to temporary files and are merged at the end.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use sheetport_client::pages::Entry;
+
+use crate::error::Error;
+use crate::template::model::{SortBy, json_at};
+use crate::value::text;
+
+/// Maximum size of a run in memory, in bytes.
+const MAX_RUN: usize = if cfg!(test) { 1 << 10 } else { 24 << 20 };
+
+/// Sorts entries by fields. The sort is stable.
+pub(super) struct Sorter {
+    by: Vec<SortBy>,
+    /// Folder of the temporary files.
+    folder: PathBuf,
+    records: Vec<Record>,
+    bytes: usize,
+    runs: Vec<BufReader<File>>,
+    count: u64,
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Record {
+    key: Vec<u8>,
+    /// Position in the input.
+    position: u64,
+    json: String,
+}
+
+/// The sorted entries as JSON.
+pub(super) struct Sorted {
+    folder: PathBuf,
+    /// All records, if there are no runs.
+    records: std::vec::IntoIter<Record>,
+    runs: Vec<BufReader<File>>,
+    /// The next record of each run.
+    heads: BinaryHeap<Reverse<(Record, usize)>>,
+}
+
+impl Sorter {
+    pub(super) fn new(by: Vec<SortBy>, folder: PathBuf) -> Sorter {
+        Sorter { by, folder, records: Vec::new(), bytes: 0, runs: Vec::new(), count: 0 }
+    }
+
+    pub(super) fn add(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
+        let keys = self.by.iter().flat_map(|by| sort_key(&text(json_at(entry, &by.path)), by.descending));
+        let record = Record { key: keys.collect(), position: self.count, json: entry.json().to_owned() };
+        self.bytes += record.key.len() + record.json.len() + size_of::<Record>();
+        self.records.push(record);
+        self.count += 1;
+        if self.bytes >= MAX_RUN { self.spill() } else { Ok(()) }
+    }
+
+    /// Returns all entries in order.
+    pub(super) fn finish(mut self) -> Result<Sorted, Error> {
+        if !self.runs.is_empty() {
+            self.spill()?;
+        }
+        self.records.sort_unstable();
+        let Sorter { folder, records, runs, .. } = self;
+        let mut sorted = Sorted { folder, records: records.into_iter(), runs, heads: BinaryHeap::new() };
+        for run in 0..sorted.runs.len() {
+            sorted.advance(run)?;
+        }
+        Ok(sorted)
+    }
+
+    fn spill(&mut self) -> Result<(), Error> {
+        self.records.sort_unstable();
+        let run = write_run(&self.folder, self.records.drain(..));
+        self.runs.push(run.map_err(|source| Error::Spool { path: self.folder.clone(), source })?);
+        self.bytes = 0;
+        Ok(())
+    }
+}
+
+impl Sorted {
+    fn advance(&mut self, run: usize) -> Result<(), Error> {
+        let next = read_record(&mut self.runs[run]);
+        let next = next.map_err(|source| Error::Spool { path: self.folder.clone(), source })?;
+        self.heads.extend(next.map(|record| Reverse((record, run))));
+        Ok(())
+    }
+}
+
+impl Iterator for Sorted {
+    type Item = Result<String, Error>;
+
+    fn next(&mut self) -> Option<Result<String, Error>> {
+        if let Some(record) = self.records.next() {
+            return Some(Ok(record.json));
+        }
+        let Reverse((record, run)) = self.heads.pop()?;
+        Some(self.advance(run).map(|()| record.json))
+    }
+}
+
+fn write_run(folder: &Path, records: impl Iterator<Item = Record>) -> io::Result<BufReader<File>> {
+    let mut file = BufWriter::new(tempfile::tempfile_in(folder)?);
+    for Record { key, position, json } in records {
+        for part in [key.as_slice(), json.as_bytes()] {
+            let len = u32::try_from(part.len()).map_err(io::Error::other)?;
+            file.write_all(&len.to_le_bytes())?;
+            file.write_all(part)?;
+        }
+        file.write_all(&position.to_le_bytes())?;
+    }
+    let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.seek(SeekFrom::Start(0))?;
+    Ok(BufReader::new(file))
+}
+
+/// Reads the next record of a run, or returns `None` at the end.
+fn read_record(run: &mut impl Read) -> io::Result<Option<Record>> {
+    let mut len = [0; 4];
+    match run.read_exact(&mut len) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        other => other?,
+    }
+    let mut key = vec![0; u32::from_le_bytes(len) as usize];
+    run.read_exact(&mut key)?;
+    run.read_exact(&mut len)?;
+    let mut json = vec![0; u32::from_le_bytes(len) as usize];
+    run.read_exact(&mut json)?;
+    let mut position = [0; 8];
+    run.read_exact(&mut position)?;
+    let json = String::from_utf8(json).map_err(io::Error::other)?;
+    Ok(Some(Record { key, position: u64::from_le_bytes(position), json }))
+}
+
+/// Returns a key whose byte order is the sort order: numbers by value, then text, then blanks.
+fn sort_key(text: &str, descending: bool) -> Vec<u8> {
+    let mut key = match text.parse::<f64>() {
+        _ if text.is_empty() => vec![if descending { 0 } else { 3 }],
+        Ok(number) if text.bytes().any(|byte| byte.is_ascii_digit()) => {
+            let bits = number.to_bits();
+            // Makes bitwise order equal to numeric order.
+            let ordered = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
+            let mut key = vec![1];
+            key.extend(ordered.to_be_bytes());
+            key
+        }
+        _ => {
+            let mut key = vec![2];
+            // Escapes zeros, so that a prefix sorts before longer text.
+            key.extend(text.bytes().flat_map(|byte| if byte == 0 { vec![0, 1] } else { vec![byte] }));
+            key.extend([0, 0]);
+            key
+        }
+    };
+    if descending {
+        key.iter_mut().for_each(|byte| *byte = !*byte);
+    }
+    key
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn sorted(by: &[(&str, bool)], entries: &[&str]) -> Vec<String> {
+        let by = by.iter().map(|(path, descending)| SortBy { path: (*path).to_owned(), descending: *descending });
+        let mut sorter = Sorter::new(by.collect(), std::env::temp_dir());
+        entries.iter().for_each(|entry| sorter.add(&Entry::new(entry)).unwrap());
+        sorter.finish().unwrap().map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn numbers_sort_by_value_and_blanks_last() {
+        let entries = [r#"{"a":10}"#, r#"{"a":9.5}"#, r#"{"b":1}"#, r#"{"a":"x"}"#, r#"{"a":-3}"#, r#"{"a":""}"#];
+        let by_a = [entries[4], entries[1], entries[0], entries[3], entries[2], entries[5]];
+        assert_eq!(sorted(&[("a", false)], &entries), by_a);
+        let down = [entries[3], entries[0], entries[1], entries[4], entries[2], entries[5]];
+        assert_eq!(sorted(&[("a", true)], &entries), down);
+    }
+
+    #[test]
+    fn runs_on_disk_are_merged_stably() {
+        let entries: Vec<String> =
+            (0..2_000).map(|n| format!(r#"{{"n":{},"t":"{}"}}"#, n * 7919 % 100, n % 13)).collect();
+        let all: Vec<&str> = entries.iter().map(String::as_str).collect();
+        let found = sorted(&[("n", false), ("t", true)], &all);
+        let number = |json: &str, name: &str| -> i64 {
+            let value: serde_json::Value = serde_json::from_str(json).unwrap();
+            text(Some(&value[name].to_string())).parse().unwrap()
+        };
+        let mut expected = all.clone();
+        expected.sort_by_key(|json| (number(json, "n"), -number(json, "t")));
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,288 @@
+//! The model of a job: its uploads and exports in order, its notices, and its schedule.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sheetport_client::Speed;
+use sheetport_export::Since;
+use sheetport_operations::exports::{ExportRequest, IdSource};
+use sheetport_operations::send::DEFAULT_CONCURRENCY;
+use sheetport_records::Family;
+use sheetport_sheet::write::Style;
+
+/// A job, as described by its file. Paths are absolute.
+#[derive(Debug)]
+pub struct Job {
+    /// Path of the job's file.
+    pub path: PathBuf,
+    pub name: String,
+    pub profile: Option<String>,
+    pub steps: Vec<Step>,
+    pub notices: Vec<Notice>,
+    pub schedule: Option<Schedule>,
+}
+
+#[derive(Debug)]
+pub struct Step {
+    pub name: String,
+    /// Whether a failure of this step skips the following steps.
+    pub stops: bool,
+    pub work: Work,
+}
+
+#[derive(Debug)]
+pub enum Work {
+    Upload(Box<UploadStep>),
+    Export(Box<ExportStep>),
+}
+
+impl Work {
+    /// Returns the name for programs and people.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Work::Upload(_) => "upload",
+            Work::Export(_) => "export",
+        }
+    }
+}
+
+/// How long a file must have been unchanged, unless a step says otherwise.
+pub(super) const SETTLE: Duration = Duration::from_secs(10);
+
+/// Files to upload with a template.
+#[derive(Debug)]
+pub struct UploadStep {
+    pub folder: PathBuf,
+    /// Name of the files, with `*` and `?` as wildcards.
+    pub files: String,
+    /// Name of a built-in template, or path of a template file.
+    pub template: String,
+    pub set: Vec<(String, String)>,
+    pub locale: Option<String>,
+    pub sheet: Option<String>,
+    pub strict: bool,
+    pub all_or_nothing: bool,
+    pub changed_only: bool,
+    pub keep_lines: bool,
+    pub create_missing_items: bool,
+    pub trigger_workflows: bool,
+    pub for_supplier: bool,
+    pub max_errors: Option<u64>,
+    pub max_unknown: Option<u64>,
+    pub rate: Option<Speed>,
+    pub concurrency: Option<u16>,
+    /// Folders for uploaded files. `None` leaves the files in place.
+    pub folders: Option<Folders>,
+    /// How long a file must have been unchanged.
+    pub settle: Duration,
+}
+
+impl UploadStep {
+    /// Returns a step with the defaults of `upload`.
+    pub(crate) fn usual(folder: PathBuf, files: String, template: String, folders: Folders) -> UploadStep {
+        UploadStep {
+            folder,
+            files,
+            template,
+            set: Vec::new(),
+            locale: None,
+            sheet: None,
+            strict: false,
+            all_or_nothing: false,
+            changed_only: false,
+            keep_lines: false,
+            create_missing_items: false,
+            trigger_workflows: false,
+            for_supplier: false,
+            max_errors: None,
+            max_unknown: None,
+            rate: None,
+            concurrency: None,
+            folders: Some(folders),
+            settle: SETTLE,
+        }
+    }
+}
+
+/// Folders for uploaded files. Their names may contain `{date}` and `{time}`.
+#[derive(Debug)]
+pub struct Folders {
+    pub done: PathBuf,
+    pub failed: PathBuf,
+}
+
+/// Lists to export to a file.
+#[derive(Debug)]
+pub struct ExportStep {
+    pub records: Vec<&'static str>,
+    pub output: PathBuf,
+    pub family: Option<Family>,
+    pub template: Option<PathBuf>,
+    pub explode: Option<String>,
+    pub style: Style,
+    pub since_last: bool,
+    pub append: bool,
+    pub changes: Option<PathBuf>,
+    pub verify: bool,
+    pub keep: Option<u16>,
+    pub min_ratio: Option<f64>,
+    pub allow_empty: bool,
+    pub replace: bool,
+    pub ids: Option<IdSource>,
+    pub rate: Option<Speed>,
+    pub concurrency: Option<u16>,
+}
+
+impl ExportStep {
+    /// Returns the request of `export`.
+    pub fn request(&self) -> ExportRequest<'_> {
+        ExportRequest {
+            records: self.records.clone(),
+            is_part: false,
+            family: self.family,
+            output: Some(&self.output),
+            stdout_format: None,
+            style: self.style,
+            template: self.template.as_deref(),
+            explode: self.explode.clone(),
+            since: if self.since_last { Since::Last } else { Since::Ever },
+            append: self.append,
+            changes: self.changes.as_deref(),
+            verify: self.verify,
+            fresh: false,
+            keep: self.keep,
+            min_ratio: self.min_ratio,
+            allow_empty: self.allow_empty,
+            replace: self.replace,
+            ids: self.ids.clone(),
+            language: None,
+            page_size: None,
+            concurrency: self.concurrency.unwrap_or(DEFAULT_CONCURRENCY),
+            rate: self.rate,
+        }
+    }
+}
+
+/// An event to send notices about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Occasion {
+    /// A step failed, or rows need fixing or were refused.
+    Failure,
+    Warnings,
+    /// An upload step found no file.
+    Nothing,
+    /// All steps ended without any of the other events.
+    Success,
+}
+
+impl Occasion {
+    pub const ALL: [Occasion; 4] = [Occasion::Failure, Occasion::Warnings, Occasion::Nothing, Occasion::Success];
+
+    /// Returns the name in job files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Occasion::Failure => "failure",
+            Occasion::Warnings => "warnings",
+            Occasion::Nothing => "nothing",
+            Occasion::Success => "success",
+        }
+    }
+}
+
+/// A notice: the events, and the channel for the message.
+#[derive(Debug)]
+pub struct Notice {
+    pub on: Vec<Occasion>,
+    pub by: Channel,
+    /// Sends the reports along.
+    pub attach: bool,
+}
+
+#[derive(Debug)]
+pub enum Channel {
+    /// A program with its arguments. The program reads the summary from standard input.
+    Command(Vec<String>),
+    Webhook(Secret),
+    Mail(Box<Mail>),
+}
+
+impl Channel {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Channel::Command(_) => "command",
+            Channel::Webhook(_) => "webhook",
+            Channel::Mail(_) => "mail",
+        }
+    }
+
+    pub(crate) fn secret(&self) -> Option<&Secret> {
+        match self {
+            Channel::Command(_) => None,
+            Channel::Webhook(address) => Some(address),
+            Channel::Mail(mail) => mail.password.as_ref(),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Mail {
+    pub from: String,
+    pub to: Vec<String>,
+    pub server: String,
+    pub port: u16,
+    pub security: Security,
+    pub user: Option<String>,
+    pub password: Option<Secret>,
+    pub ca_file: Option<PathBuf>,
+}
+
+/// How a connection to a mail server is protected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Security {
+    Tls,
+    StartTls,
+    /// Only for a server on this machine.
+    None,
+}
+
+/// The location of a secret. The job file never contains the secret itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Secret {
+    /// Not secret: the address of a webhook without a key.
+    Plain(String),
+    Environment(String),
+    File(PathBuf),
+}
+
+impl Secret {
+    /// Returns the name of the environment variable that holds the secret.
+    pub(crate) fn variable(&self) -> Option<&str> {
+        match self {
+            Secret::Environment(name) => Some(name),
+            Secret::Plain(_) | Secret::File(_) => None,
+        }
+    }
+}
+
+/// When the scheduler of the system starts a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// At a time of the day, on these days of the week (0 is Monday).
+    At { hour: u8, minute: u8, days: Vec<u8> },
+    /// Interval in minutes; divides an hour or a day evenly.
+    Every { minutes: u32 },
+}
+
+impl Default for Schedule {
+    /// Every day at 04:30, a time that no change to or from summer time skips or repeats.
+    fn default() -> Schedule {
+        Schedule::At { hour: 4, minute: 30, days: (0..7).collect() }
+    }
+}
+
+impl Job {
+    /// Returns the folder of the job file. Paths in the file are relative to this folder.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("."))
+    }
+}

@@ -1,0 +1,292 @@
+//! A worker: sends parts of queued runs planned by other processes, until stopped.
+
+mod event;
+mod health;
+mod inbox;
+mod lasting;
+mod left;
+mod part;
+mod set_aside;
+mod stop;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use sheetport_client::Client;
+use sheetport_client::auth::Credentials;
+use sheetport_ledger::{Ledger, Run, RunId};
+use sheetport_operations::context::{Context, now};
+use sheetport_operations::error::Error;
+use sheetport_send::Grace;
+use tokio::sync::Notify;
+
+use crate::UploadStep;
+pub use event::WorkEvent;
+use event::WorkObserver;
+pub use health::LedgerHealth;
+use lasting::is_lasting;
+pub use left::{Left, Obstacle, Unsent};
+use part::Ended;
+use set_aside::{SetAside, Turn};
+use stop::Stop;
+
+/// Interval of looking for queued runs.
+const POLL: Duration = Duration::from_secs(1);
+/// Pauses after the ledger can't be used.
+const BACKOFF: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(30));
+/// Time for requests in flight when an error ends the worker.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How to work.
+#[derive(Debug)]
+pub struct Working {
+    /// Parts sent at the same time.
+    pub at_once: u16,
+    /// Whether to end when there is no queued run left that this worker can send.
+    pub until_idle: bool,
+    /// Files to upload on arrival.
+    pub inbox: Option<Box<UploadStep>>,
+}
+
+/// Sends parts of queued runs until `interrupt` resolves, to the time allowed for requests in flight. Returns what an idle worker
+/// leaves although it should have sent it.
+///
+/// # Errors
+/// If the ledger can't be opened or the inbox can't be read at the beginning. Later, the worker tries again, unless the error of the
+/// ledger is lasting, such as missing rights.
+pub async fn work(
+    context: &Context,
+    working: Working,
+    interrupt: impl Future<Output = Grace>,
+    observer: WorkObserver<'_>,
+) -> Result<Vec<Left>, Error> {
+    let stop = Stop::default();
+    let worker = Worker {
+        context,
+        working: &working,
+        stop: &stop,
+        observer,
+        set_aside: Mutex::default(),
+        last_queued: Mutex::default(),
+        fatal: FatalError::default(),
+    };
+    let mut ledgers = Vec::new();
+    for _ in 0..working.at_once {
+        ledgers.push(context.ledger().await?);
+    }
+    observer(WorkEvent::Ready);
+    let slots = join_all(ledgers.into_iter().map(|ledger| worker.run_slot(ledger)));
+    let inbox = async {
+        let Some(step) = &working.inbox else { return Vec::new() };
+        match inbox::run(context, step, working.until_idle, &stop, observer).await {
+            Ok(left) => left,
+            Err(error) => {
+                worker.fatal.set(error);
+                Vec::new()
+            }
+        }
+    };
+    let work = async {
+        let (_, files) = tokio::join!(slots, inbox);
+        files
+    };
+    // Requests in flight get their outcomes in either case.
+    let interrupt = async {
+        tokio::select! {
+            grace = interrupt => grace,
+            () = worker.fatal.wait() => Grace::from(GRACE),
+        }
+    };
+    let files = tokio::select! {
+        files = work => files,
+        never = stop.pass_on(interrupt) => match never {},
+    };
+    if let Some(error) = worker.fatal.take() {
+        return Err(error);
+    }
+    // A requested stop leaves the rest on purpose.
+    if stop.is_set() {
+        return Ok(Vec::new());
+    }
+    let mut left = lock(&worker.set_aside).take_left(&lock(&worker.last_queued));
+    left.extend(files);
+    Ok(left)
+}
+
+struct Worker<'a> {
+    context: &'a Context,
+    working: &'a Working,
+    stop: &'a Stop,
+    observer: WorkObserver<'a>,
+    /// Runs that this worker can't send now.
+    set_aside: Mutex<SetAside>,
+    /// The queued runs when the last slot became idle.
+    last_queued: Mutex<Vec<RunId>>,
+    fatal: FatalError,
+}
+
+/// The first error that ends the worker.
+#[derive(Default)]
+struct FatalError {
+    error: Mutex<Option<Error>>,
+    is_set: Notify,
+}
+
+impl FatalError {
+    fn set(&self, error: Error) {
+        lock(&self.error).get_or_insert(error);
+        self.is_set.notify_one();
+    }
+
+    async fn wait(&self) {
+        self.is_set.notified().await;
+    }
+
+    fn take(&self) -> Option<Error> {
+        lock(&self.error).take()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sends parts one after another, with a separate connection to the ledger and separate leases.
+struct Slot {
+    ledger: Ledger,
+    /// The client for the run of the last part.
+    client: Option<(RunId, Context, Arc<Client>)>,
+}
+
+impl Worker<'_> {
+    async fn run_slot(&self, ledger: Ledger) {
+        let mut slot = Some(Slot { ledger, client: None });
+        let mut pause = BACKOFF.0;
+        while !self.stop.is_set() {
+            let did = match &mut slot {
+                Some(slot) => self.send_a_part(slot).await,
+                None => match self.context.ledger().await {
+                    Ok(ledger) => {
+                        slot = Some(Slot { ledger, client: None });
+                        (self.observer)(WorkEvent::Ready);
+                        continue;
+                    }
+                    Err(error) => Err(error),
+                },
+            };
+            match did {
+                Ok(true) => pause = BACKOFF.0,
+                Ok(false) if self.working.until_idle => break,
+                Ok(false) => {
+                    pause = BACKOFF.0;
+                    self.stop.sleep(POLL.mul_f64(0.75 + fastrand::f64() / 2.0)).await;
+                }
+                Err(error) if is_lasting(&error) => {
+                    self.fatal.set(error);
+                    break;
+                }
+                Err(error) => {
+                    (self.observer)(WorkEvent::Lost { why: &error.to_string() });
+                    slot = None;
+                    self.stop.sleep(pause).await;
+                    pause = (pause * 2).min(BACKOFF.1);
+                }
+            }
+        }
+        if let Some(slot) = slot {
+            slot.ledger.close().await;
+        }
+    }
+
+    /// Sends a part of a queued run. Returns false if there is no part to send.
+    async fn send_a_part(&self, slot: &mut Slot) -> Result<bool, Error> {
+        let queued = slot.ledger.queued().await?;
+        for &id in &queued {
+            let turn = lock(&self.set_aside).turn(id, Instant::now());
+            if turn == Turn::Later {
+                continue;
+            }
+            if turn == Turn::IfTokensChanged {
+                let run = slot.ledger.run(id).await?;
+                let tokens = self.tokens_for(&run);
+                if !lock(&self.set_aside).has_new_tokens(id, &tokens, Instant::now()) {
+                    continue;
+                }
+            }
+            if slot.client.as_ref().is_none_or(|(run, ..)| *run != id) {
+                let run = slot.ledger.run(id).await?;
+                match self.client_for(&run) {
+                    Ok((context, client)) => slot.client = Some((id, context, client)),
+                    Err(obstacle) => {
+                        self.set_aside(&slot.ledger, &run, obstacle).await?;
+                        continue;
+                    }
+                }
+            }
+            let Some((_, context, client)) = &slot.client else { continue };
+            let Some(taken) = slot.ledger.take_part(id, now()).await? else { continue };
+            (self.observer)(WorkEvent::Taken { run: &taken.run, part: taken.part });
+            match part::send(context, &slot.ledger, client, taken, self.stop, self.observer).await? {
+                Ended::Done => lock(&self.set_aside).remove(id),
+                Ended::Later(obstacle) => {
+                    // The next attempt may use a new token.
+                    slot.client = None;
+                    self.set_aside(&slot.ledger, &slot.ledger.run(id).await?, obstacle).await?;
+                    // Else the run would not be among those with a free part, and an idle worker would not report it.
+                    slot.ledger.parts_given_back().await;
+                }
+            }
+            return Ok(true);
+        }
+        if self.working.until_idle {
+            *lock(&self.last_queued) = queued;
+        }
+        Ok(false)
+    }
+
+    /// Returns the context and the client for sending a run.
+    ///
+    /// # Errors
+    /// If this worker has no token for the workspace of the run.
+    fn client_for(&self, run: &Run) -> Result<(Context, Arc<Client>), Obstacle> {
+        let context = self.context.for_run(run).map_err(Obstacle::Error)?;
+        let (planned, here) = (&run.about.workspace, context.workspace());
+        let client = context.writing_client(&run.about.base_url, run.about.settings.concurrency);
+        let client = client.map_err(Obstacle::Error)?;
+        if *planned == here {
+            return Ok((context, client));
+        }
+        Err(match here.is_empty() {
+            true => Obstacle::Error(Error::invalid(
+                format!("it is for the workspace '{planned}', and the token here names no workspace"),
+                "use a token of that workspace",
+            )),
+            false => Obstacle::OtherWorkspace { planned: planned.clone(), here },
+        })
+    }
+
+    /// Returns the tokens for a run. Unreadable tokens count as missing.
+    fn tokens_for(&self, run: &Run) -> Credentials {
+        self.context.for_run(run).map(|context| context.credentials).unwrap_or_default()
+    }
+
+    /// Sets a run aside. A new obstacle is reported, and noted in the history of the run unless another worker is to send it.
+    async fn set_aside(&self, ledger: &Ledger, run: &Run, obstacle: Obstacle) -> Result<(), Error> {
+        let tokens = self.tokens_for(run);
+        let why = (!obstacle.is_for_others()).then(|| obstacle.to_string());
+        let is_new = {
+            let mut set_aside = lock(&self.set_aside);
+            let is_new = set_aside.is_new(run.id, &obstacle);
+            if is_new {
+                (self.observer)(WorkEvent::SetAside { run: run.id, why: &obstacle });
+            }
+            set_aside.add(run.id, obstacle, &tokens, Instant::now());
+            is_new
+        };
+        if let Some(why) = why.filter(|_| is_new) {
+            ledger.note_set_aside(run.id, &why, now()).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,118 @@
+//! The checksum of the row of a run, updated with each change of the row.
+
+use sheetport_sql::{self as sql, Query, Row, Transaction};
+
+use super::super::database::Ledger;
+use super::super::error::{Error, damaged};
+use super::super::event::NewEvent;
+use super::super::ids::RunId;
+use super::row::Checksum;
+
+/// All columns of the row but the checksum, as JSON.
+pub(crate) const SEALED: &str = "id, state, command, record, template, template_toml, lookups, file, \
+    file_hash, readers, delimiter, has_bom, base_url, workspace, sheet, header, header_row, columns, name_columns, create_missing_items, \
+    trigger_workflows, all_or_nothing, strict, changed_only, overwrite_newer, for_supplier, allow_repeat, ca_file, client_cert, client_key, proxy, insecure_http, profile_name, rate_requests, \
+    rate_seconds, concurrency, max_errors, report, first_row, last_row, profile, retry_of, created_at, queued_at, finished_at, \
+    stopped_why, millis, warnings, compared_to, is_indexed, source_rows, sheet_rows, records, skipped, rejected, \
+    unchanged, warned, has_plan, damage";
+
+/// Returns the checksum of the sealed columns.
+pub(crate) fn checksum(sealed: &str) -> i64 {
+    Checksum::of("run").text(sealed).long()
+}
+
+/// Stores the checksum of the row of a run after a change.
+pub(crate) async fn seal(transaction: &mut Transaction, run: RunId) -> Result<(), Error> {
+    let Some((sealed, _)) = sealed(transaction, run).await? else { return Ok(()) };
+    let query = sql::query("UPDATE run SET checksum = $2 WHERE id = $1").bind(run).bind(checksum(&sealed));
+    query.execute(transaction).await?;
+    Ok(())
+}
+
+/// Changes the row of a run by an UPDATE, in a transaction, and returns whether the row was changed. A change of a row that was
+/// altered would hide the damage.
+///
+/// # Errors
+/// [`Error::Damaged`] if the row was altered.
+pub(crate) async fn change(transaction: &mut Transaction, run: RunId, update: Query<Row>) -> Result<bool, Error> {
+    if let Some((sealed, stored)) = sealed(transaction, run).await?
+        && checksum(&sealed) != stored
+    {
+        return Err(altered(run));
+    }
+    let changed = update.execute(&mut *transaction).await? > 0;
+    if changed {
+        seal(transaction, run).await?;
+    }
+    Ok(changed)
+}
+
+/// Does the same as [`change`], and writes an event if the row was changed.
+pub(crate) async fn change_with(
+    transaction: &mut Transaction,
+    run: RunId,
+    update: Query<Row>,
+    event: NewEvent<'_>,
+    now: i64,
+) -> Result<bool, Error> {
+    let changed = change(transaction, run, update).await?;
+    if changed {
+        event.write(transaction, run, now).await?;
+    }
+    Ok(changed)
+}
+
+pub(crate) fn altered(run: RunId) -> Error {
+    damaged(run, "its row was altered: address, workspace or another setting is not what was stored")
+}
+
+impl Ledger {
+    /// Changes the row of a run by an UPDATE, and returns whether the row was changed.
+    pub(crate) async fn change_run(&self, run: RunId, update: Query<Row>) -> Result<bool, Error> {
+        let mut transaction = self.begin().await?;
+        let changed = change(&mut transaction, run, update).await?;
+        transaction.commit().await?;
+        Ok(changed)
+    }
+
+    /// Does the same as [`Ledger::change_run`], and writes an event if the row was changed.
+    pub(crate) async fn change_run_with(
+        &self,
+        run: RunId,
+        update: Query<Row>,
+        event: NewEvent<'_>,
+        now: i64,
+    ) -> Result<bool, Error> {
+        let mut transaction = self.begin().await?;
+        let changed = change_with(&mut transaction, run, update, event, now).await?;
+        transaction.commit().await?;
+        Ok(changed)
+    }
+}
+
+async fn sealed(transaction: &mut Transaction, run: RunId) -> Result<Option<(String, i64)>, Error> {
+    let dialect = transaction.dialect();
+    let (columns, end) = (dialect.json_array(SEALED), dialect.for_update());
+    let query = format!("SELECT {columns}, checksum FROM run WHERE id = $1{end}");
+    let row = sql::query(query).bind(run).fetch_optional(transaction).await?;
+    row.map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::STEPS;
+
+    #[test]
+    fn every_column_of_a_run_is_sealed() {
+        let (_, table) = STEPS[0].sql.split_once("CREATE TABLE run (\n").expect("the table of runs");
+        let (table, _) = table.split_once(");").expect("an end of the table");
+        let columns = table.lines().filter_map(|line| line.trim().split(' ').next()).filter(|name| *name != "--");
+        let columns: Vec<&str> = columns.collect();
+        let sealed: Vec<&str> = SEALED.split(',').map(str::trim).collect();
+        assert!(columns.len() > 40 && columns.contains(&"base_url"), "{columns:?}");
+        for column in columns.into_iter().filter(|name| *name != "checksum") {
+            assert!(sealed.contains(&column), "{column}");
+        }
+    }
+}

@@ -1,0 +1,456 @@
+//! Claims: the contents of non-idempotent requests, to recognize the same records in other files and runs.
+//!
+//! A claim is stored in the same transaction as the intent of its request, and is permanent. The state of a claim follows from
+//! the outcome of the record.
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+use sheetport_sql::{self as sql, Builder, Dialect, Row, Transaction, Value};
+
+use super::super::checksums::{Checksum, totals};
+use super::super::database::{Ledger, to_json};
+use super::super::error::{Error, corrupt, damaged};
+use super::super::ids::{RunId, Seq};
+use super::super::runs::Run;
+use super::super::state::RecordState;
+use super::accepted::scope;
+
+/// Claims per query.
+const PER_QUERY: usize = 256;
+
+/// A hash over content, service, workspace and kind. Opaque to the ledger.
+pub type ClaimDigest = [u8; 16];
+
+/// The content of a non-idempotent request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    pub seq: Seq,
+    /// The name of the record, such as the number of an invoice; `None` without a name.
+    pub name: Option<ClaimName>,
+    pub body: ClaimDigest,
+}
+
+/// The name of a record, as hashes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimName {
+    pub digest: ClaimDigest,
+    /// Identifies the columns of the name.
+    pub columns: i64,
+    /// The value of each of these columns. Empty if the name can't be split into columns.
+    pub parts: Vec<NamePart>,
+}
+
+/// One column of a name and its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamePart {
+    pub column: i64,
+    pub value: i64,
+}
+
+/// Why two requests may be about the same record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Likeness {
+    /// The same name, or the same body if the new record has no name.
+    SameRecord,
+    /// The same body, and names from different columns without a contradiction.
+    SameWithOtherColumns,
+    /// The same body, but undecided names: either one record has no name, or the names have neither a column nor a value in
+    /// common.
+    SameBody,
+}
+
+/// A request that an earlier run, or this run, has started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EarlierClaim {
+    pub claim: Claim,
+    pub run: RunId,
+    pub state: EarlierState,
+    /// The time of the outcome, or of the claim without an outcome. Milliseconds since 1970, UTC.
+    pub at: i64,
+    pub service_id: Option<String>,
+}
+
+/// The state of an earlier request. Requests that were certainly not applied are never returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EarlierState {
+    Sent,
+    /// The run was pruned.
+    Pruned,
+    Unknown,
+    /// In flight, or interrupted and not resumed.
+    InFlight,
+}
+
+impl ClaimName {
+    /// Whether two names from different columns agree in their common columns or values. Returns `None` if they have no column or
+    /// value in common.
+    fn agrees_with(&self, other: &ClaimName) -> Option<bool> {
+        let other_value = |part: &NamePart| other.parts.iter().find(|it| it.column == part.column).map(|it| it.value);
+        let mut shared = self.parts.iter().filter_map(|part| Some(part.value == other_value(part)?)).peekable();
+        if shared.peek().is_some() {
+            return Some(shared.all(|is_equal| is_equal));
+        }
+        let (fewer, more) = match self.parts.len() <= other.parts.len() {
+            true => (&self.parts, &other.parts),
+            false => (&other.parts, &self.parts),
+        };
+        let is_included = |part: &NamePart| more.iter().any(|other| other.value == part.value);
+        (!fewer.is_empty() && fewer.iter().all(is_included)).then_some(true)
+    }
+}
+
+impl Claim {
+    /// Compares two requests. Returns `None` for different records: if both names come from the same columns, only the names
+    /// count, not the bodies.
+    pub fn likeness(&self, other: &Claim) -> Option<Likeness> {
+        let has_same_body = self.body == other.body;
+        match (&self.name, &other.name) {
+            (Some(name), Some(other)) if name.digest == other.digest => Some(Likeness::SameRecord),
+            (Some(name), Some(other)) if has_same_body && name.columns != other.columns => {
+                match name.agrees_with(other) {
+                    Some(true) => Some(Likeness::SameWithOtherColumns),
+                    Some(false) => None,
+                    None => Some(Likeness::SameBody),
+                }
+            }
+            (Some(_), Some(_)) => None,
+            (None, _) => has_same_body.then_some(Likeness::SameRecord),
+            (Some(_), None) => has_same_body.then_some(Likeness::SameBody),
+        }
+    }
+
+    /// Whether another run sent the record of this claim of `run`. Within a family, records without a name are identified by
+    /// their rows instead.
+    pub fn is_repeated_by(&self, other: &EarlierClaim, run: RunId, family: &[RunId]) -> bool {
+        let is_distinct = other.run == run || self.name.is_none() && family.contains(&other.run);
+        !is_distinct && self.likeness(&other.claim).is_some()
+    }
+}
+
+impl Ledger {
+    /// Returns the started requests for the same records as `claims`, ordered by claim.
+    pub async fn earlier_claims(&self, claims: &[Claim]) -> Result<Vec<EarlierClaim>, Error> {
+        let mut transaction = self.reader.begin_reading().await?;
+        earlier_claims(&mut transaction, claims, 0).await
+    }
+
+    /// Returns the id of the last claim, or 0 without claims. Later requests to the same service, workspace and kind as `run` get
+    /// higher ids.
+    pub async fn last_claim(&self, run: &Run) -> Result<i64, Error> {
+        let query = sql::query_scalar("SELECT COALESCE(MAX(id), 0) FROM claim");
+        if self.dialect().one_at_a_time().is_none() {
+            return Ok(query.fetch_one(&self.reader).await?);
+        }
+        let mut transaction = self.begin().await?;
+        wait_for_claims(&mut transaction, run).await?;
+        let last = query.fetch_one(&mut transaction).await?;
+        transaction.commit().await?;
+        Ok(last)
+    }
+
+    /// Returns the records of `run` with a claim.
+    pub async fn claimed(&self, run: RunId) -> Result<BTreeSet<Seq>, Error> {
+        let seqs = sql::query_scalar("SELECT seq FROM claim WHERE run = $1").bind(run).fetch_all(&self.reader).await?;
+        Ok(seqs.into_iter().collect())
+    }
+
+    /// Stores that the records of `run` were compared with all claims up to `last`.
+    pub async fn set_compared(&self, run: RunId, last: i64) -> Result<(), Error> {
+        let update = sql::query("UPDATE run SET compared_to = $2 WHERE id = $1").bind(run).bind(last);
+        self.change_run(run, update).await?;
+        Ok(())
+    }
+}
+
+/// Waits for other transactions that claim records for the service, workspace and kind of `run`, and blocks new ones until this
+/// transaction ends: claims are committed in id order.
+pub(crate) async fn wait_for_claims(transaction: &mut Transaction, run: &Run) -> Result<(), Error> {
+    if let Some(statement) = transaction.dialect().one_at_a_time() {
+        sql::query(statement).bind(scope(run)).execute(transaction).await?;
+    }
+    Ok(())
+}
+
+/// Returns the claims after `after` with the name or body of one of `claims`, except for requests that were certainly not
+/// applied.
+pub(crate) async fn earlier_claims(
+    transaction: &mut Transaction,
+    claims: &[Claim],
+    after: i64,
+) -> Result<Vec<EarlierClaim>, Error> {
+    let mut found: Vec<(i64, EarlierClaim)> = Vec::new();
+    for claims in claims.chunks(PER_QUERY) {
+        let mut query = Builder::new(transaction.dialect(), "SELECT ");
+        query.push(StoredClaim::COLUMNS).push(
+            ", COALESCE(outcome.at, claim.at), outcome.service_id, COALESCE(resolution.state, outcome.state), \
+             in_flight.seq, run.id FROM claim \
+             LEFT JOIN run ON run.id = claim.run \
+             LEFT JOIN outcome ON outcome.run = claim.run AND outcome.seq = claim.seq \
+             LEFT JOIN resolution ON resolution.run = claim.run AND resolution.seq = claim.seq \
+             LEFT JOIN in_flight ON in_flight.run = claim.run AND in_flight.seq = claim.seq WHERE (",
+        );
+        let (named, unnamed): (Vec<&Claim>, Vec<&Claim>) = claims.iter().partition(|claim| claim.name.is_some());
+        let names = || named.iter().filter_map(|claim| claim.name.as_ref());
+        if let Some(first) = names().next() {
+            query.push("claim.name IN (").push_list(names().map(|name| name.digest.to_vec()));
+            // The names of a run are from the same columns. Other records with these columns have other names.
+            query.push(" OR ((claim.name IS NULL OR claim.name_columns <> ").push_bind(first.columns);
+            query.push(") AND claim.body IN (").push_list(named.iter().map(|claim| claim.body.to_vec())).push(")");
+        }
+        if !unnamed.is_empty() {
+            query.push(if named.is_empty() { "" } else { " OR " });
+            query.push("claim.body IN (").push_list(unnamed.iter().map(|claim| claim.body.to_vec()));
+        }
+        // The plus sign keeps SQLite from scanning all later claims through the id index.
+        query.push(") AND +claim.id > ").push_bind(after);
+        for row in query.build().persistent(false).fetch_all(&mut *transaction).await? {
+            let (stored, is_intact) = StoredClaim::from_row(&row)?;
+            if !is_intact {
+                let what = format_args!("what says that its record {} was sent was altered", stored.seq);
+                return Err(damaged(stored.run, what));
+            }
+            if let Some(earlier) = earlier_claim(&stored, &row)? {
+                found.push((stored.id, earlier));
+            }
+        }
+    }
+    found.sort_by_key(|(id, _)| *id);
+    found.dedup_by_key(|(id, _)| *id);
+    Ok(found.into_iter().map(|(_, earlier)| earlier).collect())
+}
+
+/// Returns an earlier claim, from the columns after [`StoredClaim::COLUMNS`], or `None` if the request was certainly not applied.
+fn earlier_claim(stored: &StoredClaim<'_>, row: &Row) -> Result<Option<EarlierClaim>, Error> {
+    let state: Option<String> = row.try_get(11)?;
+    let is_removed = row.try_get::<Option<RunId>, _>(13)?.is_none();
+    let state = match state.as_deref().map(RecordState::from_name) {
+        // The outcomes are being removed.
+        Some(Some(RecordState::Sent | RecordState::Unknown)) if is_removed => EarlierState::Pruned,
+        Some(Some(RecordState::Sent)) => EarlierState::Sent,
+        Some(Some(RecordState::Unknown)) => EarlierState::Unknown,
+        Some(Some(_)) => return Ok(None),
+        Some(None) => return Err(corrupt(format_args!("an outcome with the state '{}'", state.unwrap_or_default()))),
+        None if is_removed => EarlierState::Pruned,
+        None if row.try_get::<Option<Seq>, _>(12)?.is_some() => EarlierState::InFlight,
+        None => return Ok(None),
+    };
+    let digest = |bytes: &[u8]| ClaimDigest::try_from(bytes).map_err(corrupt);
+    let name = match stored.name {
+        // A claim with a name also has columns and parts, so they are never NULL.
+        Some(name) => {
+            Some(ClaimName { digest: digest(name)?, columns: row.try_get(4)?, parts: decode_parts(row.try_get(5)?)? })
+        }
+        None => None,
+    };
+    let claim = Claim { seq: stored.seq, name, body: digest(stored.body)? };
+    Ok(Some(EarlierClaim { claim, run: stored.run, state, at: row.try_get(9)?, service_id: row.try_get(10)? }))
+}
+
+/// The columns of a claim but the checksum.
+pub(crate) struct StoredClaim<'r> {
+    pub run: RunId,
+    pub seq: Seq,
+    pub id: i64,
+    pub name: Option<&'r [u8]>,
+    pub name_columns: Option<i64>,
+    pub name_parts: Option<&'r [u8]>,
+    pub body: &'r [u8],
+    pub at: i64,
+}
+
+impl<'r> StoredClaim<'r> {
+    /// The columns of a claim and its checksum. A query for [`StoredClaim::from_row`] must select them first.
+    pub(crate) const COLUMNS: &'static str = "claim.run, claim.seq, claim.id, claim.name, claim.name_columns, \
+                                              claim.name_parts, claim.body, claim.at, claim.checksum";
+
+    /// Reads a claim. Returns false with it if the checksum does not match.
+    pub(crate) fn from_row(row: &'r Row) -> Result<(StoredClaim<'r>, bool), Error> {
+        let stored = StoredClaim {
+            run: row.try_get(0)?,
+            seq: row.try_get(1)?,
+            id: row.try_get(2)?,
+            name: row.try_get(3)?,
+            name_columns: row.try_get(4)?,
+            name_parts: row.try_get(5)?,
+            body: row.try_get(6)?,
+            at: row.try_get(7)?,
+        };
+        let is_intact = row.try_get::<Option<i64>, _>(8)? == Some(stored.checksum());
+        Ok((stored, is_intact))
+    }
+
+    pub(crate) fn checksum(&self) -> i64 {
+        Checksum::of("claim")
+            .number(self.run)
+            .number(self.seq)
+            .number(self.id)
+            .optional_bytes(self.name)
+            .optional_number(self.name_columns)
+            .optional_bytes(self.name_parts)
+            .bytes(self.body)
+            .number(self.at)
+            .short()
+    }
+}
+
+fn encode_parts(parts: &[NamePart]) -> Vec<u8> {
+    parts.iter().flat_map(|part| [part.column.to_le_bytes(), part.value.to_le_bytes()]).flatten().collect()
+}
+
+fn decode_parts(bytes: &[u8]) -> Result<Vec<NamePart>, Error> {
+    let (numbers, rest) = bytes.as_chunks::<8>();
+    let (parts, odd) = numbers.as_chunks::<2>();
+    if !rest.is_empty() || !odd.is_empty() {
+        return Err(corrupt(format_args!("a name of {} bytes", bytes.len())));
+    }
+    let part = |[column, value]: &[[u8; 8]; 2]| NamePart {
+        column: i64::from_le_bytes(*column),
+        value: i64::from_le_bytes(*value),
+    };
+    Ok(parts.iter().map(part).collect())
+}
+
+/// Inserts claims. A record claimed before gets a new claim and loses the old one: another run, compared in between, has treated
+/// the old claim as a request that was not applied. Returns the id of the last claim.
+pub(crate) async fn insert_claims(
+    transaction: &mut Transaction,
+    run: RunId,
+    claims: &[Claim],
+    now: i64,
+) -> Result<Option<i64>, Error> {
+    if claims.is_empty() {
+        return Ok(None);
+    }
+    let dialect = transaction.dialect();
+    let ids = sql::query_scalar(next_ids(dialect)).bind(claims.len() as i64);
+    let ids: Vec<i64> = ids.fetch_all(&mut *transaction).await?;
+    let last = ids.iter().max().copied();
+    let numbered: Vec<(i64, &Claim)> = ids.into_iter().zip(claims).collect();
+    let seqs: Vec<Seq> = claims.iter().map(|claim| claim.seq).collect();
+    let known = format!("SELECT COUNT(*) FROM claim WHERE run = $1 AND seq {}", dialect.is_in("$2"));
+    let known: i64 = sql::query_scalar(known).bind(run).bind(to_json(&seqs)?).fetch_one(&mut *transaction).await?;
+    for claims in numbered.chunks(dialect.rows_per_statement()) {
+        let mut query = Builder::new(
+            dialect,
+            "INSERT INTO claim (run, seq, id, name, name_columns, name_parts, body, at, checksum) ",
+        );
+        query.push_rows(claims.iter().map(|(id, claim)| {
+            let name = claim.name.as_ref().map(|name| name.digest.to_vec());
+            let name_columns = claim.name.as_ref().map(|name| name.columns);
+            let name_parts = claim.name.as_ref().map(|name| encode_parts(&name.parts));
+            let stored = StoredClaim {
+                run,
+                seq: claim.seq,
+                id: *id,
+                name: name.as_deref(),
+                name_columns,
+                name_parts: name_parts.as_deref(),
+                body: &claim.body,
+                at: now,
+            };
+            let checksum = stored.checksum();
+            [
+                Value::from(run),
+                claim.seq.into(),
+                id.into(),
+                name.into(),
+                name_columns.into(),
+                name_parts.into(),
+                claim.body.to_vec().into(),
+                now.into(),
+                checksum.into(),
+            ]
+        }));
+        query.push(
+            " ON CONFLICT (run, seq) DO UPDATE SET id = excluded.id, name = excluded.name, \
+             name_columns = excluded.name_columns, name_parts = excluded.name_parts, body = excluded.body, \
+             at = excluded.at, checksum = excluded.checksum",
+        );
+        query.build_for(claims.len()).execute(&mut *transaction).await?;
+    }
+    totals::change(transaction, run, |totals| totals.claims += claims.len() as i64 - known).await?;
+    Ok(last)
+}
+
+/// Removes the claims in this range of a run that is about to be deleted, except for requests that were or may have been applied.
+///
+/// The last claim always stays, without content, so that ids are never reused.
+pub(crate) async fn keep_claims(
+    transaction: &mut Transaction,
+    run: RunId,
+    range: &RangeInclusive<Seq>,
+) -> Result<(), Error> {
+    const NOT_APPLIED: &str = "run = $1 AND seq BETWEEN $2 AND $3 AND NOT EXISTS (SELECT 1 FROM in_flight WHERE in_flight.run = claim.run \
+        AND in_flight.seq = claim.seq) AND NOT EXISTS (SELECT 1 FROM outcome LEFT JOIN resolution \
+        ON resolution.run = outcome.run AND resolution.seq = outcome.seq WHERE outcome.run = claim.run \
+        AND outcome.seq = claim.seq AND COALESCE(resolution.state, outcome.state) IN ('sent', 'unknown'))";
+    for statement in [
+        format!(
+            "UPDATE claim SET name = NULL, name_columns = NULL, name_parts = NULL, body = '', checksum = NULL WHERE id = (SELECT MAX(id) FROM claim) AND {NOT_APPLIED}"
+        ),
+        format!("DELETE FROM claim WHERE id < (SELECT MAX(id) FROM claim) AND {NOT_APPLIED}"),
+    ] {
+        sql::query(statement).bind(run).bind(range.start()).bind(range.end()).execute(&mut *transaction).await?;
+    }
+    Ok(())
+}
+
+/// Returns the query for new claim ids. The parameter is their number.
+fn next_ids(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => {
+            "WITH RECURSIVE counted (nth) AS (SELECT 1 UNION ALL SELECT nth + 1 FROM counted WHERE nth < $1) \
+             SELECT (SELECT COALESCE(MAX(id), 0) FROM claim) + nth FROM counted ORDER BY nth"
+        }
+        Dialect::Postgres => "SELECT nextval('claim_id_value') FROM generate_series(1, $1)",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(body: u8, columns: i64, parts: &[(i64, i64)]) -> Claim {
+        let mut digest = [columns as u8; 16];
+        parts.iter().enumerate().for_each(|(place, (_, value))| digest[place] = *value as u8);
+        let parts = parts.iter().map(|(column, value)| NamePart { column: *column, value: *value }).collect();
+        Claim { seq: 0, name: Some(ClaimName { digest, columns, parts }), body: [body; 16] }
+    }
+
+    #[test]
+    fn names_from_other_columns_are_compared_by_what_they_have_in_common() {
+        use Likeness::{SameBody, SameRecord, SameWithOtherColumns};
+        let (number, customer, order) = (1, 2, 3);
+        let invoice = claim(1, 100, &[(number, 7)]);
+        for (other, likeness) in [
+            (claim(1, 100, &[(number, 7)]), Some(SameRecord)),
+            (claim(2, 100, &[(number, 7)]), Some(SameRecord)),
+            // Two invoices with equal values.
+            (claim(1, 100, &[(number, 8)]), None),
+            (claim(1, 200, &[(number, 7), (customer, 5)]), Some(SameWithOtherColumns)),
+            (claim(2, 200, &[(number, 7), (customer, 5)]), None),
+            (claim(1, 200, &[(number, 8), (customer, 5)]), None),
+            // A column with another header.
+            (claim(1, 300, &[(order, 5), (customer, 7)]), Some(SameWithOtherColumns)),
+            (claim(1, 300, &[(order, 9)]), Some(SameBody)),
+            (claim(2, 300, &[(order, 9)]), None),
+            (claim(1, 300, &[]), Some(SameBody)),
+            (Claim { name: None, ..invoice.clone() }, Some(SameBody)),
+            (Claim { name: None, body: [2; 16], ..invoice.clone() }, None),
+        ] {
+            assert_eq!(invoice.likeness(&other), likeness, "{other:?}");
+            if other.name.is_some() {
+                assert_eq!(other.likeness(&invoice), likeness, "{other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn parts_of_names_survive_encoding() {
+        let parts = [NamePart { column: -1, value: 2 }, NamePart { column: i64::MAX, value: i64::MIN }];
+        assert_eq!(decode_parts(&encode_parts(&parts)).expect("parts"), parts);
+        assert!(decode_parts(&[0; 8]).is_err() && decode_parts(&[0; 17]).is_err());
+        assert_eq!(decode_parts(&[]).expect("no parts"), []);
+    }
+}

@@ -1,0 +1,342 @@
+//! Requests of newer uploads for the same keys, so that an old run does not overwrite newer values.
+//!
+//! The values of a run are as old as the first run of its family, because a retry sends the values of its upload. A newer upload
+//! counts if its request was or may have been applied. Pruned runs are looked up in the table `accepted`.
+
+use std::collections::{HashMap, HashSet};
+
+use sheetport_records::RecordKind;
+use sheetport_sql as sql;
+
+use super::super::database::{Ledger, to_json};
+use super::super::error::Error;
+use super::super::ids::{Part, RunId, Seq};
+use super::super::records::{Disposition, Outcome, PlannedRecord, Problem, RecordBlock};
+use super::super::runs::Run;
+use super::super::state::{RecordState, RunState};
+use super::accepted::{KeyScope, hash, scope};
+use super::handshake::Intent;
+
+/// Blocks loaded together.
+const BLOCKS: u32 = 16;
+/// Keys per query.
+pub(super) const KEYS: usize = 4_096;
+/// Overlap between two searches for intents, in milliseconds: other processes may have slower clocks.
+const OVERLAP: i64 = 60_000;
+/// The code of the problem of a superseded record.
+const SUPERSEDED: &str = "newer-run";
+
+/// A request of another upload for the same key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OtherRequest {
+    pub run: RunId,
+    /// The time of the outcome, or of the intent without an outcome. Milliseconds since 1970, UTC.
+    pub at: i64,
+    /// True if the service accepted the request, false if the request may have been applied.
+    pub is_accepted: bool,
+}
+
+/// The keys that newer uploads start to send while a run is being sent.
+#[derive(Debug)]
+pub struct NewerKeys {
+    since: i64,
+    /// Age of the values of the run being sent.
+    age: Option<RunId>,
+    seen: HashSet<Intent>,
+    /// By hash of the key.
+    keys: HashMap<i64, OtherRequest>,
+}
+
+impl OtherRequest {
+    /// Returns the outcome of a record withheld because of this request. `date` is the local date of the request.
+    pub fn outcome(&self, seq: Seq, key: &str, of: RunId, date: &str, now: i64) -> Outcome {
+        let run = self.run;
+        let sent = if self.is_accepted { "was sent" } else { "was or may have been sent" };
+        let message = format!("{sent} by the newer run {run} on {date}, so the older values are not sent");
+        let remedy = format!("`sheetport retry {of} --overwrite-newer` sends them");
+        let problem = Problem { value: key.to_owned(), remedy, ..Problem::of_record(SUPERSEDED, message) };
+        Outcome { problems: vec![problem], ..Outcome::new(seq, RecordState::Skipped, now) }
+    }
+}
+
+impl Outcome {
+    /// Whether the record was withheld because of a newer request for its key.
+    pub fn is_superseded(&self) -> bool {
+        self.state == RecordState::Skipped && self.problems.iter().any(|problem| problem.code == SUPERSEDED)
+    }
+}
+
+impl NewerKeys {
+    /// Finds the keys of requests begun after `since`.
+    pub fn since(since: i64) -> NewerKeys {
+        NewerKeys { since, age: None, seen: HashSet::new(), keys: HashMap::new() }
+    }
+
+    /// Returns the start of the next search for intents, and moves the start on.
+    pub fn look(&mut self, now: i64) -> i64 {
+        std::mem::replace(&mut self.since, now.saturating_sub(OVERLAP))
+    }
+
+    /// Adds the possible keys of a request.
+    pub fn add<'k>(&mut self, request: OtherRequest, keys: impl Iterator<Item = &'k str>) {
+        self.keys.extend(keys.map(|key| (hash(&[key]), request)));
+    }
+
+    /// Returns the newer request for a key, if any.
+    pub fn get(&self, key: &str) -> Option<OtherRequest> {
+        if self.keys.is_empty() { None } else { self.keys.get(&hash(&[key])).copied() }
+    }
+}
+
+impl Ledger {
+    /// Returns the pending records of a part of `run` that newer uploads have or may have sent, in order. Compares idempotent
+    /// requests only; non-idempotent requests have claims.
+    pub async fn newer_requests(&self, run: &Run, part: Part) -> Result<Vec<(Seq, OtherRequest)>, Error> {
+        if !run.about.record.input().may_be_repeated() {
+            return Ok(Vec::new());
+        }
+        let ages = self.ages(KeyScope::of(run)).await?;
+        let age = age_of(&ages, run.id);
+        let mut newer: Vec<(RunId, RunId)> =
+            ages.iter().filter(|(_, it)| it.is_sent && it.age > age).map(|(id, it)| (it.age, *id)).collect();
+        newer.sort_unstable_by(|one, other| other.cmp(one));
+        let may_be_pruned = self.has_pruned_runs(age).await?;
+        if newer.is_empty() && !may_be_pruned {
+            return Ok(Vec::new());
+        }
+        let mut pending = self.pending_keys(run, part).await?;
+        let mut found = Vec::new();
+        for (_, other) in newer {
+            if pending.is_empty() {
+                break;
+            }
+            self.find_requests(other, run.about.record, &mut pending, &mut found).await?;
+        }
+        if may_be_pruned {
+            self.find_accepted(scope(run), age, &pending, &mut found).await?;
+        }
+        found.sort_unstable_by_key(|(seq, _)| *seq);
+        Ok(found)
+    }
+
+    /// Adds the keys of requests begun by uploads newer than `run` since the last search. Returns the intents. After an error,
+    /// the next search finds them again.
+    pub async fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<Vec<Intent>, Error> {
+        let age = match keys.age {
+            Some(age) => age,
+            None => *keys.age.insert(self.age(run).await?),
+        };
+        let query = "SELECT intent.run, intent.first, intent.last, intent.at FROM run JOIN intent ON intent.run = run.id \
+                     WHERE run.id > $1 AND (run.state IN ('planned', 'queued') OR run.finished_at >= $2) AND intent.at >= $2";
+        let begun: Vec<(RunId, Seq, Seq, i64)> =
+            sql::query_as(query).bind(age).bind(keys.since).fetch_all(&self.reader).await?;
+        let begun = begun.into_iter().map(|(run, first, last, at)| (Intent { run, first, at }, last));
+        let new: Vec<(Intent, Seq)> = begun.filter(|(intent, _)| !keys.seen.contains(intent)).collect();
+        if new.is_empty() {
+            keys.look(now);
+            return Ok(Vec::new());
+        }
+        let ages = self.ages(KeyScope::of(run)).await?;
+        let (mut found, mut seen) = (Vec::new(), Vec::new());
+        for (intent, last) in new {
+            seen.push(intent);
+            if ages.get(&intent.run).is_none_or(|it| it.age <= age) {
+                continue;
+            }
+            found.push(intent);
+            let request = OtherRequest { run: intent.run, at: intent.at, is_accepted: false };
+            let mut from = intent.first;
+            while let Some(block) =
+                self.records_without_bodies(intent.run, from, BLOCKS).await?.filter(|it| it.end() > from)
+            {
+                from = block.end();
+                let range = intent.first..=last;
+                let sent = sent_keys(&block, run.about.record).filter(|(seq, _)| range.contains(seq));
+                keys.add(request, sent.map(|(_, key)| key));
+                if from > last {
+                    break;
+                }
+            }
+        }
+        keys.look(now);
+        keys.seen.extend(seen);
+        Ok(found)
+    }
+
+    /// Returns the records of `run` withheld because of newer requests.
+    pub(crate) async fn superseded(&self, run: RunId) -> Result<Vec<Seq>, Error> {
+        let query = "SELECT seq FROM outcome WHERE run = $1 AND state = 'skipped' AND problems LIKE $2 ORDER BY seq";
+        let pattern = format!("%\"code\":\"{SUPERSEDED}\"%");
+        Ok(sql::query_scalar(query).bind(run).bind(pattern).fetch_all(&self.reader).await?)
+    }
+
+    /// Returns the runs with the same service, workspace and kind.
+    pub(super) async fn ages(&self, scope: KeyScope<'_>) -> Result<HashMap<RunId, Age>, Error> {
+        let query =
+            "SELECT id, retry_of, state FROM run WHERE base_url = $1 AND workspace = $2 AND record = $3 ORDER BY id";
+        let rows: Vec<(RunId, Option<RunId>, String)> = sql::query_as(query)
+            .bind(scope.base_url)
+            .bind(scope.workspace)
+            .bind(scope.record.name())
+            .fetch_all(&self.reader)
+            .await?;
+        let mut ages = HashMap::with_capacity(rows.len());
+        for (id, retry_of, state) in rows {
+            let age = retry_of.map_or(id, |retried| age_of(&ages, retried));
+            let is_sent =
+                [RunState::Planned, RunState::Queued, RunState::Finished].iter().any(|sent| sent.name() == state);
+            ages.insert(id, Age { age, is_sent });
+        }
+        Ok(ages)
+    }
+
+    /// Whether runs after `age` were removed, wholly or except for their row.
+    async fn has_pruned_runs(&self, age: RunId) -> Result<bool, Error> {
+        // Of the newest run, if it was removed, an event stays.
+        let query = "SELECT COALESCE(CAST(SUM(has_plan) AS BIGINT), 0), COALESCE(MAX(id), 0), \
+                     (SELECT COALESCE(MAX(run), 0) FROM event) FROM run WHERE id > $1";
+        let (count, last, noted): (i64, RunId, RunId) = sql::query_as(query).bind(age).fetch_one(&self.reader).await?;
+        let last = last.max(noted);
+        Ok(last > age && count < last - age)
+    }
+
+    /// Returns the hashes of the keys of pending records, sorted. A million need 16 MB.
+    async fn pending_keys(&self, run: &Run, part: Part) -> Result<Vec<(i64, Seq)>, Error> {
+        let mut pending = Vec::new();
+        let mut from = part.first;
+        while from <= part.last
+            && let Some(block) = self.records_without_bodies(run.id, from, BLOCKS).await?.filter(|it| it.end() > from)
+        {
+            from = block.end();
+            let settled = self.settled(run.id, block.first..=from - 1).await?;
+            let is_pending = |seq: Seq| part.records().contains(&seq) && !settled.contains(&seq);
+            let keys = sent_keys(&block, run.about.record).filter(|(seq, _)| is_pending(*seq));
+            pending.extend(keys.map(|(seq, key)| (hash(&[key]), seq)));
+        }
+        pending.sort_unstable();
+        Ok(pending)
+    }
+
+    /// Moves pending records to `found` if `other` has or may have sent their key.
+    async fn find_requests(
+        &self,
+        other: RunId,
+        kind: RecordKind,
+        pending: &mut Vec<(i64, Seq)>,
+        found: &mut Vec<(Seq, OtherRequest)>,
+    ) -> Result<(), Error> {
+        let requests = self.requests_of(other, kind, pending).await?;
+        if !requests.is_empty() {
+            pending.retain(|(key, seq)| match requests.get(key) {
+                Some((_, request)) => {
+                    found.push((*seq, *request));
+                    false
+                }
+                None => true,
+            });
+        }
+        Ok(())
+    }
+
+    /// Returns the requests that `other` has or may have sent for keys in `wanted`, which is sorted: by key, with the record of `other`.
+    pub(super) async fn requests_of(
+        &self,
+        other: RunId,
+        kind: RecordKind,
+        wanted: &[(i64, Seq)],
+    ) -> Result<HashMap<i64, (Seq, OtherRequest)>, Error> {
+        let query = "SELECT first, last, at FROM intent WHERE run = $1 ORDER BY at";
+        let intents: Vec<(Seq, Seq, i64)> = sql::query_as(query).bind(other).fetch_all(&self.reader).await?;
+        let mut requests: HashMap<i64, (Seq, OtherRequest)> = HashMap::new();
+        let mut from: Seq = 0;
+        while let Some(block) = self.records_without_bodies(other, from, BLOCKS).await?.filter(|it| it.end() > from) {
+            from = block.end();
+            let keys = sent_keys(&block, kind).map(|(seq, key)| (seq, hash(&[key])));
+            let equal: Vec<(Seq, i64)> = keys.filter(|(_, key)| !range_of(wanted, *key).is_empty()).collect();
+            if equal.is_empty() {
+                continue;
+            }
+            let outcomes = self.outcomes(other, block.first..=from - 1).await?;
+            for (seq, key) in equal {
+                let outcome = outcomes.get(&seq);
+                let request = match outcome.map(|outcome| (outcome.state, outcome.at)) {
+                    Some((RecordState::Sent | RecordState::Unchanged, at)) => (at, true),
+                    Some((RecordState::Unknown, at)) => (at, false),
+                    // Refused, or not sent by the other run either.
+                    Some(_) => continue,
+                    None => match intents.iter().rfind(|(first, last, _)| (*first..=*last).contains(&seq)) {
+                        Some((.., at)) => (*at, false),
+                        None => continue,
+                    },
+                };
+                requests.insert(key, (seq, OtherRequest { run: other, at: request.0, is_accepted: request.1 }));
+            }
+        }
+        Ok(requests)
+    }
+
+    /// Adds pending records to `found` if a pruned run has or may have sent their key.
+    async fn find_accepted(
+        &self,
+        scope: i64,
+        age: RunId,
+        pending: &[(i64, Seq)],
+        found: &mut Vec<(Seq, OtherRequest)>,
+    ) -> Result<(), Error> {
+        let query = format!(
+            "SELECT key, run, at, body IS NOT NULL FROM accepted WHERE scope = $1 AND run > $2 AND key {}",
+            self.dialect().is_in("$3")
+        );
+        for pending in pending.chunks(KEYS) {
+            let keys: Vec<i64> = pending.iter().map(|(key, _)| *key).collect();
+            let rows: Vec<(i64, RunId, i64, bool)> = sql::query_as(query.clone())
+                .bind(scope)
+                .bind(age)
+                .bind(to_json(&keys)?)
+                .fetch_all(&self.reader)
+                .await?;
+            for (key, run, at, is_accepted) in rows {
+                let request = OtherRequest { run, at, is_accepted };
+                found.extend(range_of(pending, key).iter().map(|(_, seq)| (*seq, request)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the age of a run's values: the number of the first run of its family.
+    pub(super) async fn age(&self, run: &Run) -> Result<RunId, Error> {
+        Ok(age_of(&self.ages(KeyScope::of(run)).await?, run.id))
+    }
+}
+
+/// The age of the values of a run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Age {
+    /// The number of the first run of the family. The first run may have been pruned.
+    pub(super) age: RunId,
+    /// Whether some records of the run may have been sent.
+    pub(super) is_sent: bool,
+}
+
+fn age_of(ages: &HashMap<RunId, Age>, run: RunId) -> RunId {
+    ages.get(&run).map_or(run, |it| it.age)
+}
+
+/// Iterates over the keys of idempotent requests.
+fn sent_keys(block: &RecordBlock<()>, kind: RecordKind) -> impl Iterator<Item = (Seq, &str)> {
+    let is_repeatable = move |record: &PlannedRecord<()>| {
+        let call = kind.input().call(record.target.is_some());
+        call.is_some_and(|call| call.repeatable) && matches!(record.disposition, Disposition::Send(()))
+    };
+    block
+        .numbered()
+        .filter(move |(_, record)| is_repeatable(record))
+        .filter_map(|(seq, record)| Some((seq, record.key.as_deref()?)))
+}
+
+/// Returns the records with a key hash.
+pub(super) fn range_of(sorted: &[(i64, Seq)], key: i64) -> &[(i64, Seq)] {
+    let first = sorted.partition_point(|(other, _)| *other < key);
+    let len = sorted[first..].iter().take_while(|(other, _)| *other == key).count();
+    &sorted[first..first + len]
+}

@@ -1,0 +1,97 @@
+//! Retries over a new connection if the connection to the server is lost while this process holds a lease.
+//!
+//! Each sending transaction has a number and stores the number in the row of the lease. If the reply to a commit is lost, the row
+//! shows whether the transaction was applied.
+
+use std::time::{Duration, Instant};
+
+use sheetport_sql::Transaction;
+
+use super::super::error::Error;
+use super::ledger::Ledger;
+
+/// Shortest and longest pause before another attempt.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
+/// Maximum total time of the attempts. A longer failure is not caused by the connection.
+const LONGEST: Duration = Duration::from_secs(120);
+/// Time for each statement of sending, after which it is tried over a new connection.
+const ANSWER: Duration = Duration::from_secs(20);
+
+/// Start and backoff of the attempts of one operation.
+#[derive(Debug)]
+pub struct Attempts {
+    began: Instant,
+    pause: Duration,
+}
+
+/// A sending transaction. Applied once, however often it is tried.
+#[derive(Debug)]
+pub(crate) struct Write {
+    number: i64,
+    attempts: Attempts,
+}
+
+impl Default for Attempts {
+    fn default() -> Attempts {
+        Attempts { began: Instant::now(), pause: PAUSES.0 }
+    }
+}
+
+impl Ledger {
+    /// Waits until the next attempt of a failed operation.
+    ///
+    /// # Errors
+    /// Returns `error` unless the connection was lost while this process holds a lease, and [`Error::LockLost`] if the lease
+    /// ends.
+    pub async fn before_next_attempt(&self, error: Error, attempts: &mut Attempts) -> Result<(), Error> {
+        if !error.is_of_connection() || !self.leases.are_any() || attempts.began.elapsed() > LONGEST {
+            return Err(error);
+        }
+        if !self.leases.are_held() {
+            return Err(Error::LockLost);
+        }
+        tracing::warn!(%error, "the ledger is written again over a new connection");
+        tokio::time::sleep(attempts.pause).await;
+        attempts.pause = (attempts.pause * 2).min(PAUSES.1);
+        Ok(())
+    }
+
+    /// Runs an operation and repeats it if the connection is lost while this process holds a lease. The operation must be
+    /// idempotent.
+    ///
+    /// # Errors
+    /// Returns the error of the operation, or [`Error::LockLost`] if the lease ends.
+    pub async fn again<T, F: Future<Output = Result<T, Error>>>(&self, operation: impl Fn() -> F) -> Result<T, Error> {
+        let mut attempts = Attempts::default();
+        loop {
+            match operation().await {
+                Err(error) => self.before_next_attempt(error, &mut attempts).await?,
+                done => return done,
+            }
+        }
+    }
+
+    /// Returns the number of a new transaction of sending.
+    pub(crate) fn new_write(&self) -> Write {
+        Write { number: self.leases.next_write(), attempts: Attempts::default() }
+    }
+
+    /// Begins a sending transaction. Returns `None` if an earlier attempt was committed.
+    ///
+    /// # Errors
+    /// [`Error::LockLost`] if another process has taken over a run that this process had locked.
+    pub(crate) async fn begin_write(&self, write: &Write) -> Result<Option<Transaction>, Error> {
+        let mut transaction = self.begin_writing().await?;
+        transaction.set_patience(ANSWER);
+        if self.leases.check_write(&mut transaction, write.number).await? {
+            return Ok(Some(transaction));
+        }
+        transaction.rollback().await?;
+        Ok(None)
+    }
+
+    /// Waits until a transaction of sending may be tried again, as [`Ledger::before_next_attempt`].
+    pub(crate) async fn before_next_write(&self, error: Error, write: &mut Write) -> Result<(), Error> {
+        self.before_next_attempt(error, &mut write.attempts).await
+    }
+}

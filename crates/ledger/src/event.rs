@@ -1,0 +1,190 @@
+//! Events of runs: who planned, sent, stopped, resolved or removed a run, from which process, and when.
+//!
+//! An event is written in the transaction of the change. Repeated changes of one process extend its last event: a worker that
+//! sends a thousand parts of a run adds one row.
+
+use std::sync::LazyLock;
+
+use sheetport_sql::{self as sql, Transaction};
+
+use super::error::{Error, corrupt};
+use super::ids::RunId;
+
+/// Events of sending that are kept of a run. The oldest are removed, such as those of a service manager that starts a worker again and again.
+const KEPT: i64 = 500;
+
+/// What somebody has done to a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Read and checked the file. Counts records.
+    Planned,
+    /// Has edited cells of the file before, in a review. Counts edits.
+    Edited,
+    Queued,
+    /// Began to send it.
+    Sent,
+    /// Began to send what was pending.
+    Resumed,
+    /// Sent parts of it, as a worker. Counts parts.
+    Worked,
+    /// Can't send it now, as a worker. Others may.
+    SetAside,
+    Finished,
+    /// Stopped it, or ended before its end.
+    Stopped,
+    Withheld,
+    /// Decided about unknown records, which were sent, or not. Counts records.
+    ResolvedSent,
+    ResolvedFailed,
+    /// Planned another run from it.
+    Retried,
+    Repaired,
+    /// Erased what is stored about some of its records. Counts records.
+    Erased,
+    Removed,
+}
+
+/// All actions with their names in the database.
+const ACTIONS: [(Action, &str); 16] = [
+    (Action::Planned, "planned"),
+    (Action::Edited, "edited"),
+    (Action::Queued, "queued"),
+    (Action::Sent, "sent"),
+    (Action::Resumed, "resumed"),
+    (Action::Worked, "worked"),
+    (Action::SetAside, "set-aside"),
+    (Action::Finished, "finished"),
+    (Action::Stopped, "stopped"),
+    (Action::Withheld, "withheld"),
+    (Action::ResolvedSent, "resolved-sent"),
+    (Action::ResolvedFailed, "resolved-failed"),
+    (Action::Retried, "retried"),
+    (Action::Repaired, "repaired"),
+    (Action::Erased, "erased"),
+    (Action::Removed, "removed"),
+];
+
+impl Action {
+    pub fn name(self) -> &'static str {
+        ACTIONS.iter().find(|(action, _)| *action == self).map_or("", |(_, name)| name)
+    }
+
+    pub(super) fn from_name(name: &str) -> Result<Action, Error> {
+        let found = ACTIONS.iter().find(|(_, known)| *known == name).map(|(action, _)| *action);
+        found.ok_or_else(|| corrupt(format_args!("an event of the unknown kind '{name}'")))
+    }
+}
+
+/// An event of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunEvent {
+    pub action: Action,
+    /// The user, or the person who was named.
+    pub who: String,
+    /// The machine and the number of the process.
+    pub process: String,
+    /// Milliseconds since 1970, UTC: the first time, and the last one.
+    pub at: i64,
+    pub until: i64,
+    pub count: i64,
+    /// The reason of a stop or an obstacle.
+    pub note: Option<String>,
+    /// The run that was planned from this one.
+    pub other_run: Option<RunId>,
+}
+
+/// An event to be written.
+#[derive(Clone, Debug)]
+pub(super) struct NewEvent<'a> {
+    action: Action,
+    who: Option<&'a str>,
+    count: i64,
+    note: Option<&'a str>,
+    other_run: Option<RunId>,
+}
+
+/// This process.
+struct Process {
+    user: String,
+    /// The machine and the number of the process.
+    name: String,
+    /// Tells processes with the same name apart, such as those of a container that was started again.
+    start: i64,
+}
+
+static PROCESS: LazyLock<Process> = LazyLock::new(|| {
+    let (high, _) = uuid::Uuid::now_v7().as_u64_pair();
+    Process { user: user_name(), name: process_name(), start: (high >> 1).cast_signed() }
+});
+
+/// Returns the name of the logged-in user.
+pub fn user_name() -> String {
+    let name = ["SUDO_USER", "LOGNAME", "USER", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
+    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "an unnamed user".to_owned())
+}
+
+/// Returns the machine and the number of this process.
+pub(super) fn process_name() -> String {
+    #[cfg(unix)]
+    let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    #[cfg(not(unix))]
+    let machine = std::env::var("COMPUTERNAME").unwrap_or_default();
+    format!("{machine}:{}", std::process::id())
+}
+
+impl<'a> NewEvent<'a> {
+    pub(super) fn of(action: Action) -> NewEvent<'a> {
+        NewEvent { action, who: None, count: 0, note: None, other_run: None }
+    }
+
+    /// By a person who was named, instead of the user of the process.
+    pub(super) fn by(self, who: &'a str) -> NewEvent<'a> {
+        NewEvent { who: Some(who), ..self }
+    }
+
+    pub(super) fn counting(self, count: i64) -> NewEvent<'a> {
+        NewEvent { count, ..self }
+    }
+
+    pub(super) fn because(self, note: Option<&'a str>) -> NewEvent<'a> {
+        NewEvent { note, ..self }
+    }
+
+    pub(super) fn into_run(self, other: RunId) -> NewEvent<'a> {
+        NewEvent { other_run: Some(other), ..self }
+    }
+
+    /// Writes the event, or extends the last one of the same kind by this process.
+    pub(super) async fn write(self, transaction: &mut Transaction, run: RunId, now: i64) -> Result<(), Error> {
+        let NewEvent { action, who, count, note, other_run } = self;
+        let who = who.unwrap_or(&PROCESS.user);
+        let extend = "UPDATE event SET last_at = $1, count = count + $2 WHERE id = (SELECT MAX(id) FROM event \
+                      WHERE run = $3 AND action = $4 AND who = $5 AND process = $6 AND process_start = $7) \
+                      AND COALESCE(note, '') = $8 AND COALESCE(other_run, 0) = $9";
+        let extend = sql::query(extend).bind(now).bind(count).bind(run).bind(action.name()).bind(who);
+        let extend = extend.bind(PROCESS.name.as_str()).bind(PROCESS.start);
+        let extend = extend.bind(note.unwrap_or_default()).bind(other_run.unwrap_or(0));
+        if extend.execute(&mut *transaction).await? > 0 {
+            return Ok(());
+        }
+        let insert = "INSERT INTO event (run, action, who, process, process_start, at, last_at, count, note, other_run) \
+                      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+        let insert = sql::query(insert).bind(run).bind(action.name()).bind(who).bind(PROCESS.name.as_str());
+        let insert = insert.bind(PROCESS.start).bind(now).bind(now).bind(count).bind(note).bind(other_run);
+        insert.execute(&mut *transaction).await?;
+        let trim = "DELETE FROM event WHERE run = $1 AND action IN ('sent', 'resumed', 'worked', 'set-aside', 'stopped', 'queued') \
+                    AND id <= (SELECT id FROM event WHERE run = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)";
+        sql::query(trim).bind(run).bind(KEPT).execute(transaction).await?;
+        Ok(())
+    }
+}
+
+/// Writes an event for each person who has edited the file of a run.
+pub(super) async fn write_edits(transaction: &mut Transaction, run: RunId) -> Result<(), Error> {
+    let insert = "INSERT INTO event (run, action, who, process, process_start, at, last_at, count) \
+                  SELECT run.id, 'edited', edit.who, '', 0, MIN(edit.at), MAX(edit.at), COUNT(*) \
+                  FROM run JOIN edit ON edit.file_hash = run.file_hash WHERE run.id = $1 \
+                  GROUP BY run.id, edit.who ORDER BY MIN(edit.at)";
+    sql::query(insert).bind(run).execute(transaction).await?;
+    Ok(())
+}

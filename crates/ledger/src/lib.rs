@@ -1,0 +1,53 @@
+//! The ledger: planned records, intents to send and outcomes, stored durably.
+//!
+//! All SQL of the client side is in this folder. A plan is written once and never changed; intents and outcomes are
+//! only added. The state of a record follows from its plan and its outcome, so a crash at any moment leaves a valid
+//! ledger. Request bodies and row cells are opaque here. `docs/ledger.md` describes the tables.
+//!
+//! Each folder imports only from the folders before it: `locks`, `database`, `checksums`, `records`, `outcomes`, `runs`,
+//! `conflicts`, and then the others, which don't import from each other.
+
+mod checksums;
+mod conflicts;
+mod database;
+mod error;
+mod event;
+mod ids;
+mod integrity;
+mod limits;
+mod locks;
+mod outcomes;
+mod records;
+mod removal;
+mod retries;
+mod runs;
+mod sending;
+mod spreadsheets;
+mod state;
+
+pub use conflicts::{
+    Claim, ClaimDigest, ClaimName, EarlierClaim, EarlierState, Intent, KeyScope, Likeness, NamePart, NewerKeys,
+    OtherRequest,
+};
+pub use database::{Attempts, Ledger, Older, Patience, Reach};
+pub use error::{Error, Holder};
+pub use event::{Action, RunEvent, user_name};
+pub use ids::{Part, RunId, Seq};
+pub use integrity::{DamagedPart, Inspection, Repaired};
+pub use limits::{Gate, Granted, PageSizes};
+pub use outcomes::{Accounting, Resolution, UnknownRecord};
+pub use records::{
+    AcceptedEarlier, BLOCK_LEN, Causes, Disposition, FIRST_ROWS, FROM_SERVICE, Group, Origin, Outcome, PlannedRecord,
+    Problem, RecordBlock, SkipReason, SourceBlock, SourceRow,
+};
+pub use removal::Erased;
+pub use retries::{KnownRow, RowQuery, RowState, RowStates};
+pub use runs::{
+    AllowRepeat, CallOption, Family, LockedRun, NamedLock, NewRun, Plan, REHEARSAL, Run, RunCommand, RunConnection,
+    RunLookups, RunRate, RunSettings, SheetSelection, TextForm, UploadLock,
+};
+pub use sending::{Interrupted, SendingChanges, TakenPart};
+pub use spreadsheets::{Edit, StoredProfile};
+pub use state::{RecordState, RunState, WARNED};
+
+pub use sheetport_sql::ServerAddress;

@@ -1,0 +1,274 @@
+//! Rows, planned records, problems and outcomes, as stored in the ledger.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::ids::{RunId, Seq};
+use super::super::state::RecordState;
+
+/// A row of the sheet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceRow {
+    /// The row number shown by spreadsheet programs, from 1.
+    pub number: u64,
+    /// The name of the column, if each cell of a row is a record. Such a row is stored once for each of its records, in a
+    /// sequence.
+    pub cell: Option<Box<str>>,
+    /// The record made from the row.
+    pub seq: Seq,
+    /// The cells as encoded by the caller. Not interpreted by the ledger.
+    #[serde(with = "bytes")]
+    pub cells: Vec<u8>,
+    /// The name of the sheet if the run reads several sheets, otherwise empty.
+    pub sheet: String,
+    pub origin: Origin,
+}
+
+/// The origin of a row in the retried run. Meaningless if the run is not a retry.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Origin {
+    /// The row with the same number in the same sheet.
+    #[default]
+    Same,
+    Row {
+        number: u64,
+        sheet: String,
+    },
+    /// Added to the report.
+    New,
+}
+
+/// A record with the decision taken during planning. `B` is the type of the request body, `()` where only the decision
+/// matters.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedRecord<B = Box<str>> {
+    /// The identity of the record in the service, or its name in the sheet if the service has none, such as the number of an
+    /// invoice. `None` for skipped rows and for records without identity and name.
+    pub key: Option<String>,
+    /// The id in the path of the request, for updates by id.
+    pub target: Option<String>,
+    /// The numbers of the rows of the record.
+    pub rows: Vec<u64>,
+    /// The sheet of the first row if the run reads several sheets, otherwise empty.
+    pub sheet: String,
+    pub disposition: Disposition<B>,
+    /// Probable mistakes that do not hold the record back.
+    #[serde(with = "json")]
+    pub warnings: Vec<Problem>,
+}
+
+/// The decision about a planned record.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Disposition<B = Box<str>> {
+    /// Send this request body, byte for byte.
+    Send(B),
+    Rejected(#[serde(with = "json")] Vec<Problem>),
+    Skipped(SkipReason),
+    /// Never sent: the service accepted the record from an earlier run. Counts as unchanged.
+    AcceptedEarlier(AcceptedEarlier),
+}
+
+/// Why a valid record is skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SkipReason {
+    /// `skip_where` of the template holds.
+    SkipWhere,
+    /// `keep_where` of the template does not hold.
+    KeepWhere,
+    RepeatedHeader,
+    /// Sent before, according to the status column of a report.
+    AlreadySent,
+    /// Not among the rows given with `--rows`.
+    NotChosen,
+    /// All cells of the row that could be records are blank.
+    BlankCells,
+    /// Skipped in the run of the retried report.
+    SkippedBefore,
+    /// Left out by a person in a review.
+    LeftOut,
+}
+
+impl SkipReason {
+    /// Returns the reason as a problem for reports.
+    pub fn problem(self) -> Problem {
+        let (code, message) = match self {
+            SkipReason::SkipWhere => ("skip-where", "is left out by skip_where of the template"),
+            SkipReason::KeepWhere => ("keep-where", "is left out by keep_where of the template"),
+            SkipReason::RepeatedHeader => ("repeated-header", "repeats the header"),
+            SkipReason::AlreadySent => ("already-sent", "was sent before, according to its status in the report"),
+            SkipReason::NotChosen => ("not-chosen", "is not among the rows given with --rows"),
+            SkipReason::BlankCells => ("blank-cells", "has no value in the columns of unpivot"),
+            SkipReason::SkippedBefore => ("skipped-before", "was skipped in the run of this report, too"),
+            SkipReason::LeftOut => ("left-out", "was left out in the review"),
+        };
+        Problem::of_record(code, message)
+    }
+}
+
+/// The run and record of an earlier acceptance by the service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AcceptedEarlier {
+    pub run: RunId,
+    pub seq: Seq,
+    pub service_id: Option<String>,
+}
+
+/// A problem or a warning of a record, or a warning about a file, worded for reports.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// A short name of the cause; `service` for messages of the service.
+    pub code: String,
+    /// The row number; `None` if the problem concerns the whole record or file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<u64>,
+    /// The index of the column, from 0; `None` if the problem is not in a single cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<usize>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub header: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub field: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub value: String,
+    /// The sheet of the cell if the run reads several sheets.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sheet: String,
+    pub message: String,
+    /// How to fix the problem.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub remedy: String,
+    /// The quoted text is not from the sheet, but from a lookup table, a result, or an expression of the template.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_internal: bool,
+}
+
+/// The code of problems in the words of the service.
+pub const FROM_SERVICE: &str = "service";
+
+/// The final result of a record planned to be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub seq: Seq,
+    /// Never [`RecordState::Pending`].
+    pub state: RecordState,
+    pub http_status: Option<u16>,
+    pub service_status: Option<String>,
+    pub service_id: Option<String>,
+    pub ctx_id: Option<String>,
+    pub job_id: Option<String>,
+    pub problems: Vec<Problem>,
+    /// The number of requests made for the record.
+    pub attempts: u32,
+    /// Milliseconds since 1970, UTC.
+    pub at: i64,
+}
+
+impl<B> PlannedRecord<B> {
+    /// Whether the record will be sent despite a warning.
+    pub fn is_warned(&self) -> bool {
+        matches!(self.disposition, Disposition::Send(_)) && !self.warnings.is_empty()
+    }
+
+    /// Separates the body, if the record is to be sent, from the record.
+    pub(crate) fn split_body(self) -> (PlannedRecord<()>, Option<B>) {
+        let (disposition, body) = match self.disposition {
+            Disposition::Send(body) => (Disposition::Send(()), Some(body)),
+            Disposition::Rejected(problems) => (Disposition::Rejected(problems), None),
+            Disposition::Skipped(reason) => (Disposition::Skipped(reason), None),
+            Disposition::AcceptedEarlier(earlier) => (Disposition::AcceptedEarlier(earlier), None),
+        };
+        let PlannedRecord { key, target, rows, sheet, warnings, .. } = self;
+        (PlannedRecord { key, target, rows, sheet, disposition, warnings }, body)
+    }
+}
+
+impl PlannedRecord<()> {
+    /// Returns the record with the next of `bodies` if the record is to be sent. Returns `None` if no body is left.
+    pub(super) fn with_body(self, bodies: &mut impl Iterator<Item = Box<str>>) -> Option<PlannedRecord> {
+        let PlannedRecord { key, target, rows, sheet, disposition, warnings } = self;
+        let disposition = match disposition {
+            Disposition::Send(()) => Disposition::Send(bodies.next()?),
+            Disposition::Rejected(problems) => Disposition::Rejected(problems),
+            Disposition::Skipped(reason) => Disposition::Skipped(reason),
+            Disposition::AcceptedEarlier(earlier) => Disposition::AcceptedEarlier(earlier),
+        };
+        Some(PlannedRecord { key, target, rows, sheet, disposition, warnings })
+    }
+}
+
+impl<B> Disposition<B> {
+    /// The state of a record with this disposition and no outcome.
+    pub fn state(&self) -> RecordState {
+        match self {
+            Disposition::Send(_) => RecordState::Pending,
+            Disposition::Rejected(_) => RecordState::Rejected,
+            Disposition::Skipped(_) => RecordState::Skipped,
+            Disposition::AcceptedEarlier(_) => RecordState::Unchanged,
+        }
+    }
+}
+
+impl Problem {
+    /// Creates a problem of a record or file as a whole.
+    pub fn of_record(code: &str, message: impl Into<String>) -> Problem {
+        Problem { code: code.to_owned(), message: message.into(), ..Problem::default() }
+    }
+}
+
+impl Outcome {
+    /// Whether the service answered, so that a problem of the service is in its own words.
+    pub fn is_answered(&self) -> bool {
+        self.state != RecordState::Unknown || self.http_status.is_some()
+    }
+
+    pub fn new(seq: Seq, state: RecordState, at: i64) -> Outcome {
+        Outcome {
+            seq,
+            state,
+            http_status: None,
+            service_status: None,
+            service_id: None,
+            ctx_id: None,
+            job_id: None,
+            problems: Vec::new(),
+            attempts: 0,
+            at,
+        }
+    }
+}
+
+/// Serializes bytes as a unit instead of a sequence of numbers.
+mod bytes {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(bytes)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        <&[u8]>::deserialize(deserializer).map(<[u8]>::to_vec)
+    }
+}
+
+/// Serializes problems as JSON text, because [`super::Problem`] omits empty fields and postcard requires every field. An
+/// empty list is an empty text.
+mod json {
+    use serde::de::Error as _;
+    use serde::ser::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::Problem;
+
+    pub(super) fn serialize<S: Serializer>(problems: &[Problem], serializer: S) -> Result<S::Ok, S::Error> {
+        if problems.is_empty() {
+            return serializer.serialize_str("");
+        }
+        serializer.serialize_str(&serde_json::to_string(problems).map_err(S::Error::custom)?)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Problem>, D::Error> {
+        match <&str>::deserialize(deserializer)? {
+            "" => Ok(Vec::new()),
+            text => serde_json::from_str(text).map_err(D::Error::custom),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Records of non-idempotent calls: stored as in flight before sending, and as unknown if no result follows, unless the service
+//! remembers the idempotency keys of their requests.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use sheetport_sql::{self as sql, Transaction};
+
+use super::super::checksums::Checksum;
+use super::super::checksums::totals::{self, Totals};
+use super::super::conflicts::{Claim, EarlierClaim, earlier_claims, insert_claims, wait_for_claims};
+use super::super::database::{Ledger, Reach, Write, to_json};
+use super::super::error::Error;
+use super::super::ids::{Part, RunId, Seq};
+use super::super::outcomes::insert_outcomes;
+use super::super::records::{Outcome, Problem};
+use super::super::runs::Run;
+use super::super::state::RecordState;
+
+/// Changes made while sending, committed together.
+#[derive(Debug, Default)]
+pub struct SendingChanges {
+    pub outcomes: Vec<Outcome>,
+    /// Records no longer in flight, with an outcome or certainly not applied.
+    pub finished: Vec<Seq>,
+    /// Requests made since the last changes; negative if fewer were made than stored before.
+    pub requests: i64,
+    /// Requests that repeat an earlier request for the same record.
+    pub retries: i64,
+}
+
+/// The rows written before the first byte of non-idempotent requests.
+struct Starting<'a> {
+    run: &'a Run,
+    family: &'a [RunId],
+    changes: &'a SendingChanges,
+    claims: &'a [Claim],
+    has_keys: bool,
+    now: i64,
+}
+
+/// The records left in flight by the last process that sent a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Interrupted {
+    /// Number of records set to unknown.
+    pub unknown: u64,
+    /// Records that may be sent again with the same idempotency key, each with the time before its first attempt.
+    pub repeatable: BTreeMap<Seq, i64>,
+}
+
+impl Ledger {
+    /// Stores the intent to send these records by idempotent calls. Durable on return.
+    pub async fn store_intent(&self, run: RunId, first: Seq, last: Seq, now: i64) -> Result<(), Error> {
+        let mut transaction = self.begin().await?;
+        let insert =
+            "INSERT INTO intent (run, first, last, at) VALUES ($1, $2, $3, $4) ON CONFLICT (run, first, at) DO NOTHING";
+        sql::query(insert).bind(run).bind(first).bind(last).bind(now).execute(&mut transaction).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Replaces the intents of `part` since `since`: only the records `sent` may have been sent without an outcome.
+    pub async fn reduce_intents(&self, part: Part, since: i64, sent: &[Seq], now: i64) -> Result<(), Error> {
+        let mut transaction = self.begin().await?;
+        sql::query("DELETE FROM intent WHERE run = $1 AND at >= $2 AND first BETWEEN $3 AND $4")
+            .bind(part.run)
+            .bind(since)
+            .bind(part.first)
+            .bind(part.last)
+            .execute(&mut transaction)
+            .await?;
+        let add = format!(
+            "INSERT INTO intent (run, first, last, at) SELECT $1, value, value, $3 FROM {} \
+             WHERE true ON CONFLICT (run, first, at) DO NOTHING",
+            self.dialect().numbers("$2")
+        );
+        sql::query(add).bind(part.run).bind(to_json(sent)?).bind(now).execute(&mut transaction).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Stores all changes in one transaction. Durable on return. Repeated over a new connection if the connection is lost while
+    /// this process holds its lease.
+    pub async fn store(&self, run: RunId, changes: &SendingChanges) -> Result<(), Error> {
+        let mut write = self.new_write();
+        loop {
+            match self.try_store(&write, run, changes).await {
+                Err(error) => self.before_next_write(error, &mut write).await?,
+                stored => return stored,
+            }
+        }
+    }
+
+    async fn try_store(&self, write: &Write, run: RunId, changes: &SendingChanges) -> Result<(), Error> {
+        let Some(mut transaction) = self.begin_write(write).await? else { return Ok(()) };
+        insert_changes(&mut transaction, run, changes).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Stores all changes, claims the records `started` and stores them as in flight, in one transaction. Durable on return.
+    /// Records that another run has claimed since `run` was compared with earlier runs are neither claimed nor stored, but
+    /// returned with the other claim. `has_keys`: the requests have idempotency keys. Retries like [`Ledger::store`].
+    pub async fn start(
+        &self,
+        run: &Run,
+        family: &[RunId],
+        changes: &SendingChanges,
+        started: &[Claim],
+        has_keys: bool,
+        now: i64,
+    ) -> Result<Vec<(Seq, EarlierClaim)>, Error> {
+        let (mut write, mut repeated) = (self.new_write(), Vec::new());
+        let starting = Starting { run, family, changes, claims: started, has_keys, now };
+        loop {
+            match self.try_start(&write, &starting, &mut repeated).await {
+                Err(error) => self.before_next_write(error, &mut write).await?,
+                Ok(()) => return Ok(repeated),
+            }
+        }
+    }
+
+    /// Sets `repeated` before the commit, so that the caller has it even if the reply to the commit is lost.
+    async fn try_start(
+        &self,
+        write: &Write,
+        starting: &Starting<'_>,
+        repeated: &mut Vec<(Seq, EarlierClaim)>,
+    ) -> Result<(), Error> {
+        let Starting { run, family, changes, claims: started, has_keys, now } = *starting;
+        let Some(mut transaction) = self.begin_write(write).await? else { return Ok(()) };
+        // Locked before claims, always in this order, so that two workers of a run never deadlock.
+        totals::wait(&mut transaction, run.id).await?;
+        insert_changes(&mut transaction, run.id, changes).await?;
+        wait_for_claims(&mut transaction, run).await?;
+        let earlier = earlier_claims(&mut transaction, started, run.compared_to.unwrap_or(0)).await?;
+        let is_repeated = |claim: &Claim| {
+            let other = earlier.iter().find(|other| claim.is_repeated_by(other, run.id, family));
+            other.map(|other| (claim.seq, other.clone()))
+        };
+        *repeated = started.iter().filter_map(is_repeated).collect();
+        let is_new = |claim: &&Claim| repeated.iter().all(|(seq, _)| *seq != claim.seq);
+        let started: Vec<Claim> = started.iter().filter(is_new).cloned().collect();
+        let last_claim = insert_claims(&mut transaction, run.id, &started, now).await?;
+        let seqs: Vec<Seq> = started.iter().map(|claim| claim.seq).collect();
+        let rows: Vec<(Seq, i64)> = seqs.iter().map(|seq| (*seq, checksum(run.id, *seq, now, has_keys))).collect();
+        let insert = format!(
+            "INSERT INTO in_flight (run, seq, at, has_key, checksum) SELECT $1, one, $3, $4, other FROM {}",
+            self.dialect().pairs("$2")
+        );
+        sql::query(insert)
+            .bind(run.id)
+            .bind(to_json(&rows)?)
+            .bind(now)
+            .bind(i64::from(has_keys))
+            .execute(&mut transaction)
+            .await?;
+        let add = |totals: &mut Totals| seqs.iter().for_each(|seq| totals.in_flight.add(*seq, 0));
+        totals::change(&mut transaction, run.id, add).await?;
+        transaction.commit().await?;
+        if let Some(claim) = last_claim {
+            self.note_reach(Reach { run: run.id, claim }).await;
+        }
+        Ok(())
+    }
+
+    /// Sets the records in flight to *unknown*, unless the service remembers their idempotency keys, that is, if they were first
+    /// sent within `remembered`. Requires the lock of the part.
+    pub async fn settle_in_flight(
+        &self,
+        part: Part,
+        remembered: Option<RangeInclusive<i64>>,
+    ) -> Result<Interrupted, Error> {
+        let run = part.run;
+        let mut transaction = self.begin().await?;
+        let rows: Vec<(Seq, i64, i64, i64)> = sql::query_as(
+            "SELECT seq, at, has_key, checksum FROM in_flight WHERE run = $1 AND seq BETWEEN $2 AND $3 ORDER BY seq",
+        )
+        .bind(run)
+        .bind(part.first)
+        .bind(part.last)
+        .fetch_all(&mut transaction)
+        .await?;
+        let (mut outcomes, mut repeatable) = (Vec::with_capacity(rows.len()), BTreeMap::new());
+        for (seq, at, has_key, stored) in rows {
+            let has_key = has_key != 0 && stored == checksum(run, seq, at, true);
+            if has_key && remembered.as_ref().is_some_and(|times| times.contains(&at)) {
+                repeatable.insert(seq, at);
+                continue;
+            }
+            let why = match (has_key, &remembered) {
+                (true, Some(_)) => ", and the service may have forgotten its idempotency key since",
+                (true, None) => ", and nothing says that the service honours its idempotency key",
+                (false, _) => "",
+            };
+            let message =
+                format!("sheetport ended or could not use the ledger any more before the answer was stored{why}");
+            let problem = Problem::of_record("service", message);
+            let outcome = Outcome::new(seq, RecordState::Unknown, at);
+            outcomes.push(Outcome { problems: vec![problem], attempts: 1, ..outcome });
+        }
+        insert_outcomes(&mut transaction, run, &outcomes).await?;
+        let unknown: Vec<Seq> = outcomes.iter().map(|outcome| outcome.seq).collect();
+        sql::query(format!("DELETE FROM in_flight WHERE run = $1 AND seq {}", self.dialect().is_in("$2")))
+            .bind(run)
+            .bind(to_json(&unknown)?)
+            .execute(&mut transaction)
+            .await?;
+        let remove = |totals: &mut Totals| unknown.iter().for_each(|seq| totals.in_flight.remove(*seq));
+        totals::change(&mut transaction, run, remove).await?;
+        transaction.commit().await?;
+        Ok(Interrupted { unknown: unknown.len() as u64, repeatable })
+    }
+}
+
+/// Returns the checksum of a record in flight: an altered time must not let a forgotten key be used.
+fn checksum(run: RunId, seq: Seq, at: i64, has_key: bool) -> i64 {
+    Checksum::of("in_flight").number(run).number(seq).number(at).number(i64::from(has_key)).short()
+}
+
+async fn insert_changes(transaction: &mut Transaction, run: RunId, changes: &SendingChanges) -> Result<(), Error> {
+    insert_outcomes(transaction, run, &changes.outcomes).await?;
+    let mut finished: Vec<Seq> = Vec::new();
+    if !changes.finished.is_empty() {
+        let is_in = transaction.dialect().is_in("$2");
+        let query = format!("DELETE FROM in_flight WHERE run = $1 AND seq {is_in} RETURNING seq");
+        let query = sql::query_scalar(query).bind(run).bind(to_json(&changes.finished)?);
+        finished = query.fetch_all(&mut *transaction).await?;
+    }
+    let change = |totals: &mut Totals| {
+        finished.iter().for_each(|seq| totals.in_flight.remove(*seq));
+        totals.requests += changes.requests;
+        totals.retries += changes.retries;
+    };
+    totals::change(transaction, run, change).await
+}

@@ -1,0 +1,102 @@
+//! Currencies beside amounts or in the headers above them. They are compared with the currency field of the record, or fill the
+//! field if it is not mapped.
+
+use sheetport_values::currency::{Currency, CurrencyMark};
+
+use crate::bind::Columns;
+use crate::map::json::unquoted;
+use crate::map::mapper::Mapper;
+use crate::map::parts::{FieldValue, Money, Parts};
+use crate::map::special_rules::CurrencyRule;
+use crate::model::{Constant, OnBlank};
+use crate::problem::{Cause, Problem};
+
+/// The currency field of a record.
+enum CurrencyField {
+    /// Requests of this kind have no currency.
+    None,
+    /// Not mapped, or blank: filled from the amounts.
+    FromAmounts,
+    /// From a value of the sheet, or `None` if the value is not a currency.
+    Mapped(Option<Currency>),
+}
+
+impl Mapper<'_> {
+    /// Adds the currency beside an amount, and the currency in the header above.
+    pub(crate) fn push_money(
+        &self,
+        parts: &mut Parts,
+        beside: Option<CurrencyMark>,
+        rule: usize,
+        columns: &Columns,
+        row: u64,
+    ) {
+        let marks = [beside, self.header_currency(rule, columns)];
+        marks
+            .into_iter()
+            .flatten()
+            .for_each(|mark| parts.push_money(Money { mark, rule, column: columns.first(), row }));
+    }
+
+    /// Compares the currencies beside the amounts of a record with each other and with its currency field.
+    pub(crate) fn check_currencies(&self, parts: &Parts, problems: &mut Vec<Problem>) {
+        let Some(first) = parts.money.first() else { return };
+        let field = self.currency_field(parts);
+        for money in &parts.money {
+            let cause = match field {
+                CurrencyField::Mapped(Some(currency)) if !money.mark.can_be(currency) => {
+                    Cause::OtherCurrency { currency }
+                }
+                CurrencyField::Mapped(Some(_)) => continue,
+                _ if !money.mark.agrees_with(first.mark) => {
+                    Cause::TwoCurrencies { other_row: first.row, other: first.mark.to_string() }
+                }
+                CurrencyField::FromAmounts if money.mark.currency(self.locale()).is_none() => {
+                    Cause::AmbiguousCurrency { sign: money.mark.to_string() }
+                }
+                _ => continue,
+            };
+            let (rule, _) = self.rule(money.rule);
+            problems.push(self.problem_at(money.row, money.column, rule.field.name, money.mark.to_string(), cause));
+        }
+    }
+
+    /// Returns the currency beside the amounts of a record, if used for the currency field.
+    pub(crate) fn currency_of_amounts(&self, parts: &Parts) -> Option<Currency> {
+        match self.currency_field(parts) {
+            CurrencyField::FromAmounts => self.mark_of_amounts(parts)?.currency(self.locale()),
+            CurrencyField::None | CurrencyField::Mapped(_) => None,
+        }
+    }
+
+    /// Returns the first currency beside an amount. The currency of a cost says nothing about a price without one.
+    fn mark_of_amounts(&self, parts: &Parts) -> Option<CurrencyMark> {
+        let mut fields = self.template().fields.iter().enumerate();
+        let price = fields.find(|(_, rule)| rule.field.name == "price").map(|(index, _)| index);
+        let price = price.filter(|index| matches!(parts.value(*index), FieldValue::Present(_)));
+        parts.money.iter().find(|money| price.is_none_or(|price| money.rule == price)).map(|money| money.mark)
+    }
+
+    /// Returns the currency of a record, if known.
+    pub fn currency(&self, parts: &Parts) -> Option<Currency> {
+        match self.currency_field(parts) {
+            CurrencyField::None => None,
+            CurrencyField::FromAmounts => self.mark_of_amounts(parts)?.currency(self.locale()),
+            CurrencyField::Mapped(currency) => currency,
+        }
+    }
+
+    fn currency_field(&self, parts: &Parts) -> CurrencyField {
+        let index = match self.special().currency {
+            CurrencyRule::NoField => return CurrencyField::None,
+            CurrencyRule::NotMapped => return CurrencyField::FromAmounts,
+            CurrencyRule::Mapped(index) => index,
+        };
+        CurrencyField::Mapped(match (parts.value(index), &self.rule(index).0.on_blank) {
+            (FieldValue::Present(json), _) => Currency::parse(&unquoted(json)),
+            (FieldValue::Absent, OnBlank::Omit) => return CurrencyField::FromAmounts,
+            (FieldValue::Absent, OnBlank::Default(Constant::Text(code))) => Currency::parse(code),
+            (FieldValue::Absent | FieldValue::Invalid, _) => None,
+        })
+    }
+}

@@ -1,0 +1,217 @@
+//! Reduces a header to words: lower case, without diacritics, full-width forms and punctuation, `camelCase` and
+//! `snake_case` split, plurals made singular.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
+use serde::{Deserialize, Deserializer};
+
+use super::super::header_names::plain;
+use super::alternatives;
+
+/// Maximum number of characters to consider.
+const MAX_CHARS: usize = 2_000;
+
+/// The words of a header.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeaderWords {
+    pub words: Vec<String>,
+    /// The words of each pair of brackets.
+    pub bracketed: Vec<Vec<String>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Lower,
+    Upper,
+    Digit,
+    /// Letters of scripts without spaces between words.
+    Unspaced,
+}
+
+/// Splits a header into words. Without words outside of brackets, the first pair of brackets counts as the header.
+pub fn header(text: &str) -> HeaderWords {
+    let plain = plain(text);
+    let plain = decomposed(&plain);
+    let (mut outside, mut inside, mut brackets) = (String::new(), String::new(), Vec::new());
+    let mut depth = 0usize;
+    for c in plain.chars() {
+        match c {
+            '(' | '[' | '{' | '【' | '〔' | '「' => depth += 1,
+            ')' | ']' | '}' | '】' | '〕' | '」' if depth > 0 => {
+                depth -= 1;
+                if depth == 0 {
+                    brackets.push(std::mem::take(&mut inside));
+                    outside.push(' ');
+                }
+            }
+            c if depth > 0 => inside.push(c),
+            c => outside.push(c),
+        }
+    }
+    if !inside.is_empty() {
+        brackets.push(inside);
+    }
+    let words = split(&outside);
+    let mut bracketed: Vec<Vec<String>> =
+        brackets.iter().map(|text| split(text)).filter(|words| !words.is_empty()).collect();
+    if words.is_empty() && !bracketed.is_empty() {
+        return HeaderWords { words: bracketed.remove(0), bracketed };
+    }
+    HeaderWords { words, bracketed }
+}
+
+/// Separates diacritics from letters, and replaces full-width forms, at the start of a text. No header has more words.
+fn decomposed(text: &str) -> Cow<'_, str> {
+    let text = text.char_indices().nth(MAX_CHARS).map_or(text, |(end, _)| &text[..end]);
+    if text.is_ascii() { Cow::Borrowed(text) } else { DecomposingNormalizerBorrowed::new_nfkd().normalize(text) }
+}
+
+/// Splits a text into words.
+pub fn words(text: &str) -> Vec<String> {
+    split(&decomposed(text))
+}
+
+/// Whether the word is in a script without spaces between words.
+pub fn is_unspaced(word: &str) -> bool {
+    word.chars().any(|c| class(c) == Some(Class::Unspaced))
+}
+
+fn split(plain: &str) -> Vec<String> {
+    let mut chars: Vec<char> = plain.chars().filter(|c| !is_mark(*c)).collect();
+    // Recomposes Hangul syllables, so that a word never begins or ends within a syllable.
+    if chars.iter().any(|c| ('\u{1100}'..='\u{11ff}').contains(c)) {
+        let composed = ComposingNormalizerBorrowed::new_nfc();
+        chars = composed.normalize(&chars.iter().collect::<String>()).chars().collect();
+    }
+    let mut words = Vec::new();
+    let mut word = String::new();
+    for (index, c) in chars.iter().copied().enumerate() {
+        let Some(here) = class(c) else {
+            // Signs used as words.
+            let sign = match c {
+                '#' => "number",
+                '%' => "percent",
+                _ => "",
+            };
+            words.extend([std::mem::take(&mut word), sign.to_owned()]);
+            continue;
+        };
+        let before = index.checked_sub(1).and_then(|index| class(chars[index]));
+        let after = chars.get(index + 1).copied().and_then(class);
+        let begins = match (before, here) {
+            (Some(before), here) if before == here => {
+                // In `SKUCode`, the last capital starts the next word.
+                here == Class::Upper && after == Some(Class::Lower)
+            }
+            (Some(Class::Upper), Class::Lower) | (None, _) => false,
+            (Some(_), _) => true,
+        };
+        if begins {
+            words.push(std::mem::take(&mut word));
+        }
+        match c {
+            'ß' => word.push_str("ss"),
+            'æ' | 'Æ' => word.push_str("ae"),
+            'œ' | 'Œ' => word.push_str("oe"),
+            'ø' | 'Ø' => word.push('o'),
+            'ł' | 'Ł' => word.push('l'),
+            'đ' | 'Đ' => word.push('d'),
+            'ı' => word.push('i'),
+            c => word.extend(c.to_lowercase()),
+        }
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    words.into_iter().map(singular).collect()
+}
+
+fn class(c: char) -> Option<Class> {
+    match c {
+        // Kana, ideographs, Hangul, Thai.
+        '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '々' => Some(Class::Unspaced),
+        '\u{1100}'..='\u{11ff}' | '\u{ac00}'..='\u{d7a3}' | '\u{e00}'..='\u{e7f}' => Some(Class::Unspaced),
+        c if c.is_numeric() => Some(Class::Digit),
+        c if c.is_uppercase() => Some(Class::Upper),
+        c if c.is_alphabetic() => Some(Class::Lower),
+        _ => None,
+    }
+}
+
+/// Whether the character is a combining mark or has no width.
+fn is_mark(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{feff}')
+}
+
+/// Removes a plural ending. "Sales" stays, because a sales price is not a sale price.
+fn singular(word: String) -> String {
+    let keeps = ["ss", "us", "is", "as", "os"].iter().any(|ending| word.ends_with(ending));
+    match word.strip_suffix("xes") {
+        Some(stem) if word.len() > 4 => return format!("{stem}x"),
+        _ => {}
+    }
+    match word.strip_suffix('s') {
+        Some(stem) if word.len() > 3 && !keeps && word != "sales" => stem.to_owned(),
+        _ => word,
+    }
+}
+
+/// Reads words in the form used for comparing headers. Braces hold alternatives.
+pub(super) fn normalized<'de, D: Deserializer<'de>>(deserializer: D) -> Result<HashSet<String>, D::Error> {
+    let listed = Vec::<String>::deserialize(deserializer)?;
+    Ok(listed.iter().flat_map(|word| alternatives::expand(word)).map(|word| words(&word).concat()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(header(text).words.join(" "), expected, "{text}");
+    }
+
+    #[test]
+    fn case_and_punctuation_are_ignored() {
+        check("  Unit Price: ", "unit price");
+        check("UNIT-PRICE", "unit price");
+        check("list_price", "list price");
+        check("Variant Prices", "variant price");
+        check("Sales Price", "sales price");
+        check("Status", "status");
+        check("Taxes", "tax");
+    }
+
+    #[test]
+    fn camel_case_is_split() {
+        check("productID", "product id");
+        check("SKUCode", "sku code");
+        check("UnitOfMeasure", "unit of measure");
+        check("EAN13", "ean 13");
+        check("unitsInStock", "unit in stock");
+    }
+
+    #[test]
+    fn diacritics_and_full_width_forms_are_removed() {
+        check("Größe", "grosse");
+        check("Référence", "reference");
+        check("Código de artículo", "codigo de articulo");
+        check("Ｐｒｉｃｅ", "price");
+        check("商品コード", "商品コート");
+        check("商品コード", &header("商品ｺｰﾄﾞ").words.join(" "));
+        check("№", "no");
+        check("Reference #", "reference number");
+    }
+
+    #[test]
+    fn words_in_brackets_are_separate() {
+        let header_words = header("Price (EUR) [net]");
+        assert_eq!(header_words.words, ["price"]);
+        assert_eq!(header_words.bracketed, [vec!["eur".to_owned()], vec!["net".to_owned()]]);
+        check("(SKU)", "sku");
+        check("販売価格（税込）", "販売価格");
+        check("Price (EUR", "price");
+        check("))", "");
+    }
+}

@@ -1,0 +1,499 @@
+//! Exporting a list, or records selected by id, to a file.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Instant, SystemTime};
+
+use sheetport_client::{self as client, KnownSizes, Pace, PageSize, Speed};
+use sheetport_export::{
+    self as export, ChangesFile, Clock, Exported, IdFile, Job, Output, Since, Source, Template, template,
+};
+use sheetport_files::absolute_path::absolute;
+use sheetport_files::text_file::read_text;
+use sheetport_records::{Family, Single, inventory, order, transaction};
+use sheetport_send::while_supplied;
+use sheetport_sheet::write::{FileFormat, Style, TextKind};
+use sheetport_storage::ObjectAddress;
+use sheetport_telemetry::Span;
+
+use super::super::context::Context;
+use super::super::error::Error;
+use super::super::event::{Event, Observer};
+use super::super::learned::Learned;
+use super::super::lists::LISTS;
+use super::shared_rate::SharedRate;
+use super::staging::Staging;
+
+/// Placeholder for the name of the list.
+const KIND: &str = "{kind}";
+/// Placeholder for the time of day.
+const TIME: &str = "{time}";
+const RESUME_HINT: &str = "the records read so far are kept; run the same command again within an hour to continue";
+
+/// Names of the exportable records.
+pub const EXPORTABLE: [&str; 6] = ["items", "orders", "companies", "contacts", "inventories", "transactions"];
+
+/// The records that can be exported by id.
+static SINGLES: [&Single; 3] = [&order::SINGLE, &inventory::SINGLE, &transaction::SINGLE];
+
+/// Ids of the records to export.
+#[derive(Clone, Debug)]
+pub struct IdSource {
+    pub path: PathBuf,
+    /// Header, letters or number of the column.
+    pub column: Option<String>,
+    /// The ids are the user's own, not the service's.
+    pub external: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct ExportRequest<'a> {
+    /// Names from [`EXPORTABLE`]. Several lists become sheets of one workbook, or separate files if the name contains `{kind}`.
+    pub records: Vec<&'static str>,
+    /// Whether this is one of several requests that export to separate files.
+    pub is_part: bool,
+    /// Path family of the list, by default public.
+    pub family: Option<Family>,
+    /// Path of the file, or `None` for standard output.
+    pub output: Option<&'a Path>,
+    /// Format of standard output, CSV if `None`.
+    pub stdout_format: Option<TextKind>,
+    pub style: Style,
+    /// Path of an export template.
+    pub template: Option<&'a Path>,
+    /// Path of an array to export with one row per element.
+    pub explode: Option<String>,
+    pub since: Since,
+    /// Appends the changes since the previous export to its file.
+    pub append: bool,
+    /// Path for a list of added, changed and removed records since the previous export with such a list.
+    pub changes: Option<&'a Path>,
+    /// Reads the ids a second time.
+    pub verify: bool,
+    /// Starts again instead of continuing an interrupted export.
+    pub fresh: bool,
+    /// Number of dated files to keep.
+    pub keep: Option<u16>,
+    /// Minimum size of the list, as a share of the previous export, for replacing the file.
+    pub min_ratio: Option<f64>,
+    /// Whether an empty list may replace a file with records.
+    pub allow_empty: bool,
+    /// Whether the file may replace one that no export wrote.
+    pub replace: bool,
+    /// Exports these records instead of a list.
+    pub ids: Option<IdSource>,
+    /// Language of the answers.
+    pub language: Option<&'a str>,
+    /// Number of records per page; as many as the service grants if `None`.
+    pub page_size: Option<u32>,
+    pub concurrency: u16,
+    /// The rate of the context if `None`.
+    pub rate: Option<Speed>,
+}
+
+impl<'a> ExportRequest<'a> {
+    /// Returns a request for each file.
+    ///
+    /// # Errors
+    /// If a part of the request can't be carried out, before anything is requested.
+    pub fn by_file(&self) -> Result<Vec<ExportRequest<'a>>, Error> {
+        let has_kind = |path: Option<&Path>| path.is_some_and(|path| path.to_string_lossy().contains(KIND));
+        let is_several = self.records.len() > 1;
+        for (index, name) in self.records.iter().enumerate() {
+            if self.records[..index].contains(name) {
+                return Err(Error::invalid(format!("{name} are named twice"), "name each list once"));
+            }
+            source(self, name)?;
+        }
+        if is_several && self.template.is_some() {
+            let message = "an export template is for one list";
+            return Err(Error::invalid(message, "leave out --template, or export each list by a command of its own"));
+        }
+        let with = |records: &[&'static str]| ExportRequest {
+            records: records.to_vec(),
+            is_part: is_several && records.len() == 1,
+            ..self.clone()
+        };
+        if !is_several {
+            return Ok(vec![with(&self.records)]);
+        }
+        let has_sheets = |path: Option<&Path>| path.is_some_and(|path| FileFormat::of(path) == Some(FileFormat::Xlsx));
+        let each_has_its_own = has_kind(self.output);
+        if !each_has_its_own && !has_sheets(self.output) {
+            let message = "several lists need a workbook, or a file each";
+            return Err(Error::invalid(message, "write to a file such as all.xlsx or '{kind}.csv'"));
+        }
+        let shares_changes = self.changes.is_some() && !has_kind(self.changes);
+        if shares_changes && (each_has_its_own || !has_sheets(self.changes)) {
+            let message = "the changes of several lists need a file each";
+            return Err(Error::invalid(message, "name it by {kind}, as in 'changes-{kind}.csv'"));
+        }
+        Ok(match each_has_its_own {
+            true => self.records.iter().map(|name| with(&[name])).collect(),
+            false => vec![with(&self.records)],
+        })
+    }
+}
+
+/// Exports records to one file, for one request of [`ExportRequest::by_file`]. An identical later request continues an
+/// interrupted export. Returns the result of each list.
+pub async fn export(
+    context: &Context,
+    request: &ExportRequest<'_>,
+    observer: Observer<'_>,
+) -> Result<Vec<Exported>, Error> {
+    let Some(staging) = Staging::of(context, request.output)? else {
+        if let Some(changes) = request.changes.filter(|changes| ObjectAddress::is_meant(changes)) {
+            let message = format!("{} is in object storage, but the records are not", changes.display());
+            return Err(Error::invalid(message, "write both to the same bucket"));
+        }
+        return export_to_files(context, request, None, observer).await;
+    };
+    // A wrong request is refused before the bucket is read.
+    check(request)?;
+    let output = request.output.map(|path| staging.local(path)).transpose()?;
+    let changes = request.changes.map(|path| staging.local(path)).transpose()?;
+    if let Some((output, changes)) = output.as_ref().zip(changes.as_ref())
+        && staging.holds(changes)
+        && output.parent() != changes.parent()
+    {
+        let message = "--changes is in another folder of the bucket than the records";
+        return Err(Error::invalid(message, "name a file in the same folder"));
+    }
+    let local = ExportRequest { output: output.as_deref(), changes: changes.as_deref(), ..request.clone() };
+    let exported = export_to_files(context, &local, Some(&staging), observer).await;
+    let mut exported = exported.map_err(|error| error.in_words(|text| staging.shown_in(text)))?;
+    staging.publish(&mut exported).await?;
+    Ok(exported)
+}
+
+/// Exports to local files. With a staging folder, these files stand for objects.
+async fn export_to_files(
+    context: &Context,
+    request: &ExportRequest<'_>,
+    staging: Option<&Staging>,
+    observer: Observer<'_>,
+) -> Result<Vec<Exported>, Error> {
+    let mut jobs: Vec<Job> =
+        request.records.iter().map(|name| job(context, request, name)).collect::<Result<_, _>>()?;
+    let base_url = context.base_url()?.trim_end_matches('/');
+    let mut before = Vec::new();
+    for job in &mut jobs {
+        let known = Learned::load(context, base_url, job.source.path()).await;
+        if let PageSize::Largest(sizes) = &mut job.page_size {
+            *sizes = known.sizes;
+        }
+        before.push(known);
+    }
+    let mut client = context.client(base_url, request.concurrency)?;
+    if let Some(language) = request.language {
+        client = client.with_language(language)?;
+    }
+    if let Some(staging) = staging {
+        let (mut paths, mut extended) = (Vec::new(), Vec::new());
+        for job in &mut jobs {
+            if let Output::File { pattern, .. } = &job.output {
+                job.shown_pattern = Some(staging.shown_in(pattern));
+            }
+            let of_job = export::paths(job)?;
+            let records = of_job.iter().filter(|(_, is_changes)| job.append && !is_changes);
+            extended.extend(records.map(|(path, _)| path.clone()));
+            paths.extend(of_job.into_iter().map(|(path, _)| path));
+        }
+        staging.prepare(&paths, &extended).await?;
+    }
+    let known = before.first().copied().unwrap_or_default();
+    let speed = known.speed(context.speed(request.rate, base_url));
+    let shared = match speed {
+        Some(speed) => SharedRate::of(context, base_url, speed).await,
+        None => None,
+    };
+    let pace = Arc::new(match speed {
+        Some(speed) => shared.iter().fold(Pace::new(Some(speed), Instant::now()), |pace, shared| shared.of_pace(pace)),
+        None => Pace::free_until_refused(Instant::now()),
+    });
+    let has_records = AtomicBool::new(false);
+    let show = |records, total| {
+        has_records.fetch_or(records > 0, Ordering::Relaxed);
+        observer(Event::Exported { records, total });
+    };
+    let exporting = export::export_together(Arc::new(client), Arc::clone(&pace), &jobs, &show);
+    let supply = shared.as_ref().and_then(|shared| shared.supply(request.concurrency));
+    let span = Span::export(jobs.iter().map(|job| job.source.name()), base_url, &context.workspace());
+    let exported = span.within(Box::pin(while_supplied(supply, exporting))).await;
+    match &exported {
+        Ok(exported) => {
+            let manifests = exported.iter().map(|exported| &exported.manifest);
+            span.exported(
+                manifests.clone().map(|manifest| manifest.count).sum(),
+                manifests.clone().all(|manifest| manifest.complete),
+            );
+        }
+        Err(_) => span.failed(),
+    }
+    if let Some(shared) = shared {
+        shared.close().await;
+    }
+    for (index, (job, before)) in jobs.iter().zip(before).enumerate() {
+        let exported = exported.as_ref().ok().and_then(|exported| exported.get(index));
+        let sizes = exported.and_then(|exported| exported.known_sizes).unwrap_or(before.sizes);
+        let learned = Learned { rate: pace.learned_rate().or(before.rate), sizes };
+        learned.store(before, context, base_url, job.source.path()).await;
+    }
+    let exported = exported.map_err(|error| {
+        let hint = match &error {
+            error if has_records.load(Ordering::Relaxed) && is_resumable(error) => Some(RESUME_HINT.to_owned()),
+            error => too_large(error, request).or_else(|| other_family(error, request)),
+        };
+        let error = Error::from(error);
+        match hint {
+            Some(hint) => error.with_hint(&hint),
+            None => error,
+        }
+    })?;
+    for remark in exported.iter().flat_map(|exported| &exported.remarks) {
+        observer(Event::Warning(remark));
+    }
+    if !request.is_part
+        && let Some(remark) = lacks_array(&exported)
+    {
+        observer(Event::Warning(remark));
+    }
+    if exported.iter().any(|exported| exported.lacks_baseline) {
+        observer(Event::Note("--min-ratio was not checked, because no earlier export to this name is known"));
+    }
+    Ok(exported)
+}
+
+/// Returns the message that the array to explode is missing, if every list lacks the array.
+pub fn lacks_array<'e>(exported: impl IntoIterator<Item = &'e Exported>) -> Option<&'e str> {
+    let mut messages = exported.into_iter().map(|exported| exported.lacks_array.as_deref());
+    let first = messages.next()??;
+    messages.all(|message| message.is_some()).then_some(first)
+}
+
+/// Returns a hint if the service refused a page size set by the user.
+fn too_large(error: &export::Error, request: &ExportRequest<'_>) -> Option<String> {
+    let is_refused = matches!(error, export::Error::Api(client::Error::Status { status: 400 | 413 | 422, .. }));
+    (request.page_size.is_some() && is_refused)
+        .then(|| "the pages may be too large: leave out --page-size, and the largest one is found".to_owned())
+}
+
+/// Returns a hint for a missing list that may exist in the other family of paths.
+fn other_family(error: &export::Error, request: &ExportRequest<'_>) -> Option<String> {
+    let export::Error::Api(client::Error::Status { status: 404, path, .. }) = error else { return None };
+    let lists = || LISTS.into_iter().filter(|list| request.records.contains(&list.name));
+    let asked = lists().find(|list| path.starts_with(list.path))?;
+    let other = lists().find(|list| list.name == asked.name && list.family != asked.family)?;
+    Some(format!(
+        "if it is right, the service may have {} at {}: --family {}",
+        other.name,
+        other.path,
+        other.family.name()
+    ))
+}
+
+/// Whether the same request can continue later with the records read so far.
+fn is_resumable(error: &export::Error) -> bool {
+    use client::{Error as E, Stop};
+    match error {
+        export::Error::Api(E::Stopped(Stop::Unauthorized(_) | Stop::Forbidden(_) | Stop::Redirected { .. })) => false,
+        export::Error::Api(error) => matches!(error, E::Stopped(_) | E::Status { .. } | E::Unreadable(_)),
+        export::Error::Page { .. } => true,
+        _ => false,
+    }
+}
+
+/// Checks a request before sending anything.
+///
+/// # Errors
+/// If a part of the request is impossible.
+pub fn check(request: &ExportRequest<'_>) -> Result<(), Error> {
+    for part in request.by_file()? {
+        for records in &part.records {
+            let output = checked_output(&part, records)?;
+            changes(&part, &output, records)?;
+            part.template.map(|path| load_template(path, records)).transpose()?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the output, after checking the flags for its format.
+fn checked_output(request: &ExportRequest<'_>, records: &str) -> Result<Output, Error> {
+    let output = output(request, records)?;
+    if request.since == Since::Last && matches!(output, Output::Stdout { .. }) {
+        let message = "--since last needs the name of a file: standard output has no previous export";
+        return Err(Error::invalid(message, "write to a file such as changes-{date}-{time}.csv"));
+    }
+    if request.append {
+        check_append(request, &output)?;
+    }
+    let has_date = matches!(&output, Output::File { pattern, .. } if export::has_date(pattern));
+    if request.keep.is_some() && !has_date {
+        let message = "--keep needs {date} in the name of the file";
+        return Err(Error::invalid(message, "name it like 'items-{date}.csv'"));
+    }
+    Ok(output)
+}
+
+fn job(context: &Context, request: &ExportRequest<'_>, records: &str) -> Result<Job, Error> {
+    let output = checked_output(request, records)?;
+    Ok(Job {
+        source: source(request, records)?,
+        changes: changes(request, &output, records)?,
+        output,
+        style: request.style,
+        template: request.template.map(|path| load_template(path, records)).transpose()?,
+        explode: request.explode.clone(),
+        since: request.since,
+        append: request.append,
+        verify: request.verify,
+        fresh: request.fresh,
+        keep: request.keep.map(usize::from),
+        min_ratio: request.min_ratio,
+        allow_empty: request.allow_empty,
+        replace: request.replace,
+        page_size: match request.page_size {
+            Some(size) => PageSize::Chosen(u64::from(size)),
+            None => PageSize::Largest(KnownSizes::default()),
+        },
+        concurrency: usize::from(request.concurrency),
+        home: context.home.clone(),
+        base_url: context.base_url()?.trim_end_matches('/').to_owned(),
+        workspace: context.workspace(),
+        language: request.language.map(str::to_owned),
+        clock: Clock { local: jiff::Zoned::now(), now: SystemTime::now },
+        shown_pattern: None,
+    })
+}
+
+/// Refuses `--append` where nothing can be appended.
+fn check_append(request: &ExportRequest<'_>, output: &Output) -> Result<(), Error> {
+    if request.since != Since::Last {
+        let message = "--append is for the changes since the last export";
+        return Err(Error::invalid(message, "add --since last"));
+    }
+    match output {
+        Output::File { format: FileFormat::Xlsx, .. } => {
+            let message = "--append can't extend a workbook";
+            Err(Error::invalid(message, "write to .csv, .tsv or .ndjson, or name each file by its time: {date}-{time}"))
+        }
+        Output::File { pattern, .. } if pattern.contains(TIME) => {
+            let message = "with {time} in its name, each file is a new one, to which nothing is appended";
+            Err(Error::invalid(message, "leave out --append, or {time}"))
+        }
+        Output::File { .. } | Output::Stdout { .. } => Ok(()),
+    }
+}
+
+fn output(request: &ExportRequest<'_>, records: &str) -> Result<Output, Error> {
+    let Some(path) = request.output else {
+        return Ok(Output::Stdout { kind: request.stdout_format.unwrap_or(TextKind::Csv) });
+    };
+    if request.stdout_format.is_some() {
+        let message = "--format is for standard output; a file's extension determines its format";
+        return Err(Error::invalid(message, "leave out --format and change the extension"));
+    }
+    let (pattern, format) = pattern(path, records)?;
+    // The flags are for the list of changes, too.
+    let format_of_changes = request.changes.and_then(FileFormat::of);
+    if let Some(flag) = flag_without_effect(&request.style, format)
+        && format_of_changes.is_none_or(|format| flag_without_effect(&request.style, format).is_some())
+    {
+        let message = format!("{flag} has no effect on {}", path.display());
+        return Err(Error::invalid(message, format!("leave out {flag}, or export to .csv")));
+    }
+    Ok(Output::File { pattern, format })
+}
+
+/// Returns the file name with the placeholder for the list filled in, and the format of the file.
+fn pattern(path: &Path, records: &str) -> Result<(String, FileFormat), Error> {
+    let format = FileFormat::of(path).ok_or_else(|| {
+        let message = format!("{} has no extension that says what to write", path.display());
+        // `/dev/stdout`, and pipes of the shell such as `>(gzip)`.
+        let is_stream = path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
+        let hint = match is_stream || path.starts_with("/dev") {
+            true => "write - for standard output, and redirect that: -o - | …".to_owned(),
+            false => format!("name it {}", FileFormat::NAMES),
+        };
+        Error::invalid(message, hint)
+    })?;
+    let pattern = path.to_str().ok_or_else(|| {
+        Error::invalid(format!("the name {} is not valid Unicode", path.display()), "give the file another name")
+    })?;
+    Ok((pattern.replace(KIND, records), format))
+}
+
+fn changes(request: &ExportRequest<'_>, output: &Output, records: &str) -> Result<Option<ChangesFile>, Error> {
+    let Some(path) = request.changes else { return Ok(None) };
+    let (pattern, format) = pattern(path, records)?;
+    match (output, request.since) {
+        (Output::Stdout { .. }, _) => {
+            let message = "--changes needs the name of a file: standard output has no previous export";
+            Err(Error::invalid(message, "write the records to a file, too"))
+        }
+        (_, Since::Moment(_)) => {
+            let message = "--changes is about the previous export, not about the time of --since";
+            Err(Error::invalid(message, "leave out --since, or use --since last"))
+        }
+        (Output::File { pattern: output, .. }, _) if absolute(output) == absolute(&pattern) => {
+            let message = format!("{} can't take both the records and the changes", path.display());
+            Err(Error::invalid(message, "give --changes another name"))
+        }
+        _ => Ok(Some(ChangesFile { pattern, format })),
+    }
+}
+
+/// Returns a flag for text formats without effect on this format, if any.
+fn flag_without_effect(style: &Style, format: FileFormat) -> Option<&'static str> {
+    let has_fields = !matches!(format, FileFormat::Xlsx) && !format.is_ndjson();
+    let flags = [
+        ("--delimiter", style.delimiter.is_some()),
+        ("--locale", style.decimal_comma),
+        ("--bom", style.bom),
+        ("--exact", style.raw && format.is_ndjson()),
+    ];
+    flags.into_iter().find(|(_, is_used)| *is_used && !has_fields).map(|(flag, _)| flag)
+}
+
+fn source(request: &ExportRequest<'_>, name: &str) -> Result<Source, Error> {
+    if let Some(ids) = &request.ids {
+        let single = SINGLES.into_iter().find(|single| single.name == name).ok_or_else(|| {
+            let hint = "leave out --ids; only transactions, orders and inventories can be exported by id";
+            Error::invalid(format!("{name} can't be exported by id"), hint)
+        })?;
+        if ids.external && !single.has_external_id {
+            let hint = "leave out --external and use the service's ids";
+            return Err(Error::invalid(format!("{name} have no external ids in the service"), hint));
+        }
+        let file = IdFile { path: ids.path.clone(), column: ids.column.clone() };
+        return Ok(Source::Ids { single, file, by_external_id: ids.external });
+    }
+    let mut lists = LISTS.into_iter().filter(|list| list.name == name).peekable();
+    if lists.peek().is_none() {
+        let hint = "give a spreadsheet with their ids: --ids FILE --column COLUMN";
+        return Err(Error::invalid(format!("the service has no list of {name}"), hint));
+    }
+    let list = lists.find(|list| request.family.is_none_or(|family| list.family == family));
+    let list =
+        list.ok_or_else(|| Error::invalid(format!("this path family has no list of {name}"), "leave out --family"))?;
+    Ok(Source::List(list))
+}
+
+fn load_template(path: &Path, records: &str) -> Result<Template, Error> {
+    let unreadable = |reason: String| {
+        let message = format!("the export template {} can't be read: {reason}", path.display());
+        Error::invalid(message, "check its name, and that it is a text file")
+    };
+    let source = read_text(path).map_err(|error| unreadable(error.to_string()))?;
+    let template = template::load(&path.display().to_string(), &source, &EXPORTABLE)?;
+    match &template.record {
+        Some(record) if record != records => {
+            let message = format!("the export template {} is for {record}", path.display());
+            Err(Error::invalid(message, format!("export {record} with it, or use another template")))
+        }
+        _ => Ok(template),
+    }
+}

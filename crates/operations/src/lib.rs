@@ -1,0 +1,64 @@
+//! The operations of the program, for any front end: uploads, retries, resumes, reports, exports, and the locking of runs.
+//! Operations take typed requests, return typed results and report progress to an [`Observer`]. Operations never print, and
+//! know no command-line flags or exit codes.
+
+pub mod command_line;
+pub mod context;
+mod doctor;
+pub mod error;
+pub mod event;
+pub mod exports;
+pub mod files;
+mod learned;
+mod lists;
+pub mod older_ledger;
+pub mod programs;
+pub mod results;
+pub mod review;
+pub mod runs;
+mod schemas;
+pub mod send;
+mod service;
+pub mod templates;
+pub mod uploads;
+
+pub use command_line::{CommandLine, DEFAULT_PROFILE, Given, quoted, with_login};
+pub use context::{Context, ProfileOptions};
+pub use doctor::{Finding, Health, examine};
+pub use error::Error;
+pub use event::{Event, Observer};
+pub use exports::{EXPORTABLE, ExportRequest, IdSource, export, lacks_array};
+pub use files::TemporaryFolder;
+pub use files::{
+    InputFile, STANDARD_INPUT, Spreadsheet, check_report_path, open_input, reports_folder, shown_file, unused,
+};
+pub use older_ledger::{accept_older_ledger, older_ledger};
+pub use results::next_command::has_sent;
+pub use results::{Finished, ReportRequest, Withheld, report};
+pub use runs::backup::{Backup, backup};
+pub use runs::check_runs::{Checked, RepairedRuns, check_runs, repair_runs};
+pub use runs::erase::{ErasedKey, erase_key};
+pub use runs::list_runs::{ListedRun, RunDetails, RunFilter, RunStatus, list_existing_runs, list_runs, show_run};
+pub use runs::prune::{Pruned, prune};
+pub use runs::resolve::{Resolved, Resolving};
+pub use runs::resume::resume;
+pub use runs::retry::retry_run;
+pub use runs::wait::{stop_run, wait};
+pub use schemas::{SCHEMA_NAMES, schema};
+pub use send::{DEFAULT_CONCURRENCY, SendOptions};
+pub use service::load::{LOAD_KINDS, LoadKind, LoadOutcome, LoadedFile, load};
+pub use service::local_service::LocalService;
+pub use service::login::{StoredTokens, login, verify};
+pub use service::rehearsal::{Forecast, RehearsalRecords, Rehearse, Rehearsed};
+pub use sheetport_ledger::AllowRepeat;
+pub use templates::infer::{InferRequest, infer};
+pub use templates::load_template::{
+    TemplateChanges, format_template, load_template, load_template_for, unknown_template,
+};
+pub use templates::recognize::{Candidate, Recognized, TemplateOrigin, Unrecognized, recognize};
+pub use templates::trust::{TrustedTemplate, is_trusted, trust, trust_template};
+pub use uploads::{
+    Check, CheckedFile, ComparePace, ExplainedRecord, Explanation, PlannedOutcome, Preview, PreviewedRequest,
+    Questions, RetryReport, RowName, SAMPLE_NAME, Sample, Upload, check, explain, find_sample, preview_retry,
+    preview_upload, retry_report, upload,
+};

@@ -1,0 +1,89 @@
+//! Reviews a spreadsheet before sending: windows of its rows, a template that people can change, the problems of each row, and
+//! edits. Everything else sees the edited cells as the content of the sheet.
+
+mod edit_log;
+mod fixes;
+mod problems;
+mod run_result;
+mod service_difference;
+mod sheet;
+mod template;
+
+use std::path::{Path, PathBuf};
+
+use sheetport_ledger::{Problem, Run, RunId};
+use sheetport_plan::Source;
+use sheetport_report::{RowFilter, refused_rows};
+
+use super::context::Context;
+use super::error::Error;
+use super::files::{Spreadsheet, reports_folder, unused};
+use super::results::{ReportRequest, report};
+use super::runs::list_runs::show_run;
+
+pub use edit_log::{EditLog, EditStore, edits_of_file};
+pub use fixes::{CauseRows, Fix, FixChoice, FixPreview, MadeFix, NotRemembered, Sendable, sendable};
+pub use problems::{CauseOfRows, CheckedSheet, RowVerdict, examine};
+pub use run_result::{RunResult, run_result};
+pub use service_difference::{ServiceDifference, compare_with_service, pace};
+pub use sheet::{Extent, OpenSheet, Reading, RowStore, open_sheet};
+pub use template::{
+    Draft, DraftOrigin, FieldReason, MappedColumn, MappedField, Mapping, TemplateEdit, TemplateMistake, mapping,
+    mistakes, propose,
+};
+
+/// Maximum number of refused records shown as problems.
+const MAX_REFUSED: u32 = 100_000;
+/// Maximum number of runs searched for a run of the same file.
+const MAX_RUNS: u32 = 200;
+
+/// Returns the newest run of the file with this hash, and the problems of its refused records, each with its row.
+pub async fn last_run(context: &Context, file_hash: &str) -> Result<Option<(Run, Vec<(u64, Problem)>)>, Error> {
+    let Some(ledger) = context.existing_ledger().await? else { return Ok(None) };
+    let runs = ledger.runs(MAX_RUNS).await?;
+    let base_url = context.base_url.as_deref().and_then(|url| sheetport_client::normal_address(url).ok());
+    let is_it = |run: &Run| run.about.file_hash == file_hash && Some(&run.about.base_url) == base_url.as_ref();
+    let found = match runs.into_iter().find(is_it) {
+        Some(run) => {
+            let refused = refused_rows(&ledger, &run, MAX_REFUSED).await?;
+            Some((run, refused))
+        }
+        None => None,
+    };
+    ledger.close().await;
+    Ok(found)
+}
+
+/// Writes a report with the rows of a run that were not accepted, for review and another upload.
+///
+/// # Errors
+/// If there is no such run, the ledger no longer has its plan, or the run belongs to another service or workspace: there, the
+/// records would be new.
+pub async fn report_to_review(context: &Context, run: RunId) -> Result<PathBuf, Error> {
+    let details = show_run(context, Some(run)).await?;
+    let about = &details.run.about;
+    if let Some(base_url) = context.base_url.as_deref()
+        && (about.base_url != sheetport_client::normal_address(base_url)? || about.workspace != context.workspace())
+    {
+        let message =
+            format!("run {run} was sent to {} {}, and this is another service", about.base_url, about.workspace);
+        return Err(Error::invalid(
+            message.replace(" ,", ","),
+            "start review with the --profile or --base-url of the run",
+        ));
+    }
+    let name = Path::new(&details.run.about.file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let path = unused(&reports_folder(context)?.join(format!("{name}.run-{run}.csv")));
+    let request =
+        ReportRequest { rows: Some(RowFilter::Problems), has_next: false, ..ReportRequest::of_run(run, &path) };
+    report(context, &request, &|_| {}).await?;
+    Ok(path)
+}
+
+/// Opens the file and finds the columns of its template.
+///
+/// # Errors
+/// If the file lacks columns that the template needs.
+pub fn bind(input: &Spreadsheet<'_>) -> Result<Source, Error> {
+    input.open()
+}

@@ -1,0 +1,252 @@
+//! A sheet checked in full, with every problem by cause and by row.
+
+use std::sync::Arc;
+
+use sheetport_ledger::{AllowRepeat, Causes, Disposition, Problem, RecordState};
+use sheetport_mapping::map::explain::{Explained, explain};
+use sheetport_mapping::map::survey::Survey;
+use sheetport_mapping::map::{Draft, RowKind};
+use sheetport_mapping::{Mapper, Template};
+use sheetport_plan::plan::{Batch, Known, ReadMode, ledger_problem, read_surveyed};
+use sheetport_plan::{Source, Tally};
+use sheetport_sheet::Row;
+
+use super::keys_of_rows::KeysOfRows;
+use crate::context::Context;
+use crate::error::Error;
+use crate::event::{Event, Observer};
+use crate::files::Spreadsheet;
+use crate::send::SendOptions;
+use crate::uploads::{RetryReport, UploadedReport, open_report, uploaded_report, warn_of_changes};
+
+/// Maximum number of problems stored with their rows. Further problems are only counted.
+const MAX_PROBLEMS: usize = 2_000_000;
+
+/// The result of reading a whole sheet.
+#[derive(Clone, Debug)]
+pub struct CheckedSheet {
+    pub template: Arc<Template>,
+    pub source: Arc<Source>,
+    pub(super) known: Arc<[Known]>,
+    pub tally: Tally,
+    /// Problems, then warnings; within each, causes of more rows first. Causes added by a later change are last.
+    pub causes: Vec<CauseOfRows>,
+    pub(super) errors: Grouping,
+    pub(super) warnings: Grouping,
+    pub(super) keys: KeysOfRows,
+}
+
+/// Finds the cause of a problem.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Grouping {
+    pub causes: Causes,
+    /// Indexes in [`CheckedSheet::causes`] by the group.
+    pub numbers: Vec<u32>,
+}
+
+/// Problems of several rows with the same cause.
+#[derive(Clone, Debug)]
+pub struct CauseOfRows {
+    /// The first problem of the cause.
+    pub problem: Problem,
+    pub count: u64,
+    /// The problems with their places, in order. There are fewer than `count` if the sheet has more than the maximum.
+    pub(super) places: Vec<ProblemPlace>,
+    /// Whether the records are sent nevertheless.
+    pub is_warning: bool,
+    /// Whether the service refused the records; the problem then has the message of the service.
+    pub is_refusal: bool,
+}
+
+/// Where a problem is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ProblemPlace {
+    pub row: u64,
+    pub column: Option<u32>,
+}
+
+/// Checks a spreadsheet in full, without sending anything.
+///
+/// # Errors
+/// If the file can't be read with the template.
+pub async fn examine(context: &Context, input: Spreadsheet<'_>, observer: Observer<'_>) -> Result<CheckedSheet, Error> {
+    let (source, template) = open_as_upload(context, input, observer).await?;
+    let source = Arc::new(source);
+    let (mut errors, mut warnings, mut keys) = (Collected::default(), Collected::default(), KeysOfRows::default());
+    let mut rows = 0;
+    let (mut tally, known) = read_surveyed(&source, &template, ReadMode::Records, |batch| {
+        if batch.restarts {
+            (errors, warnings, keys, rows) = (Collected::default(), Collected::default(), KeysOfRows::default(), 0);
+        }
+        rows += batch.read;
+        observer(Event::Reading { rows });
+        batch.records.iter().for_each(|record| keys.add(record));
+        collect(batch, &mut errors, &mut warnings);
+        true
+    })?;
+    keys.sort();
+    warn_of_changes(context, &template, &mut tally).await?;
+    tally.of_file.iter().for_each(|warning| warnings.add(warning.row.unwrap_or_default(), warning));
+    observer(Event::Checked(&tally));
+    let mut sheet = CheckedSheet {
+        template,
+        source,
+        known: known.into(),
+        tally,
+        causes: Vec::new(),
+        errors: Grouping::default(),
+        warnings: Grouping::default(),
+        keys,
+    };
+    sheet.errors = sheet.take(errors, false, false);
+    sheet.warnings = sheet.take(warnings, true, false);
+    Ok(sheet)
+}
+
+/// Opens a file for sending. Of a report of a run, only the rows that were not accepted are read.
+pub(crate) async fn open_as_upload(
+    context: &Context,
+    input: Spreadsheet<'_>,
+    observer: Observer<'_>,
+) -> Result<(Source, Arc<Template>), Error> {
+    let mut source = input.open_for_sending(context)?;
+    match uploaded_report(context, &input, &AllowRepeat::None, &source, &|_| {}).await? {
+        UploadedReport::OfRun => {
+            return open_report(context, RetryReport::of_uploaded(input, SendOptions::default()), observer).await;
+        }
+        UploadedReport::OfOtherService => source.ignore_status(),
+        UploadedReport::No => {}
+    }
+    Ok((source, Arc::new(input.template)))
+}
+
+/// Problems in the order of discovery.
+#[derive(Default)]
+struct Collected {
+    causes: Causes,
+    /// By the place of the cause.
+    places: Vec<Vec<ProblemPlace>>,
+    count: usize,
+}
+
+impl Collected {
+    fn add(&mut self, row: u64, problem: &Problem) {
+        if let Some(cause) = self.causes.add(row, problem)
+            && self.count < MAX_PROBLEMS
+        {
+            if self.places.len() <= cause {
+                self.places.resize_with(cause + 1, Vec::new);
+            }
+            self.places[cause].push(ProblemPlace { row, column: column_of(problem) });
+            self.count += 1;
+        }
+    }
+}
+
+fn collect(batch: Batch, errors: &mut Collected, warnings: &mut Collected) {
+    for record in &batch.records {
+        let first = record.rows.first().copied().unwrap_or_default();
+        if let Disposition::Rejected(problems) = &record.disposition {
+            problems.iter().for_each(|problem| errors.add(problem.row.unwrap_or(first), problem));
+        }
+        if record.is_warned() {
+            record.warnings.iter().for_each(|warning| warnings.add(warning.row.unwrap_or(first), warning));
+        }
+    }
+    for withdrawal in &batch.withdrawn {
+        if withdrawal.state == RecordState::Rejected {
+            errors.add(withdrawal.problem.row.unwrap_or(withdrawal.row), &withdrawal.problem);
+        }
+    }
+}
+
+impl CheckedSheet {
+    /// Adds the refusals of the service, each with its row.
+    pub fn add_refusals(&mut self, refused: &[(u64, Problem)]) {
+        let mut collected = Collected::default();
+        refused.iter().for_each(|(row, problem)| collected.add(*row, problem));
+        self.take(collected, false, true);
+    }
+
+    fn take(&mut self, mut collected: Collected, is_warning: bool, is_refusal: bool) -> Grouping {
+        let groups = collected.causes.groups();
+        let first = self.causes.len();
+        let mut numbers = vec![0; groups.len()];
+        for (number, group) in groups.iter().enumerate() {
+            numbers[group.place] = (first + number) as u32;
+            let mut places = collected.places.get_mut(group.place).map(std::mem::take).unwrap_or_default();
+            places.sort_unstable();
+            self.causes.push(CauseOfRows {
+                problem: group.problem.clone(),
+                count: group.count,
+                places,
+                is_warning,
+                is_refusal,
+            });
+        }
+        drop(groups);
+        Grouping { causes: collected.causes, numbers }
+    }
+
+    /// Returns the index of the sheet in the file.
+    pub fn sheet_index(&self) -> usize {
+        self.source.parts.first().map_or(0, |part| part.sheet)
+    }
+
+    /// Returns the number of the last row of the header.
+    pub fn header_row(&self) -> u64 {
+        self.source.parts.first().map_or(0, |part| part.layout.header.row)
+    }
+
+    /// Returns the places of the problems of a cause, ordered by row.
+    pub fn of_cause(&self, cause: usize) -> &[ProblemPlace] {
+        self.causes.get(cause).map_or(&[], |cause| &cause.places)
+    }
+
+    /// Returns the problems of a row, each with the index of its cause, ordered by cause.
+    pub fn of_row(&self, row: u64) -> impl Iterator<Item = (usize, ProblemPlace)> {
+        self.causes.iter().enumerate().flat_map(move |(number, cause)| {
+            let start = cause.places.partition_point(|place| place.row < row);
+            let of_row = cause.places[start..].iter().take_while(move |place| place.row == row);
+            of_row.map(move |place| (number, *place))
+        })
+    }
+
+    /// Returns the column of a problem, or the only column of its field.
+    pub fn column_of(&self, problem: &Problem) -> Option<usize> {
+        let layout = &self.source.parts.first()?.layout;
+        let by_field = || {
+            let index = self.template.rules().position(|rule| rule.field.name == problem.field)?;
+            layout.columns.get(index)?.first()
+        };
+        problem.column.or_else(by_field)
+    }
+
+    /// Returns the problems of a row in its current state that need no other row. Problems between rows are found by checking the
+    /// whole sheet.
+    pub fn verdict(&self, row: &Row) -> Vec<Problem> {
+        let Some(part) = self.source.parts.first().filter(|part| part.cells.is_empty()) else { return Vec::new() };
+        let survey = self.survey();
+        let mapper = Mapper::new(0, &self.template, &part.layout, &survey);
+        let mut draft = Draft::default();
+        mapper.map(row, &mut draft);
+        if draft.kind == RowKind::Record && self.template.group.is_none() {
+            mapper.finish(&mut draft.parts);
+        }
+        draft.parts.problems.into_iter().map(|problem| ledger_problem(problem, &self.source)).collect()
+    }
+
+    /// Returns the values that the template makes of a row, by field.
+    pub fn values(&self, row: &Row) -> Vec<Explained> {
+        let Some(part) = self.source.parts.first() else { return Vec::new() };
+        explain(&Mapper::new(0, &self.template, &part.layout, &self.survey()), row)
+    }
+
+    fn survey(&self) -> Survey {
+        self.known.first().map(|known| known.survey.clone()).unwrap_or_default()
+    }
+}
+
+pub(super) fn column_of(problem: &Problem) -> Option<u32> {
+    problem.column.and_then(|column| u32::try_from(column).ok())
+}

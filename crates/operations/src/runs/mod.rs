@@ -1,0 +1,11 @@
+//! Operations on existing runs: listing, checking, resuming, retrying, resolving and removing.
+
+pub(crate) mod backup;
+pub(crate) mod check_runs;
+pub(crate) mod erase;
+pub mod list_runs;
+pub(crate) mod prune;
+pub(crate) mod resolve;
+pub mod resume;
+pub(crate) mod retry;
+pub(crate) mod wait;

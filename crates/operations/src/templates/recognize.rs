@@ -1,0 +1,167 @@
+//! Finds the templates that fit a spreadsheet.
+
+use std::path::Path;
+
+use sheetport_infer::recognize::Fit;
+use sheetport_ledger::RunId;
+use sheetport_mapping::Template;
+use sheetport_mapping::bind::HEADER_SEARCH_ROWS;
+use sheetport_mapping::builtin::BUILT_IN;
+use sheetport_records::{Exported, is_list_of_changes};
+use sheetport_sheet::{self as sheet, Options, Row, is_unsplit};
+
+use super::super::context::Context;
+use super::super::error::Error;
+use super::super::event::Observer;
+use super::super::files::{InputFile, changes_not_writable, exported_to, is_read_only, not_writable};
+use super::known_templates::{templates_in, templates_of_runs};
+use super::load_template::{TemplateChanges, load_template};
+use super::trust::is_trusted;
+
+/// Maximum number of sheets considered.
+const MAX_SHEETS: usize = 20;
+/// Prefix of the names of built-in templates for exports.
+const FOR_EXPORTS: &str = "exported-";
+
+/// A spreadsheet without a known template.
+#[derive(Debug)]
+pub struct Unrecognized<'a> {
+    pub file: &'a InputFile,
+    /// Name or number of the sheet; all sheets if `None`.
+    pub sheet: Option<&'a str>,
+    pub text: Options,
+}
+
+/// A template that fits a spreadsheet.
+#[derive(Debug)]
+pub struct Candidate {
+    /// Name or path of the template, for `-t`.
+    pub name: String,
+    pub template: Template,
+    pub origin: TemplateOrigin,
+    /// Whether a person trusts the template in its current form.
+    pub is_trusted: bool,
+    pub fit: Fit,
+}
+
+/// The origin of a template. For an equal fit, a template written by a person is preferred to a built-in template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TemplateOrigin {
+    BuiltIn,
+    Folder,
+    Run(RunId),
+}
+
+/// The templates that fit a spreadsheet, best first.
+#[derive(Debug)]
+pub struct Recognized {
+    pub candidates: Vec<Candidate>,
+    /// The built-in template that fits better, but has constants. A constant, such as the currency of an example, is a statement
+    /// that no sheet makes: only a person can choose it.
+    pub with_constants: Option<Candidate>,
+    /// Whether a wrong delimiter puts all columns of the file into one. No template fits such a file.
+    pub is_unsplit: bool,
+}
+
+impl Recognized {
+    /// Returns whether the first template is a good fit, and all equally good templates make the same kind of record.
+    pub fn is_clear(&self) -> bool {
+        let Some(first) = self.candidates.first() else { return false };
+        let equals = self.candidates.iter().filter(|other| other.fit.rank() == first.fit.rank());
+        first.fit.is_good() && equals.into_iter().all(|other| other.template.record == first.template.record)
+    }
+}
+
+/// Finds the templates that fit a spreadsheet: built-in templates, templates next to the file, and templates of earlier runs that
+/// still exist.
+///
+/// # Errors
+/// If the file can't be read.
+pub async fn recognize(
+    context: &Context,
+    unknown: &Unrecognized<'_>,
+    observer: Observer<'_>,
+) -> Result<Recognized, Error> {
+    let sheets = first_rows(unknown)?;
+    let mut candidates: Vec<Candidate> = Vec::new();
+    let mut consider = |name: &str, template: Template, origin: TemplateOrigin| {
+        let is_known = candidates.iter().any(|known| known.template.source == template.source);
+        let fits = sheets.iter().filter_map(|rows| {
+            // Of the built-in templates, only the one for this export sends all texts unchanged.
+            let is_for_it = match exported(rows) {
+                Some(exported) if origin == TemplateOrigin::BuiltIn => {
+                    name.strip_prefix(FOR_EXPORTS) == Some(exported.name)
+                }
+                _ => true,
+            };
+            if is_for_it { Fit::of(&template, rows) } else { None }
+        });
+        if let Some(fit) = fits.max_by_key(Fit::rank).filter(|_| !is_known) {
+            let is_trusted = is_trusted(context, &template);
+            candidates.push(Candidate { name: name.to_owned(), template, origin, is_trusted, fit });
+        }
+    };
+    for (run, _) in templates_of_runs(context, observer).await {
+        // The current version of the template is used, so the file must still exist.
+        let name = run.about.template;
+        if Path::new(&name).is_file()
+            && let Ok(template) = load_template(&name, TemplateChanges::default())
+        {
+            consider(&name, template, TemplateOrigin::Run(run.id));
+        }
+    }
+    for (path, template) in templates_in(unknown.file.folder(), observer) {
+        consider(&path.display().to_string(), template, TemplateOrigin::Folder);
+    }
+    for (name, _) in BUILT_IN {
+        consider(name, load_template(name, TemplateChanges::default())?, TemplateOrigin::BuiltIn);
+    }
+    let is_other = |candidate: &Candidate| candidate.origin != TemplateOrigin::BuiltIn && candidate.fit.is_good();
+    if !candidates.iter().any(is_other) && sheets.iter().any(|rows| is_list_of_changes(&names(rows))) {
+        return Err(changes_not_writable(&unknown.file.name));
+    }
+    let of_file = unknown.sheet.is_none().then(|| exported_to(&unknown.file.path)).flatten();
+    if !candidates.iter().any(is_other)
+        && let Some(read_only) = of_file.or_else(|| sheets.iter().find_map(|rows| exported(rows))).filter(is_read_only)
+    {
+        return Err(not_writable(&unknown.file.name, read_only));
+    }
+    // A stable sort keeps the more general of equal built-in templates first.
+    candidates.sort_by_key(|candidate| {
+        std::cmp::Reverse((candidate.fit.rank(), candidate.origin != TemplateOrigin::BuiltIn))
+    });
+    let states =
+        |candidate: &Candidate| candidate.origin == TemplateOrigin::BuiltIn && candidate.template.has_constants();
+    let (with_constants, candidates): (Vec<_>, Vec<_>) = candidates.into_iter().partition(states);
+    let best = candidates.first().filter(|best| best.fit.is_good()).map(|best| best.fit.rank());
+    let with_constants =
+        with_constants.into_iter().find(|other| other.fit.is_good() && best.is_none_or(|best| other.fit.rank() > best));
+    let is_unsplit = sheets.iter().any(|rows| !rows.is_empty() && rows.iter().all(is_unsplit_row));
+    Ok(Recognized { candidates, with_constants, is_unsplit })
+}
+
+fn is_unsplit_row(row: &Row) -> bool {
+    row.len() == 1 && row.cells().all(|cell| is_unsplit(&cell.shown(), 2))
+}
+
+/// Returns the exported records whose header these rows have.
+fn exported(rows: &[Row]) -> Option<&'static Exported> {
+    Exported::with_header(&names(rows))
+}
+
+/// Returns the cells of the first row.
+fn names(rows: &[Row]) -> Vec<String> {
+    rows.first().map(|row| row.cells().map(|cell| cell.shown().into_owned()).collect()).unwrap_or_default()
+}
+
+/// Returns the first rows of each sheet.
+fn first_rows(unknown: &Unrecognized<'_>) -> Result<Vec<Vec<Row>>, Error> {
+    let of_file = |error: sheet::Error| Error::from(error.of_file(&unknown.file.name));
+    let book = sheet::open(&unknown.file.path, &unknown.text).map_err(of_file)?;
+    let sheets: Vec<usize> = match unknown.sheet {
+        Some(wanted) if wanted != sheetport_plan::plan::ALL_SHEETS => vec![book.find_sheet(wanted).map_err(of_file)?],
+        _ => (0..book.sheets().len().min(MAX_SHEETS)).collect(),
+    };
+    let first_rows = |sheet| book.first_rows(sheet, HEADER_SEARCH_ROWS);
+    sheets.into_iter().map(first_rows).collect::<Result<_, _>>().map_err(of_file)
+}

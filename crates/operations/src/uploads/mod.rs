@@ -1,0 +1,22 @@
+//! Uploads of spreadsheets and reports, and everything that can be learned about them without sending.
+
+pub mod check;
+mod compare;
+mod explain;
+mod find_sample;
+mod preview;
+mod retry_report;
+mod upload;
+mod uploaded_report;
+
+pub use check::{Check, CheckedFile, check};
+pub use compare::ComparePace;
+pub(super) use compare::{Earlier, compare_keys, look_up};
+pub use explain::{ExplainedRecord, Explanation, PlannedOutcome, RowName, explain};
+pub use find_sample::{SAMPLE_NAME, Sample, find_sample};
+pub(super) use preview::warn_of_changes;
+pub use preview::{Preview, PreviewedRequest};
+pub(super) use retry_report::open_report;
+pub use retry_report::{RetryReport, preview_retry, retry_report};
+pub use upload::{Questions, Upload, preview_upload, upload};
+pub(super) use uploaded_report::{UploadedReport, run_of_report, uploaded_report};

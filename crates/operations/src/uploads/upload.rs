@@ -1,0 +1,448 @@
+//! Uploading a spreadsheet: reads and plans the whole file, then sends the records.
+
+use std::sync::Arc;
+
+use sheetport_ledger::{AllowRepeat, CallOption, KeyScope, Problem, RunCommand, RunSettings};
+use sheetport_mapping::Template;
+use sheetport_plan::compare::{Connection, Scope, count_changed};
+use sheetport_plan::sent_before::AsksOfEdited;
+use sheetport_plan::{Source, Tally};
+use sheetport_records::RecordKind;
+use sheetport_send::Grace;
+
+use super::super::context::Context;
+use super::super::error::Error;
+use super::super::event::{Event, Observer};
+use super::super::files::{Spreadsheet, check_report_path, new_run};
+use super::super::learned::{load_sizes, store_learned_sizes};
+use super::super::results::Finished;
+use super::super::send::{SendOptions, Sending, plan_run, speed};
+use super::super::service::rehearsal::{Rehearsal, Rehearse, Rehearsed};
+use super::super::templates::decided::confirm_guesses;
+use super::compare::{Earlier, compare_keys, look_up};
+use super::preview::{Preview, preview};
+use super::retry_report::{RetryReport, preview_retry, retry_report};
+use super::uploaded_report::{UploadedReport, uploaded_report};
+
+/// A spreadsheet to upload.
+#[derive(Debug)]
+pub struct Upload<'a> {
+    pub input: Spreadsheet<'a>,
+    pub sending: SendOptions<'a>,
+    /// Skips records unchanged since the last upload, or with the same values in the service's list.
+    pub changed_only: bool,
+    /// Sends nothing if a row can't be sent.
+    pub all_or_nothing: bool,
+    /// Records to send even if they were sent before. This creates duplicates.
+    pub allow_repeat: AllowRepeat,
+    /// Restores texts of an export that a spreadsheet program changed.
+    pub restore_texts: bool,
+    /// Sends the service's other lines of an order with those of the file.
+    pub keep_lines: bool,
+    /// Sends although a key was only guessed, or a column may be misspelt: a person has agreed beforehand.
+    pub accepts_doubts: bool,
+    /// Lets the service create unknown items of orders.
+    pub create_missing_items: bool,
+    /// Lets the service run workflows for orders.
+    pub trigger_workflows: bool,
+    /// Sends everything to a temporary service.
+    pub rehearsal: Option<Rehearse<'a>>,
+}
+
+impl<'a> Upload<'a> {
+    fn into_retry(self) -> RetryReport<'a> {
+        RetryReport {
+            changed_only: self.changed_only,
+            keep_lines: self.keep_lines,
+            all_or_nothing: Some(self.all_or_nothing),
+            ..RetryReport::of_uploaded(self.input, self.sending)
+        }
+    }
+
+    /// Finds the run of an uploaded report. In a rehearsal, there are no runs.
+    async fn reported(
+        &self,
+        context: &Context,
+        source: &Source,
+        observer: Observer<'_>,
+    ) -> Result<UploadedReport, Error> {
+        match self.rehearsal.is_some() {
+            true => Ok(UploadedReport::No),
+            false => uploaded_report(context, &self.input, &self.allow_repeat, source, observer).await,
+        }
+    }
+}
+
+/// Questions to a person, asked before anything is sent.
+#[derive(Clone, Copy)]
+pub struct Questions<'a> {
+    /// Whether to send a file with warnings.
+    pub sends_with_warnings: &'a (dyn Fn(&Tally) -> bool + Sync),
+    /// Asks whether to restore this number of identifiers of an export that a spreadsheet program changed.
+    pub restores_texts: &'a (dyn Fn(u64) -> bool + Sync),
+    /// Asks whether to send edited records beside the sent ones.
+    pub sends_edited: AsksOfEdited<'a>,
+}
+
+/// Uploads a spreadsheet. Without `questions`, nobody is asked: warnings hold nothing back, except for doubts about the records
+/// themselves, unless these were accepted. `interrupt` resolves when the upload is to stop, with the time allowed for requests in flight.
+///
+/// A rehearsal uploads to a temporary service in this process, and leaves only the report, if a path was given.
+///
+/// # Errors
+/// If the request is refused, the file can't be planned, or the ledger fails. Refused records are no error.
+pub async fn upload(
+    context: &Context,
+    upload: Upload<'_>,
+    questions: Option<Questions<'_>>,
+    interrupt: impl Future<Output = Grace>,
+    observer: Observer<'_>,
+) -> Result<Finished, Error> {
+    let Some(rehearse) = upload.rehearsal else {
+        return run_upload(context, upload, None, questions, interrupt, observer).await;
+    };
+    let rehearsal = Rehearsal::start(context, rehearse, observer).await?;
+    let context = &rehearsal.service.context;
+    let finished = run_upload(context, upload, Some(&rehearsal), questions, interrupt, observer).await;
+    rehearsal.stop().await;
+    finished
+}
+
+/// Reads the whole spreadsheet and returns the first requests of an upload.
+pub async fn preview_upload(
+    context: &Context,
+    mut upload: Upload<'_>,
+    observer: Observer<'_>,
+) -> Result<Preview, Error> {
+    check_report_path(context, upload.sending.report).await?;
+    apply_options(&mut upload)?;
+    let mut source = upload.input.open_for_sending(context)?;
+    match upload.reported(context, &source, observer).await? {
+        UploadedReport::OfRun => {
+            return preview_retry(context, upload.into_retry(), observer).await.map(|(_, preview)| preview);
+        }
+        UploadedReport::OfOtherService => source.ignore_status(),
+        UploadedReport::No => {}
+    }
+    repeat(&mut source, &upload.allow_repeat);
+    preview(Some(context), &source, &upload.input.template, observer).await
+}
+
+async fn run_upload(
+    context: &Context,
+    mut upload: Upload<'_>,
+    rehearsal: Option<&Rehearsal>,
+    questions: Option<Questions<'_>>,
+    interrupt: impl Future<Output = Grace>,
+    observer: Observer<'_>,
+) -> Result<Finished, Error> {
+    check_report_path(context, upload.sending.report).await?;
+    apply_options(&mut upload)?;
+    let settings = RunSettings {
+        all_or_nothing: upload.all_or_nothing,
+        strict: upload.input.is_strict,
+        changed_only: upload.changed_only,
+        keep_lines: upload.keep_lines,
+        allow_repeat: upload.allow_repeat.clone(),
+        ..upload.sending.settings(context)
+    };
+    let client = context.writing_client(context.base_url()?, settings.concurrency)?;
+    let mut source = upload.input.open_for_sending(context)?;
+    match upload.reported(context, &source, observer).await? {
+        UploadedReport::OfRun => return retry_report(context, upload.into_retry(), interrupt, observer).await,
+        UploadedReport::OfOtherService => source.ignore_status(),
+        UploadedReport::No => {}
+    }
+    repeat(&mut source, &upload.allow_repeat);
+    if questions.is_none() && !upload.accepts_doubts && rehearsal.is_none() && !source.is_strict {
+        refuse_doubts(&source, &upload.input.template)?;
+    }
+    let connection = Connection::new(&client, speed(&settings, context)?, settings.concurrency);
+    load_sizes(context, &connection, client.address()).await;
+    compare_keys(&connection, &mut source, &upload.input.template, upload.restore_texts, observer).await?;
+    // The service of a rehearsal without exports gets the orders of the file only after the plan.
+    let of_addresses: Observer<'_> = if rehearsal.is_some() { &|_| {} } else { observer };
+    let scope = if rehearsal.is_some() { Scope::Rehearse } else { Scope::Resolve };
+    let ledger = context.ledger().await?;
+    let workspace = context.workspace();
+    let keys = KeyScope { base_url: client.address(), workspace: &workspace, record: upload.input.template.record };
+    let lines = (upload.keep_lines, Some(Earlier { ledger: &ledger, keys, is_noted: true }));
+    look_up(&connection, &mut source, &upload.input.template, scope, lines, of_addresses).await?;
+    store_learned_sizes(context, &connection, client.address()).await;
+    if let Some(questions) = questions {
+        restore_on_request(&mut source, questions)?;
+    }
+    let command = if rehearsal.is_some() { RunCommand::Rehearse } else { RunCommand::Upload };
+    let mut about = new_run(command, context, client.address(), upload.input.file, &source, &upload.input.template)?;
+    about.options = call_options(&upload).map(|(_, option)| option).collect();
+    about.settings = settings;
+    if upload.sending.is_to_queue && about.workspace.is_empty() {
+        observer(Event::Warning(
+            "the token does not say for which workspace it is: only workers with such a token send the run; check that the token is \
+             complete",
+        ));
+    }
+    let lock = ledger.lock_upload(&about).await?;
+    let template = Arc::new(upload.input.template);
+    let confirmed = Arc::clone(&template);
+    let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
+    let rehearsed = match rehearsal {
+        Some(rehearsal) => Some(rehearsal.make_up(&ledger, run.run(), observer).await?),
+        None => None,
+    };
+    let asks = questions.filter(|_| !tally.warnings.is_empty() && tally.to_send > 0);
+    let is_declined = asks.is_some_and(|questions| !(questions.sends_with_warnings)(&tally));
+    if asks.is_some() && !is_declined {
+        confirm_guesses(context, &confirmed)?;
+    }
+    let sending = Sending {
+        context,
+        ledger: &ledger,
+        client: Some(Arc::clone(&client)),
+        run,
+        report: upload.sending.report,
+        is_declined,
+        is_to_queue: upload.sending.is_to_queue,
+        asks_of_edited: questions.map(|questions| questions.sends_edited),
+        observer,
+    };
+    let finished = sending.send(interrupt).await?;
+    ledger.close().await;
+    let rehearsed = rehearsed.map(|rehearsed| {
+        let forecast = rehearsal.and_then(|rehearsal| rehearsal.forecast(finished.accounting.requests));
+        Rehearsed { forecast, ..rehearsed }
+    });
+    Ok(Finished { rehearsed, ..finished })
+}
+
+/// Tells the source which records may be sent again.
+fn repeat(source: &mut Source, allowed: &AllowRepeat) {
+    source.allows_copies = *allowed == AllowRepeat::All;
+    if let AllowRepeat::Named(names) = allowed {
+        source.repeated.clone_from(names);
+    }
+}
+
+/// Refuses a file whose records might be other ones, or lack a column, while nobody can be asked.
+fn refuse_doubts(source: &Source, template: &Template) -> Result<(), Error> {
+    let mut doubts: Vec<&Problem> = source.doubts(template).collect();
+    // A doubt about the kind of record is about no column.
+    doubts.sort_by_key(|doubt| !doubt.header.is_empty());
+    let Some(first) = doubts.first() else { return Ok(()) };
+    let others = doubts[1..].iter().map(|doubt| format!("; '{}' {}", doubt.header, doubt.message));
+    let what = std::iter::once(first.message.clone()).chain(others).collect::<String>();
+    let message = match first.header.as_str() {
+        "" => format!("nothing was sent, because {what}"),
+        header => format!("nothing was sent: '{header}' {what}"),
+    };
+    let hint = format!("{}; to send it as it is, add --yes", first.remedy);
+    Err(Error::invalid(message, hint))
+}
+
+/// Restores identifiers of an export that a spreadsheet program changed, if the user agrees.
+fn restore_on_request(source: &mut Source, questions: Questions<'_>) -> Result<(), Error> {
+    let changed = match &source.known_texts {
+        Some(known) if !known.restores() => count_changed(source, known)?,
+        _ => 0,
+    };
+    if changed > 0
+        && (questions.restores_texts)(changed)
+        && let Some(known) = &mut source.known_texts
+    {
+        known.restore();
+    }
+    Ok(())
+}
+
+/// Checks the request and applies the call options to the template.
+fn apply_options(upload: &mut Upload<'_>) -> Result<(), Error> {
+    let options: Vec<_> = call_options(upload).collect();
+    let template = &mut upload.input.template;
+    let input = template.record.input();
+    for (flag, option) in options {
+        if input.options().all(|field| field.name != option.name()) {
+            let message = format!("{flag} is for orders, but the template {} is for {}", template.name, input.plural);
+            return Err(Error::invalid(message, format!("leave out {flag}")));
+        }
+        template.set_option(option.name(), true);
+    }
+    if upload.keep_lines {
+        keeps_lines_of(template)?;
+    }
+    if upload.changed_only && input.key.is_empty() {
+        let message = format!("--changed-only is not possible for {}, which have no key to compare by", input.plural);
+        return Err(Error::invalid(message, "leave out --changed-only"));
+    }
+    Ok(())
+}
+
+/// Refuses `--keep-lines` for records other than orders.
+pub(super) fn keeps_lines_of(template: &Template) -> Result<(), Error> {
+    if template.record == RecordKind::Order {
+        return Ok(());
+    }
+    let (name, plural) = (&template.name, template.record.input().plural);
+    let message = format!("--keep-lines is for orders, but the template {name} is for {plural}");
+    Err(Error::invalid(message, "leave out --keep-lines"))
+}
+
+/// Returns the requested call options and their flags.
+fn call_options(upload: &Upload<'_>) -> impl Iterator<Item = (&'static str, CallOption)> + use<> {
+    [
+        (upload.create_missing_items, ("--create-missing-items", CallOption::CreateMissingItems)),
+        (upload.trigger_workflows, ("--trigger-workflows", CallOption::TriggerWorkflows)),
+    ]
+    .into_iter()
+    .filter_map(|(is_set, option)| is_set.then_some(option))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::{Path, PathBuf};
+    use std::time::Duration;
+
+    use serde_json::Value;
+    use sheetport_client::ConnectOptions;
+    use sheetport_client::auth::{Credentials, EnvironmentTokens};
+    use sheetport_service::{Config, Loader, Service};
+
+    use super::*;
+    use crate::service::load;
+    use crate::{Given, InputFile, LocalService, TemplateChanges, load_template};
+
+    fn context(home: &Path) -> Context {
+        Context {
+            home: home.to_owned(),
+            state: None,
+            accepts_older_ledger: false,
+            server: None,
+            kept: None,
+            profile: "default".to_owned(),
+            base_url: None,
+            address_from: None,
+            credentials: Credentials::default(),
+            tokens_from: None,
+            withheld: None,
+            environment: EnvironmentTokens { home: None, credentials: Credentials::default() },
+            connection: ConnectOptions::default(),
+            chosen_connection: ConnectOptions::default(),
+            profiles: BTreeMap::new(),
+            rate: None,
+            given: Given::default(),
+            is_address_chosen: false,
+            is_profile_chosen: false,
+            locale: None,
+            report_words: None,
+        }
+    }
+
+    async fn run(context: &Context, file: &InputFile, template: &str, rehearsal: Option<&Rehearsal>) -> Finished {
+        let template = load_template(template, TemplateChanges::default()).expect("a built-in template");
+        let input = Spreadsheet {
+            file,
+            template,
+            sheet: None,
+            text: sheetport_sheet::Options::default(),
+            rows: None,
+            is_strict: false,
+            edits: None,
+        };
+        let upload = Upload {
+            input,
+            sending: SendOptions { concurrency: Some(1), ..SendOptions::default() },
+            changed_only: false,
+            all_or_nothing: false,
+            allow_repeat: AllowRepeat::None,
+            restore_texts: false,
+            keep_lines: false,
+            accepts_doubts: false,
+            create_missing_items: false,
+            trigger_workflows: false,
+            rehearsal: None,
+        };
+        let never = async {
+            std::future::pending::<()>().await;
+            Grace::from(Duration::ZERO)
+        };
+        run_upload(context, upload, rehearsal, None, never, &|_| {}).await.expect("an upload")
+    }
+
+    /// Returns the records without what differs with every request: ids that the service makes, and times.
+    async fn stored(loader: &Loader, workspace: &str) -> Vec<String> {
+        let records = loader.stored(workspace).await.into_iter().map(|(kind, mut record)| {
+            let fields = record.as_object_mut().expect("an object");
+            fields.retain(|name, _| !matches!(name.as_str(), "updated_at" | "created_at" | "ctx_id"));
+            // The ids of the exports are short.
+            fields.retain(|_, value| value.as_str().is_none_or(|text| text.len() != 36));
+            format!("{kind} {}", Value::Object(fields.clone()))
+        });
+        records.collect()
+    }
+
+    #[tokio::test]
+    async fn a_rehearsal_stores_what_a_service_with_the_same_records_stores() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let exports = folder.path().join("exports");
+        std::fs::create_dir(&exports).expect("a folder");
+        let write = |name: &str, text: &str| std::fs::write(exports.join(name), text).expect("written");
+        write("companies.csv", "id,external_id,name\nc1,42,Miller\nc2,43,Smith\n");
+        write("contacts.ndjson", "{\"id\":\"p1\",\"name\":\"Ann\"}\n");
+        write("items.csv", "id,external_id,name,price\ni1,A,Bolt,1.50\ni2,B,Nut,2.00\n");
+        let inventories = "id,inventory_id,external_id,available,unit_price,item_ids\n";
+        write("inventories.csv", &format!("{inventories}s1,1,MAIN,10,2.50,\"i1, i2\"\ns2,2,BACK,5,,\n"));
+        write(
+            "orders.csv",
+            "id,order_id,external_id,order_at\no1,5001,SO-1,2026-01-01T00:00:00Z\no2,5002,,2026-01-02T00:00:00Z\n",
+        );
+
+        let files = [
+            ("items", "SKU,Name,Price\nA,Bolt M8,1.75\nC,Pin,0.10\n"),
+            (
+                "orders",
+                "Order no.,Customer no.,Item no.,Quantity,Unit price\nSO-1,42,A,2,5\nSO-1,42,B,1,\nSO-9,42,A,1,5\n",
+            ),
+            (
+                "transactions",
+                "Movement,Stock,Quantity,Date\nin,MAIN,4,2026-01-01\nout,BACK,1,2026-01-02\nin,SIDE,1,2026-01-03\n",
+            ),
+            ("subscriptions", "Contract no.,Customer ID,Item ID,Amount,Currency\n1,c1,i1,2,EUR\n2,x9,i1,2,EUR\n"),
+            ("invoices", "Invoice no.,Customer ID,Item ID,Amount\n1,p1,i2,1\n2,p1,i9,1\n"),
+        ];
+        for (kind, text) in files {
+            let path = folder.path().join(format!("{kind}-to-send.csv"));
+            std::fs::write(&path, text).expect("written");
+            let file = InputFile::at(&path);
+
+            let home = context(&folder.path().join("home"));
+            let rehearsal =
+                Rehearsal::start(&home, Rehearse { exports: std::slice::from_ref(&exports), speed: None }, &|_| {})
+                    .await;
+            let rehearsal = rehearsal.expect("a rehearsal");
+            let rehearsed = run(&rehearsal.service.context, &file, kind, Some(&rehearsal)).await;
+            let in_rehearsal = stored(&rehearsal.service.loader, "rehearsal").await;
+            rehearsal.stop().await;
+
+            let real = folder.path().join(kind);
+            let mut paths: Vec<PathBuf> =
+                std::fs::read_dir(&exports).expect("a folder").map(|file| file.expect("a file").path()).collect();
+            paths.sort();
+            load::load(sheetport_service::Storage::Folder(real.join("service")), "shop", &paths, None, |_| {})
+                .await
+                .expect("loaded");
+            drop(Service::open(Config::new(real.join("service"))).await.expect("closed after loading"));
+            let service = LocalService::start(&real, "shop", &home).await.expect("a service");
+            let sent = run(&service.context, &file, kind, None).await;
+            assert_eq!(stored(&service.loader, "shop").await, in_rehearsal, "{kind}");
+            service.stop().await.expect("stopped");
+
+            let counts = |finished: &Finished| {
+                (finished.accounting.sent, finished.accounting.failed + finished.accounting.rejected)
+            };
+            assert_eq!(counts(&rehearsed), counts(&sent), "{kind}");
+            let failed = u64::from(kind != "items");
+            assert_eq!(counts(&sent).1, failed, "a reference that the exports do not have, {kind}");
+            assert_eq!(rehearsed.rehearsed.expect("of a rehearsal").made_up, [], "{kind}");
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! A preview of an upload: new records, changed records by field, and unchanged records, counted before sending.
+//!
+//! The list of the service is read if its entries have the kind's key. Records that can only be updated are requested one by one,
+//! or a sample of them. The counts are for people and do not affect the upload.
+
+use std::collections::{BTreeMap, HashMap};
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use sheetport_client::pages::{Completeness, Page, object_fields, unescaped};
+use sheetport_client::{self as client, fetch};
+use sheetport_records::{Input, RecordKind, Single, listed_name, order, transaction};
+
+use super::server_diff::{MAX_ANSWER, canonical, compared_text};
+use super::service_list::{Connection, ListReader, list_of};
+
+/// Maximum number of records requested one by one.
+const MAX_SINGLE: usize = 50;
+/// Maximum number of requests for a list.
+const MAX_PAGES: u64 = 500;
+/// Examples of each changed field.
+const SAMPLES: usize = 3;
+
+/// A record to be sent.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The name of the record for people.
+    pub name: String,
+    /// The id in the path of the request, for updates.
+    pub target: Option<String>,
+    /// The body of the request.
+    pub body: Box<str>,
+}
+
+/// The expected changes of an upload.
+#[derive(Debug, Default)]
+pub struct Difference {
+    /// Records to be created.
+    pub new: u64,
+    /// Records with another value in the service.
+    pub changed: u64,
+    /// Records with the same values.
+    pub unchanged: u64,
+    /// Records with the same values in all fields that the service shows.
+    pub unclear: u64,
+    /// Records to be updated that the service does not have.
+    pub missing: u64,
+    /// Records without a comparison, and the reason.
+    pub not_compared: u64,
+    pub why_not: Option<WhyNot>,
+    /// The fields with other values, in the order of the contract.
+    pub fields: Vec<FieldChange>,
+}
+
+/// Why records were not compared.
+#[derive(Debug, thiserror::Error)]
+pub enum WhyNot {
+    #[error("{0}")]
+    Failed(#[from] client::Error),
+    #[error("the service's list does not show by which number a record was uploaded")]
+    NoKeys,
+    #[error("reading the service's list takes {0} requests")]
+    TooLong(u64),
+    #[error("the service's list may be incomplete: {0}")]
+    Incomplete(String),
+    /// Each takes a request.
+    #[error("each record takes a request, so only some were looked up")]
+    Sample,
+}
+
+/// A field with other values than in the service.
+#[derive(Debug)]
+pub struct FieldChange {
+    pub field: &'static str,
+    pub records: u64,
+    /// The first changes: the record, the value in the service and the value in the file.
+    pub samples: Vec<(String, String, String)>,
+}
+
+/// Compares records with the service. `progress` is told how many requests were made, and how many there are.
+pub async fn difference(
+    kind: RecordKind,
+    candidates: Vec<Candidate>,
+    connection: &Connection<'_>,
+    progress: &(dyn Fn(u64, u64) + Sync),
+) -> Difference {
+    let (updates, creates): (Vec<Candidate>, Vec<Candidate>) =
+        candidates.into_iter().partition(|candidate| candidate.target.is_some());
+    let mut counted = Counted::new(kind.input());
+    if let Some(single) = single_of(kind).filter(|_| !updates.is_empty()) {
+        look_up(&mut counted, single, updates, connection, progress).await;
+    } else {
+        counted.result.not_compared += updates.len() as u64;
+    }
+    match list_of(kind) {
+        Some((list, key)) if !creates.is_empty() => {
+            let reader = ListReader::new(connection, list);
+            read_list(&mut counted, reader, key, creates, progress).await;
+        }
+        _ => counted.result.new += creates.len() as u64,
+    }
+    counted.finish()
+}
+
+/// Returns how a record of a kind is requested.
+fn single_of(kind: RecordKind) -> Option<&'static Single> {
+    match kind {
+        RecordKind::Order => Some(&order::SINGLE),
+        RecordKind::InventoryTransaction => Some(&transaction::SINGLE),
+        _ => None,
+    }
+}
+
+/// Requests records, or a sample spread over the file.
+async fn look_up(
+    counted: &mut Counted,
+    single: &'static Single,
+    updates: Vec<Candidate>,
+    connection: &Connection<'_>,
+    progress: &(dyn Fn(u64, u64) + Sync),
+) {
+    let all = updates.len();
+    let step = all.div_ceil(MAX_SINGLE).max(1);
+    let some: Vec<Candidate> = updates.into_iter().step_by(step).collect();
+    let wanted = some.len();
+    let requests = stream::iter(some).map(|candidate| async move {
+        let target = candidate.target.as_deref().unwrap_or_default();
+        let Some(path) = fetch::record_path(single.path, target, single.has_external_id) else {
+            return Ok((candidate, None));
+        };
+        match fetch::fetch_within(connection.client, &connection.pace, &path, MAX_ANSWER, Page::parse_record).await {
+            Ok(page) => Ok((candidate, Some(page))),
+            Err(client::Error::Status { status: 404, .. }) => Ok((candidate, None)),
+            Err(error) => Err(error),
+        }
+    });
+    let mut answers = requests.buffered(connection.concurrency.max(1));
+    let mut done = 0;
+    loop {
+        match answers.try_next().await {
+            Ok(Some((candidate, page))) => {
+                done += 1;
+                progress(done, wanted as u64);
+                match page.as_ref().and_then(|page| page.entries().next()) {
+                    Some(entry) => counted.compare(&candidate, entry.json()),
+                    None => counted.result.missing += 1,
+                }
+            }
+            Ok(None) => break,
+            Err(error) => {
+                counted.result.why_not = Some(error.into());
+                break;
+            }
+        }
+    }
+    let rest = all as u64 - done;
+    counted.result.not_compared += rest;
+    if rest > 0 {
+        counted.result.why_not.get_or_insert(WhyNot::Sample);
+    }
+}
+
+/// Reads the list of the service and compares the records in it.
+async fn read_list(
+    counted: &mut Counted,
+    mut reader: ListReader<'_>,
+    key: &'static str,
+    creates: Vec<Candidate>,
+    progress: &(dyn Fn(u64, u64) + Sync),
+) {
+    let mut by_key: HashMap<String, Candidate> = HashMap::new();
+    for candidate in creates {
+        match counted.key_of(&candidate.body, key) {
+            Some(name) => drop(by_key.insert(name, candidate)),
+            None => counted.result.not_compared += 1,
+        }
+    }
+    let (mut has_keys, mut why_not) = (false, None);
+    while !reader.is_over() && why_not.is_none() {
+        let pages_left = reader.pages_left();
+        if reader.next > 1 && (pages_left > MAX_PAGES || pages_left > by_key.len() as u64 + 1) {
+            why_not = Some(WhyNot::TooLong(reader.next - 1 + pages_left));
+            break;
+        }
+        match reader.pages().await {
+            Ok(pages) => {
+                for entry in pages.iter().flat_map(Page::entries) {
+                    let Some(json) = entry.field(key) else { continue };
+                    has_keys = true;
+                    if let Some(candidate) = canonical(json).and_then(|name| by_key.remove(&name)) {
+                        counted.compare(&candidate, entry.json());
+                    }
+                }
+            }
+            Err(error) => why_not = Some(error.into()),
+        }
+        progress(reader.next - 1, reader.next - 1 + reader.pages_left());
+        if reader.walk.entries > 0 && !has_keys {
+            why_not = Some(WhyNot::NoKeys);
+        }
+    }
+    reader.finish().await;
+    if why_not.is_none()
+        && let Completeness::Moved(reason) | Completeness::Unproven(reason) = reader.walk.completeness()
+    {
+        why_not = Some(WhyNot::Incomplete(reason));
+    }
+    match why_not {
+        None => counted.result.new += by_key.len() as u64,
+        Some(why) => {
+            counted.result.not_compared += by_key.len() as u64;
+            counted.result.why_not = Some(why);
+        }
+    }
+}
+
+/// The counts so far.
+struct Counted {
+    input: &'static Input,
+    result: Difference,
+    /// By the place of the field in the contract.
+    fields: BTreeMap<usize, FieldChange>,
+}
+
+impl Counted {
+    fn new(input: &'static Input) -> Counted {
+        Counted { input, result: Difference::default(), fields: BTreeMap::new() }
+    }
+
+    fn finish(self) -> Difference {
+        Difference { fields: self.fields.into_values().collect(), ..self.result }
+    }
+
+    /// Returns the key of a request as the list shows it.
+    fn key_of(&self, body: &str, key: &str) -> Option<String> {
+        let members = object_fields(body)?;
+        let (_, json) = members.iter().find(|(name, _)| listed_name(name) == key)?;
+        canonical(json)
+    }
+
+    /// Counts a record that exists in the service.
+    fn compare(&mut self, candidate: &Candidate, listed: &str) {
+        let (mut is_changed, mut is_clear) = (false, true);
+        let changes = self.values(&candidate.body, listed);
+        for (index, field, found) in changes {
+            match found {
+                Found::Same => {}
+                Found::NotShown => is_clear = false,
+                Found::Other { old, new } => {
+                    is_changed = true;
+                    let change =
+                        self.fields.entry(index).or_insert(FieldChange { field, records: 0, samples: Vec::new() });
+                    change.records += 1;
+                    if change.samples.len() < SAMPLES {
+                        change.samples.push((candidate.name.clone(), old, new));
+                    }
+                }
+            }
+        }
+        let count = match (is_changed, is_clear) {
+            (true, _) => &mut self.result.changed,
+            (false, true) => &mut self.result.unchanged,
+            (false, false) => &mut self.result.unclear,
+        };
+        *count += 1;
+    }
+
+    /// Returns each field of a request, compared with the record of the service.
+    fn values(&self, body: &str, listed: &str) -> Vec<(usize, &'static str, Found)> {
+        let record = match (self.input.member(), object_fields(body)) {
+            (Some(member), Some(members)) => {
+                members.into_iter().find(|(name, _)| *name == member).map(|(_, json)| json)
+            }
+            _ => Some(body),
+        };
+        let (Some(sent), Some(listed)) = (record.and_then(object_fields), object_fields(listed)) else {
+            return Vec::new();
+        };
+        let fields = self.input.fields().enumerate();
+        let compared = fields.filter_map(|(index, field)| {
+            let new = sent.iter().find(|(name, _)| *name == field.name)?.1;
+            let name = listed_name(field.name);
+            let old = listed.iter().find(|(found, _)| *found == name).map(|(_, json)| *json);
+            let text = |json: &str| compared_text(field, json);
+            let found = match (text(new), old.map(text)) {
+                // Identifies the record.
+                _ if self.input.key.contains(&field.name) => Found::Same,
+                (Some(new), Some(Some(old))) if new == old => Found::Same,
+                (Some(_), Some(Some(_))) => Found::Other { old: shown(old.unwrap_or_default()), new: shown(new) },
+                _ => Found::NotShown,
+            };
+            Some((index, field.name, found))
+        });
+        let mut compared: Vec<_> = compared.collect();
+        // Lines have no place in a list.
+        if let Some((list, _)) = self.input.lines()
+            && sent.iter().any(|(name, _)| *name == list.name)
+        {
+            compared.push((usize::MAX, list.name, Found::NotShown));
+        }
+        compared
+    }
+}
+
+/// A field of a request, compared with the record of the service.
+enum Found {
+    Same,
+    Other { old: String, new: String },
+    NotShown,
+}
+
+/// Returns a value for people.
+fn shown(json: &str) -> String {
+    match json {
+        "null" => String::new(),
+        json => unescaped(json).into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(body: &str) -> Candidate {
+        Candidate { name: "A".to_owned(), target: None, body: body.into() }
+    }
+
+    #[test]
+    fn changes_are_counted_by_field() {
+        let mut counted = Counted::new(RecordKind::Item.input());
+        let listed = r#"{"id":"u","external_id":"A","name":"Bolt","price":1.5,"currency":null,"status":"active"}"#;
+        for body in [
+            r#"{"externalId":"A","name":"Bolt","price":1.50}"#,
+            r#"{"externalId":"A","name":"Nut","price":2}"#,
+            r#"{"externalId":"A","name":"Bolt","price":3,"currency":"EUR"}"#,
+            r#"{"externalId":"A","name":"Bolt","description":"zinc"}"#,
+        ] {
+            counted.compare(&candidate(body), listed);
+        }
+        let found = counted.finish();
+        assert_eq!((found.unchanged, found.changed, found.unclear), (1, 2, 1));
+        let fields: Vec<_> = found.fields.iter().map(|it| (it.field, it.records, it.samples[0].clone())).collect();
+        let sample = |old: &str, new: &str| ("A".to_owned(), old.to_owned(), new.to_owned());
+        assert_eq!(
+            fields,
+            [("name", 1, sample("Bolt", "Nut")), ("currency", 1, sample("", "EUR")), ("price", 2, sample("1.5", "2"))]
+        );
+    }
+
+    #[test]
+    fn lines_of_an_order_are_not_shown_by_the_service() {
+        let mut counted = Counted::new(RecordKind::Order.input());
+        let listed = r#"{"id":"u","order_at":"2026-01-01T09:00:00.000Z","delivery_status":"sent"}"#;
+        for body in [
+            r#"{"order":{"externalId":"O","orderAt":"2026-01-01T10:00:00+01:00"}}"#,
+            r#"{"order":{"externalId":"O","deliveryStatus":"sent","items":[{"quantity":1}]}}"#,
+            r#"{"order":{"externalId":"O","deliveryStatus":"open","items":[{"quantity":1}]}}"#,
+        ] {
+            counted.compare(&candidate(body), listed);
+        }
+        let found = counted.finish();
+        assert_eq!((found.unchanged, found.unclear, found.changed), (1, 1, 1));
+    }
+}

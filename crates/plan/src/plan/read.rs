@@ -1,0 +1,463 @@
+//! The pass over a sheet: maps all rows, and assembles records with rows and problems.
+//!
+//! `check`, `--dry-run` and the plan of an upload all use this pass, and therefore agree. Rows are read in chunks. While other
+//! threads map a chunk, the main thread assembles the previous chunk, reads the next, and then helps with the mapping.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice::ChunksMut;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use sheetport_checks as checks;
+use sheetport_ledger::Problem;
+use sheetport_mapping::Template;
+use sheetport_mapping::map::survey::{Survey, Surveyor};
+use sheetport_mapping::map::unquoted;
+use sheetport_sheet::{Row, column_letters};
+
+use super::assemble::{Assembler, Batch};
+use super::checks::appearance::UsedColumns;
+use super::checks::blank_columns::BlankColumns;
+use super::checks::grouped_identifiers::GroupedIdentifiers;
+use super::checks::twice_encoded::TwiceEncoded;
+use super::row::{Known, MappedRow, ReadRow, RowMapper, mapping_threads};
+use super::source::{DataRows, EndedSheet, Source};
+use crate::compare::TextCheck;
+use crate::error::Error;
+use crate::tally::Tally;
+
+/// Maximum number of rows per chunk.
+const CHUNK_ROWS: usize = 2048;
+/// Chunks end early above this number of bytes of text.
+const CHUNK_BYTES: usize = 4 << 20;
+/// Number of rows that a thread takes from a chunk at once, so that all threads end at about the same time.
+const PIECE_ROWS: usize = 64;
+/// Maximum size of the mapped values of a chunk and of a batch, in bytes. Threads stop mapping above this size, because a
+/// template can produce long values from few cells.
+const MAPPED_BYTES: usize = 8 << 20;
+
+/// The data produced by a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadMode {
+    /// Rows, records and the tally.
+    Records,
+    /// Only the tally.
+    TallyOnly,
+}
+
+/// Reads `source` to the end. `handle` receives the batches in order and returns whether to continue.
+///
+/// The notation of numbers and dates depends on the whole column. The first rows decide, and all rows confirm: if a
+/// later row changes the meaning of earlier ones, the sheet is read again, after a batch with [`Batch::restarts`].
+///
+/// # Errors
+/// Any error of the file; [`Error::Changed`] after a concurrent write, [`Error::NoRows`] without rows.
+pub fn read(
+    source: &Source,
+    template: &Template,
+    mode: ReadMode,
+    handle: impl FnMut(Batch) -> bool,
+) -> Result<Tally, Error> {
+    read_surveyed(source, template, mode, handle).map(|(tally, _)| tally)
+}
+
+/// Reads like [`read`]. Also returns the notation of numbers and dates, with a survey per part.
+pub fn read_surveyed(
+    source: &Source,
+    template: &Template,
+    mode: ReadMode,
+    mut handle: impl FnMut(Batch) -> bool,
+) -> Result<(Tally, Vec<Known>), Error> {
+    let mut known = None;
+    loop {
+        match pass(source, template, mode, known, &mut handle)? {
+            Pass::Ended(tally, surveys) => return Ok((*tally, surveys)),
+            Pass::Misread(later) => known = Some(later),
+        }
+        if !handle(Batch { restarts: true, ..Batch::default() }) {
+            return Ok((Tally::default(), Vec::new()));
+        }
+    }
+}
+
+/// The result of a pass over the sheets.
+enum Pass {
+    /// Done. The surveys contain the notation used for mapping.
+    Ended(Box<Tally>, Vec<Known>),
+    /// Mapped by what the first rows show, which differs from what the whole columns show.
+    Misread(Vec<Known>),
+}
+
+fn pass(
+    source: &Source,
+    template: &Template,
+    mode: ReadMode,
+    known: Option<Vec<Known>>,
+    handle: &mut impl FnMut(Batch) -> bool,
+) -> Result<Pass, Error> {
+    let confirms = known.is_none();
+    let mut reader = Reader::new(source, template);
+    let (mut mapped, mut read, mut next) = (Chunk::default(), Chunk::default(), Chunk::default());
+    reader.next(&mut read)?;
+    let known = known.unwrap_or_else(|| reader.known());
+    let mapper = RowMapper::new(source, template, &known, mode == ReadMode::Records);
+    let mut assembler = Assembler::new(&mapper);
+    source.warnings.iter().for_each(|warning| assembler.warn_of_file(warning.clone()));
+    let other_threads = mapping_threads() - 1;
+    while mapped.len + read.len > 0 {
+        let pieces = Pieces(Mutex::new(read.rows_mut().chunks_mut(PIECE_ROWS)));
+        let (continues, read_next) = thread::scope(|scope| {
+            for _ in 0..other_threads {
+                scope.spawn(|| pieces.map(&mapper));
+            }
+            let results = (assemble(&mapper, &mut assembler, &mut mapped, handle), reader.next(&mut next));
+            pieces.map(&mapper);
+            results
+        });
+        if !continues? {
+            let tally = Box::new(assembler.into_tally());
+            drop(mapper);
+            return Ok(Pass::Ended(tally, known));
+        }
+        read_next?;
+        std::mem::swap(&mut mapped, &mut read);
+        std::mem::swap(&mut read, &mut next);
+    }
+    source.check_unchanged()?;
+    reader.check_columns()?;
+    if confirms {
+        let later = reader.known();
+        let agrees = |(known, later): (&Known, &Known)| {
+            known.survey.agrees_with(&later.survey) && known.evidence == later.evidence
+        };
+        if !known.iter().zip(&later).all(agrees) {
+            return Ok(Pass::Misread(later));
+        }
+    }
+    if assembler.tally.rows == 0 {
+        let first = source.parts.first();
+        let name = |part| source.name_of(part).to_owned();
+        let sheet = first.filter(|_| source.book.has_named_sheets()).map(name);
+        let header_row = first.map_or(0, |part| part.layout.header.row);
+        return Err(Error::NoRows { path: source.path.clone(), sheet, header_row });
+    }
+    let blank = source.parts.iter().zip(&reader.blank).flat_map(|(part, blank)| blank.warnings(part));
+    let twice = source.parts.iter().zip(&reader.twice_encoded).flat_map(|(part, twice)| twice.warnings(part));
+    let grouped = source.parts.iter().zip(&reader.grouped).zip(reader.surveys());
+    let grouped = grouped.flat_map(|((part, grouped), survey)| grouped.warnings(part, &survey));
+    reader
+        .appearance
+        .drain(..)
+        .chain(blank)
+        .chain(twice)
+        .chain(grouped)
+        .for_each(|warning| assembler.warn_of_file(warning));
+    assembler.finish();
+    if let Some(times) = assembler.times_of_each_row() {
+        return Err(Error::Doubled { path: source.path.clone(), times });
+    }
+    handle(assembler.take_batch());
+    let tally = Box::new(Tally { respelled: reader.respelled, ..assembler.into_whole_tally()? });
+    drop(mapper);
+    Ok(Pass::Ended(tally, known))
+}
+
+/// Reads all rows to find the notation of numbers and dates. Returns a survey per part.
+pub fn survey(source: &Source, template: &Template) -> Result<Vec<Survey>, Error> {
+    let mut reader = Reader::new(source, template);
+    let mut chunk = Chunk::default();
+    if reader.surveyors.iter().any(Surveyor::is_needed) {
+        while reader.next(&mut chunk)? > 0 {}
+    }
+    Ok(reader.surveys())
+}
+
+/// Returns the different values of some rules, as in [`Template::rules`], without null and empty texts, with the number of rows that
+/// have each. Reads the file twice.
+pub fn values_of_rules(
+    source: &Source,
+    template: &Template,
+    rules: &[usize],
+) -> Result<Vec<BTreeMap<String, u64>>, Error> {
+    let surveys = survey(source, template)?;
+    // Values are wanted here, whatever is wrong with them.
+    let known: Vec<Known> = surveys.into_iter().map(|survey| Known { survey, ..Known::default() }).collect();
+    let mapper = RowMapper::new(source, template, &known, false);
+    let mut reader = Reader::new(source, template);
+    let mut chunk = Chunk::default();
+    let mut values = vec![BTreeMap::new(); rules.len()];
+    while reader.next(&mut chunk)? > 0 {
+        for (read, mapped) in chunk.rows_mut() {
+            mapper.map(read, mapped);
+            mapped.draft.parts.visit_values(template, &mut |rule, json| {
+                if let Some(index) = rules.iter().position(|wanted| *wanted == rule) {
+                    let value = unquoted(json);
+                    match values[index].get_mut(value.as_ref()) {
+                        Some(rows) => *rows += 1,
+                        None => drop(values[index].insert(value.into_owned(), 1)),
+                    }
+                }
+            });
+            shrink(read, mapped);
+        }
+    }
+    Ok(values)
+}
+
+/// The rows of a chunk, divided among threads.
+struct Pieces<'a>(Mutex<ChunksMut<'a, (ReadRow, MappedRow)>>);
+
+impl Pieces<'_> {
+    /// Maps rows that no other thread has taken, until their values use too much memory.
+    fn map(&self, mapper: &RowMapper<'_>) {
+        let mut bytes = 0;
+        let next = || self.0.lock().unwrap_or_else(PoisonError::into_inner).next();
+        while let Some(rows) = next() {
+            for (row, mapped) in rows {
+                mapped.is_mapped = bytes <= MAPPED_BYTES;
+                if mapped.is_mapped {
+                    mapper.map(row, mapped);
+                    bytes += mapped.size();
+                }
+            }
+        }
+    }
+}
+
+/// Adds rows to their records and passes the result to `handle`. Maps rows that are not mapped yet. Returns whether to continue.
+fn assemble(
+    mapper: &RowMapper<'_>,
+    assembler: &mut Assembler<'_>,
+    mapped: &mut Chunk,
+    handle: &mut impl FnMut(Batch) -> bool,
+) -> Result<bool, Error> {
+    if mapped.len == 0 {
+        return Ok(true);
+    }
+    let mut bytes = 0;
+    for (row, mapped) in mapped.rows_mut() {
+        if !mapped.is_mapped {
+            mapper.map(row, mapped);
+        }
+        bytes += mapped.size();
+        assembler.add(mapped)?;
+        shrink(row, mapped);
+        if bytes > MAPPED_BYTES {
+            bytes = 0;
+            if !handle(assembler.take_batch()) {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(handle(assembler.take_batch()))
+}
+
+/// Consecutive rows, read and perhaps mapped. The buffers of all rows are reused.
+#[derive(Default)]
+struct Chunk {
+    rows: Vec<(ReadRow, MappedRow)>,
+    /// The number of rows in use.
+    len: usize,
+}
+
+impl Chunk {
+    /// Returns the first unused row.
+    fn next_row(&mut self) -> &mut (ReadRow, MappedRow) {
+        if self.rows.len() == self.len {
+            self.rows.push(Default::default());
+        }
+        &mut self.rows[self.len]
+    }
+
+    fn push(&mut self, row: ReadRow) {
+        self.next_row().0 = row;
+        self.len += 1;
+    }
+
+    fn rows_mut(&mut self) -> &mut [(ReadRow, MappedRow)] {
+        &mut self.rows[..self.len]
+    }
+}
+
+/// Reads rows in chunks and surveys them.
+struct Reader<'a> {
+    source: &'a Source,
+    template: &'a Template,
+    rows: DataRows<'a>,
+    /// A row of a report with the types of its cells restored.
+    restored: Row,
+    /// Texts changed by a spreadsheet program and read as they were.
+    respelled: u64,
+    /// One per part of the source.
+    surveyors: Vec<Surveyor>,
+    /// Warnings about the appearance of the sheets read so far.
+    appearance: Vec<Problem>,
+    /// One per part of the source.
+    used: Vec<UsedColumns>,
+    /// One per part of the source.
+    blank: Vec<BlankColumns>,
+    /// One per part of the source.
+    twice_encoded: Vec<TwiceEncoded>,
+    /// One per part of the source.
+    grouped: Vec<GroupedIdentifiers>,
+    /// One per part of the source.
+    checks: Vec<checks::Survey>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(source: &'a Source, template: &'a Template) -> Reader<'a> {
+        let surveyors = source.parts.iter().map(|part| Surveyor::new(template, &part.layout)).collect();
+        let is_workbook = source.book.dialect().is_none();
+        let used = source.parts.iter().map(|part| match is_workbook {
+            true => UsedColumns::new(template, &part.layout, source.chosen),
+            false => UsedColumns::default(),
+        });
+        let used = used.collect();
+        let blank = source.parts.iter().map(|part| BlankColumns::new(template, &part.layout)).collect();
+        let twice_encoded = source.parts.iter().map(|part| TwiceEncoded::new(&part.layout)).collect();
+        let grouped = source.parts.iter().map(|part| GroupedIdentifiers::new(template, &part.layout)).collect();
+        let checks = source.parts.iter().map(|part| checks::Survey::new(template, &part.layout)).collect();
+        let (rows, restored) = (source.rows(), Row::default());
+        Reader {
+            source,
+            template,
+            rows,
+            restored,
+            respelled: 0,
+            surveyors,
+            appearance: Vec::new(),
+            used,
+            blank,
+            twice_encoded,
+            grouped,
+            checks,
+        }
+    }
+
+    /// Reads the next rows into `chunk`. Returns the number of rows, 0 after the last row.
+    fn next(&mut self, chunk: &mut Chunk) -> Result<usize, Error> {
+        let read = catch_unwind(AssertUnwindSafe(|| self.read(chunk)));
+        read.unwrap_or_else(|_| Err(Error::ReaderDied { path: self.source.path.clone() }))
+    }
+
+    fn read(&mut self, chunk: &mut Chunk) -> Result<usize, Error> {
+        let mut bytes = 0;
+        chunk.len = 0;
+        while chunk.len < CHUNK_ROWS && bytes < CHUNK_BYTES {
+            let (read, _) = chunk.next_row();
+            (read.cell, read.is_further_cell) = (None, false);
+            let part = self.rows.next(&mut read.row)?;
+            if let Some(EndedSheet { part, last, appearance }) = self.rows.ended.take() {
+                let used = std::mem::take(&mut self.used[part]);
+                let part = &self.source.parts[part];
+                let sheet = self.source.sheet_of(part);
+                let warnings = used.warnings(part, &appearance, last);
+                self.appearance.extend(warnings.map(|warning| Problem { sheet: sheet.clone(), ..warning }));
+            }
+            let Some(part) = part else { break };
+            read.part = part;
+            read.doubt = self.rows.doubt;
+            read.history = self.source.history.as_ref().map(|history| {
+                let (row_history, problem) = history.of_row(part, &read.row);
+                if let Some(respelled) = history.restore(part, &row_history, &read.row, &mut self.restored) {
+                    self.respelled += respelled;
+                    std::mem::swap(&mut read.row, &mut self.restored);
+                }
+                (row_history, problem)
+            });
+            read.key_problem = None;
+            if let Some(known) = &self.source.known_texts {
+                match known.check(part, &read.row, &mut self.restored) {
+                    Some(TextCheck::Restored(texts)) => {
+                        self.respelled += texts;
+                        std::mem::swap(&mut read.row, &mut self.restored);
+                    }
+                    Some(TextCheck::Differs(problem)) => read.key_problem = Some(problem),
+                    None => {}
+                }
+            }
+            self.surveyors[part].row(&read.row);
+            self.used[part].row(&read.row);
+            self.blank[part].row(&read.row);
+            self.twice_encoded[part].row(&read.row);
+            self.grouped[part].row(&read.row);
+            self.checks[part].row(&read.row);
+            bytes += read.row.text_len();
+            chunk.len += 1;
+            if !self.source.parts[part].layout.cells.is_empty() {
+                bytes += self.add_cells(chunk);
+            }
+        }
+        Ok(chunk.len)
+    }
+
+    /// Fails if a required column has no value in any row.
+    fn check_columns(&self) -> Result<(), Error> {
+        for (part, blank) in self.source.parts.iter().zip(&self.blank) {
+            if let Some((column, rows)) = blank.required() {
+                let name = part.layout.header.names.get(column).map(|name| name.trim()).filter(|name| !name.is_empty());
+                let column = name.map_or_else(|| column_letters(column), |name| format!("'{name}'"));
+                let sheet = self.source.book.has_named_sheets().then(|| self.source.name_of(part).to_owned());
+                return Err(Error::BlankColumn { path: self.source.path.clone(), sheet, column, rows });
+            }
+        }
+        Ok(())
+    }
+
+    /// Repeats the last row of a chunk for each cell that is a separate record. Returns the number of bytes added.
+    fn add_cells(&self, chunk: &mut Chunk) -> usize {
+        let last = chunk.len - 1;
+        let (of_row, _) = &chunk.rows[last];
+        let (number, of_history) = (of_row.part, of_row.history.clone());
+        let Some(unpivot) = &self.template.unpivot else { return 0 };
+        let cells = self.source.parts[number].layout.cells.iter().enumerate();
+        let filled = cells.filter(|(_, cell)| !unpivot.skips(&of_row.row.get(cell.column)));
+        let filled: Vec<(usize, usize)> = filled.map(|(index, cell)| (index, cell.column)).collect();
+        let mut bytes = 0;
+        for (nth, (cell, column)) in filled.into_iter().enumerate() {
+            let histories = of_history.clone().zip(self.source.history.as_ref());
+            let name = self.source.name_of_cell(number, Some(cell)).unwrap_or_default();
+            let history = histories.map(|((of_row, problem), history)| history.of_cell(of_row, problem, column, name));
+            if nth == 0 {
+                let (first, _) = &mut chunk.rows[last];
+                (first.cell, first.history) = (Some(cell), history);
+                continue;
+            }
+            let (first, _) = &chunk.rows[last];
+            let further = ReadRow {
+                part: number,
+                row: first.row.clone(),
+                cell: Some(cell),
+                is_further_cell: true,
+                key_problem: first.key_problem.clone(),
+                doubt: first.doubt,
+                history,
+            };
+            bytes += further.row.text_len();
+            chunk.push(further);
+        }
+        bytes
+    }
+
+    /// Returns what the rows so far show, per part.
+    fn known(&mut self) -> Vec<Known> {
+        let surveys = self.surveys();
+        let evidence = self.checks.iter_mut().map(checks::Survey::evidence);
+        surveys.into_iter().zip(evidence).map(|(survey, evidence)| Known { survey, evidence }).collect()
+    }
+
+    /// Returns the notation according to the rows so far, per part.
+    fn surveys(&self) -> Vec<Survey> {
+        self.surveyors.iter().map(Surveyor::survey).collect()
+    }
+}
+
+/// Frees the memory of an unusually large row.
+fn shrink(read: &mut ReadRow, mapped: &mut MappedRow) {
+    const LARGE: usize = 64 * 1024;
+    read.row.shrink();
+    if mapped.finished.request.body.capacity() > LARGE || mapped.draft.parts.len() > LARGE {
+        *mapped = MappedRow::default();
+    }
+}

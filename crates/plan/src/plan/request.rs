@@ -1,0 +1,41 @@
+//! A complete record as a request, with its values for comparison.
+
+use super::checks::name::Name;
+
+/// The request for a record. Its buffers are reused.
+#[derive(Debug, Default)]
+pub(crate) struct Request {
+    /// Empty without a key.
+    pub key: String,
+    /// The identifier in the path, or empty.
+    pub target: String,
+    /// Empty for an invalid record, and if the body is not needed.
+    pub body: String,
+    /// Values that must be unique among the records.
+    pub unique: Vec<UniqueValue>,
+    /// The name of the record for comparison, if any.
+    pub name: Option<Name>,
+    /// Hashes with a secret of the pass. 0 for an empty key and an empty body.
+    pub key_hash: u64,
+    pub body_hash: u64,
+}
+
+/// A value that must be unique among the records.
+#[derive(Debug)]
+pub(crate) struct UniqueValue {
+    /// The index of its rule.
+    pub rule: usize,
+    pub text: String,
+    pub hash: u64,
+}
+
+impl Request {
+    pub(super) fn clear(&mut self) {
+        self.key.clear();
+        self.target.clear();
+        self.body.clear();
+        self.unique.clear();
+        self.name = None;
+        (self.key_hash, self.body_hash) = (0, 0);
+    }
+}

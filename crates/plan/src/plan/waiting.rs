@@ -1,0 +1,89 @@
+//! Records in the order of the sheet that wait for further rows, or for earlier records.
+
+use std::thread;
+
+use sheetport_ledger::{Problem, Seq};
+use sheetport_mapping::map::Parts;
+
+use super::checks::repeated::RepeatedLines;
+use super::decision::Decision;
+use super::request::Request;
+use super::row::{Finished, RowMapper, mapping_threads};
+use crate::retry::RowHistory;
+
+pub(super) enum Waiting {
+    Incomplete(Incomplete),
+    Complete(Record),
+}
+
+/// A record that may have further rows.
+pub(super) struct Incomplete {
+    /// The text of the group columns.
+    pub group: Box<str>,
+    pub parts: Parts,
+    pub lines: RepeatedLines,
+    pub problems: Vec<Problem>,
+    /// The histories of the rows, if the file is a report.
+    pub histories: Vec<RowHistory>,
+    /// The result of [`Incomplete::finish`].
+    pub finished: Option<Box<Finished>>,
+}
+
+impl Incomplete {
+    /// Checks the record and writes its request, once all its rows are known. Later calls return the first result. `part` is the
+    /// part of its first row.
+    pub(super) fn finish(&mut self, rows: &RowMapper<'_>, part: usize) -> Box<Finished> {
+        self.finished.take().unwrap_or_else(|| {
+            let mut finished = Box::default();
+            rows.finish((part, None), &mut self.parts, &mut finished);
+            finished
+        })
+    }
+}
+
+/// Finishes the incomplete records on several threads, once they have no further rows. `part_of` returns the part with the first
+/// row of a record.
+pub(super) fn finish_all<'w>(
+    records: impl Iterator<Item = (Seq, &'w mut Waiting)>,
+    rows: &RowMapper<'_>,
+    part_of: impl Fn(Seq) -> usize,
+) {
+    let incomplete = records.filter_map(|(seq, waiting)| match waiting {
+        Waiting::Incomplete(record) => Some((part_of(seq), record)),
+        Waiting::Complete(_) => None,
+    });
+    let mut incomplete: Vec<(usize, &mut Incomplete)> = incomplete.collect();
+    let per_thread = incomplete.len().div_ceil(mapping_threads()).max(1);
+    thread::scope(|scope| {
+        for records in incomplete.chunks_mut(per_thread) {
+            scope.spawn(move || {
+                for (part, record) in records {
+                    record.finished = Some(record.finish(rows, *part));
+                }
+            });
+        }
+    });
+}
+
+/// A record with all rows.
+pub(super) struct Record {
+    pub request: Request,
+    /// The text of the group columns, for kinds without a key. Otherwise empty.
+    pub name: String,
+    pub rows: Vec<u64>,
+    pub decision: Decision,
+    pub warnings: Vec<Problem>,
+}
+
+impl Record {
+    /// Whether the record is compared with earlier records by content: valid, without a name.
+    pub(super) fn may_be_copied(&self) -> bool {
+        let Request { key, target, .. } = &self.request;
+        matches!(self.decision, Decision::Send | Decision::AcceptedEarlier(_)) && key.is_empty() && target.is_empty()
+    }
+
+    pub(super) fn add_problem(&mut self, problem: Problem) {
+        let decision = std::mem::replace(&mut self.decision, Decision::Send);
+        self.decision = decision.with_problem(problem);
+    }
+}

@@ -1,0 +1,68 @@
+//! Loading the history of a report's rows from the ledger, before mapping.
+
+use sheetport_ledger::{Family, Ledger, RowQuery, Run, SourceRow};
+use sheetport_mapping::Template;
+use sheetport_sheet::Row;
+
+use super::fingerprint::{CommonColumns, common_columns};
+use super::history::{ReportHistory, SUSPICIOUS};
+use super::lossy::LossyFields;
+use super::report::Report;
+use crate::error::Error;
+use crate::plan::Source;
+
+/// Loads the history of the rows of `run` for the report `source`, as read with `template`. `sends_accepted` treats accepted
+/// rows as open.
+///
+/// # Errors
+/// [`Error::TooMuchLost`] if the report lost more values than fit in memory.
+pub async fn load_history(
+    ledger: &Ledger,
+    run: &Run,
+    family: &Family,
+    report: &Report,
+    source: &Source,
+    template: &Template,
+    sends_accepted: bool,
+) -> Result<ReportHistory, Error> {
+    let (shared, of_parts) = common_columns(&run.about.header, &source.parts);
+    let lossy = match source.book.has_named_sheets() {
+        true => LossyFields::LongTexts,
+        false if report.has_cut => LossyFields::Both,
+        false => LossyFields::Types,
+    };
+    let query = RowQuery {
+        non_idempotent: template.record.input().must_not_repeat(),
+        fingerprints: &|member: &Run| {
+            let columns = shared.of_run(member);
+            Box::new(move |row: &SourceRow| columns.fingerprint_in_ledger(&row.cells, lossy, &mut Row::default()))
+        },
+        suspicious: SUSPICIOUS,
+    };
+    let mut states = ledger.row_states(run.id, family, &query).await?;
+    if sends_accepted {
+        states.reopen();
+    }
+    let sends_whole = template.group.is_some() && !query.non_idempotent;
+    let mut history = ReportHistory::new(run, states, sends_whole, &source.parts, of_parts, lossy);
+    add_lossy_rows(&mut history, ledger, run, lossy, &shared.of_run(run)).await?;
+    Ok(history)
+}
+
+async fn add_lossy_rows(
+    history: &mut ReportHistory,
+    ledger: &Ledger,
+    run: &Run,
+    lossy: LossyFields,
+    of_run: &CommonColumns,
+) -> Result<(), Error> {
+    let mut cells = Row::default();
+    let mut from = 0;
+    while let Some(block) = ledger.source_block(run.id, from).await? {
+        from = block.end();
+        if !block.rows.iter().all(|row| history.add_lossy_row(row, of_run, &mut cells)) {
+            return Err(Error::TooMuchLost { run: run.id, lossy });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! Decisions about the records of a report, from the histories of the rows. Pure.
+//!
+//! A record with only accepted rows was accepted earlier. A record without accepted rows is decided by the cells.
+//! Mixed records are sent as a whole if idempotent, and have a problem otherwise.
+
+use std::collections::HashMap;
+
+use sheetport_ledger::{AcceptedEarlier, Origin, Problem, Seq, SkipReason};
+use sheetport_records::Input;
+
+use super::history::{ReportHistory, RowHistory, RowStatus, copied};
+use crate::plan::decision::Decision;
+use crate::plan::request::Request;
+
+pub(crate) struct Reviewer<'a> {
+    history: &'a ReportHistory,
+    input: &'static Input,
+    /// The names of the sheets in the ledger.
+    sheets: Vec<String>,
+    /// For each row of the run, whether a row of the report has this origin.
+    seen: Vec<bool>,
+}
+
+impl<'a> Reviewer<'a> {
+    pub(crate) fn new(history: &'a ReportHistory, sheets: Vec<String>, input: &'static Input) -> Reviewer<'a> {
+        Reviewer { history, input, sheets, seen: vec![false; history.states.len()] }
+    }
+
+    /// Returns the problem of a row with the same origin as an earlier row of the report, and marks the row as invalid.
+    pub(crate) fn check_copy(&mut self, row: &mut RowHistory) -> Option<Problem> {
+        let index = row.index?;
+        if !std::mem::replace(&mut self.seen[index], true) {
+            return None;
+        }
+        (row.status, row.index) = (RowStatus::Invalid, None);
+        Some(self.located(row, copied(row.number, self.history.states.row(index)?.number)))
+    }
+
+    /// Returns the problem of a row without a group name, if not part of the record above, starting with `first`.
+    pub(crate) fn check_strayed(&self, row: &RowHistory, first: &RowHistory) -> Option<Problem> {
+        Some(self.located(row, row.strayed(first)?))
+    }
+
+    /// Returns the original row of a row in the sheet `sheet`.
+    pub(crate) fn origin(&self, row: &RowHistory, sheet: &str) -> Origin {
+        match row.index.and_then(|index| self.history.states.row(index)) {
+            Some(original) if original.number == row.number && original.sheet == sheet => Origin::Same,
+            Some(original) => Origin::Row { number: original.number, sheet: original.sheet.to_owned() },
+            None => Origin::New,
+        }
+    }
+
+    /// Returns the decision about a record with these rows; `decision` is based on the cells alone.
+    pub(crate) fn review(&self, decision: Decision, rows: &[RowHistory], request: &Request) -> Decision {
+        let accepted: Vec<(&RowHistory, AcceptedEarlier)> =
+            rows.iter().filter_map(|row| Some((row, row.accepted()?))).collect();
+        if let Some((_, first)) = accepted.first().filter(|_| accepted.len() == rows.len()) {
+            return Decision::AcceptedEarlier(first.clone());
+        }
+        if rows.iter().all(|row| row.status == RowStatus::Skipped) {
+            return Decision::Skip(SkipReason::SkippedBefore);
+        }
+        let non_idempotent = !self.input.call(!request.target.is_empty()).is_some_and(|call| call.repeatable);
+        let own = |row: &RowHistory| Some(self.located(row, row.problem()?));
+        let mut problems: Vec<Problem> = rows.iter().filter_map(own).collect();
+        let unaccepted = rows.iter().find(|row| !matches!(row.status, RowStatus::Accepted(..) | RowStatus::Invalid));
+        if let (Some((row, earlier)), Some(unaccepted)) = (accepted.first(), unaccepted) {
+            problems.extend(match non_idempotent {
+                true => Some(self.created_again(unaccepted, row, earlier)),
+                false => self.incomplete(rows),
+            });
+        }
+        let is_added = rows.iter().all(|row| row.is_added);
+        if is_added && problems.is_empty() && matches!(decision, Decision::Send) {
+            if non_idempotent {
+                problems.extend(self.sent_before(rows, &request.body));
+            } else if let Some(earlier) = self.accepted_as(request) {
+                return Decision::AcceptedEarlier(earlier);
+            }
+        }
+        problems.into_iter().fold(decision, Decision::with_problem)
+    }
+
+    /// Returns the problem of a row in an accepted record of a non-idempotent kind.
+    fn created_again(&self, unaccepted: &RowHistory, row: &RowHistory, earlier: &AcceptedEarlier) -> Problem {
+        let plural = self.input.plural;
+        let message = format!(
+            "belongs to a record whose row {} was sent in run {}; sending {plural} again creates duplicates",
+            row.number, earlier.run
+        );
+        let remedy = "make the unsent rows a separate record".to_owned();
+        self.located(unaccepted, Problem { remedy, ..Problem::of_record("made-again", message) })
+    }
+
+    /// Returns the accepted record with the same request, for a record added to a report. Calls with an id in the path
+    /// are sent again, without effect.
+    fn accepted_as(&self, request: &Request) -> Option<AcceptedEarlier> {
+        if !request.target.is_empty() {
+            return None;
+        }
+        let (run, seq) = self.history.states.accepted_as(&request.key, &request.body)?;
+        Some(AcceptedEarlier { run, seq, service_id: None })
+    }
+
+    /// Returns the problem of an added record with the same request body as a record sent before.
+    fn sent_before(&self, rows: &[RowHistory], body: &str) -> Option<Problem> {
+        let (run, row) = self.history.states.sent_with_body(body)?;
+        let message = format!("is the same as row {row} of run {run}, which was or may have been sent");
+        let remedy = "delete the row; if you want a second record, upload it in a separate file".to_owned();
+        Some(self.located(rows.first()?, Problem { remedy, ..Problem::of_record("sent-before", message) }))
+    }
+
+    /// Returns the problem of a record with missing rows. The service would remove the missing rows.
+    fn incomplete(&self, rows: &[RowHistory]) -> Option<Problem> {
+        let mut present: HashMap<Seq, u32> = HashMap::new();
+        for (record, _) in rows.iter().filter_map(|row| row.record) {
+            *present.entry(record).or_default() += 1;
+        }
+        let lacks_rows = |row: &&RowHistory| {
+            let lacks = |(record, count)| present.get(&record).is_some_and(|present| *present < count);
+            row.accepted().is_some() && row.record.is_some_and(lacks)
+        };
+        let row = rows.iter().find(lacks_rows)?;
+        let remedy = "copy the missing rows from the report of all rows".to_owned();
+        let message = "belongs to a record that was sent with more rows; sending it now would remove them";
+        Some(self.located(row, Problem { remedy, ..Problem::of_record("torn", message) }))
+    }
+
+    /// Returns the problem with the number and sheet of the row.
+    fn located(&self, row: &RowHistory, problem: Problem) -> Problem {
+        Problem { row: Some(row.number), sheet: self.sheets[row.part].clone(), ..problem }
+    }
+}

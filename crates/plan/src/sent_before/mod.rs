@@ -1,0 +1,400 @@
+//! Protection against duplicates: compares the records of non-idempotent calls with all sent records in the ledger.
+//!
+//! Records are compared by content, so that a file that was saved again, renamed, sorted or extended creates only its new
+//! records. A record with a name, such as the number of an invoice, counts as sent if a record with the same name and values was
+//! sent. Names from other columns, by another template, are compared in their common columns or values; without either, equal
+//! values are a problem. A date in the sheet that differs from the date beside the sent record is a problem, too: the numbers have begun
+//! again. Records without a name are compared by their values, and counted: of three equal rows, two are left out
+//! if two were sent before. If the file has a record with a single changed value in place of a sent record, the record is a
+//! problem. Requests started by other processes in the meantime are found by [`Ledger::start`] before each request.
+
+mod difference;
+mod edited;
+mod identity;
+mod sheet_dates;
+mod verdict;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use sheetport_ledger::{
+    self as ledger, AllowRepeat, Causes, Claim, ClaimDigest, Disposition, EarlierClaim, EarlierState, FIRST_ROWS,
+    Ledger, Outcome, PlannedRecord, RecordBlock, RecordState, Run, RunId, Seq,
+};
+
+use crate::error::Error;
+use edited::{Edited, NewRecords};
+use identity::creations;
+use sheet_dates::SheetDates;
+
+pub use identity::{NAME_SEPARATOR, Scope, canonical_name};
+pub use verdict::LeftOut;
+pub use verdict::date;
+use verdict::{Subject, Verdict, equals, judge, outcome};
+
+/// The result of comparing a plan with earlier runs.
+#[derive(Clone, Debug, Default)]
+pub struct Compared {
+    /// Records left out, by the run that sent them.
+    pub left_out: Vec<LeftOut>,
+    /// Records rejected because of a problem.
+    pub rejected: u64,
+    /// The first earlier run with the unknown outcome of a rejected record, and the number of such records.
+    pub in_doubt: Option<(RunId, u64)>,
+    pub causes: Causes,
+    /// Records sent again, as allowed.
+    pub repeated: u64,
+}
+
+/// Asks a person whether to send edited records as further ones. The causes show both versions.
+pub type AsksOfEdited<'a> = &'a (dyn Fn(&Causes, u64) -> bool + Sync);
+
+/// Compares the pending records of a planned run with earlier runs. Stores the outcome of each record that is not to be sent.
+/// Edited records are sent only if `asks` says so. Does nothing if already done.
+pub async fn compare(
+    ledger: &Ledger,
+    run: &Run,
+    allowed: &AllowRepeat,
+    asks: Option<AsksOfEdited<'_>>,
+    now: i64,
+) -> Result<Compared, Error> {
+    if run.compared_to.is_some() || !run.about.record.input().must_not_repeat() {
+        return Ok(Compared::default());
+    }
+    let last_claim = ledger.last_claim(run).await?;
+    let mut comparison = Comparison {
+        ledger,
+        run,
+        family: ledger.family(run).await?.runs.iter().map(|member| member.id).collect(),
+        new: BTreeSet::new(),
+        scope: Scope::of(run),
+        allowed: Allowed::of(allowed),
+        unnamed: HashMap::new(),
+        block: None,
+        dates: SheetDates::default(),
+        left_out: BTreeMap::new(),
+        compared: Compared::default(),
+        now,
+    };
+    let mut from: Seq = 0;
+    while let Some(block) = ledger.record_block(run.id, from).await? {
+        from = block.end();
+        let outcomes = comparison.outcomes(&block).await?;
+        ledger.settle(run.id, &outcomes).await?;
+    }
+    let outcomes = comparison.edited(asks).await?;
+    ledger.settle(run.id, &outcomes).await?;
+    ledger.set_compared(run.id, last_claim).await?;
+    let Comparison { left_out, mut compared, .. } = comparison;
+    compared.left_out = left_out.into_values().collect();
+    Ok(compared)
+}
+
+/// Returns the claims of the started records of a run, computed from its plan. Started records have a stored claim or an outcome
+/// of a request. Any record of a block with damaged outcomes may have been sent, and counts as started.
+pub async fn claims(ledger: &Ledger, run: &Run) -> Result<Vec<Claim>, ledger::Error> {
+    let scope = Scope::of(run);
+    let claimed = ledger.claimed(run.id).await?;
+    let mut claims = Vec::new();
+    let mut from: Seq = 0;
+    while let Some(block) = ledger.record_block(run.id, from).await? {
+        from = block.end();
+        let outcomes = match ledger.outcomes(run.id, block.first..=from - 1).await {
+            Ok(outcomes) => Some(outcomes),
+            Err(error) if error.is_damage() => None,
+            Err(error) => return Err(error),
+        };
+        let may_be_sent =
+            |seq| outcomes.as_ref().is_none_or(|known| known.get(&seq).is_some_and(|outcome| outcome.attempts > 0));
+        let is_started = |seq| claimed.contains(&seq) || may_be_sent(seq);
+        let started = creations(&scope, &block).map(|(claim, ..)| claim).filter(|claim| is_started(claim.seq));
+        claims.extend(started);
+    }
+    Ok(claims)
+}
+
+/// Returns the outcome of a record that another run has claimed since the comparison.
+pub fn claimed_meanwhile(run: &Run, claim: &Claim, name: Option<&str>, earlier: &EarlierClaim, now: i64) -> Outcome {
+    let (verdict, earlier) = judge(claim, std::iter::once(earlier)).expect("the claim is of the same record");
+    outcome(claim, verdict, earlier, &Subject::new(run, name), now)
+}
+
+/// The allowed names, in canonical form.
+enum Allowed {
+    All,
+    Named(Vec<String>),
+}
+
+impl Allowed {
+    fn of(allowed: &AllowRepeat) -> Allowed {
+        match allowed {
+            AllowRepeat::None => Allowed::Named(Vec::new()),
+            AllowRepeat::All => Allowed::All,
+            AllowRepeat::Named(names) => Allowed::Named(names.iter().map(|name| canonical_name(name)).collect()),
+        }
+    }
+
+    fn includes(&self, name: Option<&str>) -> bool {
+        match (self, name) {
+            (Allowed::All, _) => true,
+            (Allowed::Named(names), Some(name)) => !names.is_empty() && names.contains(&canonical_name(name)),
+            (Allowed::Named(_), None) => false,
+        }
+    }
+}
+
+/// Earlier requests with a body, for records without a name.
+struct EqualRequests {
+    sent: u64,
+    in_doubt: u64,
+    /// The first sent request, or else the first in doubt.
+    first: EarlierClaim,
+    first_in_doubt: Option<EarlierClaim>,
+    /// Records of this run with the body so far.
+    seen: u64,
+}
+
+struct Comparison<'a> {
+    ledger: &'a Ledger,
+    run: &'a Run,
+    family: Vec<RunId>,
+    scope: Scope,
+    allowed: Allowed,
+    /// Records without a name that no earlier run has sent, at most one more than the limit for comparing them.
+    new: BTreeSet<Seq>,
+    /// By body. Bodies of new records are not kept.
+    unnamed: HashMap<ClaimDigest, EqualRequests>,
+    /// The last block of an earlier run, read to show differences.
+    block: Option<(RunId, RecordBlock)>,
+    dates: SheetDates,
+    left_out: BTreeMap<RunId, LeftOut>,
+    compared: Compared,
+    now: i64,
+}
+
+impl Comparison<'_> {
+    /// Returns the outcomes of the records in the block that are not to be sent.
+    async fn outcomes(&mut self, block: &RecordBlock) -> Result<Vec<Outcome>, Error> {
+        let scope = self.scope.clone();
+        let claims: Vec<(Claim, &PlannedRecord, &str)> = creations(&scope, block).collect();
+        let unknown: Vec<Claim> =
+            claims.iter().map(|(claim, ..)| claim).filter(|claim| self.is_looked_up(claim)).cloned().collect();
+        if claims.is_empty() {
+            return Ok(Vec::new());
+        }
+        let earlier = self.ledger.earlier_claims(&unknown).await?;
+        let mut by_name: HashMap<ClaimDigest, Vec<&EarlierClaim>> = HashMap::new();
+        let mut by_body: HashMap<ClaimDigest, Vec<&EarlierClaim>> = HashMap::new();
+        for other in &earlier {
+            other.claim.name.iter().for_each(|name| by_name.entry(name.digest).or_default().push(other));
+            by_body.entry(other.claim.body).or_default().push(other);
+        }
+        let settled = self.ledger.settled(self.run.id, block.first..=block.end() - 1).await?;
+        let mut outcomes = Vec::new();
+        for (claim, record, body) in claims {
+            let found = match &claim.name {
+                Some(name) => {
+                    let has_other_name = |other: &&&EarlierClaim| {
+                        other.claim.name.as_ref().is_none_or(|other| other.digest != name.digest)
+                    };
+                    let equal = by_body.get(&claim.body).into_iter().flatten().filter(has_other_name);
+                    let known = by_name.get(&name.digest).into_iter().flatten().chain(equal).copied();
+                    let known = known.filter(|other| claim.is_repeated_by(other, self.run.id, &self.family));
+                    let known: Vec<&EarlierClaim> = known.collect();
+                    judge(&claim, known.iter().copied()).map(|(verdict, earlier)| (verdict, earlier.clone(), known))
+                }
+                None => {
+                    let found = self.judge_unnamed(&claim, by_body.get(&claim.body).map_or(&[][..], Vec::as_slice));
+                    found.map(|(verdict, earlier)| (verdict, earlier, Vec::new()))
+                }
+            };
+            if let Some((verdict, earlier, known)) = found
+                && !settled.contains(&claim.seq)
+            {
+                let other_date = match verdict {
+                    Verdict::Sent => self.other_date(&claim, &known).await?,
+                    _ => None,
+                };
+                let (verdict, earlier, difference) = match other_date {
+                    Some((earlier, difference)) => (Verdict::OtherContent, earlier, difference),
+                    None => (verdict, earlier, String::new()),
+                };
+                outcomes.extend(self.decide(&claim, (record, body), verdict, &earlier, difference).await?);
+            } else if claim.name.is_none() && !settled.contains(&claim.seq) && self.new.len() <= edited::MAX_NEW {
+                self.new.insert(claim.seq);
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// Returns the outcomes of new records that replace sent records.
+    async fn edited(&mut self, asks: Option<AsksOfEdited<'_>>) -> Result<Vec<Outcome>, Error> {
+        if self.new.is_empty()
+            || self.new.len() > edited::MAX_NEW
+            || self.allowed.includes(None)
+            || !edited::is_dated(self.run.about.record)
+        {
+            return Ok(Vec::new());
+        }
+        let mut runs: BTreeSet<RunId> = self.left_out.keys().copied().collect();
+        if self.run.about.retry_of.is_some() {
+            // The left-out records may be from an earlier round.
+            runs.extend(edited::overlapping(self.ledger, &self.scope, &self.family).await?);
+        }
+        let lists = edited::earlier_lists(self.ledger, &self.scope, &self.family).await?;
+        if runs.is_empty() && lists.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut new = NewRecords::read(self.ledger, self.run, &self.scope, &self.new).await?;
+        let mut found = new.edited(self.ledger, runs, &self.family).await?;
+        found.extend(new.rewritten(self.ledger, &lists).await?);
+        let (mut outcomes, mut problems) = (Vec::new(), Vec::new());
+        for Edited { seq, earlier, difference } in found {
+            let Some(block) = self.ledger.record_block_of(self.run.id, seq).await? else { continue };
+            let Some((_, record)) = block.numbered().find(|(known, _)| *known == seq) else { continue };
+            let row = record.rows.first().copied();
+            let subject = Subject { row, sheet: &record.sheet, difference, ..Subject::new(self.run, None) };
+            let claim = Claim { seq, ..earlier.claim.clone() };
+            let outcome = outcome(&claim, Verdict::Edited, &earlier, &subject, self.now);
+            problems.extend(outcome.problems.iter().map(|problem| (row.unwrap_or_default(), problem.clone())));
+            outcomes.push(outcome);
+        }
+        let add = |causes: &mut Causes| {
+            problems.iter().for_each(|(row, problem)| {
+                causes.add(*row, problem);
+            });
+        };
+        let count = outcomes.len() as u64;
+        if let Some(asks) = asks.filter(|_| count > 0) {
+            let mut causes = Causes::default();
+            add(&mut causes);
+            if asks(&causes, count) {
+                self.compared.repeated += count;
+                return Ok(Vec::new());
+            }
+        }
+        add(&mut self.compared.causes);
+        self.compared.rejected += count;
+        Ok(outcomes)
+    }
+
+    /// Returns the last request with the name and values of a record, and how its date in the sheet differs. `None` if one of the
+    /// requests `known` has the same date, or none has one. Records without a name are identified by their values.
+    async fn other_date(
+        &mut self,
+        claim: &Claim,
+        known: &[&EarlierClaim],
+    ) -> Result<Option<(EarlierClaim, String)>, Error> {
+        let mut other = None;
+        for earlier in equals(claim, known.iter().copied()) {
+            let place = (earlier.run, earlier.claim.seq);
+            match self.dates.difference(self.ledger, self.run, claim.seq, place).await? {
+                Some(difference) => other = Some((earlier.clone(), difference)),
+                None => return Ok(None),
+            }
+        }
+        Ok(other)
+    }
+
+    fn is_looked_up(&self, claim: &Claim) -> bool {
+        claim.name.is_some() || !self.unnamed.contains_key(&claim.body)
+    }
+
+    /// Compares a record without a name with the equal requests. `found` are the requests in the ledger, needed for the first of
+    /// equal records only.
+    fn judge_unnamed(&mut self, claim: &Claim, found: &[&EarlierClaim]) -> Option<(Verdict, EarlierClaim)> {
+        if !self.unnamed.contains_key(&claim.body) {
+            let is_sent = |other: &EarlierClaim| matches!(other.state, EarlierState::Sent | EarlierState::Pruned);
+            let others = found.iter().filter(|other| claim.is_repeated_by(other, self.run.id, &self.family));
+            let (sent, in_doubt): (Vec<&EarlierClaim>, Vec<&EarlierClaim>) = others.partition(|other| is_sent(other));
+            let first = sent.first().or(in_doubt.first()).map(|first| (*first).clone())?;
+            let requests = EqualRequests {
+                sent: sent.len() as u64,
+                in_doubt: in_doubt.len() as u64,
+                first,
+                first_in_doubt: in_doubt.first().map(|first| (*first).clone()),
+                seen: 0,
+            };
+            self.unnamed.insert(claim.body, requests);
+        }
+        let requests = self.unnamed.get_mut(&claim.body)?;
+        requests.seen += 1;
+        match requests.seen {
+            nth if nth <= requests.sent => {
+                // With several equal records, the id of this record is unknown.
+                let service_id = requests.first.service_id.clone().filter(|_| requests.sent == 1);
+                Some((Verdict::Sent, EarlierClaim { service_id, ..requests.first.clone() }))
+            }
+            nth if nth <= requests.sent + requests.in_doubt => {
+                requests.first_in_doubt.clone().map(|first| (Verdict::InDoubt, first))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the outcome of a record that was or may have been sent before, or `None` to send it again.
+    async fn decide(
+        &mut self,
+        claim: &Claim,
+        (record, body): (&PlannedRecord, &str),
+        verdict: Verdict,
+        earlier: &EarlierClaim,
+        mut difference: String,
+    ) -> Result<Option<Outcome>, Error> {
+        let name = record.key.as_deref();
+        if verdict != Verdict::InDoubt && self.allowed.includes(name) {
+            self.compared.repeated += 1;
+            return Ok(None);
+        }
+        let mut other_name = None;
+        match verdict {
+            Verdict::OtherContent if difference.is_empty() => difference = self.difference(earlier, body).await?,
+            Verdict::SameContent => {
+                other_name = self.earlier_record(earlier).await?.and_then(|record| record.key.clone());
+            }
+            Verdict::OtherContent | Verdict::Sent | Verdict::InDoubt | Verdict::Edited => {}
+        }
+        let row = record.rows.first().copied();
+        let subject = Subject { row, sheet: &record.sheet, difference, other_name, ..Subject::new(self.run, name) };
+        let outcome = outcome(claim, verdict, earlier, &subject, self.now);
+        let row = row.unwrap_or_default();
+        match outcome.state {
+            RecordState::Unchanged => {
+                let new = || LeftOut { run: earlier.run, date: date(earlier.at), records: 0, rows: Vec::new() };
+                let left_out = self.left_out.entry(earlier.run).or_insert_with(new);
+                left_out.records += 1;
+                if left_out.rows.len() < FIRST_ROWS {
+                    left_out.rows.push(row);
+                }
+            }
+            _ => {
+                self.compared.rejected += 1;
+                if verdict == Verdict::InDoubt && earlier.state != EarlierState::InFlight {
+                    self.compared.in_doubt.get_or_insert((earlier.run, 0)).1 += 1;
+                }
+                outcome.problems.iter().for_each(|problem| {
+                    self.compared.causes.add(row, problem);
+                });
+            }
+        }
+        Ok(Some(outcome))
+    }
+
+    /// Describes the differences between a body and an earlier request. Empty if the earlier run was pruned.
+    async fn difference(&mut self, earlier: &EarlierClaim, body: &str) -> Result<String, Error> {
+        Ok(match self.earlier_record(earlier).await?.map(|record| &record.disposition) {
+            Some(Disposition::Send(then)) => difference::describe(then, body),
+            _ => String::new(),
+        })
+    }
+
+    /// Returns the record of an earlier request, unless its run was pruned.
+    async fn earlier_record(&mut self, earlier: &EarlierClaim) -> Result<Option<&PlannedRecord>, Error> {
+        let (run, seq) = (earlier.run, earlier.claim.seq);
+        let holds = |(known, block): &(RunId, RecordBlock)| *known == run && (block.first..block.end()).contains(&seq);
+        if !self.block.as_ref().is_some_and(holds) {
+            self.block = self.ledger.record_block_of(run, seq).await?.map(|block| (run, block));
+        }
+        let mut records = self.block.iter().flat_map(|(_, block)| block.numbered());
+        Ok(records.find(|(known, _)| *known == seq).map(|(_, record)| record))
+    }
+}

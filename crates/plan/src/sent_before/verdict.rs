@@ -1,0 +1,260 @@
+//! Whether a record was sent before, and the message about it. Pure.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use sheetport_ledger::{Claim, EarlierClaim, EarlierState, Likeness, Outcome, Problem, RecordState, Run, RunId};
+use sheetport_records::RecordKind;
+
+/// Codes of the problems of records that are not sent.
+const SENT_BEFORE: &str = "sent-before";
+const IN_DOUBT: &str = "in-doubt";
+const OTHER_CONTENT: &str = "other-content";
+const EDITED: &str = "edited";
+/// The field of problems with the name of a record, as for problems with groups of rows.
+const NAME_FIELD: &str = "group";
+
+/// The relation of a record to an earlier request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The same record was sent.
+    Sent,
+    /// The same record may have been sent.
+    InDoubt,
+    /// A record with the same name and another body was sent.
+    OtherContent,
+    /// A record with the same body was sent. Its name is missing or not comparable with the new name.
+    SameContent,
+    /// A record with other values was sent, and is no longer in the file. Neither record has a name.
+    Edited,
+}
+
+/// Compares a record with earlier requests for the same record. Returns the verdict with the request to mention in messages, or
+/// `None` for a new record.
+pub(super) fn judge<'e>(
+    claim: &Claim,
+    earlier: impl Iterator<Item = &'e EarlierClaim> + Clone,
+) -> Option<(Verdict, &'e EarlierClaim)> {
+    let sent = earlier.clone().filter(is_sent);
+    if let Some(equal) = equals(claim, earlier.clone()).next() {
+        return Some((Verdict::Sent, equal));
+    }
+    if let Some(unknown) = earlier.clone().find(|other| !is_sent(other)) {
+        return Some((Verdict::InDoubt, unknown));
+    }
+    let has_same_body = |other: &&EarlierClaim| claim.likeness(&other.claim) == Some(Likeness::SameBody);
+    let with_name = sent.clone().filter(|other| !has_same_body(other)).last();
+    match with_name {
+        Some(other) => Some((Verdict::OtherContent, other)),
+        None => Some((Verdict::SameContent, sent.last()?)),
+    }
+}
+
+/// Returns the sent requests with the name and the values of a record.
+pub(super) fn equals<'e>(
+    claim: &Claim,
+    earlier: impl Iterator<Item = &'e EarlierClaim>,
+) -> impl Iterator<Item = &'e EarlierClaim> {
+    earlier.filter(is_sent).filter(|other| {
+        let likeness = claim.likeness(&other.claim);
+        let is_same = matches!(likeness, Some(Likeness::SameRecord | Likeness::SameWithOtherColumns));
+        is_same && other.claim.body == claim.body
+    })
+}
+
+fn is_sent(other: &&EarlierClaim) -> bool {
+    matches!(other.state, EarlierState::Sent | EarlierState::Pruned)
+}
+
+/// The record of an outcome.
+pub(super) struct Subject<'a> {
+    pub kind: RecordKind,
+    pub row: Option<u64>,
+    pub sheet: &'a str,
+    pub name: Option<&'a str>,
+    /// The column of the name, if known, and its header.
+    pub column: Option<usize>,
+    pub header: &'a str,
+    /// The differences from the earlier request, if known.
+    pub difference: String,
+    /// The different name of the record in the earlier request, if known.
+    pub other_name: Option<String>,
+}
+
+impl<'a> Subject<'a> {
+    /// Describes a record of `run` with this name.
+    pub(super) fn new(run: &'a Run, name: Option<&'a str>) -> Subject<'a> {
+        let about = &run.about;
+        let column = about.columns.iter().find(|(field, _)| field == NAME_FIELD).map(|(_, column)| *column);
+        let header = column.and_then(|column| about.header.get(column)).map_or("", |header| header.trim());
+        let difference = String::new();
+        Subject { kind: about.record, row: None, sheet: "", name, column, header, difference, other_name: None }
+    }
+}
+
+/// Returns the outcome of a record that is not sent.
+pub(super) fn outcome(
+    claim: &Claim,
+    verdict: Verdict,
+    earlier: &EarlierClaim,
+    subject: &Subject<'_>,
+    now: i64,
+) -> Outcome {
+    let problem = Problem {
+        row: subject.row,
+        sheet: subject.sheet.to_owned(),
+        column: subject.column.filter(|_| subject.name.is_some()),
+        header: subject.name.map_or_else(String::new, |_| subject.header.to_owned()),
+        field: subject.name.map_or_else(String::new, |_| NAME_FIELD.to_owned()),
+        value: subject.name.unwrap_or_default().to_owned(),
+        ..problem(verdict, earlier, subject)
+    };
+    let state = if verdict == Verdict::Sent { RecordState::Unchanged } else { RecordState::Rejected };
+    let service_id = earlier.service_id.clone().filter(|_| verdict == Verdict::Sent);
+    Outcome { problems: vec![problem], service_id, ..Outcome::new(claim.seq, state, now) }
+}
+
+fn problem(verdict: Verdict, earlier: &EarlierClaim, subject: &Subject<'_>) -> Problem {
+    let (run, kind) = (earlier.run, subject.kind.name().replace('-', " "));
+    let sent = sent_in(earlier);
+    let again = match subject.name {
+        Some(name) if !name.contains([',', '\'']) => format!("`--allow-repeat='{name}'`"),
+        _ => "`--allow-repeat`".to_owned(),
+    };
+    let problem = |code, message: String, remedy: String| Problem { remedy, ..Problem::of_record(code, message) };
+    match verdict {
+        Verdict::Sent => problem(SENT_BEFORE, format!("{sent}, so it is not sent again"), String::new()),
+        Verdict::InDoubt => {
+            let remedy = match earlier.state {
+                EarlierState::InFlight => format!(
+                    "wait until run {run} has ended; if it was interrupted, run `sheetport resume {run}`, then upload again"
+                ),
+                _ => format!("look it up in the service, run `sheetport resolve {run}`, then upload again"),
+            };
+            problem(IN_DOUBT, format!("may have been sent in run {run}, so it is not sent again"), remedy)
+        }
+        Verdict::OtherContent => {
+            let difference = match subject.difference.as_str() {
+                "" => String::new(),
+                difference => format!("{difference}; "),
+            };
+            let remedy =
+                format!("{difference}if it is another {kind}, give it another number; {again} sends it anyway");
+            problem(OTHER_CONTENT, format!("{sent} with other values"), remedy)
+        }
+        Verdict::SameContent => {
+            let other = match (&subject.other_name, &earlier.claim.name) {
+                (Some(name), _) => format!("{kind} '{name}', which"),
+                (None, Some(_)) => "one with another number that".to_owned(),
+                (None, None) => "one without a number that".to_owned(),
+            };
+            let message = format!("has the same values as {other} {sent}");
+            problem(SENT_BEFORE, message, format!("if it is another {kind}, {again} sends it"))
+        }
+        Verdict::Edited => {
+            let message = format!("{sent} with other values, and is not in the file as it was sent");
+            let row = subject.row.unwrap_or_default();
+            let remedy = format!(
+                "{}; correct it in the service; if it is another {kind}, `--rows {row}-{row} --allow-repeat` sends it",
+                subject.difference
+            );
+            problem(EDITED, message, remedy)
+        }
+    }
+}
+
+/// Returns the run and the date of an earlier request, such as `was sent in run 3 on 2026-11-20`.
+fn sent_in(earlier: &EarlierClaim) -> String {
+    let EarlierClaim { run, state, at, .. } = earlier;
+    let or_maybe = if *state == EarlierState::Pruned { "or may have been " } else { "" };
+    format!("was {or_maybe}sent in run {run} on {}", date(*at))
+}
+
+/// Returns the local date of a time of the ledger.
+pub fn date(millis: i64) -> String {
+    let at = Timestamp::from_millisecond(millis).unwrap_or_default();
+    at.to_zoned(TimeZone::system()).date().to_string()
+}
+
+/// Records left out because an earlier run sent them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    pub run: RunId,
+    /// The local date of the first of them.
+    pub date: String,
+    pub records: u64,
+    /// The first rows.
+    pub rows: Vec<u64>,
+}
+
+impl LeftOut {
+    /// Returns the warning about the records, of this kind.
+    pub fn warning(&self, kind: RecordKind) -> Problem {
+        let LeftOut { run, date, .. } = self;
+        let message = format!("was sent in run {run} on {date}, so it is not sent again");
+        let remedy = format!("if it is another {}, `--allow-repeat` sends it", kind.name().replace('-', " "));
+        Problem { remedy, ..Problem::of_record(SENT_BEFORE, message) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sheetport_ledger::{ClaimName, NamePart};
+
+    use super::*;
+
+    fn claim(name: Option<u8>, body: u8) -> Claim {
+        let name = name.map(|name| ClaimName { digest: [name; 16], columns: 1, parts: Vec::new() });
+        Claim { seq: 0, name, body: [body; 16] }
+    }
+
+    /// A claim with a name that has a column called `column`, by another template.
+    fn of_other_template(column: i64, value: i64, body: u8) -> Claim {
+        let parts = vec![NamePart { column, value }];
+        Claim { seq: 0, name: Some(ClaimName { digest: [9; 16], columns: 2, parts }), body: [body; 16] }
+    }
+
+    fn earlier(run: RunId, claim: Claim, state: EarlierState) -> EarlierClaim {
+        EarlierClaim { claim, run, state, at: 0, service_id: None }
+    }
+
+    #[test]
+    fn verdicts_about_records_with_and_without_names() {
+        use EarlierState::{InFlight, Pruned, Sent, Unknown};
+        let named = || claim(Some(1), 1);
+        let mut in_column = named();
+        in_column.name.iter_mut().for_each(|name| name.parts = vec![NamePart { column: 5, value: 7 }]);
+        for (new, known, expected) in [
+            (named(), vec![], None),
+            (named(), vec![earlier(1, claim(Some(1), 1), Sent)], Some((Verdict::Sent, 1))),
+            (named(), vec![earlier(1, claim(Some(1), 1), Pruned)], Some((Verdict::Sent, 1))),
+            (named(), vec![earlier(1, claim(Some(1), 2), Sent)], Some((Verdict::OtherContent, 1))),
+            (named(), vec![earlier(1, claim(Some(1), 1), Unknown)], Some((Verdict::InDoubt, 1))),
+            (named(), vec![earlier(1, claim(Some(1), 2), InFlight)], Some((Verdict::InDoubt, 1))),
+            (named(), vec![earlier(1, claim(None, 1), Sent)], Some((Verdict::SameContent, 1))),
+            (claim(None, 1), vec![earlier(1, claim(Some(7), 1), Sent)], Some((Verdict::Sent, 1))),
+            (named(), vec![earlier(1, of_other_template(5, 7, 1), Sent)], Some((Verdict::SameContent, 1))),
+            (in_column.clone(), vec![earlier(1, of_other_template(5, 7, 1), Sent)], Some((Verdict::Sent, 1))),
+            (in_column.clone(), vec![earlier(1, of_other_template(5, 7, 1), Unknown)], Some((Verdict::InDoubt, 1))),
+            (in_column.clone(), vec![earlier(1, of_other_template(6, 8, 1), Sent)], Some((Verdict::SameContent, 1))),
+            (
+                in_column,
+                vec![earlier(1, of_other_template(6, 8, 1), Sent), earlier(2, claim(Some(1), 2), Sent)],
+                Some((Verdict::OtherContent, 2)),
+            ),
+            // A record that was certainly sent is not in doubt because of another request.
+            (
+                named(),
+                vec![earlier(1, claim(Some(1), 1), Unknown), earlier(2, claim(Some(1), 1), Sent)],
+                Some((Verdict::Sent, 2)),
+            ),
+            (
+                named(),
+                vec![earlier(1, claim(Some(1), 2), Sent), earlier(2, claim(Some(1), 3), Sent)],
+                Some((Verdict::OtherContent, 2)),
+            ),
+        ] {
+            let found = judge(&new, known.iter()).map(|(verdict, earlier)| (verdict, earlier.run));
+            assert_eq!(found, expected, "{known:?}");
+        }
+    }
+}

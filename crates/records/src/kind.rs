@@ -1,0 +1,103 @@
+//! The kinds of records for uploads.
+
+use std::fmt;
+
+use super::schema::Input;
+use super::{invoice, item, order, subscription, transaction};
+
+/// The kind of a record to upload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RecordKind {
+    Item,
+    Order,
+    InventoryTransaction,
+    Subscription,
+    Invoice,
+}
+
+impl RecordKind {
+    pub const ALL: &'static [RecordKind] = &[
+        RecordKind::Item,
+        RecordKind::Order,
+        RecordKind::InventoryTransaction,
+        RecordKind::Subscription,
+        RecordKind::Invoice,
+    ];
+
+    /// Returns the description of the input.
+    pub fn input(self) -> &'static Input {
+        match self {
+            RecordKind::Item => &item::INPUT,
+            RecordKind::Order => &order::INPUT,
+            RecordKind::InventoryTransaction => &transaction::INPUT,
+            RecordKind::Subscription => &subscription::INPUT,
+            RecordKind::Invoice => &invoice::INPUT,
+        }
+    }
+
+    /// Returns the name in templates, the ledger and messages, such as `item`.
+    pub fn name(self) -> &'static str {
+        self.input().name
+    }
+
+    pub fn from_name(name: &str) -> Option<RecordKind> {
+        Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+}
+
+impl fmt::Display for RecordKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Field;
+
+    fn names(fields: impl Iterator<Item = &'static Field>) -> Vec<&'static str> {
+        fields.map(|field| field.name).collect()
+    }
+
+    #[test]
+    fn orders_are_nested_in_the_body_and_have_lines() {
+        let input = RecordKind::Order.input();
+        assert_eq!(input.member(), Some("order"));
+        assert_eq!(
+            names(input.fields()),
+            ["externalId", "companyId", "companyExternalId", "orderAt", "deliveryStatus"]
+        );
+        assert_eq!(names(input.options()), ["createMissingItems", "triggerWorkflows"]);
+        assert_eq!(input.lines().map(|(field, _)| field.name), Some("items"));
+        assert!(input.field("order_id").is_some());
+    }
+
+    #[test]
+    fn items_are_the_body() {
+        let input = RecordKind::Item.input();
+        assert_eq!(input.member(), None);
+        assert_eq!(input.fields().count(), 8);
+        assert_eq!(input.options().count(), 0);
+        assert!(input.lines().is_none());
+    }
+
+    #[test]
+    fn every_kind_has_a_call_and_valid_keys() {
+        for kind in RecordKind::ALL {
+            let input = kind.input();
+            assert_eq!(RecordKind::from_name(input.name), Some(*kind));
+            assert!(input.create.is_some() || input.update.is_some(), "{kind}");
+            assert!(input.key.iter().all(|key| input.field(key).is_some()), "{kind}");
+        }
+    }
+
+    #[test]
+    fn ids_in_paths_are_percent_encoded() {
+        let call = RecordKind::Order.input().call(true).expect("orders are updated");
+        assert_eq!(call.path("SO-1").as_deref(), Some("/v1/public/orders/SO-1"));
+        let odd = "/v1/public/orders/..%2Fa%20b%2F%C3%A4%3F%23%25";
+        assert_eq!(call.path("../a b/ä?#%").as_deref(), Some(odd));
+        assert_eq!(call.path(".."), None);
+    }
+}

@@ -1,0 +1,152 @@
+//! The rows of a cause, and fixes for all these rows.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sheetport_operations::review::{CauseRows, Fix, NotRemembered};
+
+use super::super::app::App;
+use super::super::http::{Failure, Posted};
+use super::super::session::Session;
+use super::super::view;
+use super::sheet::Window;
+use super::{Answer, MAX_ROWS, blocking, change, ok};
+
+pub(crate) async fn cause_rows(
+    State(app): State<Arc<App>>,
+    Path((id, cause)): Path<(u64, usize)>,
+    Query(window): Query<Window>,
+) -> Answer {
+    let value = blocking(move || {
+        let state = app.session(id)?.state().clone();
+        let Some(checked) = state.checked.as_deref() else { return Ok(json!({"rows": [], "total": 0})) };
+        let problems = checked.of_cause(cause);
+        let from = usize::try_from(window.from).unwrap_or(usize::MAX).min(problems.len());
+        let end = (from + window.count.min(MAX_ROWS)).min(problems.len());
+        let mut numbers: Vec<u64> = problems[from..end].iter().map(|problem| problem.row).collect();
+        numbers.dedup();
+        let rows = state.sheet.rows.numbered(&numbers)?;
+        let rows = rows.iter().map(|row| view::row(row, state.sheet.sheet, state.log.current(), Some(checked), false));
+        Ok(json!({"from": from, "rows": rows.collect::<Vec<_>>(), "total": problems.len()}))
+    });
+    Ok(ok(value.await?))
+}
+
+/// A fix in the notation of the page.
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+enum NamedFix {
+    Set { to: String },
+    ReplacePart { find: String, with: String },
+    Tidy,
+    NumberOnly,
+    FillFromAbove,
+    PadZeros { to: usize },
+    LeaveOut,
+    KeepFirst,
+    KeepLast,
+}
+
+impl From<NamedFix> for Fix {
+    fn from(fix: NamedFix) -> Fix {
+        /// No identifier is longer.
+        const MAX_LENGTH: usize = 100;
+        match fix {
+            NamedFix::Set { to } => Fix::Set(to),
+            NamedFix::ReplacePart { find, with } => Fix::ReplacePart { find, with },
+            NamedFix::Tidy => Fix::Tidy,
+            NamedFix::NumberOnly => Fix::NumberOnly,
+            NamedFix::FillFromAbove => Fix::FillFromAbove,
+            NamedFix::PadZeros { to } => Fix::PadZeros(to.min(MAX_LENGTH)),
+            NamedFix::LeaveOut => Fix::LeaveOut,
+            NamedFix::KeepFirst => Fix::KeepFirst,
+            NamedFix::KeepLast => Fix::KeepLast,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+pub(crate) struct WantedFix {
+    fix: NamedFix,
+    /// The revision whose check numbered the causes.
+    revision: Option<u64>,
+}
+
+/// Runs `work` on the rows of a cause.
+fn with_cause<T>(
+    session: &Session,
+    cause: usize,
+    revision: Option<u64>,
+    work: impl FnOnce(&CauseRows<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let state = session.state().clone();
+    let is_current = revision.is_none() || revision == state.checked_revision;
+    let Some(checked) = state.checked.as_deref().filter(|_| is_current) else {
+        return Err(Failure::new(StatusCode::CONFLICT, "the rows were checked again meanwhile"));
+    };
+    work(&CauseRows { sheet: checked, rows: &state.sheet.rows, log: &state.log, cause })
+}
+
+pub(crate) async fn fixes(State(app): State<Arc<App>>, Path((id, cause)): Path<(u64, usize)>) -> Answer {
+    let value = blocking(move || {
+        let session = app.session(id)?;
+        with_cause(&session, cause, None, |rows| {
+            let choices: Vec<Value> = rows.choices()?.iter().map(view::fix_choice).collect();
+            Ok(json!({"choices": choices, "allowed": rows.allowed()}))
+        })
+    });
+    Ok(ok(value.await?))
+}
+
+pub(crate) async fn preview_fix(
+    State(app): State<Arc<App>>,
+    Path((id, cause)): Path<(u64, usize)>,
+    Posted(WantedFix { fix, revision }): Posted<WantedFix>,
+) -> Answer {
+    let value = blocking(move || {
+        let session = app.session(id)?;
+        with_cause(&session, cause, revision, |rows| Ok(view::preview(&rows.preview(&fix.into())?)))
+    });
+    Ok(ok(value.await?))
+}
+
+pub(crate) async fn fix(
+    State(app): State<Arc<App>>,
+    Path((id, cause)): Path<(u64, usize)>,
+    Posted(WantedFix { fix, revision }): Posted<WantedFix>,
+) -> Answer {
+    change(app, id, move |app, session| {
+        // Takes and checks the edits of other people first.
+        session.take_edits_of_others(&app.context)?;
+        let fix = fix.into();
+        let (edits, made) = with_cause(session, cause, revision, |rows| Ok((rows.edits(&fix)?, rows.made(&fix)?)))?;
+        session.make_fix(&app.context, edits, made)?;
+        session.check(&app.context, false)
+    })
+    .await
+}
+
+/// Returns whether the template can express the last fix, and if not, why.
+pub(crate) async fn can_remember(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
+    let value = blocking(move || {
+        let why_not = match app.session(id)?.remembering(&app.context)? {
+            Ok(_) => None,
+            Err(NotRemembered::NoSuchRule) => Some("no-such-rule"),
+            Err(NotRemembered::OtherRows) => Some("other-rows"),
+            Err(NotRemembered::NoEffect) => Some("no-effect"),
+        };
+        Ok(json!({"why_not": why_not}))
+    });
+    Ok(ok(value.await?))
+}
+
+pub(crate) async fn remember(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
+    change(app, id, |app, session| {
+        session.remember(&app.context)?;
+        session.check(&app.context, true)
+    })
+    .await
+}

@@ -1,0 +1,242 @@
+//! Sending a file under review.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sheetport_client::Speed;
+use sheetport_ledger::{AllowRepeat, RunId};
+use sheetport_operations::{self as operations, CommandLine, Event, Finished, Rehearse, SendOptions, Upload};
+use sheetport_send::Grace;
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+
+use super::app::App;
+use super::http::Failure;
+use super::session::{Sending, Session};
+use super::view;
+
+/// Time for requests in flight after somebody has asked to stop.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// Options of a request to send.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct SendRequest {
+    /// To a temporary service on this machine.
+    pub rehearse: bool,
+    /// Something of the last run instead of the file.
+    pub again: Option<Again>,
+    /// The most requests, such as `5/s`; the usual rate if missing.
+    pub rate: Option<String>,
+    /// Skips records that the service already has. Rows that were accepted before are skipped in any case.
+    pub changed_only: bool,
+    /// Sends the service's other lines of an order with those of the file.
+    pub keep_lines: bool,
+}
+
+/// Part of a run to send.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Again {
+    /// Records not sent before the run stopped.
+    Rest,
+    /// Failed records, unchanged.
+    Failed,
+}
+
+/// Parses a rate as the page sends it.
+pub(super) fn speed(rate: Option<&str>) -> Result<Option<Speed>, Failure> {
+    rate.filter(|rate| !rate.is_empty()).map(str::parse).transpose().map_err(Failure::bad_request)
+}
+
+/// Starts sending a file. The page of the file shows the progress.
+///
+/// # Errors
+/// If the file is being sent already, or the rate is invalid.
+pub(super) fn start(app: &Arc<App>, session: &Arc<Session>, request: SendRequest) -> Result<(), Failure> {
+    let rate = speed(request.rate.as_deref())?;
+    // The requests of a comparison would share the rate of the service.
+    session.comparing.stop();
+    let (app, own) = (Arc::clone(app), Arc::clone(session));
+    in_background(&session.sending, request.rehearse, move |work| {
+        let status = send(&app, &own, &request, rate, work);
+        let revision = if request.rehearse { own.state().revision } else { own.expire() };
+        (status, revision)
+    })
+}
+
+/// Starts sending a part of a run of the history. The page of the run shows the progress.
+///
+/// # Errors
+/// If the run is being sent already, or the rate is invalid.
+pub(super) fn start_again(app: &Arc<App>, run: RunId, again: Again, rate: Option<&str>) -> Result<(), Failure> {
+    let rate = speed(rate)?;
+    let own = Arc::clone(app);
+    in_background(&app.run(run), false, move |work| {
+        let status = again_of_run(&own, run, again, rate, work).map(|finished| {
+            let command = command_again(&own, run, again, rate);
+            view::finished(&finished, false, &command, &work.notes())
+        });
+        for session in own.sessions_of(run) {
+            session.expire();
+        }
+        (status, 0)
+    })
+}
+
+/// Sends on a blocking thread. `work` returns the result, and the revision of the file that was sent.
+fn in_background(
+    progress: &Arc<Sending>,
+    rehearsal: bool,
+    work: impl FnOnce(&Work) -> (Result<Value, Failure>, u64) + Send + 'static,
+) -> Result<(), Failure> {
+    let stop = progress.begin().ok_or_else(|| Failure::bad_request("this is being sent already"))?;
+    progress.set(json!({"phase": "reading", "rehearsal": rehearsal, "rows": 0}));
+    let progress = Arc::clone(progress);
+    tokio::task::spawn_blocking(move || {
+        let under_way = Work { progress: Arc::clone(&progress), stop, rehearsal, notes: Mutex::default() };
+        let ended = catch_unwind(AssertUnwindSafe(|| work(&under_way)));
+        // A panic must not leave the page waiting.
+        let broken =
+            |_| (Err(Failure::bad_request("a fault of Sheetport has ended it; what was sent is in the ledger")), 0);
+        let (status, revision) = ended.unwrap_or_else(broken);
+        let mut status = status.unwrap_or_else(|failure| {
+            json!({"phase": "failed", "rehearsal": rehearsal, "message": failure.message(), "hint": failure.hint()})
+        });
+        status["revision"] = revision.into();
+        progress.end(status);
+    });
+    Ok(())
+}
+
+/// An operation under way that sends records.
+struct Work {
+    progress: Arc<Sending>,
+    stop: Arc<Notify>,
+    rehearsal: bool,
+    notes: Mutex<Vec<String>>,
+}
+
+impl Work {
+    fn note(&self, event: Event<'_>) {
+        match event {
+            Event::Warning(text) => {
+                self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
+            }
+            event => {
+                if let Some(status) = view::progress(event, self.rehearsal) {
+                    self.progress.set(status);
+                }
+            }
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Completes when a person pauses.
+    async fn interrupt(&self) -> Grace {
+        self.stop.notified().await;
+        Grace::from(GRACE)
+    }
+}
+
+fn send(
+    app: &App,
+    session: &Session,
+    request: &SendRequest,
+    rate: Option<Speed>,
+    work: &Work,
+) -> Result<Value, Failure> {
+    let context = &app.context;
+    let template = session.save_template(context)?;
+    let state = session.state().clone();
+    let finished = if let Some(again) = request.again {
+        let run = state.last_run.ok_or_else(|| Failure::bad_request("nothing of this file was sent before"))?;
+        again_of_run(app, run, again, rate, work)?
+    } else {
+        let input = state.spreadsheet(&session.file)?;
+        let report = if request.rehearse { None } else { Some(report_path(app, &session.file.name)?) };
+        let was_sent = state.last_run.is_some() || state.report_of.is_some();
+        let is_again = (was_sent || request.changed_only) && !request.rehearse;
+        let changed_only = is_again && !input.template.record.input().key.is_empty();
+        let upload = Upload {
+            input,
+            sending: SendOptions {
+                report: report.as_deref(),
+                rate: rate.filter(|_| !request.rehearse),
+                ..SendOptions::default()
+            },
+            changed_only,
+            all_or_nothing: false,
+            allow_repeat: AllowRepeat::None,
+            restore_texts: false,
+            // The temporary service of a rehearsal has no other lines.
+            keep_lines: request.keep_lines && !request.rehearse,
+            // The page shows all of them above the button.
+            accepts_doubts: true,
+            create_missing_items: false,
+            trigger_workflows: false,
+            rehearsal: request.rehearse.then_some(Rehearse { exports: &[], speed: rate.or(context.rate) }),
+        };
+        let observer = |event: Event<'_>| work.note(event);
+        Handle::current().block_on(operations::upload(context, upload, None, work.interrupt(), &observer))?
+    };
+    if !request.rehearse {
+        session.state().last_run = Some(finished.run.id);
+    }
+    let command = match (request.again, state.last_run) {
+        (Some(again), Some(run)) => command_again(app, run, again, rate),
+        _ => command(app, session, &template, &finished, request),
+    };
+    Ok(view::finished(&finished, request.rehearse, &command, &work.notes()))
+}
+
+fn again_of_run(app: &App, run: RunId, again: Again, rate: Option<Speed>, work: &Work) -> Result<Finished, Failure> {
+    let (context, handle) = (&app.context, Handle::current());
+    let observer = |event: Event<'_>| work.note(event);
+    let options = SendOptions { rate, ..SendOptions::default() };
+    Ok(match again {
+        Again::Rest => handle.block_on(operations::resume(context, Some(run), options, work.interrupt(), &observer))?,
+        Again::Failed => {
+            let file = handle.block_on(operations::show_run(context, Some(run)))?.run.about.file;
+            let report = report_path(app, Path::new(&file))?;
+            let options = SendOptions { report: Some(&report), ..options };
+            handle.block_on(operations::retry_run(context, run, options, work.interrupt(), &observer))?
+        }
+    })
+}
+
+fn command_again(app: &App, run: RunId, again: Again, rate: Option<Speed>) -> String {
+    let name = match again {
+        Again::Rest => "resume",
+        Again::Failed => "retry",
+    };
+    CommandLine::new(&app.context, name).run(run).flag("rate", rate.map(|rate| rate.to_string())).to_string()
+}
+
+/// Returns the equivalent command line.
+fn command(app: &App, session: &Session, template: &str, finished: &Finished, request: &SendRequest) -> String {
+    let state = session.state();
+    let command = CommandLine::new(&app.context, "upload").file(&session.file.name).short('t', "template", template);
+    let command = command.flag("sheet", state.reading.sheet.as_ref());
+    let keys = state.reading.keys().into_iter();
+    let command = keys.fold(command, |command, (name, value)| command.flag(name, Some(value)));
+    let command = command.switch("reviewed", !state.log.current().is_empty());
+    let changed_only = finished.run.about.settings.changed_only;
+    let command = command.switch("changed-only", changed_only).switch("rehearse", request.rehearse);
+    let command = command.switch("keep-lines", finished.run.about.settings.keep_lines);
+    command.flag("rate", request.rate.as_ref()).to_string()
+}
+
+/// Returns the path of the report of a file, in a folder that only this user can read.
+fn report_path(app: &App, file: &Path) -> Result<PathBuf, Failure> {
+    let folder = operations::reports_folder(&app.context)?;
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    Ok(operations::unused(&folder.join(format!("{stem}.report.xlsx"))))
+}

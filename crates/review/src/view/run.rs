@@ -1,0 +1,69 @@
+//! Runs of the history, as JSON for the page.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use sheetport_ledger::{Accounting, Run, UnknownRecord};
+use sheetport_operations::review::RunResult;
+use sheetport_operations::{ListedRun, RunStatus};
+
+use super::file::{counts, cut, group};
+
+/// Describes a run in the list.
+pub(crate) fn listed(listed: &ListedRun) -> Value {
+    match listed {
+        ListedRun::Known(run, accounting, status) => about(run, accounting, *status),
+        ListedRun::Damaged { run, what } => json!({"run": run, "state": RunStatus::Damaged.name(), "damage": what}),
+    }
+}
+
+fn about(run: &Run, accounting: &Accounting, status: RunStatus) -> Value {
+    let name = Path::new(&run.about.file).file_name().map(|name| name.to_string_lossy().into_owned());
+    json!({
+        "run": run.id,
+        "name": cut(&name.unwrap_or_else(|| run.about.file.clone())),
+        "file": cut(&run.about.file),
+        "record": run.about.record.name(),
+        "service": run.about.base_url,
+        "workspace": run.about.workspace,
+        "at": run.created_at,
+        "state": status.name(),
+        "counts": counts(accounting),
+        "has_plan": run.has_plan,
+        "retry_of": run.about.retry_of,
+    })
+}
+
+/// Describes a run, with its result in the same form as at the end of a run under way.
+pub(crate) fn result(result: &RunResult) -> Value {
+    let RunResult { run, accounting, status, refused, retried_by, next } = result;
+    let mut value = about(run, accounting, *status);
+    let refused: Vec<Value> = refused.groups().into_iter().map(group).collect();
+    value["retried_by"] = (*retried_by).into();
+    value["result"] = json!({
+        "phase": "ended",
+        "rehearsal": false,
+        "run": run.id,
+        "counts": counts(accounting),
+        "stopped": run.stopped_why.as_ref().filter(|_| accounting.pending > 0),
+        "withheld": *status == RunStatus::Withheld,
+        "refused": refused,
+        "next": next,
+        "notes": [],
+    });
+    value
+}
+
+/// Describes a record with an unknown outcome.
+pub(crate) fn unknown(record: &UnknownRecord) -> Value {
+    let problem = record.outcome.problems.first();
+    json!({
+        "seq": record.seq,
+        "rows": record.record.rows,
+        "key": record.record.key.as_deref().or(record.record.target.as_deref()).map(cut),
+        "at": record.outcome.at,
+        "code": problem.filter(|_| record.outcome.is_answered()).map(|problem| &problem.code),
+        "why": problem.map(|problem| &problem.message),
+        "body": cut(&record.body),
+    })
+}

@@ -1,0 +1,107 @@
+//! Simulations of sending: the real sender, dispatcher and policy with a scripted service and the ledger or a model of it, on a
+//! paused clock. Processes are killed between any two steps, before or after a write to the ledger is durable; their runs are
+//! resumed and retried. The requests applied by the service must agree with the ledger in every case.
+//!
+//! A schedule follows from its seed. `SHEETPORT_SIMULATION_SEED` and `SHEETPORT_SIMULATION_COUNT` choose the schedules.
+
+mod check;
+mod life;
+mod model;
+mod real;
+mod schedule;
+mod service;
+mod store;
+
+use std::env;
+use std::sync::Arc;
+
+use sheetport_ledger::{BLOCK_LEN, Run};
+use sheetport_records::RecordKind;
+
+use model::Model;
+use real::{Real, Shared};
+use schedule::Schedule;
+use store::Store;
+
+/// Number of schedules in each of the four tests with a model of the ledger.
+const COUNT: u64 = 25_000;
+/// Schedules of a test with the ledger.
+const COUNT_WITH_LEDGER: u64 = 200;
+
+/// Returns the seeds of a test.
+fn seeds(count: u64) -> impl Iterator<Item = u64> {
+    let number = |name| env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
+    let first = number("SHEETPORT_SIMULATION_SEED").unwrap_or_else(|| fastrand::u64(..));
+    let count = number("SHEETPORT_SIMULATION_COUNT").unwrap_or(count);
+    (0..count).map(move |nth| first.wrapping_add(nth))
+}
+
+/// Returns a run from the real ledger.
+fn example(shared: &Arc<Shared>) -> Run {
+    let real = Real::new(shared, String::new());
+    let run = real.plan(RecordKind::Item, &[], None).expect("a plan");
+    real.begin(run, false, None, 1).expect("a run").run
+}
+
+fn run_with_model(count: u64) {
+    let example = example(&Arc::new(Shared::new()));
+    for seed in seeds(count) {
+        let block_len = usize::try_from(seed % 7 + 1).expect("a small number");
+        let store = || Arc::new(Model::new(example.clone(), block_len, 1));
+        if Schedule::new(seed, store(), false).run().is_err() {
+            trace(seed, store());
+        }
+    }
+}
+
+/// Runs a schedule. Returns its trace.
+#[track_caller]
+fn trace(seed: u64, store: Arc<dyn Store>) -> Vec<String> {
+    Schedule::new(seed, store, true).run().unwrap_or_else(|(rule, trace)| {
+        panic!("schedule SHEETPORT_SIMULATION_SEED={seed}: {rule}\n{}", trace.join("\n"));
+    })
+}
+
+#[test]
+fn ledger_agrees_with_the_service_in_any_schedule_1() {
+    run_with_model(COUNT);
+}
+
+#[test]
+fn ledger_agrees_with_the_service_in_any_schedule_2() {
+    run_with_model(COUNT);
+}
+
+#[test]
+fn ledger_agrees_with_the_service_in_any_schedule_3() {
+    run_with_model(COUNT);
+}
+
+#[test]
+fn ledger_agrees_with_the_service_in_any_schedule_4() {
+    run_with_model(COUNT);
+}
+
+#[test]
+fn the_model_behaves_like_the_ledger() {
+    let shared = Arc::new(Shared::new());
+    for seed in seeds(COUNT_WITH_LEDGER) {
+        let example = example(&shared);
+        let first = example.id + 1;
+        let real = trace(seed, Arc::new(Real::new(&shared, seed.to_string())));
+        let model = trace(seed, Arc::new(Model::new(example, BLOCK_LEN, first)));
+        assert_eq!(real, model, "schedule SHEETPORT_SIMULATION_SEED={seed}");
+    }
+}
+
+/// The simulation is able to fail.
+#[test]
+fn older_values_overwrite_newer_ones_without_the_handshake() {
+    let example = example(&Arc::new(Shared::new()));
+    let breaks = |seed: &u64| {
+        let model = Model::new(example.clone(), 4, 1).without_handshake();
+        let result = Schedule::new(*seed, Arc::new(model), false).run();
+        result.is_err_and(|(rule, _)| rule.contains("overwrites a newer one"))
+    };
+    assert!(seeds(20_000).any(|seed| breaks(&seed)));
+}

@@ -1,0 +1,56 @@
+//! Records left out because a newer upload has sent their keys.
+
+use std::collections::BTreeMap;
+
+use sheetport_ledger::{self as ledger, FIRST_ROWS, Ledger, OtherRequest, Outcome, Part, Run, RunId, Seq};
+use sheetport_plan::sent_before::{LeftOut, date};
+
+/// Leaves out the pending records of a part of `run` if newer uploads have or may have sent their keys. Returns the records by
+/// newer run. Newer uploads that begin from now on wait for the part, until it is sent or [`Ledger::leave_sender`] is called.
+pub async fn leave_out(ledger: &Ledger, run: &Run, part: Part, now: i64) -> Result<Vec<LeftOut>, ledger::Error> {
+    if !run.about.record.input().may_be_repeated() {
+        return Ok(Vec::new());
+    }
+    ledger.enter_sender(part, now).await?;
+    let newer = ledger.newer_requests(run, part).await?;
+    let mut left_out: BTreeMap<RunId, LeftOut> = BTreeMap::new();
+    let mut newer = newer.into_iter().peekable();
+    while let Some((first, _)) = newer.peek().copied() {
+        let Some(block) = ledger.records_without_bodies(run.id, first, 1).await? else { break };
+        let mut outcomes = Vec::new();
+        while let Some((seq, request)) = newer.next_if(|(seq, _)| *seq < block.end()) {
+            let record = usize::try_from(seq - block.first).ok().and_then(|index| block.records.get(index));
+            let Some(record) = record else { continue };
+            outcomes.push(outcome(run.id, seq, record.key.as_deref(), &request, now));
+            count(&mut left_out, &request, record.rows.first().copied());
+        }
+        ledger.settle(run.id, &outcomes).await?;
+    }
+    Ok(left_out.into_values().collect())
+}
+
+/// Counts a record left out because of a newer request.
+pub(super) fn count(left_out: &mut BTreeMap<RunId, LeftOut>, newer: &OtherRequest, row: Option<u64>) {
+    let new = || LeftOut { run: newer.run, date: date(newer.at), records: 0, rows: Vec::new() };
+    let of_run = left_out.entry(newer.run).or_insert_with(new);
+    of_run.records += 1;
+    if of_run.rows.len() < FIRST_ROWS {
+        of_run.rows.extend(row);
+    }
+}
+
+/// Joins the records left out before sending and while sending.
+pub fn joined(mut before: Vec<LeftOut>, meanwhile: Vec<LeftOut>) -> Vec<LeftOut> {
+    for new in meanwhile {
+        match before.iter_mut().find(|known| known.run == new.run) {
+            Some(known) => known.records += new.records,
+            None => before.push(new),
+        }
+    }
+    before
+}
+
+/// Returns the outcome of a record of `run` left out because of a newer request.
+pub(super) fn outcome(run: RunId, seq: Seq, key: Option<&str>, newer: &OtherRequest, now: i64) -> Outcome {
+    newer.outcome(seq, key.unwrap_or_default(), run, &date(newer.at), now)
+}

@@ -1,0 +1,51 @@
+//! Texts of which parts are set differently, apart from how the formats store them.
+
+use std::collections::HashMap;
+
+use crate::cell::{Setting, TextPart};
+
+/// Maximum length of a text in bytes.
+pub(super) const MAX_TEXT: usize = 200;
+/// Maximum number of texts, far more than a price list has footnotes.
+const MAX_TEXTS: usize = 1 << 17;
+
+/// The parts of texts by the whole text.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RichTexts(HashMap<String, Vec<(Setting, String)>>);
+
+impl RichTexts {
+    /// Returns the parts of a text. Empty for all others.
+    pub(crate) fn parts(&self, text: &str) -> impl Iterator<Item = TextPart<'_>> {
+        let parts = if self.0.is_empty() { None } else { self.0.get(text) };
+        parts.into_iter().flatten().map(|(setting, text)| TextPart { setting: *setting, text })
+    }
+
+    /// Adds a text in parts, if the setting of a part matters.
+    pub(super) fn add(&mut self, parts: Vec<(Setting, String)>) {
+        let whole: String = parts.iter().map(|(_, text)| text.as_str()).collect();
+        let is_set = |(setting, text): &(Setting, String)| *setting != Setting::Plain && !text.trim().is_empty();
+        // A text that is raised as a whole has no part beside it, but one that is struck no longer holds.
+        let is_whole = parts.iter().all(|(setting, _)| *setting != Setting::Plain);
+        let matters = parts.iter().any(|part| is_set(part) && (!is_whole || part.0 == Setting::Struck));
+        if matters && whole.len() <= MAX_TEXT && self.0.len() < MAX_TEXTS {
+            self.0.insert(whole, parts);
+        }
+    }
+}
+
+/// Splits a text where its font changes. `runs`: where each font begins, counted in UTF-16, and its number.
+pub(super) fn parts_by_font(
+    text: &[u16],
+    runs: &[(u16, u16)],
+    of_font: impl Fn(u16) -> Setting,
+) -> Vec<(Setting, String)> {
+    let starts = [(0, Setting::Plain)].into_iter();
+    let starts: Vec<(usize, Setting)> =
+        starts.chain(runs.iter().map(|(at, font)| (usize::from(*at), of_font(*font)))).collect();
+    let ends = starts.iter().skip(1).map(|(at, _)| *at).chain([text.len()]);
+    let part = |((start, setting), end): (&(usize, Setting), usize)| {
+        let text = text.get(*start..end).filter(|text| !text.is_empty())?;
+        Some((*setting, String::from_utf16_lossy(text)))
+    };
+    starts.iter().zip(ends).filter_map(part).collect()
+}

@@ -1,8 +1,0 @@
-//! Exports to files and object storage.
-
-mod export;
-mod shared_rate;
-mod staging;
-
-pub(super) use export::check;
-pub use export::{EXPORTABLE, ExportRequest, IdSource, export, lacks_array};

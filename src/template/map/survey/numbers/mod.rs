@@ -1,8 +1,0 @@
-//! How the numbers of a sheet are written, decided for each column.
-
-mod currency_column;
-pub(in crate::template::map) mod header_currencies;
-mod survey;
-mod unused;
-
-pub(super) use survey::NumberSurveyor;
