@@ -139,13 +139,10 @@ fn a_problem_of_a_line_marks_its_row_and_cell() {
         let (_, rows) = answered("order", ORDERS, order, status, answer);
         let marked = of_first(&rows);
         assert_eq!(marked[2].0, field, "{answer}");
-        // The order of the demo has other lines, of which a warning tells in its column.
+        // The first row has the warning that the order of the demo has other lines.
         for (other, reason) in &marked[..2] {
-            assert_eq!(
-                (other.as_str(), reason.as_str()),
-                ("externalId", "row 5 of the same record has a problem"),
-                "{answer}"
-            );
+            assert!(["", "externalId"].contains(&other.as_str()), "{answer}: {other}");
+            assert_eq!(reason, "row 5 of the same record has a problem", "{answer}");
         }
     }
 }
