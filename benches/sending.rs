@@ -20,7 +20,7 @@ use sheetport_client::{Client, ConnectOptions};
 use sheetport_ledger::{Ledger, NewRun, Part, RunCommand, RunId, RunSettings, SheetSelection};
 use sheetport_mapping::builtin;
 use sheetport_mapping::load::{load, no_tables};
-use sheetport_plan::{self as upload, Source};
+use sheetport_plan::{self as plan, Source};
 use sheetport_records::RecordKind;
 use sheetport_sheet::Options;
 use tokio::net::TcpListener;
@@ -132,7 +132,7 @@ pub async fn plan(job: &Job, ledger: &Ledger) -> Outcome<RunId> {
         options: Vec::new(),
         settings: RunSettings::default(),
     };
-    let (run, _) = upload::plan::plan(ledger, None, &about, source, template, 0, &|_| {}).await?;
+    let (run, _) = plan::plan::plan(ledger, None, &about, source, template, 0, &|_| {}).await?;
     Ok(run)
 }
 

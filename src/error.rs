@@ -8,11 +8,11 @@ use sheetport_files::visible::one_line;
 use sheetport_ledger as ledger;
 use sheetport_ledger::{Accounting, RunId};
 use sheetport_operations as operations;
-use sheetport_plan as upload;
+use sheetport_plan as plan;
 use sheetport_report as report;
 use sheetport_service as service;
 use sheetport_sheet as sheet;
-use sheetport_storage as object_storage;
+use sheetport_storage as storage;
 
 /// Exit codes, a stable interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,8 +142,8 @@ fn exit_of(error: &operations::Error) -> Exit {
     }
 }
 
-fn exit_of_storage(error: &object_storage::Error) -> Exit {
-    use object_storage::Error as E;
+fn exit_of_storage(error: &storage::Error) -> Exit {
+    use storage::Error as E;
     match error {
         E::NotFound { .. } | E::Changed { .. } => Exit::InputRefused,
         E::Address(_) | E::Settings { .. } | E::Exists { .. } => Exit::Usage,
@@ -188,8 +188,8 @@ fn exit_of_ledger(error: &ledger::Error) -> Exit {
     }
 }
 
-fn exit_of_upload(error: &upload::Error) -> Exit {
-    use upload::Error as E;
+fn exit_of_upload(error: &plan::Error) -> Exit {
+    use plan::Error as E;
     match error {
         E::Sheet(error) => exit_of_sheet(error),
         E::Ledger(error) => exit_of_ledger(error),

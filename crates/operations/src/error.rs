@@ -5,11 +5,11 @@ use sheetport_documents::{Mistake, Mistakes};
 use sheetport_export as export;
 use sheetport_ledger as ledger;
 use sheetport_ledger::{Accounting, RunId};
-use sheetport_plan as upload;
+use sheetport_plan as plan;
 use sheetport_report as report;
 use sheetport_service as service;
 use sheetport_sheet as sheet;
-use sheetport_storage as object_storage;
+use sheetport_storage as storage;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -18,7 +18,7 @@ pub enum Error {
     #[error(transparent)]
     Ledger(#[from] ledger::Error),
     #[error(transparent)]
-    Upload(#[from] upload::Error),
+    Upload(#[from] plan::Error),
     #[error(transparent)]
     Client(#[from] client::Error),
     #[error(transparent)]
@@ -26,7 +26,7 @@ pub enum Error {
     #[error(transparent)]
     Export(#[from] export::Error),
     #[error(transparent)]
-    Storage(#[from] object_storage::Error),
+    Storage(#[from] storage::Error),
     #[error(transparent)]
     Service(#[from] service::Error),
     #[error("{0}")]
@@ -77,13 +77,13 @@ pub enum Error {
 impl Error {
     /// Returns whether the file does not have the columns of the template.
     pub fn is_other_template(&self) -> bool {
-        matches!(self, Error::Upload(upload::Error::Columns { .. }))
+        matches!(self, Error::Upload(plan::Error::Columns { .. }))
     }
 
     /// Returns whether the file caused the error, so that other files may succeed.
     pub fn is_about_file(&self) -> bool {
+        use plan::Error as U;
         use sheet::Error as S;
-        use upload::Error as U;
         let is_sheet =
             |error: &sheet::Error| !matches!(error, S::Write { .. } | S::Unwritable { .. } | S::Exists { .. });
         match self {
@@ -188,8 +188,8 @@ fn since(began: Option<i64>, process: Option<u32>) -> String {
     format!("{since}{process}")
 }
 
-impl From<object_storage::AddressError> for Error {
-    fn from(error: object_storage::AddressError) -> Error {
+impl From<storage::AddressError> for Error {
+    fn from(error: storage::AddressError) -> Error {
         Error::Storage(error.into())
     }
 }

@@ -12,7 +12,7 @@ use sheetport_ledger::{
 use sheetport_mapping::Template;
 use sheetport_plan::compare::{Connection, server_diff};
 use sheetport_plan::sent_before::{self, AsksOfEdited, Compared, LeftOut};
-use sheetport_plan::{self as upload, Source, Tally};
+use sheetport_plan::{self as plan, Source, Tally};
 use sheetport_send as send;
 use sheetport_send::{Grace, Limits, SendResult, superseded};
 use sheetport_telemetry::{SentRecords, Span};
@@ -133,7 +133,7 @@ pub(super) async fn plan_run(
     // A retry contains only a part of a file, which says little about the whole file.
     let history = (about.command == RunCommand::Upload).then_some(ledger);
     let span = Span::planning();
-    let planning = upload::plan::plan(ledger, history, about, Arc::new(source), template, now(), &show);
+    let planning = plan::plan::plan(ledger, history, about, Arc::new(source), template, now(), &show);
     let (run, tally) = span.within(Box::pin(planning)).await.inspect_err(|_| span.failed())?;
     span.planned(tally.rows, tally.to_send);
     observer(Event::Checked(&tally));

@@ -1,6 +1,7 @@
-//! Uploads in two steps: *plan* reads the whole file into the ledger, *send* works through the plan.
+//! The first of an upload's two steps: reads the whole file into the ledger. `sheetport_send` works through the plan.
 //!
-//! Files are read to the end before sending, and only records in the ledger are sent.
+//! Files are read to the end before sending, and only records in the ledger are sent. Begin reading in [`plan`]; [`compare`] compares a file with
+//! the service, [`sent_before`] with earlier runs, and [`retry`] continues a run from its report.
 
 pub mod compare;
 mod edits;

@@ -10,7 +10,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 use sheetport_operations::{self as operations, Context, InputFile, TemporaryFolder};
-use sheetport_web as web_server;
+use sheetport_web as web;
 use tokio::net::TcpListener;
 use tower::ServiceExt;
 
@@ -83,7 +83,7 @@ impl Server {
     pub async fn serve(self, stop: impl Future<Output = ()>) {
         let router = router(Arc::clone(&self.app));
         let respond = move |request| router.clone().oneshot(request);
-        web_server::serve(vec![self.listener], respond, WRITE_TIMEOUT, stop).await;
+        web::serve(vec![self.listener], respond, WRITE_TIMEOUT, stop).await;
         self.app.access.close();
     }
 }

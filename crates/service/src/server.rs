@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use sheetport_records::token::Access;
-use sheetport_web::{self as web_server, OwnHosts};
+use sheetport_web::{self as web, OwnHosts};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tower::ServiceExt;
@@ -95,7 +95,7 @@ impl Service {
                 stopped.get_or_init(Instant::now);
             }
         };
-        web_server::serve(listeners, respond, self.app.config.write_timeout, stop).await;
+        web::serve(listeners, respond, self.app.config.write_timeout, stop).await;
         // All writes with a response are on disk. What waits for a lock of another program may be entries of the journal.
         let left = STOP_TIME.saturating_sub(stopped.get().map_or(Duration::ZERO, Instant::elapsed));
         if timeout(left, self.close()).await.is_err() {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sheetport_language::{message, say};
 use sheetport_ledger::Problem;
-use sheetport_mapping as template;
+use sheetport_mapping as mapping;
 use sheetport_mapping::map::explain::Explained;
 use sheetport_mapping::model::Place;
 use sheetport_operations::{self as operations, ExplainedRecord, Explanation, PlannedOutcome, PreviewedRequest};
@@ -112,7 +112,7 @@ fn of_sheet(sheet: &str) -> String {
 }
 
 fn as_json(explanation: &Explanation) -> Value {
-    let at_cell = |problem: &template::Problem| {
+    let at_cell = |problem: &mapping::Problem| {
         json!({"row": problem.row, "column": problem.column.map(column_letters), "header": problem.header,
                "field": problem.field, "value": problem.value, "code": problem.cause.code(),
                "message": problem.cause.message(), "remedy": problem.cause.remedy()})

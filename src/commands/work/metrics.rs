@@ -14,7 +14,7 @@ use axum::routing::get;
 use sheetport_jobs::{LedgerHealth, Place, WorkEvent};
 use sheetport_operations::Context;
 use sheetport_telemetry::{Reading, ReadingKind};
-use sheetport_web as web_server;
+use sheetport_web as web;
 use tokio::net::TcpListener;
 use tower::ServiceExt;
 
@@ -162,7 +162,7 @@ impl Monitor {
             .route("/metrics", get(metrics))
             .with_state(self.status);
         let respond = move |request| routes.clone().oneshot(request);
-        web_server::serve(vec![self.listener], respond, WRITE_TIMEOUT, std::future::pending()).await;
+        web::serve(vec![self.listener], respond, WRITE_TIMEOUT, std::future::pending()).await;
         std::future::pending().await
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use sheetport_export::Manifest;
 use sheetport_mapping::bind::Missing;
 use sheetport_mapping::{Template, builtin};
-use sheetport_plan::{self as upload, Source};
+use sheetport_plan::{self as plan, Source};
 use sheetport_records::{Exported, is_list_of_changes};
 
 use super::super::error::Error;
@@ -21,10 +21,10 @@ pub(crate) fn is_read_only(exported: &&'static Exported) -> bool {
 }
 
 /// Returns the error for a file that does not match a template. For a list of changes, explains the list instead.
-pub(super) fn not_opened(error: upload::Error, name: &Path, template: &Template) -> Error {
+pub(super) fn not_opened(error: plan::Error, name: &Path, template: &Template) -> Error {
     let is_list = |missing: &Missing| missing.header.as_ref().is_some_and(|header| is_list_of_changes(&header.names));
     match &error {
-        upload::Error::Columns { missing, .. } if builtin::find(&template.name).is_some() && is_list(missing) => {
+        plan::Error::Columns { missing, .. } if builtin::find(&template.name).is_some() && is_list(missing) => {
             changes_not_writable(name)
         }
         _ => error.into(),

@@ -9,7 +9,7 @@ use sheetport_ledger::{Ledger, Run};
 use sheetport_report::{self as report, Request, Written};
 use sheetport_sheet::write::{Existing, WholeFile};
 use sheetport_sheet::{self as sheet, PrivateFile};
-use sheetport_storage::{self as object_storage, Bucket, Object, ObjectAddress};
+use sheetport_storage::{self as storage, Bucket, Object, ObjectAddress};
 
 use super::super::context::Context;
 use super::super::error::Error;
@@ -47,7 +47,7 @@ pub async fn check_report_path(context: &Context, path: Option<&Path>) -> Result
         Some(address) => {
             let bucket = Bucket::open(&address, &context.connection)?;
             if bucket.find(&address).await?.is_some() {
-                return Err(object_storage::Error::Exists { address }.into());
+                return Err(storage::Error::Exists { address }.into());
             }
         }
     }
@@ -105,7 +105,7 @@ pub fn is_name_taken(error: &Error) -> bool {
     matches!(
         error,
         Error::Report(report::Error::Sheet(sheet::Error::Exists { .. }))
-            | Error::Storage(object_storage::Error::Exists { .. })
+            | Error::Storage(storage::Error::Exists { .. })
     )
 }
 

@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 use sheetport_ledger::{Disposition, Origin, PlannedRecord, Problem, Seq, SkipReason, SourceRow};
 use sheetport_mapping::map::{Parts, RowKind, SEPARATOR, SkipCause};
 use sheetport_mapping::model::{Duplicates as Policy, GroupRows};
-use sheetport_mapping::{self as template, Cause};
+use sheetport_mapping::{self as mapping, Cause};
 
 use super::checks::asked::Asked;
 use super::checks::copied::{COPIED, CopiedRow, CopiedRows, copied_among_others, copied_row};
@@ -261,7 +261,7 @@ impl<'t> Assembler<'t> {
         parts: &mut Parts,
         histories: &[RowHistory],
         finished: &Finished,
-        (name, of_name): (Option<Name>, &dyn Fn(Cause) -> template::Problem),
+        (name, of_name): (Option<Name>, &dyn Fn(Cause) -> mapping::Problem),
     ) -> (Decision, Vec<Problem>) {
         let decision = self.review(decision, histories, &finished.request);
         if let Decision::Send = decision {

@@ -10,7 +10,7 @@ use sheetport_mapping::map::survey::Survey;
 use sheetport_mapping::map::{Draft, Parts, RowKind, SkipCause, unquoted};
 use sheetport_mapping::model::Damaged;
 use sheetport_mapping::problem::{Evidence, excerpt};
-use sheetport_mapping::{self as template, Cause, Mapper, Template};
+use sheetport_mapping::{self as mapping, Cause, Mapper, Template};
 use sheetport_records::JsonType;
 use sheetport_sheet::{Doubt, Row};
 
@@ -211,7 +211,7 @@ impl<'a> RowMapper<'a> {
             if parts.problems.iter().any(|problem| problem.column.is_none_or(|known| known == column)) {
                 continue;
             }
-            let problem = template::Problem {
+            let problem = mapping::Problem {
                 part: read.part,
                 row: read.row.number,
                 column: Some(column),
@@ -299,7 +299,7 @@ impl<'a> RowMapper<'a> {
 }
 
 /// Converts a problem of the template to a problem of the ledger.
-pub fn ledger_problem(problem: template::Problem, source: &Source) -> Problem {
+pub fn ledger_problem(problem: mapping::Problem, source: &Source) -> Problem {
     let converted = Problem {
         is_internal: problem.cause.is_internal(),
         code: problem.cause.code().to_owned(),

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Number, Value};
-use sheetport_documents as diagnostics;
+use sheetport_documents as documents;
 use sheetport_records::check::{self, Fault};
 use sheetport_records::{Field, JsonType};
 use sheetport_values::decimal;
@@ -83,7 +83,7 @@ fn add_unknown(fields: &'static [Field], body: &Map<String, Value>, parent: &str
 
 /// Returns the message about an unknown name, with the most similar known name.
 pub(crate) fn not_known<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    match diagnostics::nearest(name, known) {
+    match documents::nearest(name, known) {
         Some(nearest) => format!("is not a {what} of this call; did you mean {nearest}?"),
         None => format!("is not a {what} of this call"),
     }

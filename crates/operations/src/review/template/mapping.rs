@@ -3,7 +3,7 @@
 use sheetport_mapping::Template;
 use sheetport_mapping::header_names::HeaderNames;
 use sheetport_mapping::model::{Constant, FieldRule, Place, Source};
-use sheetport_plan as upload;
+use sheetport_plan as plan;
 use sheetport_records::{Field, RecordKind};
 use sheetport_sheet::cell::column_index;
 use toml_edit::{DocumentMut, Item, Value};
@@ -54,11 +54,7 @@ pub struct MappedField {
 }
 
 /// Returns the mapping of a draft for a sheet with these names of columns. A template with mistakes shows as much as can be read.
-pub fn mapping(
-    draft: &Draft,
-    loaded: Option<(&Template, &upload::Source)>,
-    header: (Option<u64>, &[String]),
-) -> Mapping {
+pub fn mapping(draft: &Draft, loaded: Option<(&Template, &plan::Source)>, header: (Option<u64>, &[String])) -> Mapping {
     let mut mapping = match loaded {
         Some((template, source)) => of_template(template, source),
         None => of_text(draft, header),
@@ -89,7 +85,7 @@ fn fields_of(record: RecordKind) -> Vec<MappedField> {
     input.mappable().map(|it| field(it, false)).chain(lines.iter().map(|it| field(it, true))).collect()
 }
 
-fn of_template(template: &Template, source: &upload::Source) -> Mapping {
+fn of_template(template: &Template, source: &plan::Source) -> Mapping {
     let part = source.parts.first().expect("a source reads at least one sheet");
     let mut fields = fields_of(template.record);
     for (index, rule) in template.rules().enumerate() {
