@@ -9,6 +9,8 @@ pub enum NotCheckable {
     Failed(#[from] client::Error),
     #[error("the service does not show a list of {list}")]
     NoList { list: &'static str },
+    #[error("the service's list of {list} is empty")]
+    Empty { list: &'static str },
     #[error("the service's list of {list} does not have {member}")]
     NoMember { list: &'static str, member: &'static str },
     #[error("the service's list of {list} may be incomplete: {reason}")]

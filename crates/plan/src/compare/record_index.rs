@@ -94,6 +94,11 @@ impl Wanted {
 }
 
 impl RecordIndex {
+    /// Whether the list was read to its end and has no entry.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.has_entries && self.incomplete.is_none()
+    }
+
     /// Reads a list, until every value is found by a member that identifies it, or to the end.
     ///
     /// # Errors

@@ -116,6 +116,11 @@ pub async fn find_references(
         let read: Vec<&RecordIndex> = field.lists().iter().filter_map(|list| indexes.get(list.path)).collect();
         match (failed, field.resolves()) {
             (Some(why), _) => references.not_compared.push((field.reference.field, why)),
+            // A service without a single record shows none, or keeps them elsewhere: nothing can be compared.
+            (None, true) if read.iter().all(|index| index.is_empty()) => {
+                let list = field.lists().first().map_or("records", |list| list.name);
+                references.not_compared.push((field.reference.field, NotCheckable::Empty { list }));
+            }
             (None, true) => {
                 let mut resolved = field.resolved(values, &read);
                 if scope == Scope::Rehearse {
