@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use sheetport_client::Speed;
-use sheetport_ledger::{Causes, Disposition, Group, KeyScope, Seq};
+use sheetport_ledger::{Causes, Disposition, Group, Seq};
 use sheetport_mapping::map::Resolved;
 use sheetport_plan::Tally;
-use sheetport_plan::compare::{Candidate, Connection, Difference, Scope, difference};
+use sheetport_plan::compare::{Candidate, Connection, Difference, difference};
 use sheetport_plan::plan::{Batch, ReadMode, read};
 
 use super::super::context::Context;
@@ -14,7 +14,7 @@ use super::super::error::Error;
 use super::super::event::Observer;
 use super::super::files::Spreadsheet;
 use super::super::learned::{load_sizes, store_learned_sizes};
-use super::super::uploads::{ComparePace, Earlier, compare_keys, look_up};
+use super::super::uploads::{ComparePace, compare_keys, look_up_for_check};
 use super::problems::open_as_upload;
 
 /// Maximum size of the requests held in memory for the comparison, in bytes.
@@ -59,14 +59,7 @@ pub async fn compare_with_service(
     let template = template.as_ref();
     compare_keys(&connection, &mut source, template, false, observer).await?;
     // The comparison sends the ids that were found, and leaves out no record for one that was not.
-    let history = context.existing_ledger().await?;
-    let workspace = context.workspace();
-    let keys = KeyScope { base_url: client.address(), workspace: &workspace, record: template.record };
-    let earlier = history.as_ref().map(|ledger| Earlier { ledger, keys, is_noted: false });
-    look_up(&connection, &mut source, template, Scope::All, (keep_lines, earlier), observer).await?;
-    if let Some(history) = history {
-        history.close().await;
-    }
+    look_up_for_check(context, &client, &connection, &mut source, template, keep_lines, observer).await?;
     let references = source.references.take().unwrap_or_default();
     let orders = source.orders.take();
     source.references = Some(references.clone().without_problems());

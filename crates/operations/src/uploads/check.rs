@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use sheetport_ledger::{AllowRepeat, KeyScope, Ledger, Problem, RunCommand};
+use sheetport_ledger::{AllowRepeat, Ledger, Problem, RunCommand};
 use sheetport_mapping::Template;
-use sheetport_plan::compare::{Connection, Scope, suspicious_keys};
+use sheetport_plan::compare::{Connection, suspicious_keys};
 use sheetport_plan::plan::{ReadMode, plan, read};
 use sheetport_plan::{Source, Tally};
 use sheetport_report::{Request, RowFilter, each_checked_row};
@@ -20,7 +20,7 @@ use super::super::files::{
 use super::super::learned::{load_sizes, store_learned_sizes};
 use super::super::results::{choices, words};
 use super::super::send::SendOptions;
-use super::compare::{ComparePace, Earlier, compare_keys, look_up, note_lookups};
+use super::compare::{ComparePace, compare_keys, look_up_for_check, note_lookups};
 use super::preview::warn_of_changes;
 use super::retry_report::{RetryReport, open_report};
 use super::upload::keeps_lines_of;
@@ -85,14 +85,7 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
         let connection = Connection::new(&client, speed, pace.concurrency);
         load_sizes(context, &connection, base_url).await;
         compare_keys(&connection, &mut source, &template, false, observer).await?;
-        let history = context.existing_ledger().await?;
-        let workspace = context.workspace();
-        let keys = KeyScope { base_url: client.address(), workspace: &workspace, record: template.record };
-        let earlier = history.as_ref().map(|ledger| Earlier { ledger, keys, is_noted: false });
-        look_up(&connection, &mut source, &template, Scope::All, (keep_lines, earlier), observer).await?;
-        if let Some(history) = history {
-            history.close().await;
-        }
+        look_up_for_check(context, &client, &connection, &mut source, &template, keep_lines, observer).await?;
         store_learned_sizes(context, &connection, base_url).await;
         requests = client.requests();
     } else {

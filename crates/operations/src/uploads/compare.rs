@@ -1,6 +1,6 @@
 //! Comparison of a file with the service before anything is sent.
 
-use sheetport_client::Speed;
+use sheetport_client::{Client, Speed};
 use sheetport_ledger::{KeyScope, Ledger};
 use sheetport_mapping::Template;
 use sheetport_mapping::map::Resolved;
@@ -9,7 +9,9 @@ use sheetport_plan::compare::{
     Connection, NamedValues, NotCheckable, NotCompared, Scope, find_orders, find_references, load_keys, named_values,
     to_be_resolved,
 };
+use sheetport_records::RecordKind;
 
+use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 
@@ -69,6 +71,34 @@ pub(crate) async fn look_up(
     let values = named_values(source, template, scope)?;
     find_addresses(connection, source, template, &values, lines, observer).await?;
     source.references = Some(compare_references(connection, template, &values, scope, observer).await?);
+    Ok(())
+}
+
+/// Looks up all that the rows of a file name, for a check that sends nothing.
+///
+/// # Errors
+/// As [`look_up`], and if the ledger can't be read.
+pub(crate) async fn look_up_for_check(
+    context: &Context,
+    client: &Client,
+    connection: &Connection<'_>,
+    source: &mut Source,
+    template: &Template,
+    keep_lines: bool,
+    observer: Observer<'_>,
+) -> Result<(), Error> {
+    // Only orders have lines to compare with earlier uploads.
+    let history = match template.record {
+        RecordKind::Order => context.existing_ledger().await?,
+        _ => None,
+    };
+    let workspace = context.workspace();
+    let keys = KeyScope { base_url: client.address(), workspace: &workspace, record: template.record };
+    let earlier = history.as_ref().map(|ledger| Earlier { ledger, keys, is_noted: false });
+    look_up(connection, source, template, Scope::All, (keep_lines, earlier), observer).await?;
+    if let Some(history) = history {
+        history.close().await;
+    }
     Ok(())
 }
 

@@ -11,7 +11,7 @@ mod uploaded_report;
 
 pub use check::{Check, CheckedFile, check};
 pub use compare::ComparePace;
-pub(super) use compare::{Earlier, compare_keys, look_up};
+pub(super) use compare::{compare_keys, look_up_for_check};
 pub use explain::{ExplainedRecord, Explanation, PlannedOutcome, RowName, explain};
 pub use find_sample::{SAMPLE_NAME, Sample, find_sample};
 pub(super) use preview::warn_of_changes;

@@ -102,8 +102,7 @@ pub async fn find_references(
         }
         let mut failed = None;
         for list in field.lists() {
-            let read: Vec<&RecordIndex> = indexes.values().collect();
-            if indexes.contains_key(list.path) || field.are_found(values, &read) {
+            if indexes.contains_key(list.path) || field.are_found(values, &field.read(&indexes)) {
                 continue;
             }
             let wanted = wanted_of(list, &fields[at..]);
@@ -113,7 +112,7 @@ pub async fn find_references(
                 Err(error) => failed = Some(NotCheckable::Failed(error)),
             }
         }
-        let read: Vec<&RecordIndex> = field.lists().iter().filter_map(|list| indexes.get(list.path)).collect();
+        let read = field.read(&indexes);
         match (failed, field.resolves()) {
             (Some(why), _) => references.not_compared.push((field.reference.field, why)),
             // A service without a single record shows none, or keeps them elsewhere: nothing can be compared.
@@ -165,6 +164,11 @@ impl ReferringField<'_> {
             Lookup::Lists(lists, _) => lists,
             Lookup::ExternalId(_) => &[],
         }
+    }
+
+    /// The lists of the field that were read.
+    fn read<'i>(&self, indexes: &'i BTreeMap<&str, RecordIndex>) -> Vec<&'i RecordIndex> {
+        self.lists().iter().filter_map(|list| indexes.get(list.path)).collect()
     }
 
     /// The members that identify a record beyond doubt.
