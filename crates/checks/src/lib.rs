@@ -3,7 +3,17 @@
 //! A [`Survey`] sees the rows in order and keeps bounded counts. Its [`Evidence`] then judges each row. Evidence from the first rows may
 //! differ from that of the whole sheet; the sheet is then read again, as for the notation of numbers.
 //!
-//! This module knows cells, headers and the fields that a template maps. It knows neither records, nor the ledger, nor the service.
+//! Pure. This crate knows cells, headers and the fields that a template maps, but no records, no ledger and no service.
+//!
+//! | file or folder | evidence |
+//! |---|---|
+//! | `arithmetic/` | columns as the product, the sum or the percentage of others |
+//! | `shape.rs` | the form of identifiers |
+//! | `blank_names.rs` | names on the first of several rows only |
+//! | `selectors.rs`, `words.toml` | columns with orders about the row, such as *DELETE* |
+//! | `dates.rs`, `prices.rs` | implausible dates and prices |
+//! | `roles.rs` | the meaning of evidence about each column: begin here |
+//! | `finding.rs` | a finding in a row |
 
 mod arithmetic;
 mod blank_names;

@@ -1,4 +1,7 @@
-//! Errors in TOML files written by users, with the line and a spelling suggestion.
+//! Errors in TOML files written by users: with the line, the text at fault and a spelling suggestion.
+//!
+//! Knows neither templates nor jobs: their readers call [`TomlFile::mistake`] with a range of bytes, and collect all [`Mistakes`] of a file
+//! before giving up. `Display` of a mistake shows the file and the line. [`nearest()`] finds the known name with the most similar spelling.
 
 mod nearest;
 mod parser_words;

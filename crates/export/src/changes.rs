@@ -1,4 +1,8 @@
 //! Comparison with the previous export by saved hashes of each record's ID and content.
+//!
+//! Comparing the times of the last change is unreliable: clocks differ, some records are stamped in the future, some local times are marked as
+//! UTC, and no overlap is certain to be long enough to catch every change. The comparison costs no extra requests: the contract has no filter,
+//! so the whole list is read anyway.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};

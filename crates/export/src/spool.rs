@@ -4,6 +4,10 @@
 //! The file consists of frames: a kind, a length, a checksum and a payload. A frame cut off by a crash is dropped when the
 //! spool is opened again. The file is temporary and therefore not compressed. Nor is the file synced: pages lost in a
 //! power failure are requested again.
+//!
+//! The spool of an export to object storage is a local folder, too. Objects can't be appended to, so a spool in the bucket would need a new
+//! object for every few pages, a listing before each resume, and rights to remove the objects. A lost machine would be the only use, and
+//! only within the hour for which the pages of an interrupted export are used. A persistent volume for `SHEETPORT_HOME` does the same.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};

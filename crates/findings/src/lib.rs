@@ -1,5 +1,9 @@
 //! Explanations of the codes of problems and warnings: cause, example and remedy, and what a report for a supplier shows of such a
-//! problem. docs/problems.md is generated from the same data.
+//! problem.
+//!
+//! Knows no spreadsheet and no run: the crate raising a problem provides code, message and remedy. Begin with
+//! `codes.toml`. [`explain_code`] serves `sheetport help CODE`, and docs/problems.md is generated from the same data. A code without an entry
+//! fails a test; a problem without an entry is hidden from suppliers.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,5 @@
-//! Proposes a mapping template for a sheet from headers, the first values, and the user's earlier templates. Pure: callers pass
-//! all inputs.
+//! Proposes a mapping template for a sheet from headers, the first values, and the user's earlier templates, and judges how well a template
+//! fits a sheet. Pure: callers pass all inputs. It knows neither the ledger nor the service.
 //!
 //! - `sample` finds the row of headers and the rows that are not records, and describes each column (`column_profile`).
 //! - `headers` compares headers with the names in `mapping::words` (`name_match`), and finds the currency (`currency_hint`).
@@ -11,6 +11,11 @@
 //!   the rows to add examples (`trial`).
 //! - `mismatch` finds columns that an existing template probably misses (`unused_values`), and sheets about something other
 //!   than the records of a template (`foreign_sheet`), by the topics of their columns (`sheet_topics`), or the numbers of orders beside items (`order_list`).
+//! - [`recognize`] tells how well a template fits a sheet; `operations::templates` chooses among all templates.
+//!
+//! Begin with [`propose()`]. `crates/infer/src/tests/sheets.txt` has a sheet of each kind in each language with the expected columns. Improve the words for all
+//! files, never for a single file. Values without a matching header are never more than a guess, and only a person
+//! confirms a guess.
 
 mod context;
 mod headers;

@@ -1,4 +1,24 @@
-//! Jobs: uploads and exports that run in order, unattended, with notices about the results.
+//! Jobs: uploads and exports run in order, unattended, with notices about the results. Also the workers for queued runs.
+//!
+//! Knows no command line: the executable prints the outcome, and notices have the same content.
+//!
+//! | module | purpose |
+//! |---|---|
+//! | [`run_job`](mod@run_job), [`upload_step`] | the steps of a job, and the files of an upload step; begin here |
+//! | [`definition`] | files of jobs, read with all mistakes |
+//! | [`inbox`], [`worker_inbox`] | waiting files in a folder or a bucket, and files taken out |
+//! | [`lock`], [`outcome`] | the lock against a second process, and how a job ended |
+//! | [`notices`] | commands, webhooks and mail |
+//! | [`scheduler`] | entries for cron, systemd, launchd and the Task Scheduler |
+//! | [`work`](mod@work) | workers: parts of queued runs, until stopped |
+//!
+//! A job runs its steps through the same operations as the commands. A file is taken out of an inbox by a move to a folder of its own,
+//! `inbox/.sheetport/ID/`. No other file ever has this path, so the ledger knows the state of the run, and jobs need
+//! no further records. A taken file is locked during the lifetime of the process. The next run continues the files of dead processes: with
+//! `resume` if a run was planned, otherwise with a new upload. A file leaves the folder only when the run has ended: first the report is
+//! written, then the file is moved by a hard link, without ever replacing another file.
+//!
+//! Nothing blocks the thread of a worker's parts, and queries beside a `select!` run in separate tasks: see the rules of `sheetport_sql`.
 
 mod definition;
 mod inbox;

@@ -3,7 +3,31 @@
 //! Sources, stored data and JSON are in English. Text is translated on output: [`say!`] formats a sentence in the language of the
 //! process, and [`message`] translates a finished sentence, such as an error. Files can have a different [`Language`]: a report
 //! follows its sheet. A catalogue is a folder of TOML files with English sentences and translations. `{0}` stands for the first
-//! value of a sentence, and `{0|row|rows}` chooses between singular and plural.
+//! value of a sentence, and `{0|row|rows}` chooses between singular and plural. This crate knows no sentence and no crate of the program.
+//!
+//! | file or folder | purpose |
+//! |---|---|
+//! | `catalogue.rs` | finds the translation of a sentence |
+//! | `sentence.rs` | compares a finished sentence with a pattern, and fills in the values |
+//! | `lists.rs` | lists within sentences |
+//! | `de/` | the German catalogue: a file for each part of the program |
+//!
+//! # Where text is translated
+//!
+//! English is the language of the ledger and of JSON because programs compare messages, and because text stored in one language is
+//! read in another. Sentences of commands go through [`say!`] and are looked up by format. Problems, warnings, errors and hints come from
+//! below as finished sentences: [`message`] compares such a sentence with the entries sharing its rarest word, and the entry with most
+//! letters wins. Sentences within sentences are translated, too, such as the cause of an error. Values in quotation marks belong to the user
+//! and stay.
+//!
+//! A report has the language of its sheet: `Translator` in `report` translates the problems, [`say_in!`] the sentences, and the web page
+//! says `say("…")` in template and script. The page of `review` has the language of the browser: the words of the page are in
+//! `crates/review/src/page/words/`, and `http::translation` there translates the program's words in a response. Single words are
+//! translated by [`word`] only, where the code marks labels, because a cell may be called *file* or *all*.
+//!
+//! Messages have no identifiers: each would be in two places, and a reader of the code would not see the text of the user.
+//! `tests/it/house/translations.rs` parses the sources and demands an entry for each sentence with the same values, and a sentence for each
+//! entry. `tests/it/house/untranslated.txt` lists sentences still without a translation, `not_translated.toml` sentences without need of translation.
 
 mod catalogue;
 mod lists;

@@ -1,11 +1,29 @@
 //! The ledger: planned records, intents to send and outcomes, stored durably.
 //!
-//! All SQL of the client side is in this folder. A plan is written once and never changed; intents and outcomes are
+//! All SQL of the client side is in this crate. A plan is written once and never changed; intents and outcomes are
 //! only added. The state of a record follows from its plan and its outcome, so a crash at any moment leaves a valid
-//! ledger. Request bodies and row cells are opaque here. `docs/ledger.md` describes the tables.
+//! ledger. Request bodies and row cells are opaque here; neither templates nor the transport are known. `docs/ledger.md` describes the tables
+//! for queries by people.
 //!
 //! Each folder imports only from the folders before it: `locks`, `database`, `checksums`, `records`, `outcomes`, `runs`,
 //! `conflicts`, and then the others, which don't import from each other.
+//!
+//! | module | purpose |
+//! |---|---|
+//! | [`state`] | the states of records and runs; begin here |
+//! | [`locks`], [`database`] | locks as files and as leases; the connection to SQLite or PostgreSQL, tables and migrations |
+//! | [`records`], [`outcomes`] | rows and planned records in blocks; outcomes, and decisions of people |
+//! | [`runs`] | settings, plans, locks, history and families of runs |
+//! | [`conflicts`] | requests of other runs for the same records |
+//! | [`sending`], [`retries`] | queued runs and records in flight; the rows of a run after all runs of the family |
+//! | [`checksums`], [`integrity`] | detection of damage and repair |
+//! | [`removal`], [`spreadsheets`], [`limits`], [`event`] | pruning and erasing, edits and profiles, rates and page sizes, the history |
+//!
+//! - A run is sent only under its lock, and the compiler enforces this: `send` takes a [`LockedRun`], only returned by `Ledger::lock_run` and
+//!   `Ledger::lock_run_with`. The lock covers all runs of an upload, so a resume and a retry of the same records never run at the
+//!   same time.
+//! - `total = sent + unchanged + skipped + rejected + failed + unknown + pending` at any moment, after any crash.
+//! - An intent is on disk before the request is sent, and an event is written in the transaction of the change. No decision depends on events.
 
 mod checksums;
 mod conflicts;

@@ -1,4 +1,14 @@
 //! The states of records and runs, with their names in the database, in reports and in JSON.
+//!
+//! The state of a record is derived from plan and outcome, so no state has to be repaired after a crash:
+//!
+//! | plan | outcome | state |
+//! |---|---|---|
+//! | skipped | – | skipped |
+//! | accepted earlier | – | unchanged: the retried run has sent the record |
+//! | rejected | – | rejected |
+//! | to be sent | none | pending; if covered by an intent, the record may have been sent |
+//! | to be sent | sent, failed, unknown, unchanged, rejected, skipped | the same (*rejected*, *skipped*: a later row has the same key; *unchanged*, *rejected*: another run has sent the record) |
 
 /// The state of a record. Every record of a run has exactly one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

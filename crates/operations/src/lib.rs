@@ -1,6 +1,21 @@
 //! The operations of the program, for any front end: uploads, retries, resumes, reports, exports, and the locking of runs.
 //! Operations take typed requests, return typed results and report progress to an [`Observer`]. Operations never print, and
 //! know no command-line flags or exit codes.
+//!
+//! | module | purpose |
+//! |---|---|
+//! | [`uploads`] | uploads, and all that can be learned without sending: begin with `uploads/upload.rs` |
+//! | [`runs`], [`send`], [`results`] | existing runs with locks, and how a run ends: counts, report, next command |
+//! | [`exports`](mod@exports), [`files`], [`lists`] | exports, and files on disk or in object storage |
+//! | [`templates`] | loading, proposing, recognizing and trusting templates |
+//! | [`service`] | rehearsals, the service of the demo, `serve load`, logins |
+//! | [`review`] | a spreadsheet under review: rows, template, problems, edits |
+//! | [`doctor`], [`schemas`] | checks of a machine, and schemas of `--json` |
+//! | [`context`], [`learned`], [`older_ledger`] | the service, learned limits, an outdated ledger |
+//! | [`command_line`], [`programs`], [`event`], [`error`] | commands to print, other programs, progress, refusals |
+//!
+//! A run is resumed only at the address, workspace and access level of the plan, checked before the lock is taken
+//! (`runs/resume.rs`).
 
 pub mod command_line;
 pub mod context;

@@ -1,7 +1,18 @@
 //! The first of an upload's two steps: reads the whole file into the ledger. `sheetport_send` works through the plan.
 //!
-//! Files are read to the end before sending, and only records in the ledger are sent. Begin reading in [`plan`]; [`compare`] compares a file with
-//! the service, [`sent_before`] with earlier runs, and [`retry`] continues a run from its report.
+//! Files are read to the end before sending, and only records in the ledger are sent. Knows no command line, no transport beyond reads, and
+//! nothing of sending.
+//!
+//! | module | purpose |
+//! |---|---|
+//! | [`plan`] | the pass over a file; begin with `plan/read.rs` |
+//! | `plan/checks/` | checks beyond single values: of rows, of records against each other, of the file |
+//! | [`profile`] | a summary of the values in each field, compared with earlier uploads |
+//! | [`compare`] | the file against the service: orders and references before planning, unchanged records, previews |
+//! | [`sent_before`] | the file against earlier runs: nothing is created twice |
+//! | [`retry`] | continues a run from a report |
+//! | [`edits`], [`respelled`] | edits of a review, and texts changed by a spreadsheet program |
+//! | [`tally`], [`error`] | counters and errors of a pass |
 
 pub mod compare;
 mod edits;

@@ -1,4 +1,17 @@
-//! Reports of a run, made from the ledger alone: each source row with its outcome and problems, as CSV, workbook or page.
+//! Reports of a run, made from the ledger alone, at any time: each source row with its outcome and problems, as CSV, workbook or page.
+//!
+//! Knows neither the file of the upload nor the service. A report replaces another file only if its request says so.
+//!
+//! | module | purpose |
+//! |---|---|
+//! | [`rows`] | the content: windows of rows with the outcomes of their records, as text in the language of the report; begin here |
+//! | [`workbook`], [`csv`], [`html`] | the three forms |
+//! | [`options`] | format, rows, destination, drop-down lists, the delimiter of a CSV by locale |
+//! | [`error`] | errors of writing |
+//!
+//! Rows are read in windows (`rows/windows.rs`). Within a window, records are looked up in their order, so the scattered rows of a record
+//! do not each load a block. With `[unpivot]`, the entries of a row are joined again. No text runs as a formula, and the web page allows only
+//! its embedded script and style, by their hashes. Reports for a supplier show nothing but the sheet (`rows/supplier/`).
 
 mod csv;
 mod error;

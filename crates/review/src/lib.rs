@@ -3,7 +3,7 @@
 //!
 //! | file or folder | purpose |
 //! |---|---|
-//! | `server` | routes, and the address of the page |
+//! | `server` | routes, and the address of the page; begin here |
 //! | `browser`, `opener` | starting a browser without telling other users the address |
 //! | `handlers` | one function for each request, in a file for each part of the page |
 //! | `http` | access control, the files of the page, bodies in JSON, failures, and the language of the browser |
@@ -12,6 +12,10 @@
 //! | `comparing` | comparing a file with the service before sending |
 //! | `sending` | sending a file or the rest of a run |
 //! | `view` | the responses, as JSON: files, and runs of the history |
+//! | `page/` | the page itself: plain modules of JavaScript, style, and words in each language |
+//!
+//! The server holds the truth, in the ledger and in memory; the page holds only the visible rows and loads nothing from elsewhere. Only
+//! requests from the own page are answered, by a browser that has the token of the address (`http/access.rs`).
 
 mod app;
 mod browser;

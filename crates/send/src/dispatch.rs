@@ -1,5 +1,10 @@
 //! The dispatcher: order and timing of records, retries and pauses. Pure, so tests can simulate any behaviour of the service:
 //! no I/O, and time and jitter are arguments.
+//!
+//! `client::policy` decides what follows from a single attempt, for every command; the dispatcher applies these decisions to many records at
+//! once: order of records with the same key, pauses for all, probing while the service is unreachable, and stopping. A record with no answer
+//! at all, or only answers of a failing service, stays pending, and the run can be resumed. A record answered with 409 or 500 five times is failed,
+//! because the record itself may be the cause.
 
 mod health;
 mod job;

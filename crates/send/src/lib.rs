@@ -1,7 +1,17 @@
-//! Sends the pending records of a planned run.
+//! Sends the pending records of a planned run. Knows no file and no template: only records in the ledger.
 //!
-//! A single task owns the dispatcher, loads the records block by block, starts the attempts and writes the outcomes to
-//! the ledger in batches. The intent of a non-idempotent call is on disk before the request is sent.
+//! A single task owns the dispatcher, loads the records block by block, skips settled records, starts the attempts and writes the
+//! outcomes to the ledger in batches. Attempts run concurrently and report to this task. The intent of a non-idempotent call is on disk before
+//! the request is sent. Records with the same key are never in flight together. If the ledger cannot be written, the run ends.
+//!
+//! | module | purpose |
+//! |---|---|
+//! | [`dispatch`] | the dispatcher: order, retries, pauses, probes and stops; pure. Begin here |
+//! | [`work`], [`load`], [`exchange`], [`places`] | the task of a sender, records from the ledger, requests, outcomes and the cells meant by messages |
+//! | [`interrupt`], [`hearing`] | early stops |
+//! | [`keys`], [`chain`], [`chained`], [`handshake`], [`superseded`] | records with the same key: idempotency keys, parts, other uploads |
+//! | [`supply`] | permits of a rate shared by several machines: without permits, nothing is sent |
+//! | [`ports`], `simulation/` | the ledger and the service as two traits, and models of both on a paused clock |
 
 mod chain;
 mod chained;

@@ -1,5 +1,6 @@
 //! The embedded service: every endpoint of the contract, for trying out Sheetport, for rehearsals and for tests. Stores its data
-//! in SQLite in a folder, or in PostgreSQL for several services behind a load balancer. Shares only `records` with the client.
+//! in SQLite in a folder, or in PostgreSQL for several services behind a load balancer. Shares only `records` with the client, and never uses the
+//! client.
 //!
 //! A request passes through these files, in this order:
 //!
@@ -19,6 +20,9 @@
 //!
 //! `load` imports records from files and fills the demo workspace. `inspect` reads the stored records and the journal. `openapi`
 //! describes the API.
+//!
+//! Handlers depend on the application state (`app`), never on the router. Where the contract is silent, the file states the decision
+//! made; docs/service.md lists all. Inputs are data (`records`), so a single function derives all schemas of the OpenAPI document.
 
 mod app;
 mod auth;

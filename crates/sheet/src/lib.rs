@@ -1,8 +1,20 @@
-//! Reading and writing of spreadsheets. This module does not know what the rows mean.
+//! Reading and writing of spreadsheets. This crate does not know what the rows mean: no template, no record, no run.
 //!
 //! - [`open`] detects the format of a file; [`Book::rows`] streams the rows of a sheet into a reusable [`Row`].
 //! - [`run_reader_if_asked`] must be the first call in `main`, so that workbooks are read in a separate process.
-//! - [`mod@write`] writes tables as text or XLSX. A file appears complete or not at all.
+//! - [`mod@write`] writes tables as text or XLSX. A file appears complete or not at all ([`write::WholeFile`]).
+//!
+//! | module | purpose |
+//! |---|---|
+//! | [`cell`], [`row`], [`table`] | typed cells, rows in two reusable buffers, a sheet as a clean table |
+//! | [`read`] | formats of files; `read::text` for delimited text, `read::workbook` for everything else |
+//! | [`mod@write`] | CSV, TSV, NDJSON and XLSX, with exact digits and without formulas |
+//! | [`encoding`] | rows in bytes, for the pipe of the reading process and for the ledger; validated when read |
+//! | [`report_words`], `read/report_columns.rs` | titles of a report's columns; every reader gets the columns of the sheet first |
+//! | [`json`], [`compression`], [`private_file`], [`unsplit`] | rows as JSON, compressed texts, private copies, rows not split into columns |
+//!
+//! Begin with `read/open.rs` and `read/book.rs`. Memory is bounded for any input: texts go through a window, workbooks through a process with
+//! limits. The process that plans and sends never parses a workbook, a web page or an archive.
 
 pub mod cell;
 pub mod compression;

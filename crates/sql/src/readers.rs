@@ -1,4 +1,7 @@
 //! Connections that only read.
+//!
+//! Readers of SQLite keep their connections, because sqlx's pool tests each returned connection on the connection's thread, and doubles the
+//! switches between threads.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

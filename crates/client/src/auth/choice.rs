@@ -1,4 +1,6 @@
 //! Chooses the address and the tokens of a command. Tokens are only sent to the address they belong to.
+//!
+//! Tokens of another address are withheld with a reason; `Context::client` in `operations` returns this reason before anything is sent.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
 //! Permits at an interval, with bursts of at most [`BURST`]. Wraps governor's rate limiter with explicit time and state: the
-//! interval can change at any time, and processes can share the state.
+//! interval can change at any time, processes can share the state, and tests simulate the time.
 
 use std::cell::Cell;
 use std::num::NonZeroU32;

@@ -1,4 +1,8 @@
 //! The HTTP transport: sends a request once and returns the response or the kind of failure.
+//!
+//! Non-idempotent calls use a second pool of connections, without reuse of a connection after about a second of idleness: if
+//! the service had closed the connection meanwhile, the outcome would be unknown. "No connection was established" (certainly not written) is
+//! distinguished from every later failure (may have been written).
 
 mod address;
 mod options;

@@ -1,4 +1,7 @@
 //! TLS: trusted certificates, the client certificate, and checks of the service's certificate that explain a refusal.
+//!
+//! Adds to the certificates of the system, and wraps the platform's verifier, so a refusal carries the reason (`TlsProblem`): repeating
+//! would not help, and the run stops.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,8 +1,12 @@
 //! Files that grow by the changes of each export: `--append`.
 //!
 //! A file is never extended in place: the existing and the new rows are written to a new file that replaces the old file. Before
-//! the replacement, the new file and its state are announced on disk. After a crash, the next export compares the file with both,
-//! so no changes are appended twice or lost.
+//! the replacement, the new file and its state are announced on disk: `replacement.json` has the length and the hash of both files, and the new
+//! state. After a crash, the next export compares the file with both: for the new file, the new state
+//! applies; otherwise nothing has happened. So no changes are appended twice or lost.
+//!
+//! The state also contains the length and hash of the last file, to detect edits, and the columns with the paths of the fields, because two
+//! fields can have the same header.
 
 use std::fs::File;
 use std::io;

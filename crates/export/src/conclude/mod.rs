@@ -1,4 +1,9 @@
 //! The end of an export: completeness of the file, its manifest, and the data kept for the next export.
+//!
+//! The steps after the last page are ordered, and a crash loses nothing: the file is put in place first, then the manifest, the
+//! hashes of all records (`changes`) and the state. The state names the file of hashes, so both take effect at once. The spool
+//! is removed last; a spool with the same start as the state is left over from a crash. Tables and lists of changes are written completely
+//! before any file is put in place: first the file, then the list, then manifest and state. For an incomplete export, no list is written.
 
 mod appended;
 mod baseline;

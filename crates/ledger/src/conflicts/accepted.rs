@@ -1,6 +1,6 @@
 //! The last accepted request for each key, for `--changed-only`, and for old runs after newer ones were pruned.
 //!
-//! The table is updated from the outcomes on demand, at no cost for other uploads.
+//! The table is updated from the outcomes on demand, for `--changed-only` or `prune`, at no cost for other uploads.
 
 use std::collections::HashMap;
 

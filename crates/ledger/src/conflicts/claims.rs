@@ -1,7 +1,12 @@
 //! Claims: the contents of non-idempotent requests, to recognize the same records in other files and runs.
 //!
-//! A claim is stored in the same transaction as the intent of its request, and is permanent. The state of a claim follows from
-//! the outcome of the record.
+//! A claim has hashes of a request's content, is stored in the same transaction as the intent of the request, and is permanent. The state of a
+//! claim follows from the outcome of the record. `plan::sent_before` compares a plan with the claims once, before sending; then
+//! `Ledger::start` claims each record unless another run has claimed the same since.
+//!
+//! On a server, transactions with new claims for the same service, workspace and kind wait for each other ([`wait_for_claims`]), so claims
+//! are committed in the order of ids: a run that has compared all claims up to the last must not miss an earlier claim, not
+//! yet committed.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;

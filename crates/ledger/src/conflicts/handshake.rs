@@ -1,10 +1,10 @@
 //! The handshake between simultaneous uploads, so that an older request never reaches the service after a newer request for the
-//! same key.
+//! same key. This closes the gap between the comparison of keys (`newer`) and the request.
 //!
 //! A run that sends idempotent calls has a row in `sender`. A newer upload stores its intent and then waits until each older
 //! sender has *yielded*: the sender has read the intent, skips the keys of the intent from now on, and has no request for these
 //! keys in flight. An older run that starts later adds its row before reading the intents, so it sees this intent too. Senders
-//! that died without removing their row hold no lock.
+//! that died without removing their row hold no lock. Only newer uploads wait for older uploads, so there is no deadlock.
 
 use sheetport_sql::{self as sql, Dialect};
 

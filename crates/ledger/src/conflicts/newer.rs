@@ -1,7 +1,8 @@
 //! Requests of newer uploads for the same keys, so that an old run does not overwrite newer values.
 //!
 //! The values of a run are as old as the first run of its family, because a retry sends the values of its upload. A newer upload
-//! counts if its request was or may have been applied. Pruned runs are looked up in the table `accepted`.
+//! counts if its request was or may have been applied. Pruned runs are looked up in the table `accepted`. Pending records are compared before
+//! a run is sent, and with new intents meanwhile. The hashes of a million keys take 16 MB; without newer runs, nothing is read.
 
 use std::collections::{HashMap, HashSet};
 

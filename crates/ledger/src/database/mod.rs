@@ -1,4 +1,7 @@
 //! The connection to the database, in a file of SQLite or on a PostgreSQL server, and the tables in it.
+//!
+//! `sqlite` opens a file, `postgres` a server; everything else is the same, over `sheetport_sql`. On a server, the numbers of runs and claims
+//! come from sequences. The statements of sending have the shortest time limit there, because of the repetitions (`again`).
 
 mod again;
 mod holder;

@@ -1,5 +1,5 @@
 //! The write-ahead log of the database. SQLite takes a damaged frame for the end of the log and drops all later commits
-//! without an error, so the log is read before SQLite reads it.
+//! without an error, so the log is read before SQLite reads it, and compared with its index. The index survives a killed process.
 //!
 //! Format: <https://www.sqlite.org/fileformat2.html#the_write_ahead_log>, <https://www.sqlite.org/walformat.html>
 

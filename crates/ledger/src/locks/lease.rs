@@ -4,9 +4,12 @@
 //! the worker sends. A shared lease lasts at least as long as the leases of the parts, so the upload is free only when no worker
 //! can write any more.
 //!
-//! A lease expires by the clock of the database unless renewed. Renewal has its own thread, so a busy process keeps its locks.
-//! Each writing transaction first checks the leases of its process and prevents a takeover until the transaction ends. A process
-//! therefore writes either under its locks or not at all.
+//! A lease is a row with an epoch. It expires by the clock of the database unless renewed. Renewal has its own thread, so a busy process keeps
+//! its locks; the same thread releases parts given back. `Ledger::begin` is the fence: each writing transaction first selects the
+//! leases of its process `FOR SHARE` with the epochs, so a takeover waits for the commit, and a process suspended for too long gets
+//! `Error::LockLost`. A process therefore writes either under its locks or not at all. Before starting attempts, the sender also checks its
+//! own clock (`Ledger::holds_locks`), so nothing is sent after the end of a lease. A file lock ends with the process and needs nothing of
+//! this kind.
 
 use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};

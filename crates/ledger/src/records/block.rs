@@ -1,6 +1,7 @@
-//! Blocks: many rows or records per compressed blob, to plan a million rows with a few thousand inserts.
+//! Blocks: 512 rows or records per blob, to plan a million rows with a few thousand inserts instead of two million.
 //!
-//! Request bodies are stored in a separate blob, because reports do not read bodies.
+//! Serialized with postcard and compressed with zstd. Request bodies are stored in a separate blob, because reports do not read bodies. Cells
+//! are encoded by `sheet` and are opaque here.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

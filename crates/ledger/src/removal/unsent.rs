@@ -1,5 +1,8 @@
 //! Removal of the rows and records of runs that sent nothing, so that a nightly upload of an unchanged file does not grow the
-//! ledger.
+//! ledger by several hundred megabytes for a million items.
+//!
+//! The final counts stay in the row of the run; reports are refused. The keys still matter to older runs: keys that an older run may
+//! still send are added to `accepted`, where `conflicts::newer` looks for removed plans.
 
 use std::collections::HashSet;
 

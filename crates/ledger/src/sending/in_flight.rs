@@ -1,5 +1,10 @@
 //! Records of non-idempotent calls: stored as in flight before sending, and as unknown if no result follows, unless the service
 //! remembers the idempotency keys of their requests.
+//!
+//! `in_flight` contains exactly the records of non-idempotent calls that may be in flight. Each is stored before the first byte of the
+//! request is sent, and a resume marks the remaining records as *unknown*. With an idempotency key, a record stays from the first attempt that
+//! may have been applied until its outcome, and a resume repeats the request with the same key, derived from the run and the record, as
+//! long as the service certainly remembers the key. Idempotent calls have ranges in `intent` instead, and are simply sent again.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;

@@ -1,6 +1,12 @@
 //! Queued runs: planned by one process, and sent in parts by workers on any machine.
 //!
 //! In SQLite, a run is not divided: one worker at a time holds the lock of its upload.
+//!
+//! A sender works on a [`Part`]: all records of a locked run, or a leased part of a queued run. Data stored
+//! per sender, such as records in flight and the handshake with newer uploads, is selected by the records of the part. Only the counts of
+//! the run (`total`) are shared by the workers: every transaction locks these counts before anything else shared, so
+//! transactions wait for each other there. Records whose key occurs in several parts are linked when the run is queued, and wait for the
+//! preceding record.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

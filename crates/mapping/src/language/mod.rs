@@ -1,6 +1,11 @@
 //! Expressions in templates: `{{ Brand }} {{ Name | upper }}`, and conditions.
 //!
-//! Tokens are parsed into a tree, which is evaluated over typed values: exact decimals, dates and texts.
+//! Tokens are parsed into a tree by the precedence of operators, and evaluated over typed values: exact decimals, dates and texts.
+//! Patterns and other constants are parsed once. A `Context` provides the values of a row. The examples of docs/expressions.md are run by a test.
+//!
+//! No existing crate serves (minijinja, rhai, evalexpr, cel, jaq, zen-expression): decimals are doubles or are rounded silently, the syntax
+//! differs from the templates (`|`, `~`, `a if b else c`), errors have no byte ranges, a text cell does not have the number style of its column,
+//! and evalexpr is AGPL.
 
 mod arithmetic;
 mod compare;

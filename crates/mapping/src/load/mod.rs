@@ -1,4 +1,9 @@
 //! Reads a mapping template: TOML to a checked [`Template`], or all errors with their lines and fixes.
+//!
+//! [`load`] finds the files of a template (`extends`), merges the trees, inserts the values of parameters, reads the keys (`raw`), and
+//! checks all values. Every step collects mistakes: a wrong key is removed and reading continues, so all mistakes are shown at once, each
+//! with its file. A run stores the merged template with the values of parameters. `schema.json` also defines the order of keys
+//! (`template fmt`) and the choices in messages.
 
 mod checker;
 mod environment;

@@ -1,4 +1,8 @@
 //! Exports to be uploaded.
+//!
+//! For an export, recognition offers only the template of this kind, and an export of read-only records is refused with any built-in template,
+//! also if only the manifest identifies the export: the columns of companies and contacts would fit the template `items` well enough to create
+//! items.
 
 use std::path::Path;
 

@@ -1,4 +1,14 @@
 //! Planning: the whole file is read, mapped and checked into the ledger before the first request.
+//!
+//! `check` and `--dry-run` consist of exactly this pass (`read`), and cannot disagree with `upload`. Some properties need a whole column:
+//! the order of day and month, the decimal separator, and the evidence of `sheetport_checks`. The first rows decide; if a later
+//! row contradicts, the plan is cleared and the sheet is read again.
+//!
+//! Rows of one record may be anywhere in the sheet, so all records are held until the end, up to 1 GiB. With `rows = "together"`, only one
+//! record is held at a time. `Mapper::finish` checks properties of complete records, such as missing required fields.
+//!
+//! With `[unpivot]`, `read` repeats a row for each filled cell. Each repetition is mapped, reviewed and stored like a row: `SourceRow::cell`
+//! names the column, so `ledger::retries` can follow every cell through the retries. Reports join the entries of a row again.
 
 mod assemble;
 pub(super) mod checks;

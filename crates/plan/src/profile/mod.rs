@@ -2,6 +2,9 @@
 //!
 //! A price list with a median price of 0.01, or with names in three of a thousand rows, is valid but hardly right. People notice
 //! that in a profile, and [`warn_of_changes`] finds it by comparison with the profile of an earlier run.
+//!
+//! For each field of the valid records: the number of filled and distinct values, and the lowest, median and highest value. The profile is
+//! stored with the run. Above 4,096 values, the median is computed from an evenly spaced sample, in bounded memory.
 
 mod change;
 mod collect;

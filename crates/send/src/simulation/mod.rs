@@ -2,6 +2,9 @@
 //! paused clock. Processes are killed between any two steps, before or after a write to the ledger is durable; their runs are
 //! resumed and retried. The requests applied by the service must agree with the ledger in every case.
 //!
+//! The ledger is a model in memory; the same schedules with the real ledger show that the model behaves like it. The answers of
+//! the service include all kinds, after the request was applied or without.
+//!
 //! A schedule follows from its seed. `SHEETPORT_SIMULATION_SEED` and `SHEETPORT_SIMULATION_COUNT` choose the schedules.
 
 mod check;

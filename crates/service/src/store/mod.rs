@@ -1,7 +1,8 @@
 //! The database of the service with all its SQL, over SQLite and PostgreSQL. Independent of HTTP; does not validate input.
 //!
 //! `database` is the open database; `backends` opens it, in a file or on a server. Writers commit in batches (`writer`), while
-//! several connections read. A write completes when the data is on disk.
+//! several connections read. A write completes when the data is on disk. A write that depends on existing data runs inside the transaction of
+//! the writer and sees only its own workspace.
 
 mod backends;
 mod database;

@@ -1,5 +1,10 @@
 //! The writer tasks. Each commits the writes in its queue in batches. A file has one writer and one transaction for all
 //! workspaces. On a server, the writes of a workspace are one transaction, under a lock that serializes the services.
+//!
+//! On a server, services share nothing but the database: the writes of a workspace go to one of four writers, and the advisory lock of the
+//! workspace makes the reads and writes in a batch as exclusive as in SQLite. Positions of records and of kept responses are therefore
+//! numbered by workspace. The journal has a separate writer there, and numbers come in blocks from a sequence. After any failure, a
+//! writer opens a new connection: the locks of the old connection are unknown.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;

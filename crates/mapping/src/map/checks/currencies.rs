@@ -1,5 +1,5 @@
 //! Currencies beside amounts or in the headers above them. They are compared with the currency field of the record, or fill the
-//! field if it is not mapped.
+//! field if it is not mapped. A currency stays with the record until all rows of the record are complete.
 
 use sheetport_values::currency::{Currency, CurrencyMark};
 

@@ -1,4 +1,8 @@
 //! Surveys of whole columns: the notation of their numbers and dates.
+//!
+//! The notation is derived from all cells of the column, then from the other number columns, and for counts from the language of the header.
+//! Usually the sheet is still read only once: the first rows decide, `plan` surveys all rows on the way, and only if a later row changes the
+//! meaning of an earlier row is the plan cleared and the sheet read again.
 
 mod identifiers;
 pub(super) mod numbers;

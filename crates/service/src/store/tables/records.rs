@@ -1,5 +1,5 @@
-//! SQL of the tables `lists` and `records`. The place of a record is made of its list and its position in it, so that a page is
-//! one range of places.
+//! SQL of the tables `lists` and `records`. The place of a record is the id of a list (a workspace and a kind) times 2^40, plus
+//! the position. The place is the primary key, in SQLite the rowid: a page is a range of the table, and the last position a single search.
 
 use sheetport_sql::{Builder, Dialect, Executor, Row, Transaction, Value, query, query_as, query_scalar};
 

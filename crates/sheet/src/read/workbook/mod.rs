@@ -2,7 +2,14 @@
 //!
 //! Hostile workbooks can make parsing libraries panic, abort or exhaust memory, so this process never parses a workbook. A child
 //! (`process`) checks the archive, parses it with calamine (`formats`, `styles`), puts the rows in order (`row_sender`) and sends
-//! them through a pipe (`protocol`). This process validates everything it receives (`reader`). Both work at the same time.
+//! them through a pipe (`protocol`). This process validates everything it receives (`reader`). Both work at the same time. A crash or an
+//! exceeded limit becomes a single error message.
+//!
+//! The *appearance* of a sheet, such as hidden rows and columns and merged cells, is known at the end of a sheet, and sent last
+//! ([`Appearance`](super::Appearance)). Only warnings follow from the appearance: rows are read as stored.
+//!
+//! The child also unpacks a ZIP archive around a single spreadsheet (`formats::container`). The unpacked file arrives through the pipe and
+//! becomes a [`PrivateFile`](crate::PrivateFile), like standard input: on Linux a file without a name, with nothing left behind.
 
 mod activity;
 mod archive;
