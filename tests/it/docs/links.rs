@@ -1,9 +1,11 @@
-//! Links between pages, and to files and pictures.
+//! Links between pages, and to files and pictures, and paths in texts for developers.
 
-use super::pages::{Page, pages, read, root, target};
+use super::pages::{Page, files_below, pages, read, root, target};
 
 /// Pages for developers, whose links are checked as well.
 const OTHERS: [&str; 4] = ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
+/// The folders that a path in a text or a comment begins with.
+const FOLDERS: [&str; 8] = ["benches/", "crates/", "docs/", "packaging/", "samples/", "src/", "templates/", "tests/"];
 
 #[test]
 fn links_lead_to_files_and_headings() {
@@ -25,6 +27,40 @@ fn links_lead_to_files_and_headings() {
         }
     }
     assert!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
+}
+
+/// Returns the words of a text that are paths in the repository.
+fn paths(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || "_-./".contains(c)));
+    let words = words.map(|word| word.trim_end_matches('.'));
+    words.filter(|word| FOLDERS.iter().any(|folder| word.starts_with(folder)))
+}
+
+#[test]
+fn paths_in_texts_for_developers_exist() {
+    let sources = ["src", "crates"].into_iter().flat_map(files_below).filter(|name| name.ends_with(".rs"));
+    let comments = sources.map(|name| {
+        let text = read(&name);
+        let lines = text.lines().filter(|line| line.trim_start().starts_with("//"));
+        (name, lines.collect::<Vec<_>>().join("\n"))
+    });
+    let texts = OTHERS.map(|name| (name.to_owned(), read(name)));
+    let missing: Vec<String> = texts
+        .into_iter()
+        .chain(comments)
+        .flat_map(|(name, text)| {
+            let missing = paths(&text).filter(|path| !root().join(path).exists());
+            missing.map(|path| format!("{name}: {path}")).collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(missing.is_empty(), "paths that lead nowhere:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn paths_are_found_in_texts() {
+    let text =
+        "See `crates/a/src/b.rs` (docs/x.md#y), src/c/. Not https://x.example/docs/z, /docs/page.js or `a/src/b.rs`.";
+    assert_eq!(paths(text).collect::<Vec<_>>(), ["crates/a/src/b.rs", "docs/x.md", "src/c/"]);
 }
 
 #[test]
