@@ -1,4 +1,4 @@
-//! Jobs: uploads and exports run in order, unattended, with notices about the results. Also the workers for queued runs.
+//! Jobs: uploads and exports in order, unattended, with notices about the results. Also the workers for queued runs.
 //!
 //! Knows no command line: the executable prints the outcome, and notices have the same content.
 //!
@@ -6,7 +6,7 @@
 //! |---|---|
 //! | [`run_job`](mod@run_job), [`upload_step`] | the steps of a job, and the files of an upload step; begin here |
 //! | [`definition`] | files of jobs, read with all mistakes |
-//! | [`inbox`], [`worker_inbox`] | waiting files in a folder or a bucket, and files taken out |
+//! | [`inbox`](mod@inbox), [`worker_inbox`] | waiting files in a folder or a bucket, and files taken out |
 //! | [`lock`], [`outcome`] | the lock against a second process, and how a job ended |
 //! | [`notices`] | commands, webhooks and mail |
 //! | [`scheduler`] | entries for cron, systemd, launchd and the Task Scheduler |

@@ -11,7 +11,7 @@
 //! | [`service`] | rehearsals, the service of the demo, `serve load`, logins |
 //! | [`review`] | a spreadsheet under review: rows, template, problems, edits |
 //! | [`doctor`], [`schemas`] | checks of a machine, and schemas of `--json` |
-//! | [`context`], [`learned`], [`older_ledger`] | the service, learned limits, an outdated ledger |
+//! | [`context`], [`learned`], [`older_ledger`](mod@older_ledger) | the service, learned limits, an outdated ledger |
 //! | [`command_line`], [`programs`], [`event`], [`error`] | commands to print, other programs, progress, refusals |
 //!
 //! A run is resumed only at the address, workspace and access level of the plan, checked before the lock is taken
