@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use serde_json::json;
 use sheetport_client::pages::{Completeness, Walk};
 use sheetport_client::{Client, KnownSizes, Pace, PageSize, SAFE, may_depend_on_size, try_page};
@@ -30,56 +31,60 @@ use super::tables::{FinishedExport, SpooledPages, UnfinishedFile, UnfinishedList
 const MAX_READINGS: u32 = 3;
 
 /// Runs an export.
-pub async fn export(
+pub fn export<'a>(
     client: Arc<Client>,
     pace: Arc<Pace>,
-    job: &Job,
-    progress: &Progress<'_>,
-) -> Result<Exported, Error> {
-    let exported = export_together(client, pace, std::slice::from_ref(job), progress).await?;
-    exported.into_iter().next().ok_or(Error::Internal("an export has no result"))
+    job: &'a Job,
+    progress: &'a Progress<'a>,
+) -> BoxFuture<'a, Result<Exported, Error>> {
+    Box::pin(async move {
+        let exported = export_together(client, pace, std::slice::from_ref(job), progress).await?;
+        exported.into_iter().next().ok_or(Error::Internal("an export has no result"))
+    })
 }
 
 /// Runs exports into one file. The output of several exports must be the same workbook, with a sheet for each. The file is
 /// replaced only if all exports are complete.
-pub async fn export_together(
+pub fn export_together<'a>(
     client: Arc<Client>,
     pace: Arc<Pace>,
-    jobs: &[Job],
-    progress: &Progress<'_>,
-) -> Result<Vec<Exported>, Error> {
-    let is_shared = jobs.len() > 1;
-    let mut started = Vec::new();
-    for job in jobs {
-        started.push(StartedExport::start(job)?);
-    }
-    let mut read: Vec<ReadExport<'_>> = Vec::new();
-    for export in started {
-        let before: u64 = read.iter().map(|export| export.session.walk.entries).sum();
-        let progress = |records, total: Option<u64>| progress(before + records, total.map(|total| before + total));
-        let fetcher = Fetcher {
-            client: Arc::clone(&client),
-            pace: Arc::clone(&pace),
-            concurrency: export.job.concurrency.max(1),
-            large: Mutex::default(),
-        };
-        read.push(export.read(&fetcher, is_shared, &progress).await?);
-    }
-    let is_complete = read.iter().all(|export| export.verdict.is_complete);
-    let path = read.first().and_then(|export| export.started.path.as_deref());
-    let path = path.map(|path| if is_complete { path.to_owned() } else { incomplete(path) });
-    let file = path.clone().unwrap_or_else(|| PathBuf::from("-"));
-    let (mut unfinished, mut results) = (Vec::new(), Vec::new());
-    for export in read {
-        let (rows, result) = export.split(is_complete);
-        unfinished.push(rows);
-        results.push(result);
-    }
-    let written = jobs.first().map(|job| WrittenFiles::of(&job.home));
-    let finishing = tokio::task::spawn_blocking(move || finish_tables(unfinished, file, written.as_ref()));
-    let finished = finishing.await.unwrap_or(Err(Error::Internal("writing the file panicked")))?;
-    let finished = finished.into_iter().zip(results);
-    conclude(finished.map(|(finished, result)| result.with(finished)).collect(), path.as_deref(), is_complete)
+    jobs: &'a [Job],
+    progress: &'a Progress<'a>,
+) -> BoxFuture<'a, Result<Vec<Exported>, Error>> {
+    Box::pin(async move {
+        let is_shared = jobs.len() > 1;
+        let mut started = Vec::new();
+        for job in jobs {
+            started.push(StartedExport::start(job)?);
+        }
+        let mut read: Vec<ReadExport<'_>> = Vec::new();
+        for export in started {
+            let before: u64 = read.iter().map(|export| export.session.walk.entries).sum();
+            let progress = |records, total: Option<u64>| progress(before + records, total.map(|total| before + total));
+            let fetcher = Fetcher {
+                client: Arc::clone(&client),
+                pace: Arc::clone(&pace),
+                concurrency: export.job.concurrency.max(1),
+                large: Mutex::default(),
+            };
+            read.push(export.read(&fetcher, is_shared, &progress).await?);
+        }
+        let is_complete = read.iter().all(|export| export.verdict.is_complete);
+        let path = read.first().and_then(|export| export.started.path.as_deref());
+        let path = path.map(|path| if is_complete { path.to_owned() } else { incomplete(path) });
+        let file = path.clone().unwrap_or_else(|| PathBuf::from("-"));
+        let (mut unfinished, mut results) = (Vec::new(), Vec::new());
+        for export in read {
+            let (rows, result) = export.split(is_complete);
+            unfinished.push(rows);
+            results.push(result);
+        }
+        let written = jobs.first().map(|job| WrittenFiles::of(&job.home));
+        let finishing = tokio::task::spawn_blocking(move || finish_tables(unfinished, file, written.as_ref()));
+        let finished = finishing.await.unwrap_or(Err(Error::Internal("writing the file panicked")))?;
+        let finished = finished.into_iter().zip(results);
+        conclude(finished.map(|(finished, result)| result.with(finished)).collect(), path.as_deref(), is_complete)
+    })
 }
 
 /// An export with known files and state, locked against other processes.

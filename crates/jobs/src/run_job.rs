@@ -1,5 +1,7 @@
 //! Runs the steps of a job in order.
 
+use futures_util::future::LocalBoxFuture;
+
 use sheetport_operations::context::{Context, now};
 use sheetport_operations::error::Error;
 use sheetport_operations::exports::export;
@@ -18,47 +20,49 @@ const SOON: i64 = 7 * 24 * 60 * 60;
 ///
 /// # Errors
 /// If another process runs the job, or the start or the end of the run can't be recorded.
-pub async fn run_job(
-    context: &Context,
-    job: &Job,
-    stopping: &Stopping,
-    observer: JobObserver<'_>,
-) -> Result<JobRun, Error> {
-    let began = now();
-    let locked = lock::lock(context, job, began)?;
-    let mut warnings = Vec::new();
-    let previous = locked.previous.clone();
-    if let Some(previous) = previous.as_ref().filter(|previous| previous.ended.is_none()) {
-        let began = local_time(previous.began);
-        warnings.push(format!("the run before, of {began}, did not come to its end; its work is continued"));
-    }
-    let mut steps = Vec::new();
-    let mut why_not = None;
-    for (index, step) in job.steps.iter().enumerate() {
-        if stopping.is_asked() {
-            why_not = Some("the job was interrupted");
+pub fn run_job<'a>(
+    context: &'a Context,
+    job: &'a Job,
+    stopping: &'a Stopping,
+    observer: JobObserver<'a>,
+) -> LocalBoxFuture<'a, Result<JobRun, Error>> {
+    Box::pin(async move {
+        let began = now();
+        let locked = lock::lock(context, job, began)?;
+        let mut warnings = Vec::new();
+        let previous = locked.previous.clone();
+        if let Some(previous) = previous.as_ref().filter(|previous| previous.ended.is_none()) {
+            let began = local_time(previous.began);
+            warnings.push(format!("the run before, of {began}, did not come to its end; its work is continued"));
         }
-        if let Some(why) = why_not {
-            steps.push(StepOutcome::NotRun(why));
-            continue;
+        let mut steps = Vec::new();
+        let mut why_not = None;
+        for (index, step) in job.steps.iter().enumerate() {
+            if stopping.is_asked() {
+                why_not = Some("the job was interrupted");
+            }
+            if let Some(why) = why_not {
+                steps.push(StepOutcome::NotRun(why));
+                continue;
+            }
+            (observer.begins)(index);
+            let outcome = match &step.work {
+                Work::Upload(upload) => upload_step::run(context, upload, stopping, observer).await,
+                Work::Export(step) => run_export(context, step, stopping, observer).await,
+            };
+            (observer.ends)();
+            if step.stops && !outcome.is_success() {
+                why_not = Some("a step before it failed");
+            }
+            steps.push(outcome);
         }
-        (observer.begins)(index);
-        let outcome = match &step.work {
-            Work::Upload(upload) => upload_step::run(context, upload, stopping, observer).await,
-            Work::Export(step) => run_export(context, step, stopping, observer).await,
-        };
-        (observer.ends)();
-        if step.stops && !outcome.is_success() {
-            why_not = Some("a step before it failed");
+        warnings.extend(ending_token(context));
+        let ended = now();
+        if let Err(error) = locked.end(ended) {
+            warnings.push(error.to_string());
         }
-        steps.push(outcome);
-    }
-    warnings.extend(ending_token(context));
-    let ended = now();
-    if let Err(error) = locked.end(ended) {
-        warnings.push(error.to_string());
-    }
-    Ok(JobRun { began, ended, previous, steps, warnings })
+        Ok(JobRun { began, ended, previous, steps, warnings })
+    })
 }
 
 /// Exports each file of the step. One failure does not stop the remaining exports.

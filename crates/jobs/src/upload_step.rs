@@ -125,7 +125,7 @@ impl Sender<'_> {
         let (context, step, events) = (self.context, self.step, self.observer.events);
         if let Some(run) = run {
             let options = SendOptions::default();
-            return resume(context, Some(run), options, self.stopping.wait(), events).await.map(Box::new);
+            return resume(context, Some(run), options, Box::pin(self.stopping.wait()), events).await.map(Box::new);
         }
         let changes = TemplateChanges { parameters: &step.set, locale: step.locale.as_deref(), lookup_folders: &[] };
         let template = load_template_for(&step.template, changes, file)?;
@@ -162,7 +162,7 @@ impl Sender<'_> {
             trigger_workflows: step.trigger_workflows,
             rehearsal: None,
         };
-        upload(context, request, None, self.stopping.wait(), events).await.map(Box::new)
+        upload(context, request, None, Box::pin(self.stopping.wait()), events).await.map(Box::new)
     }
 
     /// Returns the run of a taken file, if the run has a complete plan. A withheld run has sent nothing, so its file is read

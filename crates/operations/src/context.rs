@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
+
 use sheetport_client::auth::{
     AddressOrigin, Choice, Chosen, Credentials, EnvironmentTokens, NamedAddress, TokenFile, TokenOrigin, Withheld,
 };
@@ -144,11 +146,13 @@ impl Context {
     }
 
     /// Opens the ledger, unless it is kept open.
-    pub async fn ledger(&self) -> Result<Ledger, Error> {
-        match &self.kept {
-            Some(kept) => Ok(kept.borrowed()),
-            None => self.open_ledger().await,
-        }
+    pub fn ledger<'a>(&'a self) -> BoxFuture<'a, Result<Ledger, Error>> {
+        Box::pin(async move {
+            match &self.kept {
+                Some(kept) => Ok(kept.borrowed()),
+                None => self.open_ledger().await,
+            }
+        })
     }
 
     async fn open_ledger(&self) -> Result<Ledger, Error> {
@@ -164,19 +168,23 @@ impl Context {
 
     /// Opens a ledger file for many operations one after another. Each operation has connections of its own to a ledger on a server,
     /// because its transactions check all leases of its ledger.
-    pub async fn keeping_ledger(&self) -> Result<Context, Error> {
-        let kept = match self.server {
-            Some(_) => None,
-            None => Some(self.open_ledger().await?),
-        };
-        Ok(Context { kept, ..self.clone() })
+    pub fn keeping_ledger<'a>(&'a self) -> BoxFuture<'a, Result<Context, Error>> {
+        Box::pin(async move {
+            let kept = match self.server {
+                Some(_) => None,
+                None => Some(self.open_ledger().await?),
+            };
+            Ok(Context { kept, ..self.clone() })
+        })
     }
 
     /// Closes the ledger of [`Context::keeping_ledger`].
-    pub async fn close_ledger(self) {
-        if let Some(kept) = self.kept {
-            kept.close().await;
-        }
+    pub fn close_ledger(self) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            if let Some(kept) = self.kept {
+                kept.close().await;
+            }
+        })
     }
 
     /// Returns whether a ledger exists. A ledger on a server counts as existing: opening creates it.
@@ -185,11 +193,13 @@ impl Context {
     }
 
     /// Opens the ledger, if it exists.
-    pub async fn existing_ledger(&self) -> Result<Option<Ledger>, Error> {
-        match self.has_ledger() {
-            true => self.ledger().await.map(Some),
-            false => Ok(None),
-        }
+    pub fn existing_ledger<'a>(&'a self) -> BoxFuture<'a, Result<Option<Ledger>, Error>> {
+        Box::pin(async move {
+            match self.has_ledger() {
+                true => self.ledger().await.map(Some),
+                false => Ok(None),
+            }
+        })
     }
 
     /// Returns the address of the service.

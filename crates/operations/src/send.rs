@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 
+use futures_util::future::{BoxFuture, LocalBoxFuture};
+
 use sheetport_client::{Client, Rate, Speed};
 use sheetport_ledger::{
     self as ledger, Ledger, LockedRun, NewRun, Part, Run, RunCommand, RunRate, RunSettings, RunState, UploadLock,
@@ -151,59 +153,63 @@ pub struct Records<'a> {
 
 impl Records<'_> {
     /// Returns the rate of the run. An automatic rate starts with the rate learned by earlier runs.
-    pub async fn rate(&self) -> Result<Option<Speed>, Error> {
-        let about = &self.run.about;
-        Ok(match speed(&about.settings, self.context)? {
-            Some(Speed::Auto(_)) => {
-                Some(Speed::Auto(self.ledger.learned_rate(&about.base_url, &about.workspace).await?))
-            }
-            rate => rate,
+    pub fn rate<'a>(&'a self) -> BoxFuture<'a, Result<Option<Speed>, Error>> {
+        Box::pin(async move {
+            let about = &self.run.about;
+            Ok(match speed(&about.settings, self.context)? {
+                Some(Speed::Auto(_)) => {
+                    Some(Speed::Auto(self.ledger.learned_rate(&about.base_url, &about.workspace).await?))
+                }
+                rate => rate,
+            })
         })
     }
 
     /// Sends the pending records of a part. Only this process may send the part.
-    pub async fn send(
-        &self,
+    pub fn send<'a>(
+        &'a self,
         part: Part,
         limits: Limits,
         rate: Option<Speed>,
-        interrupt: impl Future<Output = Grace>,
-        progress: &(dyn Fn(&sheetport_send::Progress) + Sync),
-        observer: Observer<'_>,
-    ) -> Result<SendResult, Error> {
-        let about = &self.run.about;
-        let (base_url, workspace) = (&about.base_url, &about.workspace);
-        let work = sheetport_send::Work {
-            ledger: self.ledger,
-            client: Arc::clone(self.client),
-            part,
-            kind: about.record,
-            concurrency: usize::from(about.settings.concurrency),
-            rate,
-            shares_rate_of: Some((base_url, workspace)),
-            limits,
-            overwrites_newer: about.settings.overwrite_newer,
-            keys: self.context.idempotency_keys(self.run),
-            wall: now,
-        };
-        let span = Span::sending(&SentRecords {
-            run: self.run.id,
-            part: (part != Part::whole(part.run)).then_some((part.first, part.last)),
-            kind: about.record.name(),
-            template: &about.template,
-            workspace,
-            base_url,
-        });
-        let sending = send::send(&work, interrupt, progress);
-        let ended = tokio::select! {
-            ended = span.within(Box::pin(sending)) => ended.inspect_err(|_| span.failed())?,
-            never = tell_of_waits(self.ledger, observer) => match never {},
-        };
-        span.sent(&ended.progress.totals(), ended.stopped.is_some());
-        if let Some(rate) = ended.learned_rate {
-            self.ledger.store_rate(base_url, workspace, rate, now()).await?;
-        }
-        Ok(ended)
+        interrupt: BoxFuture<'a, Grace>,
+        progress: &'a (dyn Fn(&sheetport_send::Progress) + Sync),
+        observer: Observer<'a>,
+    ) -> LocalBoxFuture<'a, Result<SendResult, Error>> {
+        Box::pin(async move {
+            let about = &self.run.about;
+            let (base_url, workspace) = (&about.base_url, &about.workspace);
+            let work = sheetport_send::Work {
+                ledger: self.ledger,
+                client: Arc::clone(self.client),
+                part,
+                kind: about.record,
+                concurrency: usize::from(about.settings.concurrency),
+                rate,
+                shares_rate_of: Some((base_url, workspace)),
+                limits,
+                overwrites_newer: about.settings.overwrite_newer,
+                keys: self.context.idempotency_keys(self.run),
+                wall: now,
+            };
+            let span = Span::sending(&SentRecords {
+                run: self.run.id,
+                part: (part != Part::whole(part.run)).then_some((part.first, part.last)),
+                kind: about.record.name(),
+                template: &about.template,
+                workspace,
+                base_url,
+            });
+            let sending = send::send(&work, interrupt, progress);
+            let ended = tokio::select! {
+                ended = span.within(Box::pin(sending)) => ended.inspect_err(|_| span.failed())?,
+                never = tell_of_waits(self.ledger, observer) => match never {},
+            };
+            span.sent(&ended.progress.totals(), ended.stopped.is_some());
+            if let Some(rate) = ended.learned_rate {
+                self.ledger.store_rate(base_url, workspace, rate, now()).await?;
+            }
+            Ok(ended)
+        })
     }
 }
 
@@ -252,7 +258,7 @@ impl Sending<'_> {
     ///
     /// # Errors
     /// [`Error::InRun`] with the counts so far.
-    pub(super) async fn send(self, interrupt: impl Future<Output = Grace>) -> Result<Finished, Error> {
+    pub(super) async fn send(self, interrupt: BoxFuture<'_, Grace>) -> Result<Finished, Error> {
         let (ledger, run) = (self.ledger, self.run.id());
         let next = next_command::resume(self.context, run);
         let next = Some(next).filter(|_| !self.is_rehearsal());
@@ -266,7 +272,7 @@ impl Sending<'_> {
         }
     }
 
-    async fn try_send(self, interrupt: impl Future<Output = Grace>) -> Result<Finished, Error> {
+    async fn try_send(self, interrupt: BoxFuture<'_, Grace>) -> Result<Finished, Error> {
         let (ledger, id) = (self.ledger, self.run.id());
         let requests_before = ledger.accounting(id).await?.requests;
         let mut compared = Compared::default();
@@ -363,7 +369,7 @@ impl Sending<'_> {
         Ok(())
     }
 
-    async fn send_pending(&self, pending: u64, interrupt: impl Future<Output = Grace>) -> Result<SendResult, Error> {
+    async fn send_pending(&self, pending: u64, interrupt: BoxFuture<'_, Grace>) -> Result<SendResult, Error> {
         let run = self.run.run();
         let client = self.client.as_ref().expect("only queued runs have no client");
         let records = Records { context: self.context, ledger: self.ledger, client, run };

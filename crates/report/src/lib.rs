@@ -23,6 +23,8 @@ mod workbook;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use futures_util::future::BoxFuture;
+
 use sheetport_files::readers::Readers;
 use sheetport_ledger::{Causes, Ledger, Problem, Run};
 use sheetport_sheet::{self as sheet, write::WholeFile};
@@ -40,17 +42,20 @@ const REFUSALS: usize = 2_000;
 ///
 /// # Errors
 /// Errors of the ledger, and of creating or writing the file.
-pub async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> Result<Written, Error> {
-    let file = create(run, request)?;
-    let subject = Subject::new(run, request.for_supplier, request.words);
-    // A supplier has neither the ledger nor the file of the next command.
-    let is_own = !request.for_supplier;
-    let request = &Request { next: request.next.filter(|_| is_own), is_kept: request.is_kept && is_own, ..*request };
-    match request.format {
-        Format::Csv => csv::write(ledger, &subject, request, file).await,
-        Format::Xlsx => workbook::write(ledger, &subject, request, file).await,
-        Format::Html => html::write(ledger, &subject, request, file).await,
-    }
+pub fn write<'a>(ledger: &'a Ledger, run: &'a Run, request: &'a Request<'a>) -> BoxFuture<'a, Result<Written, Error>> {
+    Box::pin(async move {
+        let file = create(run, request)?;
+        let subject = Subject::new(run, request.for_supplier, request.words);
+        // A supplier has neither the ledger nor the file of the next command.
+        let is_own = !request.for_supplier;
+        let request =
+            &Request { next: request.next.filter(|_| is_own), is_kept: request.is_kept && is_own, ..*request };
+        match request.format {
+            Format::Csv => csv::write(ledger, &subject, request, file).await,
+            Format::Xlsx => workbook::write(ledger, &subject, request, file).await,
+            Format::Html => html::write(ledger, &subject, request, file).await,
+        }
+    })
 }
 
 /// Creates the file of a report. The report gets no more readers than the sheet had during the run and has now.
@@ -67,38 +72,48 @@ pub fn columns(run: &Run) -> usize {
 
 /// Groups the warnings of the file and of the first `limit` records with warnings. Each warning has the title of its source
 /// column.
-pub async fn warned(ledger: &Ledger, run: &Run, limit: usize) -> Result<Causes, Error> {
-    let mut causes = Causes::default();
-    run.warnings.iter().for_each(|warning| {
-        causes.add(warning.row.unwrap_or_default(), warning);
-    });
-    for (_, record) in ledger.warned(run.id, limit).await? {
-        for warning in &record.warnings {
-            causes.add(warning.row.or(record.rows.first().copied()).unwrap_or_default(), warning);
+pub fn warned<'a>(ledger: &'a Ledger, run: &'a Run, limit: usize) -> BoxFuture<'a, Result<Causes, Error>> {
+    Box::pin(async move {
+        let mut causes = Causes::default();
+        run.warnings.iter().for_each(|warning| {
+            causes.add(warning.row.unwrap_or_default(), warning);
+        });
+        for (_, record) in ledger.warned(run.id, limit).await? {
+            for warning in &record.warnings {
+                causes.add(warning.row.or(record.rows.first().copied()).unwrap_or_default(), warning);
+            }
         }
-    }
-    Ok(causes)
+        Ok(causes)
+    })
 }
 
 /// Returns the problems of the first `limit` refused records, each with the number of its row, or else of the record's first row.
-pub async fn refused_rows(ledger: &Ledger, run: &Run, limit: u32) -> Result<Vec<(u64, Problem)>, Error> {
-    let mut rows = Vec::new();
-    each_refusal(ledger, run, limit, |number, problem, _| {
-        rows.push((number, Problem { column: column_of(&problem, run), ..problem }));
+pub fn refused_rows<'a>(
+    ledger: &'a Ledger,
+    run: &'a Run,
+    limit: u32,
+) -> BoxFuture<'a, Result<Vec<(u64, Problem)>, Error>> {
+    Box::pin(async move {
+        let mut rows = Vec::new();
+        each_refusal(ledger, run, limit, |number, problem, _| {
+            rows.push((number, Problem { column: column_of(&problem, run), ..problem }));
+        })
+        .await?;
+        rows.sort_by_key(|(number, _)| *number);
+        Ok(rows)
     })
-    .await?;
-    rows.sort_by_key(|(number, _)| *number);
-    Ok(rows)
 }
 
 /// Groups the problems of the first `limit` refused records by cause. Each problem has the title of its source column.
-pub async fn refused(ledger: &Ledger, run: &Run, limit: u32) -> Result<Causes, Error> {
-    let mut causes = Causes::default();
-    each_refusal(ledger, run, limit, |number, problem, names| {
-        causes.add_of(number, &problem, names);
+pub fn refused<'a>(ledger: &'a Ledger, run: &'a Run, limit: u32) -> BoxFuture<'a, Result<Causes, Error>> {
+    Box::pin(async move {
+        let mut causes = Causes::default();
+        each_refusal(ledger, run, limit, |number, problem, names| {
+            causes.add_of(number, &problem, names);
+        })
+        .await?;
+        Ok(causes)
     })
-    .await?;
-    Ok(causes)
 }
 
 /// Calls `each` with every problem of the first `limit` refused records: the number of its row, or else of the record's first row, or 0

@@ -185,7 +185,7 @@ fn send(
             rehearsal: request.rehearse.then_some(Rehearse { exports: &[], speed: rate.or(context.rate) }),
         };
         let observer = |event: Event<'_>| work.note(event);
-        Handle::current().block_on(operations::upload(context, upload, None, work.interrupt(), &observer))?
+        Handle::current().block_on(operations::upload(context, upload, None, Box::pin(work.interrupt()), &observer))?
     };
     if !request.rehearse {
         session.state().last_run = Some(finished.run.id);
@@ -202,12 +202,14 @@ fn again_of_run(app: &App, run: RunId, again: Again, rate: Option<Speed>, work: 
     let observer = |event: Event<'_>| work.note(event);
     let options = SendOptions { rate, ..SendOptions::default() };
     Ok(match again {
-        Again::Rest => handle.block_on(operations::resume(context, Some(run), options, work.interrupt(), &observer))?,
+        Again::Rest => {
+            handle.block_on(operations::resume(context, Some(run), options, Box::pin(work.interrupt()), &observer))?
+        }
         Again::Failed => {
             let file = handle.block_on(operations::show_run(context, Some(run)))?.run.about.file;
             let report = report_path(app, Path::new(&file))?;
             let options = SendOptions { report: Some(&report), ..options };
-            handle.block_on(operations::retry_run(context, run, options, work.interrupt(), &observer))?
+            handle.block_on(operations::retry_run(context, run, options, Box::pin(work.interrupt()), &observer))?
         }
     })
 }

@@ -9,6 +9,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
+use futures_util::future::BoxFuture;
 use sheetport_operations::{self as operations, Context, InputFile, TemporaryFolder};
 use sheetport_web as web;
 use tokio::net::TcpListener;
@@ -80,11 +81,13 @@ impl Server {
     }
 
     /// Serves the page until `stop` completes.
-    pub async fn serve(self, stop: impl Future<Output = ()>) {
-        let router = router(Arc::clone(&self.app));
-        let respond = move |request| router.clone().oneshot(request);
-        web::serve(vec![self.listener], respond, WRITE_TIMEOUT, stop).await;
-        self.app.access.close();
+    pub fn serve<'a>(self, stop: BoxFuture<'a, ()>) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let router = router(Arc::clone(&self.app));
+            let respond = move |request| router.clone().oneshot(request);
+            web::serve(vec![self.listener], respond, WRITE_TIMEOUT, stop).await;
+            self.app.access.close();
+        })
     }
 }
 

@@ -36,6 +36,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::future::BoxFuture;
+
 use sheetport_client::fetch::PROBE_PATH;
 use sheetport_client::policy::{Action, Call, decide};
 use sheetport_client::{Attempt, KeyMemory, Pace, Permits, Request, Speed};
@@ -74,42 +76,44 @@ const NEWER_OVERLAP: i64 = 60_000;
 
 /// Sends the pending records of a run, or of a part of it. `interrupt` resolves when the user asks to stop, to the grace period for
 /// requests in flight. Fails if the ledger cannot be read or written.
-pub async fn send(
-    work: &Work<'_>,
-    interrupt: impl Future<Output = Grace>,
-    progress: &(dyn Fn(&Progress) + Sync),
-) -> Result<SendResult, ledger::Error> {
-    let gate = work.shares_rate_of.zip(work.rate).filter(|_| work.ledger.has_gates());
-    let permits = gate.map(|_| Arc::new(Permits::default()));
-    let file = work.shares_rate_of.filter(|_| permits.is_none());
-    let task = Task {
-        journal: work.ledger.clone(),
-        service: Arc::clone(&work.client),
-        part: work.part,
-        kind: work.kind,
-        concurrency: work.concurrency,
-        rate: work.rate,
-        rate_file: file.map(|(base_url, workspace)| work.ledger.rate_file(base_url, workspace)),
-        permits: permits.clone(),
-        limits: work.limits,
-        overwrites_newer: work.overwrites_newer,
-        keys: work.keys,
-        wall: work.wall,
-        low_backlog: LOW_BACKLOG,
-        progress_interval: PROGRESS_INTERVAL,
-    };
-    let hearing = Hearing::default();
-    // On the heap: the stack of a thread holds few futures of this size in a debug build.
-    let sending = Box::pin(send_task(&task, hearing.interrupt(), progress));
-    let supply = gate.zip(permits.as_deref()).map(|(((base_url, workspace), speed), permits)| {
-        let most = u32::try_from(work.concurrency).unwrap_or(u32::MAX);
-        Supply { ledger: work.ledger, base_url, workspace, speed, permits, most }
-    });
-    let ended = hearing.during(while_supplied(supply, sending), interrupt, work.ledger).await;
-    match ended {
-        Ok(ended) => Ok(ended),
-        Err(error) => Err(work.ledger.cause_of(error).await),
-    }
+pub fn send<'a>(
+    work: &'a Work<'a>,
+    interrupt: BoxFuture<'a, Grace>,
+    progress: &'a (dyn Fn(&Progress) + Sync),
+) -> BoxFuture<'a, Result<SendResult, ledger::Error>> {
+    Box::pin(async move {
+        let gate = work.shares_rate_of.zip(work.rate).filter(|_| work.ledger.has_gates());
+        let permits = gate.map(|_| Arc::new(Permits::default()));
+        let file = work.shares_rate_of.filter(|_| permits.is_none());
+        let task = Task {
+            journal: work.ledger.clone(),
+            service: Arc::clone(&work.client),
+            part: work.part,
+            kind: work.kind,
+            concurrency: work.concurrency,
+            rate: work.rate,
+            rate_file: file.map(|(base_url, workspace)| work.ledger.rate_file(base_url, workspace)),
+            permits: permits.clone(),
+            limits: work.limits,
+            overwrites_newer: work.overwrites_newer,
+            keys: work.keys,
+            wall: work.wall,
+            low_backlog: LOW_BACKLOG,
+            progress_interval: PROGRESS_INTERVAL,
+        };
+        let hearing = Hearing::default();
+        // On the heap: the stack of a thread holds few futures of this size in a debug build.
+        let sending = Box::pin(send_task(&task, hearing.interrupt(), progress));
+        let supply = gate.zip(permits.as_deref()).map(|(((base_url, workspace), speed), permits)| {
+            let most = u32::try_from(work.concurrency).unwrap_or(u32::MAX);
+            Supply { ledger: work.ledger, base_url, workspace, speed, permits, most }
+        });
+        let ended = hearing.during(while_supplied(supply, sending), interrupt, work.ledger).await;
+        match ended {
+            Ok(ended) => Ok(ended),
+            Err(error) => Err(work.ledger.cause_of(error).await),
+        }
+    })
 }
 
 /// [`Work`] with any ledger and service.

@@ -2,31 +2,40 @@
 
 use std::collections::BTreeMap;
 
+use futures_util::future::BoxFuture;
+
 use sheetport_ledger::{self as ledger, FIRST_ROWS, Ledger, OtherRequest, Outcome, Part, Run, RunId, Seq};
 use sheetport_plan::sent_before::{LeftOut, date};
 
 /// Leaves out the pending records of a part of `run` if newer uploads have or may have sent their keys. Returns the records by
 /// newer run. Newer uploads that begin from now on wait for the part, until it is sent or [`Ledger::leave_sender`] is called.
-pub async fn leave_out(ledger: &Ledger, run: &Run, part: Part, now: i64) -> Result<Vec<LeftOut>, ledger::Error> {
-    if !run.about.record.input().may_be_repeated() {
-        return Ok(Vec::new());
-    }
-    ledger.enter_sender(part, now).await?;
-    let newer = ledger.newer_requests(run, part).await?;
-    let mut left_out: BTreeMap<RunId, LeftOut> = BTreeMap::new();
-    let mut newer = newer.into_iter().peekable();
-    while let Some((first, _)) = newer.peek().copied() {
-        let Some(block) = ledger.records_without_bodies(run.id, first, 1).await? else { break };
-        let mut outcomes = Vec::new();
-        while let Some((seq, request)) = newer.next_if(|(seq, _)| *seq < block.end()) {
-            let record = usize::try_from(seq - block.first).ok().and_then(|index| block.records.get(index));
-            let Some(record) = record else { continue };
-            outcomes.push(outcome(run.id, seq, record.key.as_deref(), &request, now));
-            count(&mut left_out, &request, record.rows.first().copied());
+pub fn leave_out<'a>(
+    ledger: &'a Ledger,
+    run: &'a Run,
+    part: Part,
+    now: i64,
+) -> BoxFuture<'a, Result<Vec<LeftOut>, ledger::Error>> {
+    Box::pin(async move {
+        if !run.about.record.input().may_be_repeated() {
+            return Ok(Vec::new());
         }
-        ledger.settle(run.id, &outcomes).await?;
-    }
-    Ok(left_out.into_values().collect())
+        ledger.enter_sender(part, now).await?;
+        let newer = ledger.newer_requests(run, part).await?;
+        let mut left_out: BTreeMap<RunId, LeftOut> = BTreeMap::new();
+        let mut newer = newer.into_iter().peekable();
+        while let Some((first, _)) = newer.peek().copied() {
+            let Some(block) = ledger.records_without_bodies(run.id, first, 1).await? else { break };
+            let mut outcomes = Vec::new();
+            while let Some((seq, request)) = newer.next_if(|(seq, _)| *seq < block.end()) {
+                let record = usize::try_from(seq - block.first).ok().and_then(|index| block.records.get(index));
+                let Some(record) = record else { continue };
+                outcomes.push(outcome(run.id, seq, record.key.as_deref(), &request, now));
+                count(&mut left_out, &request, record.rows.first().copied());
+            }
+            ledger.settle(run.id, &outcomes).await?;
+        }
+        Ok(left_out.into_values().collect())
+    })
 }
 
 /// Counts a record left out because of a newer request.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use futures_util::future::{BoxFuture, LocalBoxFuture};
 use jiff::Timestamp;
 use sheetport_records::token::Access;
 use sheetport_web::{self as web, OwnHosts};
@@ -32,23 +33,30 @@ pub struct Service {
 
 impl Service {
     /// Opens the storage. Creates the folder, the signing key and the tables if missing, and migrates the tables.
-    pub async fn open(config: Config) -> Result<Service, Error> {
-        let (store, lock, tightened) = match &config.storage {
-            Storage::Folder(folder) => {
-                data_folder::create(folder)?;
-                let lock = Lock::take(folder)?;
-                data_folder::signing_key(folder)?;
-                let tightened = data_folder::make_private(folder)?;
-                let store = Store::open(&data_folder::database(folder), BUSY_TIMEOUT, config.journal).await?;
-                (store, Some(lock), tightened)
-            }
-            Storage::Server(address) => (Store::connect(address, config.journal).await?, None, Vec::new()),
-        };
-        let keys = Arc::new(keys(&config).await?);
-        Ok(Service {
-            app: Arc::new(App { config, keys, store: Arc::new(store), keys_in_progress: KeysInProgress::default() }),
-            lock,
-            tightened,
+    pub fn open(config: Config) -> LocalBoxFuture<'static, Result<Service, Error>> {
+        Box::pin(async move {
+            let (store, lock, tightened) = match &config.storage {
+                Storage::Folder(folder) => {
+                    data_folder::create(folder)?;
+                    let lock = Lock::take(folder)?;
+                    data_folder::signing_key(folder)?;
+                    let tightened = data_folder::make_private(folder)?;
+                    let store = Store::open(&data_folder::database(folder), BUSY_TIMEOUT, config.journal).await?;
+                    (store, Some(lock), tightened)
+                }
+                Storage::Server(address) => (Store::connect(address, config.journal).await?, None, Vec::new()),
+            };
+            let keys = Arc::new(keys(&config).await?);
+            Ok(Service {
+                app: Arc::new(App {
+                    config,
+                    keys,
+                    store: Arc::new(store),
+                    keys_in_progress: KeysInProgress::default(),
+                }),
+                lock,
+                tightened,
+            })
         })
     }
 
@@ -63,60 +71,64 @@ impl Service {
     }
 
     /// Serves requests until `stop` completes, then finishes the requests in flight and closes the store.
-    pub async fn serve(
-        self,
-        listener: TcpListener,
-        stop: impl Future<Output = ()> + Send + 'static,
-    ) -> Result<(), Error> {
-        self.serve_all(vec![listener], stop).await
+    pub fn serve(self, listener: TcpListener, stop: BoxFuture<'static, ()>) -> BoxFuture<'static, Result<(), Error>> {
+        Box::pin(async move { self.serve_all(vec![listener], stop).await })
     }
 
     /// As [`Self::serve`], at several addresses.
-    pub async fn serve_all(
+    pub fn serve_all(
         self,
         listeners: Vec<TcpListener>,
-        stop: impl Future<Output = ()> + Send + 'static,
-    ) -> Result<(), Error> {
-        let addresses = listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>();
-        let hosts = OwnHosts::new(&addresses.map_err(Error::Listen)?, &self.app.config.host_names);
-        let router = router::router(self.app.clone(), hosts);
-        let respond = move |request| {
-            let router = router.clone();
-            async move {
-                let Ok(response) = router.oneshot(request).await;
-                fault_injection::deliver(response).await
+        stop: BoxFuture<'static, ()>,
+    ) -> BoxFuture<'static, Result<(), Error>> {
+        Box::pin(async move {
+            let addresses = listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>();
+            let hosts = OwnHosts::new(&addresses.map_err(Error::Listen)?, &self.app.config.host_names);
+            let router = router::router(self.app.clone(), hosts);
+            let respond = move |request| {
+                let router = router.clone();
+                async move {
+                    let Ok(response) = router.oneshot(request).await;
+                    fault_injection::deliver(response).await
+                }
+            };
+            let stopped = Arc::new(OnceLock::new());
+            let stop = {
+                let stopped = stopped.clone();
+                async move {
+                    stop.await;
+                    stopped.get_or_init(Instant::now);
+                }
+            };
+            web::serve(listeners, respond, self.app.config.write_timeout, stop).await;
+            // All writes with a response are on disk. What waits for a lock of another program may be entries of the journal.
+            let left = STOP_TIME.saturating_sub(stopped.get().map_or(Duration::ZERO, Instant::elapsed));
+            if timeout(left, self.close()).await.is_err() {
+                tracing::warn!(
+                    "another program holds a lock on the database: the last requests may be missing in the journal"
+                );
             }
-        };
-        let stopped = Arc::new(OnceLock::new());
-        let stop = {
-            let stopped = stopped.clone();
-            async move {
-                stop.await;
-                stopped.get_or_init(Instant::now);
-            }
-        };
-        web::serve(listeners, respond, self.app.config.write_timeout, stop).await;
-        // All writes with a response are on disk. What waits for a lock of another program may be entries of the journal.
-        let left = STOP_TIME.saturating_sub(stopped.get().map_or(Duration::ZERO, Instant::elapsed));
-        if timeout(left, self.close()).await.is_err() {
-            tracing::warn!(
-                "another program holds a lock on the database: the last requests may be missing in the journal"
-            );
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Closes the store, then unlocks the data folder.
-    pub async fn close(self) {
-        self.app.store.close().await;
-        drop(self.lock);
+    pub fn close(self) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            self.app.store.close().await;
+            drop(self.lock);
+        })
     }
 }
 
 /// Issues an access token and a refresh token for `workspace` from the storage alone. Works before the first start of a service
 /// and while one is running.
-pub async fn issue_tokens(config: &Config, workspace: &str, access: Access) -> Result<Tokens, Error> {
-    keys(config).await?.issue(workspace, access, Timestamp::now())
+pub fn issue_tokens<'a>(
+    config: &'a Config,
+    workspace: &'a str,
+    access: Access,
+) -> BoxFuture<'a, Result<Tokens, Error>> {
+    Box::pin(async move { keys(config).await?.issue(workspace, access, Timestamp::now()) })
 }
 
 async fn keys(config: &Config) -> Result<Keys, Error> {

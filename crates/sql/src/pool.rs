@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures_util::TryStreamExt;
+use futures_util::future::BoxFuture;
 use sqlx::postgres::{PgConnection, PgPool, PgRow};
 use sqlx::sqlite::{SqliteConnection, SqlitePool};
 use sqlx::{Error, Executor as _, Sqlite};
@@ -36,22 +37,27 @@ pub enum Transaction {
     Postgres { transaction: PostgresTransaction, keeps_statements: bool },
 }
 
-/// A pool or transaction to run statements on.
+/// A pool or transaction to run statements on. Futures are boxed, so that the code of the drivers is compiled here and not once more in
+/// each crate with statements.
 pub trait Executor: Send {
     fn dialect(&self) -> Dialect;
 
-    fn rows(self, statement: Statement) -> impl Future<Output = Result<Vec<Row>, Error>> + Send;
+    fn rows<'e>(self, statement: Statement) -> BoxFuture<'e, Result<Vec<Row>, Error>>
+    where
+        Self: 'e;
 
     /// Returns the first row, if any.
-    fn first_row(self, statement: Statement) -> impl Future<Output = Result<Option<Row>, Error>> + Send
+    fn first_row<'e>(self, statement: Statement) -> BoxFuture<'e, Result<Option<Row>, Error>>
     where
-        Self: Sized,
+        Self: Sized + 'e,
     {
-        async { Ok(self.rows(statement).await?.into_iter().next()) }
+        Box::pin(async move { Ok(self.rows(statement).await?.into_iter().next()) })
     }
 
     /// Returns the number of rows affected.
-    fn execute(self, statement: Statement) -> impl Future<Output = Result<u64, Error>> + Send;
+    fn execute<'e>(self, statement: Statement) -> BoxFuture<'e, Result<u64, Error>>
+    where
+        Self: 'e;
 }
 
 impl Pool {
@@ -63,52 +69,62 @@ impl Pool {
     }
 
     /// Begins a writing transaction. Writers of SQLite wait for each other here.
-    pub async fn begin(&self) -> Result<Transaction, Error> {
-        Ok(match self {
-            Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin_with("BEGIN IMMEDIATE").await?),
-            Pool::Postgres { pool, keeps_statements } => {
-                let transaction = PostgresTransaction::begin(pool, "BEGIN ISOLATION LEVEL READ COMMITTED").await?;
-                Transaction::Postgres { transaction, keeps_statements: *keeps_statements }
-            }
+    pub fn begin<'a>(&'a self) -> BoxFuture<'a, Result<Transaction, Error>> {
+        Box::pin(async move {
+            Ok(match self {
+                Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin_with("BEGIN IMMEDIATE").await?),
+                Pool::Postgres { pool, keeps_statements } => {
+                    let transaction = PostgresTransaction::begin(pool, "BEGIN ISOLATION LEVEL READ COMMITTED").await?;
+                    Transaction::Postgres { transaction, keeps_statements: *keeps_statements }
+                }
+            })
         })
     }
 
     /// Begins a reading transaction. All its statements see the same snapshot.
-    pub async fn begin_reading(&self) -> Result<Transaction, Error> {
-        Ok(match self {
-            Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin().await?),
-            Pool::Postgres { pool, keeps_statements } => {
-                let transaction = PostgresTransaction::begin(pool, READING).await?;
-                Transaction::Postgres { transaction, keeps_statements: *keeps_statements }
-            }
+    pub fn begin_reading<'a>(&'a self) -> BoxFuture<'a, Result<Transaction, Error>> {
+        Box::pin(async move {
+            Ok(match self {
+                Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin().await?),
+                Pool::Postgres { pool, keeps_statements } => {
+                    let transaction = PostgresTransaction::begin(pool, READING).await?;
+                    Transaction::Postgres { transaction, keeps_statements: *keeps_statements }
+                }
+            })
         })
     }
 
     /// Does the same as [`Pool::begin_reading`], for a transaction that may be idle for any time.
-    pub async fn begin_snapshot(&self) -> Result<Transaction, Error> {
-        Ok(match self {
-            Pool::Sqlite(_) => self.begin_reading().await?,
-            Pool::Postgres { pool, keeps_statements } => {
-                let transaction = PostgresTransaction::begin_unlimited(pool, READING.to_owned()).await?;
-                Transaction::Postgres { transaction, keeps_statements: *keeps_statements }
-            }
+    pub fn begin_snapshot<'a>(&'a self) -> BoxFuture<'a, Result<Transaction, Error>> {
+        Box::pin(async move {
+            Ok(match self {
+                Pool::Sqlite(_) => self.begin_reading().await?,
+                Pool::Postgres { pool, keeps_statements } => {
+                    let transaction = PostgresTransaction::begin_unlimited(pool, READING.to_owned()).await?;
+                    Transaction::Postgres { transaction, keeps_statements: *keeps_statements }
+                }
+            })
         })
     }
 
     /// Runs a statement without parameters by one message on a server, with a short time limit. Returns the row.
-    pub async fn raw_row(&self, patience: Duration, statement: String) -> Result<Option<PgRow>, Error> {
-        match self {
-            Pool::Sqlite(_) => Ok(None),
-            Pool::Postgres { pool, .. } => Borrowed::from(pool).await?.raw_row(patience, statement).await,
-        }
+    pub fn raw_row<'a>(&'a self, patience: Duration, statement: String) -> BoxFuture<'a, Result<Option<PgRow>, Error>> {
+        Box::pin(async move {
+            match self {
+                Pool::Sqlite(_) => Ok(None),
+                Pool::Postgres { pool, .. } => Borrowed::from(pool).await?.raw_row(patience, statement).await,
+            }
+        })
     }
 
-    pub async fn close(&self) {
-        match self {
-            Pool::Sqlite(pool) => pool.close().await,
-            // The server closes what is left.
-            Pool::Postgres { pool, .. } => drop(timeout(CLOSING, pool.close()).await),
-        }
+    pub fn close<'a>(&'a self) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            match self {
+                Pool::Sqlite(pool) => pool.close().await,
+                // The server closes what is left.
+                Pool::Postgres { pool, .. } => drop(timeout(CLOSING, pool.close()).await),
+            }
+        })
     }
 }
 
@@ -122,21 +138,25 @@ impl Transaction {
 
     /// Undoes all changes and releases all locks now. Dropping the transaction does so only when the runtime next polls the
     /// connection.
-    pub async fn rollback(self) -> Result<(), Error> {
-        match self {
-            Transaction::Sqlite(transaction) => transaction.rollback().await,
-            Transaction::Postgres { transaction, .. } => transaction.rollback().await,
-        }
+    pub fn rollback(self) -> BoxFuture<'static, Result<(), Error>> {
+        Box::pin(async move {
+            match self {
+                Transaction::Sqlite(transaction) => transaction.rollback().await,
+                Transaction::Postgres { transaction, .. } => transaction.rollback().await,
+            }
+        })
     }
 
     /// Runs statements without parameters by one message, on a server. Returns the first row.
-    pub async fn raw_row(&mut self, statements: String) -> Result<Option<PgRow>, Error> {
-        match self {
-            Transaction::Sqlite(_) => Ok(None),
-            Transaction::Postgres { transaction, .. } => {
-                transaction.borrowed.raw_row(transaction.patience, statements).await
+    pub fn raw_row<'a>(&'a mut self, statements: String) -> BoxFuture<'a, Result<Option<PgRow>, Error>> {
+        Box::pin(async move {
+            match self {
+                Transaction::Sqlite(_) => Ok(None),
+                Transaction::Postgres { transaction, .. } => {
+                    transaction.borrowed.raw_row(transaction.patience, statements).await
+                }
             }
-        }
+        })
     }
 
     /// Sets the time limit of further statements. After a timeout, the statement fails and the connection is closed.
@@ -146,11 +166,13 @@ impl Transaction {
         }
     }
 
-    pub async fn commit(self) -> Result<(), Error> {
-        match self {
-            Transaction::Sqlite(transaction) => transaction.commit().await,
-            Transaction::Postgres { transaction, .. } => transaction.commit().await,
-        }
+    pub fn commit(self) -> BoxFuture<'static, Result<(), Error>> {
+        Box::pin(async move {
+            match self {
+                Transaction::Sqlite(transaction) => transaction.commit().await,
+                Transaction::Postgres { transaction, .. } => transaction.commit().await,
+            }
+        })
     }
 }
 
@@ -159,42 +181,52 @@ impl Executor for &Pool {
         Pool::dialect(self)
     }
 
-    async fn rows(self, statement: Statement) -> Result<Vec<Row>, Error> {
-        match self {
-            Pool::Sqlite(pool) => sqlite_rows(&mut *pool.acquire().await?, statement).await,
-            Pool::Postgres { pool, keeps_statements: true } => {
-                let mut borrowed = Borrowed::from(pool).await?;
-                let (connection, is_stalled) = borrowed.parts()?;
-                Borrowed::in_time(QUERY, is_stalled, postgres_rows(connection, statement, true)).await
+    fn rows<'e>(self, statement: Statement) -> BoxFuture<'e, Result<Vec<Row>, Error>>
+    where
+        Self: 'e,
+    {
+        Box::pin(async move {
+            match self {
+                Pool::Sqlite(pool) => sqlite_rows(&mut *pool.acquire().await?, statement).await,
+                Pool::Postgres { pool, keeps_statements: true } => {
+                    let mut borrowed = Borrowed::from(pool).await?;
+                    let (connection, is_stalled) = borrowed.parts()?;
+                    Borrowed::in_time(QUERY, is_stalled, postgres_rows(connection, statement, true)).await
+                }
+                Pool::Postgres { pool, keeps_statements: false } => {
+                    let mut transaction = PostgresTransaction::begin(pool, "BEGIN").await?;
+                    let (connection, is_stalled) = transaction.borrowed.parts()?;
+                    let statement = postgres_rows(connection, statement, false);
+                    let rows = Borrowed::in_time(QUERY, is_stalled, statement).await?;
+                    transaction.commit().await?;
+                    Ok(rows)
+                }
             }
-            Pool::Postgres { pool, keeps_statements: false } => {
-                let mut transaction = PostgresTransaction::begin(pool, "BEGIN").await?;
-                let (connection, is_stalled) = transaction.borrowed.parts()?;
-                let statement = postgres_rows(connection, statement, false);
-                let rows = Borrowed::in_time(QUERY, is_stalled, statement).await?;
-                transaction.commit().await?;
-                Ok(rows)
-            }
-        }
+        })
     }
 
-    async fn execute(self, statement: Statement) -> Result<u64, Error> {
-        match self {
-            Pool::Sqlite(pool) => sqlite_execute(&mut *pool.acquire().await?, statement).await,
-            Pool::Postgres { pool, keeps_statements: true } => {
-                let mut borrowed = Borrowed::from(pool).await?;
-                let (connection, is_stalled) = borrowed.parts()?;
-                Borrowed::in_time(QUERY, is_stalled, postgres_execute(connection, statement, true)).await
+    fn execute<'e>(self, statement: Statement) -> BoxFuture<'e, Result<u64, Error>>
+    where
+        Self: 'e,
+    {
+        Box::pin(async move {
+            match self {
+                Pool::Sqlite(pool) => sqlite_execute(&mut *pool.acquire().await?, statement).await,
+                Pool::Postgres { pool, keeps_statements: true } => {
+                    let mut borrowed = Borrowed::from(pool).await?;
+                    let (connection, is_stalled) = borrowed.parts()?;
+                    Borrowed::in_time(QUERY, is_stalled, postgres_execute(connection, statement, true)).await
+                }
+                Pool::Postgres { pool, keeps_statements: false } => {
+                    let mut transaction = PostgresTransaction::begin(pool, "BEGIN").await?;
+                    let (connection, is_stalled) = transaction.borrowed.parts()?;
+                    let statement = postgres_execute(connection, statement, false);
+                    let changed = Borrowed::in_time(QUERY, is_stalled, statement).await?;
+                    transaction.commit().await?;
+                    Ok(changed)
+                }
             }
-            Pool::Postgres { pool, keeps_statements: false } => {
-                let mut transaction = PostgresTransaction::begin(pool, "BEGIN").await?;
-                let (connection, is_stalled) = transaction.borrowed.parts()?;
-                let statement = postgres_execute(connection, statement, false);
-                let changed = Borrowed::in_time(QUERY, is_stalled, statement).await?;
-                transaction.commit().await?;
-                Ok(changed)
-            }
-        }
+        })
     }
 }
 
@@ -203,26 +235,36 @@ impl Executor for &mut Transaction {
         Transaction::dialect(self)
     }
 
-    async fn rows(self, statement: Statement) -> Result<Vec<Row>, Error> {
-        match self {
-            Transaction::Sqlite(transaction) => sqlite_rows(transaction, statement).await,
-            Transaction::Postgres { transaction, keeps_statements } => {
-                let (connection, is_stalled) = transaction.borrowed.parts()?;
-                let statement = postgres_rows(connection, statement, *keeps_statements);
-                Borrowed::in_time(transaction.patience, is_stalled, statement).await
+    fn rows<'e>(self, statement: Statement) -> BoxFuture<'e, Result<Vec<Row>, Error>>
+    where
+        Self: 'e,
+    {
+        Box::pin(async move {
+            match self {
+                Transaction::Sqlite(transaction) => sqlite_rows(transaction, statement).await,
+                Transaction::Postgres { transaction, keeps_statements } => {
+                    let (connection, is_stalled) = transaction.borrowed.parts()?;
+                    let statement = postgres_rows(connection, statement, *keeps_statements);
+                    Borrowed::in_time(transaction.patience, is_stalled, statement).await
+                }
             }
-        }
+        })
     }
 
-    async fn execute(self, statement: Statement) -> Result<u64, Error> {
-        match self {
-            Transaction::Sqlite(transaction) => sqlite_execute(transaction, statement).await,
-            Transaction::Postgres { transaction, keeps_statements } => {
-                let (connection, is_stalled) = transaction.borrowed.parts()?;
-                let statement = postgres_execute(connection, statement, *keeps_statements);
-                Borrowed::in_time(transaction.patience, is_stalled, statement).await
+    fn execute<'e>(self, statement: Statement) -> BoxFuture<'e, Result<u64, Error>>
+    where
+        Self: 'e,
+    {
+        Box::pin(async move {
+            match self {
+                Transaction::Sqlite(transaction) => sqlite_execute(transaction, statement).await,
+                Transaction::Postgres { transaction, keeps_statements } => {
+                    let (connection, is_stalled) = transaction.borrowed.parts()?;
+                    let statement = postgres_execute(connection, statement, *keeps_statements);
+                    Borrowed::in_time(transaction.patience, is_stalled, statement).await
+                }
             }
-        }
+        })
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use futures_util::future::BoxFuture;
 use sqlx::pool::PoolConnection;
 use sqlx::{Error, Executor as _, Sqlite};
 use tokio::sync::Semaphore;
@@ -62,26 +63,39 @@ impl Executor for &Readers {
         self.pool.dialect()
     }
 
-    async fn rows(self, statement: Statement) -> Result<Vec<Row>, Error> {
-        let Pool::Sqlite(pool) = &self.pool else { return self.pool.rows(statement).await };
-        let _permit = self.permits.acquire().await.map_err(|_| Error::PoolClosed)?;
-        let mut connection = self.take(pool).await?;
-        let rows = sqlite_rows(&mut connection, statement).await?;
-        self.keep(connection);
-        Ok(rows)
+    fn rows<'e>(self, statement: Statement) -> BoxFuture<'e, Result<Vec<Row>, Error>>
+    where
+        Self: 'e,
+    {
+        Box::pin(async move {
+            let Pool::Sqlite(pool) = &self.pool else { return self.pool.rows(statement).await };
+            let _permit = self.permits.acquire().await.map_err(|_| Error::PoolClosed)?;
+            let mut connection = self.take(pool).await?;
+            let rows = sqlite_rows(&mut connection, statement).await?;
+            self.keep(connection);
+            Ok(rows)
+        })
     }
 
-    async fn first_row(self, statement: Statement) -> Result<Option<Row>, Error> {
-        let Pool::Sqlite(pool) = &self.pool else { return self.pool.first_row(statement).await };
-        let _permit = self.permits.acquire().await.map_err(|_| Error::PoolClosed)?;
-        let mut connection = self.take(pool).await?;
-        let (sql, arguments, is_kept) = statement.into_sqlite()?;
-        let row = connection.fetch_optional(sqlx::query_with(sql, arguments).persistent(is_kept)).await?;
-        self.keep(connection);
-        Ok(row.map(Row::Sqlite))
+    fn first_row<'e>(self, statement: Statement) -> BoxFuture<'e, Result<Option<Row>, Error>>
+    where
+        Self: 'e,
+    {
+        Box::pin(async move {
+            let Pool::Sqlite(pool) = &self.pool else { return self.pool.first_row(statement).await };
+            let _permit = self.permits.acquire().await.map_err(|_| Error::PoolClosed)?;
+            let mut connection = self.take(pool).await?;
+            let (sql, arguments, is_kept) = statement.into_sqlite()?;
+            let row = connection.fetch_optional(sqlx::query_with(sql, arguments).persistent(is_kept)).await?;
+            self.keep(connection);
+            Ok(row.map(Row::Sqlite))
+        })
     }
 
-    async fn execute(self, statement: Statement) -> Result<u64, Error> {
-        self.pool.execute(statement).await
+    fn execute<'e>(self, statement: Statement) -> BoxFuture<'e, Result<u64, Error>>
+    where
+        Self: 'e,
+    {
+        self.pool.execute(statement)
     }
 }

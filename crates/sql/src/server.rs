@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use sqlx::migrate::{Migration, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, Connection, Executor as _, Row as _};
@@ -49,16 +50,18 @@ fn unusable(reason: impl Into<String>, remedy: impl Into<String>) -> ServerError
 impl Tables {
     /// Connects to the database, fails if it belongs to another program, and creates the tables. Returns the options for further
     /// connections.
-    pub async fn prepare(&self, address: &ServerAddress) -> Result<PgConnectOptions, ServerError> {
-        let options = address.options().map_err(|why| unusable(why, "correct the address"))?;
-        let mut connection = tokio::time::timeout(CONNECTING, PgConnection::connect_with(&options))
-            .await
-            .map_err(|_| unusable("it does not answer", REACH))?
-            .map_err(|error| connecting_error(&options, &error))?;
-        let prepared = self.check_and_create(&mut connection).await;
-        // The server closes the connection otherwise.
-        let _ = connection.close().await;
-        prepared.map(|()| options)
+    pub fn prepare<'a>(&'a self, address: &'a ServerAddress) -> BoxFuture<'a, Result<PgConnectOptions, ServerError>> {
+        Box::pin(async move {
+            let options = address.options().map_err(|why| unusable(why, "correct the address"))?;
+            let mut connection = tokio::time::timeout(CONNECTING, PgConnection::connect_with(&options))
+                .await
+                .map_err(|_| unusable("it does not answer", REACH))?
+                .map_err(|error| connecting_error(&options, &error))?;
+            let prepared = self.check_and_create(&mut connection).await;
+            // The server closes the connection otherwise.
+            let _ = connection.close().await;
+            prepared.map(|()| options)
+        })
     }
 
     async fn check_and_create(&self, connection: &mut PgConnection) -> Result<(), ServerError> {

@@ -13,7 +13,8 @@ pub(in crate::commands) async fn run(args: &Resume, settings: &Settings) -> Resu
     let (interrupt, console) = (Interrupt::default(), Console::new(settings.output));
     let options = send_options(&args.sending);
     let observer = |event: operations::Event<'_>| console.show(event);
-    let finished = operations::resume(&settings.context, args.run, options, interrupt.wait(), &observer).await;
+    let finished =
+        operations::resume(&settings.context, args.run, options, Box::pin(interrupt.wait()), &observer).await;
     let finished = finished.map_err(|error| interrupt.after(error.into()))?;
     let (exit, summary) = finish("resume", finished, &interrupt, settings);
     summary.print(settings.output);

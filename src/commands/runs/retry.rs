@@ -24,7 +24,7 @@ pub(in crate::commands) async fn run(args: Retry, settings: &Settings) -> Result
     let (exit, summary) = match args.target() {
         RetryTarget::Run(run) => {
             check_flags(&args, run)?;
-            let finished = operations::retry_run(context, run, sending, interrupt.wait(), &observer).await;
+            let finished = operations::retry_run(context, run, sending, Box::pin(interrupt.wait()), &observer).await;
             let finished = finished.map_err(|error| interrupt.after(error.into()))?;
             finish("retry", finished, &interrupt, settings)
         }
@@ -53,7 +53,7 @@ pub(in crate::commands) async fn run(args: Retry, settings: &Settings) -> Result
                 summary.next = (preview.tally.to_send > 0).then(|| retry_command(&args, context));
                 (summary.exit(), summary)
             } else {
-                let finished = operations::retry_report(context, request, interrupt.wait(), &observer).await;
+                let finished = operations::retry_report(context, request, Box::pin(interrupt.wait()), &observer).await;
                 let finished = finished.map_err(|error| interrupt.after(error.into()))?;
                 finish("retry", finished, &interrupt, settings)
             }

@@ -33,7 +33,7 @@ async fn until_ended(
 ) -> Result<Exit, Failure> {
     let (interrupt, console) = (Interrupt::default(), Console::new(settings.output));
     let observer = |event: Event<'_>| console.show(event);
-    let stop = interrupt.signal();
+    let stop = Box::pin(interrupt.signal());
     let ended = operations::wait(&settings.context, run, report, watches_only, stop, &observer).await?;
     let Some(finished) = ended else {
         ui::remark(say!("the run goes on; `sheetport runs watch` shows its progress"));

@@ -83,7 +83,7 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
         restores_texts: &restores,
         sends_edited: &sends_edited,
     });
-    let finished = match operations::upload(context, upload, questions, interrupt.wait(), &observer).await {
+    let finished = match operations::upload(context, upload, questions, Box::pin(interrupt.wait()), &observer).await {
         Ok(finished) => finished,
         Err(error) => return Err(interrupt.after(with_suggestion(error, &file, &args.input, settings).await)),
     };

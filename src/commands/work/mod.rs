@@ -48,7 +48,7 @@ pub(super) async fn run(args: &Work, settings: &Settings) -> Result<Exit, Failur
     };
     let working = Working { at_once: args.at_once, until_idle: args.until_idle, inbox };
     let interrupt = Interrupt::default();
-    let work = sheetport_jobs::work(&settings.context, working, interrupt.wait(), &observer);
+    let work = sheetport_jobs::work(&settings.context, working, Box::pin(interrupt.wait()), &observer);
     let left = match monitor {
         Some(monitor) => tokio::select! {
             ended = work => ended?,

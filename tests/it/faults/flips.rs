@@ -182,7 +182,7 @@ async fn interrupted(
             copy(home.path())
         };
         tokio::select! {
-            _ = sheetport_send::send(&work, std::future::pending(), &|_| {}) => panic!("the run ended"),
+            _ = sheetport_send::send(&work, Box::pin(std::future::pending()), &|_| {}) => panic!("the run ended"),
             copied = copied => return copied,
         }
     }
@@ -191,7 +191,7 @@ async fn interrupted(
         all_stored(&ledger, run).await;
         Duration::ZERO.into()
     };
-    sheetport_send::send(&work, interrupt, &|_| {}).await.unwrap();
+    sheetport_send::send(&work, Box::pin(interrupt), &|_| {}).await.unwrap();
     assert_eq!(ledger.accounting(run).await.unwrap().sent, ANSWERED as u64);
     drop(locked);
     ledger.close().await;
@@ -234,7 +234,7 @@ fn context_of(home: &Path, server: &Server) -> Context {
 /// Resumes the run like the command. Returns the message and the hint of an error.
 async fn resumed(home: &Path, server: &Server) -> Result<(), String> {
     let context = context_of(home, server);
-    let ended = resume(&context, Some(1), SendOptions::default(), std::future::pending(), &|_| {}).await;
+    let ended = resume(&context, Some(1), SendOptions::default(), Box::pin(std::future::pending()), &|_| {}).await;
     ended.map(|_| ()).map_err(|error| format!("{error}; {}", error.hint().unwrap_or_default()))
 }
 

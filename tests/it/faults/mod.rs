@@ -83,13 +83,13 @@ impl Planned {
         &self,
         client: Arc<Client>,
         concurrency: usize,
-        interrupt: impl Future<Output = Duration>,
+        interrupt: impl Future<Output = Duration> + Send,
     ) -> SendResult {
         let kind = self.kind;
         let locked = self.ledger.lock_run(self.run).await.unwrap();
         let work = work(&self.ledger, client, &locked, kind, concurrency);
         let interrupt = async { interrupt.await.into() };
-        sheetport_send::send(&work, interrupt, &|_| {}).await.unwrap()
+        sheetport_send::send(&work, Box::pin(interrupt), &|_| {}).await.unwrap()
     }
 
     /// Returns the accounting and checks that it adds up.

@@ -43,9 +43,12 @@ pub(super) async fn start_with(config: Config) -> Running {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
     let (stop, stopped) = oneshot::channel::<()>();
-    let served = tokio::spawn(service.serve(listener, async {
-        let _ = stopped.await;
-    }));
+    let served = tokio::spawn(service.serve(
+        listener,
+        Box::pin(async {
+            let _ = stopped.await;
+        }),
+    ));
     let client = Client::builder().no_proxy().build().unwrap();
     Running { base, config, client, token, stop, served }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use futures_util::future::BoxFuture;
 use secrecy::ExposeSecret;
 use serde_json::json;
 use sheetport_client::post_json;
@@ -24,23 +25,25 @@ const COMMAND_TIME: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(20);
 
 /// Sends the notices of a job that match these events.
-pub async fn notify(context: &Context, job: &Job, news: &News) -> Vec<Notified> {
-    let mut notified = Vec::new();
-    for notice in &job.notices {
-        let on: Vec<Occasion> =
-            news.occasions.iter().filter(|occasion| notice.on.contains(occasion)).copied().collect();
-        if on.is_empty() {
-            continue;
+pub fn notify<'a>(context: &'a Context, job: &'a Job, news: &'a News) -> BoxFuture<'a, Vec<Notified>> {
+    Box::pin(async move {
+        let mut notified = Vec::new();
+        for notice in &job.notices {
+            let on: Vec<Occasion> =
+                news.occasions.iter().filter(|occasion| notice.on.contains(occasion)).copied().collect();
+            if on.is_empty() {
+                continue;
+            }
+            let attachments = if notice.attach { attachments(&news.reports) } else { Vec::new() };
+            let sent = match &notice.by {
+                Channel::Command(words) => command(job, words.clone(), news).await,
+                Channel::Webhook(address) => webhook(context, address, news, &attachments).await,
+                Channel::Mail(mail) => mail::send(mail, news, attachments).await,
+            };
+            notified.push(Notified { by: notice.by.name(), on, error: sent.err() });
         }
-        let attachments = if notice.attach { attachments(&news.reports) } else { Vec::new() };
-        let sent = match &notice.by {
-            Channel::Command(words) => command(job, words.clone(), news).await,
-            Channel::Webhook(address) => webhook(context, address, news, &attachments).await,
-            Channel::Mail(mail) => mail::send(mail, news, attachments).await,
-        };
-        notified.push(Notified { by: notice.by.name(), on, error: sent.err() });
-    }
-    notified
+        notified
+    })
 }
 
 /// Returns the secrets of a job's notices that can't be read now, each with the reason.

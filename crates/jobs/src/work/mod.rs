@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use futures_util::future::{BoxFuture, LocalBoxFuture};
 use sheetport_client::Client;
 use sheetport_client::auth::Credentials;
 use sheetport_ledger::{Ledger, Run, RunId};
@@ -55,63 +56,65 @@ pub struct Working {
 /// # Errors
 /// If the ledger can't be opened or the inbox can't be read at the beginning. Later, the worker tries again, unless the error of the
 /// ledger is lasting, such as missing rights.
-pub async fn work(
-    context: &Context,
+pub fn work<'a>(
+    context: &'a Context,
     working: Working,
-    interrupt: impl Future<Output = Grace>,
-    observer: WorkObserver<'_>,
-) -> Result<Vec<Left>, Error> {
-    let stop = Stop::default();
-    let worker = Worker {
-        context,
-        working: &working,
-        stop: &stop,
-        observer,
-        set_aside: Mutex::default(),
-        last_queued: Mutex::default(),
-        fatal: FatalError::default(),
-    };
-    let mut ledgers = Vec::new();
-    for _ in 0..working.at_once {
-        ledgers.push(context.ledger().await?);
-    }
-    observer(WorkEvent::Ready);
-    let slots = join_all(ledgers.into_iter().map(|ledger| worker.run_slot(ledger)));
-    let inbox = async {
-        let Some(step) = &working.inbox else { return Vec::new() };
-        match inbox::run(context, step, working.until_idle, &stop, observer).await {
-            Ok(left) => left,
-            Err(error) => {
-                worker.fatal.set(error);
-                Vec::new()
+    interrupt: BoxFuture<'a, Grace>,
+    observer: WorkObserver<'a>,
+) -> LocalBoxFuture<'a, Result<Vec<Left>, Error>> {
+    Box::pin(async move {
+        let stop = Stop::default();
+        let worker = Worker {
+            context,
+            working: &working,
+            stop: &stop,
+            observer,
+            set_aside: Mutex::default(),
+            last_queued: Mutex::default(),
+            fatal: FatalError::default(),
+        };
+        let mut ledgers = Vec::new();
+        for _ in 0..working.at_once {
+            ledgers.push(context.ledger().await?);
+        }
+        observer(WorkEvent::Ready);
+        let slots = join_all(ledgers.into_iter().map(|ledger| worker.run_slot(ledger)));
+        let inbox = async {
+            let Some(step) = &working.inbox else { return Vec::new() };
+            match inbox::run(context, step, working.until_idle, &stop, observer).await {
+                Ok(left) => left,
+                Err(error) => {
+                    worker.fatal.set(error);
+                    Vec::new()
+                }
             }
+        };
+        let work = async {
+            let (_, files) = tokio::join!(slots, inbox);
+            files
+        };
+        // Requests in flight get their outcomes in either case.
+        let interrupt = async {
+            tokio::select! {
+                grace = interrupt => grace,
+                () = worker.fatal.wait() => Grace::from(GRACE),
+            }
+        };
+        let files = tokio::select! {
+            files = work => files,
+            never = stop.pass_on(interrupt) => match never {},
+        };
+        if let Some(error) = worker.fatal.take() {
+            return Err(error);
         }
-    };
-    let work = async {
-        let (_, files) = tokio::join!(slots, inbox);
-        files
-    };
-    // Requests in flight get their outcomes in either case.
-    let interrupt = async {
-        tokio::select! {
-            grace = interrupt => grace,
-            () = worker.fatal.wait() => Grace::from(GRACE),
+        // A requested stop leaves the rest on purpose.
+        if stop.is_set() {
+            return Ok(Vec::new());
         }
-    };
-    let files = tokio::select! {
-        files = work => files,
-        never = stop.pass_on(interrupt) => match never {},
-    };
-    if let Some(error) = worker.fatal.take() {
-        return Err(error);
-    }
-    // A requested stop leaves the rest on purpose.
-    if stop.is_set() {
-        return Ok(Vec::new());
-    }
-    let mut left = lock(&worker.set_aside).take_left(&lock(&worker.last_queued));
-    left.extend(files);
-    Ok(left)
+        let mut left = lock(&worker.set_aside).take_left(&lock(&worker.last_queued));
+        left.extend(files);
+        Ok(left)
+    })
 }
 
 struct Worker<'a> {

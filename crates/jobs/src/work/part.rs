@@ -51,7 +51,7 @@ pub(super) async fn send(
     };
     let limits = Limits { max_errors, failed, max_unknown, unknown };
     let rate = records.rate().await?;
-    let sent = records.send(part, limits, rate, stop.of_run(ledger, run.id), &|_| {}, &|_| {}).await?;
+    let sent = records.send(part, limits, rate, Box::pin(stop.of_run(ledger, run.id)), &|_| {}, &|_| {}).await?;
     observer(WorkEvent::Sent { run, part, progress: &sent.progress, millis: sent.millis });
     let id = run.id;
     match sent.stopped {

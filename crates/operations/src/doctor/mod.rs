@@ -7,21 +7,25 @@ mod reader;
 
 pub use finding::{Finding, Health};
 
+use futures_util::future::BoxFuture;
+
 use super::context::Context;
 
 /// Examines this machine, the settings and, unless `is_offline`, the service. Changes nothing, and sends at most one request,
 /// plus a renewal of an expired token.
-pub async fn examine(context: &Context, is_offline: bool) -> Vec<Finding> {
-    let mut findings = vec![reader::protections()];
-    findings.push(folders::home(context));
-    findings.push(folders::space(context));
-    findings.push(folders::ledger(context).await);
-    findings.push(access::address(context));
-    findings.push(access::tokens(context));
-    findings.push(access::expiry(context));
-    findings.push(access::connection(context));
-    if !is_offline {
-        findings.extend(access::service(context).await);
-    }
-    findings
+pub fn examine<'a>(context: &'a Context, is_offline: bool) -> BoxFuture<'a, Vec<Finding>> {
+    Box::pin(async move {
+        let mut findings = vec![reader::protections()];
+        findings.push(folders::home(context));
+        findings.push(folders::space(context));
+        findings.push(folders::ledger(context).await);
+        findings.push(access::address(context));
+        findings.push(access::tokens(context));
+        findings.push(access::expiry(context));
+        findings.push(access::connection(context));
+        if !is_offline {
+            findings.extend(access::service(context).await);
+        }
+        findings
+    })
 }

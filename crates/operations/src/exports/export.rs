@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime};
 
+use futures_util::future::BoxFuture;
+
 use sheetport_client::{self as client, KnownSizes, Pace, PageSize, Speed};
 use sheetport_export::{
     self as export, ChangesFile, Clock, Exported, IdFile, Job, Output, Since, Source, Template, template,
@@ -138,34 +140,36 @@ impl<'a> ExportRequest<'a> {
 
 /// Exports records to one file, for one request of [`ExportRequest::by_file`]. An identical later request continues an
 /// interrupted export. Returns the result of each list.
-pub async fn export(
-    context: &Context,
-    request: &ExportRequest<'_>,
-    observer: Observer<'_>,
-) -> Result<Vec<Exported>, Error> {
-    let Some(staging) = Staging::of(context, request.output)? else {
-        if let Some(changes) = request.changes.filter(|changes| ObjectAddress::is_meant(changes)) {
-            let message = format!("{} is in object storage, but the records are not", changes.display());
-            return Err(Error::invalid(message, "write both to the same bucket"));
+pub fn export<'a>(
+    context: &'a Context,
+    request: &'a ExportRequest<'a>,
+    observer: Observer<'a>,
+) -> BoxFuture<'a, Result<Vec<Exported>, Error>> {
+    Box::pin(async move {
+        let Some(staging) = Staging::of(context, request.output)? else {
+            if let Some(changes) = request.changes.filter(|changes| ObjectAddress::is_meant(changes)) {
+                let message = format!("{} is in object storage, but the records are not", changes.display());
+                return Err(Error::invalid(message, "write both to the same bucket"));
+            }
+            return export_to_files(context, request, None, observer).await;
+        };
+        // A wrong request is refused before the bucket is read.
+        check(request)?;
+        let output = request.output.map(|path| staging.local(path)).transpose()?;
+        let changes = request.changes.map(|path| staging.local(path)).transpose()?;
+        if let Some((output, changes)) = output.as_ref().zip(changes.as_ref())
+            && staging.holds(changes)
+            && output.parent() != changes.parent()
+        {
+            let message = "--changes is in another folder of the bucket than the records";
+            return Err(Error::invalid(message, "name a file in the same folder"));
         }
-        return export_to_files(context, request, None, observer).await;
-    };
-    // A wrong request is refused before the bucket is read.
-    check(request)?;
-    let output = request.output.map(|path| staging.local(path)).transpose()?;
-    let changes = request.changes.map(|path| staging.local(path)).transpose()?;
-    if let Some((output, changes)) = output.as_ref().zip(changes.as_ref())
-        && staging.holds(changes)
-        && output.parent() != changes.parent()
-    {
-        let message = "--changes is in another folder of the bucket than the records";
-        return Err(Error::invalid(message, "name a file in the same folder"));
-    }
-    let local = ExportRequest { output: output.as_deref(), changes: changes.as_deref(), ..request.clone() };
-    let exported = export_to_files(context, &local, Some(&staging), observer).await;
-    let mut exported = exported.map_err(|error| error.in_words(|text| staging.shown_in(text)))?;
-    staging.publish(&mut exported).await?;
-    Ok(exported)
+        let local = ExportRequest { output: output.as_deref(), changes: changes.as_deref(), ..request.clone() };
+        let exported = export_to_files(context, &local, Some(&staging), observer).await;
+        let mut exported = exported.map_err(|error| error.in_words(|text| staging.shown_in(text)))?;
+        staging.publish(&mut exported).await?;
+        Ok(exported)
+    })
 }
 
 /// Exports to local files. With a staging folder, these files stand for objects.

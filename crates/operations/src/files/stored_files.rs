@@ -3,6 +3,8 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use futures_util::future::BoxFuture;
+
 use sheetport_files::absolute_path::absolute;
 use sheetport_files::readers::Readers;
 use sheetport_ledger::{Ledger, Run};
@@ -21,78 +23,96 @@ use super::temporary_folder::TemporaryFolder;
 ///
 /// # Errors
 /// If the object does not exist, can't be read, or changes meanwhile.
-pub async fn open_input(context: &Context, path: &Path) -> Result<InputFile, Error> {
-    let Some(address) = ObjectAddress::of(path)? else { return Ok(InputFile::at(path)) };
-    let bucket = Bucket::open(&address, &context.connection)?;
-    let copy = private_copy(&bucket, &bucket.get(&address).await?).await?;
-    Ok(InputFile::of_copy(copy, &address.to_string()))
+pub fn open_input<'a>(context: &'a Context, path: &'a Path) -> BoxFuture<'a, Result<InputFile, Error>> {
+    Box::pin(async move {
+        let Some(address) = ObjectAddress::of(path)? else { return Ok(InputFile::at(path)) };
+        let bucket = Bucket::open(&address, &context.connection)?;
+        let copy = private_copy(&bucket, &bucket.get(&address).await?).await?;
+        Ok(InputFile::of_copy(copy, &address.to_string()))
+    })
 }
 
 /// Copies an object to a temporary file.
-pub async fn private_copy(bucket: &Bucket, object: &Object) -> Result<PrivateFile, Error> {
-    let mut copy = PrivateFile::create().map_err(|error| Error::no_temporary_files(&error))?;
-    bucket.read(object, &mut copy).await?;
-    Ok(copy)
+pub fn private_copy<'a>(bucket: &'a Bucket, object: &'a Object) -> BoxFuture<'a, Result<PrivateFile, Error>> {
+    Box::pin(async move {
+        let mut copy = PrivateFile::create().map_err(|error| Error::no_temporary_files(&error))?;
+        bucket.read(object, &mut copy).await?;
+        Ok(copy)
+    })
 }
 
 /// Checks that a report can be written to `path`: the extension is known, the file does not exist, and the folder exists.
-pub async fn check_report_path(context: &Context, path: Option<&Path>) -> Result<(), Error> {
-    let Some(path) = path else { return Ok(()) };
-    report_format(path)?;
-    match ObjectAddress::of(path)? {
-        None => {
-            // The new file is removed on drop.
-            WholeFile::create(path, Existing::Keep)?;
-        }
-        Some(address) => {
-            let bucket = Bucket::open(&address, &context.connection)?;
-            if bucket.find(&address).await?.is_some() {
-                return Err(storage::Error::Exists { address }.into());
+pub fn check_report_path<'a>(context: &'a Context, path: Option<&'a Path>) -> BoxFuture<'a, Result<(), Error>> {
+    Box::pin(async move {
+        let Some(path) = path else { return Ok(()) };
+        report_format(path)?;
+        match ObjectAddress::of(path)? {
+            None => {
+                // The new file is removed on drop.
+                WholeFile::create(path, Existing::Keep)?;
+            }
+            Some(address) => {
+                let bucket = Bucket::open(&address, &context.connection)?;
+                if bucket.find(&address).await?.is_some() {
+                    return Err(storage::Error::Exists { address }.into());
+                }
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Returns whether there is a file or an object at `path`.
-pub async fn is_taken(context: &Context, path: &Path) -> Result<bool, Error> {
-    Ok(match ObjectAddress::of(path)? {
-        None => path.exists(),
-        Some(address) => Bucket::open(&address, &context.connection)?.find(&address).await?.is_some(),
+pub fn is_taken<'a>(context: &'a Context, path: &'a Path) -> BoxFuture<'a, Result<bool, Error>> {
+    Box::pin(async move {
+        Ok(match ObjectAddress::of(path)? {
+            None => path.exists(),
+            Some(address) => Bucket::open(&address, &context.connection)?.find(&address).await?.is_some(),
+        })
     })
 }
 
 /// Writes a report to a file or an object.
-pub async fn write_report(
-    context: &Context,
-    ledger: &Ledger,
-    run: &Run,
-    request: &Request<'_>,
-) -> Result<Written, Error> {
-    let Some(address) = ObjectAddress::of(request.path)? else {
-        return Ok(report::write(ledger, run, request).await?);
-    };
-    let folder = TemporaryFolder::create()?;
-    let path = folder.path().join(format!("report.{}", request.format.extension()));
-    let written = report::write(ledger, run, &Request { path: &path, existing: Existing::Keep, ..*request }).await?;
-    let bucket = Bucket::open(&address, &context.connection)?;
-    bucket.store(&path, &address, request.existing == Existing::Replace).await?;
-    Ok(Written { path: address.path(), ..written })
+pub fn write_report<'a>(
+    context: &'a Context,
+    ledger: &'a Ledger,
+    run: &'a Run,
+    request: &'a Request<'a>,
+) -> BoxFuture<'a, Result<Written, Error>> {
+    Box::pin(async move {
+        let Some(address) = ObjectAddress::of(request.path)? else {
+            return Ok(report::write(ledger, run, request).await?);
+        };
+        let folder = TemporaryFolder::create()?;
+        let path = folder.path().join(format!("report.{}", request.format.extension()));
+        let written =
+            report::write(ledger, run, &Request { path: &path, existing: Existing::Keep, ..*request }).await?;
+        let bucket = Bucket::open(&address, &context.connection)?;
+        bucket.store(&path, &address, request.existing == Existing::Replace).await?;
+        Ok(Written { path: address.path(), ..written })
+    })
 }
 
 /// Writes a text to a new file for these readers, or to a new object.
-pub async fn write_text(context: &Context, path: &Path, readers: Readers, text: &str) -> Result<(), Error> {
-    let write = |path: &Path| {
-        let mut file = WholeFile::create_for(readers, path, Existing::Keep)?;
-        let written = file.write_all(text.as_bytes());
-        written.map_err(|source| sheet::Error::Write { path: path.to_owned(), source })?;
-        file.finish().map(drop)
-    };
-    let Some(address) = ObjectAddress::of(path)? else { return Ok(write(path)?) };
-    let folder = TemporaryFolder::create()?;
-    let copy = folder.path().join("text");
-    write(&copy)?;
-    Ok(Bucket::open(&address, &context.connection)?.store(&copy, &address, false).await?)
+pub fn write_text<'a>(
+    context: &'a Context,
+    path: &'a Path,
+    readers: Readers,
+    text: &'a str,
+) -> BoxFuture<'a, Result<(), Error>> {
+    Box::pin(async move {
+        let write = |path: &Path| {
+            let mut file = WholeFile::create_for(readers, path, Existing::Keep)?;
+            let written = file.write_all(text.as_bytes());
+            written.map_err(|source| sheet::Error::Write { path: path.to_owned(), source })?;
+            file.finish().map(drop)
+        };
+        let Some(address) = ObjectAddress::of(path)? else { return Ok(write(path)?) };
+        let folder = TemporaryFolder::create()?;
+        let copy = folder.path().join("text");
+        write(&copy)?;
+        Ok(Bucket::open(&address, &context.connection)?.store(&copy, &address, false).await?)
+    })
 }
 
 /// Creates a folder. Prefixes of objects need not be created.

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use futures_util::future::BoxFuture;
+
 use sheetport_ledger::{Run, RunId};
 use sheetport_mapping::model::{Source, Translate};
 use sheetport_mapping::{Template, language_of};
@@ -51,35 +53,37 @@ impl ReportRequest<'_> {
 }
 
 /// Writes a report. Returns the run and the next command.
-pub async fn report(
-    context: &Context,
-    request: &ReportRequest<'_>,
-    observer: Observer<'_>,
-) -> Result<(Run, Written, Option<String>), Error> {
-    let format = report_format(request.path)?;
-    let ledger = context.ledger().await?;
-    let run = ledger.run_or_newest(request.run).await?;
-    check_has_plan(&run, "reported")?;
-    let accounting = ledger.accounting(run.id).await?;
-    let next = next_command::after_run(context, &run, &accounting, None, Some(request.path));
-    let next = next.filter(|_| request.has_next);
-    let for_supplier = request.for_supplier.unwrap_or(run.about.settings.for_supplier);
-    let choices = choices(&run, format, for_supplier, observer);
-    let request = Request {
-        path: request.path,
-        format,
-        existing: request.existing,
-        rows: request.rows.unwrap_or_else(|| format.default_rows()),
-        next: next.as_deref(),
-        is_kept: true,
-        choices: &choices,
-        csv: request.csv.or(context.csv_form()),
-        words: words(context, &run),
-        for_supplier,
-    };
-    let written = write_report(context, &ledger, &run, &request).await?;
-    ledger.close().await;
-    Ok((run, written, next))
+pub fn report<'a>(
+    context: &'a Context,
+    request: &'a ReportRequest<'a>,
+    observer: Observer<'a>,
+) -> BoxFuture<'a, Result<(Run, Written, Option<String>), Error>> {
+    Box::pin(async move {
+        let format = report_format(request.path)?;
+        let ledger = context.ledger().await?;
+        let run = ledger.run_or_newest(request.run).await?;
+        check_has_plan(&run, "reported")?;
+        let accounting = ledger.accounting(run.id).await?;
+        let next = next_command::after_run(context, &run, &accounting, None, Some(request.path));
+        let next = next.filter(|_| request.has_next);
+        let for_supplier = request.for_supplier.unwrap_or(run.about.settings.for_supplier);
+        let choices = choices(&run, format, for_supplier, observer);
+        let request = Request {
+            path: request.path,
+            format,
+            existing: request.existing,
+            rows: request.rows.unwrap_or_else(|| format.default_rows()),
+            next: next.as_deref(),
+            is_kept: true,
+            choices: &choices,
+            csv: request.csv.or(context.csv_form()),
+            words: words(context, &run),
+            for_supplier,
+        };
+        let written = write_report(context, &ledger, &run, &request).await?;
+        ledger.close().await;
+        Ok((run, written, next))
+    })
 }
 
 /// Returns the words of a report: the chosen ones, or else in the language of the titles of the sheet, or else of the locale of

@@ -4,6 +4,8 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
+
 use sheetport_files::digest;
 use sheetport_ledger::{Edit, Ledger};
 use sheetport_plan::Edits;
@@ -37,8 +39,8 @@ pub struct EditStore {
 }
 
 /// Returns the current edits of a file, for an upload of a reviewed file.
-pub async fn edits_of_file(context: &Context, file: &InputFile) -> Result<Arc<Edits>, Error> {
-    Ok(EditStore::of_file(context, file, "").await?.1.current)
+pub fn edits_of_file<'a>(context: &'a Context, file: &'a InputFile) -> BoxFuture<'a, Result<Arc<Edits>, Error>> {
+    Box::pin(async move { Ok(EditStore::of_file(context, file, "").await?.1.current) })
 }
 
 /// Returns the SHA-256 of a file, in hexadecimal.
@@ -49,14 +51,20 @@ pub(super) fn hash_of(file: &InputFile) -> Result<String, Error> {
 
 impl EditStore {
     /// Loads the edits of a file. `who` is the person who edits here.
-    pub async fn of_file(context: &Context, file: &InputFile, who: &str) -> Result<(EditStore, EditLog), Error> {
-        let (file_hash, who) = (hash_of(file)?, who.to_owned());
-        let mut log = EditLog { who: who.clone(), ..EditLog::default() };
-        if let Some(ledger) = context.existing_ledger().await? {
-            log.append(ledger.edits_after(&file_hash, 0).await?);
-            ledger.close().await;
-        }
-        Ok((EditStore { file_hash, who, ledger: None }, log))
+    pub fn of_file<'a>(
+        context: &'a Context,
+        file: &'a InputFile,
+        who: &'a str,
+    ) -> BoxFuture<'a, Result<(EditStore, EditLog), Error>> {
+        Box::pin(async move {
+            let (file_hash, who) = (hash_of(file)?, who.to_owned());
+            let mut log = EditLog { who: who.clone(), ..EditLog::default() };
+            if let Some(ledger) = context.existing_ledger().await? {
+                log.append(ledger.edits_after(&file_hash, 0).await?);
+                ledger.close().await;
+            }
+            Ok((EditStore { file_hash, who, ledger: None }, log))
+        })
     }
 
     pub fn file_hash(&self) -> &str {
@@ -64,24 +72,33 @@ impl EditStore {
     }
 
     /// Returns the edits after the first `known`, stored meanwhile by other people. Returns no edits if there is no ledger.
-    pub async fn news(&mut self, context: &Context, known: usize) -> Result<Vec<Edit>, Error> {
-        if self.ledger.is_none() {
-            self.ledger = context.existing_ledger().await?;
-        }
-        match &self.ledger {
-            Some(ledger) => Ok(ledger.edits_after(&self.file_hash, known).await?),
-            None => Ok(Vec::new()),
-        }
+    pub fn news<'a>(&'a mut self, context: &'a Context, known: usize) -> BoxFuture<'a, Result<Vec<Edit>, Error>> {
+        Box::pin(async move {
+            if self.ledger.is_none() {
+                self.ledger = context.existing_ledger().await?;
+            }
+            match &self.ledger {
+                Some(ledger) => Ok(ledger.edits_after(&self.file_hash, known).await?),
+                None => Ok(Vec::new()),
+            }
+        })
     }
 
     /// Stores edits as one step. Returns all edits after the first `known`, including edits stored meanwhile by other people.
-    pub async fn add(&mut self, context: &Context, edits: &[Edit], known: usize) -> Result<Vec<Edit>, Error> {
-        let ledger = match &self.ledger {
-            Some(ledger) => ledger,
-            None => self.ledger.insert(context.ledger().await?),
-        };
-        ledger.add_edits(&self.file_hash, edits, &self.who, now()).await?;
-        Ok(ledger.edits_after(&self.file_hash, known).await?)
+    pub fn add<'a>(
+        &'a mut self,
+        context: &'a Context,
+        edits: &'a [Edit],
+        known: usize,
+    ) -> BoxFuture<'a, Result<Vec<Edit>, Error>> {
+        Box::pin(async move {
+            let ledger = match &self.ledger {
+                Some(ledger) => ledger,
+                None => self.ledger.insert(context.ledger().await?),
+            };
+            ledger.add_edits(&self.file_hash, edits, &self.who, now()).await?;
+            Ok(ledger.edits_after(&self.file_hash, known).await?)
+        })
     }
 }
 

@@ -11,6 +11,8 @@ mod template;
 
 use std::path::{Path, PathBuf};
 
+use futures_util::future::BoxFuture;
+
 use sheetport_ledger::{Problem, Run, RunId};
 use sheetport_plan::Source;
 use sheetport_report::{RowFilter, refused_rows};
@@ -38,20 +40,25 @@ const MAX_REFUSED: u32 = 100_000;
 const MAX_RUNS: u32 = 200;
 
 /// Returns the newest run of the file with this hash, and the problems of its refused records, each with its row.
-pub async fn last_run(context: &Context, file_hash: &str) -> Result<Option<(Run, Vec<(u64, Problem)>)>, Error> {
-    let Some(ledger) = context.existing_ledger().await? else { return Ok(None) };
-    let runs = ledger.runs(MAX_RUNS).await?;
-    let base_url = context.base_url.as_deref().and_then(|url| sheetport_client::normal_address(url).ok());
-    let is_it = |run: &Run| run.about.file_hash == file_hash && Some(&run.about.base_url) == base_url.as_ref();
-    let found = match runs.into_iter().find(is_it) {
-        Some(run) => {
-            let refused = refused_rows(&ledger, &run, MAX_REFUSED).await?;
-            Some((run, refused))
-        }
-        None => None,
-    };
-    ledger.close().await;
-    Ok(found)
+pub fn last_run<'a>(
+    context: &'a Context,
+    file_hash: &'a str,
+) -> BoxFuture<'a, Result<Option<(Run, Vec<(u64, Problem)>)>, Error>> {
+    Box::pin(async move {
+        let Some(ledger) = context.existing_ledger().await? else { return Ok(None) };
+        let runs = ledger.runs(MAX_RUNS).await?;
+        let base_url = context.base_url.as_deref().and_then(|url| sheetport_client::normal_address(url).ok());
+        let is_it = |run: &Run| run.about.file_hash == file_hash && Some(&run.about.base_url) == base_url.as_ref();
+        let found = match runs.into_iter().find(is_it) {
+            Some(run) => {
+                let refused = refused_rows(&ledger, &run, MAX_REFUSED).await?;
+                Some((run, refused))
+            }
+            None => None,
+        };
+        ledger.close().await;
+        Ok(found)
+    })
 }
 
 /// Writes a report with the rows of a run that were not accepted, for review and another upload.
@@ -59,25 +66,27 @@ pub async fn last_run(context: &Context, file_hash: &str) -> Result<Option<(Run,
 /// # Errors
 /// If there is no such run, the ledger no longer has its plan, or the run belongs to another service or workspace: there, the
 /// records would be new.
-pub async fn report_to_review(context: &Context, run: RunId) -> Result<PathBuf, Error> {
-    let details = show_run(context, Some(run)).await?;
-    let about = &details.run.about;
-    if let Some(base_url) = context.base_url.as_deref()
-        && (about.base_url != sheetport_client::normal_address(base_url)? || about.workspace != context.workspace())
-    {
-        let message =
-            format!("run {run} was sent to {} {}, and this is another service", about.base_url, about.workspace);
-        return Err(Error::invalid(
-            message.replace(" ,", ","),
-            "start review with the --profile or --base-url of the run",
-        ));
-    }
-    let name = Path::new(&details.run.about.file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let path = unused(&reports_folder(context)?.join(format!("{name}.run-{run}.csv")));
-    let request =
-        ReportRequest { rows: Some(RowFilter::Problems), has_next: false, ..ReportRequest::of_run(run, &path) };
-    report(context, &request, &|_| {}).await?;
-    Ok(path)
+pub fn report_to_review<'a>(context: &'a Context, run: RunId) -> BoxFuture<'a, Result<PathBuf, Error>> {
+    Box::pin(async move {
+        let details = show_run(context, Some(run)).await?;
+        let about = &details.run.about;
+        if let Some(base_url) = context.base_url.as_deref()
+            && (about.base_url != sheetport_client::normal_address(base_url)? || about.workspace != context.workspace())
+        {
+            let message =
+                format!("run {run} was sent to {} {}, and this is another service", about.base_url, about.workspace);
+            return Err(Error::invalid(
+                message.replace(" ,", ","),
+                "start review with the --profile or --base-url of the run",
+            ));
+        }
+        let name = Path::new(&details.run.about.file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let path = unused(&reports_folder(context)?.join(format!("{name}.run-{run}.csv")));
+        let request =
+            ReportRequest { rows: Some(RowFilter::Problems), has_next: false, ..ReportRequest::of_run(run, &path) };
+        report(context, &request, &|_| {}).await?;
+        Ok(path)
+    })
 }
 
 /// Opens the file and finds the columns of its template.

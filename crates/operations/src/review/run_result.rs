@@ -1,5 +1,7 @@
 //! A run of the history, as the page shows it.
 
+use futures_util::future::BoxFuture;
+
 use sheetport_ledger::{Accounting, Causes, Run, RunId};
 use sheetport_report as report;
 
@@ -26,17 +28,19 @@ pub struct RunResult {
 ///
 /// # Errors
 /// If there is no such run, or the ledger can't be read.
-pub async fn run_result(context: &Context, run: RunId) -> Result<RunResult, Error> {
-    let ledger = context.ledger().await?;
-    let run = ledger.run(run).await?;
-    let accounting = ledger.accounting(run.id).await?;
-    let status = RunStatus::of(&ledger, &run, &accounting).await?;
-    let retried_by = ledger.retried_by(run.id).await?;
-    let refused = match accounting.failed {
-        0 => Causes::default(),
-        _ => report::refused(&ledger, &run, MAX_REFUSED).await?,
-    };
-    let next = next_command::after_resolving(context, &run, &accounting);
-    ledger.close().await;
-    Ok(RunResult { run, accounting, status, refused, retried_by, next })
+pub fn run_result<'a>(context: &'a Context, run: RunId) -> BoxFuture<'a, Result<RunResult, Error>> {
+    Box::pin(async move {
+        let ledger = context.ledger().await?;
+        let run = ledger.run(run).await?;
+        let accounting = ledger.accounting(run.id).await?;
+        let status = RunStatus::of(&ledger, &run, &accounting).await?;
+        let retried_by = ledger.retried_by(run.id).await?;
+        let refused = match accounting.failed {
+            0 => Causes::default(),
+            _ => report::refused(&ledger, &run, MAX_REFUSED).await?,
+        };
+        let next = next_command::after_resolving(context, &run, &accounting);
+        ledger.close().await;
+        Ok(RunResult { run, accounting, status, refused, retried_by, next })
+    })
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use futures_util::future::BoxFuture;
+
 use sheetport_client::Speed;
 use sheetport_ledger::{Causes, Disposition, Group, Seq};
 use sheetport_mapping::map::Resolved;
@@ -42,58 +44,65 @@ pub struct ServiceDifference {
 ///
 /// # Errors
 /// If the file can't be read, or no address is configured.
-pub async fn compare_with_service(
-    context: &Context,
-    input: Spreadsheet<'_>,
+pub fn compare_with_service<'a>(
+    context: &'a Context,
+    input: Spreadsheet<'a>,
     keep_lines: bool,
     pace: ComparePace,
-    progress: &(dyn Fn(u64, u64) + Sync),
-    observer: Observer<'_>,
-) -> Result<ServiceDifference, Error> {
-    let base_url = context.base_url()?;
-    let client = context.client(base_url, pace.concurrency)?;
-    let speed = context.measured_speed(pace.rate, base_url).await?;
-    let connection = Connection::new(&client, speed, pace.concurrency);
-    load_sizes(context, &connection, base_url).await;
-    let (mut source, template) = open_as_upload(context, input, observer).await?;
-    let template = template.as_ref();
-    compare_keys(&connection, &mut source, template, false, observer).await?;
-    // The comparison sends the ids that were found, and leaves out no record for one that was not.
-    look_up_for_check(context, &client, &connection, &mut source, template, keep_lines, observer).await?;
-    let references = source.references.take().unwrap_or_default();
-    let orders = source.orders.take();
-    source.references = Some(references.clone().without_problems());
-    let mut records = Records::default();
-    read(&source, template, ReadMode::Records, |batch| {
-        records.add(batch);
-        true
-    })?;
-    let (candidates, not_held) = (records.held.into_values().collect(), records.not_held);
-    let mut difference = difference(template.record, candidates, &connection, progress).await;
-    difference.not_compared += not_held;
-    store_learned_sizes(context, &connection, base_url).await;
-    (source.references, source.orders) = (Some(references), orders);
-    // Orders were looked up for what is to be told of their lines, too.
-    let has_unknown = source.references.as_ref().is_some_and(Resolved::has_problems);
-    let tally = match has_unknown || source.orders.is_some() {
-        true => read(&source, template, ReadMode::TallyOnly, |_| true)?,
-        false => Tally::default(),
-    };
-    let groups = |causes: &Causes, codes: &[&str]| -> Vec<Group> {
-        causes.groups().into_iter().filter(|group| codes.contains(&&*group.problem.code)).cloned().collect()
-    };
-    let unknown = groups(&tally.causes, &[UNKNOWN_REFERENCE]);
-    let lines = [groups(&tally.causes, &LINES), groups(&tally.warnings, &LINES)].concat();
-    Ok(ServiceDifference { difference, unknown, lines, requests: client.requests() })
+    progress: &'a (dyn Fn(u64, u64) + Sync),
+    observer: Observer<'a>,
+) -> BoxFuture<'a, Result<ServiceDifference, Error>> {
+    Box::pin(async move {
+        let base_url = context.base_url()?;
+        let client = context.client(base_url, pace.concurrency)?;
+        let speed = context.measured_speed(pace.rate, base_url).await?;
+        let connection = Connection::new(&client, speed, pace.concurrency);
+        load_sizes(context, &connection, base_url).await;
+        let (mut source, template) = open_as_upload(context, input, observer).await?;
+        let template = template.as_ref();
+        compare_keys(&connection, &mut source, template, false, observer).await?;
+        // The comparison sends the ids that were found, and leaves out no record for one that was not.
+        look_up_for_check(context, &client, &connection, &mut source, template, keep_lines, observer).await?;
+        let references = source.references.take().unwrap_or_default();
+        let orders = source.orders.take();
+        source.references = Some(references.clone().without_problems());
+        let mut records = Records::default();
+        read(&source, template, ReadMode::Records, |batch| {
+            records.add(batch);
+            true
+        })?;
+        let (candidates, not_held) = (records.held.into_values().collect(), records.not_held);
+        let mut difference = difference(template.record, candidates, &connection, progress).await;
+        difference.not_compared += not_held;
+        store_learned_sizes(context, &connection, base_url).await;
+        (source.references, source.orders) = (Some(references), orders);
+        // Orders were looked up for what is to be told of their lines, too.
+        let has_unknown = source.references.as_ref().is_some_and(Resolved::has_problems);
+        let tally = match has_unknown || source.orders.is_some() {
+            true => read(&source, template, ReadMode::TallyOnly, |_| true)?,
+            false => Tally::default(),
+        };
+        let groups = |causes: &Causes, codes: &[&str]| -> Vec<Group> {
+            causes.groups().into_iter().filter(|group| codes.contains(&&*group.problem.code)).cloned().collect()
+        };
+        let unknown = groups(&tally.causes, &[UNKNOWN_REFERENCE]);
+        let lines = [groups(&tally.causes, &LINES), groups(&tally.warnings, &LINES)].concat();
+        Ok(ServiceDifference { difference, unknown, lines, requests: client.requests() })
+    })
 }
 
 /// Returns the rate of an upload: in words, and in requests per second if known.
-pub async fn pace(context: &Context, asked: Option<Speed>) -> Result<(Option<String>, Option<f64>), Error> {
-    let Some(base_url) = context.base_url.as_deref() else { return Ok((None, None)) };
-    Ok(match context.measured_speed(asked, base_url).await? {
-        None => (None, None),
-        Some(Speed::Fixed(rate)) => (Some(rate.to_string()), Some(rate.per_second())),
-        Some(Speed::Auto(measured)) => (Some("auto".to_owned()), measured),
+pub fn pace<'a>(
+    context: &'a Context,
+    asked: Option<Speed>,
+) -> BoxFuture<'a, Result<(Option<String>, Option<f64>), Error>> {
+    Box::pin(async move {
+        let Some(base_url) = context.base_url.as_deref() else { return Ok((None, None)) };
+        Ok(match context.measured_speed(asked, base_url).await? {
+            None => (None, None),
+            Some(Speed::Fixed(rate)) => (Some(rate.to_string()), Some(rate.per_second())),
+            Some(Speed::Auto(measured)) => (Some("auto".to_owned()), measured),
+        })
     })
 }
 

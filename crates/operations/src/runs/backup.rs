@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use futures_util::future::BoxFuture;
+
 use sheetport_files::absolute_path::absolute;
 use sheetport_ledger::{self as ledger, Ledger};
 use sheetport_sheet::write::sync_folder;
@@ -26,49 +28,51 @@ pub struct Backup {
 ///
 /// # Errors
 /// If the file exists, unless it is to be replaced; if the copy is damaged; or if the ledger is on a server.
-pub async fn backup(context: &Context, path: &Path, replaces: bool) -> Result<Backup, Error> {
-    if let Some(server) = &context.server {
-        return Err(Error::invalid(
-            "the ledger is on a PostgreSQL server, which has its own backups",
-            format!("run: pg_dump --format=custom --file={} {server}", quoted(&path.display().to_string())),
-        ));
-    }
-    if !context.has_ledger() {
-        return Err(ledger::Error::NoRuns.into());
-    }
-    let path = absolute(path);
-    if path.exists() && !replaces {
-        return Err(exists(&path));
-    }
-    let failed = |error: io::Error| Error::Local {
-        message: format!("{} can't be written: {error}", path.display()),
-        hint: "choose a folder with enough space where you may write".to_owned(),
-    };
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    let temporary = tempfile::Builder::new().prefix(".sheetport-backup-").tempdir_in(folder).map_err(failed)?;
-    let ledger = context.ledger().await?;
-    let copy = temporary.path().join("ledger.db");
-    let copied = ledger.copy_into(&copy).await;
-    ledger.close().await;
-    copied?;
-    let checked = check(temporary.path()).await?;
-    let file = fs::File::options().read(true).write(true).open(&copy).map_err(failed)?;
-    #[cfg(unix)]
-    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600)).map_err(failed)?;
-    file.sync_all().map_err(failed)?;
-    let bytes = file.metadata().map_err(failed)?.len();
-    drop(file);
-    match replaces {
-        true => fs::rename(&copy, &path).map_err(failed)?,
-        // A hard link never replaces another file.
-        false => match fs::hard_link(&copy, &path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(exists(&path)),
-            Err(_) if !path.exists() => fs::rename(&copy, &path).map_err(failed)?,
-            linked => linked.map_err(failed)?,
-        },
-    }
-    sync_folder(folder).map_err(failed)?;
-    Ok(Backup { path, bytes, runs: checked.runs.len() })
+pub fn backup<'a>(context: &'a Context, path: &'a Path, replaces: bool) -> BoxFuture<'a, Result<Backup, Error>> {
+    Box::pin(async move {
+        if let Some(server) = &context.server {
+            return Err(Error::invalid(
+                "the ledger is on a PostgreSQL server, which has its own backups",
+                format!("run: pg_dump --format=custom --file={} {server}", quoted(&path.display().to_string())),
+            ));
+        }
+        if !context.has_ledger() {
+            return Err(ledger::Error::NoRuns.into());
+        }
+        let path = absolute(path);
+        if path.exists() && !replaces {
+            return Err(exists(&path));
+        }
+        let failed = |error: io::Error| Error::Local {
+            message: format!("{} can't be written: {error}", path.display()),
+            hint: "choose a folder with enough space where you may write".to_owned(),
+        };
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        let temporary = tempfile::Builder::new().prefix(".sheetport-backup-").tempdir_in(folder).map_err(failed)?;
+        let ledger = context.ledger().await?;
+        let copy = temporary.path().join("ledger.db");
+        let copied = ledger.copy_into(&copy).await;
+        ledger.close().await;
+        copied?;
+        let checked = check(temporary.path()).await?;
+        let file = fs::File::options().read(true).write(true).open(&copy).map_err(failed)?;
+        #[cfg(unix)]
+        file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600)).map_err(failed)?;
+        file.sync_all().map_err(failed)?;
+        let bytes = file.metadata().map_err(failed)?.len();
+        drop(file);
+        match replaces {
+            true => fs::rename(&copy, &path).map_err(failed)?,
+            // A hard link never replaces another file.
+            false => match fs::hard_link(&copy, &path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(exists(&path)),
+                Err(_) if !path.exists() => fs::rename(&copy, &path).map_err(failed)?,
+                linked => linked.map_err(failed)?,
+            },
+        }
+        sync_folder(folder).map_err(failed)?;
+        Ok(Backup { path, bytes, runs: checked.runs.len() })
+    })
 }
 
 /// Checks the copy in `folder`, and leaves all of it in one file.

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use futures_util::future::BoxFuture;
+
 use sheetport_files::readers::private_temporary_folder;
 use sheetport_ledger::{self as ledger, Claim, DamagedPart, Inspection, Ledger, LockedRun, Repaired, RunId};
 use sheetport_plan::sent_before;
@@ -40,24 +42,26 @@ impl Checked {
 }
 
 /// Verifies the stored data of a run against checksums and counts; for `None`, of all runs and the file. Changes nothing.
-pub async fn check_runs(context: &Context, run: Option<RunId>) -> Result<Checked, Error> {
-    if !context.has_ledger() {
-        return Err(ledger::Error::NoRuns.into());
-    }
-    let mut checked = Checked::default();
-    match context.ledger().await {
-        Ok(ledger) => {
-            checked = inspect(&ledger, run).await?;
-            ledger.close().await;
+pub fn check_runs<'a>(context: &'a Context, run: Option<RunId>) -> BoxFuture<'a, Result<Checked, Error>> {
+    Box::pin(async move {
+        if !context.has_ledger() {
+            return Err(ledger::Error::NoRuns.into());
         }
-        Err(Error::Ledger(error)) if error.is_damage() => checked.file.push(error.to_string()),
-        Err(error) => return Err(error),
-    }
-    if checked.is_damaged() && context.server.is_none() {
-        let command = CommandLine::new(context, "runs repair");
-        checked.next = Some(run.iter().fold(command, |command, run| command.run(*run)).to_string());
-    }
-    Ok(checked)
+        let mut checked = Checked::default();
+        match context.ledger().await {
+            Ok(ledger) => {
+                checked = inspect(&ledger, run).await?;
+                ledger.close().await;
+            }
+            Err(Error::Ledger(error)) if error.is_damage() => checked.file.push(error.to_string()),
+            Err(error) => return Err(error),
+        }
+        if checked.is_damaged() && context.server.is_none() {
+            let command = CommandLine::new(context, "runs repair");
+            checked.next = Some(run.iter().fold(command, |command, run| command.run(*run)).to_string());
+        }
+        Ok(checked)
+    })
 }
 
 /// Rebuilds lost or altered data of a run as far as possible; for `None`, of all runs and the file. Keeps a copy of the original
@@ -66,66 +70,68 @@ pub async fn check_runs(context: &Context, run: Option<RunId>) -> Result<Checked
 /// # Errors
 /// [`ledger::Error::OnlyForFiles`] if the ledger is on a server. [`ledger::Error::Busy`] if another process is working on one of
 /// the runs.
-pub async fn repair_runs(context: &Context, run: Option<RunId>) -> Result<RepairedRuns, Error> {
-    let home = &context.home;
-    if context.server.is_some() {
-        return Err(ledger::Error::OnlyForFiles("`sheetport runs repair`").into());
-    }
-    if !context.has_ledger() {
-        return Err(ledger::Error::NoRuns.into());
-    }
-    let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
-    let name = (0..).map(|nth| match nth {
-        0 => format!("damaged-{time}"),
-        nth => format!("damaged-{time}-{nth}"),
-    });
-    let name = name.into_iter().find(|name| !home.join(format!("ledger.db.{name}")).exists());
-    // Opening the ledger may change the file, so the copy comes first.
-    let copy = Ledger::copy_files(home, &name.unwrap_or_default())?;
-    let has_lost_changes = Ledger::has_lost_changes(home)?;
-    let mut ledger = match Ledger::open_damaged(home).await {
-        Err(error) if error.is_damage() => {
-            Ledger::remove_copy(&copy)?;
-            let hint = "restore the ledger's folder from a backup, or set SHEETPORT_HOME to a new folder; what was sent is not \
+pub fn repair_runs<'a>(context: &'a Context, run: Option<RunId>) -> BoxFuture<'a, Result<RepairedRuns, Error>> {
+    Box::pin(async move {
+        let home = &context.home;
+        if context.server.is_some() {
+            return Err(ledger::Error::OnlyForFiles("`sheetport runs repair`").into());
+        }
+        if !context.has_ledger() {
+            return Err(ledger::Error::NoRuns.into());
+        }
+        let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
+        let name = (0..).map(|nth| match nth {
+            0 => format!("damaged-{time}"),
+            nth => format!("damaged-{time}-{nth}"),
+        });
+        let name = name.into_iter().find(|name| !home.join(format!("ledger.db.{name}")).exists());
+        // Opening the ledger may change the file, so the copy comes first.
+        let copy = Ledger::copy_files(home, &name.unwrap_or_default())?;
+        let has_lost_changes = Ledger::has_lost_changes(home)?;
+        let mut ledger = match Ledger::open_damaged(home).await {
+            Err(error) if error.is_damage() => {
+                Ledger::remove_copy(&copy)?;
+                let hint = "restore the ledger's folder from a backup, or set SHEETPORT_HOME to a new folder; what was sent is not \
                         recognized there, so look it up in the service first";
-            return Err(Error::Local { message: format!("{error}; it can't be rebuilt"), hint: hint.to_owned() });
+                return Err(Error::Local { message: format!("{error}; it can't be rebuilt"), hint: hint.to_owned() });
+            }
+            ledger => ledger?,
+        };
+        let found = inspect(&ledger, run).await?;
+        if !found.is_damaged() && !has_lost_changes {
+            ledger.close().await;
+            Ledger::remove_copy(&copy)?;
+            return Ok(RepairedRuns { is_file_whole: true, ..RepairedRuns::default() });
         }
-        ledger => ledger?,
-    };
-    let found = inspect(&ledger, run).await?;
-    if !found.is_damaged() && !has_lost_changes {
-        ledger.close().await;
-        Ledger::remove_copy(&copy)?;
-        return Ok(RepairedRuns { is_file_whole: true, ..RepairedRuns::default() });
-    }
-    let locked = lock_all(&ledger).await?;
-    let mut repaired = RepairedRuns { copy: Some(copy), is_file_whole: true, ..RepairedRuns::default() };
-    if has_lost_changes {
-        repaired.file.push("its latest changes can't be read, and are lost".to_owned());
-    }
-    let mut runs = found.runs;
-    if !found.file.is_empty() {
-        repaired.file.extend(found.file);
-        if !ledger.rebuild_file().await? {
-            ledger = replaced(ledger, home).await?;
+        let locked = lock_all(&ledger).await?;
+        let mut repaired = RepairedRuns { copy: Some(copy), is_file_whole: true, ..RepairedRuns::default() };
+        if has_lost_changes {
+            repaired.file.push("its latest changes can't be read, and are lost".to_owned());
         }
-        let again = inspect(&ledger, None).await?;
-        repaired.is_file_whole = again.file.is_empty();
-        runs = again.runs;
-    }
-    for found in runs {
-        let is_affected = !found.damage.is_empty() || has_lost_changes;
-        if is_affected {
-            let claims = claims(&ledger, &found).await?;
-            let result = ledger.repair(&found, has_lost_changes, &claims, now()).await?;
-            if !found.damage.is_empty() || result.unknown > 0 {
-                repaired.runs.push((found.run, result));
+        let mut runs = found.runs;
+        if !found.file.is_empty() {
+            repaired.file.extend(found.file);
+            if !ledger.rebuild_file().await? {
+                ledger = replaced(ledger, home).await?;
+            }
+            let again = inspect(&ledger, None).await?;
+            repaired.is_file_whole = again.file.is_empty();
+            runs = again.runs;
+        }
+        for found in runs {
+            let is_affected = !found.damage.is_empty() || has_lost_changes;
+            if is_affected {
+                let claims = claims(&ledger, &found).await?;
+                let result = ledger.repair(&found, has_lost_changes, &claims, now()).await?;
+                if !found.damage.is_empty() || result.unknown > 0 {
+                    repaired.runs.push((found.run, result));
+                }
             }
         }
-    }
-    drop(locked);
-    ledger.close().await;
-    Ok(repaired)
+        drop(locked);
+        ledger.close().await;
+        Ok(repaired)
+    })
 }
 
 /// Checks a run; for `None`, all runs and the file.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use futures_util::future::BoxFuture;
+
 use sheetport_ledger::{self as ledger, Erased, KeyScope, Ledger, Run, RunId, SourceRow};
 use sheetport_sheet::Row;
 
@@ -25,27 +27,29 @@ pub struct ErasedKey {
 }
 
 /// Erases what the ledger stores about the records with this key or id. `dry_run` erases nothing.
-pub async fn erase_key(context: &Context, key: &str, dry_run: bool) -> Result<ErasedKey, Error> {
-    if !context.has_ledger() {
-        return Err(ledger::Error::NoRuns.into());
-    }
-    let ledger = context.ledger().await?;
-    ledger.overwrite_deleted().await?;
-    let mut erased = ErasedKey::default();
-    let mut ids = ledger.run_ids();
-    while let Some(id) = ids.next().await? {
-        match ledger.run(id).await {
-            Err(error) if error.is_damage() => erased.kept.push((id, "it is damaged; see `sheetport runs check`")),
-            run => erase_of_run(&ledger, &run?, key, dry_run, &mut erased).await?,
+pub fn erase_key<'a>(context: &'a Context, key: &'a str, dry_run: bool) -> BoxFuture<'a, Result<ErasedKey, Error>> {
+    Box::pin(async move {
+        if !context.has_ledger() {
+            return Err(ledger::Error::NoRuns.into());
         }
-    }
-    if !erased.runs.is_empty() && !dry_run {
-        erased.is_log_in_use = !ledger.erase_deleted().await?;
-    }
-    ledger.close().await;
-    erased.files.sort();
-    erased.files.dedup();
-    Ok(erased)
+        let ledger = context.ledger().await?;
+        ledger.overwrite_deleted().await?;
+        let mut erased = ErasedKey::default();
+        let mut ids = ledger.run_ids();
+        while let Some(id) = ids.next().await? {
+            match ledger.run(id).await {
+                Err(error) if error.is_damage() => erased.kept.push((id, "it is damaged; see `sheetport runs check`")),
+                run => erase_of_run(&ledger, &run?, key, dry_run, &mut erased).await?,
+            }
+        }
+        if !erased.runs.is_empty() && !dry_run {
+            erased.is_log_in_use = !ledger.erase_deleted().await?;
+        }
+        ledger.close().await;
+        erased.files.sort();
+        erased.files.dedup();
+        Ok(erased)
+    })
 }
 
 async fn erase_of_run(

@@ -1,5 +1,7 @@
 //! The history of runs.
 
+use futures_util::future::BoxFuture;
+
 use sheetport_ledger::{self as ledger, Accounting, Action, Ledger, Run, RunEvent, RunId, RunState};
 
 use super::super::context::Context;
@@ -105,20 +107,26 @@ pub enum ListedRun {
 
 /// Returns the newest matching runs, newest first, at most `limit`. Unreadable runs match unless the filter requires another
 /// state.
-pub async fn list_runs(context: &Context, filter: RunFilter<'_>, limit: usize) -> Result<Vec<ListedRun>, Error> {
-    newest_of(context.ledger().await?, filter, limit).await
+pub fn list_runs<'a>(
+    context: &'a Context,
+    filter: RunFilter<'a>,
+    limit: usize,
+) -> BoxFuture<'a, Result<Vec<ListedRun>, Error>> {
+    Box::pin(async move { newest_of(context.ledger().await?, filter, limit).await })
 }
 
 /// Like [`list_runs`], but returns no runs instead of creating a missing ledger.
-pub async fn list_existing_runs(
-    context: &Context,
-    filter: RunFilter<'_>,
+pub fn list_existing_runs<'a>(
+    context: &'a Context,
+    filter: RunFilter<'a>,
     limit: usize,
-) -> Result<Vec<ListedRun>, Error> {
-    match context.existing_ledger().await? {
-        Some(ledger) => newest_of(ledger, filter, limit).await,
-        None => Ok(Vec::new()),
-    }
+) -> BoxFuture<'a, Result<Vec<ListedRun>, Error>> {
+    Box::pin(async move {
+        match context.existing_ledger().await? {
+            Some(ledger) => newest_of(ledger, filter, limit).await,
+            None => Ok(Vec::new()),
+        }
+    })
 }
 
 async fn newest_of(ledger: Ledger, filter: RunFilter<'_>, limit: usize) -> Result<Vec<ListedRun>, Error> {
@@ -172,18 +180,20 @@ pub(crate) fn damage(error: ledger::Error) -> String {
 }
 
 /// Returns a run, the newest if `None`.
-pub async fn show_run(context: &Context, run: Option<RunId>) -> Result<RunDetails, Error> {
-    let ledger = context.ledger().await?;
-    let run = match ledger.run_or_newest(run).await {
-        Err(ledger::Error::NoSuchRun(id)) => return Err(gone(&ledger, id).await?),
-        run => run?,
-    };
-    let accounting = ledger.accounting(run.id).await?;
-    let status = RunStatus::of(&ledger, &run, &accounting).await?;
-    let retried_by = ledger.retried_by(run.id).await?;
-    let history = ledger.history(run.id).await?;
-    ledger.close().await;
-    Ok(RunDetails { run, accounting, status, retried_by, history })
+pub fn show_run<'a>(context: &'a Context, run: Option<RunId>) -> BoxFuture<'a, Result<RunDetails, Error>> {
+    Box::pin(async move {
+        let ledger = context.ledger().await?;
+        let run = match ledger.run_or_newest(run).await {
+            Err(ledger::Error::NoSuchRun(id)) => return Err(gone(&ledger, id).await?),
+            run => run?,
+        };
+        let accounting = ledger.accounting(run.id).await?;
+        let status = RunStatus::of(&ledger, &run, &accounting).await?;
+        let retried_by = ledger.retried_by(run.id).await?;
+        let history = ledger.history(run.id).await?;
+        ledger.close().await;
+        Ok(RunDetails { run, accounting, status, retried_by, history })
+    })
 }
 
 /// Returns the error for a missing run. The error names the person who removed the run, if it ever existed.

@@ -1,5 +1,7 @@
 //! Recording a person's verdicts on records with an unknown outcome.
 
+use futures_util::future::BoxFuture;
+
 use sheetport_ledger::{Ledger, LockedRun, Part, Resolution, RunId, Seq, UnknownRecord};
 
 use super::super::context::{Context, now};
@@ -33,45 +35,53 @@ pub struct Resolved {
 
 impl Resolving {
     /// Locks a run, the newest if `None`. `by` is the name of the resolving person.
-    pub async fn begin(context: &Context, run: Option<RunId>, by: &str) -> Result<Resolving, Error> {
-        let ledger = context.ledger().await?;
-        let run = ledger.lock_run(ledger.run_or_newest(run).await?.id).await?;
-        // Excludes records that a resume can send again safely with their idempotency keys.
-        let keys = context.idempotency_keys(run.run());
-        ledger.settle_in_flight(Part::whole(run.id()), keys.map(|keys| keys.first_attempts(now()))).await?;
-        Ok(Resolving { context: context.clone(), ledger, run, by: by.to_owned(), sent: 0, failed: 0 })
+    pub fn begin<'a>(context: &'a Context, run: Option<RunId>, by: &'a str) -> BoxFuture<'a, Result<Resolving, Error>> {
+        Box::pin(async move {
+            let ledger = context.ledger().await?;
+            let run = ledger.lock_run(ledger.run_or_newest(run).await?.id).await?;
+            // Excludes records that a resume can send again safely with their idempotency keys.
+            let keys = context.idempotency_keys(run.run());
+            ledger.settle_in_flight(Part::whole(run.id()), keys.map(|keys| keys.first_attempts(now()))).await?;
+            Ok(Resolving { context: context.clone(), ledger, run, by: by.to_owned(), sent: 0, failed: 0 })
+        })
     }
 
     /// Returns all records with an unknown outcome, in order.
-    pub async fn records(&self) -> Result<Vec<UnknownRecord>, Error> {
-        let mut all: Vec<UnknownRecord> = Vec::new();
-        loop {
-            let first = all.last().map_or(0, |last| last.seq + 1);
-            let block = self.ledger.unknown_records(self.run.id(), first).await?;
-            if block.is_empty() {
-                return Ok(all);
+    pub fn records<'a>(&'a self) -> BoxFuture<'a, Result<Vec<UnknownRecord>, Error>> {
+        Box::pin(async move {
+            let mut all: Vec<UnknownRecord> = Vec::new();
+            loop {
+                let first = all.last().map_or(0, |last| last.seq + 1);
+                let block = self.ledger.unknown_records(self.run.id(), first).await?;
+                if block.is_empty() {
+                    return Ok(all);
+                }
+                all.extend(block);
             }
-            all.extend(block);
-        }
+        })
     }
 
     /// Records a verdict on some of the records. The verdict is durable on return.
-    pub async fn record(&mut self, records: &[Seq], verdict: Resolution) -> Result<(), Error> {
-        let recorded = self.ledger.resolve(self.run.id(), records, verdict, &self.by, now()).await?;
-        match verdict {
-            Resolution::Sent => self.sent += recorded,
-            Resolution::Failed => self.failed += recorded,
-        }
-        Ok(())
+    pub fn record<'a>(&'a mut self, records: &'a [Seq], verdict: Resolution) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            let recorded = self.ledger.resolve(self.run.id(), records, verdict, &self.by, now()).await?;
+            match verdict {
+                Resolution::Sent => self.sent += recorded,
+                Resolution::Failed => self.failed += recorded,
+            }
+            Ok(())
+        })
     }
 
     /// Releases the lock and returns the totals.
-    pub async fn finish(self) -> Result<Resolved, Error> {
-        let (run, sent, failed) = (self.run.id(), self.sent, self.failed);
-        let accounting = self.ledger.accounting(run).await?;
-        let next = next_command::after_resolving(&self.context, self.run.run(), &accounting);
-        let unknown = accounting.unknown;
-        self.ledger.close().await;
-        Ok(Resolved { run, sent, failed, unknown, next })
+    pub fn finish(self) -> BoxFuture<'static, Result<Resolved, Error>> {
+        Box::pin(async move {
+            let (run, sent, failed) = (self.run.id(), self.sent, self.failed);
+            let accounting = self.ledger.accounting(run).await?;
+            let next = next_command::after_resolving(&self.context, self.run.run(), &accounting);
+            let unknown = accounting.unknown;
+            self.ledger.close().await;
+            Ok(Resolved { run, sent, failed, unknown, next })
+        })
     }
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use futures_util::future::{BoxFuture, LocalBoxFuture};
+
 use sheetport_client::{self as client, Client};
 use sheetport_ledger::{self as ledger, Ledger, LockedRun, Run, RunId, RunSettings, RunState};
 use sheetport_send::Grace;
@@ -22,65 +24,67 @@ pub(crate) const NOT_READ: &str = "its file was not read to the end, so nothing 
 ///
 /// # Errors
 /// If several runs can be resumed, the run can't be resumed, or the ledger fails.
-pub async fn resume(
-    context: &Context,
+pub fn resume<'a>(
+    context: &'a Context,
     run: Option<RunId>,
-    options: SendOptions<'_>,
-    interrupt: impl Future<Output = Grace>,
-    observer: Observer<'_>,
-) -> Result<Finished, Error> {
-    check_report_path(context, options.report).await?;
-    let ledger = context.ledger().await?;
-    let run = match run {
-        Some(run) => ledger.run(run).await?,
-        None => only_resumable(context, &ledger).await?,
-    };
-    let why = match run.state {
-        RunState::Planning if ledger.is_locked(run.id).await? => {
-            Some(("its file is being read", "wait until it is sent: `sheetport runs` shows it".to_owned()))
+    options: SendOptions<'a>,
+    interrupt: BoxFuture<'a, Grace>,
+    observer: Observer<'a>,
+) -> LocalBoxFuture<'a, Result<Finished, Error>> {
+    Box::pin(async move {
+        check_report_path(context, options.report).await?;
+        let ledger = context.ledger().await?;
+        let run = match run {
+            Some(run) => ledger.run(run).await?,
+            None => only_resumable(context, &ledger).await?,
+        };
+        let why = match run.state {
+            RunState::Planning if ledger.is_locked(run.id).await? => {
+                Some(("its file is being read", "wait until it is sent: `sheetport runs` shows it".to_owned()))
+            }
+            RunState::Planning => Some((NOT_READ, begin_again(context, &run))),
+            RunState::Withheld => {
+                Some(("nothing of it was to be sent", "fix the rows and upload the file again".to_owned()))
+            }
+            RunState::Planned | RunState::Queued | RunState::Finished => None,
+        };
+        if options.report.is_some() {
+            check_has_plan(&run, RESUMED)?;
         }
-        RunState::Planning => Some((NOT_READ, begin_again(context, &run))),
-        RunState::Withheld => {
-            Some(("nothing of it was to be sent", "fix the rows and upload the file again".to_owned()))
+        if let Some((reason, hint)) = why {
+            return Err(refused(run.id, RESUMED, reason, &hint));
         }
-        RunState::Planned | RunState::Queued | RunState::Finished => None,
-    };
-    if options.report.is_some() {
-        check_has_plan(&run, RESUMED)?;
-    }
-    if let Some((reason, hint)) = why {
-        return Err(refused(run.id, RESUMED, reason, &hint));
-    }
-    let earlier = &run.about.settings;
-    let overwrite_newer = options.overwrites_newer || earlier.overwrite_newer;
-    let settings = RunSettings { overwrite_newer, ..options.over(earlier) };
-    let (context, client, run) = match options.is_to_queue && !settings.changed_only {
-        true => {
-            let (context, run) = bind_for_workers(&ledger, &run, context).await?;
-            (context, None, run)
-        }
-        false => {
-            let bound = bind(&ledger, &run, context, settings.concurrency, RESUMED).await?;
-            (bound.context, Some(bound.client), bound.run)
-        }
-    };
-    let settings = RunSettings { connection: context.run_connection(), ..settings };
-    let run = ledger.change_settings(run, settings).await?;
-    observer(Event::Resuming(run.run()));
-    let sending = Sending {
-        context: &context,
-        ledger: &ledger,
-        client,
-        run,
-        report: options.report,
-        is_declined: false,
-        is_to_queue: options.is_to_queue,
-        asks_of_edited: None,
-        observer,
-    };
-    let finished = sending.send(interrupt).await?;
-    ledger.close().await;
-    Ok(finished)
+        let earlier = &run.about.settings;
+        let overwrite_newer = options.overwrites_newer || earlier.overwrite_newer;
+        let settings = RunSettings { overwrite_newer, ..options.over(earlier) };
+        let (context, client, run) = match options.is_to_queue && !settings.changed_only {
+            true => {
+                let (context, run) = bind_for_workers(&ledger, &run, context).await?;
+                (context, None, run)
+            }
+            false => {
+                let bound = bind(&ledger, &run, context, settings.concurrency, RESUMED).await?;
+                (bound.context, Some(bound.client), bound.run)
+            }
+        };
+        let settings = RunSettings { connection: context.run_connection(), ..settings };
+        let run = ledger.change_settings(run, settings).await?;
+        observer(Event::Resuming(run.run()));
+        let sending = Sending {
+            context: &context,
+            ledger: &ledger,
+            client,
+            run,
+            report: options.report,
+            is_declined: false,
+            is_to_queue: options.is_to_queue,
+            asks_of_edited: None,
+            observer,
+        };
+        let finished = sending.send(interrupt).await?;
+        ledger.close().await;
+        Ok(finished)
+    })
 }
 
 /// Says how to begin a run again whose file was not read to the end.

@@ -1,5 +1,7 @@
 //! Retrying the refused records of a run as a new run.
 
+use futures_util::future::{BoxFuture, LocalBoxFuture};
+
 use sheetport_ledger::{Family, Ledger, LockedRun, RunId, RunSettings, RunState, Seq};
 use sheetport_send::Grace;
 
@@ -14,37 +16,40 @@ use super::resume::{Bound, bind, refused};
 pub(crate) const RETRIED: &str = "retried";
 
 /// Sends the refused records of `run` again, unchanged, as a new run.
-pub async fn retry_run(
-    context: &Context,
+pub fn retry_run<'a>(
+    context: &'a Context,
     run: RunId,
-    options: SendOptions<'_>,
-    interrupt: impl Future<Output = Grace>,
-    observer: Observer<'_>,
-) -> Result<Finished, Error> {
-    check_report_path(context, options.report).await?;
-    let ledger = context.ledger().await?;
-    let run = ledger.run(run).await?;
-    let settings = options.over(&run.about.settings);
-    let Bound { context, client, run: locked } = bind(&ledger, &run, context, settings.concurrency, RETRIED).await?;
-    let settings = RunSettings { connection: context.run_connection(), ..settings };
-    let failed = refused_records(&context, &ledger, &locked, options.overwrites_newer).await?;
-    let again = ledger.plan_retry(&run, settings, &failed, now()).await?;
-    let locked = ledger.lock_run_with(locked.into_lock(), again).await?;
-    observer(Event::Retrying { run: locked.run(), of: &run, records: failed.len() as u64 });
-    let sending = Sending {
-        context: &context,
-        ledger: &ledger,
-        client: Some(client),
-        run: locked,
-        report: options.report,
-        is_declined: false,
-        is_to_queue: options.is_to_queue,
-        asks_of_edited: None,
-        observer,
-    };
-    let finished = sending.send(interrupt).await?;
-    ledger.close().await;
-    Ok(finished)
+    options: SendOptions<'a>,
+    interrupt: BoxFuture<'a, Grace>,
+    observer: Observer<'a>,
+) -> LocalBoxFuture<'a, Result<Finished, Error>> {
+    Box::pin(async move {
+        check_report_path(context, options.report).await?;
+        let ledger = context.ledger().await?;
+        let run = ledger.run(run).await?;
+        let settings = options.over(&run.about.settings);
+        let Bound { context, client, run: locked } =
+            bind(&ledger, &run, context, settings.concurrency, RETRIED).await?;
+        let settings = RunSettings { connection: context.run_connection(), ..settings };
+        let failed = refused_records(&context, &ledger, &locked, options.overwrites_newer).await?;
+        let again = ledger.plan_retry(&run, settings, &failed, now()).await?;
+        let locked = ledger.lock_run_with(locked.into_lock(), again).await?;
+        observer(Event::Retrying { run: locked.run(), of: &run, records: failed.len() as u64 });
+        let sending = Sending {
+            context: &context,
+            ledger: &ledger,
+            client: Some(client),
+            run: locked,
+            report: options.report,
+            is_declined: false,
+            is_to_queue: options.is_to_queue,
+            asks_of_edited: None,
+            observer,
+        };
+        let finished = sending.send(interrupt).await?;
+        ledger.close().await;
+        Ok(finished)
+    })
 }
 
 /// Returns the refused records of a run, except records sent since by other runs. `overwrites_newer` adds records skipped because

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
+use futures_util::future::{BoxFuture, LocalBoxFuture};
+
 use sheetport_ledger::{self as ledger, Accounting, Ledger, Run, RunId, RunState};
 use sheetport_report as report;
 use sheetport_send::{Progress, StopReason};
@@ -31,42 +33,44 @@ const RETRY: Duration = Duration::from_secs(2);
 ///
 /// # Errors
 /// If the run does not exist, was not planned to its end, or the ledger can't be used.
-pub async fn wait(
-    context: &Context,
+pub fn wait<'a>(
+    context: &'a Context,
     run: Option<RunId>,
-    report: Option<&Path>,
+    report: Option<&'a Path>,
     watches_only: bool,
-    stop: impl Future<Output = ()>,
-    observer: Observer<'_>,
-) -> Result<Option<Finished>, Error> {
-    check_report_path(context, report).await?;
-    // The first attempt is not repeated: the address may be wrong.
-    let mut patient = PatientLedger { context, ledger: Some(context.ledger().await?), observer };
-    let waited = async {
-        let run = patient.read(async |ledger| Ok(ledger.run_or_newest(run).await?)).await?;
-        observer(Event::Resuming(&run));
-        let mut watch = Watch { run: run.id, before: None, is_shown: false, idle_since: None };
-        let ended = loop {
-            match patient.read(async |ledger| watch.look(ledger, observer).await).await? {
-                Some(ended) => break ended,
-                None => tokio::time::sleep(POLL).await,
-            }
+    stop: LocalBoxFuture<'a, ()>,
+    observer: Observer<'a>,
+) -> LocalBoxFuture<'a, Result<Option<Finished>, Error>> {
+    Box::pin(async move {
+        check_report_path(context, report).await?;
+        // The first attempt is not repeated: the address may be wrong.
+        let mut patient = PatientLedger { context, ledger: Some(context.ledger().await?), observer };
+        let waited = async {
+            let run = patient.read(async |ledger| Ok(ledger.run_or_newest(run).await?)).await?;
+            observer(Event::Resuming(&run));
+            let mut watch = Watch { run: run.id, before: None, is_shown: false, idle_since: None };
+            let ended = loop {
+                match patient.read(async |ledger| watch.look(ledger, observer).await).await? {
+                    Some(ended) => break ended,
+                    None => tokio::time::sleep(POLL).await,
+                }
+            };
+            let stopped = ended.stopped_why.clone().filter(|_| ended.state != RunState::Finished);
+            let context = &context.for_run(&ended)?;
+            let finish = async |ledger: &Ledger| {
+                let ending = Ending { context, ledger, report, is_of_others: true, observer, told: Once::new() };
+                let stopped = stopped.clone().map(StopReason::Elsewhere);
+                ending.finish(ended.id, How { stopped, is_watched: watches_only, ..How::default() }).await
+            };
+            let finished = patient.read(finish).await?;
+            patient.close().await;
+            Ok(Some(finished))
         };
-        let stopped = ended.stopped_why.clone().filter(|_| ended.state != RunState::Finished);
-        let context = &context.for_run(&ended)?;
-        let finish = async |ledger: &Ledger| {
-            let ending = Ending { context, ledger, report, is_of_others: true, observer, told: Once::new() };
-            let stopped = stopped.clone().map(StopReason::Elsewhere);
-            ending.finish(ended.id, How { stopped, is_watched: watches_only, ..How::default() }).await
-        };
-        let finished = patient.read(finish).await?;
-        patient.close().await;
-        Ok(Some(finished))
-    };
-    tokio::select! {
-        ended = waited => ended,
-        () = stop => Ok(None),
-    }
+        tokio::select! {
+            ended = waited => ended,
+            () = stop => Ok(None),
+        }
+    })
 }
 
 /// A ledger whose server may be restarted.
@@ -188,16 +192,18 @@ impl Watch {
 ///
 /// # Errors
 /// If the run is not queued.
-pub async fn stop_run(context: &Context, run: RunId, who: &str) -> Result<(), Error> {
-    let ledger = context.ledger().await?;
-    let state = ledger.run(run).await?.state;
-    if !ledger.stop_queued(run, Some(who), &format!("{who} stopped it"), now()).await? {
-        let hint = match state {
-            RunState::Planned => "a command that sends it is stopped by Ctrl-C",
-            _ => "`sheetport runs` shows the queued ones",
-        };
-        return Err(refused(run, "stopped", "no workers send it", hint));
-    }
-    ledger.close().await;
-    Ok(())
+pub fn stop_run<'a>(context: &'a Context, run: RunId, who: &'a str) -> BoxFuture<'a, Result<(), Error>> {
+    Box::pin(async move {
+        let ledger = context.ledger().await?;
+        let state = ledger.run(run).await?.state;
+        if !ledger.stop_queued(run, Some(who), &format!("{who} stopped it"), now()).await? {
+            let hint = match state {
+                RunState::Planned => "a command that sends it is stopped by Ctrl-C",
+                _ => "`sheetport runs` shows the queued ones",
+            };
+            return Err(refused(run, "stopped", "no workers send it", hint));
+        }
+        ledger.close().await;
+        Ok(())
+    })
 }

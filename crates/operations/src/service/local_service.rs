@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
+use futures_util::future::{BoxFuture, LocalBoxFuture};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use sheetport_client::ConnectOptions;
@@ -49,52 +50,67 @@ pub struct LocalService {
 
 impl LocalService {
     /// Starts a service with all data, including the ledger of the client, in `folder`.
-    pub async fn start(folder: &Path, workspace: &str, context: &Context) -> Result<LocalService, Error> {
-        LocalService::start_at(folder, workspace, listen(0).await.map_err(no_port)?, context).await
+    pub fn start<'a>(
+        folder: &'a Path,
+        workspace: &'a str,
+        context: &'a Context,
+    ) -> LocalBoxFuture<'a, Result<LocalService, Error>> {
+        Box::pin(
+            async move { LocalService::start_at(folder, workspace, listen(0).await.map_err(no_port)?, context).await },
+        )
     }
 
     /// Starts a service like [`LocalService::start`], and stores a reference in its home folder, so that later commands find the
     /// service again. Reuses the previous port if it is free.
-    pub async fn start_named(folder: &Path, workspace: &str, context: &Context) -> Result<LocalService, Error> {
-        let home = folder.join(HOME);
-        create_private_folder(&home).map_err(|error| unwritable(&home, &error))?;
-        let port = read_named(&home).ok().flatten().map_or(0, |named| named.port);
-        let listener = match listen(port).await {
-            Err(_) if port > 0 => listen(0).await,
-            listener => listener,
-        }
-        .map_err(no_port)?;
-        let named = Named { workspace: workspace.to_owned(), port: listener.local_addr().map_err(no_port)?.port() };
-        let text = toml::to_string(&named).expect("a text and a number can be written");
-        let path = home.join(NAMED);
-        std::fs::write(&path, format!("{ABOUT_NAMED}{text}")).map_err(|error| unwritable(&path, &error))?;
-        // Printed commands work in any folder.
-        let home = std::path::absolute(&home).map_err(|error| unwritable(&home, &error))?;
-        let given = Given { home: Some(home), ..Given::default() };
-        let context = Context { given, ..context.clone() };
-        LocalService::start_at(folder, workspace, listener, &context).await
+    pub fn start_named<'a>(
+        folder: &'a Path,
+        workspace: &'a str,
+        context: &'a Context,
+    ) -> LocalBoxFuture<'a, Result<LocalService, Error>> {
+        Box::pin(async move {
+            let home = folder.join(HOME);
+            create_private_folder(&home).map_err(|error| unwritable(&home, &error))?;
+            let port = read_named(&home).ok().flatten().map_or(0, |named| named.port);
+            let listener = match listen(port).await {
+                Err(_) if port > 0 => listen(0).await,
+                listener => listener,
+            }
+            .map_err(no_port)?;
+            let named = Named { workspace: workspace.to_owned(), port: listener.local_addr().map_err(no_port)?.port() };
+            let text = toml::to_string(&named).expect("a text and a number can be written");
+            let path = home.join(NAMED);
+            std::fs::write(&path, format!("{ABOUT_NAMED}{text}")).map_err(|error| unwritable(&path, &error))?;
+            // Printed commands work in any folder.
+            let home = std::path::absolute(&home).map_err(|error| unwritable(&home, &error))?;
+            let given = Given { home: Some(home), ..Given::default() };
+            let context = Context { given, ..context.clone() };
+            LocalService::start_at(folder, workspace, listener, &context).await
+        })
     }
 
     /// Starts the service that the home folder refers to, unless flags select another service. Returns `None` for other folders.
     ///
     /// # Errors
     /// If the port is in use: the runs of the folder can't be continued at another address.
-    pub async fn of_home(context: &Context) -> Result<Option<LocalService>, Error> {
-        let has_chosen = context.given.base_url.is_some() || context.given.ledger.is_some();
-        let Some(named) = read_named(&context.home)?.filter(|_| !has_chosen) else { return Ok(None) };
-        let home = std::path::absolute(&context.home).map_err(|error| unwritable(&context.home, &error))?;
-        let Some(folder) = home.parent() else { return Ok(None) };
-        let in_use = |error: io::Error| Error::Local {
-            message: format!("the service of {} can't be started at port {}: {error}", home.display(), named.port),
-            hint: "end the program that uses this port, or run `sheetport demo` again".to_owned(),
-        };
-        let listener = listen(named.port).await.map_err(in_use)?;
-        let given = Given { home: context.given.home.clone(), ..Given::default() };
-        let started =
-            LocalService::start_at(folder, &named.workspace, listener, &Context { given, ..context.clone() }).await?;
-        // Messages show the path of the home folder as given by the user.
-        let context = Context { home: context.home.clone(), ..started.context };
-        Ok(Some(LocalService { context, ..started }))
+    pub fn of_home<'a>(context: &'a Context) -> LocalBoxFuture<'a, Result<Option<LocalService>, Error>> {
+        Box::pin(async move {
+            let has_chosen = context.given.base_url.is_some() || context.given.ledger.is_some();
+            let Some(named) = read_named(&context.home)?.filter(|_| !has_chosen) else { return Ok(None) };
+            let home = std::path::absolute(&context.home).map_err(|error| unwritable(&context.home, &error))?;
+            let Some(folder) = home.parent() else { return Ok(None) };
+            let in_use = |error: io::Error| Error::Local {
+                message: format!("the service of {} can't be started at port {}: {error}", home.display(), named.port),
+                hint: "end the program that uses this port, or run `sheetport demo` again".to_owned(),
+            };
+            let listener = listen(named.port).await.map_err(in_use)?;
+            let given = Given { home: context.given.home.clone(), ..Given::default() };
+            let started =
+                LocalService::start_at(folder, &named.workspace, listener, &Context { given, ..context.clone() })
+                    .await?;
+            // Messages show the path of the home folder as given by the user.
+            let context = Context { home: context.home.clone(), ..started.context };
+            Ok(Some(LocalService { context, ..started }))
+        })
     }
 
     async fn start_at(
@@ -108,9 +124,10 @@ impl LocalService {
         let loader = service.loader();
         let address = listener.local_addr().map_err(no_port)?;
         let (stop, stopped) = oneshot::channel::<()>();
-        let serving = tokio::spawn(service.serve(listener, async move {
+        let stop_asked = Box::pin(async move {
             let _ = stopped.await;
-        }));
+        });
+        let serving = tokio::spawn(service.serve(listener, stop_asked));
         let credentials = Credentials {
             access: Some(SecretString::from(tokens.access)),
             refresh: Some(SecretString::from(tokens.refresh)),
@@ -143,10 +160,12 @@ impl LocalService {
     }
 
     /// Stops the service. Fails if serving has failed.
-    pub async fn stop(self) -> Result<(), Error> {
-        let _ = self.stop.send(());
-        self.serving.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;
-        Ok(())
+    pub fn stop(self) -> BoxFuture<'static, Result<(), Error>> {
+        Box::pin(async move {
+            let _ = self.stop.send(());
+            self.serving.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;
+            Ok(())
+        })
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use futures_util::future::BoxFuture;
+
 use sheetport_client::auth::{self, Credentials, TokenFile};
 use sheetport_client::{Client, fetch};
 
@@ -17,31 +19,40 @@ pub struct StoredTokens {
 
 /// Stores tokens in the file of a profile. Unless `unchecked`, the service has to accept the tokens first; the previous
 /// tokens are kept until then.
-pub async fn login(context: &Context, file: &TokenFile, profile: &str, unchecked: bool) -> Result<StoredTokens, Error> {
-    let unwritable = |file: &TokenFile, error: &io::Error| Error::Local {
-        message: format!("{} can't be used: {error}", file.path().display()),
-        hint: auth::storage_hint(error).to_owned(),
-    };
-    // A refresh during the check writes the new pair to this draft, so that the pair survives a crash.
-    let draft = TokenFile::of(&context.home, &format!("{profile}.new")).in_keyring(file.is_in_keyring());
-    let credentials = Credentials { file: Some(draft.clone()), ..context.credentials.clone() };
-    let client = Client::new(context.base_url()?, credentials.clone(), &context.connection, 1)?;
-    draft.write(client.address(), &credentials).map_err(|error| unwritable(&draft, &error))?;
-    let checked = if unchecked { Ok(()) } else { fetch::check(&client).await };
-    let credentials = client.credentials().await;
-    if checked.is_ok() {
-        file.write(client.address(), &credentials).map_err(|error| unwritable(file, &error))?;
-    }
-    draft.remove().map_err(|error| unwritable(&draft, &error))?;
-    checked?;
-    Ok(StoredTokens { base_url: client.address().to_owned(), credentials })
+pub fn login<'a>(
+    context: &'a Context,
+    file: &'a TokenFile,
+    profile: &'a str,
+    unchecked: bool,
+) -> BoxFuture<'a, Result<StoredTokens, Error>> {
+    Box::pin(async move {
+        let unwritable = |file: &TokenFile, error: &io::Error| Error::Local {
+            message: format!("{} can't be used: {error}", file.path().display()),
+            hint: auth::storage_hint(error).to_owned(),
+        };
+        // A refresh during the check writes the new pair to this draft, so that the pair survives a crash.
+        let draft = TokenFile::of(&context.home, &format!("{profile}.new")).in_keyring(file.is_in_keyring());
+        let credentials = Credentials { file: Some(draft.clone()), ..context.credentials.clone() };
+        let client = Client::new(context.base_url()?, credentials.clone(), &context.connection, 1)?;
+        draft.write(client.address(), &credentials).map_err(|error| unwritable(&draft, &error))?;
+        let checked = if unchecked { Ok(()) } else { fetch::check(&client).await };
+        let credentials = client.credentials().await;
+        if checked.is_ok() {
+            file.write(client.address(), &credentials).map_err(|error| unwritable(file, &error))?;
+        }
+        draft.remove().map_err(|error| unwritable(&draft, &error))?;
+        checked?;
+        Ok(StoredTokens { base_url: client.address().to_owned(), credentials })
+    })
 }
 
 /// Checks that the service accepts the credentials of the context. Returns the credentials, renewed if expired.
-pub async fn verify(context: &Context) -> Result<StoredTokens, Error> {
-    let client = context.client(context.base_url()?, 1)?;
-    fetch::check(&client).await?;
-    Ok(StoredTokens { base_url: client.address().to_owned(), credentials: client.credentials().await })
+pub fn verify<'a>(context: &'a Context) -> BoxFuture<'a, Result<StoredTokens, Error>> {
+    Box::pin(async move {
+        let client = context.client(context.base_url()?, 1)?;
+        fetch::check(&client).await?;
+        Ok(StoredTokens { base_url: client.address().to_owned(), credentials: client.credentials().await })
+    })
 }
 
 /// Sends one request like [`verify`]. Returns whether the service accepts the credentials, and the lead of its clock over the

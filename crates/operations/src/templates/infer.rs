@@ -1,5 +1,7 @@
 //! Proposing a template for a spreadsheet.
 
+use futures_util::future::BoxFuture;
+
 use sheetport_infer::{self as infer, Confidence, PreviousTemplate, Proposal, Sample};
 use sheetport_mapping::Template;
 use sheetport_mapping::bind::HEADER_SEARCH_ROWS;
@@ -32,35 +34,41 @@ pub struct InferRequest<'a> {
 }
 
 /// Proposes a template. Templates next to the file and of earlier runs serve as examples.
-pub async fn infer(context: &Context, request: &InferRequest<'_>, observer: Observer<'_>) -> Result<Proposal, Error> {
-    let book = sheet::open(&request.file.path, &request.text)?;
-    let earlier = |name: &str, template: &Template| {
-        PreviousTemplate::new(name, template, are_guesses_confirmed(context, template))
-    };
-    let of_folder = templates_in(request.file.folder(), observer)
-        .into_iter()
-        .filter_map(|(path, template)| Some(earlier(&path.file_name()?.to_string_lossy(), &template)));
-    let mut previous: Vec<_> = of_folder.collect();
-    let of_runs = templates_of_runs(context, observer).await.into_iter();
-    previous.extend(of_runs.map(|(run, template)| earlier(&format!("run {}", run.id), &template)));
-    let mut sheets: Vec<usize> = match request.sheet {
-        Some(wanted) => vec![book.find_sheet(wanted)?],
-        None => (0..book.sheets().len().min(MAX_SHEETS)).collect(),
-    };
-    sheets.sort_by_key(|sheet| book.is_hidden(*sheet));
-    let kinds = match request.record {
-        Some(kind) => vec![kind],
-        None => RecordKind::ALL.to_vec(),
-    };
-    let mut best: Option<Proposal> = None;
-    for kind in kinds {
-        let proposal = of_kind(kind, &book, &sheets, &previous, request)?;
-        // For equal suitability, the earlier and more common kind wins.
-        if best.as_ref().is_none_or(|best| suitability(&proposal) > suitability(best)) {
-            best = Some(proposal);
+pub fn infer<'a>(
+    context: &'a Context,
+    request: &'a InferRequest<'a>,
+    observer: Observer<'a>,
+) -> BoxFuture<'a, Result<Proposal, Error>> {
+    Box::pin(async move {
+        let book = sheet::open(&request.file.path, &request.text)?;
+        let earlier = |name: &str, template: &Template| {
+            PreviousTemplate::new(name, template, are_guesses_confirmed(context, template))
+        };
+        let of_folder = templates_in(request.file.folder(), observer)
+            .into_iter()
+            .filter_map(|(path, template)| Some(earlier(&path.file_name()?.to_string_lossy(), &template)));
+        let mut previous: Vec<_> = of_folder.collect();
+        let of_runs = templates_of_runs(context, observer).await.into_iter();
+        previous.extend(of_runs.map(|(run, template)| earlier(&format!("run {}", run.id), &template)));
+        let mut sheets: Vec<usize> = match request.sheet {
+            Some(wanted) => vec![book.find_sheet(wanted)?],
+            None => (0..book.sheets().len().min(MAX_SHEETS)).collect(),
+        };
+        sheets.sort_by_key(|sheet| book.is_hidden(*sheet));
+        let kinds = match request.record {
+            Some(kind) => vec![kind],
+            None => RecordKind::ALL.to_vec(),
+        };
+        let mut best: Option<Proposal> = None;
+        for kind in kinds {
+            let proposal = of_kind(kind, &book, &sheets, &previous, request)?;
+            // For equal suitability, the earlier and more common kind wins.
+            if best.as_ref().is_none_or(|best| suitability(&proposal) > suitability(best)) {
+                best = Some(proposal);
+            }
         }
-    }
-    best.ok_or_else(|| sheet::Error::Empty { path: request.file.path.clone() }.into())
+        best.ok_or_else(|| sheet::Error::Empty { path: request.file.path.clone() }.into())
+    })
 }
 
 /// Returns how well a proposal suits the sheet: required fields count most, unless all that was found is a guess.

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use futures_util::future::BoxFuture;
+
 use sheetport_infer::recognize::Fit;
 use sheetport_ledger::RunId;
 use sheetport_mapping::Template;
@@ -77,67 +79,71 @@ impl Recognized {
 ///
 /// # Errors
 /// If the file can't be read.
-pub async fn recognize(
-    context: &Context,
-    unknown: &Unrecognized<'_>,
-    observer: Observer<'_>,
-) -> Result<Recognized, Error> {
-    let sheets = first_rows(unknown)?;
-    let mut candidates: Vec<Candidate> = Vec::new();
-    let mut consider = |name: &str, template: Template, origin: TemplateOrigin| {
-        let is_known = candidates.iter().any(|known| known.template.source == template.source);
-        let fits = sheets.iter().filter_map(|rows| {
-            // Of the built-in templates, only the one for this export sends all texts unchanged.
-            let is_for_it = match exported(rows) {
-                Some(exported) if origin == TemplateOrigin::BuiltIn => {
-                    name.strip_prefix(FOR_EXPORTS) == Some(exported.name)
-                }
-                _ => true,
-            };
-            if is_for_it { Fit::of(&template, rows) } else { None }
-        });
-        if let Some(fit) = fits.max_by_key(Fit::rank).filter(|_| !is_known) {
-            let is_trusted = is_trusted(context, &template);
-            candidates.push(Candidate { name: name.to_owned(), template, origin, is_trusted, fit });
+pub fn recognize<'a>(
+    context: &'a Context,
+    unknown: &'a Unrecognized<'a>,
+    observer: Observer<'a>,
+) -> BoxFuture<'a, Result<Recognized, Error>> {
+    Box::pin(async move {
+        let sheets = first_rows(unknown)?;
+        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut consider = |name: &str, template: Template, origin: TemplateOrigin| {
+            let is_known = candidates.iter().any(|known| known.template.source == template.source);
+            let fits = sheets.iter().filter_map(|rows| {
+                // Of the built-in templates, only the one for this export sends all texts unchanged.
+                let is_for_it = match exported(rows) {
+                    Some(exported) if origin == TemplateOrigin::BuiltIn => {
+                        name.strip_prefix(FOR_EXPORTS) == Some(exported.name)
+                    }
+                    _ => true,
+                };
+                if is_for_it { Fit::of(&template, rows) } else { None }
+            });
+            if let Some(fit) = fits.max_by_key(Fit::rank).filter(|_| !is_known) {
+                let is_trusted = is_trusted(context, &template);
+                candidates.push(Candidate { name: name.to_owned(), template, origin, is_trusted, fit });
+            }
+        };
+        for (run, _) in templates_of_runs(context, observer).await {
+            // The current version of the template is used, so the file must still exist.
+            let name = run.about.template;
+            if Path::new(&name).is_file()
+                && let Ok(template) = load_template(&name, TemplateChanges::default())
+            {
+                consider(&name, template, TemplateOrigin::Run(run.id));
+            }
         }
-    };
-    for (run, _) in templates_of_runs(context, observer).await {
-        // The current version of the template is used, so the file must still exist.
-        let name = run.about.template;
-        if Path::new(&name).is_file()
-            && let Ok(template) = load_template(&name, TemplateChanges::default())
+        for (path, template) in templates_in(unknown.file.folder(), observer) {
+            consider(&path.display().to_string(), template, TemplateOrigin::Folder);
+        }
+        for (name, _) in BUILT_IN {
+            consider(name, load_template(name, TemplateChanges::default())?, TemplateOrigin::BuiltIn);
+        }
+        let is_other = |candidate: &Candidate| candidate.origin != TemplateOrigin::BuiltIn && candidate.fit.is_good();
+        if !candidates.iter().any(is_other) && sheets.iter().any(|rows| is_list_of_changes(&names(rows))) {
+            return Err(changes_not_writable(&unknown.file.name));
+        }
+        let of_file = unknown.sheet.is_none().then(|| exported_to(&unknown.file.path)).flatten();
+        if !candidates.iter().any(is_other)
+            && let Some(read_only) =
+                of_file.or_else(|| sheets.iter().find_map(|rows| exported(rows))).filter(is_read_only)
         {
-            consider(&name, template, TemplateOrigin::Run(run.id));
+            return Err(not_writable(&unknown.file.name, read_only));
         }
-    }
-    for (path, template) in templates_in(unknown.file.folder(), observer) {
-        consider(&path.display().to_string(), template, TemplateOrigin::Folder);
-    }
-    for (name, _) in BUILT_IN {
-        consider(name, load_template(name, TemplateChanges::default())?, TemplateOrigin::BuiltIn);
-    }
-    let is_other = |candidate: &Candidate| candidate.origin != TemplateOrigin::BuiltIn && candidate.fit.is_good();
-    if !candidates.iter().any(is_other) && sheets.iter().any(|rows| is_list_of_changes(&names(rows))) {
-        return Err(changes_not_writable(&unknown.file.name));
-    }
-    let of_file = unknown.sheet.is_none().then(|| exported_to(&unknown.file.path)).flatten();
-    if !candidates.iter().any(is_other)
-        && let Some(read_only) = of_file.or_else(|| sheets.iter().find_map(|rows| exported(rows))).filter(is_read_only)
-    {
-        return Err(not_writable(&unknown.file.name, read_only));
-    }
-    // A stable sort keeps the more general of equal built-in templates first.
-    candidates.sort_by_key(|candidate| {
-        std::cmp::Reverse((candidate.fit.rank(), candidate.origin != TemplateOrigin::BuiltIn))
-    });
-    let states =
-        |candidate: &Candidate| candidate.origin == TemplateOrigin::BuiltIn && candidate.template.has_constants();
-    let (with_constants, candidates): (Vec<_>, Vec<_>) = candidates.into_iter().partition(states);
-    let best = candidates.first().filter(|best| best.fit.is_good()).map(|best| best.fit.rank());
-    let with_constants =
-        with_constants.into_iter().find(|other| other.fit.is_good() && best.is_none_or(|best| other.fit.rank() > best));
-    let is_unsplit = sheets.iter().any(|rows| !rows.is_empty() && rows.iter().all(is_unsplit_row));
-    Ok(Recognized { candidates, with_constants, is_unsplit })
+        // A stable sort keeps the more general of equal built-in templates first.
+        candidates.sort_by_key(|candidate| {
+            std::cmp::Reverse((candidate.fit.rank(), candidate.origin != TemplateOrigin::BuiltIn))
+        });
+        let states =
+            |candidate: &Candidate| candidate.origin == TemplateOrigin::BuiltIn && candidate.template.has_constants();
+        let (with_constants, candidates): (Vec<_>, Vec<_>) = candidates.into_iter().partition(states);
+        let best = candidates.first().filter(|best| best.fit.is_good()).map(|best| best.fit.rank());
+        let with_constants = with_constants
+            .into_iter()
+            .find(|other| other.fit.is_good() && best.is_none_or(|best| other.fit.rank() > best));
+        let is_unsplit = sheets.iter().any(|rows| !rows.is_empty() && rows.iter().all(is_unsplit_row));
+        Ok(Recognized { candidates, with_constants, is_unsplit })
+    })
 }
 
 fn is_unsplit_row(row: &Row) -> bool {

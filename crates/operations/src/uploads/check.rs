@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
+
 use sheetport_ledger::{AllowRepeat, Ledger, Problem, RunCommand};
 use sheetport_mapping::Template;
 use sheetport_plan::compare::{Connection, suspicious_keys};
@@ -53,58 +55,64 @@ pub struct CheckedFile {
 }
 
 /// Checks a spreadsheet.
-pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) -> Result<CheckedFile, Error> {
-    let Check { input, report, for_supplier, has_rows, next, online, keep_lines } = check;
-    check_report_path(context, report).await?;
-    if keep_lines {
-        keeps_lines_of(&input.template)?;
-    }
-    let report = report.map(|path| CheckReport { path, for_supplier, next });
-    let mut source = input.open_for_sending(context)?;
-    let reported = uploaded_report(context, &input, &AllowRepeat::None, &source, observer).await?;
-    let file = input.file;
-    let template = match reported {
-        UploadedReport::OfRun => {
-            let retry = RetryReport::of_uploaded(input, SendOptions::default());
-            let opened = open_report(context, retry, observer).await?;
-            source = opened.0;
-            opened.1
+pub fn check<'a>(
+    context: &'a Context,
+    check: Check<'a>,
+    observer: Observer<'a>,
+) -> BoxFuture<'a, Result<CheckedFile, Error>> {
+    Box::pin(async move {
+        let Check { input, report, for_supplier, has_rows, next, online, keep_lines } = check;
+        check_report_path(context, report).await?;
+        if keep_lines {
+            keeps_lines_of(&input.template)?;
         }
-        UploadedReport::OfOtherService => {
-            source.ignore_status();
-            Arc::new(input.template)
+        let report = report.map(|path| CheckReport { path, for_supplier, next });
+        let mut source = input.open_for_sending(context)?;
+        let reported = uploaded_report(context, &input, &AllowRepeat::None, &source, observer).await?;
+        let file = input.file;
+        let template = match reported {
+            UploadedReport::OfRun => {
+                let retry = RetryReport::of_uploaded(input, SendOptions::default());
+                let opened = open_report(context, retry, observer).await?;
+                source = opened.0;
+                opened.1
+            }
+            UploadedReport::OfOtherService => {
+                source.ignore_status();
+                Arc::new(input.template)
+            }
+            UploadedReport::No => Arc::new(input.template),
+        };
+        observer(Event::Opened { source: &source, template: &template });
+        let mut requests = 0;
+        if let Some(pace) = online {
+            let base_url = context.base_url()?;
+            let client = context.client(base_url, pace.concurrency)?;
+            let speed = context.measured_speed(pace.rate, base_url).await?;
+            let connection = Connection::new(&client, speed, pace.concurrency);
+            load_sizes(context, &connection, base_url).await;
+            compare_keys(&connection, &mut source, &template, false, observer).await?;
+            look_up_for_check(context, &client, &connection, &mut source, &template, keep_lines, observer).await?;
+            store_learned_sizes(context, &connection, base_url).await;
+            requests = client.requests();
+        } else {
+            source.warnings.extend(not_compared(suspicious_keys(&source, &template)?));
+            note_lookups(&source, &template, observer)?;
         }
-        UploadedReport::No => Arc::new(input.template),
-    };
-    observer(Event::Opened { source: &source, template: &template });
-    let mut requests = 0;
-    if let Some(pace) = online {
-        let base_url = context.base_url()?;
-        let client = context.client(base_url, pace.concurrency)?;
-        let speed = context.measured_speed(pace.rate, base_url).await?;
-        let connection = Connection::new(&client, speed, pace.concurrency);
-        load_sizes(context, &connection, base_url).await;
-        compare_keys(&connection, &mut source, &template, false, observer).await?;
-        look_up_for_check(context, &client, &connection, &mut source, &template, keep_lines, observer).await?;
-        store_learned_sizes(context, &connection, base_url).await;
-        requests = client.requests();
-    } else {
-        source.warnings.extend(not_compared(suspicious_keys(&source, &template)?));
-        note_lookups(&source, &template, observer)?;
-    }
-    if report.is_some() || has_rows {
-        let tally = check_with_report(context, file, template, source, (report, has_rows), observer).await?;
-        return Ok(CheckedFile { tally, requests });
-    }
-    let mut rows = 0;
-    let mut tally = read(&source, &template, ReadMode::TallyOnly, |batch| {
-        rows = if batch.restarts { 0 } else { rows + batch.read };
-        observer(Event::Reading { rows });
-        true
-    })?;
-    warn_of_changes(context, &template, &mut tally).await?;
-    observer(Event::Checked(&tally));
-    Ok(CheckedFile { tally, requests })
+        if report.is_some() || has_rows {
+            let tally = check_with_report(context, file, template, source, (report, has_rows), observer).await?;
+            return Ok(CheckedFile { tally, requests });
+        }
+        let mut rows = 0;
+        let mut tally = read(&source, &template, ReadMode::TallyOnly, |batch| {
+            rows = if batch.restarts { 0 } else { rows + batch.read };
+            observer(Event::Reading { rows });
+            true
+        })?;
+        warn_of_changes(context, &template, &mut tally).await?;
+        observer(Event::Checked(&tally));
+        Ok(CheckedFile { tally, requests })
+    })
 }
 
 /// Returns the warning about identifiers of an export that were not compared with the service.

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use futures_util::future::BoxFuture;
+
 use sheetport_sheet::Options;
 
 use super::super::context::Context;
@@ -26,35 +28,39 @@ pub struct Sample {
 
 /// Returns the newest spreadsheet in a folder that fits a template, or else the newest spreadsheet. Returns `None` if there is
 /// none.
-pub async fn find_sample(context: &Context, folder: &Path) -> Option<Sample> {
-    let mut found: Vec<(SystemTime, PathBuf)> = Vec::new();
-    for entry in std::fs::read_dir(folder).ok()?.flatten() {
-        let path = entry.path();
-        let name = entry.file_name().to_string_lossy().to_lowercase();
-        let has_extension =
-            Path::new(&name).extension().is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known));
-        let is_ours = name.contains(".report.") || name.contains(".errors.");
-        let modified = entry.metadata().ok().filter(std::fs::Metadata::is_file).and_then(|found| found.modified().ok());
-        // A file of one's own comes first.
-        let modified = modified.map(|modified| if name == SAMPLE_NAME { SystemTime::UNIX_EPOCH } else { modified });
-        if let Some(modified) = modified.filter(|_| has_extension && !is_ours && !name.starts_with(['.', '~'])) {
-            found.push((modified, path));
+pub fn find_sample<'a>(context: &'a Context, folder: &'a Path) -> BoxFuture<'a, Option<Sample>> {
+    Box::pin(async move {
+        let mut found: Vec<(SystemTime, PathBuf)> = Vec::new();
+        for entry in std::fs::read_dir(folder).ok()?.flatten() {
+            let path = entry.path();
+            let name = entry.file_name().to_string_lossy().to_lowercase();
+            let has_extension = Path::new(&name)
+                .extension()
+                .is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known));
+            let is_ours = name.contains(".report.") || name.contains(".errors.");
+            let modified =
+                entry.metadata().ok().filter(std::fs::Metadata::is_file).and_then(|found| found.modified().ok());
+            // A file of one's own comes first.
+            let modified = modified.map(|modified| if name == SAMPLE_NAME { SystemTime::UNIX_EPOCH } else { modified });
+            if let Some(modified) = modified.filter(|_| has_extension && !is_ours && !name.starts_with(['.', '~'])) {
+                found.push((modified, path));
+            }
         }
-    }
-    found.sort_by(|a, b| b.cmp(a));
-    let mut newest = None;
-    for (_, path) in found.into_iter().take(MOST) {
-        // As written in a command.
-        let path = path.strip_prefix(".").map_or(path.clone(), Path::to_owned);
-        let file = InputFile::at(&path);
-        let unknown = Unrecognized { file: &file, sheet: None, text: Options::default() };
-        // Skips unreadable files; a check explains the problem.
-        let Ok(Recognized { candidates, .. }) = recognize(context, &unknown, &|_| {}).await else { continue };
-        let template = candidates.into_iter().next().filter(|best| best.fit.is_good()).map(|best| best.name);
-        match template {
-            Some(template) => return Some(Sample { path, template: Some(template) }),
-            None => newest = newest.or(Some(Sample { path, template: None })),
+        found.sort_by(|a, b| b.cmp(a));
+        let mut newest = None;
+        for (_, path) in found.into_iter().take(MOST) {
+            // As written in a command.
+            let path = path.strip_prefix(".").map_or(path.clone(), Path::to_owned);
+            let file = InputFile::at(&path);
+            let unknown = Unrecognized { file: &file, sheet: None, text: Options::default() };
+            // Skips unreadable files; a check explains the problem.
+            let Ok(Recognized { candidates, .. }) = recognize(context, &unknown, &|_| {}).await else { continue };
+            let template = candidates.into_iter().next().filter(|best| best.fit.is_good()).map(|best| best.name);
+            match template {
+                Some(template) => return Some(Sample { path, template: Some(template) }),
+                None => newest = newest.or(Some(Sample { path, template: None })),
+            }
         }
-    }
-    newest
+        newest
+    })
 }

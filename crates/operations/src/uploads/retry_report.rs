@@ -6,6 +6,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use futures_util::future::{BoxFuture, LocalBoxFuture};
+
 use sheetport_client::Client;
 use sheetport_ledger::{
     self as ledger, AllowRepeat, CallOption, KeyScope, Ledger, NewRun, Run, RunCommand, RunId, RunSettings, UploadLock,
@@ -106,49 +108,51 @@ struct Prepared {
 }
 
 /// Sends the records of a report not accepted yet, as a new run.
-pub async fn retry_report(
-    context: &Context,
-    mut request: RetryReport<'_>,
-    interrupt: impl Future<Output = Grace>,
-    observer: Observer<'_>,
-) -> Result<Finished, Error> {
-    check_report_path(context, request.sending.report).await?;
-    let ledger = context.ledger().await?;
-    let prepared = prepare(context, &ledger, &mut request, true, observer).await?;
-    let about = prepared.about(request.file)?;
-    let Prepared { context, mut source, template, sender, settings, .. } = prepared;
-    let (client, lock) = sender.expect("a report that is sent has a client and a lock");
-    if looks_up(&template) {
-        let connection = Connection::new(&client, speed(&settings, &context)?, settings.concurrency);
-        load_sizes(&context, &connection, client.address()).await;
-        let keys = KeyScope { base_url: client.address(), workspace: &about.workspace, record: template.record };
-        let lines = (settings.keep_lines, Some(Earlier { ledger: &ledger, keys, is_noted: true }));
-        look_up(&connection, &mut source, &template, Scope::Resolve, lines, observer).await?;
-        store_learned_sizes(&context, &connection, client.address()).await;
-    }
-    let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
-    if tally.to_send + tally.rejected + tally.edited == 0 && tally.accepted_earlier > 0 {
-        observer(Event::Note("nothing to do: the service has accepted every row of this report"));
-    }
-    let sending = Sending {
-        context: &context,
-        ledger: &ledger,
-        client: Some(client),
-        run,
-        report: request.sending.report,
-        is_declined: false,
-        is_to_queue: request.sending.is_to_queue,
-        asks_of_edited: None,
-        observer,
-    };
-    let mut finished = sending.send(interrupt).await?;
-    if let Some(run) = tally.unknown_in
-        && finished.accounting.pending + finished.accounting.unknown == 0
-    {
-        finished.next = Some(next_command::resolve(&context, run));
-    }
-    ledger.close().await;
-    Ok(finished)
+pub fn retry_report<'a>(
+    context: &'a Context,
+    mut request: RetryReport<'a>,
+    interrupt: BoxFuture<'a, Grace>,
+    observer: Observer<'a>,
+) -> LocalBoxFuture<'a, Result<Finished, Error>> {
+    Box::pin(async move {
+        check_report_path(context, request.sending.report).await?;
+        let ledger = context.ledger().await?;
+        let prepared = prepare(context, &ledger, &mut request, true, observer).await?;
+        let about = prepared.about(request.file)?;
+        let Prepared { context, mut source, template, sender, settings, .. } = prepared;
+        let (client, lock) = sender.expect("a report that is sent has a client and a lock");
+        if looks_up(&template) {
+            let connection = Connection::new(&client, speed(&settings, &context)?, settings.concurrency);
+            load_sizes(&context, &connection, client.address()).await;
+            let keys = KeyScope { base_url: client.address(), workspace: &about.workspace, record: template.record };
+            let lines = (settings.keep_lines, Some(Earlier { ledger: &ledger, keys, is_noted: true }));
+            look_up(&connection, &mut source, &template, Scope::Resolve, lines, observer).await?;
+            store_learned_sizes(&context, &connection, client.address()).await;
+        }
+        let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
+        if tally.to_send + tally.rejected + tally.edited == 0 && tally.accepted_earlier > 0 {
+            observer(Event::Note("nothing to do: the service has accepted every row of this report"));
+        }
+        let sending = Sending {
+            context: &context,
+            ledger: &ledger,
+            client: Some(client),
+            run,
+            report: request.sending.report,
+            is_declined: false,
+            is_to_queue: request.sending.is_to_queue,
+            asks_of_edited: None,
+            observer,
+        };
+        let mut finished = sending.send(interrupt).await?;
+        if let Some(run) = tally.unknown_in
+            && finished.accounting.pending + finished.accounting.unknown == 0
+        {
+            finished.next = Some(next_command::resolve(&context, run));
+        }
+        ledger.close().await;
+        Ok(finished)
+    })
 }
 
 /// Opens a report like a retry, without sending anything.
@@ -164,15 +168,17 @@ pub(crate) async fn open_report(
 }
 
 /// Reads the whole report and returns the template and the first requests of a retry.
-pub async fn preview_retry(
-    context: &Context,
-    request: RetryReport<'_>,
-    observer: Observer<'_>,
-) -> Result<(Arc<Template>, Preview), Error> {
-    check_report_path(context, request.sending.report).await?;
-    let (source, template) = open_report(context, request, observer).await?;
-    let preview = preview(None, &source, &template, observer).await?;
-    Ok((template, preview))
+pub fn preview_retry<'a>(
+    context: &'a Context,
+    request: RetryReport<'a>,
+    observer: Observer<'a>,
+) -> BoxFuture<'a, Result<(Arc<Template>, Preview), Error>> {
+    Box::pin(async move {
+        check_report_path(context, request.sending.report).await?;
+        let (source, template) = open_report(context, request, observer).await?;
+        let preview = preview(None, &source, &template, observer).await?;
+        Ok((template, preview))
+    })
 }
 
 impl Prepared {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use futures_util::future::{BoxFuture, LocalBoxFuture};
+
 use sheetport_ledger::{AllowRepeat, CallOption, KeyScope, Problem, RunCommand, RunSettings};
 use sheetport_mapping::Template;
 use sheetport_plan::compare::{Connection, Scope, count_changed};
@@ -91,41 +93,45 @@ pub struct Questions<'a> {
 ///
 /// # Errors
 /// If the request is refused, the file can't be planned, or the ledger fails. Refused records are no error.
-pub async fn upload(
-    context: &Context,
-    upload: Upload<'_>,
-    questions: Option<Questions<'_>>,
-    interrupt: impl Future<Output = Grace>,
-    observer: Observer<'_>,
-) -> Result<Finished, Error> {
-    let Some(rehearse) = upload.rehearsal else {
-        return run_upload(context, upload, None, questions, interrupt, observer).await;
-    };
-    let rehearsal = Rehearsal::start(context, rehearse, observer).await?;
-    let context = &rehearsal.service.context;
-    let finished = run_upload(context, upload, Some(&rehearsal), questions, interrupt, observer).await;
-    rehearsal.stop().await;
-    finished
+pub fn upload<'a>(
+    context: &'a Context,
+    upload: Upload<'a>,
+    questions: Option<Questions<'a>>,
+    interrupt: BoxFuture<'a, Grace>,
+    observer: Observer<'a>,
+) -> LocalBoxFuture<'a, Result<Finished, Error>> {
+    Box::pin(async move {
+        let Some(rehearse) = upload.rehearsal else {
+            return run_upload(context, upload, None, questions, interrupt, observer).await;
+        };
+        let rehearsal = Rehearsal::start(context, rehearse, observer).await?;
+        let context = &rehearsal.service.context;
+        let finished = run_upload(context, upload, Some(&rehearsal), questions, interrupt, observer).await;
+        rehearsal.stop().await;
+        finished
+    })
 }
 
 /// Reads the whole spreadsheet and returns the first requests of an upload.
-pub async fn preview_upload(
-    context: &Context,
-    mut upload: Upload<'_>,
-    observer: Observer<'_>,
-) -> Result<Preview, Error> {
-    check_report_path(context, upload.sending.report).await?;
-    apply_options(&mut upload)?;
-    let mut source = upload.input.open_for_sending(context)?;
-    match upload.reported(context, &source, observer).await? {
-        UploadedReport::OfRun => {
-            return preview_retry(context, upload.into_retry(), observer).await.map(|(_, preview)| preview);
+pub fn preview_upload<'a>(
+    context: &'a Context,
+    mut upload: Upload<'a>,
+    observer: Observer<'a>,
+) -> BoxFuture<'a, Result<Preview, Error>> {
+    Box::pin(async move {
+        check_report_path(context, upload.sending.report).await?;
+        apply_options(&mut upload)?;
+        let mut source = upload.input.open_for_sending(context)?;
+        match upload.reported(context, &source, observer).await? {
+            UploadedReport::OfRun => {
+                return preview_retry(context, upload.into_retry(), observer).await.map(|(_, preview)| preview);
+            }
+            UploadedReport::OfOtherService => source.ignore_status(),
+            UploadedReport::No => {}
         }
-        UploadedReport::OfOtherService => source.ignore_status(),
-        UploadedReport::No => {}
-    }
-    repeat(&mut source, &upload.allow_repeat);
-    preview(Some(context), &source, &upload.input.template, observer).await
+        repeat(&mut source, &upload.allow_repeat);
+        preview(Some(context), &source, &upload.input.template, observer).await
+    })
 }
 
 async fn run_upload(
@@ -133,7 +139,7 @@ async fn run_upload(
     mut upload: Upload<'_>,
     rehearsal: Option<&Rehearsal>,
     questions: Option<Questions<'_>>,
-    interrupt: impl Future<Output = Grace>,
+    interrupt: BoxFuture<'_, Grace>,
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
     check_report_path(context, upload.sending.report).await?;
@@ -300,7 +306,6 @@ fn call_options(upload: &Upload<'_>) -> impl Iterator<Item = (&'static str, Call
 mod tests {
     use std::collections::BTreeMap;
     use std::path::{Path, PathBuf};
-    use std::time::Duration;
 
     use serde_json::Value;
     use sheetport_client::ConnectOptions;
@@ -361,10 +366,7 @@ mod tests {
             trigger_workflows: false,
             rehearsal: None,
         };
-        let never = async {
-            std::future::pending::<()>().await;
-            Grace::from(Duration::ZERO)
-        };
+        let never = Box::pin(std::future::pending());
         run_upload(context, upload, rehearsal, None, never, &|_| {}).await.expect("an upload")
     }
 

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use sheetport_client::pages::{Completeness, Page, object_fields, unescaped};
 use sheetport_client::{self as client, fetch};
@@ -77,28 +78,30 @@ pub struct FieldChange {
 }
 
 /// Compares records with the service. `progress` is told how many requests were made, and how many there are.
-pub async fn difference(
+pub fn difference<'a>(
     kind: RecordKind,
     candidates: Vec<Candidate>,
-    connection: &Connection<'_>,
-    progress: &(dyn Fn(u64, u64) + Sync),
-) -> Difference {
-    let (updates, creates): (Vec<Candidate>, Vec<Candidate>) =
-        candidates.into_iter().partition(|candidate| candidate.target.is_some());
-    let mut counted = Counted::new(kind.input());
-    if let Some(single) = single_of(kind).filter(|_| !updates.is_empty()) {
-        look_up(&mut counted, single, updates, connection, progress).await;
-    } else {
-        counted.result.not_compared += updates.len() as u64;
-    }
-    match list_of(kind) {
-        Some((list, key)) if !creates.is_empty() => {
-            let reader = ListReader::new(connection, list);
-            read_list(&mut counted, reader, key, creates, progress).await;
+    connection: &'a Connection<'a>,
+    progress: &'a (dyn Fn(u64, u64) + Sync),
+) -> BoxFuture<'a, Difference> {
+    Box::pin(async move {
+        let (updates, creates): (Vec<Candidate>, Vec<Candidate>) =
+            candidates.into_iter().partition(|candidate| candidate.target.is_some());
+        let mut counted = Counted::new(kind.input());
+        if let Some(single) = single_of(kind).filter(|_| !updates.is_empty()) {
+            look_up(&mut counted, single, updates, connection, progress).await;
+        } else {
+            counted.result.not_compared += updates.len() as u64;
         }
-        _ => counted.result.new += creates.len() as u64,
-    }
-    counted.finish()
+        match list_of(kind) {
+            Some((list, key)) if !creates.is_empty() => {
+                let reader = ListReader::new(connection, list);
+                read_list(&mut counted, reader, key, creates, progress).await;
+            }
+            _ => counted.result.new += creates.len() as u64,
+        }
+        counted.finish()
+    })
 }
 
 /// Returns how a record of a kind is requested.

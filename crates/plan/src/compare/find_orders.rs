@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
+use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::Value;
 use sheetport_client::pages::{Completeness, Entry};
@@ -55,18 +56,20 @@ pub(super) fn order_rules(template: &Template) -> impl Iterator<Item = RuleAndMe
 ///
 /// # Errors
 /// If the service can't be asked.
-pub async fn find_orders(
-    values: &NamedValues,
-    template: &Template,
-    connection: &Connection<'_>,
+pub fn find_orders<'a>(
+    values: &'a NamedValues,
+    template: &'a Template,
+    connection: &'a Connection<'a>,
     keeps_lines: bool,
-) -> Result<Option<OrderAddresses>, NotCheckable> {
-    if template.record != RecordKind::Order {
-        return Ok(None);
-    }
-    let wanted = order_rules(template).map(|rule| (rule, values.of(rule.0)));
-    let wanted = wanted.filter(|(_, values)| !values.is_empty()).collect();
-    look_up(wanted, connection, keeps_lines).await.map(Some)
+) -> BoxFuture<'a, Result<Option<OrderAddresses>, NotCheckable>> {
+    Box::pin(async move {
+        if template.record != RecordKind::Order {
+            return Ok(None);
+        }
+        let wanted = order_rules(template).map(|rule| (rule, values.of(rule.0)));
+        let wanted = wanted.filter(|(_, values)| !values.is_empty()).collect();
+        look_up(wanted, connection, keeps_lines).await.map(Some)
+    })
 }
 
 async fn look_up(

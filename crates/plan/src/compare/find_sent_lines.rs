@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use futures_util::future::BoxFuture;
+
 use sheetport_ledger::{self as ledger, KeyScope, Ledger};
 
 use super::order_addresses::{Identifier, OrderAddresses};
@@ -24,38 +26,44 @@ impl OrderAddresses {
     ///
     /// # Errors
     /// If the ledger can't be read.
-    pub async fn find_sent_lines(&mut self, ledger: &Ledger, scope: KeyScope<'_>) -> Result<u64, ledger::Error> {
-        let (mut held, mut left_out) = (0, 0);
-        for identifier in [&mut self.external_id, &mut self.id].into_iter().flatten() {
-            let mut sent: HashMap<String, SentLines> = HashMap::new();
-            let values: Vec<(String, String)> = identifier.with_unknown_lines(self.shows_none).collect();
-            let keys: Vec<&str> = values.iter().map(|(_, key)| key.as_str()).collect();
-            let take = |place: usize, request: ledger::OtherRequest, body: &str| {
-                // A request without lines has left them as they were.
-                let Some(lines) = lines_of(body) else { return false };
-                let value = &values[place].0;
-                // An order may be known by its external id and by its record id.
-                if sent.get(value).is_some_and(|known| known.run > request.run) {
-                    return true;
-                }
-                if held + lines.len() > MAX_HELD {
-                    left_out += 1;
-                    return true;
-                }
-                held += lines.len();
-                let found = SentLines {
-                    run: request.run,
-                    date: date(request.at),
-                    is_accepted: request.is_accepted,
-                    lines: lines.into(),
+    pub fn find_sent_lines<'a>(
+        &'a mut self,
+        ledger: &'a Ledger,
+        scope: KeyScope<'a>,
+    ) -> BoxFuture<'a, Result<u64, ledger::Error>> {
+        Box::pin(async move {
+            let (mut held, mut left_out) = (0, 0);
+            for identifier in [&mut self.external_id, &mut self.id].into_iter().flatten() {
+                let mut sent: HashMap<String, SentLines> = HashMap::new();
+                let values: Vec<(String, String)> = identifier.with_unknown_lines(self.shows_none).collect();
+                let keys: Vec<&str> = values.iter().map(|(_, key)| key.as_str()).collect();
+                let take = |place: usize, request: ledger::OtherRequest, body: &str| {
+                    // A request without lines has left them as they were.
+                    let Some(lines) = lines_of(body) else { return false };
+                    let value = &values[place].0;
+                    // An order may be known by its external id and by its record id.
+                    if sent.get(value).is_some_and(|known| known.run > request.run) {
+                        return true;
+                    }
+                    if held + lines.len() > MAX_HELD {
+                        left_out += 1;
+                        return true;
+                    }
+                    held += lines.len();
+                    let found = SentLines {
+                        run: request.run,
+                        date: date(request.at),
+                        is_accepted: request.is_accepted,
+                        lines: lines.into(),
+                    };
+                    sent.insert(value.clone(), found);
+                    true
                 };
-                sent.insert(value.clone(), found);
-                true
-            };
-            ledger.last_bodies(scope, &keys, take).await?;
-            identifier.sent = sent;
-        }
-        Ok(left_out)
+                ledger.last_bodies(scope, &keys, take).await?;
+                identifier.sent = sent;
+            }
+            Ok(left_out)
+        })
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use sheetport_client::{self as client, fetch};
 use sheetport_mapping::map::Resolved;
@@ -77,65 +78,67 @@ pub(super) fn referring_fields(template: &Template, scope: Scope) -> Vec<Referri
 ///
 /// # Errors
 /// If the service can't be asked about a field with `resolve`.
-pub async fn find_references(
-    values: &NamedValues,
-    template: &Template,
-    connection: &Connection<'_>,
+pub fn find_references<'a>(
+    values: &'a NamedValues,
+    template: &'a Template,
+    connection: &'a Connection<'a>,
     scope: Scope,
-) -> Result<References, client::Error> {
-    let fields = referring_fields(template, scope);
-    let fields = fields.iter().filter_map(|field| {
-        let values = values.of(field.rule);
-        let is_wanted = scope == Scope::All || values.keys().any(|value| !is_id(value));
-        (!values.is_empty() && is_wanted).then_some((*field, values))
-    });
-    let fields: Vec<(ReferringField<'_>, &BTreeMap<String, u64>)> = fields.collect();
-    let mut indexes: BTreeMap<&str, RecordIndex> = BTreeMap::new();
-    let mut references = References::default();
-    for (at, (field, values)) in fields.iter().enumerate() {
-        if let Lookup::ExternalId(single) = field.reference.found_by {
-            match missing_records(single, values, connection).await {
-                Ok(missing) => field.mark_unknown(missing.iter(), &mut references.resolved),
-                Err(why) => references.not_compared.push((field.reference.field, why)),
-            }
-            continue;
-        }
-        let mut failed = None;
-        for list in field.lists() {
-            if indexes.contains_key(list.path) || field.are_found(values, &field.read(&indexes)) {
+) -> BoxFuture<'a, Result<References, client::Error>> {
+    Box::pin(async move {
+        let fields = referring_fields(template, scope);
+        let fields = fields.iter().filter_map(|field| {
+            let values = values.of(field.rule);
+            let is_wanted = scope == Scope::All || values.keys().any(|value| !is_id(value));
+            (!values.is_empty() && is_wanted).then_some((*field, values))
+        });
+        let fields: Vec<(ReferringField<'_>, &BTreeMap<String, u64>)> = fields.collect();
+        let mut indexes: BTreeMap<&str, RecordIndex> = BTreeMap::new();
+        let mut references = References::default();
+        for (at, (field, values)) in fields.iter().enumerate() {
+            if let Lookup::ExternalId(single) = field.reference.found_by {
+                match missing_records(single, values, connection).await {
+                    Ok(missing) => field.mark_unknown(missing.iter(), &mut references.resolved),
+                    Err(why) => references.not_compared.push((field.reference.field, why)),
+                }
                 continue;
             }
-            let wanted = wanted_of(list, &fields[at..]);
-            match RecordIndex::read(list, wanted, connection).await {
-                Ok(index) => drop(indexes.insert(list.path, index)),
-                Err(error) if field.resolves() => return Err(error),
-                Err(error) => failed = Some(NotCheckable::Failed(error)),
-            }
-        }
-        let read = field.read(&indexes);
-        match (failed, field.resolves()) {
-            (Some(why), _) => references.not_compared.push((field.reference.field, why)),
-            // A service without a single record shows none, or keeps them elsewhere: nothing can be compared.
-            (None, true) if read.iter().all(|index| index.is_empty()) => {
-                let list = field.lists().first().map_or("records", |list| list.name);
-                references.not_compared.push((field.reference.field, NotCheckable::Empty { list }));
-            }
-            (None, true) => {
-                let mut resolved = field.resolved(values, &read);
-                if scope == Scope::Rehearse {
-                    let is_not_found =
-                        |found: &_| matches!(found, Err(Cause::NotResolved { .. } | Cause::NotLookedUp { .. }));
-                    resolved.retain(|_, found| !is_not_found(found));
+            let mut failed = None;
+            for list in field.lists() {
+                if indexes.contains_key(list.path) || field.are_found(values, &field.read(&indexes)) {
+                    continue;
                 }
-                references.resolved.insert(field.rule, resolved);
+                let wanted = wanted_of(list, &fields[at..]);
+                match RecordIndex::read(list, wanted, connection).await {
+                    Ok(index) => drop(indexes.insert(list.path, index)),
+                    Err(error) if field.resolves() => return Err(error),
+                    Err(error) => failed = Some(NotCheckable::Failed(error)),
+                }
             }
-            (None, false) => match field.unknown(values, &read) {
-                Ok(unknown) => field.mark_unknown(unknown, &mut references.resolved),
-                Err(why) => references.not_compared.push((field.reference.field, why)),
-            },
+            let read = field.read(&indexes);
+            match (failed, field.resolves()) {
+                (Some(why), _) => references.not_compared.push((field.reference.field, why)),
+                // A service without a single record shows none, or keeps them elsewhere: nothing can be compared.
+                (None, true) if read.iter().all(|index| index.is_empty()) => {
+                    let list = field.lists().first().map_or("records", |list| list.name);
+                    references.not_compared.push((field.reference.field, NotCheckable::Empty { list }));
+                }
+                (None, true) => {
+                    let mut resolved = field.resolved(values, &read);
+                    if scope == Scope::Rehearse {
+                        let is_not_found =
+                            |found: &_| matches!(found, Err(Cause::NotResolved { .. } | Cause::NotLookedUp { .. }));
+                        resolved.retain(|_, found| !is_not_found(found));
+                    }
+                    references.resolved.insert(field.rule, resolved);
+                }
+                (None, false) => match field.unknown(values, &read) {
+                    Ok(unknown) => field.mark_unknown(unknown, &mut references.resolved),
+                    Err(why) => references.not_compared.push((field.reference.field, why)),
+                },
+            }
         }
-    }
-    Ok(references)
+        Ok(references)
+    })
 }
 
 /// Returns what fields want of a list.

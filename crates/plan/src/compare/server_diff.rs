@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
+use futures_util::future::LocalBoxFuture;
 use futures_util::{StreamExt, stream};
 use sheetport_client::pages::{Entry, Page, object_fields, unescaped};
 use sheetport_client::{self as client, fetch};
@@ -37,50 +38,52 @@ const BATCH: usize = 500;
 
 /// Marks the pending records of a planned run as *unchanged* if the service has the same values. A list is read
 /// only as long as reading takes fewer requests than sending.
-pub async fn mark_unchanged(
-    ledger: &Ledger,
-    run: &Run,
+pub fn mark_unchanged<'a>(
+    ledger: &'a Ledger,
+    run: &'a Run,
     kind: RecordKind,
-    connection: &Connection<'_>,
+    connection: &'a Connection<'a>,
     now: i64,
-) -> Result<Comparison, Error> {
-    let mut comparison = Comparison::default();
-    if let Some((single, key)) = single_of(kind) {
-        return compare_each(ledger, run, kind, (single, key), connection, now).await;
-    }
-    let Some((list, key)) = list_of(kind) else { return Ok(comparison) };
-    let mut pending = PendingRecords::load(ledger, run, kind, key).await?;
-    let mut reader = ListReader::new(connection, list);
-    let limit = pending.len();
-    while !reader.is_over() {
-        // The first page is a sample. Then the known rest is read if there are more records than pages.
-        let is_worthwhile = match reader.next {
-            1 => limit > 1,
-            next => next <= limit && reader.pages_left() <= pending.len(),
-        };
-        if !is_worthwhile {
-            break;
+) -> LocalBoxFuture<'a, Result<Comparison, Error>> {
+    Box::pin(async move {
+        let mut comparison = Comparison::default();
+        if let Some((single, key)) = single_of(kind) {
+            return compare_each(ledger, run, kind, (single, key), connection, now).await;
         }
-        let pages = match reader.pages().await {
-            Ok(pages) => pages,
-            Err(error) => {
-                comparison.failed = Some(error);
+        let Some((list, key)) = list_of(kind) else { return Ok(comparison) };
+        let mut pending = PendingRecords::load(ledger, run, kind, key).await?;
+        let mut reader = ListReader::new(connection, list);
+        let limit = pending.len();
+        while !reader.is_over() {
+            // The first page is a sample. Then the known rest is read if there are more records than pages.
+            let is_worthwhile = match reader.next {
+                1 => limit > 1,
+                next => next <= limit && reader.pages_left() <= pending.len(),
+            };
+            if !is_worthwhile {
                 break;
             }
-        };
-        let mut outcomes = Vec::new();
-        for page in &pages {
-            let same = page.entries().filter_map(|entry| pending.take_same(&entry));
-            outcomes.extend(same.map(|seq| Outcome::new(seq, RecordState::Unchanged, now)));
+            let pages = match reader.pages().await {
+                Ok(pages) => pages,
+                Err(error) => {
+                    comparison.failed = Some(error);
+                    break;
+                }
+            };
+            let mut outcomes = Vec::new();
+            for page in &pages {
+                let same = page.entries().filter_map(|entry| pending.take_same(&entry));
+                outcomes.extend(same.map(|seq| Outcome::new(seq, RecordState::Unchanged, now)));
+            }
+            comparison.unchanged += outcomes.len() as u64;
+            ledger.settle(run.id, &outcomes).await?;
+            if reader.walk.entries > 0 && !pending.list_has_keys {
+                break;
+            }
         }
-        comparison.unchanged += outcomes.len() as u64;
-        ledger.settle(run.id, &outcomes).await?;
-        if reader.walk.entries > 0 && !pending.list_has_keys {
-            break;
-        }
-    }
-    reader.finish().await;
-    Ok(comparison)
+        reader.finish().await;
+        Ok(comparison)
+    })
 }
 
 /// Requests each pending record with an id. Marks the records with the same values.

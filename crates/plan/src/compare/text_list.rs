@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::hash::RandomState;
 
+use futures_util::future::BoxFuture;
+
 use sheetport_client as client;
 use sheetport_client::pages::{Entry, unescaped};
 use sheetport_mapping::Template;
@@ -46,46 +48,48 @@ struct Wanted {
 
 /// Reads the identifiers and texts of the rows in `source` from the service. Returns `None` if the file has no service ids beside
 /// the identifiers, or comparing is not worthwhile. Reads the file once.
-pub async fn load(
-    source: &Source,
-    template: &Template,
-    connection: &Connection<'_>,
+pub fn load<'a>(
+    source: &'a Source,
+    template: &'a Template,
+    connection: &'a Connection<'a>,
     restores: bool,
-) -> Result<Option<Result<KnownTexts, NotCompared>>, Error> {
-    let Some((list, key)) = list_of(template.record) else { return Ok(None) };
-    let columns: Vec<Option<TextColumns>> = source.parts.iter().map(|part| key_columns(part, template)).collect();
-    if columns.iter().all(Option::is_none) {
-        return Ok(None);
-    }
-    let mut known = KnownTexts { hasher: RandomState::new(), records: HashMap::new(), columns, restores };
-    let mut wanted = wanted_rows(&known, source)?;
-    let rows = wanted.ids.len() as u64;
-    let most_pages = if wanted.suspicious > 0 { rows + SPARE_PAGES } else { rows / 10 + 1 };
-    let mut reader = ListReader::new(connection, list);
-    while !reader.is_over() && known.records.len() < wanted.ids.len() {
-        if reader.next + reader.pages_left() > most_pages + 1 {
-            let is_needed = wanted.suspicious > 0;
-            return Ok(is_needed.then_some(Err(NotCompared::TooLong(reader.next + reader.pages_left() - 1))));
+) -> BoxFuture<'a, Result<Option<Result<KnownTexts, NotCompared>>, Error>> {
+    Box::pin(async move {
+        let Some((list, key)) = list_of(template.record) else { return Ok(None) };
+        let columns: Vec<Option<TextColumns>> = source.parts.iter().map(|part| key_columns(part, template)).collect();
+        if columns.iter().all(Option::is_none) {
+            return Ok(None);
         }
-        let pages = match reader.pages().await {
-            Ok(pages) => pages,
-            Err(error) => return Ok(Some(Err(NotCompared::Failed(error)))),
-        };
-        for entry in pages.iter().flat_map(|page| page.entries()) {
-            let (Some(id), Some(key)) = (entry.field(ID), entry.field(key)) else { continue };
-            let id = known.hash(&unescaped(id));
-            if let Some(is_found) = wanted.ids.get_mut(&id).filter(|is_found| !**is_found) {
-                *is_found = true;
-                let record = KnownRecord {
-                    key: unescaped(key).into(),
-                    texts: texts(&entry, template.record, wanted.has_twice_encoded),
-                };
-                known.records.insert(id, record);
+        let mut known = KnownTexts { hasher: RandomState::new(), records: HashMap::new(), columns, restores };
+        let mut wanted = wanted_rows(&known, source)?;
+        let rows = wanted.ids.len() as u64;
+        let most_pages = if wanted.suspicious > 0 { rows + SPARE_PAGES } else { rows / 10 + 1 };
+        let mut reader = ListReader::new(connection, list);
+        while !reader.is_over() && known.records.len() < wanted.ids.len() {
+            if reader.next + reader.pages_left() > most_pages + 1 {
+                let is_needed = wanted.suspicious > 0;
+                return Ok(is_needed.then_some(Err(NotCompared::TooLong(reader.next + reader.pages_left() - 1))));
+            }
+            let pages = match reader.pages().await {
+                Ok(pages) => pages,
+                Err(error) => return Ok(Some(Err(NotCompared::Failed(error)))),
+            };
+            for entry in pages.iter().flat_map(|page| page.entries()) {
+                let (Some(id), Some(key)) = (entry.field(ID), entry.field(key)) else { continue };
+                let id = known.hash(&unescaped(id));
+                if let Some(is_found) = wanted.ids.get_mut(&id).filter(|is_found| !**is_found) {
+                    *is_found = true;
+                    let record = KnownRecord {
+                        key: unescaped(key).into(),
+                        texts: texts(&entry, template.record, wanted.has_twice_encoded),
+                    };
+                    known.records.insert(id, record);
+                }
             }
         }
-    }
-    reader.finish().await;
-    Ok(Some(Ok(known)))
+        reader.finish().await;
+        Ok(Some(Ok(known)))
+    })
 }
 
 /// Returns the number of rows of an export with an identifier that may have lost zeros or digits in a spreadsheet program, or 0

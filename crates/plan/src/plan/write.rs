@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
+
 use sheetport_ledger::{Ledger, NewRun, RunId};
 use sheetport_mapping::Template;
 use tokio::sync::mpsc;
@@ -21,57 +23,59 @@ const READ_AHEAD: usize = 8;
 ///
 /// # Errors
 /// If the file can't be read to the end, the plan is deleted.
-pub async fn plan(
-    ledger: &Ledger,
-    history: Option<&Ledger>,
-    new: &NewRun,
+pub fn plan<'a>(
+    ledger: &'a Ledger,
+    history: Option<&'a Ledger>,
+    new: &'a NewRun,
     source: Arc<Source>,
     template: Arc<Template>,
     now: i64,
-    progress: &(dyn Fn(u64) + Sync),
-) -> Result<(RunId, Tally), Error> {
-    let mut plan = ledger.begin_plan(new, now).await?;
-    let (sender, mut batches) = mpsc::channel::<Batch>(READ_AHEAD);
-    let path = source.path.clone();
-    if source.edits.is_some() {
-        plan.set_edited();
-    }
-    let reading = tokio::task::spawn_blocking(move || {
-        read(&source, &template, ReadMode::Records, |batch| sender.blocking_send(batch).is_ok())
-    });
-    let mut rows = 0;
-    while let Some(batch) = batches.recv().await {
-        if batch.restarts {
-            plan.clear().await?;
-            rows = 0;
+    progress: &'a (dyn Fn(u64) + Sync),
+) -> BoxFuture<'a, Result<(RunId, Tally), Error>> {
+    Box::pin(async move {
+        let mut plan = ledger.begin_plan(new, now).await?;
+        let (sender, mut batches) = mpsc::channel::<Batch>(READ_AHEAD);
+        let path = source.path.clone();
+        if source.edits.is_some() {
+            plan.set_edited();
         }
-        rows += batch.read;
-        for row in batch.rows {
-            plan.add_row(row).await?;
-        }
-        let mut records = batch.records;
-        ledger.fill_service_ids(&mut records).await?;
-        for record in records {
-            plan.add_record(record).await?;
-        }
-        for withdrawal in batch.withdrawn {
-            plan.withdraw(withdrawal.seq, withdrawal.state, withdrawal.problem, now);
-        }
-        progress(rows);
-    }
-    // The channel closes when the reader ends. The reader's result shows whether the file was complete.
-    match reading.await.unwrap_or(Err(Error::ReaderDied { path })) {
-        Ok(mut tally) => {
-            if let Some(history) = history {
-                profile::warn_of_changes(history, &new.template, new.record, &mut tally).await?;
-                plan.set_profile(serde_json::to_string(&tally.profile).expect("a profile is valid JSON"));
+        let reading = tokio::task::spawn_blocking(move || {
+            read(&source, &template, ReadMode::Records, |batch| sender.blocking_send(batch).is_ok())
+        });
+        let mut rows = 0;
+        while let Some(batch) = batches.recv().await {
+            if batch.restarts {
+                plan.clear().await?;
+                rows = 0;
             }
-            tally.of_file.iter().for_each(|warning| plan.warn(warning.clone()));
-            Ok((plan.finish(tally.width).await?, tally))
+            rows += batch.read;
+            for row in batch.rows {
+                plan.add_row(row).await?;
+            }
+            let mut records = batch.records;
+            ledger.fill_service_ids(&mut records).await?;
+            for record in records {
+                plan.add_record(record).await?;
+            }
+            for withdrawal in batch.withdrawn {
+                plan.withdraw(withdrawal.seq, withdrawal.state, withdrawal.problem, now);
+            }
+            progress(rows);
         }
-        Err(error) => {
-            plan.abandon().await?;
-            Err(error)
+        // The channel closes when the reader ends. The reader's result shows whether the file was complete.
+        match reading.await.unwrap_or(Err(Error::ReaderDied { path })) {
+            Ok(mut tally) => {
+                if let Some(history) = history {
+                    profile::warn_of_changes(history, &new.template, new.record, &mut tally).await?;
+                    plan.set_profile(serde_json::to_string(&tally.profile).expect("a profile is valid JSON"));
+                }
+                tally.of_file.iter().for_each(|warning| plan.warn(warning.clone()));
+                Ok((plan.finish(tally.width).await?, tally))
+            }
+            Err(error) => {
+                plan.abandon().await?;
+                Err(error)
+            }
         }
-    }
+    })
 }

@@ -1,5 +1,6 @@
 //! Comparison with the last accepted runs of the same template.
 
+use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use sheetport_ledger::{self as ledger, Ledger, Problem, StoredProfile};
@@ -17,26 +18,28 @@ const RUNS: u32 = 5;
 ///
 /// # Errors
 /// [`ledger::Error::Corrupt`] for an unreadable profile.
-pub async fn warn_of_changes(
-    ledger: &Ledger,
-    template: &str,
+pub fn warn_of_changes<'a>(
+    ledger: &'a Ledger,
+    template: &'a str,
     record: RecordKind,
-    tally: &mut Tally,
-) -> Result<(), ledger::Error> {
-    let mut least: Option<Vec<Problem>> = None;
-    for stored in ledger.latest_profiles(template, record, RUNS).await? {
-        let earlier: Profile = serde_json::from_str(&stored.profile)
-            .map_err(|error| ledger::Error::Corrupt(format!("the profile of run {}: {error}", stored.run)))?;
-        let found = changes(&tally.profile, &earlier, &name_of(&stored));
-        // Of equally similar runs, the newest counts.
-        if least.as_ref().is_none_or(|least| found.len() < least.len()) {
-            least = Some(found);
+    tally: &'a mut Tally,
+) -> BoxFuture<'a, Result<(), ledger::Error>> {
+    Box::pin(async move {
+        let mut least: Option<Vec<Problem>> = None;
+        for stored in ledger.latest_profiles(template, record, RUNS).await? {
+            let earlier: Profile = serde_json::from_str(&stored.profile)
+                .map_err(|error| ledger::Error::Corrupt(format!("the profile of run {}: {error}", stored.run)))?;
+            let found = changes(&tally.profile, &earlier, &name_of(&stored));
+            // Of equally similar runs, the newest counts.
+            if least.as_ref().is_none_or(|least| found.len() < least.len()) {
+                least = Some(found);
+            }
         }
-    }
-    for warning in least.into_iter().flatten() {
-        tally.warn_of_file(warning);
-    }
-    Ok(())
+        for warning in least.into_iter().flatten() {
+            tally.warn_of_file(warning);
+        }
+        Ok(())
+    })
 }
 
 /// Returns the number and date of a run.

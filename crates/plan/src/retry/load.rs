@@ -1,5 +1,7 @@
 //! Loading the history of a report's rows from the ledger, before mapping.
 
+use futures_util::future::BoxFuture;
+
 use sheetport_ledger::{Family, Ledger, RowQuery, Run, SourceRow};
 use sheetport_mapping::Template;
 use sheetport_sheet::Row;
@@ -16,37 +18,39 @@ use crate::plan::Source;
 ///
 /// # Errors
 /// [`Error::TooMuchLost`] if the report lost more values than fit in memory.
-pub async fn load_history(
-    ledger: &Ledger,
-    run: &Run,
-    family: &Family,
-    report: &Report,
-    source: &Source,
-    template: &Template,
+pub fn load_history<'a>(
+    ledger: &'a Ledger,
+    run: &'a Run,
+    family: &'a Family,
+    report: &'a Report,
+    source: &'a Source,
+    template: &'a Template,
     sends_accepted: bool,
-) -> Result<ReportHistory, Error> {
-    let (shared, of_parts) = common_columns(&run.about.header, &source.parts);
-    let lossy = match source.book.has_named_sheets() {
-        true => LossyFields::LongTexts,
-        false if report.has_cut => LossyFields::Both,
-        false => LossyFields::Types,
-    };
-    let query = RowQuery {
-        non_idempotent: template.record.input().must_not_repeat(),
-        fingerprints: &|member: &Run| {
-            let columns = shared.of_run(member);
-            Box::new(move |row: &SourceRow| columns.fingerprint_in_ledger(&row.cells, lossy, &mut Row::default()))
-        },
-        suspicious: SUSPICIOUS,
-    };
-    let mut states = ledger.row_states(run.id, family, &query).await?;
-    if sends_accepted {
-        states.reopen();
-    }
-    let sends_whole = template.group.is_some() && !query.non_idempotent;
-    let mut history = ReportHistory::new(run, states, sends_whole, &source.parts, of_parts, lossy);
-    add_lossy_rows(&mut history, ledger, run, lossy, &shared.of_run(run)).await?;
-    Ok(history)
+) -> BoxFuture<'a, Result<ReportHistory, Error>> {
+    Box::pin(async move {
+        let (shared, of_parts) = common_columns(&run.about.header, &source.parts);
+        let lossy = match source.book.has_named_sheets() {
+            true => LossyFields::LongTexts,
+            false if report.has_cut => LossyFields::Both,
+            false => LossyFields::Types,
+        };
+        let query = RowQuery {
+            non_idempotent: template.record.input().must_not_repeat(),
+            fingerprints: &|member: &Run| {
+                let columns = shared.of_run(member);
+                Box::new(move |row: &SourceRow| columns.fingerprint_in_ledger(&row.cells, lossy, &mut Row::default()))
+            },
+            suspicious: SUSPICIOUS,
+        };
+        let mut states = ledger.row_states(run.id, family, &query).await?;
+        if sends_accepted {
+            states.reopen();
+        }
+        let sends_whole = template.group.is_some() && !query.non_idempotent;
+        let mut history = ReportHistory::new(run, states, sends_whole, &source.parts, of_parts, lossy);
+        add_lossy_rows(&mut history, ledger, run, lossy, &shared.of_run(run)).await?;
+        Ok(history)
+    })
 }
 
 async fn add_lossy_rows(

@@ -16,6 +16,8 @@ mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use futures_util::future::BoxFuture;
+
 use sheetport_ledger::{
     self as ledger, AllowRepeat, Causes, Claim, ClaimDigest, Disposition, EarlierClaim, EarlierState, FIRST_ROWS,
     Ledger, Outcome, PlannedRecord, RecordBlock, RecordState, Run, RunId, Seq,
@@ -50,66 +52,70 @@ pub type AsksOfEdited<'a> = &'a (dyn Fn(&Causes, u64) -> bool + Sync);
 
 /// Compares the pending records of a planned run with earlier runs. Stores the outcome of each record that is not to be sent.
 /// Edited records are sent only if `asks` says so. Does nothing if already done.
-pub async fn compare(
-    ledger: &Ledger,
-    run: &Run,
-    allowed: &AllowRepeat,
-    asks: Option<AsksOfEdited<'_>>,
+pub fn compare<'a>(
+    ledger: &'a Ledger,
+    run: &'a Run,
+    allowed: &'a AllowRepeat,
+    asks: Option<AsksOfEdited<'a>>,
     now: i64,
-) -> Result<Compared, Error> {
-    if run.compared_to.is_some() || !run.about.record.input().must_not_repeat() {
-        return Ok(Compared::default());
-    }
-    let last_claim = ledger.last_claim(run).await?;
-    let mut comparison = Comparison {
-        ledger,
-        run,
-        family: ledger.family(run).await?.runs.iter().map(|member| member.id).collect(),
-        new: BTreeSet::new(),
-        scope: Scope::of(run),
-        allowed: Allowed::of(allowed),
-        unnamed: HashMap::new(),
-        block: None,
-        dates: SheetDates::default(),
-        left_out: BTreeMap::new(),
-        compared: Compared::default(),
-        now,
-    };
-    let mut from: Seq = 0;
-    while let Some(block) = ledger.record_block(run.id, from).await? {
-        from = block.end();
-        let outcomes = comparison.outcomes(&block).await?;
+) -> BoxFuture<'a, Result<Compared, Error>> {
+    Box::pin(async move {
+        if run.compared_to.is_some() || !run.about.record.input().must_not_repeat() {
+            return Ok(Compared::default());
+        }
+        let last_claim = ledger.last_claim(run).await?;
+        let mut comparison = Comparison {
+            ledger,
+            run,
+            family: ledger.family(run).await?.runs.iter().map(|member| member.id).collect(),
+            new: BTreeSet::new(),
+            scope: Scope::of(run),
+            allowed: Allowed::of(allowed),
+            unnamed: HashMap::new(),
+            block: None,
+            dates: SheetDates::default(),
+            left_out: BTreeMap::new(),
+            compared: Compared::default(),
+            now,
+        };
+        let mut from: Seq = 0;
+        while let Some(block) = ledger.record_block(run.id, from).await? {
+            from = block.end();
+            let outcomes = comparison.outcomes(&block).await?;
+            ledger.settle(run.id, &outcomes).await?;
+        }
+        let outcomes = comparison.edited(asks).await?;
         ledger.settle(run.id, &outcomes).await?;
-    }
-    let outcomes = comparison.edited(asks).await?;
-    ledger.settle(run.id, &outcomes).await?;
-    ledger.set_compared(run.id, last_claim).await?;
-    let Comparison { left_out, mut compared, .. } = comparison;
-    compared.left_out = left_out.into_values().collect();
-    Ok(compared)
+        ledger.set_compared(run.id, last_claim).await?;
+        let Comparison { left_out, mut compared, .. } = comparison;
+        compared.left_out = left_out.into_values().collect();
+        Ok(compared)
+    })
 }
 
 /// Returns the claims of the started records of a run, computed from its plan. Started records have a stored claim or an outcome
 /// of a request. Any record of a block with damaged outcomes may have been sent, and counts as started.
-pub async fn claims(ledger: &Ledger, run: &Run) -> Result<Vec<Claim>, ledger::Error> {
-    let scope = Scope::of(run);
-    let claimed = ledger.claimed(run.id).await?;
-    let mut claims = Vec::new();
-    let mut from: Seq = 0;
-    while let Some(block) = ledger.record_block(run.id, from).await? {
-        from = block.end();
-        let outcomes = match ledger.outcomes(run.id, block.first..=from - 1).await {
-            Ok(outcomes) => Some(outcomes),
-            Err(error) if error.is_damage() => None,
-            Err(error) => return Err(error),
-        };
-        let may_be_sent =
-            |seq| outcomes.as_ref().is_none_or(|known| known.get(&seq).is_some_and(|outcome| outcome.attempts > 0));
-        let is_started = |seq| claimed.contains(&seq) || may_be_sent(seq);
-        let started = creations(&scope, &block).map(|(claim, ..)| claim).filter(|claim| is_started(claim.seq));
-        claims.extend(started);
-    }
-    Ok(claims)
+pub fn claims<'a>(ledger: &'a Ledger, run: &'a Run) -> BoxFuture<'a, Result<Vec<Claim>, ledger::Error>> {
+    Box::pin(async move {
+        let scope = Scope::of(run);
+        let claimed = ledger.claimed(run.id).await?;
+        let mut claims = Vec::new();
+        let mut from: Seq = 0;
+        while let Some(block) = ledger.record_block(run.id, from).await? {
+            from = block.end();
+            let outcomes = match ledger.outcomes(run.id, block.first..=from - 1).await {
+                Ok(outcomes) => Some(outcomes),
+                Err(error) if error.is_damage() => None,
+                Err(error) => return Err(error),
+            };
+            let may_be_sent =
+                |seq| outcomes.as_ref().is_none_or(|known| known.get(&seq).is_some_and(|outcome| outcome.attempts > 0));
+            let is_started = |seq| claimed.contains(&seq) || may_be_sent(seq);
+            let started = creations(&scope, &block).map(|(claim, ..)| claim).filter(|claim| is_started(claim.seq));
+            claims.extend(started);
+        }
+        Ok(claims)
+    })
 }
 
 /// Returns the outcome of a record that another run has claimed since the comparison.

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -142,67 +143,78 @@ pub struct Inspector {
 
 impl Inspector {
     /// Opens the data of a service, which may be running.
-    pub async fn open(storage: &Storage) -> Result<Inspector, Error> {
-        let mut overview = match storage {
-            Storage::Folder(folder) => {
-                let path = data_folder::database(folder);
-                if !path.is_file() {
-                    return Err(Error::NoData { path: folder.clone() });
+    pub fn open<'a>(storage: &'a Storage) -> BoxFuture<'a, Result<Inspector, Error>> {
+        Box::pin(async move {
+            let mut overview = match storage {
+                Storage::Folder(folder) => {
+                    let path = data_folder::database(folder);
+                    if !path.is_file() {
+                        return Err(Error::NoData { path: folder.clone() });
+                    }
+                    Overview::open(&path).await?
                 }
-                Overview::open(&path).await?
-            }
-            Storage::Server(address) => Overview::connect(address).await?,
-        };
-        let requests = overview.requests(None).await.map_err(Error::NotRead)?;
-        let changes = overview.changes().await.map_err(Error::NotRead)?;
-        Ok(Inspector { overview, requests, changes })
+                Storage::Server(address) => Overview::connect(address).await?,
+            };
+            let requests = overview.requests(None).await.map_err(Error::NotRead)?;
+            let changes = overview.changes().await.map_err(Error::NotRead)?;
+            Ok(Inspector { overview, requests, changes })
+        })
     }
 
     /// Returns the workspaces with their record and request counts.
-    pub async fn workspaces(&mut self) -> Result<Vec<WorkspaceView>, Error> {
-        let mut found: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
-        let counts = self.overview.counts().await.map_err(Error::NotRead)?;
-        for kind in Kind::ALL {
-            for (workspace, _, count) in counts.iter().filter(|(_, name, _)| name == kind.name()) {
-                let records = found.entry(workspace.clone()).or_default();
-                records.insert(ShownKind(kind).name().to_owned(), Value::from(*count));
+    pub fn workspaces<'a>(&'a mut self) -> BoxFuture<'a, Result<Vec<WorkspaceView>, Error>> {
+        Box::pin(async move {
+            let mut found: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
+            let counts = self.overview.counts().await.map_err(Error::NotRead)?;
+            for kind in Kind::ALL {
+                for (workspace, _, count) in counts.iter().filter(|(_, name, _)| name == kind.name()) {
+                    let records = found.entry(workspace.clone()).or_default();
+                    records.insert(ShownKind(kind).name().to_owned(), Value::from(*count));
+                }
             }
-        }
-        for workspace in self.requests.iter().filter_map(|request| request.workspace.clone()) {
-            found.entry(workspace).or_default();
-        }
-        let views = found.into_iter().map(|(workspace, records)| {
-            let requests = self.requests.iter().filter(|request| request.workspace.as_deref() == Some(&workspace));
-            let count = |test: fn(&StoredRequest) -> bool| requests.clone().filter(|request| test(request)).count();
-            WorkspaceView {
-                requests: count(|_| true),
-                refused: count(|request| request.status.is_some_and(|status| status >= 400)),
-                unanswered: count(|request| request.status.is_none()),
-                faults: count(|request| request.fault.is_some()),
-                workspace,
-                records,
+            for workspace in self.requests.iter().filter_map(|request| request.workspace.clone()) {
+                found.entry(workspace).or_default();
             }
-        });
-        Ok(views.collect())
+            let views = found.into_iter().map(|(workspace, records)| {
+                let requests = self.requests.iter().filter(|request| request.workspace.as_deref() == Some(&workspace));
+                let count = |test: fn(&StoredRequest) -> bool| requests.clone().filter(|request| test(request)).count();
+                WorkspaceView {
+                    requests: count(|_| true),
+                    refused: count(|request| request.status.is_some_and(|status| status >= 400)),
+                    unanswered: count(|request| request.status.is_none()),
+                    faults: count(|request| request.fault.is_some()),
+                    workspace,
+                    records,
+                }
+            });
+            Ok(views.collect())
+        })
     }
 
     /// Returns the last `limit` records of a kind, or all records, in the order of creation, and their total number.
-    pub async fn records(
-        &mut self,
-        workspace: &str,
+    pub fn records<'a>(
+        &'a mut self,
+        workspace: &'a str,
         kind: ShownKind,
         limit: Option<u64>,
-    ) -> Result<(Vec<RecordView>, i64), Error> {
-        self.read_records(workspace, kind.0, limit).await.map_err(Error::NotRead)
+    ) -> BoxFuture<'a, Result<(Vec<RecordView>, i64), Error>> {
+        Box::pin(async move { self.read_records(workspace, kind.0, limit).await.map_err(Error::NotRead) })
     }
 
     /// Returns the record with this id, number or external id, if any.
-    pub async fn record(&mut self, workspace: &str, kind: ShownKind, key: &str) -> Result<Option<RecordView>, Error> {
-        let (records, _) = self.records(workspace, kind, None).await?;
-        let is_it = |record: &RecordView| {
-            record.id == key || record.number.as_deref() == Some(key) || record.external_id.as_deref() == Some(key)
-        };
-        Ok(records.into_iter().find(is_it))
+    pub fn record<'a>(
+        &'a mut self,
+        workspace: &'a str,
+        kind: ShownKind,
+        key: &'a str,
+    ) -> BoxFuture<'a, Result<Option<RecordView>, Error>> {
+        Box::pin(async move {
+            let (records, _) = self.records(workspace, kind, None).await?;
+            let is_it = |record: &RecordView| {
+                record.id == key || record.number.as_deref() == Some(key) || record.external_id.as_deref() == Some(key)
+            };
+            Ok(records.into_iter().find(is_it))
+        })
     }
 
     async fn read_records(
@@ -243,12 +255,14 @@ impl Inspector {
     }
 
     /// Returns the duplicates in a workspace.
-    pub async fn arrivals(&mut self, workspace: &str) -> Result<Vec<Arrivals>, Error> {
-        let mut arrivals = Vec::new();
-        for kind in Kind::ALL {
-            arrivals.extend(self.finder(workspace, kind).await.map_err(Error::NotRead)?.arrivals());
-        }
-        Ok(arrivals)
+    pub fn arrivals<'a>(&'a mut self, workspace: &'a str) -> BoxFuture<'a, Result<Vec<Arrivals>, Error>> {
+        Box::pin(async move {
+            let mut arrivals = Vec::new();
+            for kind in Kind::ALL {
+                arrivals.extend(self.finder(workspace, kind).await.map_err(Error::NotRead)?.arrivals());
+            }
+            Ok(arrivals)
+        })
     }
 
     async fn finder(&mut self, workspace: &str, kind: Kind) -> Result<Finder, sqlx::Error> {

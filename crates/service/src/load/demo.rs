@@ -1,6 +1,7 @@
 //! The records of the demo workspace: a hardware shop's items and inventories with some transactions, companies in several countries with their
 //! contacts, and a month of orders. The files contain records as in responses, and the lines of orders as in updates.
 
+use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
@@ -27,28 +28,30 @@ const ORDERS: &str = include_str!("demo/orders.json");
 impl Service {
     /// Fills an empty workspace. Returns the number of added records: 0 if the workspace is not empty or if another service adds
     /// the same records at the same time.
-    pub async fn fill_demo(&self, workspace: &str) -> Result<usize, Error> {
-        if !self.is_empty(workspace).await? {
-            return Ok(0);
-        }
-        let mut loading: Vec<_> =
-            FILES.iter().flat_map(|(variant, json)| records(json).into_iter().map(variant)).collect();
-        let mut updates = Vec::new();
-        for mut order in records(ORDERS) {
-            if let (Some(lines), Some(Value::String(id))) = (order.shift_remove("lines"), order.get("id")) {
-                updates.push((id.clone(), Map::from_iter([("order".to_owned(), json!({"items": lines}))])));
+    pub fn fill_demo<'a>(&'a self, workspace: &'a str) -> BoxFuture<'a, Result<usize, Error>> {
+        Box::pin(async move {
+            if !self.is_empty(workspace).await? {
+                return Ok(0);
             }
-            loading.push(LoadRecord::Order(order));
-        }
-        let loaded: Result<Vec<_>, _> = self.load(workspace, loading).await?.into_iter().collect();
-        let loaded = loaded.expect("a test loads the demo's records");
-        // Setting the lines calculates the totals.
-        for (id, body) in updates {
-            let update =
-                orders::parse_update(id, &body, Reading::Tolerant).expect("a test validates the demo's orders");
-            self.app.store.write(workspace, update).await.map_err(|_| Error::NotStored)?;
-        }
-        Ok(loaded.iter().filter(|record| record.outcome == WriteOutcome::Created).count())
+            let mut loading: Vec<_> =
+                FILES.iter().flat_map(|(variant, json)| records(json).into_iter().map(variant)).collect();
+            let mut updates = Vec::new();
+            for mut order in records(ORDERS) {
+                if let (Some(lines), Some(Value::String(id))) = (order.shift_remove("lines"), order.get("id")) {
+                    updates.push((id.clone(), Map::from_iter([("order".to_owned(), json!({"items": lines}))])));
+                }
+                loading.push(LoadRecord::Order(order));
+            }
+            let loaded: Result<Vec<_>, _> = self.load(workspace, loading).await?.into_iter().collect();
+            let loaded = loaded.expect("a test loads the demo's records");
+            // Setting the lines calculates the totals.
+            for (id, body) in updates {
+                let update =
+                    orders::parse_update(id, &body, Reading::Tolerant).expect("a test validates the demo's orders");
+                self.app.store.write(workspace, update).await.map_err(|_| Error::NotStored)?;
+            }
+            Ok(loaded.iter().filter(|record| record.outcome == WriteOutcome::Created).count())
+        })
     }
 
     async fn is_empty(&self, workspace: &str) -> Result<bool, Error> {

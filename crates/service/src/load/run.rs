@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
+
 use crate::app::App;
 use crate::auth::is_workspace_name;
 use crate::error::Error;
@@ -29,23 +31,30 @@ impl Service {
     }
 
     /// Loads records before the service is running, like [`Loader::load`].
-    pub async fn load(&self, workspace: &str, records: Vec<LoadRecord>) -> Result<Vec<Result<Stored, Errors>>, Error> {
-        self.loader().load(workspace, records).await
+    pub fn load<'a>(
+        &'a self,
+        workspace: &'a str,
+        records: Vec<LoadRecord>,
+    ) -> BoxFuture<'a, Result<Vec<Result<Stored, Errors>>, Error>> {
+        Box::pin(async move { self.loader().load(workspace, records).await })
     }
 }
 
 impl Loader {
     /// Returns the stored records of all kinds in the order of creation, each with the name of its kind.
     #[cfg(any(test, feature = "testing"))]
-    pub async fn stored(&self, workspace: &str) -> Vec<(String, serde_json::Value)> {
-        use crate::store::Kind::{Company, Contact, Inventory, Invoice, Item, Order, Subscription, Transaction};
-        let mut stored = Vec::new();
-        for kind in [Company, Contact, Item, Inventory, Order, Transaction, Subscription, Invoice] {
-            let page = self.app.store.page(workspace, kind, 1, 1000).await.expect("a page");
-            let records: Vec<serde_json::Value> = serde_json::from_str(&format!("[{}]", page.entries)).expect("JSON");
-            stored.extend(records.into_iter().map(|record| (format!("{kind:?}"), record)));
-        }
-        stored
+    pub fn stored<'a>(&'a self, workspace: &'a str) -> BoxFuture<'a, Vec<(String, serde_json::Value)>> {
+        Box::pin(async move {
+            use crate::store::Kind::{Company, Contact, Inventory, Invoice, Item, Order, Subscription, Transaction};
+            let mut stored = Vec::new();
+            for kind in [Company, Contact, Item, Inventory, Order, Transaction, Subscription, Invoice] {
+                let page = self.app.store.page(workspace, kind, 1, 1000).await.expect("a page");
+                let records: Vec<serde_json::Value> =
+                    serde_json::from_str(&format!("[{}]", page.entries)).expect("JSON");
+                stored.extend(records.into_iter().map(|record| (format!("{kind:?}"), record)));
+            }
+            stored
+        })
     }
 
     /// Creates or changes records. Returns for each record, in order, the result or its errors by field. Records without
@@ -54,27 +63,33 @@ impl Loader {
     /// A record is matched by `id`, then by its number (`order_id`, `inventory_id`), then by `external_id`. It is rejected
     /// if its keys belong to different records. An absent field stays as it is, null clears it. Ids and times in the
     /// record are kept, missing ones are generated. Loading the same records twice changes nothing.
-    pub async fn load(&self, workspace: &str, records: Vec<LoadRecord>) -> Result<Vec<Result<Stored, Errors>>, Error> {
-        self.load_with(workspace, records, Nulls::Clear).await
+    pub fn load<'a>(
+        &'a self,
+        workspace: &'a str,
+        records: Vec<LoadRecord>,
+    ) -> BoxFuture<'a, Result<Vec<Result<Stored, Errors>>, Error>> {
+        Box::pin(async move { self.load_with(workspace, records, Nulls::Clear).await })
     }
 
     /// As [`Self::load`], with another meaning of null.
-    pub async fn load_with(
-        &self,
-        workspace: &str,
+    pub fn load_with<'a>(
+        &'a self,
+        workspace: &'a str,
         records: Vec<LoadRecord>,
         nulls: Nulls,
-    ) -> Result<Vec<Result<Stored, Errors>>, Error> {
-        if !is_workspace_name(workspace) {
-            return Err(Error::WorkspaceName { name: workspace.to_owned() });
-        }
-        let mut results = Vec::with_capacity(records.len());
-        let mut entries = records.into_iter().map(prepare).peekable();
-        while entries.peek().is_some() {
-            let batch = Batch { entries: entries.by_ref().take(BATCH).collect(), nulls };
-            let stored = self.app.store.write(workspace, batch).await;
-            results.append(&mut stored.map_err(|_| Error::NotStored)?);
-        }
-        Ok(results)
+    ) -> BoxFuture<'a, Result<Vec<Result<Stored, Errors>>, Error>> {
+        Box::pin(async move {
+            if !is_workspace_name(workspace) {
+                return Err(Error::WorkspaceName { name: workspace.to_owned() });
+            }
+            let mut results = Vec::with_capacity(records.len());
+            let mut entries = records.into_iter().map(prepare).peekable();
+            while entries.peek().is_some() {
+                let batch = Batch { entries: entries.by_ref().take(BATCH).collect(), nulls };
+                let stored = self.app.store.write(workspace, batch).await;
+                results.append(&mut stored.map_err(|_| Error::NotStored)?);
+            }
+            Ok(results)
+        })
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use futures_util::future::BoxFuture;
+
 use sheetport_ledger::{Disposition, Problem, RecordState, Seq};
 use sheetport_plan::plan::{Batch, ReadMode, read};
 
@@ -118,16 +120,18 @@ pub struct Sendable(Vec<(u64, u64)>);
 ///
 /// # Errors
 /// If the file can't be read with the template.
-pub async fn sendable(context: &Context, input: Spreadsheet<'_>) -> Result<Sendable, Error> {
-    let (source, template) = open_as_upload(context, input, &|_| {}).await?;
-    let mut records = Records::default();
-    read(&source, &template, ReadMode::Records, |batch| {
-        records.add(batch);
-        true
-    })?;
-    let mut all: Vec<(u64, u64)> = records.by_number.into_values().collect();
-    all.sort_unstable();
-    Ok(Sendable(all))
+pub fn sendable<'a>(context: &'a Context, input: Spreadsheet<'a>) -> BoxFuture<'a, Result<Sendable, Error>> {
+    Box::pin(async move {
+        let (source, template) = open_as_upload(context, input, &|_| {}).await?;
+        let mut records = Records::default();
+        read(&source, &template, ReadMode::Records, |batch| {
+            records.add(batch);
+            true
+        })?;
+        let mut all: Vec<(u64, u64)> = records.by_number.into_values().collect();
+        all.sort_unstable();
+        Ok(Sendable(all))
+    })
 }
 
 #[derive(Default)]

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
+
 use sheetport_ledger::{AllowRepeat, Causes, Disposition, Problem, RecordState};
 use sheetport_mapping::map::explain::{Explained, explain};
 use sheetport_mapping::map::survey::Survey;
@@ -69,38 +71,44 @@ pub struct ProblemPlace {
 ///
 /// # Errors
 /// If the file can't be read with the template.
-pub async fn examine(context: &Context, input: Spreadsheet<'_>, observer: Observer<'_>) -> Result<CheckedSheet, Error> {
-    let (source, template) = open_as_upload(context, input, observer).await?;
-    let source = Arc::new(source);
-    let (mut errors, mut warnings, mut keys) = (Collected::default(), Collected::default(), KeysOfRows::default());
-    let mut rows = 0;
-    let (mut tally, known) = read_surveyed(&source, &template, ReadMode::Records, |batch| {
-        if batch.restarts {
-            (errors, warnings, keys, rows) = (Collected::default(), Collected::default(), KeysOfRows::default(), 0);
-        }
-        rows += batch.read;
-        observer(Event::Reading { rows });
-        batch.records.iter().for_each(|record| keys.add(record));
-        collect(batch, &mut errors, &mut warnings);
-        true
-    })?;
-    keys.sort();
-    warn_of_changes(context, &template, &mut tally).await?;
-    tally.of_file.iter().for_each(|warning| warnings.add(warning.row.unwrap_or_default(), warning));
-    observer(Event::Checked(&tally));
-    let mut sheet = CheckedSheet {
-        template,
-        source,
-        known: known.into(),
-        tally,
-        causes: Vec::new(),
-        errors: Grouping::default(),
-        warnings: Grouping::default(),
-        keys,
-    };
-    sheet.errors = sheet.take(errors, false, false);
-    sheet.warnings = sheet.take(warnings, true, false);
-    Ok(sheet)
+pub fn examine<'a>(
+    context: &'a Context,
+    input: Spreadsheet<'a>,
+    observer: Observer<'a>,
+) -> BoxFuture<'a, Result<CheckedSheet, Error>> {
+    Box::pin(async move {
+        let (source, template) = open_as_upload(context, input, observer).await?;
+        let source = Arc::new(source);
+        let (mut errors, mut warnings, mut keys) = (Collected::default(), Collected::default(), KeysOfRows::default());
+        let mut rows = 0;
+        let (mut tally, known) = read_surveyed(&source, &template, ReadMode::Records, |batch| {
+            if batch.restarts {
+                (errors, warnings, keys, rows) = (Collected::default(), Collected::default(), KeysOfRows::default(), 0);
+            }
+            rows += batch.read;
+            observer(Event::Reading { rows });
+            batch.records.iter().for_each(|record| keys.add(record));
+            collect(batch, &mut errors, &mut warnings);
+            true
+        })?;
+        keys.sort();
+        warn_of_changes(context, &template, &mut tally).await?;
+        tally.of_file.iter().for_each(|warning| warnings.add(warning.row.unwrap_or_default(), warning));
+        observer(Event::Checked(&tally));
+        let mut sheet = CheckedSheet {
+            template,
+            source,
+            known: known.into(),
+            tally,
+            causes: Vec::new(),
+            errors: Grouping::default(),
+            warnings: Grouping::default(),
+            keys,
+        };
+        sheet.errors = sheet.take(errors, false, false);
+        sheet.warnings = sheet.take(warnings, true, false);
+        Ok(sheet)
+    })
 }
 
 /// Opens a file for sending. Of a report of a run, only the rows that were not accepted are read.

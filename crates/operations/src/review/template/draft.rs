@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use futures_util::future::BoxFuture;
+
 use sheetport_infer::{Confidence, Proposal, ProposedSource};
 use sheetport_ledger::RunId;
 use sheetport_mapping::Template;
@@ -60,60 +62,61 @@ pub struct FieldReason {
 ///
 /// # Errors
 /// If the file can't be read.
-pub async fn propose(
-    context: &Context,
-    (file, reading): (&InputFile, &Reading),
+pub fn propose<'a>(
+    context: &'a Context,
+    (file, reading): (&'a InputFile, &'a Reading),
     record: Option<RecordKind>,
-    save_as: &Path,
-    observer: Observer<'_>,
-) -> Result<Draft, Error> {
-    let is_free = record.is_none() && reading.header_row.is_none();
-    if is_free && let Some(run) = run_of_report(context, file, &reading.options()).await? {
-        return Ok(Draft {
-            record: run.about.record,
-            origin: DraftOrigin::Run(run.id),
-            name: run.about.template,
-            toml: run.about.template_toml,
-            reasons: BTreeMap::new(),
-            names_as_key: None,
-            warnings: Vec::new(),
+    save_as: &'a Path,
+    observer: Observer<'a>,
+) -> BoxFuture<'a, Result<Draft, Error>> {
+    Box::pin(async move {
+        let is_free = record.is_none() && reading.header_row.is_none();
+        if is_free && let Some(run) = run_of_report(context, file, &reading.options()).await? {
+            return Ok(Draft {
+                record: run.about.record,
+                origin: DraftOrigin::Run(run.id),
+                name: run.about.template,
+                toml: run.about.template_toml,
+                reasons: BTreeMap::new(),
+                names_as_key: None,
+                warnings: Vec::new(),
+            });
+        }
+        let known = if is_free { recognized(context, file, reading, observer).await? } else { None };
+        if let Some(Known { unused: 0, draft, .. }) = &known {
+            return Ok(draft.clone());
+        }
+        let request = InferRequest {
+            file,
+            record: known.as_ref().map(|known| known.draft.record).or(record),
+            sheet: reading.sheet.as_deref(),
+            text: reading.options(),
+            header_row: reading.header_row,
+            reading: reading.keys(),
+        };
+        let proposal = infer(context, &request, observer).await?;
+        if let Some(known) = known
+            && (!proposal.missing.is_empty() || columns_of(&proposal) <= known.used)
+        {
+            return Ok(known.draft);
+        }
+        let reasons = proposal.fields.iter().map(|field| {
+            (field.path(), FieldReason { confidence: field.confidence.clone(), words: field.reason.clone() })
         });
-    }
-    let known = if is_free { recognized(context, file, reading, observer).await? } else { None };
-    if let Some(Known { unused: 0, draft, .. }) = &known {
-        return Ok(draft.clone());
-    }
-    let request = InferRequest {
-        file,
-        record: known.as_ref().map(|known| known.draft.record).or(record),
-        sheet: reading.sheet.as_deref(),
-        text: reading.options(),
-        header_row: reading.header_row,
-        reading: reading.keys(),
-    };
-    let proposal = infer(context, &request, observer).await?;
-    if let Some(known) = known
-        && (!proposal.missing.is_empty() || columns_of(&proposal) <= known.used)
-    {
-        return Ok(known.draft);
-    }
-    let reasons = proposal
-        .fields
-        .iter()
-        .map(|field| (field.path(), FieldReason { confidence: field.confidence.clone(), words: field.reason.clone() }));
-    let mut draft = Draft {
-        name: save_as.display().to_string(),
-        record: proposal.kind,
-        origin: DraftOrigin::Proposed,
-        reasons: reasons.collect(),
-        names_as_key: proposal.missing.iter().find_map(|missing| Some((missing.path(), missing.unique_names()?.0))),
-        warnings: proposal.warnings.clone(),
-        toml: proposal.toml,
-    };
-    if let Some(row) = reading.header_row {
-        draft.edit(&TemplateEdit::Header(row))?;
-    }
-    Ok(draft)
+        let mut draft = Draft {
+            name: save_as.display().to_string(),
+            record: proposal.kind,
+            origin: DraftOrigin::Proposed,
+            reasons: reasons.collect(),
+            names_as_key: proposal.missing.iter().find_map(|missing| Some((missing.path(), missing.unique_names()?.0))),
+            warnings: proposal.warnings.clone(),
+            toml: proposal.toml,
+        };
+        if let Some(row) = reading.header_row {
+            draft.edit(&TemplateEdit::Header(row))?;
+        }
+        Ok(draft)
+    })
 }
 
 /// Returns the number of columns used by a proposal.
