@@ -3,6 +3,7 @@
 use std::fmt;
 
 use sheetport_client as client;
+use sheetport_client::auth::StoreError;
 use sheetport_export as export;
 use sheetport_files::visible::one_line;
 use sheetport_ledger as ledger;
@@ -216,8 +217,9 @@ fn exit_of_client(error: &client::Error) -> Exit {
         | E::Withheld(_)
         | E::Unencrypted(_)
         | E::Exposed(_)
+        | E::Store(StoreError::NoKeyring)
         | E::File { .. } => Exit::Usage,
-        E::Client(_) => Exit::Fault,
+        E::Client(_) | E::Store(StoreError::Keyring { .. } | StoreError::File { .. }) => Exit::Fault,
         E::Stopped(Stop::Unauthorized(_) | Stop::Forbidden(_)) | E::Status { status: 403, .. } => Exit::Credentials,
         E::Stopped(_) | E::Status { .. } | E::TooLong(_) | E::Unreadable(_) => Exit::Stopped,
     }

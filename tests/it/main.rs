@@ -21,6 +21,7 @@ mod serve_load;
 mod service;
 mod service_on_server;
 mod sheet;
+#[cfg(feature = "storage")]
 mod storage;
 mod template_docs;
 mod template_schema;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::auth::{Exposed, Withheld};
+use super::auth::{Exposed, StoreError, Withheld};
 use super::next_step::Failure;
 use super::outcome::{Response, service_message};
 use super::stop::Stop;
@@ -30,6 +30,8 @@ pub enum Error {
     Unencrypted(String),
     #[error(transparent)]
     Exposed(#[from] Exposed),
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// A file with connection settings is unusable.
     #[error("the {what} {} can't be used: {why}", path.display())]
     File { what: &'static str, path: PathBuf, why: String, hint: String },
@@ -63,6 +65,7 @@ impl Error {
             Error::TwoWorkspaces { .. } => "give two tokens that were issued together".to_owned(),
             Error::Exposed(exposed) => exposed.hint(),
             Error::File { hint, .. } => hint.clone(),
+            Error::Store(error) => error.hint().to_owned(),
             Error::NoCredentials(_) => {
                 "run `sheetport login`, or set SHEETPORT_BASE_URL and SHEETPORT_ACCESS_TOKEN, SHEETPORT_REFRESH_TOKEN or both; `sheetport serve token` makes a pair for the embedded service".to_owned()
             }

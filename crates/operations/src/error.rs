@@ -1,6 +1,7 @@
 //! Why an operation was refused or failed.
 
 use sheetport_client as client;
+use sheetport_client::auth::StoreError;
 use sheetport_documents::{Mistake, Mistakes};
 use sheetport_export as export;
 use sheetport_ledger as ledger;
@@ -186,6 +187,12 @@ fn since(began: Option<i64>, process: Option<u32>) -> String {
     let since = began.map(|began| format!(", since {began}")).unwrap_or_default();
     let process = process.map(|process| format!(", in the process {process}")).unwrap_or_default();
     format!("{since}{process}")
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Error {
+        Error::Client(error.into())
+    }
 }
 
 impl From<storage::AddressError> for Error {

@@ -1,6 +1,8 @@
 //! Why an object can't be read or written.
 
-use super::address::{AddressError, ObjectAddress, Scheme};
+use super::ObjectAddress;
+use super::address_error::AddressError;
+use super::scheme::Scheme;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -29,19 +31,23 @@ impl Error {
     /// Returns advice for fixing the error.
     pub fn hint(&self) -> String {
         match self {
-            Error::Address(_) => "write it as s3://bucket/folder/file.xlsx, gs://… or az://container/…".to_owned(),
-            Error::Settings { address, .. } => settings(address.scheme).to_owned(),
+            Error::Address(AddressError::NotIncluded { .. }) => {
+                "published executables include it; to build one: cargo install --locked --path . --features keyring,storage".to_owned()
+            },
+            Error::Address(AddressError::Malformed { .. }) =>
+ "write it as s3://bucket/folder/file.xlsx, gs://… or az://container/…".to_owned(),
+            Error::Settings { address, .. } => settings(address.scheme()).to_owned(),
             Error::NotFound { address } => format!(
                 "check the bucket and the key, in which upper and lower case differ; {}",
-                settings(address.scheme)
+                settings(address.scheme())
             ),
             Error::Exists { .. } => "give another name, or move that one away".to_owned(),
             Error::Changed { .. } => "nothing was sent; repeat the command when it is complete".to_owned(),
             Error::Denied { address, .. } => {
-                format!("check the credentials and what they may do in this bucket; {}", settings(address.scheme))
+                format!("check the credentials and what they may do in this bucket; {}", settings(address.scheme()))
             }
             Error::Failed { address, .. } => {
-                format!("check the connection, then repeat the command; {}", settings(address.scheme))
+                format!("check the connection, then repeat the command; {}", settings(address.scheme()))
             }
             Error::Local { .. } => "free some disk space, or set TMPDIR to another folder".to_owned(),
         }

@@ -1,7 +1,8 @@
 //! Traces and metrics for a collector of OpenTelemetry, with the feature `otel`.
 //!
 //! Both implementations have the same interface. Without the feature, all types are empty and all functions do nothing, so the default
-//! executable is the same as without the calls. With the feature, they do nothing until [`start`] finds a collector in the environment.
+//! executable is the same as without the calls, but [`start`] warns if the environment names a collector. With the feature, they do nothing
+//! until [`start`] finds one.
 //! Nothing else depends on the feature.
 //!
 //! | file or folder | purpose |
@@ -25,7 +26,7 @@
 //!
 //! Tokens, bodies, keys of records and addresses with ids are never recorded.
 
-// The tests of both builds include these two.
+// The tests of both builds include this one.
 #[cfg(any(test, feature = "otel"))]
 mod addresses;
 mod described;
@@ -33,7 +34,6 @@ mod described;
 mod off;
 #[cfg(feature = "otel")]
 mod on;
-#[cfg(any(test, feature = "otel"))]
 mod settings;
 
 pub use described::{Reading, ReadingKind, SentRecords, Totals};

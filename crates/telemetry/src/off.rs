@@ -1,4 +1,4 @@
-//! Without the feature `otel`: nothing is recorded.
+//! Without the feature `otel`: nothing is recorded, and a collector in the environment is a warning.
 
 use std::time::Instant;
 
@@ -6,8 +6,22 @@ use reqwest::header::HeaderMap;
 use tokio::runtime::Handle;
 
 use super::described::{Reading, SentRecords, Totals};
+use super::settings;
 
-pub fn start(_: &Handle) {}
+/// Warns if the environment names a collector. No more than that, as for settings that can't be used: whoever set the variables for all
+/// programs of a machine still wants the uploads.
+pub fn start(_: &Handle) {
+    let reason = match settings::read(|name| std::env::var(name).ok()) {
+        Ok(None) => return,
+        Ok(Some(_)) => {
+            "this executable is built without them; build one with: cargo install --locked --path . --features \
+             keyring,otel,storage; or set OTEL_SDK_DISABLED=true"
+                .to_owned()
+        }
+        Err(reason) => reason,
+    };
+    tracing::warn!(reason, "traces and metrics are not exported");
+}
 
 pub fn finish() {}
 

@@ -15,6 +15,10 @@ pub(super) enum Protocol {
 }
 
 /// Where traces and metrics go.
+#[cfg_attr(
+    not(feature = "otel"),
+    allow(dead_code, reason = "without the feature it only matters whether something is exported")
+)]
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Settings {
     /// `None`: no traces.

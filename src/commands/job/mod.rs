@@ -98,11 +98,13 @@ fn check(args: &JobFile, settings: &Settings) -> Result<Exit, Failure> {
         missing.push(Failure::from(error).to_string());
     }
     for step in &job.steps {
-        if let Work::Upload(upload) = &step.work
-            && !ObjectAddress::is_meant(&upload.folder)
-            && !upload.folder.is_dir()
-        {
-            missing.push(format!("the folder {} does not exist yet", upload.folder.display()));
+        let Work::Upload(upload) = &step.work else { continue };
+        match ObjectAddress::of(&upload.folder) {
+            Ok(None) if !upload.folder.is_dir() => {
+                missing.push(format!("the folder {} does not exist yet", upload.folder.display()));
+            }
+            Ok(_) => {}
+            Err(error) => missing.push(Failure::from(error).to_string()),
         }
     }
     if settings.output.json {

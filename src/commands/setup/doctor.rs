@@ -21,11 +21,13 @@ pub(in crate::commands) async fn run(args: &Doctor, settings: &Settings) -> Resu
         ui::json(&json!({
             "command": "doctor",
             "version": env!("CARGO_PKG_VERSION"),
+            "features": features(),
             "problems": problems,
             "warnings": warnings,
             "checks": findings.iter().map(check).collect::<Vec<_>>(),
         }));
     } else {
+        ui::line(say!("sheetport {}, {}", env!("CARGO_PKG_VERSION"), built_with()));
         for Finding { name, health, text, remedy } in &findings {
             ui::line(format_args!("  {:<8} {} {}", word(health.name()), ui::label(name, 11), message(text)));
             if let Some(remedy) = remedy {
@@ -36,4 +38,21 @@ pub(in crate::commands) async fn run(args: &Doctor, settings: &Settings) -> Resu
         ui::line(say!("{}, {warnings}", ui::counted(problems as u64, "problem")));
     }
     Ok(if problems > 0 { Exit::Fault } else { Exit::Done })
+}
+
+/// Returns the features that this executable is built with.
+fn features() -> Vec<&'static str> {
+    let all = [
+        ("keyring", cfg!(feature = "keyring")),
+        ("otel", cfg!(feature = "otel")),
+        ("storage", cfg!(feature = "storage")),
+    ];
+    all.into_iter().filter(|(_, is_included)| *is_included).map(|(name, _)| name).collect()
+}
+
+fn built_with() -> String {
+    match features().as_slice() {
+        [] => say!("built without optional features"),
+        some => say!("built with {}", some.join(", ")),
+    }
 }

@@ -88,7 +88,7 @@ async fn connect(args: &Init, settings: &Settings, is_person: bool) -> Result<(S
         let verified = operations::verify(context).await?;
         return Ok((verified, context.tokens_from.unwrap_or(TokenOrigin::Login)));
     }
-    let file = settings.token_file.in_keyring(settings.keyring);
+    let file = settings.token_file.in_keyring(settings.keyring)?;
     let mut base_url = context.base_url.clone();
     let mut attempt = 1;
     loop {

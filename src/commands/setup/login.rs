@@ -4,7 +4,7 @@ use std::io::{BufRead, IsTerminal};
 
 use secrecy::SecretString;
 use serde_json::json;
-use sheetport_client::auth::{self, AddressOrigin, Credentials, TokenOrigin};
+use sheetport_client::auth::{AddressOrigin, Credentials, StoreError, TokenOrigin};
 use sheetport_language::{message, say};
 use sheetport_operations::{self as operations, Context, StoredTokens};
 
@@ -19,11 +19,11 @@ pub(in crate::commands) async fn login(args: &Login, settings: &Settings) -> Res
         None if std::io::stdin().is_terminal() => ui::ask_as_written(&say!("Address of the service:")),
         base_url => base_url.clone(),
     };
-    let (access, refresh) = read_tokens().map_err(|error| unusable("standard input", &error))?;
+    let file = settings.token_file.in_keyring(args.keyring.unwrap_or(settings.keyring))?;
+    let (access, refresh) = read_tokens().map_err(|error| StoreError::new("standard input".to_owned(), &error))?;
     let credentials = Credentials { access, refresh, file: None };
     let context = Context { base_url, credentials, ..settings.context.clone() };
     context.base_url()?;
-    let file = settings.token_file.in_keyring(args.keyring.unwrap_or(settings.keyring));
     let stored = operations::login(&context, &file, &settings.context.profile, args.unchecked).await?;
     print(settings, "login", &stored, TokenOrigin::of_login(&file), None);
     Ok(Exit::Done)
@@ -68,7 +68,7 @@ fn origin(context: &Context) -> (&'static str, &'static str) {
 /// Removes the stored tokens.
 pub(in crate::commands) fn logout(settings: &Settings) -> Result<Exit, Failure> {
     let file = &settings.token_file;
-    let was_stored = file.remove().map_err(|error| unusable(&file.path().display().to_string(), &error))?;
+    let was_stored = file.remove().map_err(|error| StoreError::new(file.path().display().to_string(), &error))?;
     let profile = &settings.context.profile;
     if settings.output.json {
         ui::json(&json!({"command": "logout", "profile": profile, "removed": was_stored}));
@@ -140,8 +140,4 @@ fn print(settings: &Settings, command: &str, tokens: &StoredTokens, from: TokenO
     if whoami.is_some_and(|whoami| !whoami.is_checked) {
         ui::line(format_args!("  {} {}", ui::label("checked", 10), message("no: nothing was sent")));
     }
-}
-
-fn unusable(what: &str, error: &std::io::Error) -> Failure {
-    Failure::new(Exit::Fault, format!("{what} can't be used: {error}"), auth::storage_hint(error))
 }

@@ -41,6 +41,7 @@ mod export_several;
 mod export_way_back;
 mod export_workbook;
 mod extended_templates;
+mod features;
 mod first_hour;
 mod german;
 mod german_reports;
@@ -52,6 +53,7 @@ mod init;
 mod jobs;
 mod json_docs;
 mod judged;
+#[cfg(feature = "keyring")]
 mod keyring;
 mod keys;
 mod kills;
@@ -66,6 +68,7 @@ mod no_records;
 mod number_formats;
 mod number_styles;
 mod numbered_lines;
+#[cfg(feature = "storage")]
 mod object_storage;
 mod office;
 mod online;

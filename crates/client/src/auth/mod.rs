@@ -5,6 +5,7 @@ mod credentials;
 mod exposure;
 mod keyring;
 mod redaction;
+mod store_error;
 mod token_file;
 mod tokens;
 
@@ -13,6 +14,6 @@ pub use credentials::{Credentials, TokenFile};
 pub(super) use exposure::private_key_is_exposed;
 pub use exposure::{Exposed, check_private};
 pub(super) use redaction::redacted;
+pub use store_error::StoreError;
 pub use token_file::Unreadable;
-pub use token_file::storage_hint;
 pub(super) use tokens::{Bearer, TokenPair, Tokens};

@@ -12,6 +12,7 @@ use sheetport_files::readers::create_private_folder;
 use super::credentials::{Credentials, TokenFile};
 use super::exposure::{Exposed, check_private};
 use super::keyring;
+use super::store_error::StoreError;
 use crate::base_url;
 
 /// The file's JSON. The tokens may be sent to no other address than `base_url`.
@@ -52,14 +53,6 @@ pub enum Unreadable {
     Exposed(Exposed),
 }
 
-/// Returns the remedy for a failure to store or remove tokens.
-pub fn storage_hint(error: &io::Error) -> &'static str {
-    match keyring::is_at_fault(error) {
-        true => keyring::KEYRING_HINT,
-        false => "check that you own the folder in SHEETPORT_HOME and can write to it",
-    }
-}
-
 impl From<io::Error> for Unreadable {
     fn from(error: io::Error) -> Unreadable {
         Unreadable::Io(error)
@@ -73,8 +66,14 @@ impl TokenFile {
     }
 
     /// Returns the same file, for tokens in the keyring of the system or in the file itself.
-    pub fn in_keyring(&self, is_in_keyring: bool) -> TokenFile {
-        TokenFile { path: self.path.clone(), is_in_keyring }
+    ///
+    /// # Errors
+    /// If this executable is built without a keyring.
+    pub fn in_keyring(&self, is_in_keyring: bool) -> Result<TokenFile, StoreError> {
+        match is_in_keyring && !keyring::IS_INCLUDED {
+            true => Err(StoreError::NoKeyring),
+            false => Ok(TokenFile { path: self.path.clone(), is_in_keyring }),
+        }
     }
 
     pub fn is_in_keyring(&self) -> bool {
@@ -121,7 +120,7 @@ impl TokenFile {
         let credentials = Credentials {
             access: tokens.access.map(SecretString::from),
             refresh: tokens.refresh.map(SecretString::from),
-            file: Some(self.in_keyring(content.keyring)),
+            file: Some(TokenFile { path: self.path.clone(), is_in_keyring: content.keyring }),
         };
         Ok(Some((content.base_url, credentials)))
     }
@@ -167,7 +166,17 @@ impl TokenFile {
         file.as_file().sync_all()?;
         file.persist(&self.path).map_err(|error| error.error)?;
         // Tokens are never stored in both places.
-        if self.is_in_keyring { Ok(()) } else { self.leave_keyring(was_in_keyring) }
+        match self.is_in_keyring {
+            true => Ok(()),
+            false => self.leave_keyring(was_in_keyring).or_else(|error| match keyring::IS_INCLUDED {
+                true => Err(error),
+                // The new tokens are stored, and another login would find the same.
+                false => {
+                    tracing::warn!("the previous tokens stay in the keyring of the system");
+                    Ok(())
+                }
+            }),
+        }
     }
 
     /// Returns whether the tokens are in the keyring according to the file, without checking permissions. Returns `None` if the

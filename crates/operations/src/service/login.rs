@@ -4,7 +4,7 @@ use std::io;
 
 use futures_util::future::BoxFuture;
 
-use sheetport_client::auth::{self, Credentials, TokenFile};
+use sheetport_client::auth::{Credentials, StoreError, TokenFile};
 use sheetport_client::{Client, fetch};
 
 use super::super::context::Context;
@@ -26,12 +26,10 @@ pub fn login<'a>(
     unchecked: bool,
 ) -> BoxFuture<'a, Result<StoredTokens, Error>> {
     Box::pin(async move {
-        let unwritable = |file: &TokenFile, error: &io::Error| Error::Local {
-            message: format!("{} can't be used: {error}", file.path().display()),
-            hint: auth::storage_hint(error).to_owned(),
-        };
+        let unwritable =
+            |file: &TokenFile, error: &io::Error| StoreError::new(file.path().display().to_string(), error);
         // A refresh during the check writes the new pair to this draft, so that the pair survives a crash.
-        let draft = TokenFile::of(&context.home, &format!("{profile}.new")).in_keyring(file.is_in_keyring());
+        let draft = TokenFile::of(&context.home, &format!("{profile}.new")).in_keyring(file.is_in_keyring())?;
         let credentials = Credentials { file: Some(draft.clone()), ..context.credentials.clone() };
         let client = Client::new(context.base_url()?, credentials.clone(), &context.connection, 1)?;
         draft.write(client.address(), &credentials).map_err(|error| unwritable(&draft, &error))?;

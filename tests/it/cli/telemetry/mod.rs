@@ -38,14 +38,20 @@ async fn run(command: Sheetport, code: i32) -> Ended {
 
 #[cfg(not(feature = "otel"))]
 #[tokio::test(flavor = "multi_thread")]
-async fn without_the_feature_nothing_is_traced() {
+async fn without_the_feature_nothing_is_traced_and_a_warning_says_how_to_get_it() {
     use crate::faults::server::Reply;
     let (place, service, collector) =
         (Place::new(), Server::start(|_| Reply::Accept).await, Server::start(|_| Reply::Accept).await);
     write_items(&place);
     let upload = command(&place, &service, &["upload", "items.csv", "-t", "items", "-q"]);
     let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    run(upload.env("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.address).env("TRACEPARENT", parent), 0).await;
+    let upload = upload.env("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.address).env("TRACEPARENT", parent);
+    let ended = run(upload, 0).await;
+    assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
+    let ended = ended.says(&[
+        "traces and metrics are not exported",
+        "cargo install --locked --path . --features keyring,otel,storage",
+    ]);
     assert_eq!(service.log().len(), 4);
     assert!(service.log().iter().all(|seen| seen.traceparent.is_none()));
     assert_eq!(collector.log().len(), 0);

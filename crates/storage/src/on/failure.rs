@@ -1,7 +1,7 @@
 //! Maps errors of the library to our errors.
 
 use super::address::ObjectAddress;
-use super::error::Error;
+use crate::error::Error;
 
 /// The S3 error code for a missing bucket. The library does not distinguish this from other errors of listing.
 const NO_BUCKET: &str = "NoSuchBucket";

@@ -16,10 +16,12 @@ use object_store::{
 };
 use sheetport_client::ConnectOptions;
 
-use super::address::{ObjectAddress, Scheme};
+use super::address::ObjectAddress;
 use super::connector::Connector;
-use super::error::Error;
 use super::failure::{failure, reason};
+use crate::error::Error;
+use crate::object::Object;
+use crate::scheme::Scheme;
 
 /// Size of the parts read or written by one request, in bytes.
 const PART: u64 = 8 << 20;
@@ -33,28 +35,6 @@ const MAX_RETRIES: usize = 6;
 #[derive(Clone, Debug)]
 pub struct Bucket(Arc<dyn ObjectStore>);
 
-/// An object in a bucket, with the properties reported by the service.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Object {
-    pub address: ObjectAddress,
-    pub bytes: u64,
-    /// The entity tag. Changes with the content.
-    pub version: Option<String>,
-    /// Time of the last change, in milliseconds since 1970 (UTC).
-    pub modified: i64,
-}
-
-impl Object {
-    fn new(of: &ObjectAddress, meta: ObjectMeta) -> Object {
-        Object {
-            address: ObjectAddress { key: meta.location, ..of.clone() },
-            bytes: meta.size,
-            version: meta.e_tag,
-            modified: meta.last_modified.timestamp_millis(),
-        }
-    }
-}
-
 impl Bucket {
     /// Prepares access to the bucket of an address, with the credentials of the environment. Nothing is requested.
     ///
@@ -66,8 +46,8 @@ impl Bucket {
         let options = ConnectOptions { client_cert: None, ..options.clone() };
         let connector = Connector::new(&options).map_err(|error| unusable(error.to_string()))?;
         let retry = RetryConfig { max_retries: MAX_RETRIES, retry_timeout: PATIENCE, ..RetryConfig::default() };
-        let url = format!("{}{}", address.scheme.prefix(), address.bucket);
-        let store: object_store::Result<Arc<dyn ObjectStore>> = match address.scheme {
+        let url = format!("{}{}", address.scheme().prefix(), address.bucket);
+        let store: object_store::Result<Arc<dyn ObjectStore>> = match address.scheme() {
             Scheme::S3 => {
                 let mut builder =
                     super::s3_profile::complete(AmazonS3Builder::from_env(), |name| std::env::var(name).ok());
@@ -97,7 +77,7 @@ impl Bucket {
     /// Returns the object with this address, if it exists.
     pub async fn find(&self, address: &ObjectAddress) -> Result<Option<Object>, Error> {
         match self.get(address).await {
-            Ok(object) => Ok(Some(object)),
+            Ok(found) => Ok(Some(found)),
             Err(Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
         }
@@ -109,7 +89,7 @@ impl Bucket {
     /// [`Error::NotFound`] if there is no such object.
     pub async fn get(&self, address: &ObjectAddress) -> Result<Object, Error> {
         let meta = self.0.head(&address.key).await.map_err(|error| failure(address, "read", &error))?;
-        Ok(Object::new(address, meta))
+        Ok(object(address, meta))
     }
 
     /// Returns the objects directly below a prefix, by name.
@@ -236,8 +216,18 @@ impl Bucket {
     }
 }
 
+/// Returns an object in the bucket of an address.
+fn object(of: &ObjectAddress, meta: ObjectMeta) -> Object {
+    Object {
+        address: ObjectAddress { key: meta.location, ..of.clone() },
+        bytes: meta.size,
+        version: meta.e_tag,
+        modified: meta.last_modified.timestamp_millis(),
+    }
+}
+
 fn sorted(folder: &ObjectAddress, found: Vec<ObjectMeta>) -> Vec<Object> {
-    let mut objects: Vec<Object> = found.into_iter().map(|meta| Object::new(folder, meta)).collect();
+    let mut objects: Vec<Object> = found.into_iter().map(|meta| object(folder, meta)).collect();
     objects.sort_by(|a, b| a.address.key.cmp(&b.address.key));
     objects
 }

@@ -5,39 +5,13 @@ use std::path::{Path, PathBuf};
 
 use object_store::path::Path as Key;
 
-/// An invalid address of an object.
-#[derive(Debug, thiserror::Error)]
-#[error("{} is not the address of an object: {reason}", address.display())]
-pub struct AddressError {
-    address: PathBuf,
-    reason: String,
-}
-
-/// The kind of storage service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scheme {
-    S3,
-    Google,
-    Azure,
-}
-
-impl Scheme {
-    const ALL: [(&str, Scheme); 3] = [("s3://", Scheme::S3), ("gs://", Scheme::Google), ("az://", Scheme::Azure)];
-
-    /// Returns the beginning of addresses.
-    pub(super) fn prefix(self) -> &'static str {
-        match self {
-            Scheme::S3 => "s3://",
-            Scheme::Google => "gs://",
-            Scheme::Azure => "az://",
-        }
-    }
-}
+use crate::address_error::AddressError;
+use crate::scheme::Scheme;
 
 /// The address of an object or of a prefix. Keys are written literally, without percent-encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectAddress {
-    pub(super) scheme: Scheme,
+    scheme: Scheme,
     /// Name of the bucket, or of the container.
     pub(super) bucket: String,
     pub(super) key: Key,
@@ -46,7 +20,7 @@ pub struct ObjectAddress {
 impl ObjectAddress {
     /// Whether a path is meant as the address of an object.
     pub fn is_meant(path: &Path) -> bool {
-        scheme(path).is_some()
+        Scheme::of(path).is_some()
     }
 
     /// Parses a path as an address. Returns `None` for a path in the file system.
@@ -54,8 +28,8 @@ impl ObjectAddress {
     /// # Errors
     /// If the name of the bucket is missing or the key is invalid.
     pub fn of(path: &Path) -> Result<Option<ObjectAddress>, AddressError> {
-        let Some((scheme, rest)) = scheme(path) else { return Ok(None) };
-        let wrong = |reason: &str| AddressError { address: path.to_owned(), reason: reason.to_owned() };
+        let Some((scheme, rest)) = Scheme::of(path) else { return Ok(None) };
+        let wrong = |reason: &str| AddressError::Malformed { address: path.to_owned(), reason: reason.to_owned() };
         let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
         if bucket.is_empty() {
             return Err(wrong("the name of the bucket is missing"));
@@ -72,6 +46,10 @@ impl ObjectAddress {
         Ok(Some(ObjectAddress { scheme, bucket: bucket.to_owned(), key }))
     }
 
+    pub(crate) fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
     /// Returns the last part of the key.
     pub fn name(&self) -> &str {
         self.key.filename().unwrap_or_default()
@@ -84,7 +62,7 @@ impl ObjectAddress {
     pub fn join(&self, name: &str) -> Result<ObjectAddress, AddressError> {
         let path = format!("{}/{name}", self.to_string().trim_end_matches('/'));
         let path = Path::new(&path);
-        let wrong = || AddressError { address: path.to_owned(), reason: "it is no address".to_owned() };
+        let wrong = || AddressError::Malformed { address: path.to_owned(), reason: "it is no address".to_owned() };
         ObjectAddress::of(path)?.ok_or_else(wrong)
     }
 
@@ -111,15 +89,6 @@ impl fmt::Display for ObjectAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}/{}", self.scheme.prefix(), self.bucket, self.key)
     }
-}
-
-/// Returns the scheme of an address, and the rest.
-fn scheme(path: &Path) -> Option<(Scheme, &str)> {
-    let text = path.to_str()?;
-    Scheme::ALL.into_iter().find_map(|(prefix, scheme)| {
-        let is_it = text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
-        is_it.then(|| (scheme, &text[prefix.len()..]))
-    })
 }
 
 #[cfg(test)]

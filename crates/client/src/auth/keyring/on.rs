@@ -1,5 +1,4 @@
-//! Tokens in the keyring of the system: the Keychain of macOS, the Credential Manager of Windows, and the Secret Service of other
-//! systems, such as GNOME Keyring and KWallet.
+//! With the feature `keyring`: the keyring of the system by the library of the same name.
 
 use std::io;
 use std::path::Path;
@@ -11,27 +10,15 @@ use keyring::v1::{Entry, Error, Result};
 use secrecy::{ExposeSecret, SecretString};
 use sheetport_files::absolute_path::absolute;
 
+use super::unusable::Unusable;
+
 /// The name of our entries in the keyring.
 const SERVICE: &str = "sheetport";
 /// Maximum time for a response. Includes time for a person to unlock the keyring.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Remedy for a missing keyring.
-pub(super) const KEYRING_HINT: &str = "start and unlock a keyring, such as GNOME Keyring or KWallet, in a session with D-Bus; or \
-     store the tokens in a file that only you can read: sheetport login --keyring=false";
-
-/// Why the keyring can't be used.
-#[derive(Debug, thiserror::Error)]
-#[error("the keyring of the system can't be used: {0}")]
-struct Unusable(String);
-
-/// Returns whether an error of a token file comes from the keyring.
-pub(super) fn is_at_fault(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<Unusable>())
-}
-
 /// Returns the secret for the token file at `path`, or `None` if the keyring has no entry.
-pub(super) fn read(path: &Path) -> io::Result<Option<SecretString>> {
+pub(in crate::auth) fn read(path: &Path) -> io::Result<Option<SecretString>> {
     let read = ask(path, |entry| entry.get_password().map(SecretString::from));
     match read {
         Ok(secret) => Ok(Some(secret)),
@@ -41,12 +28,12 @@ pub(super) fn read(path: &Path) -> io::Result<Option<SecretString>> {
 }
 
 /// Stores the secret of the token file at `path`.
-pub(super) fn write(path: &Path, secret: SecretString) -> io::Result<()> {
+pub(in crate::auth) fn write(path: &Path, secret: SecretString) -> io::Result<()> {
     Ok(ask(path, move |entry| entry.set_password(secret.expose_secret()))?)
 }
 
 /// Removes the secret for the token file at `path`, if any.
-pub(super) fn remove(path: &Path) -> io::Result<()> {
+pub(in crate::auth) fn remove(path: &Path) -> io::Result<()> {
     match ask(path, Entry::delete_credential) {
         Ok(()) | Err(Problem::Keyring(Error::NoEntry)) => Ok(()),
         Err(problem) => Err(problem.into()),
