@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::process::Place;
+#[cfg(not(all(feature = "keyring", feature = "storage")))]
 use super::service::Served;
 
 const INSTALL: &str = "cargo install --locked --path . --features keyring,storage";

@@ -11,7 +11,7 @@ use crate::scheme::Scheme;
 /// The address of an object or of a prefix. Keys are written literally, without percent-encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectAddress {
-    scheme: Scheme,
+    pub(super) scheme: Scheme,
     /// Name of the bucket, or of the container.
     pub(super) bucket: String,
     pub(super) key: Key,
