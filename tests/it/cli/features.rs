@@ -6,7 +6,7 @@ use super::process::Place;
 #[cfg(not(all(feature = "keyring", feature = "storage")))]
 use super::service::Served;
 
-const INSTALL: &str = "cargo install --locked --path . --features keyring,storage";
+const INSTALL: &str = "cargo install --locked --path . --features keyring --features storage";
 
 #[cfg(not(feature = "storage"))]
 #[test]
@@ -14,7 +14,7 @@ fn addresses_in_object_storage_say_how_to_get_it() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("items.csv", super::items(2));
-    place.write("job.toml", "sheetport = 1\n[[step]]\nupload = \"s3://shop/in/*.csv\"\ntemplate = \"items\"\n");
+    place.write("job.toml", "[[step]]\nupload = \"s3://shop/in/*.csv\"\ntemplate = \"items\"\n");
     let missing = "is in object storage, which this executable is built without";
     for args in [
         &["check", "s3://shop/items.csv", "-t", "items"][..],

@@ -48,9 +48,9 @@ async fn without_the_feature_nothing_is_traced_and_a_warning_says_how_to_get_it(
     let upload = upload.env("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.address).env("TRACEPARENT", parent);
     let ended = run(upload, 0).await;
     assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
-    let ended = ended.says(&[
+    ended.says(&[
         "traces and metrics are not exported",
-        "cargo install --locked --path . --features keyring,otel,storage",
+        "cargo install --locked --path . --features keyring --features otel --features storage",
     ]);
     assert_eq!(service.log().len(), 4);
     assert!(service.log().iter().all(|seen| seen.traceparent.is_none()));
