@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use sheetport_testing::tries;
 use tokio::task::block_in_place;
 
 use super::desk::{Desk, moves};
@@ -39,10 +40,13 @@ struct Size {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn workers_survive_kills_stalls_and_database_crashes() {
-    prove(&Size { items: 1_600, transactions: 400, rate: 60, kills: 40, stalls: 1, severed: 6, crashes: 1 }).await;
+    // A stall takes 33 s; one worker of a run is stalled in `server_ledger`, too. The long size found no fault in November 2026.
+    let usual = Size { items: 640, transactions: 160, rate: 60, kills: 16, stalls: 0, severed: 3, crashes: 1 };
+    let long = Size { items: 1_600, transactions: 400, rate: 60, kills: 40, stalls: 1, severed: 6, crashes: 1 };
+    prove(&tries(usual, long)).await;
 }
 
-/// The same at full size.
+/// The same at full size, which found no fault either.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes ten minutes"]
 async fn workers_survive_kills_stalls_and_database_crashes_at_full_size() {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use sheetport_testing::tries;
 use tokio::task::JoinSet;
 
 use super::process::Place as Folder;
@@ -16,8 +17,10 @@ use super::service::Served;
 use super::{accounting, count, summary};
 use proxy::{Behaviour, Fault, Place, Proxy};
 
-/// Number of seeds per kind.
-const SEEDS: u64 = 100;
+/// Number of seeds per kind, and with `SHEETPORT_LONG=1`. Each run begins at a random one. Until November 2026 every run of the tests tried
+/// 100 per kind, and the last ones found no fault.
+const USUAL_SEEDS: u64 = 24;
+const LONG_SEEDS: u64 = 100;
 /// Uploads at the same time.
 const AT_ONCE: usize = 12;
 const RECORDS: usize = 16;
@@ -99,9 +102,10 @@ async fn upload_through_chaos(kind: &'static Kind) {
     let home = Folder::new();
     let served = Served::demo(&home);
     let base = fastrand::u64(..1_000_000);
+    let seeds = tries(USUAL_SEEDS, LONG_SEEDS);
     let mut running = JoinSet::new();
     let mut unknown = 0;
-    for seed in base..base + SEEDS {
+    for seed in base..base + seeds {
         if running.len() >= AT_ONCE {
             unknown += running.join_next().await.expect("one is running").unwrap();
         }
@@ -112,7 +116,7 @@ async fn upload_through_chaos(kind: &'static Kind) {
     while let Some(ended) = running.join_next().await {
         unknown += ended.unwrap();
     }
-    println!("seeds from {base}: {unknown} unknown of {}", SEEDS * RECORDS as u64);
+    println!("seeds from {base}: {unknown} unknown of {}", seeds * RECORDS as u64);
     // After five unreadable answers of success, even a record of an idempotent kind is unknown.
     assert!(unknown > 0 || !kind.is_non_idempotent, "seeds from {base}: nothing is unknown, so nothing was tested");
 }

@@ -132,7 +132,12 @@ fn edits_outlive_a_killed_process_and_refused_rows_come_back() {
 fn a_paused_upload_is_continued_in_another_tab() {
     let Some(mut browser) = Browser::start() else { return };
     let place = Place::new();
-    let served = Served::start_with(&place, 0, &["--limit", "10/s"]);
+    // The twentieth call holds up the upload for longer than any test, so that it cannot end before it is paused.
+    place.write(
+        "plan.toml",
+        "[[fault]]\nmethod = [\"POST\", \"PUT\"]\npath = \"/v1/*\"\ncall = \"20..20\"\nanswer = { status = 429, retry_after = 600 }\n",
+    );
+    let served = Served::start_with(&place, 0, &["--plan", "plan.toml"]);
     place.write("items.csv", items(60));
     let (_process, address) = start(&place, &served, &["items.csv"]);
     browser.visit(&address);
