@@ -156,7 +156,7 @@ fn second_upload_of_a_file_in_use_is_refused() {
         .says(&["another sheetport process is working on this upload", "wait until"]);
     served.sheetport(&place, ["resume"]).exits(6).says(&["another sheetport process is working"]);
     slow.kill();
-    served.sheetport(&place, ["resume"]).exits(0);
+    served.sheetport(&place, ["resume", "--rate", "100/s"]).exits(0);
     assert_eq!(served.total(), 30);
 }
 

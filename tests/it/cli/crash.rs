@@ -19,10 +19,10 @@ fn begun(place: &Place, served: &Served, rows: usize, rate: &str, some: u64) -> 
     upload
 }
 
-/// Resumes the run and checks that it has sent all `rows`, each once.
+/// Resumes the run, fast, and checks that it has sent all `rows`, each once.
 #[track_caller]
 fn check_resumes(place: &Place, served: &Served, rows: usize) {
-    let resumed = summary(&served.sheetport(place, ["resume", "--json"]).exits(0));
+    let resumed = summary(&served.sheetport(place, ["resume", "--json", "--rate", "1000/s"]).exits(0));
     assert_eq!(accounting(&resumed), format!("{rows}: sent {rows}"));
     assert_eq!((&resumed["command"], count(&resumed, "rows")), (&"resume".into(), rows as u64));
     assert!(resumed["next"].is_null(), "{resumed}");
