@@ -1,6 +1,6 @@
 //! Names that stand only on the first of several rows, as in lists of variants: the rows below would be records without a name.
 
-use sheetport_infer::quoted;
+use sheetport_documents::write::quoted;
 use sheetport_sheet::Row;
 
 use super::finding::Finding;

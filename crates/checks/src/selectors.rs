@@ -1,7 +1,7 @@
 //! Columns that give orders about their row, and that the template does not read: `Command` with *DELETE*, `Type` with *Credit note*,
 //! `Deleted` with *yes*.
 
-use sheetport_infer::quoted;
+use sheetport_documents::write::quoted;
 use sheetport_sheet::{Cell, Row};
 
 use super::finding::Finding;

@@ -1,10 +1,13 @@
 //! Errors in TOML files written by users: with the line, the text at fault and a spelling suggestion.
 //!
 //! Knows neither templates nor jobs: their readers call [`TomlFile::mistake`] with a range of bytes, and collect all [`Mistakes`] of a file
-//! before giving up. `Display` of a mistake shows the file and the line. [`nearest()`] finds the known name with the most similar spelling.
+//! before giving up. `Display` of a mistake shows the file and the line. [`nearest()`] finds the known name with the most similar spelling, and
+//! [`mod@write`] writes texts as TOML.
 
 mod nearest;
 mod parser_words;
+pub mod write;
+
 pub use nearest::{nearest, nearest_of};
 
 use std::fmt;

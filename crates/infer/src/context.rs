@@ -4,14 +4,14 @@ use super::previous_templates::PreviousTemplate;
 
 /// Facts about the file, and the user's earlier templates.
 #[derive(Clone, Debug, Default)]
-pub struct Context {
+pub struct Context<'a> {
     /// Name of the file, for comments.
     pub file: String,
     /// Name of the sheet, if the file has several.
     pub sheet: Option<String>,
     /// Options for reading the file, as keys of `[sheet]`.
-    pub reading: Vec<(&'static str, String)>,
-    pub previous: Vec<PreviousTemplate>,
+    pub reading: &'a [(&'static str, String)],
+    pub previous: &'a [PreviousTemplate],
     /// Whether a program has chosen the kind of record.
     pub is_kind_guess: bool,
 }

@@ -40,4 +40,3 @@ pub use previous_templates::PreviousTemplate;
 pub use proposal::{Confidence, FieldProposal, MissingField, Proposal, ProposedSource};
 pub use propose::propose;
 pub use sample::Sample;
-pub use toml_text::{quoted, row_value};

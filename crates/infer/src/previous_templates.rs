@@ -339,7 +339,7 @@ value = "CHF"
             row
         });
         let sample = Sample::new(rows.collect(), kind);
-        propose(kind, &sample, &Context { file: "sheet.csv".to_owned(), previous, ..Context::default() })
+        propose(kind, &sample, &Context { file: "sheet.csv".to_owned(), previous: &previous, ..Context::default() })
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Proposes a template: assigns columns, collects the keys of each field, and writes the text.
 
+use sheetport_documents::write::{inline_table, quoted};
 use sheetport_mapping::bind::bind;
 use sheetport_mapping::load::{load, no_tables};
 use sheetport_mapping::model::Place;
@@ -19,16 +20,15 @@ use super::record_layout::fill_down::{self, FillDownProposal};
 use super::record_layout::{movements, unpivot};
 use super::sample::{Column, ExtraRows, Sample};
 use super::text::{Evidence, TemplateText, Trial};
-use super::toml_text::{map, quoted};
 
 /// Maximum number of columns suggested for a missing field.
 const MAX_CANDIDATES: usize = 3;
 
 /// Proposes a template for a sheet.
-pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal {
-    let slots = Slots::new(kind);
-    let assignments = Assignments::new(&slots, &sample.columns, &context.previous);
-    let evidence = Evidence { kind, sample, assignments: &assignments, previous: &context.previous };
+pub fn propose(kind: RecordKind, sample: &Sample, context: &Context<'_>) -> Proposal {
+    let slots = Slots::of(kind);
+    let assignments = Assignments::new(slots, &sample.columns, context.previous);
+    let evidence = Evidence { kind, sample, assignments: &assignments, previous: context.previous };
     let mut warnings = Vec::new();
     let mut fields = evidence.fields(&mut warnings);
     let unpivot = unpivot::propose(kind, sample, &mut fields);
@@ -49,9 +49,9 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal
         !is_used && !is_grouped_by(column.index)
     });
     let without_field: Vec<&Column> = without_field.collect();
-    warn_about_tax_words(&slots, &without_field, &mut warnings);
+    warn_about_tax_words(slots, &without_field, &mut warnings);
     let unplaced: Vec<String> = without_field.iter().map(|column| column.label.clone()).collect();
-    let skips = skipped_rows(sample, &slots, &fields);
+    let skips = skipped_rows(sample, slots, &fields);
     let filled = fill_down(&assignments, sample);
     let used: Vec<&PreviousTemplate> = assignments
         .templates()
@@ -158,8 +158,11 @@ fn warn_about_tax_words(slots: &Slots, unused: &[&Column], warnings: &mut Vec<St
                 if slot.place == Place::Line { "lines" } else { "fields" },
                 slot.field.map_or("tax", |field| field.name)
             );
-            let keys =
-                format!("column = {}, map = {}", quoted(label), map([(word.as_str(), "19".to_owned())].into_iter()));
+            let keys = format!(
+                "column = {}, map = {}",
+                quoted(label),
+                inline_table([(word.as_str(), "19".to_owned())].into_iter())
+            );
             warnings.push(format!(
                 "'{label}' has words such as {word}, which are no rates of tax, and is not used; to send a rate for each, add \
                  {table} with {keys}"

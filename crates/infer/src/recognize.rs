@@ -44,10 +44,27 @@ fn has_lines_about_nothing(template: &Template, layout: &Layout) -> bool {
         && !sent().any(|(rule, _)| needed.contains(&rule.field.name))
 }
 
+/// Returns the number of columns of the sheet used by a template.
+pub fn used_columns(layout: &Layout) -> usize {
+    let names = &layout.header.names;
+    let columns = names.iter().filter(|name| !name.trim().is_empty()).count();
+    let used = (0..names.len()).filter(|column| !layout.unused.contains(column)).count();
+    used.min(columns)
+}
+
 impl Fit {
     /// Maps the first rows of a sheet. Returns `None` if the sheet lacks a required column.
     pub fn of(template: &Template, top: &[Row]) -> Option<Fit> {
-        let layout = bind(template, top).ok()?;
+        bind(template, top).ok().map(|layout| Fit::with_layout(template, layout, top))
+    }
+
+    /// Returns the fit of a template that uses more columns than `least`. Only the rows of such a template are mapped.
+    pub fn above(template: &Template, top: &[Row], least: usize) -> Option<Fit> {
+        let layout = bind(template, top).ok().filter(|layout| used_columns(layout) > least)?;
+        Some(Fit::with_layout(template, layout, top))
+    }
+
+    fn with_layout(template: &Template, layout: Layout, top: &[Row]) -> Fit {
         let mut filler = Filler::new(&layout);
         let mut rows: Vec<Row> =
             top.iter().filter(|row| row.number > layout.header.row && !row.is_blank()).cloned().collect();
@@ -57,10 +74,10 @@ impl Fit {
         let survey = surveyor.survey();
         let mapper = Mapper::new(0, template, &layout, &survey);
         let columns = layout.header.names.iter().filter(|name| !name.trim().is_empty()).count();
-        let used = (0..layout.header.names.len()).filter(|column| !layout.unused.contains(column)).count();
+        let used = used_columns(&layout);
         let is_foreign = foreign_sheet(template, &layout).is_some() || has_lines_about_nothing(template, &layout);
         let is_general = builtin::is_general(&template.name);
-        let mut fit = Fit { used: used.min(columns), columns, rows: 0, valid: 0, is_foreign, is_general };
+        let mut fit = Fit { used, columns, rows: 0, valid: 0, is_foreign, is_general };
         let mut draft = Draft::default();
         let mut keys: HashMap<String, usize> = HashMap::new();
         for row in &rows {
@@ -85,7 +102,7 @@ impl Fit {
         // Judged last, because it looks at every column.
         let may_be_orders = is_general && template.record == RecordKind::Item && fit.is_good();
         fit.is_foreign |= may_be_orders && is_list_of_orders(top);
-        Some(fit)
+        fit
     }
 
     /// Returns whether most rows are valid and have more than an identifier, and the sheet is about such records.

@@ -76,12 +76,21 @@ pub(super) fn loose(header: &str) -> String {
         true => plain,
         false => Cow::Owned(ComposingNormalizerBorrowed::new_nfkc().normalize(&plain).into_owned()),
     };
-    let (mut key, mut is_apart) = (String::new(), false);
+    let (mut key, mut is_apart) = (String::with_capacity(composed.len()), false);
     // The last word so far, for the meaning of a number sign.
     let mut word = String::new();
     let mut was_lowercase = false;
     for c in composed.chars() {
         match c {
+            // Most letters, without a look at separators and the tables of Unicode.
+            'a'..='z' => {
+                if is_apart {
+                    word.clear();
+                }
+                (is_apart, was_lowercase) = (false, true);
+                word.push(c);
+                key.push(c);
+            }
             '#' => {
                 let is_sign = !key.is_empty() && !NUMBERS.contains(&word.as_str());
                 if is_sign {
@@ -133,6 +142,9 @@ fn latin(word: &str) -> Cow<'_, str> {
 /// Removes brackets with a word such as `required`, unless nothing else would be left. Returns `None` if there are none.
 fn without_requirement(header: &str) -> Option<String> {
     let (mut kept, mut rest, mut is_changed) = (String::new(), header, false);
+    if header.is_ascii() && !header.bytes().any(|byte| matches!(byte, b'(' | b'[' | b'{')) {
+        return None;
+    }
     while let Some((before, inner, after)) = brackets(rest) {
         let word = inner.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
         kept.push_str(before);

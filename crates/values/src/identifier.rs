@@ -209,19 +209,33 @@ pub fn damage(text: &str) -> Option<Damage> {
     }
     if is_grouped(text, &CERTAIN_SEPARATORS) {
         Some(Damage::Grouped)
-    } else if DECIMAL.is_match(text) {
+    } else if text.contains(['.', ',']) && DECIMAL.is_match(text) {
         Some(Damage::Decimal)
-    } else if CALCULATED.is_match(text) {
+    } else if text.contains(['.', ',']) && CALCULATED.is_match(text) {
         Some(Damage::Calculated)
-    } else if EXPONENT.is_match(text) {
+    } else if text.contains(['e', 'E']) && EXPONENT.is_match(text) {
         Some(Damage::Exponent)
-    } else if TIME.is_match(text) {
+    } else if text.contains(':') && TIME.is_match(text) {
         Some(Damage::Time)
-    } else if DATE.is_match(text) {
+    } else if may_be_date(text) && DATE.is_match(text) {
         Some(Damage::Date)
     } else {
         None
     }
+}
+
+/// Whether a text has what each form of a date has: a number and a separator at its beginning, or two digits of a year after a
+/// separator at its end. Compiling the pattern takes longer than checking a small sheet, which mostly needs it for no identifier.
+fn may_be_date(text: &str) -> bool {
+    const SEPARATORS: [char; 4] = ['-', '/', '.', ' '];
+    let has_day = || text.starts_with(char::is_numeric) && text.contains(['-', '/', '.', '月', '年', '월', '년']);
+    let mut last = text.chars().rev();
+    let mut has_year = || {
+        last.next().is_some_and(char::is_numeric)
+            && last.next().is_some_and(char::is_numeric)
+            && last.next().is_some_and(|c| SEPARATORS.contains(&c))
+    };
+    has_day() || has_year()
 }
 
 /// Group separators between digits that only programs write.

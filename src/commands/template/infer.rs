@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use sheetport_infer::{MissingField, Proposal, ProposedSource, quoted as toml_text};
+use sheetport_documents::write::quoted as toml_text;
+use sheetport_infer::{MissingField, Proposal, ProposedSource};
 use sheetport_language::say;
 use sheetport_operations::{self as operations, CommandLine, Context, InferRequest};
 use sheetport_sheet as sheet;

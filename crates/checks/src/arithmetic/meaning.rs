@@ -1,6 +1,7 @@
 //! What relations say about the fields that a template maps columns to.
 
-use sheetport_infer::{quoted, row_value};
+use sheetport_documents::write::quoted;
+use sheetport_mapping::language::row_value;
 use sheetport_sheet::Row;
 
 use super::numbers::Notations;

@@ -1,5 +1,7 @@
 //! The fields of a kind of record, for assigning columns.
 
+use std::sync::OnceLock;
+
 use sheetport_mapping::model::Place;
 use sheetport_mapping::words::{FieldWords, ValueKind, vocabulary};
 use sheetport_records::{Field, RecordKind};
@@ -27,8 +29,16 @@ pub(crate) struct Slots {
     slots: Vec<Slot>,
 }
 
+/// Sheets are compared with all names of a kind again and again, so each kind is prepared once, when it is needed.
+static SLOTS: [OnceLock<Slots>; RecordKind::ALL.len()] = [const { OnceLock::new() }; RecordKind::ALL.len()];
+
 impl Slots {
-    pub(crate) fn new(kind: RecordKind) -> Slots {
+    /// Returns the slots of a kind of record.
+    pub(crate) fn of(kind: RecordKind) -> &'static Slots {
+        SLOTS[kind as usize].get_or_init(|| Slots::new(kind))
+    }
+
+    fn new(kind: RecordKind) -> Slots {
         let (input, kind_words) = (kind.input(), vocabulary().kind(kind));
         let slot = |field: Option<&'static Field>, place, words: &'static FieldWords| Slot {
             index: 0,

@@ -19,7 +19,7 @@ pub fn is_list_of_orders(top: &[Row]) -> bool {
 ///   `order code`, too, so that without a customer both must be there, with names of their own;
 /// - a customer, the date of an order and a quantity, without a number.
 pub(crate) fn is_order_list(sample: &Sample) -> bool {
-    let (orders, items) = (Slots::new(RecordKind::Order), Slots::new(RecordKind::Item));
+    let (orders, items) = (Slots::of(RecordKind::Order), Slots::of(RecordKind::Item));
     let (Some(number), Some(item), Some(customer), Some(date), Some(quantity)) = (
         orders.find(Place::Record, "externalId"),
         items.find(Place::Record, "externalId"),

@@ -31,7 +31,7 @@ pub fn unused_values(template: &Template, layout: &Layout) -> Vec<(usize, &'stat
     if layout.is_defused || layout.unused.is_empty() || !rules.iter().any(|(_, is_missing)| *is_missing) {
         return Vec::new();
     }
-    let slots = Slots::new(template.record);
+    let slots = Slots::of(template.record);
     let mut named: Vec<(usize, &'static Field)> = Vec::new();
     for column in &layout.unused {
         let Some(name) = layout.header.names.get(*column) else { continue };

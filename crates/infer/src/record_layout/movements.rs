@@ -1,12 +1,13 @@
 //! Movements of stock: the direction and the quantity in two columns such as `In` and `Out`.
 
+use sheetport_documents::write::quoted;
+use sheetport_mapping::language::row_value;
 use sheetport_mapping::model::{ColumnName, Place};
 use sheetport_mapping::words::movements::Movement;
 use sheetport_records::RecordKind;
 
 use super::super::proposal::{Confidence, FieldProposal, ProposedSource};
 use super::super::sample::{Column, Sample};
-use super::super::toml_text::{quoted, row_value};
 
 const TYPE: &str = "transactionType";
 const QUANTITY: &str = "transactionAmount";

@@ -3,13 +3,14 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
+use sheetport_documents::write::quoted;
 use sheetport_mapping::model::{ColumnName, Place};
 use sheetport_records::{Field, RecordKind};
 use sheetport_values::date::DateFormat;
 
 use super::super::proposal::{Confidence, FieldProposal, ProposedSource};
 use super::super::sample::{Column, ColumnProfile, Sample};
-use super::super::toml_text::{column, quoted};
+use super::super::toml_text::column;
 
 /// Fewer columns may have such names by chance.
 const MIN_COLUMNS: usize = 3;

@@ -53,6 +53,15 @@ pub(crate) struct Column {
     pub profile: ColumnProfile,
 }
 
+/// Where the names of the columns stand, as indexes of rows.
+#[derive(PartialEq)]
+struct HeaderRow {
+    names: Vec<String>,
+    first_data_row: usize,
+    /// The row to which a template is bound; `None` without a header.
+    bound_row: Option<usize>,
+}
+
 impl Sample {
     /// Number of rows to read from a sheet; further rows are ignored.
     pub const NEEDED: usize = TOP + MAX_ROWS;
@@ -60,23 +69,30 @@ impl Sample {
     /// Finds the header row and the columns in the first rows of a sheet.
     pub fn new(mut rows: Vec<Row>, kind: RecordKind) -> Sample {
         rows.truncate(Sample::NEEDED);
-        let top: Vec<Row> = rows.iter().take(TOP).cloned().collect();
-        let guessed = detect_header(&top);
-        let slots = Slots::new(kind);
-        let mut names = guessed.names.clone();
-        let mut first_data_row = guessed.body;
-        let mut bound_row = if guessed.body > guessed.first { guessed.body.checked_sub(1) } else { None };
-        // If another row names more fields than the guessed header, that row is the header. The header of a report is always
-        // known.
-        let count_named = |names: &[String]| slots.count_named(&headers(names));
-        let by_fields = top.iter().enumerate().rev().map(|(index, row)| (count_named(&row_names(row)), index));
-        let best =
-            by_fields.max_by_key(|(count, _)| *count).filter(|(count, _)| *count >= 2.max(count_named(&names) + 1));
-        let report = report_header(&top).and_then(|header| top.iter().position(|row| row.number == header.row));
-        if let Some(index) = report.or(best.map(|(_, index)| index)).filter(|index| Some(*index) != bound_row) {
-            names = row_names(&top[index]);
-            (first_data_row, bound_row) = (index + 1, Some(index));
+        let top = top(&rows);
+        let header = HeaderRow::find(&top, kind);
+        Sample::below(header, top, rows)
+    }
+
+    /// Returns the samples of a sheet for kinds of records, each with its kinds: most kinds find the same header.
+    pub fn of_kinds(mut rows: Vec<Row>, kinds: &[RecordKind]) -> Vec<(Sample, Vec<RecordKind>)> {
+        rows.truncate(Sample::NEEDED);
+        let top = top(&rows);
+        let mut headers: Vec<(HeaderRow, Vec<RecordKind>)> = Vec::new();
+        for kind in kinds {
+            let header = HeaderRow::find(&top, *kind);
+            match headers.iter_mut().find(|(known, _)| *known == header) {
+                Some((_, kinds)) => kinds.push(*kind),
+                None => headers.push((header, vec![*kind])),
+            }
         }
+        let sample = |(header, kinds)| (Sample::below(header, top.clone(), rows.clone()), kinds);
+        headers.into_iter().map(sample).collect()
+    }
+
+    /// Describes the columns below a header.
+    fn below(header: HeaderRow, top: Vec<Row>, rows: Vec<Row>) -> Sample {
+        let HeaderRow { names, first_data_row, bound_row } = header;
         let has_header = bound_row.is_some();
         let bound_row = bound_row.or_else(|| rows.iter().position(|row| !row.is_blank()));
         let header_row = bound_row.map(|index| rows[index].number);
@@ -104,6 +120,29 @@ impl Sample {
     }
 }
 
+impl HeaderRow {
+    /// Finds the row with the names of the columns of a kind of record.
+    fn find(top: &[Row], kind: RecordKind) -> HeaderRow {
+        let guessed = detect_header(top);
+        let slots = Slots::of(kind);
+        let mut names = guessed.names.clone();
+        let mut first_data_row = guessed.body;
+        let mut bound_row = if guessed.body > guessed.first { guessed.body.checked_sub(1) } else { None };
+        // If another row names more fields than the guessed header, that row is the header. The header of a report is always
+        // known.
+        let count_named = |names: &[String]| slots.count_named(&headers(names));
+        let by_fields = top.iter().enumerate().rev().map(|(index, row)| (count_named(&row_names(row)), index));
+        let best =
+            by_fields.max_by_key(|(count, _)| *count).filter(|(count, _)| *count >= 2.max(count_named(&names) + 1));
+        let report = report_header(top).and_then(|header| top.iter().position(|row| row.number == header.row));
+        if let Some(index) = report.or(best.map(|(_, index)| index)).filter(|index| Some(*index) != bound_row) {
+            names = row_names(&top[index]);
+            (first_data_row, bound_row) = (index + 1, Some(index));
+        }
+        HeaderRow { names, first_data_row, bound_row }
+    }
+}
+
 impl Column {
     fn new(index: usize, name: &str, bound_names: &[String], has_header: bool, profile: ColumnProfile) -> Column {
         let letters = column_letters(index);
@@ -127,6 +166,11 @@ impl Column {
             profile,
         }
     }
+}
+
+/// Returns the rows among which the header is.
+fn top(rows: &[Row]) -> Vec<Row> {
+    rows.iter().take(TOP).cloned().collect()
 }
 
 fn headers(names: &[String]) -> Vec<Header> {

@@ -25,7 +25,7 @@ fn rows(text: &str) -> Vec<Row> {
 }
 
 fn proposed(kind: RecordKind, text: &str, earlier: Vec<PreviousTemplate>) -> Proposal {
-    let context = Context { file: "sheet.csv".to_owned(), previous: earlier, ..Context::default() };
+    let context = Context { file: "sheet.csv".to_owned(), previous: &earlier, ..Context::default() };
     propose(kind, &Sample::new(rows(text), kind), &context)
 }
 

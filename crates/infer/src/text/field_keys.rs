@@ -1,5 +1,7 @@
 //! Proposes the keys of each field from the values of the column, and constants.
 
+use sheetport_documents::write::{inline_table, quoted};
+use sheetport_mapping::language::row_value;
 use sheetport_mapping::model::{ColumnName, Constant, Place};
 use sheetport_mapping::words::amounts::{PriceUnit, is_price_unit_column, is_several, price_unit};
 use sheetport_mapping::words::movements::Movement;
@@ -15,7 +17,7 @@ use super::super::matching::{Assignment, Assignments, Computed, is_tax_rate};
 use super::super::previous_templates::{PreviousRule, PreviousTemplate, Step};
 use super::super::proposal::{Confidence, FieldProposal, ProposedSource};
 use super::super::sample::{Column, ColumnProfile, RATE_IN_TEXT, Sample};
-use super::super::toml_text::{constant, map, quoted, row_value};
+use super::super::toml_text::constant;
 
 /// Maximum number of status values to list.
 const MAX_LISTED: usize = 12;
@@ -229,9 +231,9 @@ impl Evidence<'_> {
         let profile = &column.profile;
         if profile.is_yes_no() && self.kind == RecordKind::Item {
             draft.comment("Values sent for those in the sheet. Change the right side to the words of your workspace.");
-            let map = map(active_words(column, self.assignments.language)
-                .iter()
-                .map(|(from, to)| (from.as_str(), quoted(to))));
+            let map = inline_table(
+                active_words(column, self.assignments.language).iter().map(|(from, to)| (from.as_str(), quoted(to))),
+            );
             draft.key(format!("map = {map}"));
             return;
         }
@@ -253,7 +255,10 @@ impl Evidence<'_> {
                 profile.distinct,
                 if profile.distinct == 1 { "" } else { "s" },
             ));
-            draft.choice(format!("map = {}", map(listed.iter().map(|(value, _)| (value.as_str(), quoted("…"))))));
+            draft.choice(format!(
+                "map = {}",
+                inline_table(listed.iter().map(|(value, _)| (value.as_str(), quoted("…"))))
+            ));
         }
     }
 
@@ -427,7 +432,10 @@ impl Draft {
             }
             None => self.comment("The words of the service. Rows with other words are reported as problems."),
         }
-        self.key(format!("map = {}", map(known.iter().map(|(value, movement)| (*value, quoted(movement.word()))))));
+        self.key(format!(
+            "map = {}",
+            inline_table(known.iter().map(|(value, movement)| (*value, quoted(movement.word()))))
+        ));
         true
     }
 

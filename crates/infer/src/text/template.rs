@@ -1,5 +1,6 @@
 //! Writes a proposal as a template with comments for the reader.
 
+use sheetport_documents::write::{is_interpreted, key, quoted};
 use sheetport_mapping::load::VERSION;
 use sheetport_mapping::model::Place;
 use sheetport_records::RecordKind;
@@ -10,7 +11,7 @@ use super::super::proposal::{Confidence, FieldProposal, GroupProposal, MissingFi
 use super::super::record_layout::fill_down::FillDownProposal;
 use super::super::record_layout::unpivot::UnpivotProposal;
 use super::super::sample::Sample;
-use super::super::toml_text::{column, constant, is_interpreted, key, quoted};
+use super::super::toml_text::{column, constant};
 
 /// Comments are wrapped at this column.
 const MAX_WIDTH: usize = 110;
@@ -19,7 +20,7 @@ const MAX_WIDTH: usize = 110;
 pub(crate) struct TemplateText<'a> {
     pub kind: RecordKind,
     pub is_kind_guess: bool,
-    pub context: &'a Context,
+    pub context: &'a Context<'a>,
     pub sample: &'a Sample,
     pub fields: &'a [FieldProposal],
     pub missing: &'a [MissingField],
@@ -131,7 +132,7 @@ impl TemplateText<'_> {
             );
         }
         out.line(&header_row.map_or("header = \"auto\"".to_owned(), |row| format!("header = {row}")));
-        for (key, value) in &self.context.reading {
+        for (key, value) in self.context.reading {
             out.line(&format!("{key} = {}", quoted(value)));
         }
         for (template, step) in self.previous_sheet {

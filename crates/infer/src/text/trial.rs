@@ -1,6 +1,7 @@
 //! Tries a proposed template on the sample: writes examples, and finds ambiguous numbers.
 
 use serde_json::Value;
+use sheetport_documents::write::{is_interpreted, key, quoted};
 use sheetport_mapping::bind::{Layout, bind};
 use sheetport_mapping::columns::own_column;
 use sheetport_mapping::load::{load, no_tables};
@@ -12,7 +13,6 @@ use sheetport_sheet::{Cell, Row, column_letters};
 use sheetport_values::number::NumberError;
 
 use super::super::sample::Sample;
-use super::super::toml_text::{is_interpreted, key, quoted};
 
 /// Maximum number of examples.
 const MAX_EXAMPLES: usize = 2;

@@ -18,6 +18,7 @@ mod functions;
 mod operand;
 mod parse;
 mod position;
+mod row_value;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -26,3 +27,4 @@ mod tree;
 pub use context::{Context, FixedCell};
 pub use error::ExpressionError;
 pub use expression::Expression;
+pub use row_value::row_value;

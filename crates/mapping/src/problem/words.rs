@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use sheetport_documents::write::quoted;
 use sheetport_values::date::{AmbiguousDates, MixedDates};
 use sheetport_values::number::{NumberError, Percent};
 
 use super::{Cause, NoRecord, NotKept};
+use crate::language::row_value;
 
 impl Cause {
     /// Returns the message without the value, so that rows with the same problem can be counted together.
@@ -264,9 +266,9 @@ impl Cause {
                 return format!("write it as in row {other_row} if both mean the same");
             }
             Cause::PriceOfSeveral { pieces, header, price } => {
-                let text = |expression: &str| ["text = \"{{ ", expression, " }}\""].concat();
-                let divided = text(&format!("row['{price}'] | divided_by(row['{header}'], 4)"));
-                let plain = text(&format!("row['{price}']"));
+                let text = |expression: &str| format!("text = {}", quoted(&format!("{{{{ {expression} }}}}")));
+                let divided = text(&format!("{} | divided_by({}, 4)", row_value(price), row_value(header)));
+                let plain = text(&row_value(price));
                 if !pieces.contains(char::is_numeric) {
                     return format!(
                         "write the number instead of '{pieces}', and divide the price in a template of your own: {divided}; \

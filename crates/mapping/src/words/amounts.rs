@@ -78,18 +78,16 @@ const MIN_OF_COMPOUND: usize = 5;
 pub(crate) fn is_measure(header: &str) -> bool {
     let normalize::HeaderWords { words, bracketed } = normalize::header(header);
     let joined = words.concat();
-    let is_code = |word: &String| AMOUNTS.not_measures.contains(word) || vocabulary().is_code_word(word);
-    let is_other = |word: &&String| normalize::is_unspaced(word) && joined.contains(word.as_str());
-    if words.iter().chain(bracketed.iter().flatten()).any(is_code)
-        || AMOUNTS.not_measures.iter().any(|word| is_other(&word))
-    {
-        return false;
-    }
     let ends_with = |word: &String, measure: &String| {
         measure.len() >= MIN_OF_COMPOUND && word.ends_with(measure.as_str())
             || normalize::is_unspaced(measure) && word.contains(measure.as_str())
     };
-    words.iter().any(|word| AMOUNTS.measures.iter().any(|measure| word == measure || ends_with(word, measure)))
+    if !words.iter().any(|word| AMOUNTS.measures.iter().any(|measure| word == measure || ends_with(word, measure))) {
+        return false;
+    }
+    let is_code = |word: &String| AMOUNTS.not_measures.contains(word) || vocabulary().is_code_word(word);
+    let is_other = |word: &String| normalize::is_unspaced(word) && joined.contains(word.as_str());
+    !words.iter().chain(bracketed.iter().flatten()).any(is_code) && !AMOUNTS.not_measures.iter().any(is_other)
 }
 
 /// Returns whether the cells below a header are certainly numbers: amounts, counts or taxes.

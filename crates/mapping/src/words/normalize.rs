@@ -75,7 +75,7 @@ pub fn words(text: &str) -> Vec<String> {
 
 /// Whether the word is in a script without spaces between words.
 pub fn is_unspaced(word: &str) -> bool {
-    word.chars().any(|c| class(c) == Some(Class::Unspaced))
+    !word.is_ascii() && word.chars().any(|c| class(c) == Some(Class::Unspaced))
 }
 
 fn split(plain: &str) -> Vec<String> {
@@ -119,6 +119,7 @@ fn split(plain: &str) -> Vec<String> {
             'ł' | 'Ł' => word.push('l'),
             'đ' | 'Đ' => word.push('d'),
             'ı' => word.push('i'),
+            c if c.is_ascii() => word.push(c.to_ascii_lowercase()),
             c => word.extend(c.to_lowercase()),
         }
     }
@@ -129,6 +130,11 @@ fn split(plain: &str) -> Vec<String> {
 
 fn class(c: char) -> Option<Class> {
     match c {
+        // Most letters, without a look at the tables of Unicode.
+        'a'..='z' => Some(Class::Lower),
+        'A'..='Z' => Some(Class::Upper),
+        '0'..='9' => Some(Class::Digit),
+        c if c.is_ascii() => None,
         // Kana, ideographs, Hangul, Thai.
         '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '々' => Some(Class::Unspaced),
         '\u{1100}'..='\u{11ff}' | '\u{ac00}'..='\u{d7a3}' | '\u{e00}'..='\u{e7f}' => Some(Class::Unspaced),

@@ -55,20 +55,42 @@ pub fn infer<'a>(
             None => (0..book.sheets().len().min(MAX_SHEETS)).collect(),
         };
         sheets.sort_by_key(|sheet| book.is_hidden(*sheet));
-        let kinds = match request.record {
-            Some(kind) => vec![kind],
-            None => RecordKind::ALL.to_vec(),
-        };
-        let mut best: Option<Proposal> = None;
-        for kind in kinds {
-            let proposal = of_kind(kind, &book, &sheets, &previous, request)?;
-            // For equal suitability, the earlier and more common kind wins.
-            if best.as_ref().is_none_or(|best| suitability(&proposal) > suitability(best)) {
-                best = Some(proposal);
+        best_of(&Proposing { book: &book, previous: &previous, request }, &sheets)
+    })
+}
+
+/// Proposes a template for the best of the sheets, as the kind of record that suits it best.
+fn best_of(proposing: &Proposing<'_>, sheets: &[usize]) -> Result<Proposal, Error> {
+    let Proposing { book, request, .. } = proposing;
+    let kinds = match request.record {
+        Some(kind) => vec![kind],
+        None => RecordKind::ALL.to_vec(),
+    };
+    let mut by_kind: Vec<(RecordKind, Vec<SheetProposal>)> =
+        kinds.iter().map(|kind| (*kind, Vec::with_capacity(sheets.len()))).collect();
+    // Each sheet is read once for all kinds, and one sheet at a time, which bounds memory.
+    for sheet in sheets.iter().copied() {
+        let name = book.sheets().get(sheet).filter(|_| proposing.is_named()).cloned();
+        for (sample, kinds) in proposing.samples(sheet, &kinds)? {
+            let has_records = sample.has_records() && !book.is_hidden(sheet);
+            let context = proposing.context(name.clone());
+            for (kind, proposals) in by_kind.iter_mut().filter(|(kind, _)| kinds.contains(kind)) {
+                let proposal = infer::propose(*kind, &sample, &context);
+                proposals.push(SheetProposal { sheet, has_records, proposal });
             }
         }
-        best.ok_or_else(|| sheet::Error::Empty { path: request.file.path.clone() }.into())
-    })
+    }
+    let mut best: Option<Candidate<'_>> = None;
+    for candidate in by_kind.iter().filter_map(|(kind, proposals)| Candidate::of(*kind, proposals)) {
+        // For equal suitability, the earlier and more common kind wins.
+        if best.as_ref().is_none_or(|best| suitability(&candidate.best.proposal) > suitability(&best.best.proposal)) {
+            best = Some(candidate);
+        }
+    }
+    match best {
+        Some(best) => proposing.finished(&best),
+        None => Err(sheet::Error::Empty { path: request.file.path.clone() }.into()),
+    }
 }
 
 /// Returns how well a proposal suits the sheet: required fields count most, unless all that was found is a guess.
@@ -77,57 +99,78 @@ fn suitability(proposal: &Proposal) -> (bool, usize) {
     (proposal.missing.is_empty() && is_known && !proposal.is_other_kind, proposal.score())
 }
 
-/// Proposes a template for a kind of record, for the best of the sheets.
-fn of_kind(
-    kind: RecordKind,
-    book: &Book,
-    sheets: &[usize],
-    previous: &[PreviousTemplate],
-    request: &InferRequest<'_>,
-) -> Result<Proposal, Error> {
-    let name = &request.file.name;
-    let is_named = book.has_named_sheets() && (book.sheets().len() > 1 || request.sheet.is_some());
-    let context = |sheet: Option<String>| infer::Context {
-        file: name.file_name().unwrap_or(name.as_os_str()).to_string_lossy().into_owned(),
-        sheet,
-        reading: request.reading.clone(),
-        previous: previous.to_vec(),
-        is_kind_guess: request.record.is_none(),
-    };
-    let sample = |sheet: usize| -> Result<Sample, Error> {
-        let above = request.header_row.unwrap_or(0);
-        let skipped = usize::try_from(above).unwrap_or(0).min(HEADER_SEARCH_ROWS);
-        let mut rows = book.first_rows(sheet, Sample::NEEDED + skipped)?;
-        rows.retain(|row| row.number >= above);
-        Ok(Sample::new(rows, kind))
-    };
-    let mut proposals: Vec<SheetProposal> = Vec::new();
-    for sheet in sheets.iter().copied() {
-        let sample = sample(sheet)?;
-        let context = context(book.sheets().get(sheet).filter(|_| is_named).cloned());
-        let proposal = infer::propose(kind, &sample, &context);
-        let has_records = sample.has_records() && !book.is_hidden(sheet);
-        proposals.push(SheetProposal { sheet, has_records, proposal });
+/// The file and what is known about it.
+struct Proposing<'a> {
+    book: &'a Book,
+    previous: &'a [PreviousTemplate],
+    request: &'a InferRequest<'a>,
+}
+
+impl Proposing<'_> {
+    /// Whether the proposal names its sheet.
+    fn is_named(&self) -> bool {
+        self.book.has_named_sheets() && (self.book.sheets().len() > 1 || self.request.sheet.is_some())
     }
-    // A sheet without rows is only read if no other has any of the columns.
-    let rank = |it: &&SheetProposal| (it.has_records && !it.proposal.fields.is_empty(), it.proposal.score());
-    let best = proposals.iter().rev().max_by_key(rank);
-    let best = best.ok_or_else(|| sheet::Error::Empty { path: request.file.path.clone() })?;
-    let is_like = |other: &&SheetProposal| {
-        other.sheet != best.sheet && other.has_records && other.proposal.has_columns_of(&best.proposal)
-    };
-    let like: Vec<&SheetProposal> = proposals.iter().filter(is_like).collect();
-    let mut proposal = best.proposal.clone();
-    if !like.is_empty() {
+
+    fn context(&self, sheet: Option<String>) -> infer::Context<'_> {
+        let name = &self.request.file.name;
+        infer::Context {
+            file: name.file_name().unwrap_or(name.as_os_str()).to_string_lossy().into_owned(),
+            sheet,
+            reading: &self.request.reading,
+            previous: self.previous,
+            is_kind_guess: self.request.record.is_none(),
+        }
+    }
+
+    /// Reads the first rows of a sheet.
+    fn samples(&self, sheet: usize, kinds: &[RecordKind]) -> Result<Vec<(Sample, Vec<RecordKind>)>, Error> {
+        let above = self.request.header_row.unwrap_or(0);
+        let skipped = usize::try_from(above).unwrap_or(0).min(HEADER_SEARCH_ROWS);
+        let mut rows = self.book.first_rows(sheet, Sample::NEEDED + skipped)?;
+        rows.retain(|row| row.number >= above);
+        Ok(Sample::of_kinds(rows, kinds))
+    }
+
+    /// Returns the proposal for the best sheet, with a warning about other sheets with the same columns.
+    fn finished(&self, candidate: &Candidate<'_>) -> Result<Proposal, Error> {
+        let Candidate { kind, best, all } = candidate;
+        let mut proposal = best.proposal.clone();
+        let is_like = |other: &&SheetProposal| {
+            other.sheet != best.sheet && other.has_records && other.proposal.has_columns_of(&best.proposal)
+        };
+        let like: Vec<&SheetProposal> = all.iter().filter(is_like).collect();
+        if like.is_empty() {
+            return Ok(proposal);
+        }
         // Without a name, the first of the sheets is read, and every check says that the others are not.
         if best.has_records && like.iter().all(|other| other.sheet > best.sheet) {
-            proposal = infer::propose(kind, &sample(best.sheet)?, &context(None));
+            for (sample, _) in self.samples(best.sheet, &[*kind])? {
+                proposal = infer::propose(*kind, &sample, &self.context(None));
+            }
         }
-        let others: Vec<String> = like.iter().map(|other| format!("'{}'", book.sheets()[other.sheet])).collect();
-        let read = &book.sheets()[best.sheet];
+        let others: Vec<String> = like.iter().map(|other| format!("'{}'", self.book.sheets()[other.sheet])).collect();
+        let read = &self.book.sheets()[best.sheet];
         proposal.warnings.push(format!("only the sheet '{read}' is read: {} has the same columns", others.join(", ")));
+        Ok(proposal)
     }
-    Ok(proposal)
+}
+
+/// The best of the proposals for a kind of record.
+struct Candidate<'p> {
+    kind: RecordKind,
+    best: &'p SheetProposal,
+    /// One for each sheet.
+    all: &'p [SheetProposal],
+}
+
+impl Candidate<'_> {
+    fn of(kind: RecordKind, all: &[SheetProposal]) -> Option<Candidate<'_>> {
+        // A sheet without rows is only read if no other has any of the columns.
+        let rank = |it: &&SheetProposal| (it.has_records && !it.proposal.fields.is_empty(), it.proposal.score());
+        let best = all.iter().rev().max_by_key(rank)?;
+        Some(Candidate { kind, best, all })
+    }
 }
 
 /// The proposal for one sheet of a workbook.

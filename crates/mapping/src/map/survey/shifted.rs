@@ -45,7 +45,8 @@ pub(super) struct ShiftSurveyor {
 /// A column of the header, with evidence from the rows with a split number.
 #[derive(Clone, Debug, Default)]
 struct Column {
-    /// Whether the template or the header expects numbers.
+    name: String,
+    /// Whether the template or, once a row has a split number, the header expects numbers.
     has_numbers: bool,
     is_identifier: bool,
     /// Whether a field for texts reads the column.
@@ -77,10 +78,8 @@ impl ShiftedRows {
 impl ShiftSurveyor {
     pub(super) fn new(template: &Template, layout: &Layout) -> ShiftSurveyor {
         let names = &layout.header.names[..layout.width];
-        let mut columns: Vec<Column> = vec![Column { has_parts: true, ..Column::default() }; names.len()];
-        for (column, name) in columns.iter_mut().zip(names) {
-            column.has_numbers = is_number_header(name);
-        }
+        let column = |name: &String| Column { name: name.clone(), has_parts: true, ..Column::default() };
+        let mut columns: Vec<Column> = names.iter().map(column).collect();
         for (rule, of_rule) in template.rules().zip(&layout.columns) {
             for index in of_rule.iter().filter(|_| matches!(rule.source, Source::Column(_))) {
                 if let Some(column) = columns.get_mut(index) {
@@ -131,7 +130,11 @@ impl ShiftSurveyor {
         }
         self.common = Some(match self.common.take() {
             Some(common) => common.intersection(&columns).copied().collect(),
-            None => columns,
+            None => {
+                // Few sheets have such a row, and only then the words of headers are needed.
+                self.columns.iter_mut().for_each(|column| column.has_numbers |= is_number_header(&column.name));
+                columns
+            }
         });
     }
 

@@ -1,6 +1,6 @@
 //! Warnings about a whole file: a guessed encoding, hidden sheets, unread sheets, and unused columns.
 
-use sheetport_infer::recognize::Fit;
+use sheetport_infer::recognize::{Fit, used_columns};
 use sheetport_infer::{self as infer, amounts_as_quantities, looks_like_money, unused_values};
 use sheetport_ledger::Problem;
 use sheetport_mapping::bind::{HEADER_SEARCH_ROWS, bind};
@@ -9,7 +9,7 @@ use sheetport_mapping::load::{load, no_tables};
 use sheetport_mapping::model::{Place, SheetSelect};
 use sheetport_mapping::problem::excerpt;
 use sheetport_mapping::{Layout, Template};
-use sheetport_sheet::{Book, Dialect, EncodingDoubt};
+use sheetport_sheet::{Book, Dialect, EncodingDoubt, Row};
 
 use super::super::part::Part;
 
@@ -182,11 +182,16 @@ pub(crate) fn other_template(book: &Book, template: &Template, part: &Part) -> O
         return None;
     }
     let rows = book.first_rows(part.sheet, HEADER_SEARCH_ROWS).ok()?;
-    let used = Fit::of(template, &rows)?.used;
+    let used = used_columns(&part.layout);
+    // No row has more names of columns than cells, so in most sheets no other template can use more.
+    let filled = |row: &Row| row.cells().filter(|cell| !cell.is_blank()).count();
+    if rows.iter().all(|row| filled(row) <= used) {
+        return None;
+    }
     let fits = BUILT_IN.iter().filter_map(|(name, source)| {
         let other = load(name, source, &no_tables).ok().filter(|other| other.record != template.record)?;
-        let fit = Fit::of(&other, &rows)?;
-        (fit.is_good() && fit.used > used).then(|| (fit, *name, other.record.input().plural))
+        let fit = Fit::above(&other, &rows, used).filter(Fit::is_good)?;
+        Some((fit, *name, other.record.input().plural))
     });
     let (fit, name, plural) = fits.max_by_key(|(fit, _, _)| fit.used)?;
     let message = format!(
