@@ -530,7 +530,7 @@ fn is_price_of_one(column: &Column) -> bool {
 /// Whether a field can be guessed from values alone: not a second price or quantity, and of lines only required fields.
 fn can_guess(slot: &Slot) -> bool {
     slot.field.is_none_or(|field| match slot.place {
-        Place::Record => !matches!(field.name, "purchasePrice" | "transactionAmount"),
+        Place::Record => !matches!(field.name, "purchasePrice" | "amount"),
         Place::Line => field.required,
         Place::Id | Place::Option => false,
     })

@@ -48,7 +48,7 @@ fn a_balance_is_no_movement() {
     ] {
         let rows = ["2026-01-05;A-1;x;20;0;120", "2026-01-06;A-2;y;0;3;57", "2026-01-07;A-3;x;7;0;64"];
         let found = proposed(InventoryTransaction, header, &rows);
-        assert_eq!(column(&found, "amount"), None, "{header}");
+        assert_eq!(column(&found, "transactionAmount"), None, "{header}");
     }
     for header in
         ["SKU;Type;Quantity;Balance", "Artikelnummer;Buchungsart;Menge;Lagerbestand", "商品编码;类型;变动数量;库存数量"]
@@ -61,7 +61,7 @@ fn a_balance_is_no_movement() {
     for balance in ["Bestand", "Stock quantity", "Giacenza", "库存数量", "Остаток на складе", "Available"]
     {
         let found = proposed(InventoryTransaction, &format!("SKU;Type;{balance}"), &["A-1;x;20", "A-2;y;3", "A-3;x;7"]);
-        let (label, confidence) = column(&found, "amount").expect("an amount");
+        let (label, confidence) = column(&found, "transactionAmount").expect("a quantity");
         assert_eq!((label.as_str(), confidence == Confidence::Sure), (balance, false));
     }
 }

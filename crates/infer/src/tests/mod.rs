@@ -343,8 +343,11 @@ fn ambiguous_dates_are_left_to_the_user() {
 
 #[test]
 fn missing_required_fields_are_listed() {
-    let found =
-        check(RecordKind::InventoryTransaction, "SKU|Qty\nA1|5\nA2|7", &["inventoryExternalId=SKU", "amount=Qty"]);
+    let found = check(
+        RecordKind::InventoryTransaction,
+        "SKU|Qty\nA1|5\nA2|7",
+        &["inventoryExternalId=SKU", "transactionAmount=Qty"],
+    );
     assert_eq!(found.missing[0].path(), "transactionType");
     says(&found, &["# [fields.transactionType]", "#   transactionType: such as in, out or adjust"]);
     let found = check(Invoice, "Kunde|Betrag\nC1|5,50\nC2|7,10", &["cid=Kunde"]);

@@ -37,7 +37,7 @@ fn quantities_in_two_columns_get_a_direction() {
 fn types_become_the_words_of_the_service() {
     let map = "map = { \"Zugang\" = \"in\", \"Abgang\" = \"out\", \"Korrektur\" = \"adjust\" }";
     let sheet = "Artikelnummer|Typ|Menge\nA-1|Zugang|10\nA-2|Abgang|4\nA-3|Korrektur|-1";
-    let found = check(sheet, &[map, "amount >= 0"], "");
+    let found = check(sheet, &[map, "transactionAmount >= 0"], "");
     load("proposal", &found.toml, &no_tables).expect("a complete template");
     let some = "SKU|Type|Qty\nA-1|IN|10\nA-2|Swap|4";
     check(some, &["map = { \"IN\" = \"in\" }"], "'Swap', which are reported as problems");
@@ -56,12 +56,12 @@ fn the_stock_after_a_movement_is_no_movement() {
     {
         check(
             &format!("SKU|Type|{old}|{new}\nA-1|adjust|10|7\nA-2|adjust|5|9"),
-            &["\n[fields.amount]", "\nguess = true"],
+            &["\n[fields.transactionAmount]", "\nguess = true"],
             "may be the stock",
         );
     }
     let sheet = "SKU|Type|Old qty|New qty|Change\nA-1|adjust|10|7|-3\nA-2|adjust|5|9|4";
-    check(sheet, &["[fields.amount]\ncolumn = \"Change\""], "");
+    check(sheet, &["[fields.transactionAmount]\ncolumn = \"Change\""], "");
 }
 
 #[test]
@@ -79,4 +79,18 @@ fn types_as_signs_and_abbreviations_become_the_words_of_the_service() {
         let sheet = format!("SKU|Type|Qty\nA-1|{one}|10\nA-2|{other}|4");
         check(&sheet, &["\nguess = true"], "the service moves nothing");
     }
+}
+
+#[test]
+fn a_sheet_of_movements_is_read_as_by_the_built_in_template() {
+    let sheet = "When|Warehouse item|Direction|Units\n2026-01-07|L-1|in|5\n2026-01-25|L-2|out|3";
+    let found = check(
+        sheet,
+        &[
+            "[fields.inventoryExternalId]\ncolumn = \"Warehouse item\"",
+            "[fields.transactionAmount]\ncolumn = \"Units\"",
+        ],
+        "",
+    );
+    load("proposal", &found.toml, &no_tables).expect("a complete template");
 }
