@@ -1,5 +1,7 @@
 //! Binds a template to a sheet: finds the header row, and the column of each field.
 
+use std::collections::{HashMap, HashSet};
+
 use sheetport_documents::nearest;
 use sheetport_records::{Exported, RecordKind};
 use sheetport_sheet::cell::column_index;
@@ -8,7 +10,7 @@ use sheetport_sheet::{Cell, Row, column_letters, write};
 
 use super::columns::{Finder, own_width};
 use super::facts::Facts;
-use super::header_names::{HeaderNames, Spelling, loose};
+use super::header_names::{Spelling, loose};
 use super::model::{
     ColumnName, FieldRule, HeaderRow, LINE_NUMBER, Place, RowTest, Source, Template, Unit, UnpivotColumns,
     has_line_number,
@@ -364,14 +366,17 @@ fn best_header(template: &Template, top: &[Row]) -> Option<Header> {
     let by = template.group.as_ref().map_or(&[][..], |group| &group.by);
     let columns = template.rules().flat_map(|rule| rule.source.columns());
     let columns = columns.chain(by.iter().chain(unpivoted).cloned());
-    // Folded once for all rows.
-    let wanted: Vec<Vec<String>> = columns.map(|names| names.iter().filter_map(loose_name).collect()).collect();
+    // The columns of each name, folded once for all rows.
+    let mut wanted: HashMap<String, Vec<usize>> = HashMap::new();
+    for (index, names) in columns.enumerate() {
+        names.iter().filter_map(loose_name).for_each(|name| wanted.entry(name).or_default().push(index));
+    }
     let named = |row: &Row| {
-        let header = header_of(row);
-        let names = HeaderNames::new(header.names.iter().map(String::as_str));
+        let found = row.cells().filter_map(|cell| wanted.get(&loose(without_mark(&cell.shown()))));
+        let found: HashSet<usize> = found.flatten().copied().collect();
         let matching =
             pattern.map_or(0, |pattern| row.cells().filter(|cell| pattern.is_match(cell.shown().trim())).count());
-        matching + names.count(&wanted)
+        matching + found.len()
     };
     let best = top.iter().rev().map(|row| (named(row), row)).max_by_key(|(found, _)| *found);
     let best = best.filter(|(found, _)| *found > 0).map(|(_, row)| row);

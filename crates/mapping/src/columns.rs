@@ -153,6 +153,10 @@ impl<'h> Finder<'h> {
             }
             Err(Reason::Absent { .. }) if optional => None,
             Err(reason) => {
+                let reason = match reason {
+                    Reason::Absent { .. } => Reason::Absent { nearest: self.nearest(wanted) },
+                    reason => reason,
+                };
                 self.missing.push(MissingColumn { field: field.to_owned(), wanted: wanted.to_vec(), reason });
                 None
             }
@@ -201,11 +205,13 @@ impl<'h> Finder<'h> {
         }
         let letters: Option<Vec<usize>> = wanted.iter().map(letters_of).collect();
         let letters = letters.into_iter().flatten().find(|index| *index < self.names.len());
-        letters.ok_or_else(|| {
-            let words = wanted.iter().filter_map(ColumnName::name);
-            let nearest = nearest_of(words, self.names.iter().map(String::as_str)).map(str::to_owned);
-            Reason::Absent { nearest }
-        })
+        letters.ok_or(Reason::Absent { nearest: None })
+    }
+
+    /// Returns the header that is most like the wanted columns.
+    fn nearest(&self, wanted: &[ColumnName]) -> Option<String> {
+        let words = wanted.iter().filter_map(ColumnName::name);
+        nearest_of(words, self.names.iter().map(String::as_str)).map(str::to_owned)
     }
 
     /// Finds the only column with one of the wanted names and a currency: `Price (EUR)` for `Price`.

@@ -58,11 +58,6 @@ impl HeaderNames {
         let mut loose = names.map(|name| self.loosely(name));
         exact.or_else(|| loose.find(|columns| !columns.is_empty())).unwrap_or_default()
     }
-
-    /// Returns how many of these columns, each with alternative names as of [`loose`], are headers.
-    pub(super) fn count(&self, wanted: &[Vec<String>]) -> usize {
-        wanted.iter().filter(|names| names.iter().any(|name| self.loose.contains_key(name))).count()
-    }
 }
 
 /// Converts a header to the form in which all spellings are equal: only letters, digits and signs with a meaning. Separators stay

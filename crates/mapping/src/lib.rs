@@ -41,6 +41,7 @@ mod row_test;
 pub mod schema;
 pub mod skeleton;
 pub(crate) mod typed_value;
+pub mod usable;
 pub mod words;
 
 pub use bind::{Header, Layout};

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use sheetport_mapping::words::normalize::{self, HeaderWords};
-use sheetport_mapping::words::{ColumnTitle, FieldWords, Language, Vocabulary, vocabulary};
+use sheetport_mapping::words::{ColumnTitle, FieldWords, Language, Modifiers, Vocabulary, vocabulary};
 use sheetport_records::RecordKind;
 use sheetport_values::currency::CurrencyMark;
 
@@ -50,8 +50,8 @@ pub(crate) struct NameMatch {
 pub(crate) struct FieldNames {
     names: Vec<Cow<'static, ColumnTitle>>,
     /// Names with few other meanings.
-    unmistakable: HashSet<String>,
-    modifiers: HashSet<String>,
+    unmistakable: HashSet<Cow<'static, str>>,
+    modifiers: Modifiers,
     /// The field is an internal id of the service, without other names.
     own_name_only: bool,
 }
@@ -198,9 +198,13 @@ impl FieldNames {
         let own = own_name.filter(|name| *name != "id").map(|name| ColumnTitle::new(name.to_owned(), certainty, "en"));
         let known = vocabulary().names(field).map(Cow::Borrowed);
         let names: Vec<Cow<'static, ColumnTitle>> = own.into_iter().map(Cow::Owned).chain(known).collect();
+        let joined = |name: &Cow<'static, ColumnTitle>| match name {
+            Cow::Borrowed(name) => Cow::Borrowed(name.joined.as_str()),
+            Cow::Owned(name) => Cow::Owned(name.joined.clone()),
+        };
         let unmistakable = names.iter().filter(|name| name.certainty >= UNMISTAKABLE);
         FieldNames {
-            unmistakable: unmistakable.map(|name| name.joined.clone()).collect(),
+            unmistakable: unmistakable.map(joined).collect(),
             names,
             modifiers: vocabulary().modifiers(field, kind),
             own_name_only,
@@ -219,12 +223,17 @@ impl FieldNames {
 
     /// Returns an empty list, for fields with columns from earlier templates only.
     pub(super) fn none() -> FieldNames {
-        FieldNames { names: Vec::new(), unmistakable: HashSet::new(), modifiers: HashSet::new(), own_name_only: true }
+        FieldNames {
+            names: Vec::new(),
+            unmistakable: HashSet::new(),
+            modifiers: Modifiers::default(),
+            own_name_only: true,
+        }
     }
 
     /// Whether the header is a name with few other meanings.
     pub(crate) fn has_unmistakable(&self, header: &Header) -> bool {
-        self.unmistakable.contains(&header.joined)
+        self.unmistakable.contains(header.joined.as_str())
     }
 
     /// Whether the header is exactly a name of the field.
@@ -312,7 +321,7 @@ impl FieldNames {
         let at = header.joined.rfind(&name.joined)?;
         let (before, after) = (&header.joined[..at], &header.joined[at + name.joined.len()..]);
         let is_topic =
-            |text: &str| UNSPACED_TOPICS.iter().any(|topic| text.contains(topic) && !self.modifiers.contains(*topic));
+            |text: &str| UNSPACED_TOPICS.iter().any(|topic| text.contains(topic) && !self.modifiers.contains(topic));
         if is_topic(before) || is_topic(after) {
             return None;
         }
@@ -336,7 +345,7 @@ impl FieldNames {
 fn is_similar(header: &Header, name: &ColumnTitle) -> bool {
     let length = name.joined.chars().count();
     let max_distance = if length >= 12 { 2 } else { usize::from(length >= 5) };
-    let is_known = |word: &String| vocabulary().parts.contains(word) || vocabulary().small.contains(word);
+    let is_known = |word: &String| vocabulary().is_part(word) || vocabulary().small.contains(word);
     max_distance > 0
         && header.joined.chars().count().abs_diff(length) <= max_distance
         && !header.words.iter().all(is_known)
@@ -356,7 +365,7 @@ fn split_compound(word: String) -> Vec<String> {
         }
         (2..=rest.len()).rev().find_map(|end| {
             let (part, tail) = rest.split_at(end);
-            if !(end > 2 && vocabulary().parts.contains(part) || SHORT_PARTS.contains(&part)) {
+            if !(end > 2 && vocabulary().is_part(part) || SHORT_PARTS.contains(&part)) {
                 return None;
             }
             // German compounds can have an s between two parts.
@@ -367,7 +376,7 @@ fn split_compound(word: String) -> Vec<String> {
             Some(found)
         })
     }
-    if word.len() < 4 || !word.is_ascii() || vocabulary().parts.contains(&word) {
+    if word.len() < 4 || !word.is_ascii() || vocabulary().is_part(&word) {
         return vec![word];
     }
     parts(&word, MAX_PARTS).unwrap_or_else(|| vec![word])

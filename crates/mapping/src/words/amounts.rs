@@ -121,7 +121,7 @@ pub fn price_unit(header: &str) -> Option<PriceUnit> {
                 };
             }
             // "Preis / Price" is the same in two languages.
-            (Some(what), _) if *word == "/" && vocabulary().parts.contains(&normalize::words(what).concat()) => {}
+            (Some(what), _) if *word == "/" && vocabulary().is_part(&normalize::words(what).concat()) => {}
             (Some(what), _) if is_per && !is_piece(&what) => return Some(PriceUnit::Unclear(format!("{word} {what}"))),
             _ => {}
         }

@@ -9,7 +9,7 @@ pub mod normalize;
 pub mod total_rows;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use serde::Deserialize;
 use sheetport_records::RecordKind;
@@ -74,14 +74,16 @@ pub struct Vocabulary {
     languages: Vec<(Language, LanguageFile)>,
     /// The lists of names of each language, best names first.
     names: Vec<(Language, HashMap<String, Vec<ColumnTitle>>)>,
-    /// The highest certainty of each name, as a single word.
-    certainties: HashMap<String, f64>,
+    /// The highest certainty of each name, as a single word. Filled when it is needed, as are the next two.
+    certainties: OnceLock<HashMap<&'static str, f64>>,
+    /// Names of columns of prices, counts and taxes, each as a single word.
+    number_headers: OnceLock<HashSet<&'static str>>,
+    /// Parts of compounds such as `unitprice`.
+    parts: OnceLock<HashSet<&'static str>>,
     modifiers: HashMap<String, HashSet<String>>,
     record_words: HashMap<String, HashSet<String>>,
     /// Headers of totals, each as a single word.
     total_headers: HashSet<String>,
-    /// Names of columns of prices, counts and taxes, each as a single word.
-    number_headers: HashSet<String>,
     value_headers: HashSet<String>,
     date_headers: HashSet<String>,
     pub net: HashSet<String>,
@@ -91,8 +93,16 @@ pub struct Vocabulary {
     pub small: HashSet<String>,
     pub neutral: HashSet<String>,
     pub other_topics: HashSet<String>,
-    /// Parts of compounds such as `unitprice`.
-    pub parts: HashSet<String>,
+}
+
+/// The words with little effect beside a name of a field.
+#[derive(Clone, Debug, Default)]
+pub struct Modifiers(Vec<&'static HashSet<String>>);
+
+impl Modifiers {
+    pub fn contains(&self, word: &str) -> bool {
+        self.0.iter().any(|words| words.contains(word))
+    }
 }
 
 /// `fields.toml`.
@@ -225,41 +235,21 @@ impl Vocabulary {
             }
         }
         let names: Vec<_> = languages.iter().map(|(language, file)| (*language, names(language, file))).collect();
-        let mut certainties: HashMap<String, f64> = HashMap::new();
-        for title in names.iter().flat_map(|(_, lists)| lists.values()).flatten() {
-            let certainty = certainties.entry(title.joined.clone()).or_default();
-            *certainty = certainty.max(title.certainty);
-        }
-        let mut parts: HashSet<String> = neutral.union(&other_topics).cloned().collect();
-        let titles = names.iter().flat_map(|(_, lists)| lists.values()).flatten();
-        parts.extend(titles.flat_map(|title| title.words.iter().cloned()));
-        parts.extend(modifiers.values().chain(record_words.values()).flatten().cloned());
-        parts.retain(|word| word.len() >= 2 && word.is_ascii());
         let totals = languages.iter().flat_map(|(_, file)| &file.total_headers);
         let totals = totals.flat_map(|pattern| alternatives::expand(pattern));
         let total_headers = totals.map(|name| normalize::words(&name).concat()).collect();
-        let is_number = |field: &&FieldWords| field.values.is_number();
-        let of_kind = |kind: &'_ KindWords| -> Vec<String> {
-            let fields = kind.fields.values().chain(kind.lines.values()).filter(is_number);
-            fields
-                .flat_map(|field| field.names.iter().chain(&field.doubtful).chain(&field.ruled_out_by))
-                .cloned()
-                .collect()
-        };
-        let of_numbers: HashSet<String> = fields.kinds.values().flat_map(of_kind).collect();
-        let lists = names.iter().flat_map(|(_, lists)| lists).filter(|(list, _)| of_numbers.contains(*list));
-        let number_headers = lists.flat_map(|(_, titles)| titles).map(|title| title.joined.clone()).collect();
         let (value_headers, date_headers) = (words(|file| &file.value_headers), words(|file| &file.date_headers));
         let (net, gross) = (words(|file| &file.net_words), words(|file| &file.gross_words));
         Ok(Vocabulary {
             fields,
             languages,
             names,
-            certainties,
+            certainties: OnceLock::new(),
+            number_headers: OnceLock::new(),
+            parts: OnceLock::new(),
             modifiers,
             record_words,
             total_headers,
-            number_headers,
             value_headers,
             date_headers,
             net,
@@ -268,7 +258,6 @@ impl Vocabulary {
             small,
             neutral,
             other_topics,
-            parts,
         })
     }
 
@@ -292,14 +281,38 @@ impl Vocabulary {
     }
 
     /// Returns the highest certainty of a name, as one normalized word, in any list.
-    pub fn certainty_of(&self, joined: &str) -> Option<f64> {
-        self.certainties.get(joined).copied()
+    pub fn certainty_of(&'static self, joined: &str) -> Option<f64> {
+        let certainties = self.certainties.get_or_init(|| {
+            let mut certainties: HashMap<&str, f64> = HashMap::new();
+            for title in self.titles() {
+                let certainty = certainties.entry(&title.joined).or_default();
+                *certainty = certainty.max(title.certainty);
+            }
+            certainties
+        });
+        certainties.get(joined).copied()
+    }
+
+    /// Whether a word may be a part of a compound such as `unitprice`.
+    pub fn is_part(&'static self, word: &str) -> bool {
+        let parts = self.parts.get_or_init(|| {
+            let words = self.neutral.iter().chain(&self.other_topics);
+            let words = words.chain(self.modifiers.values().chain(self.record_words.values()).flatten());
+            let words = words.chain(self.titles().flat_map(|title| &title.words));
+            words.map(String::as_str).filter(|word| word.len() >= 2 && word.is_ascii()).collect()
+        });
+        parts.contains(word)
+    }
+
+    /// Returns the names of all columns in all languages.
+    fn titles(&'static self) -> impl Iterator<Item = &'static ColumnTitle> {
+        self.names.iter().flat_map(|(_, lists)| lists.values()).flatten()
     }
 
     /// Returns the words with little effect beside a name of the field.
-    pub fn modifiers(&self, field: &FieldWords, kind: RecordKind) -> HashSet<String> {
+    pub fn modifiers(&'static self, field: &FieldWords, kind: RecordKind) -> Modifiers {
         let sets = field.modifiers.iter().filter_map(|set| self.modifiers.get(set));
-        sets.chain(self.record_words.get(kind.name())).flatten().cloned().collect()
+        Modifiers(sets.chain(self.record_words.get(kind.name())).collect())
     }
 
     /// Whether a normalized word says that a column has codes or numbers of records, in any language.
@@ -318,8 +331,17 @@ impl Vocabulary {
     }
 
     /// Whether a header, as one normalized word, names prices, counts or taxes.
-    pub(super) fn is_number_header(&self, joined: &str) -> bool {
-        self.number_headers.contains(joined)
+    pub(super) fn is_number_header(&'static self, joined: &str) -> bool {
+        let headers = self.number_headers.get_or_init(|| {
+            let fields = self.fields.kinds.values().flat_map(|kind| kind.fields.values().chain(kind.lines.values()));
+            let lists = fields
+                .filter(|field| field.values.is_number())
+                .flat_map(|field| field.names.iter().chain(&field.doubtful).chain(&field.ruled_out_by));
+            let lists: HashSet<&String> = lists.collect();
+            let titles = self.names.iter().flat_map(|(_, names)| names).filter(|(list, _)| lists.contains(list));
+            titles.flat_map(|(_, titles)| titles).map(|title| title.joined.as_str()).collect()
+        });
+        headers.contains(joined)
     }
 
     /// Whether a header, as one normalized word, names the value of a whole row beside a price of one.

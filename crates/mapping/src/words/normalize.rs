@@ -87,8 +87,12 @@ fn split(plain: &str) -> Vec<String> {
     }
     let mut words = Vec::new();
     let mut word = String::new();
-    for (index, c) in chars.iter().copied().enumerate() {
-        let Some(here) = class(c) else {
+    let mut classes = chars.iter().copied().map(class).peekable();
+    let mut last = None;
+    for c in chars.iter().copied() {
+        let here = classes.next().flatten();
+        let before = std::mem::replace(&mut last, here);
+        let Some(here) = here else {
             // Signs used as words.
             let sign = match c {
                 '#' => "number",
@@ -98,8 +102,7 @@ fn split(plain: &str) -> Vec<String> {
             words.extend([std::mem::take(&mut word), sign.to_owned()]);
             continue;
         };
-        let before = index.checked_sub(1).and_then(|index| class(chars[index]));
-        let after = chars.get(index + 1).copied().and_then(class);
+        let after = classes.peek().copied().flatten();
         let begins = match (before, here) {
             (Some(before), here) if before == here => {
                 // In `SKUCode`, the last capital starts the next word.

@@ -8,6 +8,7 @@ use sheetport_mapping::builtin::{self, BUILT_IN};
 use sheetport_mapping::load::{load, no_tables};
 use sheetport_mapping::model::{Place, SheetSelect};
 use sheetport_mapping::problem::excerpt;
+use sheetport_mapping::usable::TopNames;
 use sheetport_mapping::{Layout, Template};
 use sheetport_sheet::{Book, Dialect, EncodingDoubt, Row};
 
@@ -188,7 +189,8 @@ pub(crate) fn other_template(book: &Book, template: &Template, part: &Part) -> O
     if rows.iter().all(|row| filled(row) <= used) {
         return None;
     }
-    let fits = BUILT_IN.iter().filter_map(|(name, source)| {
+    let names = TopNames::new(&rows);
+    let fits = BUILT_IN.iter().filter(|(_, source)| names.usable(source) > used).filter_map(|(name, source)| {
         let other = load(name, source, &no_tables).ok().filter(|other| other.record != template.record)?;
         let fit = Fit::above(&other, &rows, used).filter(Fit::is_good)?;
         Some((fit, *name, other.record.input().plural))
