@@ -13,7 +13,7 @@
 //! | [`language`] | expressions and conditions |
 //! | [`words`] | the vocabulary of headers: `fields.toml`, a file for each language, and words of totals and remarks |
 //! | [`problem`], [`typed_value`], [`lookup`], [`facts`] | problems of cells, typed values, lookup tables, facts about the file |
-//! | [`format`](mod@format), [`schema`], [`skeleton`], [`examples`], [`builtin`] | templates as files: formatting, JSON Schema, blank and built-in templates, examples |
+//! | [`format`](mod@format), [`schema`], [`skeleton`], [`examples`], [`builtin`], [`usable`] | templates as files: formatting, JSON Schema, blank and built-in templates and which of them a sheet may have, examples |
 //!
 //! Begin with [`model::FieldRule`]: the steps of a rule are applied in the order of its members (`map/convert.rs`). Numbers stay exact from the
 //! cell to the request; numbers and dates become text in between only where an expression joins texts.
