@@ -9,7 +9,7 @@ mod taxes;
 use proptest::prelude::{Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use sheetport_mapping::bind::bind;
 use sheetport_mapping::load::{load, no_tables};
-use sheetport_records::RecordKind::{self, Invoice, Item, Order, Subscription};
+use sheetport_records::RecordKind::{self, InventoryTransaction, Invoice, Item, Order, Subscription};
 use sheetport_sheet::{Cell, Row};
 
 use super::{Context, PreviousTemplate, Proposal, ProposedSource, Sample, propose};
@@ -343,11 +343,8 @@ fn ambiguous_dates_are_left_to_the_user() {
 
 #[test]
 fn missing_required_fields_are_listed() {
-    let found = check(
-        RecordKind::InventoryTransaction,
-        "SKU|Qty\nA1|5\nA2|7",
-        &["inventoryExternalId=SKU", "transactionAmount=Qty"],
-    );
+    let found =
+        check(InventoryTransaction, "SKU|Qty\nA1|5\nA2|7", &["inventoryExternalId=SKU", "transactionAmount=Qty"]);
     assert_eq!(found.missing[0].path(), "transactionType");
     says(&found, &["# [fields.transactionType]", "#   transactionType: such as in, out or adjust"]);
     let found = check(Invoice, "Kunde|Betrag\nC1|5,50\nC2|7,10", &["cid=Kunde"]);
