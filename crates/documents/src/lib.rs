@@ -1,8 +1,8 @@
 //! Errors in TOML files written by users: with the line, the text at fault and a spelling suggestion.
 //!
 //! Knows neither templates nor jobs: their readers call [`TomlFile::mistake`] with a range of bytes, and collect all [`Mistakes`] of a file
-//! before giving up. `Display` of a mistake shows the file and the line. [`nearest()`] finds the known name with the most similar spelling, and
-//! [`mod@write`] writes texts as TOML.
+//! before giving up. `Display` of a mistake shows the file and the line, by annotate-snippets: miette would need five times as many crates.
+//! [`nearest()`] finds the known name with the most similar spelling, and [`mod@write`] writes texts as TOML.
 
 mod nearest;
 mod parser_words;

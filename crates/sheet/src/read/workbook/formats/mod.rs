@@ -11,7 +11,7 @@
 //! | ODS | number formats; the appearance | content.xml is copied with marks on the values of cells with a relevant format |
 //! | flat ODS | number formats; the appearance | converted to an archive in memory, then read like ODS |
 //! | Excel's XML of 2003 | everything | `quick-xml`; `styles::Display` types numbers by their format codes |
-//! | HTML | everything | the tokenizer `html5gum`: a table needs no tree, so deep nesting needs no stack; the grid of spanning cells is our own |
+//! | HTML | everything | the tokenizer `html5gum`: a table needs no tree, for which html5ever would add 30 crates, and deep nesting needs no stack; the grid of spanning cells is our own |
 //! | all archives | checksums, and the names in the directory | a second thread unpacks all parts; reading a sheet ends only when this thread is done |
 
 mod archive;
