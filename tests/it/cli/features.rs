@@ -26,7 +26,7 @@ fn addresses_in_object_storage_say_how_to_get_it() {
     ] {
         served.sheetport(&place, args.iter().copied()).exits(2).says(&[missing, INSTALL]);
     }
-    served.sheetport(&place, ["job", "check", "job.toml"]).exits(0).shows(&["s3://shop/in", missing, INSTALL]);
+    served.sheetport(&place, ["job", "check", "job.toml"]).exits(0).says(&["s3://shop/in", missing, INSTALL]);
     assert_ne!(served.sheetport(&place, ["job", "run", "job.toml"]).run().code, Some(0));
     let german = served.sheetport(&place, ["--lang", "de", "check", "s3://shop/items.csv", "-t", "items"]);
     german.exits(2).says(&["s3://shop/items.csv liegt in einem Objektspeicher", INSTALL]);
