@@ -17,6 +17,7 @@ use sheetport_sheet::ReportWords;
 
 use super::command_line::{Given, with_login};
 use super::error::Error;
+use crate::operation::Operation;
 
 /// Settings from a profile for its service.
 #[derive(Clone, Debug, Default)]
@@ -146,7 +147,7 @@ impl Context {
     }
 
     /// Opens the ledger, unless it is kept open.
-    pub fn ledger<'a>(&'a self) -> BoxFuture<'a, Result<Ledger, Error>> {
+    pub fn ledger<'a>(&'a self) -> Operation<'a, Ledger> {
         Box::pin(async move {
             match &self.kept {
                 Some(kept) => Ok(kept.borrowed()),
@@ -168,7 +169,7 @@ impl Context {
 
     /// Opens a ledger file for many operations one after another. Each operation has connections of its own to a ledger on a server,
     /// because its transactions check all leases of its ledger.
-    pub fn keeping_ledger<'a>(&'a self) -> BoxFuture<'a, Result<Context, Error>> {
+    pub fn keeping_ledger<'a>(&'a self) -> Operation<'a, Context> {
         Box::pin(async move {
             let kept = match self.server {
                 Some(_) => None,
@@ -193,7 +194,7 @@ impl Context {
     }
 
     /// Opens the ledger, if it exists.
-    pub fn existing_ledger<'a>(&'a self) -> BoxFuture<'a, Result<Option<Ledger>, Error>> {
+    pub fn existing_ledger<'a>(&'a self) -> Operation<'a, Option<Ledger>> {
         Box::pin(async move {
             match self.has_ledger() {
                 true => self.ledger().await.map(Some),

@@ -27,6 +27,7 @@ pub mod files;
 mod learned;
 mod lists;
 pub mod older_ledger;
+mod operation;
 pub mod programs;
 pub mod results;
 pub mod review;

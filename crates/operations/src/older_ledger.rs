@@ -1,19 +1,18 @@
 //! A ledger that is older than what this machine has written into it, such as a restored backup or a copy without the log. It does not
 //! know what was sent since, so records that must not be repeated wait until a person has confirmed it.
 
-use futures_util::future::BoxFuture;
-
 use sheetport_ledger::{Ledger, Older};
 
 use super::context::Context;
 use super::error::Error;
+use crate::operation::Operation;
 
 /// What a person is to do before the records are sent.
 pub(super) const LOOK_UP: &str = "restore a newer copy, or look up in the service what was sent since; then add --accept-older-ledger \
                                   to the command that sends, and the ledger counts as it is from then on";
 
 /// Describes what the ledger lacks of what this machine has written into it, if anything.
-pub fn older_ledger<'a>(context: &'a Context) -> BoxFuture<'a, Result<Option<String>, Error>> {
+pub fn older_ledger<'a>(context: &'a Context) -> Operation<'a, Option<String>> {
     Box::pin(async move {
         let Some(ledger) = context.existing_ledger().await? else { return Ok(None) };
         let older = ledger.older().await?;
@@ -23,7 +22,7 @@ pub fn older_ledger<'a>(context: &'a Context) -> BoxFuture<'a, Result<Option<Str
 }
 
 /// Takes an older ledger for the ledger from now on.
-pub fn accept_older_ledger<'a>(context: &'a Context) -> BoxFuture<'a, Result<(), Error>> {
+pub fn accept_older_ledger<'a>(context: &'a Context) -> Operation<'a, ()> {
     Box::pin(async move {
         let ledger = context.ledger().await?;
         ledger.accept_older().await?;
@@ -34,7 +33,7 @@ pub fn accept_older_ledger<'a>(context: &'a Context) -> BoxFuture<'a, Result<(),
 
 /// Refuses to send records that must not be repeated from an older ledger, unless that was confirmed. `go_on` is the command that
 /// sends them.
-pub fn refuse_older<'a>(context: &'a Context, ledger: &'a Ledger, go_on: &'a str) -> BoxFuture<'a, Result<(), Error>> {
+pub fn refuse_older<'a>(context: &'a Context, ledger: &'a Ledger, go_on: &'a str) -> Operation<'a, ()> {
     Box::pin(async move {
         let Some(older) = ledger.older().await? else { return Ok(()) };
         if context.accepts_older_ledger {

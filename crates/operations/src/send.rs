@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 
-use futures_util::future::{BoxFuture, LocalBoxFuture};
+use futures_util::future::BoxFuture;
 
 use sheetport_client::{Client, Rate, Speed};
 use sheetport_ledger::{
@@ -26,6 +26,7 @@ use super::files::lasting;
 use super::learned::{load_sizes, store_learned_sizes};
 use super::older_ledger::refuse_older;
 use super::results::{Ending, Finished, How, Withheld, is_rehearsal, next_command};
+use crate::operation::{LocalOperation, Operation};
 
 /// Requests in flight at the same time, unless another number is asked for.
 pub const DEFAULT_CONCURRENCY: u16 = 8;
@@ -153,7 +154,7 @@ pub struct Records<'a> {
 
 impl Records<'_> {
     /// Returns the rate of the run. An automatic rate starts with the rate learned by earlier runs.
-    pub fn rate<'a>(&'a self) -> BoxFuture<'a, Result<Option<Speed>, Error>> {
+    pub fn rate<'a>(&'a self) -> Operation<'a, Option<Speed>> {
         Box::pin(async move {
             let about = &self.run.about;
             Ok(match speed(&about.settings, self.context)? {
@@ -174,7 +175,7 @@ impl Records<'_> {
         interrupt: BoxFuture<'a, Grace>,
         progress: &'a (dyn Fn(&sheetport_send::Progress) + Sync),
         observer: Observer<'a>,
-    ) -> LocalBoxFuture<'a, Result<SendResult, Error>> {
+    ) -> LocalOperation<'a, SendResult> {
         Box::pin(async move {
             let about = &self.run.about;
             let (base_url, workspace) = (&about.base_url, &about.workspace);

@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime};
 
-use futures_util::future::BoxFuture;
-
 use sheetport_client::{self as client, KnownSizes, Pace, PageSize, Speed};
 use sheetport_export::{
     self as export, ChangesFile, Clock, Exported, IdFile, Job, Output, Since, Source, Template, template,
@@ -26,6 +24,7 @@ use super::super::learned::Learned;
 use super::super::lists::LISTS;
 use super::shared_rate::SharedRate;
 use super::staging::Staging;
+use crate::operation::Operation;
 
 /// Placeholder for the name of the list.
 const KIND: &str = "{kind}";
@@ -144,7 +143,7 @@ pub fn export<'a>(
     context: &'a Context,
     request: &'a ExportRequest<'a>,
     observer: Observer<'a>,
-) -> BoxFuture<'a, Result<Vec<Exported>, Error>> {
+) -> Operation<'a, Vec<Exported>> {
     Box::pin(async move {
         let Some(staging) = Staging::of(context, request.output)? else {
             if let Some(changes) = request.changes.filter(|changes| ObjectAddress::is_meant(changes)) {

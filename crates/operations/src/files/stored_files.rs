@@ -3,8 +3,6 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use futures_util::future::BoxFuture;
-
 use sheetport_files::absolute_path::absolute;
 use sheetport_files::readers::Readers;
 use sheetport_ledger::{Ledger, Run};
@@ -18,12 +16,13 @@ use super::super::error::Error;
 use super::input::InputFile;
 use super::report_path::report_format;
 use super::temporary_folder::TemporaryFolder;
+use crate::operation::Operation;
 
 /// Returns the spreadsheet at `path`. An object is copied to a temporary file, because files are read more than once.
 ///
 /// # Errors
 /// If the object does not exist, can't be read, or changes meanwhile.
-pub fn open_input<'a>(context: &'a Context, path: &'a Path) -> BoxFuture<'a, Result<InputFile, Error>> {
+pub fn open_input<'a>(context: &'a Context, path: &'a Path) -> Operation<'a, InputFile> {
     Box::pin(async move {
         let Some(address) = ObjectAddress::of(path)? else { return Ok(InputFile::at(path)) };
         let bucket = Bucket::open(&address, &context.connection)?;
@@ -33,7 +32,7 @@ pub fn open_input<'a>(context: &'a Context, path: &'a Path) -> BoxFuture<'a, Res
 }
 
 /// Copies an object to a temporary file.
-pub fn private_copy<'a>(bucket: &'a Bucket, object: &'a Object) -> BoxFuture<'a, Result<PrivateFile, Error>> {
+pub fn private_copy<'a>(bucket: &'a Bucket, object: &'a Object) -> Operation<'a, PrivateFile> {
     Box::pin(async move {
         let mut copy = PrivateFile::create().map_err(|error| Error::no_temporary_files(&error))?;
         bucket.read(object, &mut copy).await?;
@@ -42,7 +41,7 @@ pub fn private_copy<'a>(bucket: &'a Bucket, object: &'a Object) -> BoxFuture<'a,
 }
 
 /// Checks that a report can be written to `path`: the extension is known, the file does not exist, and the folder exists.
-pub fn check_report_path<'a>(context: &'a Context, path: Option<&'a Path>) -> BoxFuture<'a, Result<(), Error>> {
+pub fn check_report_path<'a>(context: &'a Context, path: Option<&'a Path>) -> Operation<'a, ()> {
     Box::pin(async move {
         let Some(path) = path else { return Ok(()) };
         report_format(path)?;
@@ -63,7 +62,7 @@ pub fn check_report_path<'a>(context: &'a Context, path: Option<&'a Path>) -> Bo
 }
 
 /// Returns whether there is a file or an object at `path`.
-pub fn is_taken<'a>(context: &'a Context, path: &'a Path) -> BoxFuture<'a, Result<bool, Error>> {
+pub fn is_taken<'a>(context: &'a Context, path: &'a Path) -> Operation<'a, bool> {
     Box::pin(async move {
         Ok(match ObjectAddress::of(path)? {
             None => path.exists(),
@@ -78,7 +77,7 @@ pub fn write_report<'a>(
     ledger: &'a Ledger,
     run: &'a Run,
     request: &'a Request<'a>,
-) -> BoxFuture<'a, Result<Written, Error>> {
+) -> Operation<'a, Written> {
     Box::pin(async move {
         let Some(address) = ObjectAddress::of(request.path)? else {
             return Ok(report::write(ledger, run, request).await?);
@@ -94,12 +93,7 @@ pub fn write_report<'a>(
 }
 
 /// Writes a text to a new file for these readers, or to a new object.
-pub fn write_text<'a>(
-    context: &'a Context,
-    path: &'a Path,
-    readers: Readers,
-    text: &'a str,
-) -> BoxFuture<'a, Result<(), Error>> {
+pub fn write_text<'a>(context: &'a Context, path: &'a Path, readers: Readers, text: &'a str) -> Operation<'a, ()> {
     Box::pin(async move {
         let write = |path: &Path| {
             let mut file = WholeFile::create_for(readers, path, Existing::Keep)?;

@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use futures_util::future::BoxFuture;
-
 use sheetport_ledger::{Run, RunId};
 use sheetport_mapping::model::{Source, Translate};
 use sheetport_mapping::{Template, language_of};
@@ -13,12 +11,12 @@ use sheetport_sheet::ReportWords;
 use sheetport_sheet::write::Existing;
 
 use super::super::context::Context;
-use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::files::{report_format, write_report};
 use super::super::templates::load_template::template_of_run;
 use super::next_command;
 use super::unsent::check_has_plan;
+use crate::operation::Operation;
 
 /// A report to write from the ledger.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +55,7 @@ pub fn report<'a>(
     context: &'a Context,
     request: &'a ReportRequest<'a>,
     observer: Observer<'a>,
-) -> BoxFuture<'a, Result<(Run, Written, Option<String>), Error>> {
+) -> Operation<'a, (Run, Written, Option<String>)> {
     Box::pin(async move {
         let format = report_format(request.path)?;
         let ledger = context.ledger().await?;

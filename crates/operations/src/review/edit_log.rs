@@ -4,8 +4,6 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
-
 use sheetport_files::digest;
 use sheetport_ledger::{Edit, Ledger};
 use sheetport_plan::Edits;
@@ -14,6 +12,7 @@ use sheetport_sheet as sheet;
 use super::super::context::{Context, now};
 use super::super::error::Error;
 use super::super::files::InputFile;
+use crate::operation::Operation;
 
 /// The edits of a file that were read from the ledger.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +38,7 @@ pub struct EditStore {
 }
 
 /// Returns the current edits of a file, for an upload of a reviewed file.
-pub fn edits_of_file<'a>(context: &'a Context, file: &'a InputFile) -> BoxFuture<'a, Result<Arc<Edits>, Error>> {
+pub fn edits_of_file<'a>(context: &'a Context, file: &'a InputFile) -> Operation<'a, Arc<Edits>> {
     Box::pin(async move { Ok(EditStore::of_file(context, file, "").await?.1.current) })
 }
 
@@ -51,11 +50,7 @@ pub(super) fn hash_of(file: &InputFile) -> Result<String, Error> {
 
 impl EditStore {
     /// Loads the edits of a file. `who` is the person who edits here.
-    pub fn of_file<'a>(
-        context: &'a Context,
-        file: &'a InputFile,
-        who: &'a str,
-    ) -> BoxFuture<'a, Result<(EditStore, EditLog), Error>> {
+    pub fn of_file<'a>(context: &'a Context, file: &'a InputFile, who: &'a str) -> Operation<'a, (EditStore, EditLog)> {
         Box::pin(async move {
             let (file_hash, who) = (hash_of(file)?, who.to_owned());
             let mut log = EditLog { who: who.clone(), ..EditLog::default() };
@@ -72,7 +67,7 @@ impl EditStore {
     }
 
     /// Returns the edits after the first `known`, stored meanwhile by other people. Returns no edits if there is no ledger.
-    pub fn news<'a>(&'a mut self, context: &'a Context, known: usize) -> BoxFuture<'a, Result<Vec<Edit>, Error>> {
+    pub fn news<'a>(&'a mut self, context: &'a Context, known: usize) -> Operation<'a, Vec<Edit>> {
         Box::pin(async move {
             if self.ledger.is_none() {
                 self.ledger = context.existing_ledger().await?;
@@ -85,12 +80,7 @@ impl EditStore {
     }
 
     /// Stores edits as one step. Returns all edits after the first `known`, including edits stored meanwhile by other people.
-    pub fn add<'a>(
-        &'a mut self,
-        context: &'a Context,
-        edits: &'a [Edit],
-        known: usize,
-    ) -> BoxFuture<'a, Result<Vec<Edit>, Error>> {
+    pub fn add<'a>(&'a mut self, context: &'a Context, edits: &'a [Edit], known: usize) -> Operation<'a, Vec<Edit>> {
         Box::pin(async move {
             let ledger = match &self.ledger {
                 Some(ledger) => ledger,

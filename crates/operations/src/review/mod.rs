@@ -11,8 +11,6 @@ mod template;
 
 use std::path::{Path, PathBuf};
 
-use futures_util::future::BoxFuture;
-
 use sheetport_ledger::{Problem, Run, RunId};
 use sheetport_plan::Source;
 use sheetport_report::{RowFilter, refused_rows};
@@ -22,6 +20,7 @@ use super::error::Error;
 use super::files::{Spreadsheet, reports_folder, unused};
 use super::results::{ReportRequest, report};
 use super::runs::list_runs::show_run;
+use crate::operation::Operation;
 
 pub use edit_log::{EditLog, EditStore, edits_of_file};
 pub use fixes::{CauseRows, Fix, FixChoice, FixPreview, MadeFix, NotRemembered, Sendable, sendable};
@@ -39,11 +38,11 @@ const MAX_REFUSED: u32 = 100_000;
 /// Maximum number of runs searched for a run of the same file.
 const MAX_RUNS: u32 = 200;
 
-/// Returns the newest run of the file with this hash, and the problems of its refused records, each with its row.
-pub fn last_run<'a>(
-    context: &'a Context,
-    file_hash: &'a str,
-) -> BoxFuture<'a, Result<Option<(Run, Vec<(u64, Problem)>)>, Error>> {
+/// A run, and the problems of its refused records, each with its row.
+type RunWithRefusals = (Run, Vec<(u64, Problem)>);
+
+/// Returns the newest run of the file with this hash.
+pub fn last_run<'a>(context: &'a Context, file_hash: &'a str) -> Operation<'a, Option<RunWithRefusals>> {
     Box::pin(async move {
         let Some(ledger) = context.existing_ledger().await? else { return Ok(None) };
         let runs = ledger.runs(MAX_RUNS).await?;
@@ -66,7 +65,7 @@ pub fn last_run<'a>(
 /// # Errors
 /// If there is no such run, the ledger no longer has its plan, or the run belongs to another service or workspace: there, the
 /// records would be new.
-pub fn report_to_review<'a>(context: &'a Context, run: RunId) -> BoxFuture<'a, Result<PathBuf, Error>> {
+pub fn report_to_review<'a>(context: &'a Context, run: RunId) -> Operation<'a, PathBuf> {
     Box::pin(async move {
         let details = show_run(context, Some(run)).await?;
         let about = &details.run.about;

@@ -1,14 +1,12 @@
 //! A run of the history, as the page shows it.
 
-use futures_util::future::BoxFuture;
-
 use sheetport_ledger::{Accounting, Causes, Run, RunId};
 use sheetport_report as report;
 
 use super::super::context::Context;
-use super::super::error::Error;
 use super::super::results::{MAX_REFUSED, next_command};
 use super::super::runs::list_runs::RunStatus;
+use crate::operation::Operation;
 
 /// A run, its counts, and the reasons for refused records.
 #[derive(Debug)]
@@ -28,7 +26,7 @@ pub struct RunResult {
 ///
 /// # Errors
 /// If there is no such run, or the ledger can't be read.
-pub fn run_result<'a>(context: &'a Context, run: RunId) -> BoxFuture<'a, Result<RunResult, Error>> {
+pub fn run_result<'a>(context: &'a Context, run: RunId) -> Operation<'a, RunResult> {
     Box::pin(async move {
         let ledger = context.ledger().await?;
         let run = ledger.run(run).await?;

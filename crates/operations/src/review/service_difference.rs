@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use futures_util::future::BoxFuture;
-
 use sheetport_client::Speed;
 use sheetport_ledger::{Causes, Disposition, Group, Seq};
 use sheetport_mapping::map::Resolved;
@@ -12,12 +10,12 @@ use sheetport_plan::compare::{Candidate, Connection, Difference, difference};
 use sheetport_plan::plan::{Batch, ReadMode, read};
 
 use super::super::context::Context;
-use super::super::error::Error;
 use super::super::event::Observer;
 use super::super::files::Spreadsheet;
 use super::super::learned::{load_sizes, store_learned_sizes};
 use super::super::uploads::{ComparePace, compare_keys, look_up_for_check};
 use super::problems::open_as_upload;
+use crate::operation::Operation;
 
 /// Maximum size of the requests held in memory for the comparison, in bytes.
 const MAX_HELD: usize = 256 << 20;
@@ -51,7 +49,7 @@ pub fn compare_with_service<'a>(
     pace: ComparePace,
     progress: &'a (dyn Fn(u64, u64) + Sync),
     observer: Observer<'a>,
-) -> BoxFuture<'a, Result<ServiceDifference, Error>> {
+) -> Operation<'a, ServiceDifference> {
     Box::pin(async move {
         let base_url = context.base_url()?;
         let client = context.client(base_url, pace.concurrency)?;
@@ -92,10 +90,7 @@ pub fn compare_with_service<'a>(
 }
 
 /// Returns the rate of an upload: in words, and in requests per second if known.
-pub fn pace<'a>(
-    context: &'a Context,
-    asked: Option<Speed>,
-) -> BoxFuture<'a, Result<(Option<String>, Option<f64>), Error>> {
+pub fn pace<'a>(context: &'a Context, asked: Option<Speed>) -> Operation<'a, (Option<String>, Option<f64>)> {
     Box::pin(async move {
         let Some(base_url) = context.base_url.as_deref() else { return Ok((None, None)) };
         Ok(match context.measured_speed(asked, base_url).await? {

@@ -4,8 +4,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use futures_util::future::BoxFuture;
-
 use sheetport_files::absolute_path::absolute;
 use sheetport_ledger::{self as ledger, Ledger};
 use sheetport_sheet::write::sync_folder;
@@ -14,6 +12,7 @@ use super::super::command_line::quoted;
 use super::super::context::Context;
 use super::super::error::Error;
 use super::check_runs::{Checked, inspect};
+use crate::operation::Operation;
 
 /// A backup that was written.
 #[derive(Clone, Debug)]
@@ -28,7 +27,7 @@ pub struct Backup {
 ///
 /// # Errors
 /// If the file exists, unless it is to be replaced; if the copy is damaged; or if the ledger is on a server.
-pub fn backup<'a>(context: &'a Context, path: &'a Path, replaces: bool) -> BoxFuture<'a, Result<Backup, Error>> {
+pub fn backup<'a>(context: &'a Context, path: &'a Path, replaces: bool) -> Operation<'a, Backup> {
     Box::pin(async move {
         if let Some(server) = &context.server {
             return Err(Error::invalid(

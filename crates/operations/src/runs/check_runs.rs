@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use futures_util::future::BoxFuture;
-
 use sheetport_files::readers::private_temporary_folder;
 use sheetport_ledger::{self as ledger, Claim, DamagedPart, Inspection, Ledger, LockedRun, Repaired, RunId};
 use sheetport_plan::sent_before;
@@ -12,6 +10,7 @@ use sheetport_plan::sent_before;
 use super::super::command_line::CommandLine;
 use super::super::context::{Context, now};
 use super::super::error::Error;
+use crate::operation::Operation;
 
 /// The result of checking the ledger.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +41,7 @@ impl Checked {
 }
 
 /// Verifies the stored data of a run against checksums and counts; for `None`, of all runs and the file. Changes nothing.
-pub fn check_runs<'a>(context: &'a Context, run: Option<RunId>) -> BoxFuture<'a, Result<Checked, Error>> {
+pub fn check_runs<'a>(context: &'a Context, run: Option<RunId>) -> Operation<'a, Checked> {
     Box::pin(async move {
         if !context.has_ledger() {
             return Err(ledger::Error::NoRuns.into());
@@ -70,7 +69,7 @@ pub fn check_runs<'a>(context: &'a Context, run: Option<RunId>) -> BoxFuture<'a,
 /// # Errors
 /// [`ledger::Error::OnlyForFiles`] if the ledger is on a server. [`ledger::Error::Busy`] if another process is working on one of
 /// the runs.
-pub fn repair_runs<'a>(context: &'a Context, run: Option<RunId>) -> BoxFuture<'a, Result<RepairedRuns, Error>> {
+pub fn repair_runs<'a>(context: &'a Context, run: Option<RunId>) -> Operation<'a, RepairedRuns> {
     Box::pin(async move {
         let home = &context.home;
         if context.server.is_some() {

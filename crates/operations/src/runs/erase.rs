@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use futures_util::future::BoxFuture;
-
 use sheetport_ledger::{self as ledger, Erased, KeyScope, Ledger, Run, RunId, SourceRow};
 use sheetport_sheet::Row;
 
 use super::super::context::{Context, now};
 use super::super::error::Error;
+use crate::operation::Operation;
 
 /// Texts shorter than this are in too many sentences to say whose they are.
 const TELLING: usize = 3;
@@ -27,7 +26,7 @@ pub struct ErasedKey {
 }
 
 /// Erases what the ledger stores about the records with this key or id. `dry_run` erases nothing.
-pub fn erase_key<'a>(context: &'a Context, key: &'a str, dry_run: bool) -> BoxFuture<'a, Result<ErasedKey, Error>> {
+pub fn erase_key<'a>(context: &'a Context, key: &'a str, dry_run: bool) -> Operation<'a, ErasedKey> {
     Box::pin(async move {
         if !context.has_ledger() {
             return Err(ledger::Error::NoRuns.into());

@@ -1,12 +1,11 @@
 //! The history of runs.
 
-use futures_util::future::BoxFuture;
-
 use sheetport_ledger::{self as ledger, Accounting, Action, Ledger, Run, RunEvent, RunId, RunState};
 
 use super::super::context::Context;
 use super::super::error::Error;
 use super::super::files::shown_file;
+use crate::operation::Operation;
 
 /// Selects runs of the history.
 #[derive(Clone, Copy, Debug, Default)]
@@ -107,11 +106,7 @@ pub enum ListedRun {
 
 /// Returns the newest matching runs, newest first, at most `limit`. Unreadable runs match unless the filter requires another
 /// state.
-pub fn list_runs<'a>(
-    context: &'a Context,
-    filter: RunFilter<'a>,
-    limit: usize,
-) -> BoxFuture<'a, Result<Vec<ListedRun>, Error>> {
+pub fn list_runs<'a>(context: &'a Context, filter: RunFilter<'a>, limit: usize) -> Operation<'a, Vec<ListedRun>> {
     Box::pin(async move { newest_of(context.ledger().await?, filter, limit).await })
 }
 
@@ -120,7 +115,7 @@ pub fn list_existing_runs<'a>(
     context: &'a Context,
     filter: RunFilter<'a>,
     limit: usize,
-) -> BoxFuture<'a, Result<Vec<ListedRun>, Error>> {
+) -> Operation<'a, Vec<ListedRun>> {
     Box::pin(async move {
         match context.existing_ledger().await? {
             Some(ledger) => newest_of(ledger, filter, limit).await,
@@ -180,7 +175,7 @@ pub(crate) fn damage(error: ledger::Error) -> String {
 }
 
 /// Returns a run, the newest if `None`.
-pub fn show_run<'a>(context: &'a Context, run: Option<RunId>) -> BoxFuture<'a, Result<RunDetails, Error>> {
+pub fn show_run<'a>(context: &'a Context, run: Option<RunId>) -> Operation<'a, RunDetails> {
     Box::pin(async move {
         let ledger = context.ledger().await?;
         let run = match ledger.run_or_newest(run).await {

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
-
 use sheetport_ledger::{self as ledger, Accounting, KeyScope, Ledger, Run, RunId, RunState};
 
 use super::super::context::{Context, now};
 use super::super::error::Error;
+use crate::operation::Operation;
 
 /// The result of pruning.
 #[derive(Clone, Debug, Default)]
@@ -23,12 +22,7 @@ pub struct Pruned {
 
 /// Removes runs started longer than `age` ago. What recognises records that were sent stays. `force` includes runs with pending or unknown records;
 /// `dry_run` removes nothing.
-pub fn prune<'a>(
-    context: &'a Context,
-    age: Duration,
-    force: bool,
-    dry_run: bool,
-) -> BoxFuture<'a, Result<Pruned, Error>> {
+pub fn prune<'a>(context: &'a Context, age: Duration, force: bool, dry_run: bool) -> Operation<'a, Pruned> {
     Box::pin(async move {
         let ledger = context.ledger().await?;
         let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);

@@ -1,12 +1,10 @@
 //! Recording a person's verdicts on records with an unknown outcome.
 
-use futures_util::future::BoxFuture;
-
 use sheetport_ledger::{Ledger, LockedRun, Part, Resolution, RunId, Seq, UnknownRecord};
 
 use super::super::context::{Context, now};
-use super::super::error::Error;
 use super::super::results::next_command;
+use crate::operation::Operation;
 
 /// A locked run, for resolving unknown records.
 #[derive(Debug)]
@@ -35,7 +33,7 @@ pub struct Resolved {
 
 impl Resolving {
     /// Locks a run, the newest if `None`. `by` is the name of the resolving person.
-    pub fn begin<'a>(context: &'a Context, run: Option<RunId>, by: &'a str) -> BoxFuture<'a, Result<Resolving, Error>> {
+    pub fn begin<'a>(context: &'a Context, run: Option<RunId>, by: &'a str) -> Operation<'a, Resolving> {
         Box::pin(async move {
             let ledger = context.ledger().await?;
             let run = ledger.lock_run(ledger.run_or_newest(run).await?.id).await?;
@@ -47,7 +45,7 @@ impl Resolving {
     }
 
     /// Returns all records with an unknown outcome, in order.
-    pub fn records<'a>(&'a self) -> BoxFuture<'a, Result<Vec<UnknownRecord>, Error>> {
+    pub fn records<'a>(&'a self) -> Operation<'a, Vec<UnknownRecord>> {
         Box::pin(async move {
             let mut all: Vec<UnknownRecord> = Vec::new();
             loop {
@@ -62,7 +60,7 @@ impl Resolving {
     }
 
     /// Records a verdict on some of the records. The verdict is durable on return.
-    pub fn record<'a>(&'a mut self, records: &'a [Seq], verdict: Resolution) -> BoxFuture<'a, Result<(), Error>> {
+    pub fn record<'a>(&'a mut self, records: &'a [Seq], verdict: Resolution) -> Operation<'a, ()> {
         Box::pin(async move {
             let recorded = self.ledger.resolve(self.run.id(), records, verdict, &self.by, now()).await?;
             match verdict {
@@ -74,7 +72,7 @@ impl Resolving {
     }
 
     /// Releases the lock and returns the totals.
-    pub fn finish(self) -> BoxFuture<'static, Result<Resolved, Error>> {
+    pub fn finish(self) -> Operation<'static, Resolved> {
         Box::pin(async move {
             let (run, sent, failed) = (self.run.id(), self.sent, self.failed);
             let accounting = self.ledger.accounting(run).await?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use futures_util::future::{BoxFuture, LocalBoxFuture};
+use futures_util::future::BoxFuture;
 
 use sheetport_client::{self as client, Client};
 use sheetport_ledger::{self as ledger, Ledger, LockedRun, Run, RunId, RunSettings, RunState};
@@ -15,6 +15,7 @@ use super::super::event::{Event, Observer};
 use super::super::files::check_report_path;
 use super::super::results::{Finished, check_has_plan, next_command};
 use super::super::send::{SendOptions, Sending};
+use crate::operation::LocalOperation;
 
 const RESUMED: &str = "resumed";
 /// Why a run whose plan is incomplete can't be continued.
@@ -30,7 +31,7 @@ pub fn resume<'a>(
     options: SendOptions<'a>,
     interrupt: BoxFuture<'a, Grace>,
     observer: Observer<'a>,
-) -> LocalBoxFuture<'a, Result<Finished, Error>> {
+) -> LocalOperation<'a, Finished> {
     Box::pin(async move {
         check_report_path(context, options.report).await?;
         let ledger = context.ledger().await?;

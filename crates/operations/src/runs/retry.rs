@@ -1,6 +1,6 @@
 //! Retrying the refused records of a run as a new run.
 
-use futures_util::future::{BoxFuture, LocalBoxFuture};
+use futures_util::future::BoxFuture;
 
 use sheetport_ledger::{Family, Ledger, LockedRun, RunId, RunSettings, RunState, Seq};
 use sheetport_send::Grace;
@@ -12,6 +12,7 @@ use super::super::files::check_report_path;
 use super::super::results::{Finished, next_command};
 use super::super::send::{SendOptions, Sending};
 use super::resume::{Bound, bind, refused};
+use crate::operation::LocalOperation;
 
 pub(crate) const RETRIED: &str = "retried";
 
@@ -22,7 +23,7 @@ pub fn retry_run<'a>(
     options: SendOptions<'a>,
     interrupt: BoxFuture<'a, Grace>,
     observer: Observer<'a>,
-) -> LocalBoxFuture<'a, Result<Finished, Error>> {
+) -> LocalOperation<'a, Finished> {
     Box::pin(async move {
         check_report_path(context, options.report).await?;
         let ledger = context.ledger().await?;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
-use futures_util::future::{BoxFuture, LocalBoxFuture};
+use futures_util::future::LocalBoxFuture;
 
 use sheetport_ledger::{self as ledger, Accounting, Ledger, Run, RunId, RunState};
 use sheetport_report as report;
@@ -16,6 +16,7 @@ use super::super::event::{Event, Observer};
 use super::super::files::check_report_path;
 use super::super::results::{Ending, Finished, How};
 use super::resume::{NOT_READ, refused};
+use crate::operation::{LocalOperation, Operation};
 
 /// Interval of looking at the run.
 const POLL: Duration = Duration::from_millis(500);
@@ -40,7 +41,7 @@ pub fn wait<'a>(
     watches_only: bool,
     stop: LocalBoxFuture<'a, ()>,
     observer: Observer<'a>,
-) -> LocalBoxFuture<'a, Result<Option<Finished>, Error>> {
+) -> LocalOperation<'a, Option<Finished>> {
     Box::pin(async move {
         check_report_path(context, report).await?;
         // The first attempt is not repeated: the address may be wrong.
@@ -192,7 +193,7 @@ impl Watch {
 ///
 /// # Errors
 /// If the run is not queued.
-pub fn stop_run<'a>(context: &'a Context, run: RunId, who: &'a str) -> BoxFuture<'a, Result<(), Error>> {
+pub fn stop_run<'a>(context: &'a Context, run: RunId, who: &'a str) -> Operation<'a, ()> {
     Box::pin(async move {
         let ledger = context.ledger().await?;
         let state = ledger.run(run).await?.state;

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use futures_util::future::{BoxFuture, LocalBoxFuture};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use sheetport_client::ConnectOptions;
@@ -23,6 +22,7 @@ use tokio::task::JoinHandle;
 use super::super::command_line::Given;
 use super::super::context::Context;
 use super::super::error::Error;
+use crate::operation::{LocalOperation, Operation};
 
 /// Name of the folder of the client's data.
 const HOME: &str = "home";
@@ -50,11 +50,7 @@ pub struct LocalService {
 
 impl LocalService {
     /// Starts a service with all data, including the ledger of the client, in `folder`.
-    pub fn start<'a>(
-        folder: &'a Path,
-        workspace: &'a str,
-        context: &'a Context,
-    ) -> LocalBoxFuture<'a, Result<LocalService, Error>> {
+    pub fn start<'a>(folder: &'a Path, workspace: &'a str, context: &'a Context) -> LocalOperation<'a, LocalService> {
         Box::pin(
             async move { LocalService::start_at(folder, workspace, listen(0).await.map_err(no_port)?, context).await },
         )
@@ -66,7 +62,7 @@ impl LocalService {
         folder: &'a Path,
         workspace: &'a str,
         context: &'a Context,
-    ) -> LocalBoxFuture<'a, Result<LocalService, Error>> {
+    ) -> LocalOperation<'a, LocalService> {
         Box::pin(async move {
             let home = folder.join(HOME);
             create_private_folder(&home).map_err(|error| unwritable(&home, &error))?;
@@ -92,7 +88,7 @@ impl LocalService {
     ///
     /// # Errors
     /// If the port is in use: the runs of the folder can't be continued at another address.
-    pub fn of_home<'a>(context: &'a Context) -> LocalBoxFuture<'a, Result<Option<LocalService>, Error>> {
+    pub fn of_home<'a>(context: &'a Context) -> LocalOperation<'a, Option<LocalService>> {
         Box::pin(async move {
             let has_chosen = context.given.base_url.is_some() || context.given.ledger.is_some();
             let Some(named) = read_named(&context.home)?.filter(|_| !has_chosen) else { return Ok(None) };
@@ -160,7 +156,7 @@ impl LocalService {
     }
 
     /// Stops the service. Fails if serving has failed.
-    pub fn stop(self) -> BoxFuture<'static, Result<(), Error>> {
+    pub fn stop(self) -> Operation<'static, ()> {
         Box::pin(async move {
             let _ = self.stop.send(());
             self.serving.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;

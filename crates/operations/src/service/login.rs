@@ -2,13 +2,12 @@
 
 use std::io;
 
-use futures_util::future::BoxFuture;
-
 use sheetport_client::auth::{Credentials, StoreError, TokenFile};
 use sheetport_client::{Client, fetch};
 
 use super::super::context::Context;
 use super::super::error::Error;
+use crate::operation::Operation;
 
 /// Tokens and the address of the service.
 #[derive(Clone, Debug)]
@@ -24,7 +23,7 @@ pub fn login<'a>(
     file: &'a TokenFile,
     profile: &'a str,
     unchecked: bool,
-) -> BoxFuture<'a, Result<StoredTokens, Error>> {
+) -> Operation<'a, StoredTokens> {
     Box::pin(async move {
         let unwritable =
             |file: &TokenFile, error: &io::Error| StoreError::new(file.path().display().to_string(), error);
@@ -45,7 +44,7 @@ pub fn login<'a>(
 }
 
 /// Checks that the service accepts the credentials of the context. Returns the credentials, renewed if expired.
-pub fn verify<'a>(context: &'a Context) -> BoxFuture<'a, Result<StoredTokens, Error>> {
+pub fn verify<'a>(context: &'a Context) -> Operation<'a, StoredTokens> {
     Box::pin(async move {
         let client = context.client(context.base_url()?, 1)?;
         fetch::check(&client).await?;

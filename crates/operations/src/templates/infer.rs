@@ -1,7 +1,5 @@
 //! Proposing a template for a spreadsheet.
 
-use futures_util::future::BoxFuture;
-
 use sheetport_infer::{self as infer, Confidence, PreviousTemplate, Proposal, Sample};
 use sheetport_mapping::Template;
 use sheetport_mapping::bind::HEADER_SEARCH_ROWS;
@@ -14,6 +12,7 @@ use super::super::event::Observer;
 use super::super::files::InputFile;
 use super::decided::are_guesses_confirmed;
 use super::known_templates::{templates_in, templates_of_runs};
+use crate::operation::Operation;
 
 /// Maximum number of sheets considered.
 const MAX_SHEETS: usize = 50;
@@ -38,7 +37,7 @@ pub fn infer<'a>(
     context: &'a Context,
     request: &'a InferRequest<'a>,
     observer: Observer<'a>,
-) -> BoxFuture<'a, Result<Proposal, Error>> {
+) -> Operation<'a, Proposal> {
     Box::pin(async move {
         let book = sheet::open(&request.file.path, &request.text)?;
         let earlier = |name: &str, template: &Template| {

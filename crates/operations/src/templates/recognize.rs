@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use futures_util::future::BoxFuture;
-
 use sheetport_infer::recognize::Fit;
 use sheetport_ledger::RunId;
 use sheetport_mapping::Template;
@@ -19,6 +17,7 @@ use super::super::files::{InputFile, changes_not_writable, exported_to, is_read_
 use super::known_templates::{templates_in, templates_of_runs};
 use super::load_template::{TemplateChanges, load_template};
 use super::trust::is_trusted;
+use crate::operation::Operation;
 
 /// Maximum number of sheets considered.
 const MAX_SHEETS: usize = 20;
@@ -83,7 +82,7 @@ pub fn recognize<'a>(
     context: &'a Context,
     unknown: &'a Unrecognized<'a>,
     observer: Observer<'a>,
-) -> BoxFuture<'a, Result<Recognized, Error>> {
+) -> Operation<'a, Recognized> {
     Box::pin(async move {
         let sheets = first_rows(unknown)?;
         let mut candidates: Vec<Candidate> = Vec::new();

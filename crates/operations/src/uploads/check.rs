@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
-
 use sheetport_ledger::{AllowRepeat, Ledger, Problem, RunCommand};
 use sheetport_mapping::Template;
 use sheetport_plan::compare::{Connection, suspicious_keys};
@@ -27,6 +25,7 @@ use super::preview::warn_of_changes;
 use super::retry_report::{RetryReport, open_report};
 use super::upload::keeps_lines_of;
 use super::uploaded_report::{UploadedReport, uploaded_report};
+use crate::operation::Operation;
 
 /// A spreadsheet to check.
 #[derive(Debug)]
@@ -55,11 +54,7 @@ pub struct CheckedFile {
 }
 
 /// Checks a spreadsheet.
-pub fn check<'a>(
-    context: &'a Context,
-    check: Check<'a>,
-    observer: Observer<'a>,
-) -> BoxFuture<'a, Result<CheckedFile, Error>> {
+pub fn check<'a>(context: &'a Context, check: Check<'a>, observer: Observer<'a>) -> Operation<'a, CheckedFile> {
     Box::pin(async move {
         let Check { input, report, for_supplier, has_rows, next, online, keep_lines } = check;
         check_report_path(context, report).await?;

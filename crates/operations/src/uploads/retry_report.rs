@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use futures_util::future::{BoxFuture, LocalBoxFuture};
+use futures_util::future::BoxFuture;
 
 use sheetport_client::Client;
 use sheetport_ledger::{
@@ -32,6 +32,7 @@ use super::super::send::{SendOptions, Sending, plan_run, speed};
 use super::super::templates::load_template::{read_sheet_lookups, template_of_run};
 use super::compare::{Earlier, look_up};
 use super::preview::{Preview, preview};
+use crate::operation::{LocalOperation, Operation};
 
 /// Maximum number of run names looked up per report.
 const MAX_LOOKUPS: usize = 20;
@@ -113,7 +114,7 @@ pub fn retry_report<'a>(
     mut request: RetryReport<'a>,
     interrupt: BoxFuture<'a, Grace>,
     observer: Observer<'a>,
-) -> LocalBoxFuture<'a, Result<Finished, Error>> {
+) -> LocalOperation<'a, Finished> {
     Box::pin(async move {
         check_report_path(context, request.sending.report).await?;
         let ledger = context.ledger().await?;
@@ -172,7 +173,7 @@ pub fn preview_retry<'a>(
     context: &'a Context,
     request: RetryReport<'a>,
     observer: Observer<'a>,
-) -> BoxFuture<'a, Result<(Arc<Template>, Preview), Error>> {
+) -> Operation<'a, (Arc<Template>, Preview)> {
     Box::pin(async move {
         check_report_path(context, request.sending.report).await?;
         let (source, template) = open_report(context, request, observer).await?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use futures_util::future::{BoxFuture, LocalBoxFuture};
+use futures_util::future::BoxFuture;
 
 use sheetport_ledger::{AllowRepeat, CallOption, KeyScope, Problem, RunCommand, RunSettings};
 use sheetport_mapping::Template;
@@ -25,6 +25,7 @@ use super::compare::{Earlier, compare_keys, look_up};
 use super::preview::{Preview, preview};
 use super::retry_report::{RetryReport, preview_retry, retry_report};
 use super::uploaded_report::{UploadedReport, uploaded_report};
+use crate::operation::{LocalOperation, Operation};
 
 /// A spreadsheet to upload.
 #[derive(Debug)]
@@ -99,7 +100,7 @@ pub fn upload<'a>(
     questions: Option<Questions<'a>>,
     interrupt: BoxFuture<'a, Grace>,
     observer: Observer<'a>,
-) -> LocalBoxFuture<'a, Result<Finished, Error>> {
+) -> LocalOperation<'a, Finished> {
     Box::pin(async move {
         let Some(rehearse) = upload.rehearsal else {
             return run_upload(context, upload, None, questions, interrupt, observer).await;
@@ -117,7 +118,7 @@ pub fn preview_upload<'a>(
     context: &'a Context,
     mut upload: Upload<'a>,
     observer: Observer<'a>,
-) -> BoxFuture<'a, Result<Preview, Error>> {
+) -> Operation<'a, Preview> {
     Box::pin(async move {
         check_report_path(context, upload.sending.report).await?;
         apply_options(&mut upload)?;

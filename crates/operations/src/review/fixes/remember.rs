@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use futures_util::future::BoxFuture;
-
 use sheetport_ledger::{Disposition, Problem, RecordState, Seq};
 use sheetport_plan::plan::{Batch, ReadMode, read};
 
@@ -12,8 +10,8 @@ use super::super::problems::open_as_upload;
 use super::super::template::{ColumnKey, Mapping, TemplateEdit};
 use super::fix::{Fix, MadeFix};
 use crate::context::Context;
-use crate::error::Error;
 use crate::files::Spreadsheet;
+use crate::operation::Operation;
 
 /// Maximum length of identifiers whose leading zeros a template restores: each length needs a step.
 const MAX_LENGTH: usize = 20;
@@ -120,7 +118,7 @@ pub struct Sendable(Vec<(u64, u64)>);
 ///
 /// # Errors
 /// If the file can't be read with the template.
-pub fn sendable<'a>(context: &'a Context, input: Spreadsheet<'a>) -> BoxFuture<'a, Result<Sendable, Error>> {
+pub fn sendable<'a>(context: &'a Context, input: Spreadsheet<'a>) -> Operation<'a, Sendable> {
     Box::pin(async move {
         let (source, template) = open_as_upload(context, input, &|_| {}).await?;
         let mut records = Records::default();

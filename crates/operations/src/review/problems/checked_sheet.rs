@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
-
 use sheetport_ledger::{AllowRepeat, Causes, Disposition, Problem, RecordState};
 use sheetport_mapping::map::explain::{Explained, explain};
 use sheetport_mapping::map::survey::Survey;
@@ -18,6 +16,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::event::{Event, Observer};
 use crate::files::Spreadsheet;
+use crate::operation::Operation;
 use crate::send::SendOptions;
 use crate::uploads::{RetryReport, UploadedReport, open_report, uploaded_report, warn_of_changes};
 
@@ -75,7 +74,7 @@ pub fn examine<'a>(
     context: &'a Context,
     input: Spreadsheet<'a>,
     observer: Observer<'a>,
-) -> BoxFuture<'a, Result<CheckedSheet, Error>> {
+) -> Operation<'a, CheckedSheet> {
     Box::pin(async move {
         let (source, template) = open_as_upload(context, input, observer).await?;
         let source = Arc::new(source);

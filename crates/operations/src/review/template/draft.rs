@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use futures_util::future::BoxFuture;
-
 use sheetport_infer::{Confidence, Proposal, ProposedSource};
 use sheetport_ledger::RunId;
 use sheetport_mapping::Template;
@@ -16,6 +14,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::event::Observer;
 use crate::files::InputFile;
+use crate::operation::Operation;
 use crate::templates::infer::{InferRequest, infer};
 use crate::templates::load_template::{load_template, load_text, read_sheet_lookups};
 use crate::templates::recognize::{TemplateOrigin, Unrecognized, recognize};
@@ -68,7 +67,7 @@ pub fn propose<'a>(
     record: Option<RecordKind>,
     save_as: &'a Path,
     observer: Observer<'a>,
-) -> BoxFuture<'a, Result<Draft, Error>> {
+) -> Operation<'a, Draft> {
     Box::pin(async move {
         let is_free = record.is_none() && reading.header_row.is_none();
         if is_free && let Some(run) = run_of_report(context, file, &reading.options()).await? {
