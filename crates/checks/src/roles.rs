@@ -109,7 +109,7 @@ impl Meaning {
             // The contract has the price of one in lines and items; a transaction's may be that of all units.
             ("price", Place::Line) => Meaning::UnitPrice,
             ("price" | "purchasePrice", Place::Record) if !rule.field.required => Meaning::ItemPrice,
-            ("quantity" | "amount", _) => Meaning::Count,
+            ("quantity" | "amount" | "transactionAmount", _) => Meaning::Count,
             // An item's tax has no amount beside it to be the tax of.
             ("tax_rate", _) | ("tax", Place::Record) => Meaning::TaxRate,
             _ => Meaning::Other,

@@ -79,17 +79,12 @@ pub fn is_unspaced(word: &str) -> bool {
 }
 
 fn split(plain: &str) -> Vec<String> {
-    let mut chars: Vec<char> = plain.chars().filter(|c| !is_mark(*c)).collect();
-    // Recomposes Hangul syllables, so that a word never begins or ends within a syllable.
-    if chars.iter().any(|c| ('\u{1100}'..='\u{11ff}').contains(c)) {
-        let composed = ComposingNormalizerBorrowed::new_nfc();
-        chars = composed.normalize(&chars.iter().collect::<String>()).chars().collect();
-    }
+    let plain = if plain.is_ascii() { Cow::Borrowed(plain) } else { Cow::Owned(recomposed(plain)) };
     let mut words = Vec::new();
     let mut word = String::new();
-    let mut classes = chars.iter().copied().map(class).peekable();
+    let mut classes = plain.chars().map(class).peekable();
     let mut last = None;
-    for c in chars.iter().copied() {
+    for c in plain.chars() {
         let here = classes.next().flatten();
         let before = std::mem::replace(&mut last, here);
         let Some(here) = here else {
@@ -129,6 +124,15 @@ fn split(plain: &str) -> Vec<String> {
     words.push(word);
     words.retain(|word| !word.is_empty());
     words.into_iter().map(singular).collect()
+}
+
+/// Drops combining marks, and recomposes Hangul syllables, so that a word never begins or ends within a syllable.
+fn recomposed(plain: &str) -> String {
+    let unmarked: String = plain.chars().filter(|c| !is_mark(*c)).collect();
+    match unmarked.chars().any(|c| ('\u{1100}'..='\u{11ff}').contains(&c)) {
+        true => ComposingNormalizerBorrowed::new_nfc().normalize(&unmarked).into_owned(),
+        false => unmarked,
+    }
 }
 
 fn class(c: char) -> Option<Class> {

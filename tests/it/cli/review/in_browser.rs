@@ -143,7 +143,7 @@ fn a_paused_upload_is_continued_in_another_tab() {
     browser.visit(&address);
     click(&mut browser, ".bar .primary", "Continue");
     click(&mut browser, ".bar .primary", "Send 60 now");
-    wait(&mut browser, "/accepted/.test(document.querySelector('.sum')?.innerText ?? '')");
+    wait(&mut browser, "/asks to wait/.test(document.querySelector('main').innerText)");
     click(&mut browser, ".bar button", "Pause");
     wait(&mut browser, "/Continue with/.test(document.querySelector('.bar .primary')?.textContent ?? '')");
     let before = served.total();
