@@ -4,14 +4,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
-use std::sync::Arc;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use sheetport_client::auth::Credentials;
 use sheetport_client::{Client, ConnectOptions, Pace, Request, Response, TransportOutcome};
 use sheetport_sheet::write::full_disk;
 
+use super::simulation::STARTS_PROCESSES;
 use super::{Clock, Error, Exported, Job, Since, export};
 
 /// Variable with the folder of the process to be killed.
@@ -96,7 +97,11 @@ fn a_kill_before_any_write_neither_loses_nor_repeats_changes() {
         let test = "kills::a_kill_before_any_write_neither_loses_nor_repeats_changes";
         let mut child = Command::new(std::env::current_exe().expect("this test"));
         let child = child.args(["--exact", test]).env(FOLDER, folder).env(WRITES, writes.to_string());
-        let ended = child.output().expect("a process");
+        let running = {
+            let _alone = STARTS_PROCESSES.write().unwrap_or_else(PoisonError::into_inner);
+            child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process")
+        };
+        let ended = running.wait_with_output().expect("a process");
         // The file is always whole.
         let after = rows(folder);
         let new: &[&str] = if begins { &["b b2", "d d1"] } else { &["a a1", "b b2", "d d1"] };

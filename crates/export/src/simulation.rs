@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use jiff::tz::TimeZone;
@@ -30,6 +30,9 @@ const PARTS: u64 = 4;
 const NIGHTS: u32 = 30;
 /// How often a scheduler repeats a failed export in a night.
 const ATTEMPTS: u32 = 6;
+/// Locked for writing while a test of this process starts another: until that one begins to run, it shares all locks on files, so an
+/// export that has just ended seems to go on.
+pub(super) static STARTS_PROCESSES: RwLock<()> = RwLock::new(());
 thread_local! {
     /// The clock of the exporting machine, in nanoseconds since 1970. Exports read the clock on the thread of their task only.
     static NOW: Cell<i64> = const { Cell::new(0) };
@@ -535,6 +538,7 @@ fn simulate(part: u64) {
         .expect("a runtime");
     let (mut complete, mut incomplete) = (0, 0);
     for seed in seeds {
+        let _nobody_starts = STARTS_PROCESSES.read().unwrap_or_else(PoisonError::into_inner);
         // In memory where possible: each file is synced.
         let memory = Path::new("/dev/shm");
         let folder = match memory.is_dir() {
