@@ -147,7 +147,7 @@ impl Context {
     }
 
     /// Opens the ledger, unless it is kept open.
-    pub fn ledger<'a>(&'a self) -> Operation<'a, Ledger> {
+    pub fn ledger(&self) -> Operation<'_, Ledger> {
         Box::pin(async move {
             match &self.kept {
                 Some(kept) => Ok(kept.borrowed()),
@@ -169,7 +169,7 @@ impl Context {
 
     /// Opens a ledger file for many operations one after another. Each operation has connections of its own to a ledger on a server,
     /// because its transactions check all leases of its ledger.
-    pub fn keeping_ledger<'a>(&'a self) -> Operation<'a, Context> {
+    pub fn keeping_ledger(&self) -> Operation<'_, Context> {
         Box::pin(async move {
             let kept = match self.server {
                 Some(_) => None,
@@ -194,7 +194,7 @@ impl Context {
     }
 
     /// Opens the ledger, if it exists.
-    pub fn existing_ledger<'a>(&'a self) -> Operation<'a, Option<Ledger>> {
+    pub fn existing_ledger(&self) -> Operation<'_, Option<Ledger>> {
         Box::pin(async move {
             match self.has_ledger() {
                 true => self.ledger().await.map(Some),

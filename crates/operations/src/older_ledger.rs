@@ -12,7 +12,7 @@ pub(super) const LOOK_UP: &str = "restore a newer copy, or look up in the servic
                                   to the command that sends, and the ledger counts as it is from then on";
 
 /// Describes what the ledger lacks of what this machine has written into it, if anything.
-pub fn older_ledger<'a>(context: &'a Context) -> Operation<'a, Option<String>> {
+pub fn older_ledger(context: &Context) -> Operation<'_, Option<String>> {
     Box::pin(async move {
         let Some(ledger) = context.existing_ledger().await? else { return Ok(None) };
         let older = ledger.older().await?;
@@ -22,7 +22,7 @@ pub fn older_ledger<'a>(context: &'a Context) -> Operation<'a, Option<String>> {
 }
 
 /// Takes an older ledger for the ledger from now on.
-pub fn accept_older_ledger<'a>(context: &'a Context) -> Operation<'a, ()> {
+pub fn accept_older_ledger(context: &Context) -> Operation<'_, ()> {
     Box::pin(async move {
         let ledger = context.ledger().await?;
         ledger.accept_older().await?;

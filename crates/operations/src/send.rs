@@ -154,7 +154,7 @@ pub struct Records<'a> {
 
 impl Records<'_> {
     /// Returns the rate of the run. An automatic rate starts with the rate learned by earlier runs.
-    pub fn rate<'a>(&'a self) -> Operation<'a, Option<Speed>> {
+    pub fn rate(&self) -> Operation<'_, Option<Speed>> {
         Box::pin(async move {
             let about = &self.run.about;
             Ok(match speed(&about.settings, self.context)? {

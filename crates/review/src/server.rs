@@ -81,7 +81,7 @@ impl Server {
     }
 
     /// Serves the page until `stop` completes.
-    pub fn serve<'a>(self, stop: BoxFuture<'a, ()>) -> BoxFuture<'a, ()> {
+    pub fn serve(self, stop: BoxFuture<'_, ()>) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             let router = router(Arc::clone(&self.app));
             let respond = move |request| router.clone().oneshot(request);

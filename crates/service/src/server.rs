@@ -72,7 +72,7 @@ impl Service {
 
     /// Serves requests until `stop` completes, then finishes the requests in flight and closes the store.
     pub fn serve(self, listener: TcpListener, stop: BoxFuture<'static, ()>) -> BoxFuture<'static, Result<(), Error>> {
-        Box::pin(async move { self.serve_all(vec![listener], stop).await })
+        self.serve_all(vec![listener], stop)
     }
 
     /// As [`Self::serve`], at several addresses.

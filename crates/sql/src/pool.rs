@@ -69,7 +69,7 @@ impl Pool {
     }
 
     /// Begins a writing transaction. Writers of SQLite wait for each other here.
-    pub fn begin<'a>(&'a self) -> BoxFuture<'a, Result<Transaction, Error>> {
+    pub fn begin(&self) -> BoxFuture<'_, Result<Transaction, Error>> {
         Box::pin(async move {
             Ok(match self {
                 Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin_with("BEGIN IMMEDIATE").await?),
@@ -82,7 +82,7 @@ impl Pool {
     }
 
     /// Begins a reading transaction. All its statements see the same snapshot.
-    pub fn begin_reading<'a>(&'a self) -> BoxFuture<'a, Result<Transaction, Error>> {
+    pub fn begin_reading(&self) -> BoxFuture<'_, Result<Transaction, Error>> {
         Box::pin(async move {
             Ok(match self {
                 Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin().await?),
@@ -95,7 +95,7 @@ impl Pool {
     }
 
     /// Does the same as [`Pool::begin_reading`], for a transaction that may be idle for any time.
-    pub fn begin_snapshot<'a>(&'a self) -> BoxFuture<'a, Result<Transaction, Error>> {
+    pub fn begin_snapshot(&self) -> BoxFuture<'_, Result<Transaction, Error>> {
         Box::pin(async move {
             Ok(match self {
                 Pool::Sqlite(_) => self.begin_reading().await?,
@@ -108,7 +108,7 @@ impl Pool {
     }
 
     /// Runs a statement without parameters by one message on a server, with a short time limit. Returns the row.
-    pub fn raw_row<'a>(&'a self, patience: Duration, statement: String) -> BoxFuture<'a, Result<Option<PgRow>, Error>> {
+    pub fn raw_row(&self, patience: Duration, statement: String) -> BoxFuture<'_, Result<Option<PgRow>, Error>> {
         Box::pin(async move {
             match self {
                 Pool::Sqlite(_) => Ok(None),
@@ -117,7 +117,7 @@ impl Pool {
         })
     }
 
-    pub fn close<'a>(&'a self) -> BoxFuture<'a, ()> {
+    pub fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             match self {
                 Pool::Sqlite(pool) => pool.close().await,
@@ -148,7 +148,7 @@ impl Transaction {
     }
 
     /// Runs statements without parameters by one message, on a server. Returns the first row.
-    pub fn raw_row<'a>(&'a mut self, statements: String) -> BoxFuture<'a, Result<Option<PgRow>, Error>> {
+    pub fn raw_row(&mut self, statements: String) -> BoxFuture<'_, Result<Option<PgRow>, Error>> {
         Box::pin(async move {
             match self {
                 Transaction::Sqlite(_) => Ok(None),

@@ -32,10 +32,13 @@ impl Error {
     pub fn hint(&self) -> String {
         match self {
             Error::Address(AddressError::NotIncluded { .. }) => {
-                "published executables include it; to build one: cargo install --locked --path . --features keyring --features storage".to_owned()
-            },
-            Error::Address(AddressError::Malformed { .. }) =>
- "write it as s3://bucket/folder/file.xlsx, gs://… or az://container/…".to_owned(),
+                "published executables include it; to build one: cargo install --locked --path . --features keyring \
+                 --features storage"
+                    .to_owned()
+            }
+            Error::Address(AddressError::Malformed { .. }) => {
+                "write it as s3://bucket/folder/file.xlsx, gs://… or az://container/…".to_owned()
+            }
             Error::Settings { address, .. } => settings(address.scheme()).to_owned(),
             Error::NotFound { address } => format!(
                 "check the bucket and the key, in which upper and lower case differ; {}",

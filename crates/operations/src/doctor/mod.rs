@@ -13,7 +13,7 @@ use super::context::Context;
 
 /// Examines this machine, the settings and, unless `is_offline`, the service. Changes nothing, and sends at most one request,
 /// plus a renewal of an expired token.
-pub fn examine<'a>(context: &'a Context, is_offline: bool) -> BoxFuture<'a, Vec<Finding>> {
+pub fn examine(context: &Context, is_offline: bool) -> BoxFuture<'_, Vec<Finding>> {
     Box::pin(async move {
         let mut findings = vec![reader::protections()];
         findings.push(folders::home(context));

@@ -65,7 +65,7 @@ pub fn last_run<'a>(context: &'a Context, file_hash: &'a str) -> Operation<'a, O
 /// # Errors
 /// If there is no such run, the ledger no longer has its plan, or the run belongs to another service or workspace: there, the
 /// records would be new.
-pub fn report_to_review<'a>(context: &'a Context, run: RunId) -> Operation<'a, PathBuf> {
+pub fn report_to_review(context: &Context, run: RunId) -> Operation<'_, PathBuf> {
     Box::pin(async move {
         let details = show_run(context, Some(run)).await?;
         let about = &details.run.about;

@@ -26,7 +26,7 @@ pub struct RunResult {
 ///
 /// # Errors
 /// If there is no such run, or the ledger can't be read.
-pub fn run_result<'a>(context: &'a Context, run: RunId) -> Operation<'a, RunResult> {
+pub fn run_result(context: &Context, run: RunId) -> Operation<'_, RunResult> {
     Box::pin(async move {
         let ledger = context.ledger().await?;
         let run = ledger.run(run).await?;

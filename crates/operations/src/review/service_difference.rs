@@ -90,7 +90,7 @@ pub fn compare_with_service<'a>(
 }
 
 /// Returns the rate of an upload: in words, and in requests per second if known.
-pub fn pace<'a>(context: &'a Context, asked: Option<Speed>) -> Operation<'a, (Option<String>, Option<f64>)> {
+pub fn pace(context: &Context, asked: Option<Speed>) -> Operation<'_, (Option<String>, Option<f64>)> {
     Box::pin(async move {
         let Some(base_url) = context.base_url.as_deref() else { return Ok((None, None)) };
         Ok(match context.measured_speed(asked, base_url).await? {

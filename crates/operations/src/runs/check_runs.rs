@@ -41,7 +41,7 @@ impl Checked {
 }
 
 /// Verifies the stored data of a run against checksums and counts; for `None`, of all runs and the file. Changes nothing.
-pub fn check_runs<'a>(context: &'a Context, run: Option<RunId>) -> Operation<'a, Checked> {
+pub fn check_runs(context: &Context, run: Option<RunId>) -> Operation<'_, Checked> {
     Box::pin(async move {
         if !context.has_ledger() {
             return Err(ledger::Error::NoRuns.into());
@@ -69,7 +69,7 @@ pub fn check_runs<'a>(context: &'a Context, run: Option<RunId>) -> Operation<'a,
 /// # Errors
 /// [`ledger::Error::OnlyForFiles`] if the ledger is on a server. [`ledger::Error::Busy`] if another process is working on one of
 /// the runs.
-pub fn repair_runs<'a>(context: &'a Context, run: Option<RunId>) -> Operation<'a, RepairedRuns> {
+pub fn repair_runs(context: &Context, run: Option<RunId>) -> Operation<'_, RepairedRuns> {
     Box::pin(async move {
         let home = &context.home;
         if context.server.is_some() {

@@ -175,7 +175,7 @@ pub(crate) fn damage(error: ledger::Error) -> String {
 }
 
 /// Returns a run, the newest if `None`.
-pub fn show_run<'a>(context: &'a Context, run: Option<RunId>) -> Operation<'a, RunDetails> {
+pub fn show_run(context: &Context, run: Option<RunId>) -> Operation<'_, RunDetails> {
     Box::pin(async move {
         let ledger = context.ledger().await?;
         let run = match ledger.run_or_newest(run).await {

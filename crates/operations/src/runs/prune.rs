@@ -22,7 +22,7 @@ pub struct Pruned {
 
 /// Removes runs started longer than `age` ago. What recognises records that were sent stays. `force` includes runs with pending or unknown records;
 /// `dry_run` removes nothing.
-pub fn prune<'a>(context: &'a Context, age: Duration, force: bool, dry_run: bool) -> Operation<'a, Pruned> {
+pub fn prune(context: &Context, age: Duration, force: bool, dry_run: bool) -> Operation<'_, Pruned> {
     Box::pin(async move {
         let ledger = context.ledger().await?;
         let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);

@@ -45,7 +45,7 @@ impl Resolving {
     }
 
     /// Returns all records with an unknown outcome, in order.
-    pub fn records<'a>(&'a self) -> Operation<'a, Vec<UnknownRecord>> {
+    pub fn records(&self) -> Operation<'_, Vec<UnknownRecord>> {
         Box::pin(async move {
             let mut all: Vec<UnknownRecord> = Vec::new();
             loop {

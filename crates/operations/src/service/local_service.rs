@@ -88,7 +88,7 @@ impl LocalService {
     ///
     /// # Errors
     /// If the port is in use: the runs of the folder can't be continued at another address.
-    pub fn of_home<'a>(context: &'a Context) -> LocalOperation<'a, Option<LocalService>> {
+    pub fn of_home(context: &Context) -> LocalOperation<'_, Option<LocalService>> {
         Box::pin(async move {
             let has_chosen = context.given.base_url.is_some() || context.given.ledger.is_some();
             let Some(named) = read_named(&context.home)?.filter(|_| !has_chosen) else { return Ok(None) };

@@ -44,7 +44,7 @@ pub fn login<'a>(
 }
 
 /// Checks that the service accepts the credentials of the context. Returns the credentials, renewed if expired.
-pub fn verify<'a>(context: &'a Context) -> Operation<'a, StoredTokens> {
+pub fn verify(context: &Context) -> Operation<'_, StoredTokens> {
     Box::pin(async move {
         let client = context.client(context.base_url()?, 1)?;
         fetch::check(&client).await?;

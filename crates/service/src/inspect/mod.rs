@@ -143,7 +143,7 @@ pub struct Inspector {
 
 impl Inspector {
     /// Opens the data of a service, which may be running.
-    pub fn open<'a>(storage: &'a Storage) -> BoxFuture<'a, Result<Inspector, Error>> {
+    pub fn open(storage: &Storage) -> BoxFuture<'_, Result<Inspector, Error>> {
         Box::pin(async move {
             let mut overview = match storage {
                 Storage::Folder(folder) => {
@@ -162,7 +162,7 @@ impl Inspector {
     }
 
     /// Returns the workspaces with their record and request counts.
-    pub fn workspaces<'a>(&'a mut self) -> BoxFuture<'a, Result<Vec<WorkspaceView>, Error>> {
+    pub fn workspaces(&mut self) -> BoxFuture<'_, Result<Vec<WorkspaceView>, Error>> {
         Box::pin(async move {
             let mut found: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
             let counts = self.overview.counts().await.map_err(Error::NotRead)?;

@@ -68,7 +68,7 @@ impl Loader {
         workspace: &'a str,
         records: Vec<LoadRecord>,
     ) -> BoxFuture<'a, Result<Vec<Result<Stored, Errors>>, Error>> {
-        Box::pin(async move { self.load_with(workspace, records, Nulls::Clear).await })
+        self.load_with(workspace, records, Nulls::Clear)
     }
 
     /// As [`Self::load`], with another meaning of null.
