@@ -7,6 +7,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use rust_xlsxwriter::{ExcelDateTime, Format as Look, Workbook};
+use sheetport_findings::Code;
 use sheetport_ledger::{
     Disposition, Ledger, NewRun, Origin, Outcome, PlannedRecord, Problem, RecordState, RunCommand, RunSettings,
     SheetSelection, SourceRow,
@@ -225,7 +226,7 @@ fn problem(row: u64) -> Problem {
         field: "price".to_owned(),
         value: "free".to_owned(),
         remedy: "write it as a number".to_owned(),
-        ..Problem::of_record("not-a-number", "is not a number")
+        ..Problem::of_record(Code::NotANumber, "is not a number")
     }
 }
 

@@ -38,7 +38,7 @@ pub fn print(causes: &Causes) {
             line(format_args!("{:indent$}{faint}{}{faint:#}", "", message(&problem.remedy)));
         }
     }
-    let codes: BTreeSet<&str> = groups.iter().take(SHOWN).map(|group| group.problem.code.as_str()).collect();
+    let codes: BTreeSet<&str> = groups.iter().take(SHOWN).map(|group| group.problem.code.name()).collect();
     if !codes.is_empty() {
         let codes = codes.into_iter().collect::<Vec<_>>().join(" ");
         line(format_args!("{:indent$}{}", "", say!("{faint}explained by: sheetport help {codes}{faint:#}")));
@@ -56,7 +56,7 @@ fn value(group: &Group) -> String {
     }
     let shown: String = value.chars().take(40).collect();
     let cut = if shown.len() < value.len() { "…" } else { "" };
-    let such_as = if group.count > 1 && group.problem.code != "unknown-value" { word(" such as") } else { "" };
+    let such_as = if group.count > 1 && !group.problem.code.is_by_value() { word(" such as") } else { "" };
     say!("{such_as} '{shown}{cut}'")
 }
 

@@ -1,6 +1,7 @@
 //! Names that stand only on the first of several rows, as in lists of variants: the rows below would be records without a name.
 
 use sheetport_documents::write::quoted;
+use sheetport_findings::Code;
 use sheetport_sheet::Row;
 
 use super::finding::Finding;
@@ -43,7 +44,7 @@ pub(super) fn judge(roles: &Roles, first_named: u64, row: &Row) -> Option<Findin
         roles.name.filter(|name| row.number > first_named && row.get(*name).is_blank() && has_key(roles, row))?;
     let header = quoted(roles.name_of(name));
     Some(Finding {
-        code: "no-name",
+        code: Code::NoName,
         column: name,
         field: "name",
         value: String::new(),

@@ -1,6 +1,7 @@
 //! Dates that are probably mistyped: nothing was ordered or moved in the year 2062, or before these programs were used.
 
 use jiff::civil;
+use sheetport_findings::Code;
 
 use super::finding::Finding;
 
@@ -15,7 +16,7 @@ pub fn implausible_date(iso: &str, value: &str, today: civil::Date, place: (usiz
     }
     let (column, field) = place;
     Some(Finding {
-        code: "implausible-date",
+        code: Code::ImplausibleDate,
         column,
         field,
         value: value.to_owned(),

@@ -1,10 +1,11 @@
 //! What evidence finds in a row.
 
+use sheetport_findings::Code;
+
 /// A finding about a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The code of the problem.
-    pub code: &'static str,
+    pub code: Code,
     /// The column, counted from 0.
     pub column: usize,
     /// The field that the template maps the column to; empty if it maps none.

@@ -1,5 +1,6 @@
 //! Prices that no price list means.
 
+use sheetport_findings::Code;
 use sheetport_sheet::{Cell, Row};
 use sheetport_values::number::is_below_zero;
 
@@ -10,7 +11,7 @@ use super::roles::{Meaning, Roles};
 pub(super) fn negative(roles: &Roles, row: &Row) -> impl Iterator<Item = Finding> {
     let prices = roles.numbers.iter().filter(|(_, quantity)| quantity.meaning == Meaning::ItemPrice);
     prices.filter(|(column, _)| is_negative(&row.get(*column))).map(|(column, quantity)| Finding {
-        code: "negative-price",
+        code: Code::NegativePrice,
         column: *column,
         field: quantity.field,
         value: row.get(*column).shown().trim().to_owned(),

@@ -2,6 +2,7 @@
 //! `Deleted` with *yes*.
 
 use sheetport_documents::write::quoted;
+use sheetport_findings::Code;
 use sheetport_sheet::{Cell, Row};
 
 use super::finding::Finding;
@@ -77,7 +78,7 @@ impl Selector {
         let value = self.values.iter().find(|value| *value == text)?;
         let header = quoted(roles.name_of(self.column));
         Some(Finding {
-            code: "selector",
+            code: Code::Selector,
             column: self.column,
             field: "",
             value: value.clone(),

@@ -1,5 +1,6 @@
 //! The form of identifiers: which kinds of characters they have, in which order.
 
+use sheetport_findings::Code;
 use sheetport_sheet::Cell;
 
 use super::finding::Finding;
@@ -117,7 +118,7 @@ impl Form {
         };
         let remedy = "correct it, or leave the row out if it is no record; if it is right, set damaged = \"accept\" for the field in the template";
         Some(Finding {
-            code: "unlike-others",
+            code: Code::UnlikeOthers,
             column,
             field,
             value: text.to_owned(),

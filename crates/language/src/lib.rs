@@ -3,14 +3,16 @@
 //! Sources, stored data and JSON are in English. Text is translated on output: [`say!`] formats a sentence in the language of the
 //! process, and [`message`] translates a finished sentence, such as an error. Files can have a different [`Language`]: a report
 //! follows its sheet. A catalogue is a folder of TOML files with English sentences and translations. `{0}` stands for the first
-//! value of a sentence, and `{0|row|rows}` chooses between singular and plural. This crate knows no sentence and no crate of the program.
+//! value of a sentence, and `{0|row|rows}` chooses between singular and plural. This crate knows the codes of problems, and else no sentence
+//! and no crate of the program.
 //!
 //! | file or folder | purpose |
 //! |---|---|
 //! | `catalogue.rs` | finds the translation of a sentence |
 //! | `sentence.rs` | compares a finished sentence with a pattern, and fills in the values |
 //! | `lists.rs` | lists within sentences |
-//! | `de/` | the German catalogue: a file for each part of the program |
+//! | `codes.rs` | the explanations of the codes of problems, from `codes.toml` of each language |
+//! | `en/`, `de/` | the English explanations, and the German catalogue: a file for each part of the program |
 //!
 //! # Where text is translated
 //!
@@ -30,6 +32,7 @@
 //! entry. `tests/it/house/untranslated.txt` lists sentences still without a translation, `not_translated.toml` sentences without need of translation.
 
 mod catalogue;
+mod codes;
 mod lists;
 mod sentence;
 
@@ -37,6 +40,7 @@ use std::borrow::Cow;
 use std::sync::{LazyLock, OnceLock};
 
 pub use catalogue::Catalogue;
+pub use codes::Explanation;
 
 /// A language and the files of its catalogue.
 struct Source {
@@ -56,7 +60,6 @@ const GERMAN: Source = Source {
         include_str!("de/templates.toml"),
         include_str!("de/review.toml"),
         include_str!("de/help.toml"),
-        include_str!("de/codes.toml"),
         include_str!("de/short.toml"),
         include_str!("de/foreign.toml"),
     ],

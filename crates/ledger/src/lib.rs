@@ -55,8 +55,8 @@ pub use integrity::{DamagedPart, Inspection, Repaired};
 pub use limits::{Gate, Granted, PageSizes};
 pub use outcomes::{Accounting, Resolution, UnknownRecord};
 pub use records::{
-    AcceptedEarlier, BLOCK_LEN, Causes, Disposition, FIRST_ROWS, FROM_SERVICE, Group, Origin, Outcome, PlannedRecord,
-    Problem, RecordBlock, SkipReason, SourceBlock, SourceRow,
+    AcceptedEarlier, BLOCK_LEN, Causes, Disposition, FIRST_ROWS, Group, Origin, Outcome, PlannedRecord, Problem,
+    RecordBlock, SkipReason, SourceBlock, SourceRow,
 };
 pub use removal::Erased;
 pub use retries::{KnownRow, RowQuery, RowState, RowStates};

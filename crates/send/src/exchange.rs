@@ -1,6 +1,7 @@
 //! The request of a job, and the outcome from its response.
 
 use sheetport_client::Request;
+use sheetport_findings::Code;
 use sheetport_ledger::{Outcome, Problem, RecordState};
 use sheetport_records::RecordKind;
 
@@ -24,7 +25,7 @@ pub(super) fn outcome(kind: RecordKind, settled: Settled, at: i64) -> Outcome {
         field,
         row,
         remedy: remedy.clone(),
-        ..Problem::of_record("service", message)
+        ..Problem::of_record(Code::Service, message)
     };
     let problems = match state {
         RecordState::Sent => Vec::new(),

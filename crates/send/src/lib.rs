@@ -41,6 +41,7 @@ use futures_util::future::BoxFuture;
 use sheetport_client::fetch::PROBE_PATH;
 use sheetport_client::policy::{Action, Call, decide};
 use sheetport_client::{Attempt, KeyMemory, Pace, Permits, Request, Speed};
+use sheetport_findings::Code;
 use sheetport_ledger::{
     self as ledger, Claim, Intent, NewerKeys, Outcome, Part, Problem, RecordState, Run, RunId, RunState,
     SendingChanges, Seq,
@@ -520,7 +521,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         self.settle_ended();
         self.attempts.abort_all();
         for (seq, requests) in std::mem::take(&mut self.unconfirmed) {
-            let problem = Problem::of_record("service", "no answer had come when the run was stopped");
+            let problem = Problem::of_record(Code::Service, "no answer had come when the run was stopped");
             let unknown = Outcome::new(seq, RecordState::Unknown, (self.task.wall)());
             self.changes.outcomes.push(Outcome { problems: vec![problem], attempts: requests, ..unknown });
             self.changes.finished.push(seq);

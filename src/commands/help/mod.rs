@@ -3,8 +3,10 @@
 
 pub(super) mod terminal;
 
-use sheetport_findings::{ExplainedCode, code_groups, codes, explain_code, nearest_topic};
-use sheetport_language::{message, word};
+use serde_json::{Value, json};
+use sheetport_documents::nearest;
+use sheetport_findings::{Code, Group};
+use sheetport_language::{Explanation, Language, chosen, word};
 
 use crate::cli::{Help, command};
 use crate::error::{Exit, Failure};
@@ -17,7 +19,7 @@ const CODES: &str = "codes";
 pub fn help(args: &Help, as_json: bool) -> Result<Exit, Failure> {
     match args.topic.as_slice() {
         [code] if code == CODES => list(as_json),
-        topic => match topic.iter().map(|code| explain_code(code)).collect::<Option<Vec<_>>>() {
+        topic => match topic.iter().map(|name| Code::named(name)).collect::<Option<Vec<_>>>() {
             Some(codes) if !codes.is_empty() => show(&codes, as_json),
             _ => of_command(topic)?,
         },
@@ -27,28 +29,30 @@ pub fn help(args: &Help, as_json: bool) -> Result<Exit, Failure> {
 
 fn list(as_json: bool) {
     if as_json {
-        return print_json(&codes().collect::<Vec<_>>());
+        return print_json(Code::ALL);
     }
-    let width = codes().map(|explanation| explanation.code.len()).max().unwrap_or_default();
+    let width = Code::ALL.iter().map(|code| code.name().len()).max().unwrap_or_default();
     let strong = style::STRONG;
-    for group in code_groups() {
-        ui::heading(&group.title);
-        for ExplainedCode { code, cause, .. } in &group.codes {
-            ui::line(format_args!("  {strong}{code:width$}{strong:#}  {}", first_sentence(&plain(&message(cause)))));
+    for group in Group::ALL {
+        ui::heading(chosen().group_title(*group));
+        for code in group.codes() {
+            let cause = plain(&chosen().explanation(*code).cause);
+            ui::line(format_args!("  {strong}{code:width$}{strong:#}  {}", first_sentence(&cause)));
         }
     }
     ui::next(Some("sheetport help CODE"));
 }
 
-fn show(codes: &[&ExplainedCode], as_json: bool) {
+fn show(codes: &[Code], as_json: bool) {
     if as_json {
         return print_json(codes);
     }
     let strong = style::STRONG;
-    for ExplainedCode { code, cause, example, remedy, .. } in codes {
+    for code in codes {
+        let Explanation { cause, example, remedy, .. } = chosen().explanation(*code);
         ui::line(format_args!("{strong}{code}{strong:#}"));
         for (name, text) in [("Cause", cause), ("Example", example), ("Remedy", remedy)] {
-            for (index, line) in wrapped(&plain(&message(text))).into_iter().enumerate() {
+            for (index, line) in wrapped(&plain(text)).into_iter().enumerate() {
                 let name = if index == 0 { word(name) } else { "" };
                 ui::line(format_args!("  {strong}{name:<9}{strong:#}{line}"));
             }
@@ -56,8 +60,13 @@ fn show(codes: &[&ExplainedCode], as_json: bool) {
     }
 }
 
-fn print_json(codes: &[&ExplainedCode]) {
-    ui::json(&serde_json::json!({ "command": "help", "codes": codes }));
+/// Prints the explanations in English, like all JSON.
+fn print_json(codes: &[Code]) {
+    let explained = |code: &Code| -> Value {
+        let Explanation { title, cause, example, remedy } = Language::default().explanation(*code);
+        json!({"code": code, "title": title, "cause": cause, "example": example, "remedy": remedy})
+    };
+    ui::json(&json!({ "command": "help", "codes": codes.iter().map(explained).collect::<Vec<_>>() }));
 }
 
 /// Returns a text without the marks of Markdown.
@@ -100,7 +109,8 @@ fn of_command(topic: &[String]) -> Result<(), Failure> {
 }
 
 fn unknown(topic: &str, commands: Vec<String>) -> Failure {
-    let hint = match nearest_topic(topic, &commands) {
+    let codes = Code::ALL.iter().map(|code| code.name());
+    let hint = match nearest(topic, codes.chain(commands.iter().map(String::as_str))) {
         Some(nearest) => format!("did you mean `sheetport help {nearest}`?"),
         None => "`sheetport help` lists the commands, `sheetport help codes` the codes of problems".to_owned(),
     };

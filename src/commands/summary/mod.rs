@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use sheetport_findings::Code;
 use sheetport_language::{message, say, tenths};
 use sheetport_ledger::{Accounting, Causes, Group, Run, RunId};
 use sheetport_operations::{Finished, Forecast, RehearsalRecords, Rehearsed, shown_file};
@@ -136,7 +137,7 @@ impl SentBefore {
 /// Problems with the same cause.
 #[derive(Debug, Serialize)]
 pub(super) struct Cause {
-    pub code: String,
+    pub code: Code,
     pub count: u64,
     /// The first rows with the problem.
     pub rows: Vec<u64>,

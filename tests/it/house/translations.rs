@@ -15,6 +15,8 @@ const UPDATE: &str = "SHEETPORT_UPDATE_UNTRANSLATED";
 /// The file of a catalogue with sentences of the system and of libraries, which are not in the sources.
 const FOREIGN: &str = "foreign.toml";
 const WORDS: &str = "words.toml";
+/// The file with the explanations of codes, by code; tests of `language` compare it with the table of codes.
+const CODES: &str = "codes.toml";
 
 /// What is not translated, with the reason.
 #[derive(Deserialize)]
@@ -45,7 +47,7 @@ fn entries() -> BTreeMap<String, BTreeMap<String, String>> {
     for entry in fs::read_dir(root("crates/language/src/de")).unwrap() {
         let entry = entry.unwrap();
         let name = entry.file_name().into_string().unwrap();
-        if name != WORDS {
+        if name != WORDS && name != CODES {
             let text = fs::read_to_string(entry.path()).unwrap();
             files.insert(name.clone(), toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}")));
         }
@@ -58,7 +60,7 @@ fn plain(text: &str) -> String {
     text.replace('{', "{{").replace('}', "}}")
 }
 
-/// Returns all sentences: of the sources, of the help, of the explanations of codes, of the built-in templates and of the page of
+/// Returns all sentences: of the sources, of the help, of the built-in templates and of the page of
 /// reports.
 fn sources() -> BTreeSet<sentences::Sentence> {
     let mut found = sentences::all();
@@ -71,12 +73,6 @@ fn sources() -> BTreeSet<sentences::Sentence> {
     };
     for text in sheetport::cli::texts(sheetport::cli::command_in_english()) {
         add("help", &text);
-    }
-    for group in sheetport_findings::code_groups() {
-        add("codes", &group.title);
-        for code in &group.codes {
-            [&code.cause, &code.example, &code.remedy].into_iter().for_each(|text| add("codes", text));
-        }
     }
     for (name, source) in sheetport_mapping::builtin::BUILT_IN {
         let template: toml::Table = source.parse().unwrap();

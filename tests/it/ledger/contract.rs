@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use sheetport_findings::Code;
 use sheetport_ledger::{
     AcceptedEarlier, Accounting, Action, AllowRepeat, Claim, Disposition, Error, KeyScope, Ledger, NewRun, NewerKeys,
     OtherRequest, Outcome, PageSizes, Part, PlannedRecord, Problem, RecordState, Resolution, RunId, RunSettings,
@@ -112,7 +113,7 @@ in_both_databases! {
 }
 
 pub fn problem() -> Problem {
-    Problem { code: "duplicate".into(), message: "twice".into(), ..Problem::default() }
+    Problem::of_record(Code::Duplicate, "twice")
 }
 
 /// Plans `count` records: of every ten, the first is skipped and the second is rejected.
@@ -320,7 +321,7 @@ async fn records_accepted_earlier_count_as_unchanged_and_are_not_sent(place: Pla
 
 async fn outcomes_are_read_back_exactly(place: Place) {
     let (ledger, run) = planned(&place, 20).await;
-    let said = Problem { value: "0 1 2".to_owned(), ..Problem::of_record("service", "ä \"quoted\" \u{0} \n 7") };
+    let said = Problem { value: "0 1 2".to_owned(), ..Problem::of_record(Code::Service, "ä \"quoted\" \u{0} \n 7") };
     let odd = Outcome {
         http_status: Some(422),
         service_status: Some(String::new()),

@@ -10,6 +10,7 @@ mod server;
 
 use std::path::Path;
 
+use sheetport_findings::Code;
 use sheetport_ledger::{Error, Ledger, Outcome, Problem, RecordState, Resolution, RunId};
 use sqlx::sqlite::{SqliteColumn, SqliteConnectOptions};
 use sqlx::{Column, ConnectOptions, Connection, Row};
@@ -195,7 +196,10 @@ async fn the_documented_queries_answer_support_questions() {
     let refused = |seq, field: &str, ctx_id: &str| Outcome {
         http_status: Some(422),
         ctx_id: Some(ctx_id.to_owned()),
-        problems: vec![Problem { field: field.to_owned(), ..Problem::of_record("service", "must not be negative") }],
+        problems: vec![Problem {
+            field: field.to_owned(),
+            ..Problem::of_record(Code::Service, "must not be negative")
+        }],
         attempts: 1,
         ..Outcome::new(seq, RecordState::Failed, 1_790_000_000_000)
     };

@@ -1,6 +1,7 @@
 //! What relations say about the fields that a template maps columns to.
 
 use sheetport_documents::write::quoted;
+use sheetport_findings::Code;
 use sheetport_mapping::language::row_value;
 use sheetport_sheet::Row;
 
@@ -139,7 +140,7 @@ impl Contradiction {
         };
         let remedy = format!("the row shows it: {calculation}; {remedy}");
         Some(Finding {
-            code: "other-meaning",
+            code: Code::OtherMeaning,
             column: self.column,
             field: self.field,
             value: row.get(self.column).shown().trim().to_owned(),

@@ -1,5 +1,6 @@
 //! A relation between the numbers of a row.
 
+use sheetport_findings::Code;
 use sheetport_sheet::Row;
 
 use super::numbers::{Exact, Notations};
@@ -153,7 +154,7 @@ impl Relation {
         let header = roles.name_of(self.result);
         let written = row.get(self.result).shown().trim().to_owned();
         Some(Finding {
-            code: "does-not-add-up",
+            code: Code::DoesNotAddUp,
             column,
             field: quantity.field,
             value: row.get(column).shown().trim().to_owned(),

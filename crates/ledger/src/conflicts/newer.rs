@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use sheetport_findings::Code;
 use sheetport_records::RecordKind;
 use sheetport_sql as sql;
 
@@ -24,8 +25,6 @@ const BLOCKS: u32 = 16;
 pub(super) const KEYS: usize = 4_096;
 /// Overlap between two searches for intents, in milliseconds: other processes may have slower clocks.
 const OVERLAP: i64 = 60_000;
-/// The code of the problem of a superseded record.
-const SUPERSEDED: &str = "newer-run";
 
 /// A request of another upload for the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +54,7 @@ impl OtherRequest {
         let sent = if self.is_accepted { "was sent" } else { "was or may have been sent" };
         let message = format!("{sent} by the newer run {run} on {date}, so the older values are not sent");
         let remedy = format!("`sheetport retry {of} --overwrite-newer` sends them");
-        let problem = Problem { value: key.to_owned(), remedy, ..Problem::of_record(SUPERSEDED, message) };
+        let problem = Problem { value: key.to_owned(), remedy, ..Problem::of_record(Code::NewerRun, message) };
         Outcome { problems: vec![problem], ..Outcome::new(seq, RecordState::Skipped, now) }
     }
 }
@@ -63,7 +62,7 @@ impl OtherRequest {
 impl Outcome {
     /// Whether the record was withheld because of a newer request for its key.
     pub fn is_superseded(&self) -> bool {
-        self.state == RecordState::Skipped && self.problems.iter().any(|problem| problem.code == SUPERSEDED)
+        self.state == RecordState::Skipped && self.problems.iter().any(|problem| problem.code == Code::NewerRun)
     }
 }
 
@@ -167,7 +166,7 @@ impl Ledger {
     /// Returns the records of `run` withheld because of newer requests.
     pub(crate) async fn superseded(&self, run: RunId) -> Result<Vec<Seq>, Error> {
         let query = "SELECT seq FROM outcome WHERE run = $1 AND state = 'skipped' AND problems LIKE $2 ORDER BY seq";
-        let pattern = format!("%\"code\":\"{SUPERSEDED}\"%");
+        let pattern = format!("%\"code\":\"{}\"%", Code::NewerRun);
         Ok(sql::query_scalar(query).bind(run).bind(pattern).fetch_all(&self.reader).await?)
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use sheetport_findings::Code;
 use sheetport_sql::{self as sql, Pool};
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 
@@ -262,7 +263,7 @@ impl Ledger {
 fn lost(seq: Seq, now: i64) -> Outcome {
     let problem = Problem {
         remedy: "look it up in the service, then `sheetport resolve`".to_owned(),
-        ..Problem::of_record("ledger-damaged", "the ledger was damaged, so it is not known whether it was applied")
+        ..Problem::of_record(Code::LedgerDamaged, "the ledger was damaged, so it is not known whether it was applied")
     };
     Outcome { problems: vec![problem], attempts: 1, ..Outcome::new(seq, RecordState::Unknown, now) }
 }

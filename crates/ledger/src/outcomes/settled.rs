@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use serde::Deserialize;
+use sheetport_findings::Code;
 use sheetport_sql::{self as sql, Builder, Transaction, Value};
 
 use super::super::checksums::Checksum;
@@ -154,7 +155,7 @@ pub(crate) fn outcome_state(name: &str) -> Result<RecordState, Error> {
 /// Returns the problem shown for a record resolved by `who`.
 fn resolution_problem(state: RecordState, who: &str) -> Problem {
     let was = if state == RecordState::Sent { "applied" } else { "not applied" };
-    Problem::of_record("resolved", format!("{who} says that it was {was}"))
+    Problem::of_record(Code::Resolved, format!("{who} says that it was {was}"))
 }
 
 fn problems_json(outcome: &Outcome) -> Result<Option<String>, Error> {

@@ -286,6 +286,8 @@ fn decode<T: DeserializeOwned>(blob: &[u8], count: i64) -> Result<Vec<T>, Error>
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use sheetport_findings::Code;
+
     use super::*;
     use crate::records::model::{AcceptedEarlier, Origin, SkipReason};
 
@@ -300,14 +302,14 @@ mod tests {
         };
         let earlier = AcceptedEarlier { run: 3, seq: 4, service_id: Some("i-1".to_owned()) };
         let problem =
-            Problem { row: Some(3), value: "\u{0}'ä".to_owned(), ..Problem::of_record("code", "is \"wrong\"") };
+            Problem { row: Some(3), value: "\u{0}'ä".to_owned(), ..Problem::of_record(Code::Blank, "is \"wrong\"") };
         vec![
             record(Some("a"), &[2], Disposition::Send(r#"{"a":"ä"}"#.into())),
             record(None, &[], Disposition::Rejected(vec![problem.clone(), problem])),
             record(None, &[9, 1, 1 << 40], Disposition::Skipped(SkipReason::NotChosen)),
             record(Some(""), &[4], Disposition::AcceptedEarlier(earlier)),
             PlannedRecord {
-                warnings: vec![Problem::of_record("rule", "is 'odd'")],
+                warnings: vec![Problem::of_record(Code::Rule, "is 'odd'")],
                 ..record(Some("b"), &[5], Disposition::Send("{}".into()))
             },
         ]

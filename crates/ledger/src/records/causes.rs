@@ -41,7 +41,7 @@ impl Cause {
             message: without_values(&problem.message, own).into_owned(),
             column: problem.column,
             field: problem.field.clone(),
-            value: if problem.code == "unknown-value" { problem.value.clone() } else { String::new() },
+            value: if problem.code.is_by_value() { problem.value.clone() } else { String::new() },
             sheet: problem.sheet.clone(),
         }
     }
@@ -155,6 +155,8 @@ fn without(message: &str, value: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use sheetport_findings::Code;
+
     use super::*;
 
     #[test]
@@ -177,10 +179,10 @@ mod tests {
     fn problems_that_differ_only_in_values_are_grouped_under_the_first_message() {
         let mut causes = Causes::default();
         for key in ["SKU-0001", "SKU-0002", "SKU-0003"] {
-            let problem = Problem::of_record("service", format!("the item {key} is locked"));
+            let problem = Problem::of_record(Code::Service, format!("the item {key} is locked"));
             assert_eq!(causes.add_of(7, &problem, &[key]), Some(0));
         }
-        assert_eq!(causes.add(9, &Problem::of_record("service", "the item SKU-0004 is locked")), Some(1));
+        assert_eq!(causes.add(9, &Problem::of_record(Code::Service, "the item SKU-0004 is locked")), Some(1));
         let groups = causes.groups();
         assert_eq!((groups[0].count, groups[0].problem.message.as_str()), (3, "the item SKU-0001 is locked"));
     }
@@ -189,7 +191,7 @@ mod tests {
     fn problems_beyond_the_maximum_number_of_groups_are_counted() {
         let mut causes = Causes::default();
         for number in 0..MAX_GROUPS as u64 + 7 {
-            causes.add(number, &Problem::of_record("service", format!("problem number {number}")));
+            causes.add(number, &Problem::of_record(Code::Service, format!("problem number {number}")));
         }
         assert_eq!((causes.groups().len(), causes.ungrouped), (MAX_GROUPS, 7));
     }

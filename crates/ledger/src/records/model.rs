@@ -1,6 +1,7 @@
 //! Rows, planned records, problems and outcomes, as stored in the ledger.
 
 use serde::{Deserialize, Serialize};
+use sheetport_findings::Code;
 
 use super::super::ids::{RunId, Seq};
 use super::super::state::RecordState;
@@ -91,14 +92,14 @@ impl SkipReason {
     /// Returns the reason as a problem for reports.
     pub fn problem(self) -> Problem {
         let (code, message) = match self {
-            SkipReason::SkipWhere => ("skip-where", "is left out by skip_where of the template"),
-            SkipReason::KeepWhere => ("keep-where", "is left out by keep_where of the template"),
-            SkipReason::RepeatedHeader => ("repeated-header", "repeats the header"),
-            SkipReason::AlreadySent => ("already-sent", "was sent before, according to its status in the report"),
-            SkipReason::NotChosen => ("not-chosen", "is not among the rows given with --rows"),
-            SkipReason::BlankCells => ("blank-cells", "has no value in the columns of unpivot"),
-            SkipReason::SkippedBefore => ("skipped-before", "was skipped in the run of this report, too"),
-            SkipReason::LeftOut => ("left-out", "was left out in the review"),
+            SkipReason::SkipWhere => (Code::SkipWhere, "is left out by skip_where of the template"),
+            SkipReason::KeepWhere => (Code::KeepWhere, "is left out by keep_where of the template"),
+            SkipReason::RepeatedHeader => (Code::RepeatedHeader, "repeats the header"),
+            SkipReason::AlreadySent => (Code::AlreadySent, "was sent before, according to its status in the report"),
+            SkipReason::NotChosen => (Code::NotChosen, "is not among the rows given with --rows"),
+            SkipReason::BlankCells => (Code::BlankCells, "has no value in the columns of unpivot"),
+            SkipReason::SkippedBefore => (Code::SkippedBefore, "was skipped in the run of this report, too"),
+            SkipReason::LeftOut => (Code::LeftOut, "was left out in the review"),
         };
         Problem::of_record(code, message)
     }
@@ -113,10 +114,10 @@ pub struct AcceptedEarlier {
 }
 
 /// A problem or a warning of a record, or a warning about a file, worded for reports.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// A short name of the cause; `service` for messages of the service.
-    pub code: String,
+    /// What is wrong; [`Code::Service`] for messages of the service.
+    pub code: Code,
     /// The row number; `None` if the problem concerns the whole record or file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row: Option<u64>,
@@ -140,9 +141,6 @@ pub struct Problem {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_internal: bool,
 }
-
-/// The code of problems in the words of the service.
-pub const FROM_SERVICE: &str = "service";
 
 /// The final result of a record planned to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -209,8 +207,19 @@ impl<B> Disposition<B> {
 
 impl Problem {
     /// Creates a problem of a record or file as a whole.
-    pub fn of_record(code: &str, message: impl Into<String>) -> Problem {
-        Problem { code: code.to_owned(), message: message.into(), ..Problem::default() }
+    pub fn of_record(code: Code, message: impl Into<String>) -> Problem {
+        Problem {
+            code,
+            row: None,
+            column: None,
+            header: String::new(),
+            field: String::new(),
+            value: String::new(),
+            sheet: String::new(),
+            message: message.into(),
+            remedy: String::new(),
+            is_internal: false,
+        }
     }
 }
 

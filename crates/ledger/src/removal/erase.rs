@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use sheetport_findings::Code;
 use sheetport_sql::{self as sql, Transaction};
 
 use super::super::checksums::seal;
@@ -175,7 +176,7 @@ fn without_content(record: PlannedRecord) -> PlannedRecord {
 
 /// What reports show of an erased record.
 fn note() -> Problem {
-    Problem::of_record("erased", "was erased from the ledger")
+    Problem::of_record(Code::Erased, "was erased from the ledger")
 }
 
 async fn write_rows(transaction: &mut Transaction, run: RunId, block: &SourceBlock) -> Result<(), Error> {

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use sheetport_findings::Scope;
 use sheetport_sql as sql;
 
 use super::super::conflicts::accepted::hash;
@@ -24,8 +25,6 @@ pub struct RowQuery<'a> {
     pub non_idempotent: bool,
     /// Returns the fingerprints of the rows of a run: the same number for two rows with equal cells, also of different runs.
     pub fingerprints: &'a (dyn Fn(&Run) -> Fingerprint<'a> + Sync),
-    /// Codes of problems that require an edit of the row.
-    pub suspicious: &'a [&'a str],
 }
 
 /// The states of the rows of a run.
@@ -220,8 +219,7 @@ impl Ledger {
                         }
                     }
                     (Disposition::Rejected(problems), _) => {
-                        let is_suspicious = |code: &str| query.suspicious.contains(&code);
-                        for problem in problems.iter().filter(|problem| is_suspicious(&problem.code)) {
+                        for problem in problems.iter().filter(|problem| problem.code.scope() == Scope::Reading) {
                             if let Some(row) = problem.row {
                                 suspicious.insert((states.sheet_index(&problem.sheet), narrow(row)?));
                             }

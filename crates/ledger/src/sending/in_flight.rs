@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use sheetport_findings::Code;
 use sheetport_sql::{self as sql, Transaction};
 
 use super::super::checksums::Checksum;
@@ -200,7 +201,7 @@ impl Ledger {
             };
             let message =
                 format!("sheetport ended or could not use the ledger any more before the answer was stored{why}");
-            let problem = Problem::of_record("service", message);
+            let problem = Problem::of_record(Code::Service, message);
             let outcome = Outcome::new(seq, RecordState::Unknown, at);
             outcomes.push(Outcome { problems: vec![problem], attempts: 1, ..outcome });
         }

@@ -6,6 +6,7 @@ mod words;
 use std::sync::Arc;
 
 pub(super) use self::marked_parts::MarkedParts;
+use sheetport_findings::Code;
 use sheetport_values::budget::Exceeded;
 use sheetport_values::check_digit::CheckError;
 use sheetport_values::currency::Currency;
@@ -35,7 +36,7 @@ pub struct Problem {
 /// A finding from outside of this module, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
-    pub code: &'static str,
+    pub code: Code,
     pub message: String,
     pub remedy: String,
 }
@@ -385,77 +386,77 @@ pub enum NotKept {
 
 impl Cause {
     /// Returns a short name for filters and scripts, stable across versions.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> Code {
         match self {
-            Cause::Blank => "blank",
+            Cause::Blank => Code::Blank,
             Cause::NotANumber(NumberError::Ambiguous(_) | NumberError::PercentUnclear)
-            | Cause::AmbiguousInExpression(_) => "ambiguous-number",
-            Cause::NotANumber(NumberError::OverAHundredPercent) => "out-of-range",
-            Cause::NotANumber(_) => "not-a-number",
+            | Cause::AmbiguousInExpression(_) => Code::AmbiguousNumber,
+            Cause::NotANumber(NumberError::OverAHundredPercent) => Code::OutOfRange,
+            Cause::NotANumber(_) => Code::NotANumber,
             Cause::NotACurrency
             | Cause::OtherCurrency { .. }
             | Cause::TwoCurrencies { .. }
-            | Cause::AmbiguousCurrency { .. } => "currency",
+            | Cause::AmbiguousCurrency { .. } => Code::Currency,
             Cause::AmbiguousDate(_) | Cause::MixedDates(_) | Cause::NotADate(DateError::NeedsTimeZone) => {
-                "ambiguous-date"
+                Code::AmbiguousDate
             }
-            Cause::NotADate(_) | Cause::NoDate => "not-a-date",
-            Cause::NotABoolean => "not-a-boolean",
-            Cause::NoSuchPart { .. } => "no-such-part",
-            Cause::Expression { .. } => "expression",
-            Cause::TooMuch(_) => "too-much",
-            Cause::Rule { .. } => "rule",
-            Cause::LeftOut(_) => "skip-where",
-            Cause::WarnWhere(_) => "warn-where",
-            Cause::NothingNamed { .. } | Cause::NothingMoved { .. } => "incomplete",
-            Cause::NotMapped { .. } | Cause::NotAllowed { .. } | Cause::NotFound { .. } => "unknown-value",
-            Cause::TooSmall(_) | Cause::TooLarge(_) => "out-of-range",
-            Cause::NotAnAddress => "not-an-address",
-            Cause::Disagrees { .. } => "disagrees",
-            Cause::NoLines => "no-lines",
-            Cause::Superseded { .. } => "superseded",
-            Cause::NoGroup => "no-group",
-            Cause::Scattered { .. } => "scattered",
-            Cause::Pattern(_) => "pattern",
-            Cause::CheckDigit(_) => "check-digit",
+            Cause::NotADate(_) | Cause::NoDate => Code::NotADate,
+            Cause::NotABoolean => Code::NotABoolean,
+            Cause::NoSuchPart { .. } => Code::NoSuchPart,
+            Cause::Expression { .. } => Code::Expression,
+            Cause::TooMuch(_) => Code::TooMuch,
+            Cause::Rule { .. } => Code::Rule,
+            Cause::LeftOut(_) => Code::SkipWhere,
+            Cause::WarnWhere(_) => Code::WarnWhere,
+            Cause::NothingNamed { .. } | Cause::NothingMoved { .. } => Code::Incomplete,
+            Cause::NotMapped { .. } | Cause::NotAllowed { .. } | Cause::NotFound { .. } => Code::UnknownValue,
+            Cause::TooSmall(_) | Cause::TooLarge(_) => Code::OutOfRange,
+            Cause::NotAnAddress => Code::NotAnAddress,
+            Cause::Disagrees { .. } => Code::Disagrees,
+            Cause::NoLines => Code::NoLines,
+            Cause::Superseded { .. } => Code::Superseded,
+            Cause::NoGroup => Code::NoGroup,
+            Cause::Scattered { .. } => Code::Scattered,
+            Cause::Pattern(_) => Code::Pattern,
+            Cause::CheckDigit(_) => Code::CheckDigit,
             Cause::AfterStep { cause, .. } => cause.code(),
-            Cause::PercentSign(_) => "percent-sign",
-            Cause::WordInFormat(_) => "word-in-format",
-            Cause::Damaged(_) => "damaged-identifier",
-            Cause::MarkedParts(_) => "marked-text",
-            Cause::CellError | Cause::NotShown | Cause::StoredTwice => "cell-error",
-            Cause::NotCalculated => "not-calculated",
-            Cause::Cut => "cut",
-            Cause::NoRecord(_) => "no-record",
-            Cause::SecondTable { .. } => "second-table",
-            Cause::BrokenRow { .. } => "broken-row",
-            Cause::ShiftedCells => "beyond-header",
-            Cause::LostLetters => "lost-letters",
-            Cause::TurnedDate => "turned-date",
-            Cause::Duplicate { .. } | Cause::DuplicateInRow | Cause::RepeatedInLines { .. } => "duplicate",
-            Cause::NearlyTheSame { .. } | Cause::OnlySpacesDiffer { .. } => "nearly-the-same",
-            Cause::LooksLikeADate => "looks-like-a-date",
-            Cause::MayLackZero => "may-lack-zero",
-            Cause::LacksZeros { .. } => "lacks-zeros",
-            Cause::MayBeGrouped { .. } => "may-be-grouped",
-            Cause::OtherDecimals(_) | Cause::HiddenDigits => "other-decimals",
-            Cause::ShownByComputer { .. } => "shown-by-computer",
+            Cause::PercentSign(_) => Code::PercentSign,
+            Cause::WordInFormat(_) => Code::WordInFormat,
+            Cause::Damaged(_) => Code::DamagedIdentifier,
+            Cause::MarkedParts(_) => Code::MarkedText,
+            Cause::CellError | Cause::NotShown | Cause::StoredTwice => Code::CellError,
+            Cause::NotCalculated => Code::NotCalculated,
+            Cause::Cut => Code::Cut,
+            Cause::NoRecord(_) => Code::NoRecord,
+            Cause::SecondTable { .. } => Code::SecondTable,
+            Cause::BrokenRow { .. } => Code::BrokenRow,
+            Cause::ShiftedCells => Code::BeyondHeader,
+            Cause::LostLetters => Code::LostLetters,
+            Cause::TurnedDate => Code::TurnedDate,
+            Cause::Duplicate { .. } | Cause::DuplicateInRow | Cause::RepeatedInLines { .. } => Code::Duplicate,
+            Cause::NearlyTheSame { .. } | Cause::OnlySpacesDiffer { .. } => Code::NearlyTheSame,
+            Cause::LooksLikeADate => Code::LooksLikeADate,
+            Cause::MayLackZero => Code::MayLackZero,
+            Cause::LacksZeros { .. } => Code::LacksZeros,
+            Cause::MayBeGrouped { .. } => Code::MayBeGrouped,
+            Cause::OtherDecimals(_) | Cause::HiddenDigits => Code::OtherDecimals,
+            Cause::ShownByComputer { .. } => Code::ShownByComputer,
             Cause::UnknownReference { .. }
             | Cause::NotResolved { .. }
             | Cause::ResolvedTwice { .. }
             | Cause::NotLookedUp { .. }
             | Cause::UnknownOrder { .. }
-            | Cause::SeveralOrders { .. } => "unknown-reference",
-            Cause::FewerLines { .. } => "fewer-lines",
-            Cause::LinesSentBefore { .. } => "lines-sent-before",
-            Cause::LinesNotKept(_) => "lines-not-kept",
-            Cause::NoName => "no-name",
+            | Cause::SeveralOrders { .. } => Code::UnknownReference,
+            Cause::FewerLines { .. } => Code::FewerLines,
+            Cause::LinesSentBefore { .. } => Code::LinesSentBefore,
+            Cause::LinesNotKept(_) => Code::LinesNotKept,
+            Cause::NoName => Code::NoName,
             Cause::Evidence(evidence) => evidence.code,
-            Cause::PriceOfSeveral { .. } => "price-of-several",
-            Cause::SeveralColumns { .. } => "several-columns",
-            Cause::Apostrophe => "apostrophe",
-            Cause::RowsBelow { .. } => "rows-below",
-            Cause::Continues => "continues",
+            Cause::PriceOfSeveral { .. } => Code::PriceOfSeveral,
+            Cause::SeveralColumns { .. } => Code::SeveralColumns,
+            Cause::Apostrophe => Code::Apostrophe,
+            Cause::RowsBelow { .. } => Code::RowsBelow,
+            Cause::Continues => Code::Continues,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use sheetport_client::Speed;
+use sheetport_findings::{Code, Scope};
 use sheetport_ledger::{Causes, Disposition, Group, Seq};
 use sheetport_mapping::map::Resolved;
 use sheetport_plan::Tally;
@@ -19,10 +20,6 @@ use crate::operation::Operation;
 
 /// Maximum size of the requests held in memory for the comparison, in bytes.
 const MAX_HELD: usize = 256 << 20;
-/// The code of a reference to a record that the service does not have.
-const UNKNOWN_REFERENCE: &str = "unknown-reference";
-/// The codes of what is said about the lines that an order has in the service alone.
-const LINES: [&str; 3] = ["lines-not-kept", "fewer-lines", "lines-sent-before"];
 
 /// The changes that an upload would make.
 #[derive(Debug)]
@@ -80,11 +77,12 @@ pub fn compare_with_service<'a>(
             true => read(&source, template, ReadMode::TallyOnly, |_| true)?,
             false => Tally::default(),
         };
-        let groups = |causes: &Causes, codes: &[&str]| -> Vec<Group> {
-            causes.groups().into_iter().filter(|group| codes.contains(&&*group.problem.code)).cloned().collect()
+        let groups = |causes: &Causes, is_wanted: fn(Code) -> bool| -> Vec<Group> {
+            causes.groups().into_iter().filter(|group| is_wanted(group.problem.code)).cloned().collect()
         };
-        let unknown = groups(&tally.causes, &[UNKNOWN_REFERENCE]);
-        let lines = [groups(&tally.causes, &LINES), groups(&tally.warnings, &LINES)].concat();
+        let is_of_lines = |code: Code| code.scope() == Scope::ServiceLines;
+        let unknown = groups(&tally.causes, |code| code == Code::UnknownReference);
+        let lines = [groups(&tally.causes, is_of_lines), groups(&tally.warnings, is_of_lines)].concat();
         Ok(ServiceDifference { difference, unknown, lines, requests: client.requests() })
     })
 }

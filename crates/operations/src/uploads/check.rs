@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use sheetport_findings::Code;
 use sheetport_ledger::{AllowRepeat, Ledger, Problem, RunCommand};
 use sheetport_mapping::Template;
 use sheetport_plan::compare::{Connection, suspicious_keys};
@@ -118,7 +119,7 @@ fn not_compared(rows: u64) -> Option<Problem> {
         rows => format!("{rows} identifiers of this export may have lost zeros or digits in a spreadsheet program"),
     };
     let remedy = "compare them with the service: add --online; an upload compares them before it sends".to_owned();
-    Some(Problem { remedy, ..Problem::of_record("not-compared", message) })
+    Some(Problem { remedy, ..Problem::of_record(Code::NotCompared, message) })
 }
 
 /// A report of a check.

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
+use sheetport_findings::Code;
 use sheetport_ledger::Problem;
 use sheetport_mapping::problem::excerpt;
 use sheetport_sheet::{Cell, Row, write};
@@ -172,9 +173,9 @@ impl Difference<'_> {
             ),
         };
         let code = match self.kind {
-            DifferenceKind::Text => "changed-text",
-            DifferenceKind::Number => "rounded-number",
-            DifferenceKind::Key | DifferenceKind::OtherKey => "other-identifier",
+            DifferenceKind::Text => Code::ChangedText,
+            DifferenceKind::Number => Code::RoundedNumber,
+            DifferenceKind::Key | DifferenceKind::OtherKey => Code::OtherIdentifier,
         };
         Problem {
             row: Some(row.number),

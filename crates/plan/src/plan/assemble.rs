@@ -3,13 +3,14 @@
 use std::collections::{HashMap, VecDeque};
 
 use serde::de::IgnoredAny;
+use sheetport_findings::Code;
 use sheetport_ledger::{Disposition, Origin, PlannedRecord, Problem, Seq, SkipReason, SourceRow};
 use sheetport_mapping::map::{Parts, RowKind, SEPARATOR, SkipCause};
 use sheetport_mapping::model::{Duplicates as Policy, GroupRows};
 use sheetport_mapping::{self as mapping, Cause};
 
 use super::checks::asked::Asked;
-use super::checks::copied::{COPIED, CopiedRow, CopiedRows, copied_among_others, copied_row};
+use super::checks::copied::{CopiedRow, CopiedRows, copied_among_others, copied_row};
 use super::checks::duplicates::{Duplicates, Withdrawal};
 use super::checks::keys;
 use super::checks::name::Name;
@@ -399,7 +400,7 @@ impl<'t> Assembler<'t> {
         let finished = record.finish(self.rows, part);
         let Incomplete { group, mut parts, lines, mut problems, histories, .. } = record;
         let row = parts.first_row();
-        if self.copied.is_some() && problems.iter().all(|problem| problem.code != COPIED) {
+        if self.copied.is_some() && problems.iter().all(|problem| problem.code != Code::CopiedRows) {
             problems.extend(lines.copied().map(|problem| Problem { sheet: self.parts.sheet_of(seq), ..problem }));
         }
         // In a row with a problem, the cells may be misplaced.
@@ -528,7 +529,7 @@ fn to_send(body: String) -> Disposition {
         Ok(_) => Disposition::Send(body.into_boxed_str()),
         Err(error) => Disposition::Rejected(vec![Problem {
             remedy: "this is a bug in sheetport; please report it".to_owned(),
-            ..Problem::of_record("unsendable", format!("can't be written as JSON: {error}"))
+            ..Problem::of_record(Code::Unsendable, format!("can't be written as JSON: {error}"))
         }]),
     }
 }

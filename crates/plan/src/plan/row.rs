@@ -302,7 +302,7 @@ impl<'a> RowMapper<'a> {
 pub fn ledger_problem(problem: mapping::Problem, source: &Source) -> Problem {
     let converted = Problem {
         is_internal: problem.cause.is_internal(),
-        code: problem.cause.code().to_owned(),
+        code: problem.cause.code(),
         row: Some(problem.row),
         column: problem.column,
         header: problem.header,

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sheetport_files::digest;
+use sheetport_findings::Code;
 use sheetport_ledger::{Problem, TextForm};
 use sheetport_mapping::bind::{HEADER_SEARCH_ROWS, Missing, Reason, bind};
 use sheetport_mapping::map::Resolved;
@@ -17,8 +18,8 @@ use sheetport_mapping::{Layout, Template};
 use sheetport_sheet::{self as sheet, Appearance, Book, Cell, Doubt, ReportWords, Row, Rows, column_letters, write};
 
 use super::checks::file_warnings::{
-    GROUP, GUESS, MISSPELT, RECORD, doubtful_letters, foreign_sheet, guesses, hidden_sheet, misspelt_columns,
-    money_as_quantity, other_template, rival_columns, unread_sheets, unused_columns,
+    GROUP, RECORD, doubtful_letters, foreign_sheet, guesses, hidden_sheet, misspelt_columns, money_as_quantity,
+    other_template, rival_columns, unread_sheets, unused_columns,
 };
 use super::columns::merge_columns;
 use super::part::Part;
@@ -182,14 +183,14 @@ impl Source {
                 || is_path_id(name)
                 || [input.key, input.needs_one_of, input.quantities].iter().any(|names| names.contains(&name))
         };
-        self.warnings
-            .iter()
-            .filter(move |warning| warning.code == MISSPELT || warning.code == GUESS && identifies(&warning.field))
+        self.warnings.iter().filter(move |warning| {
+            warning.code == Code::MisspeltColumn || warning.code == Code::Guess && identifies(&warning.field)
+        })
     }
 
     /// Removes the warnings about guesses of inference, after their confirmation.
     pub fn confirm_guesses(&mut self) {
-        self.warnings.retain(|warning| warning.code != GUESS);
+        self.warnings.retain(|warning| warning.code != Code::Guess);
     }
 
     /// Whether a sheet has our columns.

@@ -1,5 +1,6 @@
 //! Comparison of a profile with an earlier run, to find values that are possible, but probably wrong.
 
+use sheetport_findings::Code;
 use sheetport_ledger::Problem;
 use sheetport_values::decimal::{self, Decimal};
 
@@ -21,21 +22,21 @@ pub(super) fn changes(now: &Profile, earlier: &Profile, earlier_run: &str) -> Ve
         Some((field, earlier))
     });
     let fields = pairs.flat_map(|(now, earlier)| {
-        let warning = |code: &str, message: String, remedy: &str| Problem {
+        let warning = |code: Code, message: String, remedy: &str| Problem {
             field: now.field.clone(),
             remedy: remedy.to_owned(),
             ..Problem::of_record(code, message)
         };
         let median = median_change(now, earlier).map(|(median, before, ratio)| {
             let message = format!("has the median {median}, and had {before} in {earlier_run} (× {ratio})");
-            warning("median-changed", message, "check the column, the unit and the number format")
+            warning(Code::MedianChanged, message, "check the column, the unit and the number format")
         });
         let filled = is_hardly_filled_now(now, earlier).then(|| {
             let message = format!(
                 "is filled in {} of {} records, and was in {} of {} in {earlier_run}",
                 now.filled, now.of, earlier.filled, earlier.of
             );
-            warning("often-blank", message, "check whether the column has moved or lost its values")
+            warning(Code::OftenBlank, message, "check whether the column has moved or lost its values")
         });
         median.into_iter().chain(filled)
     });
@@ -88,7 +89,7 @@ fn currency_change(now: &Profile, earlier: &Profile, earlier_run: &str) -> Optio
         field: "currency".to_owned(),
         remedy: "check the currency of the file".to_owned(),
         ..Problem::of_record(
-            "currency-changed",
+            Code::CurrencyChanged,
             format!("is {}, and was {} in {earlier_run}", new.join(", "), known.join(", ")),
         )
     })

@@ -5,39 +5,18 @@
 
 use std::collections::HashMap;
 
+use sheetport_findings::Code;
 use sheetport_ledger::{AcceptedEarlier, KnownRow, Problem, RowState, RowStates, Run, RunId, Seq, SourceRow};
 use sheetport_mapping::bind::report_column;
 use sheetport_sheet::{Cell, RESERVED_PREFIX, Row};
 
 use super::fingerprint::{CommonColumns, numbered};
 use super::lossy::{LossyFields, LossyRows};
-use crate::plan::checks::row_problems::{
-    BEYOND_HEADER, CUT_OFF, OTHER_DELIMITER, STRAY_QUOTE, SWALLOWED_ROWS, UNSPLIT_ROW,
-};
 use crate::plan::part::Part;
 
 const RUN: &str = "run";
 const ROW: &str = "row";
 const SHEET: &str = "sheet";
-/// The code of the problem of an unedited suspicious row.
-const NOT_EDITED: &str = "as-it-was";
-/// Codes of [`sheetport_mapping::problem::Cause`].
-const NO_RECORD: &str = "no-record";
-const SECOND_TABLE: &str = "second-table";
-const BROKEN_ROW: &str = "broken-row";
-/// Codes of problems invisible in a report, where all rows are well-formed. Such rows are sent only after an edit.
-pub(super) const SUSPICIOUS: &[&str] = &[
-    BEYOND_HEADER,
-    STRAY_QUOTE,
-    SWALLOWED_ROWS,
-    OTHER_DELIMITER,
-    CUT_OFF,
-    UNSPLIT_ROW,
-    NO_RECORD,
-    SECOND_TABLE,
-    BROKEN_ROW,
-    NOT_EDITED,
-];
 const SEND_AS_NEW: &str = "empty its sheetport_run and sheetport_row to send it as a new row";
 
 /// The run of a report and the states of its rows.
@@ -242,7 +221,7 @@ impl ReportHistory {
                 column: Some(column),
                 value: name.to_owned(),
                 remedy: "give the column the name that it had, or send the new cells in a separate file".to_owned(),
-                ..Problem::of_record("origin", message)
+                ..Problem::of_record(Code::Origin, message)
             };
             return (history, Some(problem));
         }
@@ -305,7 +284,10 @@ impl RowHistory {
         (!is_same).then(|| Problem {
             row: Some(self.number),
             remedy: "enter the name of its record, or restore the original order of the rows".to_owned(),
-            ..Problem::of_record("strayed", "belongs to the record above, which is not its record in the first file")
+            ..Problem::of_record(
+                Code::Strayed,
+                "belongs to the record above, which is not its record in the first file",
+            )
         })
     }
 
@@ -315,12 +297,12 @@ impl RowHistory {
             RowStatus::Unknown(run) => Some(Problem {
                 row: Some(self.number),
                 remedy: format!("look it up in the service, then run `sheetport resolve {run}`"),
-                ..Problem::of_record("in-doubt", format!("may have been applied in run {run}, so it is not sent"))
+                ..Problem::of_record(Code::InDoubt, format!("may have been applied in run {run}, so it is not sent"))
             }),
             RowStatus::NotEdited => Some(Problem {
                 row: Some(self.number),
                 remedy: format!("correct its cells; if they are right, {SEND_AS_NEW}"),
-                ..Problem::of_record(NOT_EDITED, "its cells may have shifted in the first file, and were not edited")
+                ..Problem::of_record(Code::AsItWas, "its cells may have shifted in the first file, and were not edited")
             }),
             _ => None,
         }
@@ -338,7 +320,7 @@ fn origin_problem(row: u64, column: &str, message: String) -> Problem {
         row: Some(row),
         field: format!("{RESERVED_PREFIX}{column}"),
         remedy: SEND_AS_NEW.to_owned(),
-        ..Problem::of_record("origin", message)
+        ..Problem::of_record(Code::Origin, message)
     }
 }
 

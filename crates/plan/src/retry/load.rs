@@ -7,7 +7,7 @@ use sheetport_mapping::Template;
 use sheetport_sheet::Row;
 
 use super::fingerprint::{CommonColumns, common_columns};
-use super::history::{ReportHistory, SUSPICIOUS};
+use super::history::ReportHistory;
 use super::lossy::LossyFields;
 use super::report::Report;
 use crate::error::Error;
@@ -40,7 +40,6 @@ pub fn load_history<'a>(
                 let columns = shared.of_run(member);
                 Box::new(move |row: &SourceRow| columns.fingerprint_in_ledger(&row.cells, lossy, &mut Row::default()))
             },
-            suspicious: SUSPICIOUS,
         };
         let mut states = ledger.row_states(run.id, family, &query).await?;
         if sends_accepted {

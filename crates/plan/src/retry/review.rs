@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use sheetport_findings::Code;
 use sheetport_ledger::{AcceptedEarlier, Origin, Problem, Seq, SkipReason};
 use sheetport_records::Input;
 
@@ -89,7 +90,7 @@ impl<'a> Reviewer<'a> {
             row.number, earlier.run
         );
         let remedy = "make the unsent rows a separate record".to_owned();
-        self.located(unaccepted, Problem { remedy, ..Problem::of_record("made-again", message) })
+        self.located(unaccepted, Problem { remedy, ..Problem::of_record(Code::MadeAgain, message) })
     }
 
     /// Returns the accepted record with the same request, for a record added to a report. Calls with an id in the path
@@ -107,7 +108,7 @@ impl<'a> Reviewer<'a> {
         let (run, row) = self.history.states.sent_with_body(body)?;
         let message = format!("is the same as row {row} of run {run}, which was or may have been sent");
         let remedy = "delete the row; if you want a second record, upload it in a separate file".to_owned();
-        Some(self.located(rows.first()?, Problem { remedy, ..Problem::of_record("sent-before", message) }))
+        Some(self.located(rows.first()?, Problem { remedy, ..Problem::of_record(Code::SentBefore, message) }))
     }
 
     /// Returns the problem of a record with missing rows. The service would remove the missing rows.
@@ -123,7 +124,7 @@ impl<'a> Reviewer<'a> {
         let row = rows.iter().find(lacks_rows)?;
         let remedy = "copy the missing rows from the report of all rows".to_owned();
         let message = "belongs to a record that was sent with more rows; sending it now would remove them";
-        Some(self.located(row, Problem { remedy, ..Problem::of_record("torn", message) }))
+        Some(self.located(row, Problem { remedy, ..Problem::of_record(Code::Torn, message) }))
     }
 
     /// Returns the problem with the number and sheet of the row.

@@ -2,14 +2,10 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use sheetport_findings::Code;
 use sheetport_ledger::{Claim, EarlierClaim, EarlierState, Likeness, Outcome, Problem, RecordState, Run, RunId};
 use sheetport_records::RecordKind;
 
-/// Codes of the problems of records that are not sent.
-const SENT_BEFORE: &str = "sent-before";
-const IN_DOUBT: &str = "in-doubt";
-const OTHER_CONTENT: &str = "other-content";
-const EDITED: &str = "edited";
 /// The field of problems with the name of a record, as for problems with groups of rows.
 const NAME_FIELD: &str = "group";
 
@@ -122,7 +118,7 @@ fn problem(verdict: Verdict, earlier: &EarlierClaim, subject: &Subject<'_>) -> P
     };
     let problem = |code, message: String, remedy: String| Problem { remedy, ..Problem::of_record(code, message) };
     match verdict {
-        Verdict::Sent => problem(SENT_BEFORE, format!("{sent}, so it is not sent again"), String::new()),
+        Verdict::Sent => problem(Code::SentBefore, format!("{sent}, so it is not sent again"), String::new()),
         Verdict::InDoubt => {
             let remedy = match earlier.state {
                 EarlierState::InFlight => format!(
@@ -130,7 +126,7 @@ fn problem(verdict: Verdict, earlier: &EarlierClaim, subject: &Subject<'_>) -> P
                 ),
                 _ => format!("look it up in the service, run `sheetport resolve {run}`, then upload again"),
             };
-            problem(IN_DOUBT, format!("may have been sent in run {run}, so it is not sent again"), remedy)
+            problem(Code::InDoubt, format!("may have been sent in run {run}, so it is not sent again"), remedy)
         }
         Verdict::OtherContent => {
             let difference = match subject.difference.as_str() {
@@ -139,7 +135,7 @@ fn problem(verdict: Verdict, earlier: &EarlierClaim, subject: &Subject<'_>) -> P
             };
             let remedy =
                 format!("{difference}if it is another {kind}, give it another number; {again} sends it anyway");
-            problem(OTHER_CONTENT, format!("{sent} with other values"), remedy)
+            problem(Code::OtherContent, format!("{sent} with other values"), remedy)
         }
         Verdict::SameContent => {
             let other = match (&subject.other_name, &earlier.claim.name) {
@@ -148,7 +144,7 @@ fn problem(verdict: Verdict, earlier: &EarlierClaim, subject: &Subject<'_>) -> P
                 (None, None) => "one without a number that".to_owned(),
             };
             let message = format!("has the same values as {other} {sent}");
-            problem(SENT_BEFORE, message, format!("if it is another {kind}, {again} sends it"))
+            problem(Code::SentBefore, message, format!("if it is another {kind}, {again} sends it"))
         }
         Verdict::Edited => {
             let message = format!("{sent} with other values, and is not in the file as it was sent");
@@ -157,7 +153,7 @@ fn problem(verdict: Verdict, earlier: &EarlierClaim, subject: &Subject<'_>) -> P
                 "{}; correct it in the service; if it is another {kind}, `--rows {row}-{row} --allow-repeat` sends it",
                 subject.difference
             );
-            problem(EDITED, message, remedy)
+            problem(Code::Edited, message, remedy)
         }
     }
 }
@@ -192,7 +188,7 @@ impl LeftOut {
         let LeftOut { run, date, .. } = self;
         let message = format!("was sent in run {run} on {date}, so it is not sent again");
         let remedy = format!("if it is another {}, `--allow-repeat` sends it", kind.name().replace('-', " "));
-        Problem { remedy, ..Problem::of_record(SENT_BEFORE, message) }
+        Problem { remedy, ..Problem::of_record(Code::SentBefore, message) }
     }
 }
 

@@ -256,7 +256,7 @@ fn cause(group: &Group, first: usize, language: Language) -> Value {
     let problem = &group.problem;
     let (value, is_all) = cut(&problem.value, MAX_VALUE);
     // The value is only an example, unless the value defines the cause.
-    let such_as = group.count > 1 && problem.code != "unknown-value";
+    let such_as = group.count > 1 && !problem.code.is_by_value();
     let rows: Vec<String> = group.rows.iter().map(|row| language.thousands(*row)).collect();
     let more = group.count.saturating_sub(group.rows.len() as u64);
     context! {

@@ -1,6 +1,7 @@
 //! The rows of a check, for programs.
 
 use serde::Serialize;
+use sheetport_findings::Code;
 use sheetport_ledger::{Ledger, RecordState, Run};
 use sheetport_sheet::{ReportWords, column_letters};
 
@@ -24,7 +25,7 @@ pub struct CheckedRow<'a> {
 /// A problem or a warning of a row.
 #[derive(Debug, Serialize)]
 pub struct RowProblem<'a> {
-    pub code: &'a str,
+    pub code: Code,
     /// Letters of the column; `None` if the cause is not a single cell.
     pub column: Option<String>,
     pub header: &'a str,
@@ -71,7 +72,7 @@ impl<'a> RowProblem<'a> {
         let problem = fault.problem;
         let header = fault.column.and_then(|column| run.about.header.get(column)).map_or("", String::as_str);
         RowProblem {
-            code: &problem.code,
+            code: problem.code,
             column: fault.column.map(column_letters),
             header,
             field: &problem.field,

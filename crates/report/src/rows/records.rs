@@ -128,6 +128,8 @@ mod tests {
     use sheetport_ledger::{NewRun, RunCommand, RunSettings, SheetSelection, SkipReason};
     use sheetport_records::RecordKind;
 
+    use sheetport_findings::Code;
+
     use super::*;
 
     const RECORDS: Seq = 2_000;
@@ -162,7 +164,7 @@ mod tests {
         let mut plan = ledger.begin_plan(&about(), 1).await.unwrap();
         for seq in 0..RECORDS {
             let disposition = match seq % 3 {
-                0 => Disposition::Rejected(vec![Problem::of_record("blank", seq.to_string())]),
+                0 => Disposition::Rejected(vec![Problem::of_record(Code::Blank, seq.to_string())]),
                 _ => Disposition::Skipped(SkipReason::SkipWhere),
             };
             let key = Some(seq.to_string());

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use sheetport_findings::Code;
 use sheetport_language::Language;
-use sheetport_ledger::{FROM_SERVICE, Problem};
+use sheetport_ledger::Problem;
 
 use super::records::RecordResult;
 
@@ -36,7 +37,7 @@ impl Translator {
     pub(super) fn record(&mut self, record: &mut RecordResult) {
         let is_answered = record.outcome.is_answered();
         for problem in record.outcome.problems.iter_mut().chain(&mut record.warnings) {
-            if problem.code == FROM_SERVICE && is_answered {
+            if problem.code == Code::Service && is_answered {
                 problem.message = self.answer(&problem.message);
                 problem.remedy = self.text(&problem.remedy);
             } else {
@@ -95,7 +96,7 @@ mod tests {
         ] {
             assert_eq!(Translator::new(Language::of("de")).answer(message), expected);
         }
-        let mut problem = Problem { value: "is blank".to_owned(), ..Problem::of_record("blank", "is blank") };
+        let mut problem = Problem { value: "is blank".to_owned(), ..Problem::of_record(Code::Blank, "is blank") };
         Translator::new(Language::of("de")).problem(&mut problem);
         assert_eq!((problem.message.as_str(), problem.value.as_str()), ("ist leer", "is blank"));
         Translator::new(Language::default()).problem(&mut problem);

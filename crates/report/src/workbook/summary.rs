@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use sheetport_findings::Code;
 use sheetport_language::{Language, say_in};
 use sheetport_ledger::{
-    Accounting, Causes, FIRST_ROWS, FROM_SERVICE, Group, Problem, RecordState, Run, RunCommand, RunState, WARNED,
+    Accounting, Causes, FIRST_ROWS, Group, Problem, RecordState, Run, RunCommand, RunState, WARNED,
 };
 use sheetport_sheet::ReportWords;
 
@@ -53,7 +54,7 @@ impl LinkedCauses {
 
     fn line(&self, run: &Run, group: &Group, language: Language) -> ProblemLine {
         let problem = &group.problem;
-        let is_one_value = group.count == 1 || problem.code == "unknown-value";
+        let is_one_value = group.count == 1 || problem.code.is_by_value();
         let value = match problem.value.as_str() {
             "" => String::new(),
             value if is_one_value => say_in!(language, "'{}' ", shortened(value)),
@@ -107,13 +108,13 @@ impl Summary {
             return;
         }
         // Messages of the service often quote the values sent; these must not distinguish causes.
-        let values: Vec<Cow<'_, str>> = match row.faults.iter().any(|fault| fault.problem.code == FROM_SERVICE) {
+        let values: Vec<Cow<'_, str>> = match row.faults.iter().any(|fault| fault.problem.code == Code::Service) {
             true => row.cells.cells().map(|cell| cell.shown()).collect(),
             false => Vec::new(),
         };
         let names = row.record.names();
         for fault in row.faults.iter().filter(counts) {
-            let own: Vec<&str> = match fault.problem.code == FROM_SERVICE {
+            let own: Vec<&str> = match fault.problem.code == Code::Service {
                 true => names.iter().copied().chain(values.iter().map(AsRef::as_ref)).collect(),
                 false => Vec::new(),
             };

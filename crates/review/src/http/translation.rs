@@ -7,8 +7,8 @@ use axum::http::header;
 use axum::middleware::Next;
 use axum::response::Response;
 use serde_json::Value;
+use sheetport_findings::Code;
 use sheetport_language::Language;
-use sheetport_ledger::FROM_SERVICE;
 use sheetport_report::Translator;
 
 use super::assets;
@@ -34,6 +34,8 @@ const SENTENCES: [&str; 15] = [
 ];
 /// The field with a description of a field of the service.
 const DESCRIPTION: &str = "doc";
+/// The field with the title of the code beside it.
+const TITLE: &str = "title";
 /// The fields that may have a message of the service, if the code beside them says so.
 const OF_SERVICE: [&str; 2] = ["message", "why"];
 /// The field with the converted values of a row: the column, the value or the error, and whether the conversion failed.
@@ -69,11 +71,15 @@ impl Translation {
         match value {
             Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
             Value::Object(fields) => {
-                let is_of_service = fields.get("code").is_some_and(|code| code == FROM_SERVICE);
+                let code = fields.get("code").and_then(Value::as_str).and_then(Code::named);
+                let is_of_service = code == Some(Code::Service);
                 for (name, value) in fields {
                     match (name.as_str(), value) {
                         (name, Value::String(text)) if is_of_service && OF_SERVICE.contains(&name) => {
                             *text = self.translator.answer(text);
+                        }
+                        (TITLE, Value::String(text)) if let Some(code) = code => {
+                            text.clone_from(&self.language.explanation(code).title);
                         }
                         (DESCRIPTION, Value::String(text)) => *text = self.language.label(text).to_owned(),
                         (AS_READ, Value::Array(values)) => values.iter_mut().for_each(|value| self.as_read(value)),

@@ -4,7 +4,7 @@ import {get, post} from "./api.js";
 import {blockOf, openEditor} from "./cells.js";
 import {el, replace, say, toast} from "./dom.js";
 import {Grid} from "./grid.js";
-import {causeTitle, fieldName, has, number, problemText, t} from "./words.js";
+import {causeTitle, fieldName, number, t} from "./words.js";
 
 /** Rows of a block that is pasted. */
 const MAX_PASTED = 500;
@@ -168,7 +168,7 @@ export function problemsStep(app, main, bar) {
     const own = Array.isArray(state) ? state.find((problem) => problem.column === column) : null;
     if (own) {
       node.classList.add("wrong");
-      node.title = problemText(own);
+      node.title = own.message;
       return;
     }
     if (state === true || row.x) return;
@@ -177,7 +177,7 @@ export function problemsStep(app, main, bar) {
     if (of.length || isOfCause) {
       const worst = of.find((it) => !it.warning) ?? of[0] ?? cause;
       node.classList.add(worst.warning ? "doubt" : "wrong");
-      node.title = problemText(worst);
+      node.title = worst.message;
       if (text.trim() === "") {
         node.classList.add("blank");
         node.dataset.blank = t("problems.blank");
@@ -246,7 +246,7 @@ export function problemsStep(app, main, bar) {
         const whole = row.x || problems.length === 0;
         fixed.set(row.n, whole ? true : problems);
         grid?.update({e: undefined, x: false, ...row});
-        say(problems.length ? problemText(problems[0]) : t("problems.row_good", {n: row.n}));
+        say(problems.length ? problems[0].message : t("problems.row_good", {n: row.n}));
       }
       drawTools();
       if (answer.check && answer.check.revision >= (app.review.check?.revision ?? 0)) {
@@ -274,11 +274,9 @@ export function problemsStep(app, main, bar) {
     const it = cause;
     const where = it.header ? t("problems.in_column", {column: it.header}) : "";
     const sample = it.value ? t("problems.for_example", {value: it.value}) : "";
-    const own = !it.refusal && has(`text.${it.code}`) ? t(`text.${it.code}`) : null;
-    const words = it.message;
-    const message = own ?? `${words}${/[.!?]$/.test(words) ? "" : "."}`;
-    replace(about, el("h2", causeTitle(it)), el("p.sentence", {title: own ? `${it.message}; ${it.remedy}` : null}, [where, message, sample].filter(Boolean).join(" ")),
-      it.remedy && !own ? el("p.soft.sentence", `${it.remedy}.`) : null,
+    const message = `${it.message}${/[.!?]$/.test(it.message) ? "" : "."}`;
+    replace(about, el("h2", causeTitle(it)), el("p.sentence", [where, message, sample].filter(Boolean).join(" ")),
+      it.remedy ? el("p.soft.sentence", `${it.remedy}.`) : null,
       it.of_file || it.code === "guess" ? el("p", el("button", {onclick: () => app.go("columns")}, t("problems.to_columns"))) : null);
     // What somebody is typing stays.
     if (fixes.contains(document.activeElement) && document.activeElement.value) return;

@@ -4,7 +4,7 @@ import {begin, post} from "./api.js";
 import {el, replace, say} from "./dom.js";
 import {nightly} from "./nightly.js";
 import {command, drawEnded, drawFailed, drawSending, isUnderWay, line, refused} from "./outcome.js";
-import {duration, fieldName, number, problemText, t} from "./words.js";
+import {duration, fieldName, number, t} from "./words.js";
 
 /** The rates that can be chosen; the first one is the usual one. */
 const RATES = ["", "1/s", "2/s", "5/s", "10/s", "20/s", "50/s"];
@@ -46,7 +46,7 @@ export function sendStep(app, main, bar) {
     ];
     if (warnings.length) {
       cards.push(el("section.card.wide", el("h2", t("send.look_at")), el("ul.sum", warnings.slice(0, 6).map((cause) =>
-        line("warn", cause.count, [cause.header, problemText(cause)].filter(Boolean).join(": "))))));
+        line("warn", cause.count, [cause.header, cause.message].filter(Boolean).join(": "))))));
     }
     if (!service.problem && check?.to_send) cards.unshift(differs);
     if (tried) cards.unshift(tried);

@@ -22,11 +22,6 @@ export function t(key, values = {}) {
   });
 }
 
-/** Returns what is wrong with a cell or a row. */
-export function problemText(problem) {
-  return !problem.refusal && has(`text.${problem.code}`) ? t(`text.${problem.code}`) : problem.message;
-}
-
 export function has(key) {
   return words[key] !== undefined;
 }
@@ -40,10 +35,9 @@ export function fieldName(field) {
   return has(`field.${field.name}`) ? t(`field.${field.name}`) : field.name;
 }
 
-/** Returns a short title for the code of a problem. */
+/** Returns a short title of a cause. */
 export function causeTitle(cause) {
-  if (cause.refusal) return t("cause.refusal");
-  return has(`cause.${cause.code}`) ? t(`cause.${cause.code}`) : cause.message;
+  return cause.refusal ? t("cause.refusal") : cause.title;
 }
 
 export function duration(seconds) {

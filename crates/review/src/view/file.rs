@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 use sheetport_client::Speed;
 use sheetport_infer::Confidence;
+use sheetport_language::Language;
 use sheetport_ledger::{Accounting, Group, Problem};
 use sheetport_operations::review::{
     CauseOfRows, CheckedSheet, DraftOrigin, Fix, FixChoice, FixPreview, MappedField, ServiceDifference,
@@ -177,6 +178,7 @@ fn cause(number: usize, cause: &CauseOfRows, checked: &CheckedSheet) -> Value {
     json!({
         "number": number,
         "code": problem.code,
+        "title": Language::default().explanation(problem.code).title,
         "count": cause.count,
         "warning": cause.is_warning,
         "refusal": cause.is_refusal,

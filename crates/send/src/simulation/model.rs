@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::sync::Mutex;
 
+use sheetport_findings::Code;
 use sheetport_ledger::{
     Accounting, Claim, Disposition, EarlierClaim, EarlierState, Error, Intent, Interrupted, NewerKeys, OtherRequest,
     Outcome, PlannedRecord, Problem, RecordBlock, RecordState, Run, RunId, RunState, SendingChanges, Seq,
@@ -166,7 +167,7 @@ impl Store for Model {
                 stored.in_flight.insert(seq, (at, has_key));
                 continue;
             }
-            let problems = vec![Problem::of_record("service", "in flight")];
+            let problems = vec![Problem::of_record(Code::Service, "in flight")];
             stored.insert(&Outcome { problems, attempts: 1, ..Outcome::new(seq, RecordState::Unknown, at) })?;
             interrupted.unknown += 1;
         }

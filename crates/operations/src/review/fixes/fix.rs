@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use sheetport_documents::nearest;
+use sheetport_findings::{FixKind, Scope};
 use sheetport_ledger::Edit;
 use sheetport_sheet::Row;
 
@@ -25,10 +26,6 @@ const SURVEYED: usize = 1_000;
 
 /// Maximum number of texts in a `replace` or `map` that a fix adds to a template.
 const MAX_TEXTS: usize = 20;
-/// Codes of problems of identifiers that have lost their zeros.
-const ZEROS: [&str; 3] = ["lacks-zeros", "nearly-the-same", "unknown-reference"];
-/// Codes of problems between two or more rows.
-const BETWEEN_ROWS: [&str; 3] = ["duplicate", "repeated", "copied-rows"];
 
 /// A change of every cell or row of a cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,17 +101,17 @@ impl CauseRows<'_> {
         let Some(cause) = self.sheet.causes.get(self.cause) else { return Ok(Vec::new()) };
         let problem = &cause.problem;
         let mut fixes = Vec::new();
-        match problem.code.as_str() {
-            "unknown-value" => fixes.extend(
-                nearest(&problem.value, self.allowed().iter().map(String::as_str)).map(|to| Fix::Set(to.to_owned())),
-            ),
-            code if BETWEEN_ROWS.contains(&code) => fixes.extend([Fix::KeepLast, Fix::KeepFirst]),
-            "not-a-number" => fixes.push(Fix::NumberOnly),
-            "blank" | "no-name" | "no-group" | "continues" => fixes.push(Fix::FillFromAbove),
-            _ => {}
-        }
-        if ZEROS.contains(&problem.code.as_str()) {
-            fixes.extend(self.usual_length()?.map(Fix::PadZeros));
+        for kind in problem.code.fixes() {
+            match kind {
+                FixKind::Nearest => fixes.extend(
+                    nearest(&problem.value, self.allowed().iter().map(String::as_str))
+                        .map(|to| Fix::Set(to.to_owned())),
+                ),
+                FixKind::KeepOne => fixes.extend([Fix::KeepLast, Fix::KeepFirst]),
+                FixKind::NumberOnly => fixes.push(Fix::NumberOnly),
+                FixKind::FillFromAbove => fixes.push(Fix::FillFromAbove),
+                FixKind::PadZeros => fixes.extend(self.usual_length()?.map(Fix::PadZeros)),
+            }
         }
         if self.column().is_some() {
             fixes.push(Fix::Tidy);
@@ -200,8 +197,7 @@ impl CauseRows<'_> {
             texts.clear();
         }
         let cause = self.sheet.causes.get(self.cause);
-        let is_between_rows = |code: &str| BETWEEN_ROWS.contains(&code);
-        let is_of_cell = cause.is_some_and(|cause| !cause.is_refusal && !is_between_rows(&cause.problem.code));
+        let is_of_cell = cause.is_some_and(|cause| !cause.is_refusal && cause.problem.code.scope() != Scope::Rows);
         Ok(MadeFix { fix: fix.clone(), step: 0, count: 0, column, texts: texts.into_iter().collect(), is_of_cell })
     }
 

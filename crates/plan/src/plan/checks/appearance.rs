@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use sheetport_findings::Code;
 use sheetport_ledger::Problem;
 use sheetport_mapping::bind::own_column;
 use sheetport_mapping::model::Place;
@@ -153,7 +154,7 @@ impl UsedColumns {
             row: Some(first.first_row),
             value: listed(lacking.iter().map(ToString::to_string)),
             remedy: "unmerge them and fill in every column".to_owned(),
-            ..Problem::of_record("merged-cells", "are merged cells: only the first column of each has the value")
+            ..Problem::of_record(Code::MergedCells, "are merged cells: only the first column of each has the value")
         };
         Some(part.of_column(first.first_column, warning))
     }
@@ -190,7 +191,7 @@ impl UsedColumn {
             value: column_letters(self.column),
             remedy: "show it in the spreadsheet program and check its values, or name another column in the template"
                 .to_owned(),
-            ..Problem::of_record("hidden-columns", "is a hidden column, whose values are sent")
+            ..Problem::of_record(Code::HiddenColumns, "is a hidden column, whose values are sent")
         };
         Some(part.of_column(self.column, warning))
     }
@@ -215,7 +216,7 @@ impl UsedColumn {
             value: listed(lacking.iter().map(ToString::to_string)),
             remedy: "unmerge them and fill in every row, or add the column to fill_down under [sheet] in the template"
                 .to_owned(),
-            ..Problem::of_record("merged-cells", message)
+            ..Problem::of_record(Code::MergedCells, message)
         };
         Some(part.of_column(self.column, warning))
     }
@@ -248,7 +249,7 @@ fn hidden_rows(part: &Part, appearance: &Appearance, filled: &[(u64, u64)], last
             "show them in the spreadsheet program, such as by removing its filter; delete them, or leave them out with \
                  skip_where or --rows, if they are not to be sent"
                 .to_owned(),
-        ..Problem::of_record("hidden-rows", message)
+        ..Problem::of_record(Code::HiddenRows, message)
     })
 }
 

@@ -1,5 +1,6 @@
 //! Mapped columns without any value: one problem of the file instead of one for each row.
 
+use sheetport_findings::Code;
 use sheetport_ledger::Problem;
 use sheetport_mapping::bind::{Columns, own_column};
 use sheetport_mapping::model::{OnBlank, Source};
@@ -61,7 +62,7 @@ impl BlankColumns {
             let message = format!("is blank in all {} rows, so nothing is sent for it", self.rows);
             let remedy = "check whether the values are in another column, or were lost".to_owned();
             let field = blank.field.to_owned();
-            part.of_column(blank.column, Problem { field, remedy, ..Problem::of_record("blank-column", message) })
+            part.of_column(blank.column, Problem { field, remedy, ..Problem::of_record(Code::BlankColumn, message) })
         })
     }
 

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use sheetport_findings::Code;
 use sheetport_ledger::{Problem, Seq};
 
 use super::keys::MAX_ROWS;
@@ -18,7 +19,6 @@ const BLOCK: usize = 3;
 const MAX_EQUAL: usize = 5;
 /// Minimum number of rows in a copied sheet.
 const SHEET: usize = 2;
-pub(crate) const COPIED: &str = "copied-rows";
 
 /// The rows so far, as hashes of their content. A million rows need about 30 MB.
 #[derive(Debug, Default)]
@@ -223,7 +223,10 @@ pub(crate) fn copied_row(copied: CopiedRow, first: u64) -> Problem {
             "if it was copied, delete it; if it is right, `--rows {first}-{first} --allow-repeat` sends it; it is the same as \
              row {original}"
         ),
-        ..Problem::of_record(COPIED, "repeats an earlier row, as do rows next to it: they were probably copied")
+        ..Problem::of_record(
+            Code::CopiedRows,
+            "repeats an earlier row, as do rows next to it: they were probably copied",
+        )
     }
 }
 
@@ -235,7 +238,7 @@ pub(crate) fn copied_among_others(row: u64, original: u64) -> Problem {
             "if it was copied, delete it; if it is right, `--rows {row}-{row} --allow-repeat` sends it; it is the same as row \
              {original}"
         ),
-        ..Problem::of_record(COPIED, "repeats an earlier row, and other rows of the file were copied")
+        ..Problem::of_record(Code::CopiedRows, "repeats an earlier row, and other rows of the file were copied")
     }
 }
 

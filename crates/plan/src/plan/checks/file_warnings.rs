@@ -1,5 +1,6 @@
 //! Warnings about a whole file: a guessed encoding, hidden sheets, unread sheets, and unused columns.
 
+use sheetport_findings::Code;
 use sheetport_infer::recognize::{Fit, used_columns};
 use sheetport_infer::{self as infer, amounts_as_quantities, looks_like_money, unused_values};
 use sheetport_ledger::Problem;
@@ -31,7 +32,7 @@ pub(crate) fn doubtful_letters(dialect: &Dialect) -> Option<Problem> {
     Some(Problem {
         value: dialect.encoding.encoding.name().to_owned(),
         remedy: remedy.to_owned(),
-        ..Problem::of_record("guessed-encoding", message)
+        ..Problem::of_record(Code::GuessedEncoding, message)
     })
 }
 
@@ -41,7 +42,7 @@ pub(crate) fn hidden_sheet(book: &Book, part: &Part) -> Option<Problem> {
     Some(Problem {
         value: excerpt(name),
         remedy: "show it in the spreadsheet program to see its rows, or choose another one with --sheet".to_owned(),
-        ..Problem::of_record("hidden-sheet", "is a hidden sheet, whose rows are sent")
+        ..Problem::of_record(Code::HiddenSheet, "is a hidden sheet, whose rows are sent")
     })
 }
 
@@ -72,12 +73,9 @@ pub(crate) fn unread_sheets(book: &Book, template: &Template, parts: &[Part]) ->
             "--sheet \"*\" reads all of them, and --sheet '{}' only the one that is read now",
             book.sheets()[read.sheet]
         ),
-        ..Problem::of_record("unread-sheet", "has the same columns, and is not read")
+        ..Problem::of_record(Code::UnreadSheet, "has the same columns, and is not read")
     })
 }
-
-/// The code of the warning about a guess of `template infer`.
-pub(crate) const GUESS: &str = "guess";
 
 /// The field of a warning about the columns that group rows.
 pub(crate) const GROUP: &str = "group";
@@ -98,7 +96,7 @@ pub(crate) fn guesses(template: &Template, part: &Part) -> Vec<Problem> {
             "if it is right, delete the line guess = true below {place} in {}; otherwise name the right column there",
             template.name
         );
-        let warning = Problem { field: field.to_owned(), remedy, ..Problem::of_record(GUESS, message) };
+        let warning = Problem { field: field.to_owned(), remedy, ..Problem::of_record(Code::Guess, message) };
         match column {
             Some(column) => part.of_column(column, warning),
             None => warning,
@@ -112,7 +110,7 @@ pub(crate) fn guesses(template: &Template, part: &Part) -> Vec<Problem> {
              kind: sheetport template infer",
             template.name
         ),
-        ..Problem::of_record(GUESS, format!("the rows were only guessed to be {plural}; please confirm it"))
+        ..Problem::of_record(Code::Guess, format!("the rows were only guessed to be {plural}; please confirm it"))
     });
     let group = template.group.as_ref().filter(|group| group.is_guess);
     let group = group.map(|_| warning(GROUP, part.layout.group.first().copied()));
@@ -122,9 +120,6 @@ pub(crate) fn guesses(template: &Template, part: &Part) -> Vec<Problem> {
         .chain(rules.map(|(rule, columns)| warning(rule.field.name, columns.first())))
         .collect()
 }
-
-/// The code of the warning about a column that is probably misspelt.
-pub(crate) const MISSPELT: &str = "misspelt-column";
 
 /// Returns a warning for each unused column whose name is one letter from that of a missing optional column: its values would be left
 /// out silently.
@@ -143,7 +138,7 @@ pub(crate) fn misspelt_columns(template: &Template, part: &Part) -> impl Iterato
             "if it is, correct the header, or write column = \"{header}\" below [{table}.{}] {own}; if it is not, rename it",
             drift.field
         );
-        let warning = Problem { field: drift.field.to_owned(), remedy, ..Problem::of_record(MISSPELT, message) };
+        let warning = Problem { field: drift.field.to_owned(), remedy, ..Problem::of_record(Code::MisspeltColumn, message) };
         Some(part.of_column(drift.column, warning))
     })
 }
@@ -172,7 +167,7 @@ pub(crate) fn foreign_sheet(template: &Template, part: &Part) -> Option<Problem>
         }
     };
     let remedy = format!("check that its rows are {plural}; the other columns are not sent");
-    Some(Problem { remedy, ..Problem::of_record("foreign-sheet", message) })
+    Some(Problem { remedy, ..Problem::of_record(Code::ForeignSheet, message) })
 }
 
 /// Returns a warning about a sheet that matches a built-in template for another kind of record better than the built-in
@@ -201,7 +196,7 @@ pub(crate) fn other_template(book: &Book, template: &Template, part: &Part) -> O
         fit.used, fit.columns, template.name
     );
     let remedy = format!("choose it with -t {name}, unless the rows are {}", template.record.input().plural);
-    Some(Problem { remedy, ..Problem::of_record("other-template", message) })
+    Some(Problem { remedy, ..Problem::of_record(Code::OtherTemplate, message) })
 }
 
 /// Returns a warning for each unused column that is probably an amount.
@@ -209,7 +204,8 @@ pub(crate) fn unused_columns(template: &Template, part: &Part) -> impl Iterator<
     unused_values(template, &part.layout).into_iter().map(|(column, field)| {
         let message = format!("is not sent: the template has no column for {}", field.name);
         let remedy = format!("add the name of the column to those of {} in the template", field.name);
-        let warning = Problem { field: field.name.to_owned(), remedy, ..Problem::of_record("unused-column", message) };
+        let warning =
+            Problem { field: field.name.to_owned(), remedy, ..Problem::of_record(Code::UnusedColumn, message) };
         part.of_column(column, warning)
     })
 }
@@ -230,7 +226,7 @@ pub(crate) fn money_as_quantity(book: &Book, template: &Template, part: &Part) -
         let message = format!("is sent as {}, and looks like an amount of money", field.name);
         let remedy = format!("name the column of {} in a template of your own, if it is another one", field.name);
         let warning =
-            Problem { field: field.name.to_owned(), remedy, ..Problem::of_record("money-as-quantity", message) };
+            Problem { field: field.name.to_owned(), remedy, ..Problem::of_record(Code::MoneyAsQuantity, message) };
         part.of_column(column, warning)
     });
     warnings.collect()
@@ -247,7 +243,7 @@ pub(crate) fn rival_columns(template: &Template, part: &Part) -> impl Iterator<I
             "name the right column of {field} in a template of your own, if it is not '{used}': extends = \"{}\"",
             template.name
         );
-        let warning = Problem { field: field.to_owned(), remedy, ..Problem::of_record("several-columns", message) };
+        let warning = Problem { field: field.to_owned(), remedy, ..Problem::of_record(Code::SeveralColumns, message) };
         Some(part.of_column(rival.column, warning))
     })
 }

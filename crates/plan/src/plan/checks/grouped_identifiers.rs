@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use sheetport_findings::Code;
 use sheetport_ledger::Problem;
 use sheetport_mapping::bind::own_column;
 use sheetport_mapping::map::survey::Survey;
@@ -96,7 +97,7 @@ impl GroupedIdentifiers {
                 row: Some(*row),
                 value: excerpt(text),
                 remedy,
-                ..Problem::of_record("may-be-grouped", message)
+                ..Problem::of_record(Code::MayBeGrouped, message)
             };
             Some(part.of_column(*column, problem))
         };

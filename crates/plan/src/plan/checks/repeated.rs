@@ -3,12 +3,10 @@
 
 use std::collections::HashMap;
 
+use sheetport_findings::Code;
 use sheetport_ledger::Problem;
 use twox_hash::XxHash3_64;
 
-use super::copied::COPIED;
-
-const REPEATED: &str = "repeated";
 /// Minimum number of repeated lines for a warning about a record with other lines as well.
 const MANY: usize = 2;
 
@@ -40,7 +38,7 @@ impl RepeatedLines {
                 "if the rows were copied, delete them; if they are right, `--rows {original}-{original} --allow-repeat` sends \
                  them; the first one is the same as row {original}"
             ),
-            ..Problem::of_record(COPIED, "begins a copy of all rows of the record, in the same order")
+            ..Problem::of_record(Code::CopiedRows, "begins a copy of all rows of the record, in the same order")
         })
     }
 
@@ -62,7 +60,7 @@ impl RepeatedLines {
         is_block.then(|| Problem {
             row: Some(row),
             remedy: format!("delete the rows if they were pasted twice; the first one is the same as row {first}"),
-            ..Problem::of_record(REPEATED, "repeats rows of the same record, so their lines are sent twice")
+            ..Problem::of_record(Code::Repeated, "repeats rows of the same record, so their lines are sent twice")
         })
     }
 }
@@ -72,7 +70,7 @@ pub(crate) fn repeated_record(row: u64, first: u64) -> Problem {
     Problem {
         row: Some(row),
         remedy: format!("delete the row if it was pasted twice; it is the same as row {first}"),
-        ..Problem::of_record(REPEATED, "is the same as an earlier row, and both are sent")
+        ..Problem::of_record(Code::Repeated, "is the same as an earlier row, and both are sent")
     }
 }
 

@@ -1,15 +1,9 @@
 //! Problems of a row of a text file: cells beyond the header, and possibly wrong cells.
 
+use sheetport_findings::Code;
 use sheetport_ledger::Problem;
 use sheetport_mapping::problem::excerpt;
 use sheetport_sheet::{Cell, Doubt, Row, column_letters, is_unsplit};
-
-pub(crate) const BEYOND_HEADER: &str = "beyond-header";
-pub(crate) const STRAY_QUOTE: &str = "stray-quote";
-pub(crate) const SWALLOWED_ROWS: &str = "swallowed-rows";
-pub(crate) const OTHER_DELIMITER: &str = "other-delimiter";
-pub(crate) const CUT_OFF: &str = "cut-off";
-pub(crate) const UNSPLIT_ROW: &str = "unsplit-row";
 
 /// Returns the problem of a value to the right of the header with `width` columns. Often a decimal contains the
 /// delimiter, and the following cells are shifted.
@@ -17,7 +11,7 @@ pub(crate) fn beyond_header(row: &Row, width: usize) -> Option<Problem> {
     let (column, cell) = row.cells().enumerate().skip(width).find(|(_, cell)| !cell.is_blank())?;
     Some(Problem {
         remedy: "put quotes around values that contain the delimiter, or give the column a header".to_owned(),
-        ..in_column(row, column, &cell.shown(), BEYOND_HEADER, "is to the right of the last column of the header")
+        ..in_column(row, column, &cell.shown(), Code::BeyondHeader, "is to the right of the last column of the header")
     })
 }
 
@@ -33,7 +27,7 @@ pub(crate) fn unsplit(row: &Row, width: usize) -> Option<Problem> {
     Some(Problem {
         remedy: "remove the quotes around the row, or split the column (Data > Text to Columns) and save again"
             .to_owned(),
-        ..in_column(row, 0, text, UNSPLIT_ROW, "has the values of all columns in one cell")
+        ..in_column(row, 0, text, Code::UnsplitRow, "has the values of all columns in one cell")
     })
 }
 
@@ -41,20 +35,22 @@ pub(crate) fn unsplit(row: &Row, width: usize) -> Option<Problem> {
 pub(crate) fn doubtful(row: &Row, doubt: Doubt) -> Problem {
     let (code, message, remedy) = match doubt {
         Doubt::StrayQuote => (
-            STRAY_QUOTE,
+            Code::StrayQuote,
             "has a quote where none is allowed, so the cells of this row may be wrong",
             "double a quote inside quotes; if this is the last row, check that the file is complete",
         ),
         Doubt::SwallowedRecords => (
-            SWALLOWED_ROWS,
+            Code::SwallowedRows,
             "has lines like further rows, which a quote at the start of the cell made part of it",
             "double the quotes that belong to the text, and put quotes around the cell",
         ),
-        Doubt::OtherDelimiter => {
-            (OTHER_DELIMITER, "has another delimiter than the other rows", "write all rows with the same delimiter")
-        }
+        Doubt::OtherDelimiter => (
+            Code::OtherDelimiter,
+            "has another delimiter than the other rows",
+            "write all rows with the same delimiter",
+        ),
         Doubt::CutOff => (
-            CUT_OFF,
+            Code::CutOff,
             "is the last line, shorter than all others and without a line ending: the file may be cut off",
             "get the complete file, or complete the line",
         ),
@@ -72,7 +68,7 @@ pub(crate) fn doubtful(row: &Row, doubt: Doubt) -> Problem {
     Problem { remedy: remedy.to_owned(), ..problem }
 }
 
-fn in_column(row: &Row, column: usize, value: &str, code: &str, message: &str) -> Problem {
+fn in_column(row: &Row, column: usize, value: &str, code: Code, message: &str) -> Problem {
     Problem {
         row: Some(row.number),
         column: Some(column),

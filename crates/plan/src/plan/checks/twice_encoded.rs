@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use sheetport_findings::Code;
 use sheetport_ledger::Problem;
 use sheetport_mapping::Layout;
 use sheetport_mapping::bind::own_column;
@@ -64,7 +65,7 @@ impl TwiceEncoded {
                 row: Some(*row),
                 value: text.clone(),
                 remedy,
-                ..Problem::of_record("twice-encoded", message)
+                ..Problem::of_record(Code::TwiceEncoded, message)
             };
             part.of_column(*column, problem)
         })

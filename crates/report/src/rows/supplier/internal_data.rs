@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use sheetport_findings::{SupplierView, supplier_view};
+use sheetport_findings::{Code, SupplierView};
 use sheetport_ledger::{Outcome, Problem, RecordState, Run};
 use sheetport_sheet::Row;
 
@@ -52,7 +52,7 @@ impl Supplier {
 
     /// Returns a warning if it concerns the sheet.
     fn warning(&self, warning: &Problem, cells: Option<&Row>) -> Option<Problem> {
-        let is_shown = supplier_view(&warning.code) != SupplierView::Nothing && !warning.is_internal;
+        let is_shown = warning.code.supplier_view() != SupplierView::Nothing && !warning.is_internal;
         is_shown.then(|| {
             let value = match cells {
                 Some(cells) => value_of_cell(warning, cells),
@@ -68,14 +68,14 @@ impl Supplier {
         let view = match outcome.state {
             // The problem of a skipped row is the reason for skipping it.
             RecordState::Skipped if !outcome.is_superseded() => SupplierView::All,
-            _ => supplier_view(&problem.code),
+            _ => problem.code.supplier_view(),
         };
-        let (message, remedy) = match problem.code.as_str() {
+        let (message, remedy) = match problem.code {
             _ if view == SupplierView::Words => (self.words.message(&problem.message, outcome, cells), String::new()),
             _ if view == SupplierView::Nothing => ("is not sent for another reason".to_owned(), ASK.to_owned()),
             _ if !problem.is_internal => (problem.message.clone(), remedy(problem)),
-            "unknown-value" => ("is not a known value".to_owned(), ASK.to_owned()),
-            "expression" | "ambiguous-number" => ("can't be calculated with".to_owned(), ASK.to_owned()),
+            Code::UnknownValue => ("is not a known value".to_owned(), ASK.to_owned()),
+            Code::Expression | Code::AmbiguousNumber => ("can't be calculated with".to_owned(), ASK.to_owned()),
             // The author of the template wrote this message.
             _ => (problem.message.clone(), ASK.to_owned()),
         };
@@ -90,7 +90,7 @@ impl Supplier {
 
 /// Returns the remedy if it is not about the template.
 fn remedy(problem: &Problem) -> String {
-    match supplier_view(&problem.code) {
+    match problem.code.supplier_view() {
         SupplierView::Message => ASK.to_owned(),
         _ => problem.remedy.clone(),
     }
