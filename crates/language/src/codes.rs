@@ -28,7 +28,7 @@ struct File {
     codes: HashMap<Code, Explanation>,
 }
 
-const COMPILED_IN: &str = "the file is compiled in, and a test compares it with the table of codes";
+const COMPILED_IN: &str = "the file is compiled in, and a test parses it";
 
 static ENGLISH: LazyLock<File> = LazyLock::new(|| toml::from_str(include_str!("en/codes.toml")).expect(COMPILED_IN));
 static GERMAN: LazyLock<File> = LazyLock::new(|| toml::from_str(include_str!("de/codes.toml")).expect(COMPILED_IN));

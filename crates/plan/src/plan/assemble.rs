@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use serde::de::IgnoredAny;
 use sheetport_findings::Code;
 use sheetport_ledger::{Disposition, Origin, PlannedRecord, Problem, Seq, SkipReason, SourceRow};
 use sheetport_mapping::map::{Parts, RowKind, SEPARATOR, SkipCause};
@@ -17,7 +16,7 @@ use super::checks::name::Name;
 use super::checks::parts_read::PartsRead;
 use super::checks::repeated::{RepeatedLines, repeated_record};
 use super::checks::suspects::Suspects;
-use super::decision::Decision;
+use super::decision::{Decision, to_send};
 use super::request::Request;
 use super::row::{Finished, MappedRow, RowMapper, ledger_problem};
 use super::waiting::{Incomplete, Record, Waiting, finish_all};
@@ -235,7 +234,7 @@ impl<'t> Assembler<'t> {
         // Lists of the service have records without a name.
         if row.draft.kind == RowKind::Record
             && problems.is_empty()
-            && !parts.problems.iter().any(|problem| problem.cause.code() == Cause::NoName.code())
+            && !parts.problems.iter().any(|problem| problem.cause.code() == Code::NoName)
             && !mapper.reads_an_export()
             && let Some(rule) = self.suspects.continues_above(mapper, parts)
         {
@@ -363,7 +362,7 @@ impl<'t> Assembler<'t> {
         let Some((name, seq)) = self.last_group.as_ref().filter(|_| is_line) else { return };
         let index = self.waiting_index(*seq);
         if let Some(Waiting::Incomplete(Incomplete { parts, problems, .. })) = self.waiting.get_mut(index)
-            && !problems.iter().any(|problem| problem.code == Cause::RowsBelow { row: 0 }.code())
+            && !problems.iter().any(|problem| problem.code == Code::RowsBelow)
         {
             let problem = self.rows.mappers[row.part].group_problem(
                 parts.first_row(),
@@ -521,17 +520,6 @@ fn skip_reason(cause: SkipCause) -> SkipReason {
 
 fn problem_bytes(problems: &[Problem]) -> usize {
     problems.iter().map(|problem| OVERHEAD + problem.value.len()).sum()
-}
-
-/// Returns the disposition of a record to be sent, after checking the body for valid JSON.
-fn to_send(body: String) -> Disposition {
-    match serde_json::from_str::<IgnoredAny>(&body) {
-        Ok(_) => Disposition::Send(body.into_boxed_str()),
-        Err(error) => Disposition::Rejected(vec![Problem {
-            remedy: "this is a bug in sheetport; please report it".to_owned(),
-            ..Problem::of_record(Code::Unsendable, format!("can't be written as JSON: {error}"))
-        }]),
-    }
 }
 
 #[cfg(test)]
