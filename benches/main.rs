@@ -13,7 +13,6 @@ mod compare;
 mod exporting;
 mod items;
 mod mapping;
-mod postgres;
 mod reading;
 mod reporting;
 mod sending;

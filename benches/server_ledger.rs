@@ -7,13 +7,13 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use sheetport_ledger::{Ledger, ServerAddress};
+use sheetport_testing::postgres::{Programs, Server, as_nobody, give_to_nobody};
 use sqlx::Connection as _;
 use sqlx::postgres::PgConnection;
 use tempfile::TempDir;
 use tokio::runtime::Builder;
 
 use crate::child::Sample;
-use crate::postgres::{Programs, Server, as_nobody, give_to_nobody};
 use crate::sending::{self, SEND_ITEMS};
 use crate::{Job, Needs, Outcome, Row};
 

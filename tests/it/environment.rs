@@ -7,25 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use sheetport_operations::Context;
-
-/// Reports that a test cannot run because `program` is not installed.
-///
-/// # Panics
-///
-/// As [`report_untested`].
-pub fn report_missing(program: &str) {
-    report_untested(&format!("{program} is not installed; tests/run installs it"));
-}
-
-/// Reports why a test cannot run.
-///
-/// # Panics
-///
-/// Panics if `SHEETPORT_REQUIRE_TOOLS` is set, as it is by `tests/run`: no test may pass there without running.
-pub fn report_untested(why: &str) {
-    assert!(env::var_os("SHEETPORT_REQUIRE_TOOLS").is_none(), "not tested: {why}");
-    eprintln!("not tested: {why}");
-}
+pub use sheetport_testing::{report_missing, report_untested};
 
 /// Returns whether a program can be started; otherwise reports that the test cannot run.
 pub fn has_program(program: &str) -> bool {

@@ -1,7 +1,5 @@
 //! A PostgreSQL server of a test's own, with a standby, a small disk, or a pooler before it.
 
-#[path = "../../benches/postgres.rs"]
-mod server;
 #[cfg(target_os = "linux")]
 mod small_disk;
 
@@ -9,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use self::server::{Programs, Server, as_nobody, success};
+use sheetport_testing::postgres::{Programs, Server, as_nobody, success};
+
 use crate::environment;
 
 /// Timeout of starting, even on a busy machine.

@@ -1,4 +1,7 @@
-//! How much the tests try. Only dev-dependencies name this crate, so that no executable contains it.
+//! What the tests of several crates need: how much they try, programs that may be missing, and a PostgreSQL server. Only
+//! dev-dependencies name this crate, so that no executable contains it.
+
+pub mod postgres;
 
 use std::env;
 
@@ -17,4 +20,23 @@ pub fn tries<T>(usual: T, long: T) -> T {
         Some(chosen) if chosen == "1" => long,
         Some(chosen) => panic!("{LONG}={}: it is 1 for tests in full, or 0", chosen.display()),
     }
+}
+
+/// Reports that a test cannot run because `program` is not installed.
+///
+/// # Panics
+///
+/// As [`report_untested`].
+pub fn report_missing(program: &str) {
+    report_untested(&format!("{program} is not installed; tests/run installs it"));
+}
+
+/// Reports why a test cannot run.
+///
+/// # Panics
+///
+/// Panics if `SHEETPORT_REQUIRE_TOOLS` is set, as it is by `tests/run`: no test may pass there without running.
+pub fn report_untested(why: &str) {
+    assert!(env::var_os("SHEETPORT_REQUIRE_TOOLS").is_none(), "not tested: {why}");
+    eprintln!("not tested: {why}");
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::server::{NOBODY, Server, give_to_nobody};
+use sheetport_testing::postgres::{NOBODY, Server, give_to_nobody};
+
 use super::{Cluster, programs};
 use crate::environment;
 

@@ -1,4 +1,4 @@
-//! A PostgreSQL server in a folder of its own, reached through a socket. The benchmark and the tests share this file.
+//! A PostgreSQL server in a folder of its own, reached through a socket, for tests and the benchmark.
 
 use std::io;
 use std::path::{Path, PathBuf};
