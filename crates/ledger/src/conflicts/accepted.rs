@@ -118,6 +118,9 @@ impl Ledger {
                 .fetch_all(&self.reader)
                 .await?;
         let mut from: Seq = 0;
+        // The last result so far. Records with the same key are sent in order, so one without a result is later, whenever its intent
+        // was stored.
+        let mut latest = i64::MIN;
         while let Some(block) = self.record_block(run, from).await? {
             from = block.end();
             let outcomes = self.outcomes(run, block.first..=from - 1).await?;
@@ -131,10 +134,11 @@ impl Ledger {
                     Some((RecordState::Failed | RecordState::Unknown, at)) => (None, at),
                     Some(_) => continue,
                     None => match intent() {
-                        Some((.., at)) => (None, *at),
+                        Some((.., at)) => (None, latest.max(*at)),
                         None => continue,
                     },
                 };
+                latest = latest.max(at);
                 let request = LastRequest { body, at };
                 let last = last.entry(hash(&[key])).or_insert(request);
                 if request.at >= last.at {
