@@ -10,7 +10,27 @@ use super::store::Store;
 
 /// Checks that the states of all records agree with the requests applied by the service.
 pub(super) fn check(store: &dyn Store, world: &World, runs: &[Sent]) -> Result<(), String> {
-    runs.iter().try_for_each(|sent| check_run(store, world, sent))
+    runs.iter().filter(|sent| sent.pruned.is_none()).try_for_each(|sent| check_run(store, world, sent))
+}
+
+/// Checks before a run is sent that the service has the value of each record that was found unchanged and is not sent, unless a later
+/// file has sent another one.
+pub(super) fn check_unchanged(store: &dyn Store, world: &World, run: RunId) -> Result<(), String> {
+    let states = store.states(run).map_err(|error| error.to_string())?;
+    let unchanged =
+        (0..).zip(states).filter(|(seq, state)| *state == RecordState::Unchanged && world.is_repeatable(run, *seq));
+    for (seq, _) in unchanged {
+        let record = world.record(run, seq);
+        let has_key = |other: RunId, seq: Seq| world.record(other, seq).key == record.key;
+        let last = world.applied.iter().rfind(|it| has_key(it.run, it.seq));
+        let is_right = last.is_some_and(|last| {
+            world.runs[&last.run].age > world.runs[&run].age || world.record(last.run, last.seq).body == record.body
+        });
+        if !is_right {
+            return Err(format!("record {seq} of run {run} is not sent, though the service has the value of {last:?}"));
+        }
+    }
+    Ok(())
 }
 
 fn check_run(store: &dyn Store, world: &World, sent: &Sent) -> Result<(), String> {
@@ -40,6 +60,8 @@ fn check_run(store: &dyn Store, world: &World, sent: &Sent) -> Result<(), String
         let was_sent = world.requests.contains_key(&(run, seq));
         let has_intent = store.has_intent(run, seq).unwrap_or(is_doubtful);
         let is_right = match (world.is_repeatable(run, seq), state) {
+            // Applied by a life that stored no outcome, or equal to another record's: see `check_unchanged`.
+            (true, RecordState::Unchanged) => true,
             (_, RecordState::Unchanged | RecordState::Rejected) => applied == 0,
             (false, RecordState::Sent) => applied == 1,
             (false, RecordState::Failed) => applied == 0 && !is_doubtful,
@@ -62,16 +84,17 @@ fn check_run(store: &dyn Store, world: &World, sent: &Sent) -> Result<(), String
     }
 }
 
-/// Checks, once nothing is pending, that each key has the value of the newest record sent.
-pub(super) fn check_end(store: &dyn Store, world: &World) -> Result<(), String> {
+/// Checks, once nothing is pending, that each key has the value of the newest record that was sent or found unchanged.
+pub(super) fn check_end(store: &dyn Store, world: &World, runs: &[Sent]) -> Result<(), String> {
     let place = |run: RunId, seq: Seq| (world.runs[&run].age, run, seq);
     let mut newest: BTreeMap<&str, (RunId, RunId, Seq)> = BTreeMap::new();
-    for run in world.runs.keys() {
-        for (seq, state) in (0..).zip(store.states(*run).map_err(|error| error.to_string())?) {
-            let key = world.record(*run, seq).key.as_deref().filter(|_| world.is_repeatable(*run, seq));
-            if let Some(key) = key.filter(|_| state == RecordState::Sent) {
-                let newest = newest.entry(key).or_insert(place(*run, seq));
-                *newest = place(*run, seq).max(*newest);
+    for sent in runs {
+        let run = sent.run;
+        for (seq, state) in (0..).zip(sent.states(store).map_err(|error| error.to_string())?) {
+            let key = world.record(run, seq).key.as_deref().filter(|_| world.is_repeatable(run, seq));
+            if let Some(key) = key.filter(|_| matches!(state, RecordState::Sent | RecordState::Unchanged)) {
+                let newest = newest.entry(key).or_insert(place(run, seq));
+                *newest = place(run, seq).max(*newest);
             }
         }
     }
@@ -79,7 +102,8 @@ pub(super) fn check_end(store: &dyn Store, world: &World) -> Result<(), String> 
         let has_key = |run: RunId, seq: Seq| world.record(run, seq).key.as_deref() == Some(key);
         let of_key = world.applied.iter().filter(|it| world.is_repeatable(it.run, it.seq) && has_key(it.run, it.seq));
         let last = of_key.map(|it| place(it.run, it.seq)).next_back();
-        if last.is_none_or(|last| last < newest) {
+        let body = |(_, run, seq): (RunId, RunId, Seq)| &world.record(run, seq).body;
+        if last.is_none_or(|last| last < newest && body(last) != body(newest)) {
             return Err(format!("{key} has the value of {last:?} in the end, and {newest:?} was sent"));
         }
     }

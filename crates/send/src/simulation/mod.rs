@@ -2,8 +2,8 @@
 //! paused clock. Processes are killed between any two steps, before or after a write to the ledger is durable; their runs are
 //! resumed and retried. The requests applied by the service must agree with the ledger in every case.
 //!
-//! The ledger is a model in memory; the same schedules with the real ledger show that the model behaves like it. The answers of
-//! the service include all kinds, after the request was applied or without.
+//! The ledger is a model in memory; the same schedules with the real ledger, on SQLite and on PostgreSQL, show that the model behaves like
+//! it. The answers of the service include all kinds, after the request was applied or without.
 //!
 //! A schedule follows from its seed. `SHEETPORT_SIMULATION_SEED` and `SHEETPORT_SIMULATION_COUNT` choose the schedules.
 
@@ -20,7 +20,8 @@ use std::sync::Arc;
 
 use sheetport_ledger::{BLOCK_LEN, Run};
 use sheetport_records::RecordKind;
-use sheetport_testing::tries;
+use sheetport_testing::postgres::{Programs, Server};
+use sheetport_testing::{report_missing, tries};
 
 use model::Model;
 use real::{Real, Shared};
@@ -31,9 +32,13 @@ use store::Store;
 /// seed. Until November 2026 every run of the tests tried four times 25,000, and the last ones found no fault.
 const USUAL_COUNT: u64 = 4_000;
 const LONG_COUNT: u64 = 25_000;
-/// The same for the test with the ledger.
-const USUAL_COUNT_WITH_LEDGER: u64 = 60;
-const LONG_COUNT_WITH_LEDGER: u64 = 200;
+/// The same for each of the four tests with the ledger on SQLite, and for the test with the ledger on PostgreSQL.
+const USUAL_COUNT_WITH_LEDGER: u64 = 30;
+const LONG_COUNT_WITH_LEDGER: u64 = 2_500;
+const USUAL_COUNT_ON_SERVER: u64 = 12;
+const LONG_COUNT_ON_SERVER: u64 = 300;
+/// Schedules in one ledger. A larger one is slower, and a new one takes as long as one schedule.
+const SCHEDULES_PER_LEDGER: usize = 100;
 
 /// Returns the seeds of a test.
 fn seeds(count: u64) -> impl Iterator<Item = u64> {
@@ -89,16 +94,56 @@ fn ledger_agrees_with_the_service_in_any_schedule_4() {
     run_with_model();
 }
 
-#[test]
-fn the_model_behaves_like_the_ledger() {
-    let shared = Arc::new(Shared::new());
-    for seed in seeds(tries(USUAL_COUNT_WITH_LEDGER, LONG_COUNT_WITH_LEDGER)) {
+/// Runs the same schedules with the ledger and with its model.
+fn compare_with_ledger(seeds: impl Iterator<Item = u64>, mut open: impl FnMut() -> Shared) {
+    let mut shared = Arc::new(open());
+    for (nth, seed) in seeds.enumerate() {
+        if nth > 0 && nth % SCHEDULES_PER_LEDGER == 0 {
+            shared = Arc::new(open());
+        }
         let example = example(&shared);
         let first = example.id + 1;
-        let real = trace(seed, Arc::new(Real::new(&shared, seed.to_string())));
+        let real = trace(seed, Arc::new(Real::new(&shared, nth.to_string())));
         let model = trace(seed, Arc::new(Model::new(example, BLOCK_LEN, first)));
         assert_eq!(real, model, "schedule SHEETPORT_SIMULATION_SEED={seed}");
     }
+}
+
+fn compare_with_ledger_in_memory() {
+    compare_with_ledger(seeds(tries(USUAL_COUNT_WITH_LEDGER, LONG_COUNT_WITH_LEDGER)), Shared::new);
+}
+
+#[test]
+fn the_model_behaves_like_the_ledger_1() {
+    compare_with_ledger_in_memory();
+}
+
+#[test]
+fn the_model_behaves_like_the_ledger_2() {
+    compare_with_ledger_in_memory();
+}
+
+#[test]
+fn the_model_behaves_like_the_ledger_3() {
+    compare_with_ledger_in_memory();
+}
+
+#[test]
+fn the_model_behaves_like_the_ledger_4() {
+    compare_with_ledger_in_memory();
+}
+
+#[test]
+fn the_model_behaves_like_the_ledger_on_a_server() {
+    let Some(programs) = Programs::find() else { return report_missing("postgresql") };
+    let mut server = Server::create(programs, None, "trust").expect("the files of a server");
+    // Nothing has to survive the machine.
+    server.start(&["-F"]).expect("a server");
+    let mut databases = 0;
+    compare_with_ledger(seeds(tries(USUAL_COUNT_ON_SERVER, LONG_COUNT_ON_SERVER)), || {
+        databases += 1;
+        Shared::on_server(&server.database(&format!("ledger{databases}")).expect("a database"))
+    });
 }
 
 /// The simulation is able to fail.

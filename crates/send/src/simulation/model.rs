@@ -25,7 +25,27 @@ pub(super) struct Model {
     first: RunId,
     /// Whether newer uploads wait for older ones.
     has_handshake: bool,
-    runs: Mutex<BTreeMap<RunId, Stored>>,
+    runs: Mutex<Runs>,
+}
+
+#[derive(Default)]
+struct Runs {
+    by_id: BTreeMap<RunId, Stored>,
+    /// The last accepted request of each key.
+    accepted: BTreeMap<String, Accepted>,
+    /// The claims of removed runs, by their number.
+    pruned: BTreeMap<i64, EarlierClaim>,
+    /// The number of the last run, removed or not.
+    last: Option<RunId>,
+}
+
+/// The last request of a key.
+struct Accepted {
+    /// Path and body. `None` if the result is not certain.
+    request: Option<(Option<String>, String)>,
+    at: i64,
+    /// The first run of the family.
+    age: RunId,
 }
 
 struct Stored {
@@ -43,9 +63,9 @@ struct Stored {
     /// The intents that a registered sender has yielded to. `None` for a run without a row in `sender`.
     yielded: Option<BTreeSet<Intent>>,
     is_alive: bool,
+    /// Whether the results are final and in `accepted`.
+    is_indexed: bool,
 }
-
-type Runs = BTreeMap<RunId, Stored>;
 
 impl Model {
     /// Creates an empty model. The first run will have the number `first`.
@@ -60,7 +80,7 @@ impl Model {
 
     fn with<T>(&self, run: RunId, read: impl FnOnce(&mut Stored) -> Result<T, Error>) -> Result<T, Error> {
         let mut runs = self.runs.lock().expect("no panic");
-        read(runs.get_mut(&run).ok_or(Error::NoSuchRun(run))?)
+        read(runs.by_id.get_mut(&run).ok_or(Error::NoSuchRun(run))?)
     }
 }
 
@@ -91,8 +111,10 @@ impl Stored {
         intents.map(|(.., at)| *at).max()
     }
 
-    fn is_pending(&self, seq: Seq) -> bool {
-        !self.outcomes.contains_key(&seq)
+    /// Returns the records without an outcome.
+    fn pending(&self) -> Vec<(Seq, Planned)> {
+        let pending = self.numbered().filter(|(seq, _)| !self.outcomes.contains_key(seq));
+        pending.map(|(seq, record)| (seq, record.clone())).collect()
     }
 
     /// Returns the state of a claimed request and its time, or `None` if the request was certainly not applied.
@@ -108,7 +130,7 @@ impl Stored {
 
 /// Returns the number of the first run of the family.
 fn age(runs: &Runs, run: RunId) -> RunId {
-    match runs.get(&run).and_then(|stored| stored.run.about.retry_of) {
+    match runs.by_id.get(&run).and_then(|stored| stored.run.about.retry_of) {
         Some(retried) => age(runs, retried),
         None => run,
     }
@@ -116,19 +138,21 @@ fn age(runs: &Runs, run: RunId) -> RunId {
 
 fn family(runs: &Runs, run: RunId) -> Vec<RunId> {
     let root = age(runs, run);
-    runs.keys().copied().filter(|other| age(runs, *other) == root).collect()
+    runs.by_id.keys().copied().filter(|other| age(runs, *other) == root).collect()
 }
 
 /// Returns the claims after the claim `after` for the same record as `claim`, in order.
 fn earlier(runs: &Runs, claim: &Claim, run: RunId, after: i64) -> Vec<EarlierClaim> {
     let family = family(runs, run);
-    let mut found = Vec::new();
-    for (other, stored) in runs {
+    let is_repeated = |id: i64, earlier: &EarlierClaim| id > after && claim.is_repeated_by(earlier, run, &family);
+    let pruned = runs.pruned.iter().filter(|(id, earlier)| is_repeated(**id, earlier));
+    let mut found: Vec<(i64, EarlierClaim)> = pruned.map(|(id, earlier)| (*id, earlier.clone())).collect();
+    for (other, stored) in &runs.by_id {
         for (seq, (id, at, of_other)) in &stored.claims {
-            if let Some((state, at)) = stored.claimed(*seq, *at).filter(|_| *id > after) {
+            if let Some((state, at)) = stored.claimed(*seq, *at) {
                 let service_id = stored.outcomes.get(seq).and_then(|outcome| outcome.service_id.clone());
                 let earlier = EarlierClaim { claim: of_other.clone(), run: *other, state, at, service_id };
-                if claim.is_repeated_by(&earlier, run, &family) {
+                if is_repeated(*id, &earlier) {
                     found.push((*id, earlier));
                 }
             }
@@ -139,7 +163,42 @@ fn earlier(runs: &Runs, claim: &Claim, run: RunId, after: i64) -> Vec<EarlierCla
 }
 
 fn last_claim(runs: &Runs) -> i64 {
-    runs.values().flat_map(|stored| stored.claims.values().map(|(id, ..)| *id)).max().unwrap_or(0)
+    let known = runs.by_id.values().flat_map(|stored| stored.claims.values().map(|(id, ..)| *id));
+    known.chain(runs.pruned.keys().copied()).max().unwrap_or(0)
+}
+
+/// Adds the results of all runs but `except` to the last accepted requests.
+fn update_accepted(runs: &mut Runs, except: Option<RunId>) {
+    let ids: Vec<RunId> = runs.by_id.keys().copied().filter(|id| Some(*id) != except).collect();
+    for id in ids {
+        let age = age(runs, id);
+        let Runs { by_id, accepted, .. } = runs;
+        let Some(stored) = by_id.get_mut(&id).filter(|stored| !stored.is_indexed) else { continue };
+        stored.is_indexed = stored.run.state == RunState::Finished;
+        let (mut last, mut latest): (BTreeMap<String, Accepted>, i64) = (BTreeMap::new(), i64::MIN);
+        for (seq, record) in stored.numbered() {
+            let Some(key) = &record.key else { continue };
+            let (is_sent, at) = match stored.outcomes.get(&seq).map(|outcome| (outcome.state, outcome.at)) {
+                Some((RecordState::Sent, at)) => (true, at),
+                Some((RecordState::Failed | RecordState::Unknown, at)) => (false, at),
+                Some(_) => continue,
+                None => match stored.intent(seq) {
+                    Some(at) => (false, latest.max(at)),
+                    None => continue,
+                },
+            };
+            latest = latest.max(at);
+            if last.get(key).is_none_or(|last| at >= last.at) {
+                let request = is_sent.then(|| (record.target.clone(), record.body.clone()));
+                last.insert(key.clone(), Accepted { request, at, age });
+            }
+        }
+        for (key, last) in last {
+            if accepted.get(&key).is_none_or(|known| last.at >= known.at) {
+                accepted.insert(key, last);
+            }
+        }
+    }
 }
 
 impl Store for Model {
@@ -152,7 +211,7 @@ impl Store for Model {
     ) -> Result<Begun, Error> {
         let mut runs = self.runs.lock().expect("no panic");
         let family = family(&runs, run);
-        let stored = runs.get_mut(&run).ok_or(Error::NoSuchRun(run))?;
+        let stored = runs.by_id.get_mut(&run).ok_or(Error::NoSuchRun(run))?;
         let _ = now;
         if yields {
             stored.yielded = Some(BTreeSet::new());
@@ -198,7 +257,7 @@ impl Store for Model {
         let runs = self.runs.lock().expect("no panic");
         let (age_of_run, since) = (age(&runs, run.id), keys.look(now));
         let mut begun = Vec::new();
-        for (other, stored) in runs.iter().filter(|(other, _)| age(&runs, **other) > age_of_run) {
+        for (other, stored) in runs.by_id.iter().filter(|(other, _)| age(&runs, **other) > age_of_run) {
             let is_looked_at =
                 stored.run.state == RunState::Planned || stored.run.finished_at.is_some_and(|at| at >= since);
             for (first, last, at) in stored.intents.iter().filter(|(.., at)| is_looked_at && *at >= since) {
@@ -210,7 +269,7 @@ impl Store for Model {
             }
         }
         // Yielding again to an intent of the last search changes nothing.
-        let yielded = runs.get(&run.id).and_then(|stored| stored.yielded.as_ref());
+        let yielded = runs.by_id.get(&run.id).and_then(|stored| stored.yielded.as_ref());
         begun.retain(|intent| yielded.is_none_or(|yielded| !yielded.contains(intent)));
         Ok(begun)
     }
@@ -236,7 +295,7 @@ impl Store for Model {
         let waits_for = |(other, stored): &(&RunId, &Stored)| {
             self.has_handshake && is_older(**other) && !has_yielded(stored) && stored.is_alive
         };
-        Ok(runs.iter().filter(waits_for).map(|(other, _)| *other).collect())
+        Ok(runs.by_id.iter().filter(waits_for).map(|(other, _)| *other).collect())
     }
 
     fn set_alive(&self, run: RunId, is_alive: bool) -> Result<(), Error> {
@@ -256,7 +315,7 @@ impl Store for Model {
         now: i64,
     ) -> Result<Vec<(Seq, EarlierClaim)>, Error> {
         let mut runs = self.runs.lock().expect("no panic");
-        runs.get_mut(&run.id).ok_or(Error::NoSuchRun(run.id))?.change(changes)?;
+        runs.by_id.get_mut(&run.id).ok_or(Error::NoSuchRun(run.id))?.change(changes)?;
         let mut repeated = Vec::new();
         for claim in started {
             if let Some(other) = earlier(&runs, claim, run.id, run.compared_to.unwrap_or(0)).into_iter().next() {
@@ -265,7 +324,7 @@ impl Store for Model {
         }
         for claim in started.iter().filter(|claim| repeated.iter().all(|(seq, _)| *seq != claim.seq)) {
             let id = last_claim(&runs) + 1;
-            let stored = runs.get_mut(&run.id).ok_or(Error::NoSuchRun(run.id))?;
+            let stored = runs.by_id.get_mut(&run.id).ok_or(Error::NoSuchRun(run.id))?;
             stored.claims.insert(claim.seq, (id, now, claim.clone()));
             if stored.in_flight.insert(claim.seq, (now, has_keys)).is_some() {
                 return Err(Error::Corrupt(format!("record {} is in flight twice", claim.seq)));
@@ -288,7 +347,8 @@ impl Store for Model {
 
     fn plan(&self, kind: RecordKind, records: &[Planned], retry_of: Option<RunId>) -> Result<RunId, Error> {
         let mut runs = self.runs.lock().expect("no panic");
-        let id = runs.keys().max().map_or(self.first, |last| last + 1);
+        let id = runs.last.map_or(self.first, |last| last + 1);
+        runs.last = Some(id);
         let mut run = self.example.clone();
         (run.id, run.about.record, run.about.retry_of) = (id, kind, retry_of);
         let stored = Stored {
@@ -302,27 +362,26 @@ impl Store for Model {
             retries: 0,
             yielded: None,
             is_alive: false,
+            is_indexed: false,
         };
-        runs.insert(id, stored);
+        runs.by_id.insert(id, stored);
         Ok(id)
     }
 
-    fn prepare(&self, id: RunId, now: i64) -> Result<(), Error> {
+    fn prepare(&self, id: RunId, changed_only: bool, now: i64) -> Result<(), Error> {
         let mut runs = self.runs.lock().expect("no panic");
-        let stored = runs.get(&id).ok_or(Error::NoSuchRun(id))?;
-        let (run, kind) = (stored.run.clone(), stored.run.about.record);
-        let pending: Vec<(Seq, Planned)> = stored
-            .numbered()
-            .filter(|(seq, _)| stored.is_pending(*seq))
-            .map(|(seq, record)| (seq, record.clone()))
-            .collect();
+        if changed_only {
+            mark_unchanged(&mut runs, id, now)?;
+        }
+        let stored = runs.by_id.get(&id).ok_or(Error::NoSuchRun(id))?;
+        let (run, kind, pending) = (stored.run.clone(), stored.run.about.record, stored.pending());
         let mut outcomes = Vec::new();
         let scope = Scope::of(&run);
         let is_compared = run.compared_to.is_some() || !kind.input().must_not_repeat();
         for (seq, record) in pending.iter().filter(|(_, record)| !is_compared && record.target.is_none()) {
             let claim = scope.claim(*seq, record.key.as_deref(), &record.body);
             let known = earlier(&runs, &claim, id, 0);
-            let is_sent = |other: &&EarlierClaim| other.state == EarlierState::Sent;
+            let is_sent = |other: &&EarlierClaim| matches!(other.state, EarlierState::Sent | EarlierState::Pruned);
             if let Some(other) = known.iter().find(is_sent).or(known.first()) {
                 outcomes.push(claimed_meanwhile(&run, &claim, record.key.as_deref(), other, now));
             }
@@ -333,7 +392,7 @@ impl Store for Model {
                 outcomes.push(superseded::outcome(id, *seq, record.key.as_deref(), &request, now));
             }
         }
-        let stored = runs.get_mut(&id).ok_or(Error::NoSuchRun(id))?;
+        let stored = runs.by_id.get_mut(&id).ok_or(Error::NoSuchRun(id))?;
         if kind.input().may_be_repeated() {
             stored.yielded = Some(BTreeSet::new());
         }
@@ -341,6 +400,22 @@ impl Store for Model {
             stored.run.compared_to = Some(compared_to);
         }
         outcomes.iter().try_for_each(|outcome| stored.insert(outcome))
+    }
+
+    fn prune(&self, family: &[RunId], _: i64) -> Result<(), Error> {
+        let mut runs = self.runs.lock().expect("no panic");
+        for id in family {
+            update_accepted(&mut runs, None);
+            let stored = runs.by_id.remove(id).ok_or(Error::NoSuchRun(*id))?;
+            for (seq, (number, at, claim)) in &stored.claims {
+                if stored.claimed(*seq, *at).is_some() {
+                    let (claim, state) = (claim.clone(), EarlierState::Pruned);
+                    let earlier = EarlierClaim { claim, run: *id, state, at: *at, service_id: None };
+                    runs.pruned.insert(*number, earlier);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn end(&self, run: RunId, now: i64) -> Result<(), Error> {
@@ -384,7 +459,7 @@ impl Store for Model {
 
     fn has_intent(&self, run: RunId, seq: Seq) -> Option<bool> {
         let runs = self.runs.lock().expect("no panic");
-        let stored = runs.get(&run)?;
+        let stored = runs.by_id.get(&run)?;
         let record = stored.records.get(usize::try_from(seq).ok()?)?;
         Some(match record.is_repeatable(stored.run.about.record) {
             true => stored.intent(seq).is_some(),
@@ -393,14 +468,28 @@ impl Store for Model {
     }
 }
 
+/// Settles the pending records whose last accepted request was equal.
+fn mark_unchanged(runs: &mut Runs, id: RunId, now: i64) -> Result<(), Error> {
+    update_accepted(runs, Some(id));
+    let Runs { by_id, accepted, .. } = runs;
+    let stored = by_id.get_mut(&id).ok_or(Error::NoSuchRun(id))?;
+    for (seq, record) in stored.pending() {
+        let last = record.key.as_ref().and_then(|key| accepted.get(key)?.request.as_ref());
+        if last.is_some_and(|(target, body)| (target, body) == (&record.target, &record.body)) {
+            stored.insert(&Outcome::new(seq, RecordState::Unchanged, now))?;
+        }
+    }
+    Ok(())
+}
+
 /// Returns the request of the newest upload after `run` that has or may have sent the key.
 fn newer_request(runs: &Runs, run: RunId, key: &str) -> Option<OtherRequest> {
     let of_run = age(runs, run);
-    let mut newer: Vec<(RunId, RunId)> = runs.keys().map(|id| (age(runs, *id), *id)).collect();
+    let mut newer: Vec<(RunId, RunId)> = runs.by_id.keys().map(|id| (age(runs, *id), *id)).collect();
     newer.retain(|(age, _)| *age > of_run);
     newer.sort_unstable();
-    newer.iter().rev().find_map(|(_, id)| {
-        let stored = &runs[id];
+    let kept = newer.iter().rev().find_map(|(_, id)| {
+        let stored = &runs.by_id[id];
         let kind = stored.run.about.record;
         let same = stored.numbered().filter(|(_, record)| record.key.as_deref() == Some(key));
         let request = |(seq, _): (Seq, &Planned)| match stored.outcomes.get(&seq) {
@@ -413,6 +502,14 @@ fn newer_request(runs: &Runs, run: RunId, key: &str) -> Option<OtherRequest> {
         };
         let requests = same.filter(|(_, record)| record.is_repeatable(kind)).filter_map(request);
         requests.last().map(|(at, is_accepted)| OtherRequest { run: *id, at, is_accepted })
+    });
+    let kept_runs = runs.by_id.keys().filter(|id| **id > of_run).count();
+    let has_pruned = runs.last.is_some_and(|last| usize::try_from(last - of_run).is_ok_and(|all| kept_runs < all));
+    let pruned = || runs.accepted.get(key).filter(|last| has_pruned && last.age > of_run);
+    kept.or_else(|| {
+        let of_pruned =
+            |last: &Accepted| OtherRequest { run: last.age, at: last.at, is_accepted: last.request.is_some() };
+        pruned().map(of_pruned)
     })
 }
 

@@ -1,4 +1,4 @@
-//! The real ledger, in a folder in memory.
+//! The real ledger, in a folder in memory or on a PostgreSQL server.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use sheetport_ledger::{
-    Accounting, AllowRepeat, Claim, EarlierClaim, Error, Intent, Ledger, LockedRun, NewRun, NewerKeys, Part,
+    Accounting, AllowRepeat, Claim, EarlierClaim, Error, Intent, KeyScope, Ledger, LockedRun, NewRun, NewerKeys, Part,
     RecordBlock, RecordState, Run, RunCommand, RunId, RunSettings, SendingChanges, Seq, SheetSelection,
 };
 use sheetport_plan::sent_before;
@@ -38,13 +38,24 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    /// Creates a ledger in memory.
     pub(super) fn new() -> Shared {
+        Shared::with(async |folder| Ledger::open(folder).await)
+    }
+
+    /// Creates a ledger in the empty database at `address`.
+    pub(super) fn on_server(address: &str) -> Shared {
+        let address = address.parse().expect("an address");
+        Shared::with(async move |folder| Ledger::connect(&address, folder).await)
+    }
+
+    fn with(open: impl AsyncFnOnce(&Path) -> Result<Ledger, Error>) -> Shared {
         // Commits to memory are fast, and nothing has to survive the machine.
         let memory = Path::new("/dev/shm");
         let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
         let folder = folder.expect("a folder");
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
-        let ledger = runtime.block_on(Ledger::open(folder.path())).expect("a ledger");
+        let ledger = runtime.block_on(open(folder.path())).expect("a ledger");
         Shared { ledger, runtime, _folder: folder }
     }
 }
@@ -169,13 +180,27 @@ impl Store for Real {
         })
     }
 
-    fn prepare(&self, run: RunId, now: i64) -> Result<(), Error> {
+    fn prepare(&self, run: RunId, changed_only: bool, now: i64) -> Result<(), Error> {
         self.wait(async |ledger| {
             let run = ledger.run(run).await?;
+            if changed_only {
+                ledger.mark_unchanged(&run, now).await?;
+            }
             sent_before::compare(ledger, &run, &AllowRepeat::None, None, now)
                 .await
                 .expect("comparisons only read the ledger");
             superseded::leave_out(ledger, &run, Part::whole(run.id), now).await.map(drop)
+        })
+    }
+
+    fn prune(&self, family: &[RunId], now: i64) -> Result<(), Error> {
+        self.wait(async |ledger| {
+            for run in family {
+                let run = ledger.lock_run(*run).await?;
+                ledger.update_accepted(KeyScope::of(run.run()), None).await?;
+                ledger.remove(run.id(), Some(now)).await?;
+            }
+            Ok(())
         })
     }
 

@@ -15,7 +15,7 @@ use tokio::time::error::Elapsed;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::super::{SendResult, Task, send_task};
-use super::check::{check, check_end};
+use super::check::{check, check_end, check_unchanged};
 use super::life::{Life, begin_session, wall};
 use super::service::{Fate, Known, Line, Mood, World};
 use super::store::{Mortal, Planned, Store};
@@ -60,6 +60,19 @@ pub(super) struct Sent {
     /// Whether the last life was killed.
     pub is_killed: bool,
     is_retried: bool,
+    changed_only: bool,
+    /// The states of the records when the run was removed.
+    pub pruned: Option<Vec<RecordState>>,
+}
+
+impl Sent {
+    /// Returns the state of each record.
+    pub(super) fn states(&self, store: &dyn Store) -> Result<Vec<RecordState>, Error> {
+        match &self.pruned {
+            Some(states) => Ok(states.clone()),
+            None => store.states(self.run),
+        }
+    }
 }
 
 /// A schedule in progress.
@@ -141,17 +154,24 @@ impl Schedule {
             if self.random.u8(..3) == 0 {
                 self.retry()?;
             }
-            let mut lives = vec![(self.random.usize(..self.runs.len()), self.plan())];
-            let other = self.random.usize(..self.runs.len());
-            if self.age(other) != self.age(lives[0].0) && self.random.u8(..3) > 0 {
+            let kept = self.kept();
+            let Some(first) = self.random.choice(&kept).copied() else { continue };
+            let mut lives = vec![(first, self.plan())];
+            let other = *self.random.choice(&kept).expect("it has the first");
+            // A record that was found unchanged has no intent, and an older upload in progress does not yield to it.
+            let is_alone = [first, other].iter().any(|of| self.runs[*of].changed_only);
+            if !is_alone && self.age(other) != self.age(first) && self.random.u8(..3) > 0 {
                 lives.push((other, self.plan()));
             }
             let mood = self.mood();
             self.live(lives, mood)?;
+            if self.random.u8(..3) == 0 {
+                self.prune()?;
+            }
         }
         // In the end the service is healthy, and every run is resumed in any order until nothing is left to retry.
         loop {
-            let mut order: Vec<usize> = (0..self.runs.len()).collect();
+            let mut order = self.kept();
             self.random.shuffle(&mut order);
             for of in order {
                 let plan = Plan { steps: None, interrupt: None, max_errors: None, ..self.plan() };
@@ -168,7 +188,34 @@ impl Schedule {
         let world = Arc::clone(&self.world);
         let world = world.lock().expect("no panic");
         self.trace(|| format!("{:?}", world.applied));
-        check_end(&*self.store, &world)
+        check_end(&*self.store, &world, &self.runs)
+    }
+
+    /// Returns the runs that were not removed.
+    fn kept(&self) -> Vec<usize> {
+        (0..self.runs.len()).filter(|of| self.runs[*of].pruned.is_none()).collect()
+    }
+
+    /// Removes a family with nothing pending, if there is one. With unknown records, as `runs prune --force` does.
+    fn prune(&mut self) -> Result<(), String> {
+        let failed = |error: Error| error.to_string();
+        let Some(of) = self.random.choice(self.kept()) else { return Ok(()) };
+        let family: Vec<usize> = (0..self.runs.len()).filter(|other| self.age(*other) == self.age(of)).collect();
+        let mut states = Vec::new();
+        for member in &family {
+            let known = self.runs[*member].states(&*self.store).map_err(failed)?;
+            if known.contains(&RecordState::Pending) {
+                return Ok(());
+            }
+            states.push(known);
+        }
+        let runs: Vec<RunId> = family.iter().map(|member| self.runs[*member].run).collect();
+        self.trace(|| format!("runs {runs:?} are removed"));
+        self.store.prune(&runs, self.clock).map_err(failed)?;
+        for (member, states) in family.into_iter().zip(states) {
+            self.runs[member].pruned = Some(states);
+        }
+        Ok(())
     }
 
     /// Returns the first run of the family.
@@ -185,10 +232,13 @@ impl Schedule {
         let (file, count) = (self.runs.len(), self.random.usize(if self.is_long { 20..50 } else { 1..10 }));
         let keys = self.random.usize(1..8);
         let has_other_values = self.random.u8(..4) == 0;
-        let records: Vec<Planned> = (0..count)
+        // A file like the last one, so that some of its values are not new.
+        let is_alike = self.random.u8(..3) == 0;
+        let changed_only = self.random.u8(..3) == 0;
+        let mut records: Vec<Planned> = (0..count)
             .map(|nth| {
-                let key = format!("K{}", self.random.usize(..keys));
-                let value = format!("{file}.{nth}");
+                let key = format!("K{}", if is_alike { nth % keys } else { self.random.usize(..keys) });
+                let value = if is_alike { format!("{nth}") } else { format!("{file}.{nth}") };
                 match self.kind {
                     RecordKind::Item => {
                         let body = format!(r#"{{"externalId":"{key}","name":"{value}"}}"#);
@@ -212,24 +262,38 @@ impl Schedule {
                 }
             })
             .collect();
-        self.begin(records, None)
+        if changed_only {
+            // With a key twice, the last accepted value is no longer the last one after the first of both was sent.
+            let mut seen = BTreeSet::new();
+            records.retain(|record| record.key.is_none() || seen.insert(record.key.clone()));
+        }
+        self.begin(records, None, changed_only)
     }
 
-    fn begin(&mut self, records: Vec<Planned>, retry_of: Option<RunId>) -> Result<(), String> {
+    fn begin(&mut self, records: Vec<Planned>, retry_of: Option<RunId>, changed_only: bool) -> Result<(), String> {
         let run = self.store.plan(self.kind, &records, retry_of).map_err(|error| error.to_string())?;
-        self.trace(|| format!("run {run}, retry of {retry_of:?}: {records:?}"));
+        self.trace(|| format!("run {run}, retry of {retry_of:?}, changed only {changed_only}: {records:?}"));
         let seqs: HashMap<Bytes, Seq> =
             records.iter().zip(0..).map(|(record, seq)| (Bytes::from(record.body.clone()), seq)).collect();
         let mut world = self.world.lock().expect("no panic");
         let age = retry_of.map_or(run, |retried| world.runs[&retried].age);
         world.runs.insert(run, Known { records, seqs, age });
-        self.runs.push(Sent { run, unknown: 0, concurrency: 1, was_cut: false, is_killed: false, is_retried: false });
+        self.runs.push(Sent {
+            run,
+            unknown: 0,
+            concurrency: 1,
+            was_cut: false,
+            is_killed: false,
+            is_retried: false,
+            changed_only,
+            pruned: None,
+        });
         Ok(())
     }
 
     /// Retries the refused records of the first run that has any. Returns whether there was such a run.
     fn retry(&mut self) -> Result<bool, String> {
-        for of in 0..self.runs.len() {
+        for of in self.kept() {
             let run = self.runs[of].run;
             let states = self.store.states(run).map_err(|error| error.to_string())?;
             if self.runs[of].is_retried || states.contains(&RecordState::Pending) {
@@ -248,7 +312,7 @@ impl Schedule {
             drop(world);
             if !records.is_empty() {
                 self.runs[of].is_retried = true;
-                self.begin(records, Some(run))?;
+                self.begin(records, Some(run), false)?;
                 return Ok(true);
             }
         }
@@ -299,7 +363,8 @@ impl Schedule {
         for (of, plan) in lives {
             let run = self.runs[of].run;
             self.store.set_alive(run, true).map_err(failed)?;
-            self.store.prepare(run, self.clock).map_err(failed)?;
+            self.store.prepare(run, self.runs[of].changed_only, self.clock).map_err(failed)?;
+            check_unchanged(&*self.store, &self.world.lock().expect("no panic"), run)?;
             if self.accounting(run)?.pending == 0 {
                 self.store.leave(run).map_err(failed)?;
                 self.store.set_alive(run, false).map_err(failed)?;
@@ -427,10 +492,11 @@ impl Schedule {
     fn keys_of_newer(&self, run: RunId) -> Result<BTreeSet<String>, String> {
         let world = self.world.lock().expect("no panic");
         let mut keys = BTreeSet::new();
-        for (other, _) in world.runs.iter().filter(|(_, known)| known.age > world.runs[&run].age) {
-            let states = self.store.states(*other).map_err(|error| error.to_string())?;
-            let sent = (0..).zip(states).filter(|(_, state)| *state == RecordState::Sent);
-            keys.extend(sent.filter_map(|(seq, _)| world.record(*other, seq).key.clone()));
+        for other in self.runs.iter().filter(|other| world.runs[&other.run].age > world.runs[&run].age) {
+            let states = other.states(&*self.store).map_err(|error| error.to_string())?;
+            let known = |state| matches!(state, RecordState::Sent | RecordState::Unchanged);
+            let sent = (0..).zip(states).filter(|(_, state)| known(*state));
+            keys.extend(sent.filter_map(|(seq, _)| world.record(other.run, seq).key.clone()));
         }
         Ok(keys)
     }

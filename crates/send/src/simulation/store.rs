@@ -59,8 +59,11 @@ pub(super) trait Store: Send + Sync {
     fn set_alive(&self, run: RunId, is_alive: bool) -> Result<(), Error>;
     /// Plans a run.
     fn plan(&self, kind: RecordKind, records: &[Planned], retry_of: Option<RunId>) -> Result<RunId, Error>;
-    /// Leaves out records sent before or by newer runs, as always done before sending.
-    fn prepare(&self, run: RunId, now: i64) -> Result<(), Error>;
+    /// Leaves out records sent before or by newer runs, as always done before sending; with `changed_only`, also records whose last
+    /// accepted request was equal.
+    fn prepare(&self, run: RunId, changed_only: bool, now: i64) -> Result<(), Error>;
+    /// Removes the runs of a family, as `runs prune` does.
+    fn prune(&self, family: &[RunId], now: i64) -> Result<(), Error>;
     /// Stores how sending ended.
     fn end(&self, run: RunId, now: i64) -> Result<(), Error>;
     fn accounting(&self, run: RunId) -> Result<Accounting, Error>;
