@@ -28,10 +28,12 @@ struct File {
     codes: HashMap<Code, Explanation>,
 }
 
-const COMPILED_IN: &str = "the file is compiled in, and a test parses it";
-
-static ENGLISH: LazyLock<File> = LazyLock::new(|| toml::from_str(include_str!("en/codes.toml")).expect(COMPILED_IN));
-static GERMAN: LazyLock<File> = LazyLock::new(|| toml::from_str(include_str!("de/codes.toml")).expect(COMPILED_IN));
+static ENGLISH: LazyLock<File> = LazyLock::new(|| {
+    toml::from_str(include_str!("en/codes.toml")).expect("the file is compiled in, and a test parses it")
+});
+static GERMAN: LazyLock<File> = LazyLock::new(|| {
+    toml::from_str(include_str!("de/codes.toml")).expect("the file is compiled in, and a test parses it")
+});
 
 impl Language {
     fn explanations(self) -> &'static File {
@@ -40,12 +42,12 @@ impl Language {
 
     /// Returns the explanation of a code.
     pub fn explanation(self, code: Code) -> &'static Explanation {
-        self.explanations().codes.get(&code).expect(COMPILED_IN)
+        self.explanations().codes.get(&code).expect("the file is compiled in, and a test parses it")
     }
 
     /// Returns the title of a group of codes.
     pub fn group_title(self, group: Group) -> &'static str {
-        self.explanations().groups.get(group.name()).expect(COMPILED_IN)
+        self.explanations().groups.get(group.name()).expect("the file is compiled in, and a test parses it")
     }
 }
 
