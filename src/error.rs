@@ -176,7 +176,7 @@ fn exit_of_ledger(error: &ledger::Error) -> Exit {
     use ledger::Error as E;
     match error {
         E::Busy { .. } | E::Held { .. } | E::Unanswered | E::LockLost | E::HeldUp => Exit::Busy,
-        E::SharedFolder { .. } | E::NoSuchRun(_) | E::NoRuns | E::OnlyForFiles(_) | E::OnlyForServers(_) => Exit::Usage,
+        E::SharedFolder { .. } | E::NoSuchRun(_) | E::NoRuns | E::OnlyForServers(_) => Exit::Usage,
         E::Open { .. }
         | E::Connect { .. }
         | E::NewerVersion { .. }

@@ -81,8 +81,6 @@ pub enum Error {
     /// The database has ended an idle transaction of this process. The lease may still be held.
     #[error("this process was held up so long that the database ended its transaction")]
     HeldUp,
-    #[error("{0} is only for a ledger in a file, and this one is on a PostgreSQL server")]
-    OnlyForFiles(&'static str),
     #[error("{0} is only for a ledger on a PostgreSQL server, and this one is in a file")]
     OnlyForServers(&'static str),
     #[error("there is no run {0}")]
@@ -160,11 +158,9 @@ impl Error {
                                                  existing ledger is never replaced"
                     .to_owned()
             }
-            error @ Error::Database(_) if error.is_damage() => FILE_REMEDY.to_owned(),
-            Error::DamagedFile { .. } => FILE_REMEDY.to_owned(),
-            Error::Damaged { run, .. } => format!(
-                "`sheetport runs check {run}` shows all of the damage, and `sheetport runs repair {run}` rebuilds what it can"
-            ),
+            error @ Error::Database(_) if error.is_damage() => file_remedy(),
+            Error::DamagedFile { .. } => file_remedy(),
+            Error::Damaged { run, .. } => format!("`sheetport runs check {run}` shows all of the damage; {GO_ON}"),
             Error::Database(error) if is_of_server(error) => server_remedy(error).to_owned(),
             // The server grants connections to others, so this process or its pooler has too few.
             Error::Database(sqlx::Error::PoolTimedOut) => "lower --at-once, or allow more sessions in the pooler: workers need up to \
@@ -178,15 +174,10 @@ impl Error {
                 "`SHOW max_connections` on the server shows its limit; roles, databases and poolers may have limits, too"
                     .to_owned()
             }
-            Error::Corrupt(_) => format!("{FILE_REMEDY}; or use the version of sheetport that wrote it"),
+            Error::Corrupt(_) => format!("{}; or use the version of sheetport that wrote it", file_remedy()),
             Error::Connect { remedy, .. } => remedy.clone(),
             Error::LockLost | Error::HeldUp => {
                 "resume the run: `sheetport runs` shows whether it is still being sent".to_owned()
-            }
-            Error::OnlyForFiles(_) => {
-                "check and restore the database with PostgreSQL's own tools; `sheetport runs check` compares \
-                                       the checksums of the runs"
-                    .to_owned()
             }
             Error::OnlyForServers(_) => "name the server with --ledger".to_owned(),
             Error::Busy { holder: Holder::Workers { run, .. } } => format!(
@@ -207,8 +198,16 @@ const TOO_MANY: &str = "53300";
 /// SQLSTATE codes for shutdown, crash, startup, and a rollback in favour of another transaction.
 const TRANSIENT: [&str; 5] = ["57P01", "57P02", "57P03", "40001", "40P01"];
 
-const FILE_REMEDY: &str = "`sheetport runs check` shows what is damaged, and `sheetport runs repair` rebuilds what it can and \
-                           keeps a copy; or restore the ledger's folder from a backup";
+/// How to go on without a damaged ledger.
+pub const GO_ON: &str = "restore a backup of `sheetport runs backup`, or set SHEETPORT_HOME to a new folder, after looking up in the service \
+                     what was sent: it is not recognized there";
+
+/// Returns how to go on with a damaged file.
+fn file_remedy() -> String {
+    format!(
+        "`sheetport runs check` shows what is damaged; `sheetport report` still writes the reports of its runs; {GO_ON}"
+    )
+}
 
 pub(super) fn damaged(run: RunId, what: impl std::fmt::Display) -> Error {
     Error::Damaged { run, what: what.to_string() }

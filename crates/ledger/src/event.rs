@@ -38,6 +38,7 @@ pub enum Action {
     ResolvedFailed,
     /// Planned another run from it.
     Retried,
+    /// By `runs repair` of an earlier version.
     Repaired,
     /// Erased what is stored about some of its records. Counts records.
     Erased,

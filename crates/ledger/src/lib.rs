@@ -16,7 +16,7 @@
 //! | [`runs`] | settings, plans, locks, history and families of runs |
 //! | [`conflicts`] | requests of other runs for the same records |
 //! | [`sending`], [`retries`] | queued runs and records in flight; the rows of a run after all runs of the family |
-//! | [`checksums`], [`integrity`] | detection of damage and repair |
+//! | [`checksums`], [`integrity`] | detection of damage |
 //! | [`removal`], [`spreadsheets`], [`limits`], [`event`] | pruning and erasing, edits and profiles, rates and page sizes, the history |
 //!
 //! - A run is sent only under its lock, and the compiler enforces this: `send` takes a [`LockedRun`], only returned by `Ledger::lock_run` and
@@ -48,10 +48,10 @@ pub use conflicts::{
     OtherRequest,
 };
 pub use database::{Attempts, Ledger, Older, Patience, Reach};
-pub use error::{Error, Holder};
+pub use error::{Error, GO_ON, Holder};
 pub use event::{Action, RunEvent, user_name};
 pub use ids::{Part, RunId, Seq};
-pub use integrity::{DamagedPart, Inspection, Repaired};
+pub use integrity::Inspection;
 pub use limits::{Gate, Granted, PageSizes};
 pub use outcomes::{Accounting, Resolution, UnknownRecord};
 pub use records::{

@@ -156,6 +156,16 @@ impl Context {
         })
     }
 
+    /// Opens the ledger for showing runs. Of a damaged ledger, what can still be read is shown, and nothing can be changed.
+    pub(crate) async fn readable_ledger(&self) -> Result<Ledger, Error> {
+        match self.ledger().await {
+            Err(Error::Ledger(error)) if error.is_damage() && self.server.is_none() => {
+                Ok(Ledger::open_damaged(&self.home).await.map_err(|_| error)?)
+            }
+            ledger => ledger,
+        }
+    }
+
     async fn open_ledger(&self) -> Result<Ledger, Error> {
         let ledger = match &self.server {
             Some(address) => Ledger::connect(address, &self.home).await?,

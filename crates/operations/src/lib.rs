@@ -52,7 +52,7 @@ pub use older_ledger::{accept_older_ledger, older_ledger};
 pub use results::next_command::has_sent;
 pub use results::{Finished, ReportRequest, Withheld, report};
 pub use runs::backup::{Backup, backup};
-pub use runs::check_runs::{Checked, RepairedRuns, check_runs, repair_runs};
+pub use runs::check_runs::{Checked, check_runs};
 pub use runs::erase::{ErasedKey, erase_key};
 pub use runs::list_runs::{ListedRun, RunDetails, RunFilter, RunStatus, list_existing_runs, list_runs, show_run};
 pub use runs::prune::{Pruned, prune};

@@ -39,15 +39,6 @@ Examples:
   sheetport runs check
   sheetport runs check 12";
 
-const REPAIR_EXAMPLES: &str = "\
-Keeps a copy of the ledger, then rebuilds counts, indexes and what recognizes records that were sent. Where it is not known any more
-whether a record was sent, the record becomes unknown: see `sheetport resolve`. A run whose rows or requests can't be read is marked as
-damaged, and is not sent any more. Exit code 0 if all is well again, 4 if records became unknown, 1 if a run stays damaged.
-
-Examples:
-  sheetport runs repair
-  sheetport runs repair 12";
-
 const ERASE_EXAMPLES: &str = "\
 Erases rows, cells, requests, problems, messages and ids of the service. The numbers of the rows, the states of the records and the hashes
 that recognize what was sent stay, so that nothing is sent twice. Spreadsheets, reports and exports are files of yours: the
@@ -107,12 +98,6 @@ pub enum RunsAction {
     /// Check that nothing in the ledger was lost or altered
     #[command(after_help = CHECK_EXAMPLES)]
     Check {
-        /// Number of the run [default: the whole ledger]
-        run: Option<i64>,
-    },
-    /// Rebuild what was lost or altered in the ledger, as far as possible
-    #[command(after_help = REPAIR_EXAMPLES)]
-    Repair {
         /// Number of the run [default: the whole ledger]
         run: Option<i64>,
     },

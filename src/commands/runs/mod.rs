@@ -29,7 +29,6 @@ pub(super) async fn run(args: &Runs, settings: &Settings) -> Result<Exit, Failur
     match &args.action {
         Some(RunsAction::Show { run }) => show(*run, settings).await,
         Some(RunsAction::Check { run }) => check::check(*run, settings).await,
-        Some(RunsAction::Repair { run }) => check::repair(*run, settings).await,
         Some(RunsAction::Wait { run, report }) => wait::wait(*run, report.as_deref(), settings).await,
         Some(RunsAction::Watch { run }) => wait::watch(*run, settings).await,
         Some(RunsAction::Stop { run, by }) => wait::stop(*run, by.as_deref(), settings).await,

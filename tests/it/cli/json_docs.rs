@@ -102,7 +102,6 @@ fn every_field_of_the_json_output_is_documented() {
     compare("runs", &[json(&["runs"], 0)]);
     compare("runs show", &[json(&["runs", "show", "1"], 0), json(&["runs", "show", "2"], 0)]);
     compare("runs check", &[json(&["runs", "check"], 0)]);
-    compare("runs repair", &[json(&["runs", "repair"], 0)]);
     compare("runs prune", &[json(&["runs", "prune", "--older-than", "1h", "--dry-run"], 0)]);
     compare("runs erase", &[json(&["runs", "erase", "--key", "no such key", "--dry-run"], 0)]);
     compare("runs backup", &[json(&["runs", "backup", "ledger-copy.db"], 0)]);

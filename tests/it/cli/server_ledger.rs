@@ -30,7 +30,6 @@ fn a_ledger_on_a_server_is_shared_by_machines() {
     let unchanged = at("other", &["upload", "items.csv", "-t", "items", "--changed-only", "--json"]).exits(0);
     assert_eq!(accounting(&summary(&unchanged)), "700: unchanged 700");
     at("other", &["runs", "check"]).exits(0).shows(&["2 runs checked, no damage"]);
-    at("other", &["runs", "repair"]).exits(2).says(&["only for a ledger in a file", "PostgreSQL's own tools"]);
     at("other", &["runs", "prune", "--older-than", "0d"]).exits(0);
     assert_eq!(server.query("ledger", "SELECT COUNT(*) FROM lease"), "0");
 

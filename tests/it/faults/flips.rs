@@ -1,5 +1,5 @@
-//! Flips single bits in the ledger of an interrupted run, and resumes, before and after a repair. No flip may lead to a
-//! request that the undamaged ledger would not lead to, or to a second request for a record; and none may end in a panic.
+//! Flips single bits in the ledger of an interrupted run, and resumes. No flip may lead to a request that the undamaged
+//! ledger would not lead to, except that items are sent again as after a crash, if the end of the log is lost; and none may end in a panic.
 //! Unused space in the file, which is all zeros, is left alone. The 1,000 flips of `SHEETPORT_LONG=1`, of which there usually is a quarter, found
 //! no fault in November 2026.
 
@@ -12,7 +12,7 @@ use std::{fs, panic};
 
 use sheetport_client::auth::{AddressOrigin, Credentials, EnvironmentTokens, TokenHome, TokenOrigin};
 use sheetport_ledger::{Ledger, NewRun, PlannedRecord, RunId};
-use sheetport_operations::{Context, SendOptions, repair_runs, resume};
+use sheetport_operations::{Context, SendOptions, resume};
 use sheetport_records::RecordKind;
 use sheetport_testing::tries;
 use tempfile::TempDir;
@@ -27,6 +27,8 @@ const RECORDS: usize = 30;
 const ANSWERED: usize = 12;
 /// The files of a ledger that a killed process leaves behind.
 const FILES: [&str; 3] = ["ledger.db", "ledger.db-wal", "ledger.db-shm"];
+/// The folder that remembers how far the ledger was written.
+const STATE: &str = "state";
 
 #[test]
 fn flipped_bits_in_the_ledger_of_a_stopped_run_of_items_lead_to_no_other_request() {
@@ -89,7 +91,7 @@ async fn flip_bits_in(kind: RecordKind, is_killed: bool, seed: u64, flips: usize
         usual(info);
     }));
     let mut random = fastrand::Rng::with_seed(seed);
-    let (mut refused, mut gone_on, mut messages) = (0, 0, BTreeSet::new());
+    let (mut refused, mut messages) = (0, BTreeSet::new());
     for flip in 0..flips {
         let folder = copy(original.path());
         let (name, bit) = flip_bit(folder.path(), &mut random);
@@ -97,29 +99,20 @@ async fn flip_bits_in(kind: RecordKind, is_killed: bool, seed: u64, flips: usize
         let ended = resumed(folder.path(), &server).await;
         let made = requests(&server, last);
         last += made.values().sum::<usize>();
-        assert_planned(&made, &planned, &context);
+        match kind {
+            RecordKind::Item if is_killed => assert_planned(&made, &all, &context),
+            _ => assert_planned(&made, &planned, &context),
+        }
         assert_eq!(PANICS.load(Ordering::Relaxed), 0, "{context}");
         let Err(message) = ended else {
-            assert_eq!(made.len(), planned.len(), "{context}");
+            assert!(planned.keys().all(|request| made.contains_key(request)), "{context}");
             continue;
         };
         assert_eq!(made, Requests::new(), "{context}: {message}");
         refused += 1;
         messages.insert(message.replace(&folder.path().display().to_string(), "HOME"));
-        let context = format!("{context}, repaired");
-        let repaired = repair_runs(&context_of(folder.path(), &server), None).await;
-        let ended = resumed(folder.path(), &server).await;
-        gone_on += usize::from(repaired.is_ok() && ended.is_ok());
-        let made = requests(&server, last);
-        last += made.values().sum::<usize>();
-        match kind {
-            // As after a crash, what may have been sent is sent again.
-            RecordKind::Item => assert_planned(&made, &all, &context),
-            _ => assert_planned(&made, &planned, &context),
-        }
-        assert_eq!(PANICS.load(Ordering::Relaxed), 0, "{context}");
     }
-    println!("{refused} of {flips} were noticed, {gone_on} went on after a repair: {messages:#?}");
+    println!("{refused} of {flips} were noticed: {messages:#?}");
     assert!(refused > flips / 10, "{refused} of {flips}");
     assert!(messages.iter().all(|message| message.contains("; ")), "{messages:#?}");
 }
@@ -165,7 +158,7 @@ async fn interrupted(
     (reached, sheets): (&Notify, &Path),
 ) -> TempDir {
     let home = memory();
-    let ledger = Ledger::open(home.path()).await.unwrap();
+    let ledger = Ledger::open(home.path()).await.unwrap().marked_in(&home.path().join(STATE));
     let address = client(server, 1).address().to_owned();
     let file = sheets.join("items.csv").display().to_string();
     let about = NewRun { record: kind, file, base_url: address, workspace: String::new(), ..about() };
@@ -220,6 +213,7 @@ fn planned(kind: RecordKind, seq: usize) -> PlannedRecord {
 fn context_of(home: &Path, server: &Server) -> Context {
     let credentials = Credentials { access: Some("access-1".into()), refresh: Some("refresh-1".into()), file: None };
     Context {
+        state: Some(home.join(STATE)),
         profile: String::new(),
         base_url: Some(server.address.clone()),
         address_from: Some(AddressOrigin::Environment),
@@ -252,6 +246,12 @@ fn copy(home: &Path) -> TempDir {
     let folder = memory();
     for name in FILES.iter().filter(|name| home.join(name).exists()) {
         fs::copy(home.join(name), folder.path().join(name)).unwrap();
+    }
+    let marks = Path::new(STATE).join("ledgers");
+    fs::create_dir_all(folder.path().join(&marks)).unwrap();
+    for mark in fs::read_dir(home.join(&marks)).unwrap() {
+        let mark = mark.unwrap();
+        fs::copy(mark.path(), folder.path().join(&marks).join(mark.file_name())).unwrap();
     }
     folder
 }

@@ -416,7 +416,6 @@ async fn records_in_flight_become_unknown_unless_their_keys_are_remembered(place
     assert_eq!((found.unknown, found.repeatable.into_iter().collect::<Vec<_>>()), (6, vec![(3, 9)]));
     let now = accounting(&ledger, run.id).await;
     assert_eq!((now.sent, now.unknown, now.requests), (1, 6, 2));
-    assert_eq!(ledger.claimed(run.id).await.unwrap(), (2..10).collect::<BTreeSet<Seq>>());
     assert_eq!(ledger.earlier_claims(&claims).await.unwrap().len(), 8);
     ledger.lock_checked_run(run.id).await.unwrap();
 }
@@ -541,7 +540,7 @@ async fn altered_rows_are_noticed(place: Place) {
         ledger.settle(run, &outcomes(2..10, RecordState::Sent)).await.unwrap();
         place.execute(change).await;
         let damage = ledger.inspect(run).await.unwrap().damage;
-        assert!(damage.iter().any(|(_, what)| what.contains(words)), "{change}: {damage:?}");
+        assert!(damage.iter().any(|what| what.contains(words)), "{change}: {damage:?}");
         assert!(ledger.lock_checked_run(run).await.is_err_and(|error| error.is_damage()), "{change}");
         place.execute("DELETE FROM run").await;
         for table in ["outcome", "record_block", "source_block", "total"] {

@@ -8,7 +8,6 @@
 //! are committed in the order of ids: a run that has compared all claims up to the last must not miss an earlier claim, not
 //! yet committed.
 
-use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use sheetport_sql::{self as sql, Builder, Dialect, Row, Transaction, Value};
@@ -152,12 +151,6 @@ impl Ledger {
         let last = query.fetch_one(&mut transaction).await?;
         transaction.commit().await?;
         Ok(last)
-    }
-
-    /// Returns the records of `run` with a claim.
-    pub async fn claimed(&self, run: RunId) -> Result<BTreeSet<Seq>, Error> {
-        let seqs = sql::query_scalar("SELECT seq FROM claim WHERE run = $1").bind(run).fetch_all(&self.reader).await?;
-        Ok(seqs.into_iter().collect())
     }
 
     /// Stores that the records of `run` were compared with all claims up to `last`.

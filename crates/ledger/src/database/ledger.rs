@@ -8,7 +8,6 @@ use sheetport_sql::{Dialect, Pool, Transaction};
 use super::super::error::{Error, corrupt};
 use super::super::locks::Leases;
 use super::mark::Mark;
-use super::open_files::OpenFile;
 use super::waits::Waits;
 
 /// The ledger of a user on a machine, or of several machines. Clones share the same connections.
@@ -25,8 +24,6 @@ pub struct Ledger {
     pub(crate) leases: Leases,
     /// What waits for the file, if another program holds it.
     pub(crate) waits: Arc<Waits>,
-    /// Marks the file as open. `None` on a server.
-    pub(super) _open: Option<Arc<OpenFile>>,
     /// How far this machine has written the ledger. `None` if that is not kept.
     pub(super) mark: Option<Arc<Mark>>,
     /// Whether [`Ledger::close`] leaves the connections to the owner.
@@ -34,7 +31,7 @@ pub struct Ledger {
 }
 
 /// The name of the database.
-pub(crate) const FILE: &str = "ledger.db";
+pub(super) const FILE: &str = "ledger.db";
 
 impl Ledger {
     /// Begins a writing transaction.

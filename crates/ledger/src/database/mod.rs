@@ -8,7 +8,6 @@ mod holder;
 mod lasting;
 mod ledger;
 mod mark;
-mod open_files;
 mod postgres;
 mod reach;
 mod shared_folder;
@@ -16,14 +15,12 @@ mod sqlite;
 mod tables;
 mod waiting;
 mod waits;
-mod write_ahead_log;
 
 pub use again::Attempts;
 pub(super) use again::Write;
 pub use ledger::Ledger;
-pub(super) use ledger::{FILE, to_json};
+pub(super) use ledger::to_json;
 pub use mark::{Older, Reach};
 #[cfg(test)]
 pub(super) use tables::STEPS;
 pub use waits::Patience;
-pub(super) use write_ahead_log::loses_commits;

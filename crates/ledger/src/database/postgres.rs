@@ -39,7 +39,6 @@ impl Ledger {
             reader: pool(2),
             folder: folder.to_owned(),
             file: None,
-            _open: None,
             leases: Leases::on(options.clone()),
             waits: Arc::default(),
             is_borrowed: false,

@@ -14,11 +14,9 @@ use sqlx::{ConnectOptions, Connection, SqlitePool};
 use super::super::error::Error;
 use super::super::locks::Leases;
 use super::ledger::{FILE, Ledger};
-use super::open_files::{OpenFile, is_open};
 use super::shared_folder::served_by;
 use super::tables::{ALTERED, STEPS, Step, are_as_defined, migrator};
 use super::waits::ATTEMPT;
-use super::write_ahead_log::loses_commits;
 
 /// The code of SQLITE_READONLY_ROLLBACK.
 const READONLY_ROLLBACK: &str = "776";
@@ -27,25 +25,27 @@ impl Ledger {
     /// Opens the ledger in `folder`. Creates both if necessary, and brings the tables of an earlier version up to date.
     ///
     /// # Errors
-    /// [`Error::DamagedFile`] if the latest changes would be lost or the tables were altered, and [`Error::NewerVersion`] if a newer
-    /// version has changed the tables.
+    /// [`Error::DamagedFile`] if the tables were altered, and [`Error::NewerVersion`] if a newer version has changed the tables.
     pub async fn open(folder: &Path) -> Result<Ledger, Error> {
-        Ledger::open_with(folder, false, STEPS).await
+        Ledger::open_with(folder, STEPS).await
     }
 
-    /// Opens the ledger in `folder`. `accepts_loss` drops the latest changes if they can't be read.
-    pub(crate) async fn open_as_is(folder: &Path, accepts_loss: bool) -> Result<Ledger, Error> {
-        Ledger::open_with(folder, accepts_loss, STEPS).await
+    /// Opens a damaged ledger in `folder` for reading what can still be read. SQLite refuses every change.
+    pub async fn open_damaged(folder: &Path) -> Result<Ledger, Error> {
+        let path = folder.join(FILE);
+        let pool = SqlitePoolOptions::new().max_connections(2).connect_with(options(&path).read_only(true)).await;
+        let reader = pool.map_err(|error| opening_error(&path, error))?;
+        Ok(Ledger::over(folder, reader.clone(), reader))
     }
 
-    async fn open_with(folder: &Path, accepts_loss: bool, steps: &[Step]) -> Result<Ledger, Error> {
+    async fn open_with(folder: &Path, steps: &[Step]) -> Result<Ledger, Error> {
         let path = folder.join(FILE);
         let failed = |reason: String| Error::Open { path: path.clone(), reason };
         if let Some(system) = served_by(folder) {
             return Err(Error::SharedFolder { folder: folder.to_owned(), system });
         }
         create_private_folder(&folder.join("locks")).map_err(|error| failed(error.to_string()))?;
-        if !accepts_loss && let Some(current) = Ledger::open_current(folder, steps).await? {
+        if let Some(current) = Ledger::open_current(folder, steps).await? {
             return Ok(current);
         }
         // Without a lock, two processes starting at once would both create the tables.
@@ -57,12 +57,6 @@ impl Ledger {
         .await
         .unwrap_or_else(|error| Err(std::io::Error::other(error)))
         .map_err(|error| failed(error.to_string()))?;
-        // The log was checked when this process opened the file first.
-        if !accepts_loss && !is_open(&path) && loses_commits(&path).map_err(|error| failed(error.to_string()))? {
-            let what = "its latest changes can't be read".to_owned();
-            return Err(Error::DamagedFile { path, what });
-        }
-        let open = Arc::new(OpenFile::new(&path));
         refuse_foreign(&path).await?;
         let options = options(&path).create_if_missing(true).journal_mode(SqliteJournalMode::Wal);
         // Takes effect when the file is created: the space of removed plans can be returned to the system.
@@ -70,8 +64,7 @@ impl Ledger {
         let pool = SqlitePoolOptions::new().max_connections(1).connect_with(creating).await;
         let writer = pool.map_err(|error| opening_error(&path, error))?;
         make_private(&path).map_err(|error| failed(error.to_string()))?;
-        let as_defined = are_as_defined(&writer, steps).await;
-        if !accepts_loss && !as_defined.map_err(|error| opening_error(&path, error))? {
+        if !are_as_defined(&writer, steps).await.map_err(|error| opening_error(&path, error))? {
             return Err(Error::DamagedFile { path, what: ALTERED.to_owned() });
         }
         migrator(Dialect::Sqlite, steps).run(&writer).await.map_err(|error| match error {
@@ -84,10 +77,7 @@ impl Ledger {
             MigrateError::Execute(error) => opening_error(&path, error),
             error => failed(error.to_string()),
         })?;
-        match name_origin(&writer).await {
-            Err(error) if !accepts_loss => return Err(opening_error(&path, error)),
-            _ => {}
-        }
+        name_origin(&writer).await.map_err(|error| opening_error(&path, error))?;
         // From now on, whoever waits for another program does so in steps: see `waiting`.
         let patience = format!("PRAGMA busy_timeout = {}", ATTEMPT.as_millis());
         sqlx::query(sqlx::AssertSqlSafe(patience))
@@ -96,7 +86,7 @@ impl Ledger {
             .map_err(|error| opening_error(&path, error))?;
         let reader = SqlitePoolOptions::new().max_connections(2).connect_with(options.read_only(true)).await;
         let reader = reader.map_err(|error| opening_error(&path, error))?;
-        Ok(Ledger::over(folder, writer, reader, open))
+        Ok(Ledger::over(folder, writer, reader))
     }
 
     /// Opens a ledger that has all tables of this version. Nothing is written, so this needs no lock, and works while another
@@ -107,10 +97,6 @@ impl Ledger {
         if !path.metadata().is_ok_and(|file| file.len() > 0) {
             return Ok(None);
         }
-        if !is_open(&path) && loses_commits(&path).map_err(|error| failed(error.to_string()))? {
-            return Ok(None);
-        }
-        let open = Arc::new(OpenFile::new(&path));
         refuse_foreign(&path).await?;
         let reader = SqlitePoolOptions::new().max_connections(2).connect_with(options(&path).read_only(true)).await;
         let Ok(reader) = reader else { return Ok(None) };
@@ -126,7 +112,7 @@ impl Ledger {
         let writer = options(&path).busy_timeout(ATTEMPT);
         let writer = SqlitePoolOptions::new().max_connections(1).connect_with(writer).await;
         let writer = writer.map_err(|error| opening_error(&path, error))?;
-        Ok(Some(Ledger::over(folder, writer, reader, open)))
+        Ok(Some(Ledger::over(folder, writer, reader)))
     }
 
     /// Copies the ledger as of now into a new file, also while others write.
@@ -135,12 +121,11 @@ impl Ledger {
         Ok(())
     }
 
-    fn over(folder: &Path, writer: SqlitePool, reader: SqlitePool, open: Arc<OpenFile>) -> Ledger {
+    fn over(folder: &Path, writer: SqlitePool, reader: SqlitePool) -> Ledger {
         Ledger {
             writer: Pool::Sqlite(writer),
             reader: Pool::Sqlite(reader),
             folder: folder.to_owned(),
-            _open: Some(open),
             file: Some(folder.join(FILE)),
             leases: Leases::default(),
             waits: Arc::default(),
@@ -265,8 +250,7 @@ mod tests {
 
         let later = later();
         for _ in 0..2 {
-            let ledger =
-                Ledger::open_with(folder.path(), false, &later).await.expect("the ledger of the version before");
+            let ledger = Ledger::open_with(folder.path(), &later).await.expect("the ledger of the version before");
             let notes: Vec<i64> =
                 sql::query_scalar("SELECT run FROM note").fetch_all(&ledger.reader).await.expect("notes");
             assert_eq!(notes, [7]);
@@ -284,9 +268,11 @@ mod tests {
         execute(&ledger, "CREATE INDEX other ON outcome (at)").await;
         ledger.close().await;
         for steps in [STEPS, &later()] {
-            assert!(matches!(Ledger::open_with(folder.path(), false, steps).await, Err(Error::DamagedFile { .. })));
+            assert!(matches!(Ledger::open_with(folder.path(), steps).await, Err(Error::DamagedFile { .. })));
         }
-        let repaired = Ledger::open_as_is(folder.path(), true).await.expect("opened for a repair");
-        assert!(matches!(repaired.verify_tables().await, Err(Error::DamagedFile { .. })));
+        let damaged = Ledger::open_damaged(folder.path()).await.expect("opened for reading");
+        assert!(matches!(damaged.verify_tables().await, Err(Error::DamagedFile { .. })));
+        assert!(damaged.runs(1).await.expect("read").is_empty());
+        sql::query("DELETE FROM run").execute(&damaged.writer).await.expect_err("read-only");
     }
 }

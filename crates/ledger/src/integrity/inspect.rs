@@ -10,9 +10,11 @@ use super::super::ids::{RunId, Seq};
 use super::super::outcomes::resolve;
 use super::super::runs::Run;
 use super::super::state::RunState;
-use super::part::{DamagedPart, TABLES_OF_RUNS};
 use super::verify::differences;
 
+/// The tables with rows of runs, except claims: claims outlive their runs.
+const TABLES_OF_RUNS: [&str; 7] =
+    ["source_block", "record_block", "outcome", "resolution", "in_flight", "intent", "total"];
 /// Outcomes read at a time.
 const OUTCOMES: i64 = 4_096;
 /// Messages of SQLite about the file.
@@ -26,38 +28,21 @@ type Decision = (Seq, String, String, i64, i64);
 pub struct Inspection {
     pub run: RunId,
     pub records: i64,
-    pub damage: Vec<(DamagedPart, String)>,
-    /// Records with an altered outcome.
-    pub(super) altered_outcomes: Vec<Seq>,
-    /// Records with an altered decision.
-    pub(super) altered_decisions: Vec<Seq>,
-    /// Records with an altered claim.
-    pub(super) altered_claims: Vec<Seq>,
+    /// What was lost or altered.
+    pub damage: Vec<String>,
 }
 
 impl Inspection {
-    /// Whether something was found in this part.
-    pub fn is_damaged(&self, damaged: DamagedPart) -> bool {
-        self.damage.iter().any(|(part, _)| *part == damaged)
-    }
-
-    /// Returns the first damage that can't be rebuilt, if any.
-    pub fn lasting_damage(&self) -> Option<&str> {
-        let lasting = [DamagedPart::Run, DamagedPart::Records, DamagedPart::Rows, DamagedPart::Known];
-        let found = self.damage.iter().find(|(part, _)| lasting.contains(part));
-        found.map(|(_, what)| what.as_str())
-    }
-
     /// Adds the damage described by an error. Returns other errors.
-    fn note<T>(&mut self, part: DamagedPart, result: Result<T, Error>) -> Result<Option<T>, Error> {
+    fn note<T>(&mut self, result: Result<T, Error>) -> Result<Option<T>, Error> {
         match result {
             Ok(value) => Ok(Some(value)),
             Err(Error::Damaged { what, .. }) => {
-                self.damage.push((part, what));
+                self.damage.push(what);
                 Ok(None)
             }
             Err(error) if error.is_damage() => {
-                self.damage.push((part, error.to_string()));
+                self.damage.push(error.to_string());
                 Ok(None)
             }
             Err(error) => Err(error),
@@ -99,17 +84,10 @@ impl Ledger {
 
     /// Reads all data of a run. Returns the losses and alterations found.
     pub async fn inspect(&self, id: RunId) -> Result<Inspection, Error> {
-        let mut found = Inspection {
-            run: id,
-            records: 0,
-            damage: Vec::new(),
-            altered_outcomes: Vec::new(),
-            altered_decisions: Vec::new(),
-            altered_claims: Vec::new(),
-        };
-        let run = found.note(DamagedPart::Run, self.run(id).await)?;
+        let mut found = Inspection { run: id, records: 0, damage: Vec::new() };
+        let run = found.note(self.run(id).await)?;
         if let Some(damage) = run.as_ref().and_then(|run| run.damage.clone()) {
-            found.damage.push((DamagedPart::Known, damage));
+            found.damage.push(damage);
             return Ok(found);
         }
         let run = run.filter(|run| run.state != RunState::Planning);
@@ -121,14 +99,14 @@ impl Ledger {
         self.inspect_claims(id, &mut found).await?;
         let query = "SELECT COUNT(*) FROM intent WHERE run = $1 AND (first < 0 OR last < first OR last >= $2)";
         let intents = sql::query_scalar(query).bind(id).bind(run.planned.records).fetch_one(&self.reader).await;
-        let outside: Option<i64> = found.note(DamagedPart::Intents, intents.map_err(Error::from))?;
+        let outside: Option<i64> = found.note(intents.map_err(Error::from))?;
         if outside.is_some_and(|count| count > 0) {
-            found.damage.push((DamagedPart::Intents, "what was begun to be sent is outside its records".to_owned()));
+            found.damage.push("what was begun to be sent is outside its records".to_owned());
         }
         let stored = totals::load(&self.reader, id).await;
-        if let Some(stored) = found.note(DamagedPart::Totals, stored)? {
+        if let Some(stored) = found.note(stored)? {
             let actual = self.actual_totals(id, stored).await;
-            if let Some(actual) = found.note(DamagedPart::Outcomes, actual)? {
+            if let Some(actual) = found.note(actual)? {
                 found.damage.extend(differences(&stored, &actual));
             }
         }
@@ -142,19 +120,19 @@ impl Ledger {
         let mut from = 0;
         loop {
             let block = self.record_block(run.id, from).await;
-            let Some(block) = found.note(DamagedPart::Records, block)? else { break };
+            let Some(block) = found.note(block)? else { break };
             let Some(block) = block else { break };
             from = block.end();
         }
         let mut from = 0;
         loop {
             let block = self.source_block(run.id, from).await;
-            let Some(block) = found.note(DamagedPart::Rows, block)? else { break };
+            let Some(block) = found.note(block)? else { break };
             let Some(block) = block else { break };
             from = block.end();
         }
         if found.damage.is_empty() {
-            found.note(DamagedPart::Records, self.verify_plan(run).await)?;
+            found.note(self.verify_plan(run).await)?;
         }
         Ok(())
     }
@@ -164,7 +142,7 @@ impl Ledger {
         loop {
             let query = "SELECT seq FROM outcome WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3";
             let seqs = sql::query_scalar(query).bind(run).bind(from).bind(OUTCOMES).fetch_all(&self.reader).await;
-            let Some(seqs) = found.note(DamagedPart::Outcomes, seqs.map_err(Error::from))? else { break };
+            let Some(seqs) = found.note(seqs.map_err(Error::from))? else { break };
             let seqs: Vec<Seq> = seqs;
             let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else { break };
             from = *last;
@@ -174,9 +152,7 @@ impl Ledger {
                 Err(error) => return Err(error),
             }
             for seq in seqs {
-                if found.note(DamagedPart::Outcomes, self.outcomes(run, seq..=seq).await)?.is_none() {
-                    found.altered_outcomes.push(seq);
-                }
+                found.note(self.outcomes(run, seq..=seq).await)?;
             }
         }
         Ok(())
@@ -186,11 +162,10 @@ impl Ledger {
         let query = "SELECT seq, state, who, at, checksum FROM resolution WHERE run = $1 ORDER BY seq";
         let rows = sql::query_as(query).bind(run).fetch_all(&self.reader).await;
         let rows: Result<Vec<Decision>, _> = rows;
-        let rows = found.note(DamagedPart::Decisions, rows.map_err(Error::from))?;
+        let rows = found.note(rows.map_err(Error::from))?;
         for (seq, state, who, at, checksum) in rows.into_iter().flatten() {
             if resolve::checksum(run, seq, &state, &who, at) != checksum {
-                found.damage.push((DamagedPart::Decisions, format!("the decision about its record {seq} was altered")));
-                found.altered_decisions.push(seq);
+                found.damage.push(format!("the decision about its record {seq} was altered"));
             }
         }
         Ok(())
@@ -199,13 +174,12 @@ impl Ledger {
     async fn inspect_claims(&self, run: RunId, found: &mut Inspection) -> Result<(), Error> {
         let query = format!("SELECT {} FROM claim WHERE run = $1 ORDER BY seq", StoredClaim::COLUMNS);
         let rows = sql::query(query).bind(run).fetch_all(&self.reader).await;
-        let rows = found.note(DamagedPart::Claims, rows.map_err(Error::from))?;
+        let rows = found.note(rows.map_err(Error::from))?;
         for row in rows.into_iter().flatten() {
             let (claim, is_intact) = StoredClaim::from_row(&row)?;
             if !is_intact || !(0..found.records).contains(&claim.seq) {
                 let what = format!("what recognizes its record {} in other files was altered", claim.seq);
-                found.damage.push((DamagedPart::Claims, what));
-                found.altered_claims.push(claim.seq);
+                found.damage.push(what);
             }
         }
         Ok(())

@@ -10,9 +10,8 @@ use super::super::ids::RunId;
 use super::super::outcomes::outcome_state;
 use super::super::runs::{PlannedCounts, Run};
 use super::super::state::{RecordState, RunState};
-use super::part::DamagedPart;
 
-/// Maximum file size for a structure check before each resumed run, in bytes. Takes about 50 ms.
+/// Maximum file size for a structure check before each planned or resumed run, in bytes. Takes about 50 ms.
 const SMALL_FILE: u64 = 16 * 1024 * 1024;
 
 impl Ledger {
@@ -34,7 +33,7 @@ impl Ledger {
     /// in flight.
     ///
     /// # Errors
-    /// [`Error::Damaged`] with the first damage, including damage found earlier and not repaired.
+    /// [`Error::Damaged`] with the first damage, including damage found by an earlier version.
     pub(crate) async fn verify(&self, run: RunId) -> Result<(), Error> {
         let run = self.run(run).await?;
         if let Some(damage) = &run.damage {
@@ -56,7 +55,7 @@ impl Ledger {
         let actual = self.actual_totals(run, stored).await?;
         match differences(&stored, &actual).first() {
             None => Ok(()),
-            Some((_, what)) => Err(damaged(run, what)),
+            Some(what) => Err(damaged(run, what)),
         }
     }
 
@@ -131,22 +130,22 @@ fn add_group(sum: &mut Sum, row: &Row) -> Result<(RecordState, i64), Error> {
 }
 
 /// Describes the differences between the stored and the actual totals of a run.
-pub(super) fn differences(stored: &Totals, actual: &Totals) -> Vec<(DamagedPart, String)> {
-    let compare = |part, what: &str, stored: Sum, actual: Sum| {
+pub(super) fn differences(stored: &Totals, actual: &Totals) -> Vec<String> {
+    let compare = |what: &str, stored: Sum, actual: Sum| {
         if stored.rows != actual.rows {
-            Some((part, format!("{} of its {} {what} are there", actual.rows, stored.rows)))
+            Some(format!("{} of its {} {what} are there", actual.rows, stored.rows))
         } else if stored != actual {
-            Some((part, format!("one of its {} {what} was altered", stored.rows)))
+            Some(format!("one of its {} {what} was altered", stored.rows))
         } else {
             None
         }
     };
     let claims = Sum { rows: stored.claims, ..Sum::default() };
     [
-        compare(DamagedPart::Outcomes, "outcomes", stored.outcomes, actual.outcomes),
-        compare(DamagedPart::Decisions, "decisions about unknown records", stored.resolutions, actual.resolutions),
-        compare(DamagedPart::InFlight, "records in flight", stored.in_flight, actual.in_flight),
-        compare(DamagedPart::Claims, "started requests", claims, Sum { rows: actual.claims, ..Sum::default() }),
+        compare("outcomes", stored.outcomes, actual.outcomes),
+        compare("decisions about unknown records", stored.resolutions, actual.resolutions),
+        compare("records in flight", stored.in_flight, actual.in_flight),
+        compare("started requests", claims, Sum { rows: actual.claims, ..Sum::default() }),
     ]
     .into_iter()
     .flatten()

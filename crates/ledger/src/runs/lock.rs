@@ -61,11 +61,12 @@ impl LockedRun {
 }
 
 impl Ledger {
-    /// Locks the upload described by `about`, before planning.
+    /// Locks the upload described by `about`, before planning: a damaged file may hide what was sent.
     ///
     /// # Errors
-    /// [`Error::Busy`] if another process holds the lock.
+    /// [`Error::Busy`] if another process holds the lock, and [`Error::DamagedFile`] if a small file is damaged.
     pub async fn lock_upload(&self, about: &NewRun) -> Result<UploadLock, Error> {
+        self.verify_small_file().await?;
         self.lock(upload_identity(about)).await
     }
 

@@ -127,7 +127,7 @@ pub struct Run {
     pub(crate) planned: PlannedCounts,
     /// Whether the rows and records are kept. If not, nothing was sent, and the counts are final.
     pub has_plan: bool,
-    /// Damage that `runs repair` could not rebuild. A damaged run is not sent.
+    /// Damage that `runs repair` of an earlier version could not rebuild. A damaged run is not sent.
     pub damage: Option<String>,
 }
 
@@ -287,13 +287,6 @@ impl Ledger {
         let query = format!("SELECT {COLUMNS}, {} AS sealed FROM run WHERE id = $1", self.dialect().json_array(SEALED));
         let row = sql::query(query).bind(id).fetch_optional(&self.reader).await?;
         row.as_ref().map_or(Err(Error::NoSuchRun(id)), from_row)
-    }
-
-    /// Returns the run `id` without verifying the checksum of its row.
-    pub(crate) async fn run_as_is(&self, id: RunId) -> Result<Run, Error> {
-        let query = format!("SELECT {COLUMNS} FROM run WHERE id = $1");
-        let row = sql::query(query).bind(id).fetch_optional(&self.reader).await?;
-        row.as_ref().map_or(Err(Error::NoSuchRun(id)), read_row)
     }
 
     /// Returns the newest run if its plan is incomplete: it is being read, or reading was cut off.

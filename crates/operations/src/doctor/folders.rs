@@ -6,7 +6,7 @@ use std::path::Path;
 use super::super::command_line::quoted;
 use super::super::context::Context;
 use super::super::older_ledger::{LOOK_UP, older_ledger};
-use super::super::runs::check_runs::check_runs;
+use super::super::runs::check_runs::{Checked, check_runs};
 use super::finding::Finding;
 
 /// Free space in bytes below which writing may fail, and below which large transfers may fail.
@@ -65,9 +65,8 @@ pub(super) async fn ledger(context: &Context) -> Finding {
     }
     match check_runs(context, None).await {
         Err(error) => Finding::failed(NAME, &error),
-        Ok(checked) if checked.is_damaged() => {
-            let next = checked.next.unwrap_or_else(|| "sheetport runs check".to_owned());
-            Finding::problem(NAME, "it is damaged; `sheetport runs check` says where", format!("run: {next}"))
+        Ok(Checked { remedy: Some(remedy), .. }) => {
+            Finding::problem(NAME, "it is damaged; `sheetport runs check` says where", remedy)
         }
         Ok(checked) => match older_ledger(context).await {
             Err(error) => Finding::failed(NAME, &error),

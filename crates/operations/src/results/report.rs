@@ -58,7 +58,7 @@ pub fn report<'a>(
 ) -> Operation<'a, (Run, Written, Option<String>)> {
     Box::pin(async move {
         let format = report_format(request.path)?;
-        let ledger = context.ledger().await?;
+        let ledger = context.readable_ledger().await?;
         let run = ledger.run_or_newest(request.run).await?;
         check_has_plan(&run, "reported")?;
         let accounting = ledger.accounting(run.id).await?;

@@ -83,8 +83,7 @@ pub(crate) async fn check(folder: &Path) -> Result<Checked, Error> {
     if checked.is_damaged() {
         return Err(Error::Local {
             message: "the ledger is damaged, so it was not copied".to_owned(),
-            hint: "`sheetport runs check` shows what is damaged, and `sheetport runs repair` rebuilds what it can"
-                .to_owned(),
+            hint: format!("`sheetport runs check` shows what is damaged; {}", ledger::GO_ON),
         });
     }
     Ok(checked)

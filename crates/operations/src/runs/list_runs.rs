@@ -107,7 +107,7 @@ pub enum ListedRun {
 /// Returns the newest matching runs, newest first, at most `limit`. Unreadable runs match unless the filter requires another
 /// state.
 pub fn list_runs<'a>(context: &'a Context, filter: RunFilter<'a>, limit: usize) -> Operation<'a, Vec<ListedRun>> {
-    Box::pin(async move { newest_of(context.ledger().await?, filter, limit).await })
+    Box::pin(async move { newest_of(context.readable_ledger().await?, filter, limit).await })
 }
 
 /// Like [`list_runs`], but returns no runs instead of creating a missing ledger.
@@ -117,9 +117,9 @@ pub fn list_existing_runs<'a>(
     limit: usize,
 ) -> Operation<'a, Vec<ListedRun>> {
     Box::pin(async move {
-        match context.existing_ledger().await? {
-            Some(ledger) => newest_of(ledger, filter, limit).await,
-            None => Ok(Vec::new()),
+        match context.has_ledger() {
+            true => newest_of(context.readable_ledger().await?, filter, limit).await,
+            false => Ok(Vec::new()),
         }
     })
 }
@@ -160,7 +160,7 @@ async fn listed(ledger: &Ledger, id: RunId, filter: RunFilter<'_>) -> Result<Opt
             let is_wanted = filter.status.is_none_or(|wanted| wanted.matches(status, &accounting));
             Ok(is_wanted.then(|| ListedRun::Known(Box::new(run), accounting, status)))
         }
-        // Known since the last repair.
+        // Known by a repair of an earlier version.
         Err(_) if let Some(what) = run.damage => damaged(ledger::Error::Damaged { run: id, what }),
         Err(error) => damaged(error),
     }
@@ -177,7 +177,7 @@ pub(crate) fn damage(error: ledger::Error) -> String {
 /// Returns a run, the newest if `None`.
 pub fn show_run(context: &Context, run: Option<RunId>) -> Operation<'_, RunDetails> {
     Box::pin(async move {
-        let ledger = context.ledger().await?;
+        let ledger = context.readable_ledger().await?;
         let run = match ledger.run_or_newest(run).await {
             Err(ledger::Error::NoSuchRun(id)) => return Err(gone(&ledger, id).await?),
             run => run?,

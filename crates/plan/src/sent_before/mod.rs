@@ -19,8 +19,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use futures_util::future::BoxFuture;
 
 use sheetport_ledger::{
-    self as ledger, AllowRepeat, Causes, Claim, ClaimDigest, Disposition, EarlierClaim, EarlierState, FIRST_ROWS,
-    Ledger, Outcome, PlannedRecord, RecordBlock, RecordState, Run, RunId, Seq,
+    AllowRepeat, Causes, Claim, ClaimDigest, Disposition, EarlierClaim, EarlierState, FIRST_ROWS, Ledger, Outcome,
+    PlannedRecord, RecordBlock, RecordState, Run, RunId, Seq,
 };
 
 use crate::error::Error;
@@ -90,31 +90,6 @@ pub fn compare<'a>(
         let Comparison { left_out, mut compared, .. } = comparison;
         compared.left_out = left_out.into_values().collect();
         Ok(compared)
-    })
-}
-
-/// Returns the claims of the started records of a run, computed from its plan. Started records have a stored claim or an outcome
-/// of a request. Any record of a block with damaged outcomes may have been sent, and counts as started.
-pub fn claims<'a>(ledger: &'a Ledger, run: &'a Run) -> BoxFuture<'a, Result<Vec<Claim>, ledger::Error>> {
-    Box::pin(async move {
-        let scope = Scope::of(run);
-        let claimed = ledger.claimed(run.id).await?;
-        let mut claims = Vec::new();
-        let mut from: Seq = 0;
-        while let Some(block) = ledger.record_block(run.id, from).await? {
-            from = block.end();
-            let outcomes = match ledger.outcomes(run.id, block.first..=from - 1).await {
-                Ok(outcomes) => Some(outcomes),
-                Err(error) if error.is_damage() => None,
-                Err(error) => return Err(error),
-            };
-            let may_be_sent =
-                |seq| outcomes.as_ref().is_none_or(|known| known.get(&seq).is_some_and(|outcome| outcome.attempts > 0));
-            let is_started = |seq| claimed.contains(&seq) || may_be_sent(seq);
-            let started = creations(&scope, &block).map(|(claim, ..)| claim).filter(|claim| is_started(claim.seq));
-            claims.extend(started);
-        }
-        Ok(claims)
     })
 }
 
