@@ -5,5 +5,7 @@
 //! language, from which `sheetport help CODE`, the titles in the browser page and docs/problems.md are made.
 
 mod code;
+mod skip_reason;
 
 pub use code::{Code, FixKind, Group, Scope, SupplierView};
+pub use skip_reason::SkipReason;

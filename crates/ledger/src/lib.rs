@@ -56,7 +56,7 @@ pub use limits::{Gate, Granted, PageSizes};
 pub use outcomes::{Accounting, Resolution, UnknownRecord};
 pub use records::{
     AcceptedEarlier, BLOCK_LEN, Causes, Disposition, FIRST_ROWS, Group, Origin, Outcome, PlannedRecord, Problem,
-    RecordBlock, SkipReason, SourceBlock, SourceRow,
+    RecordBlock, SourceBlock, SourceRow,
 };
 pub use removal::Erased;
 pub use retries::{KnownRow, RowQuery, RowState, RowStates};

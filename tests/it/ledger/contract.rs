@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use sheetport_findings::Code;
+use sheetport_findings::{Code, SkipReason};
 use sheetport_ledger::{
     AcceptedEarlier, Accounting, Action, AllowRepeat, Claim, Disposition, Error, KeyScope, Ledger, NewRun, NewerKeys,
     OtherRequest, Outcome, PageSizes, Part, PlannedRecord, Problem, RecordState, Resolution, RunId, RunSettings,
-    SendingChanges, Seq, SkipReason,
+    SendingChanges, Seq,
 };
 use sheetport_records::RecordKind;
 use tempfile::TempDir;

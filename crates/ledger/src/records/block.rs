@@ -286,10 +286,10 @@ fn decode<T: DeserializeOwned>(blob: &[u8], count: i64) -> Result<Vec<T>, Error>
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use sheetport_findings::Code;
+    use sheetport_findings::{Code, SkipReason};
 
     use super::*;
-    use crate::records::model::{AcceptedEarlier, Origin, SkipReason};
+    use crate::records::model::{AcceptedEarlier, Origin};
 
     fn records() -> Vec<PlannedRecord> {
         let record = |key: Option<&str>, rows: &[u64], disposition| PlannedRecord {

@@ -9,4 +9,4 @@ pub(super) use block::{
 };
 pub use block::{BLOCK_LEN, RecordBlock, SourceBlock};
 pub use causes::{Causes, FIRST_ROWS, Group};
-pub use model::{AcceptedEarlier, Disposition, Origin, Outcome, PlannedRecord, Problem, SkipReason, SourceRow};
+pub use model::{AcceptedEarlier, Disposition, Origin, Outcome, PlannedRecord, Problem, SourceRow};

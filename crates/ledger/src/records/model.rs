@@ -1,7 +1,7 @@
 //! Rows, planned records, problems and outcomes, as stored in the ledger.
 
 use serde::{Deserialize, Serialize};
-use sheetport_findings::Code;
+use sheetport_findings::{Code, SkipReason};
 
 use super::super::ids::{RunId, Seq};
 use super::super::state::RecordState;
@@ -68,43 +68,6 @@ pub enum Disposition<B = Box<str>> {
     AcceptedEarlier(AcceptedEarlier),
 }
 
-/// Why a valid record is skipped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum SkipReason {
-    /// `skip_where` of the template holds.
-    SkipWhere,
-    /// `keep_where` of the template does not hold.
-    KeepWhere,
-    RepeatedHeader,
-    /// Sent before, according to the status column of a report.
-    AlreadySent,
-    /// Not among the rows given with `--rows`.
-    NotChosen,
-    /// All cells of the row that could be records are blank.
-    BlankCells,
-    /// Skipped in the run of the retried report.
-    SkippedBefore,
-    /// Left out by a person in a review.
-    LeftOut,
-}
-
-impl SkipReason {
-    /// Returns the reason as a problem for reports.
-    pub fn problem(self) -> Problem {
-        let (code, message) = match self {
-            SkipReason::SkipWhere => (Code::SkipWhere, "is left out by skip_where of the template"),
-            SkipReason::KeepWhere => (Code::KeepWhere, "is left out by keep_where of the template"),
-            SkipReason::RepeatedHeader => (Code::RepeatedHeader, "repeats the header"),
-            SkipReason::AlreadySent => (Code::AlreadySent, "was sent before, according to its status in the report"),
-            SkipReason::NotChosen => (Code::NotChosen, "is not among the rows given with --rows"),
-            SkipReason::BlankCells => (Code::BlankCells, "has no value in the columns of unpivot"),
-            SkipReason::SkippedBefore => (Code::SkippedBefore, "was skipped in the run of this report, too"),
-            SkipReason::LeftOut => (Code::LeftOut, "was left out in the review"),
-        };
-        Problem::of_record(code, message)
-    }
-}
-
 /// The run and record of an earlier acceptance by the service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcceptedEarlier {
@@ -168,12 +131,12 @@ impl<B> PlannedRecord<B> {
 
     /// Separates the body, if the record is to be sent, from the record.
     pub(crate) fn split_body(self) -> (PlannedRecord<()>, Option<B>) {
-        let (disposition, body) = match self.disposition {
-            Disposition::Send(body) => (Disposition::Send(()), Some(body)),
-            Disposition::Rejected(problems) => (Disposition::Rejected(problems), None),
-            Disposition::Skipped(reason) => (Disposition::Skipped(reason), None),
-            Disposition::AcceptedEarlier(earlier) => (Disposition::AcceptedEarlier(earlier), None),
-        };
+        let mut taken = None;
+        let disposition = self.disposition.and_then(|body| {
+            taken = Some(body);
+            Disposition::Send(())
+        });
+        let body = taken;
         let PlannedRecord { key, target, rows, sheet, warnings, .. } = self;
         (PlannedRecord { key, target, rows, sheet, disposition, warnings }, body)
     }
@@ -194,6 +157,28 @@ impl PlannedRecord<()> {
 }
 
 impl<B> Disposition<B> {
+    /// Returns the disposition with `send` in place of sending.
+    pub fn and_then<C>(self, send: impl FnOnce(B) -> Disposition<C>) -> Disposition<C> {
+        match self {
+            Disposition::Send(body) => send(body),
+            Disposition::Rejected(problems) => Disposition::Rejected(problems),
+            Disposition::Skipped(reason) => Disposition::Skipped(reason),
+            Disposition::AcceptedEarlier(earlier) => Disposition::AcceptedEarlier(earlier),
+        }
+    }
+
+    /// Returns the disposition after `problem` was found. Records not to be sent are unaffected.
+    pub fn with_problem(self, problem: Problem) -> Disposition<B> {
+        match self {
+            Disposition::Send(_) => Disposition::Rejected(vec![problem]),
+            Disposition::Rejected(mut problems) => {
+                problems.push(problem);
+                Disposition::Rejected(problems)
+            }
+            Disposition::Skipped(_) | Disposition::AcceptedEarlier(_) => self,
+        }
+    }
+
     /// The state of a record with this disposition and no outcome.
     pub fn state(&self) -> RecordState {
         match self {
@@ -206,6 +191,21 @@ impl<B> Disposition<B> {
 }
 
 impl Problem {
+    /// Returns the reason of a skipped record as a problem for reports.
+    pub fn of_skipped(reason: SkipReason) -> Problem {
+        let (code, message) = match reason {
+            SkipReason::SkipWhere => (Code::SkipWhere, "is left out by skip_where of the template"),
+            SkipReason::KeepWhere => (Code::KeepWhere, "is left out by keep_where of the template"),
+            SkipReason::RepeatedHeader => (Code::RepeatedHeader, "repeats the header"),
+            SkipReason::AlreadySent => (Code::AlreadySent, "was sent before, according to its status in the report"),
+            SkipReason::NotChosen => (Code::NotChosen, "is not among the rows given with --rows"),
+            SkipReason::BlankCells => (Code::BlankCells, "has no value in the columns of unpivot"),
+            SkipReason::SkippedBefore => (Code::SkippedBefore, "was skipped in the run of this report, too"),
+            SkipReason::LeftOut => (Code::LeftOut, "was left out in the review"),
+        };
+        Problem::of_record(code, message)
+    }
+
     /// Creates a problem of a record or file as a whole.
     pub fn of_record(code: Code, message: impl Into<String>) -> Problem {
         Problem {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use sheetport_findings::SkipReason;
 use sheetport_sheet::cell::{NOT_CALCULATED, STORED_TWICE};
 use sheetport_sheet::read::header::without_mark;
 use sheetport_sheet::{Cell, Row, english_state, write};
@@ -52,25 +53,9 @@ pub enum RowKind {
     #[default]
     Record,
     /// Not a record to send, for this reason.
-    Skipped(SkipCause),
+    Skipped(SkipReason),
     /// Another text of the sheet, such as a heading. The only problem of the draft names the kind of text.
     NoRecord,
-}
-
-/// Why a row is left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SkipCause {
-    /// `skip_where` of the template holds.
-    SkipWhere,
-    /// `keep_where` of the template does not hold.
-    KeepWhere,
-    RepeatedHeader,
-    /// The row of a report was sent.
-    AlreadySent,
-    /// All cells that could be records are blank.
-    BlankCells,
-    /// A person has left the row out in a review.
-    LeftOut,
 }
 
 /// A mapped row. Reusing it for the next row keeps its buffers.
@@ -84,7 +69,7 @@ pub struct Draft {
 
 impl Draft {
     /// Turns this into the draft of a skipped row.
-    pub fn skip(&mut self, row: u64, cause: SkipCause) {
+    pub fn skip(&mut self, row: u64, cause: SkipReason) {
         self.parts.begin(row);
         self.group.clear();
         self.kind = RowKind::Skipped(cause);
@@ -150,9 +135,9 @@ impl<'t> Mapper<'t> {
         draft.kind = RowKind::Record;
         let budget = Budget::of_row(row.text_len());
         let skipped = if self.was_sent(row) {
-            Some(SkipCause::AlreadySent)
+            Some(SkipReason::AlreadySent)
         } else if self.repeats_header(row) {
-            Some(SkipCause::RepeatedHeader)
+            Some(SkipReason::RepeatedHeader)
         } else {
             self.left_out(row, &budget, &mut draft.parts).unwrap_or_else(|problem| {
                 draft.parts.problems.push(*problem);

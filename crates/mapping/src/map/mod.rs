@@ -21,6 +21,6 @@ pub mod survey;
 
 pub use finish::Names;
 pub use json::unquoted;
-pub use mapper::{Draft, Mapper, RowKind, SEPARATOR, SkipCause};
+pub use mapper::{Draft, Mapper, RowKind, SEPARATOR};
 pub use parts::Parts;
 pub use resolved::Resolved;

@@ -192,7 +192,7 @@ fn planned_outcomes(source: &Source, template: &Template, position: u64) -> Resu
             (None, Disposition::Rejected(problems)) => {
                 PlannedOutcome::Rejected(problems.iter().map(|problem| own_column(source, problem.clone())).collect())
             }
-            (None, Disposition::Skipped(reason)) => PlannedOutcome::Skipped(Some(reason.problem())),
+            (None, Disposition::Skipped(reason)) => PlannedOutcome::Skipped(Some(Problem::of_skipped(*reason))),
             (None, Disposition::AcceptedEarlier(_)) => PlannedOutcome::Skipped(None),
             (None, Disposition::Send(_)) => {
                 let request =

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use sheetport_findings::Code;
-use sheetport_ledger::{Disposition, Origin, PlannedRecord, Problem, Seq, SkipReason, SourceRow};
-use sheetport_mapping::map::{Parts, RowKind, SEPARATOR, SkipCause};
+use sheetport_findings::{Code, SkipReason};
+use sheetport_ledger::{Disposition, Origin, PlannedRecord, Problem, Seq, SourceRow};
+use sheetport_mapping::map::{Parts, RowKind, SEPARATOR};
 use sheetport_mapping::model::{Duplicates as Policy, GroupRows};
 use sheetport_mapping::{self as mapping, Cause};
 
@@ -16,7 +16,7 @@ use super::checks::name::Name;
 use super::checks::parts_read::PartsRead;
 use super::checks::repeated::{RepeatedLines, repeated_record};
 use super::checks::suspects::Suspects;
-use super::decision::{Decision, to_send};
+use super::decision::to_send;
 use super::request::Request;
 use super::row::{Finished, MappedRow, RowMapper, ledger_problem};
 use super::waiting::{Incomplete, Record, Waiting, finish_all};
@@ -242,7 +242,7 @@ impl<'t> Assembler<'t> {
             problems.push(ledger_problem(problem, self.rows.source));
         }
         let decision = match row.draft.kind {
-            RowKind::Skipped(cause) => Decision::Skip(skip_reason(cause)),
+            RowKind::Skipped(reason) => Disposition::Skipped(reason),
             RowKind::Record | RowKind::NoRecord => self.decide(parts, std::mem::take(problems)),
         };
         let name = row.finished.request.name.take();
@@ -257,14 +257,14 @@ impl<'t> Assembler<'t> {
     /// with earlier names; the function beside it locates problems with the name.
     fn conclude(
         &mut self,
-        decision: Decision,
+        decision: Disposition<()>,
         parts: &mut Parts,
         histories: &[RowHistory],
         finished: &Finished,
         (name, of_name): (Option<Name>, &dyn Fn(Cause) -> mapping::Problem),
-    ) -> (Decision, Vec<Problem>) {
+    ) -> (Disposition<()>, Vec<Problem>) {
         let decision = self.review(decision, histories, &finished.request);
-        if let Decision::Send = decision {
+        if let Disposition::Send(()) = decision {
             self.profile.add(self.rows.template, parts, &finished.observed);
         }
         let mut warnings = std::mem::take(&mut parts.warnings);
@@ -276,10 +276,10 @@ impl<'t> Assembler<'t> {
     }
 
     /// Returns the decision after considering the histories of the record's rows.
-    fn review(&mut self, decision: Decision, histories: &[RowHistory], request: &Request) -> Decision {
+    fn review(&mut self, decision: Disposition<()>, histories: &[RowHistory], request: &Request) -> Disposition<()> {
         let Some(reviewer) = &self.reviewer else { return decision };
         let decision = reviewer.review(decision, histories, request);
-        self.tally.count_histories(matches!(decision, Decision::AcceptedEarlier(_)), histories);
+        self.tally.count_histories(matches!(decision, Disposition::AcceptedEarlier(_)), histories);
         decision
     }
 
@@ -422,16 +422,16 @@ impl<'t> Assembler<'t> {
     }
 
     /// Rejects a record with any problem.
-    fn decide(&self, parts: &mut Parts, more: Vec<Problem>) -> Decision {
+    fn decide(&self, parts: &mut Parts, more: Vec<Problem>) -> Disposition<()> {
         if parts.problems.is_empty() && more.is_empty() {
-            return Decision::Send;
+            return Disposition::Send(());
         }
         let found = std::mem::take(&mut parts.problems);
         let mut problems: Vec<Problem> =
             found.into_iter().map(|found| ledger_problem(found, self.rows.source)).collect();
         problems.extend(more);
         problems.sort_by_key(|problem| problem.row);
-        Decision::Reject(problems)
+        Disposition::Rejected(problems)
     }
 
     /// Adds a complete record to the batch and the tally.
@@ -439,11 +439,11 @@ impl<'t> Assembler<'t> {
         let Record { request, name, rows, mut decision, mut warnings } = record;
         let (source, row) = (self.rows.source, rows[0]);
         if !self.asked.is_chosen(row, if name.is_empty() { &request.key } else { &name }) {
-            decision = Decision::Skip(SkipReason::NotChosen);
+            decision = Disposition::Skipped(SkipReason::NotChosen);
         }
         let is_nameless = name.is_empty() && request.target.is_empty() && self.must_not_repeat();
         if is_nameless
-            && matches!(decision, Decision::Send)
+            && matches!(decision, Disposition::Send(()))
             && let Some(earlier) = self.duplicates.earlier_body(seq, row, request.body_hash)
         {
             // Beside copied rows, a single repeated row is probably a mistake as well.
@@ -457,36 +457,31 @@ impl<'t> Assembler<'t> {
                 false => warnings.push(problem),
             }
         }
-        if source.is_strict && matches!(decision, Decision::Send) && !warnings.is_empty() {
-            decision = Decision::Reject(std::mem::take(&mut warnings));
+        if source.is_strict && matches!(decision, Disposition::Send(())) && !warnings.is_empty() {
+            decision = Disposition::Rejected(std::mem::take(&mut warnings));
         }
         let earlier = self.batch.withdrawn.len();
         let withdrawn = &mut self.batch.withdrawn;
         let decision = self.duplicates.decide(&self.parts, (seq, row), &request, decision, withdrawn);
         match &decision {
-            Decision::Send => self.tally.to_send += 1,
-            Decision::Skip(_) => self.tally.skipped += 1,
-            Decision::Reject(problems) => self.tally.reject(problems),
-            Decision::AcceptedEarlier(_) => self.tally.accepted_earlier += 1,
+            Disposition::Send(()) => self.tally.to_send += 1,
+            Disposition::Skipped(_) => self.tally.skipped += 1,
+            Disposition::Rejected(problems) => self.tally.reject(problems),
+            Disposition::AcceptedEarlier(_) => self.tally.accepted_earlier += 1,
         }
         for Withdrawal { row, state, problem, .. } in &self.batch.withdrawn[earlier..] {
             self.tally.withdraw(*row, *state, problem);
         }
         match &decision {
-            Decision::Send => self.tally.warn(&warnings),
+            Disposition::Send(()) => self.tally.warn(&warnings),
             // What the template says about the rows that it leaves out.
-            Decision::Skip(SkipReason::SkipWhere | SkipReason::KeepWhere) => self.tally.leave_out(&warnings),
+            Disposition::Skipped(SkipReason::SkipWhere | SkipReason::KeepWhere) => self.tally.leave_out(&warnings),
             _ => warnings.clear(),
         }
         if self.rows.encodes {
             let Request { key, target, body, .. } = request;
             let sheet = self.parts.sheet_of(seq);
-            let disposition = match decision {
-                Decision::Send => to_send(body),
-                Decision::Skip(reason) => Disposition::Skipped(reason),
-                Decision::Reject(problems) => Disposition::Rejected(problems),
-                Decision::AcceptedEarlier(earlier) => Disposition::AcceptedEarlier(earlier),
-            };
+            let disposition = decision.and_then(|()| to_send(body));
             let present = |name: String| (!name.is_empty()).then_some(name);
             let (key, target) = (present(key).or_else(|| present(name)), present(target));
             self.batch.records.push(PlannedRecord { key, target, rows, sheet, disposition, warnings });
@@ -504,17 +499,6 @@ fn add_line(
     match copied {
         Some(copied) if !line.is_empty() => copied.add(rows.line_hash(seq, line), seq, row),
         _ => Vec::new(),
-    }
-}
-
-fn skip_reason(cause: SkipCause) -> SkipReason {
-    match cause {
-        SkipCause::SkipWhere => SkipReason::SkipWhere,
-        SkipCause::KeepWhere => SkipReason::KeepWhere,
-        SkipCause::RepeatedHeader => SkipReason::RepeatedHeader,
-        SkipCause::AlreadySent => SkipReason::AlreadySent,
-        SkipCause::BlankCells => SkipReason::BlankCells,
-        SkipCause::LeftOut => SkipReason::LeftOut,
     }
 }
 

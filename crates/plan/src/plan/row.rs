@@ -5,9 +5,10 @@ use std::num::NonZero;
 use std::thread;
 
 use sheetport_checks::{self as checks, Finding, implausible_date};
+use sheetport_findings::SkipReason;
 use sheetport_ledger::{Problem, Seq};
 use sheetport_mapping::map::survey::Survey;
-use sheetport_mapping::map::{Draft, Parts, RowKind, SkipCause, unquoted};
+use sheetport_mapping::map::{Draft, Parts, RowKind, unquoted};
 use sheetport_mapping::model::Damaged;
 use sheetport_mapping::problem::{Evidence, excerpt};
 use sheetport_mapping::{self as mapping, Cause, Mapper, Template};
@@ -158,12 +159,12 @@ impl<'a> RowMapper<'a> {
         let width = if part.layout.is_report { part.layout.width } else { row.len() };
         mapped.width = width.checked_sub(1).map_or(0, |last| part.columns.of(last) + 1);
         if self.edits.is_some_and(|edits| edits.leaves_out(part.sheet, row.number)) {
-            mapped.draft.skip(row.number, SkipCause::LeftOut);
+            mapped.draft.skip(row.number, SkipReason::LeftOut);
         } else if part.cells.is_empty() || read.cell.is_some() {
             mapper.map(row, &mut mapped.draft);
         } else {
             // All cells that could be records are blank.
-            mapped.draft.skip(row.number, SkipCause::BlankCells);
+            mapped.draft.skip(row.number, SkipReason::BlankCells);
         }
         if !matches!(mapped.draft.kind, RowKind::Skipped(_)) {
             let width = part.layout.header.names.len();

@@ -2,11 +2,10 @@
 
 use std::thread;
 
-use sheetport_ledger::{Problem, Seq};
+use sheetport_ledger::{Disposition, Problem, Seq};
 use sheetport_mapping::map::Parts;
 
 use super::checks::repeated::RepeatedLines;
-use super::decision::Decision;
 use super::request::Request;
 use super::row::{Finished, RowMapper, mapping_threads};
 use crate::retry::RowHistory;
@@ -71,7 +70,7 @@ pub(super) struct Record {
     /// The text of the group columns, for kinds without a key. Otherwise empty.
     pub name: String,
     pub rows: Vec<u64>,
-    pub decision: Decision,
+    pub decision: Disposition<()>,
     pub warnings: Vec<Problem>,
 }
 
@@ -79,11 +78,13 @@ impl Record {
     /// Whether the record is compared with earlier records by content: valid, without a name.
     pub(super) fn may_be_copied(&self) -> bool {
         let Request { key, target, .. } = &self.request;
-        matches!(self.decision, Decision::Send | Decision::AcceptedEarlier(_)) && key.is_empty() && target.is_empty()
+        matches!(self.decision, Disposition::Send(()) | Disposition::AcceptedEarlier(_))
+            && key.is_empty()
+            && target.is_empty()
     }
 
     pub(super) fn add_problem(&mut self, problem: Problem) {
-        let decision = std::mem::replace(&mut self.decision, Decision::Send);
+        let decision = std::mem::replace(&mut self.decision, Disposition::Send(()));
         self.decision = decision.with_problem(problem);
     }
 }

@@ -5,12 +5,11 @@
 
 use std::collections::HashMap;
 
-use sheetport_findings::Code;
-use sheetport_ledger::{AcceptedEarlier, Origin, Problem, Seq, SkipReason};
+use sheetport_findings::{Code, SkipReason};
+use sheetport_ledger::{AcceptedEarlier, Disposition, Origin, Problem, Seq};
 use sheetport_records::Input;
 
 use super::history::{ReportHistory, RowHistory, RowStatus, copied};
-use crate::plan::decision::Decision;
 use crate::plan::request::Request;
 
 pub(crate) struct Reviewer<'a> {
@@ -52,14 +51,14 @@ impl<'a> Reviewer<'a> {
     }
 
     /// Returns the decision about a record with these rows; `decision` is based on the cells alone.
-    pub(crate) fn review(&self, decision: Decision, rows: &[RowHistory], request: &Request) -> Decision {
+    pub(crate) fn review(&self, decision: Disposition<()>, rows: &[RowHistory], request: &Request) -> Disposition<()> {
         let accepted: Vec<(&RowHistory, AcceptedEarlier)> =
             rows.iter().filter_map(|row| Some((row, row.accepted()?))).collect();
         if let Some((_, first)) = accepted.first().filter(|_| accepted.len() == rows.len()) {
-            return Decision::AcceptedEarlier(first.clone());
+            return Disposition::AcceptedEarlier(first.clone());
         }
         if rows.iter().all(|row| row.status == RowStatus::Skipped) {
-            return Decision::Skip(SkipReason::SkippedBefore);
+            return Disposition::Skipped(SkipReason::SkippedBefore);
         }
         let non_idempotent = !self.input.call(!request.target.is_empty()).is_some_and(|call| call.repeatable);
         let own = |row: &RowHistory| Some(self.located(row, row.problem()?));
@@ -72,14 +71,14 @@ impl<'a> Reviewer<'a> {
             });
         }
         let is_added = rows.iter().all(|row| row.is_added);
-        if is_added && problems.is_empty() && matches!(decision, Decision::Send) {
+        if is_added && problems.is_empty() && matches!(decision, Disposition::Send(())) {
             if non_idempotent {
                 problems.extend(self.sent_before(rows, &request.body));
             } else if let Some(earlier) = self.accepted_as(request) {
-                return Decision::AcceptedEarlier(earlier);
+                return Disposition::AcceptedEarlier(earlier);
             }
         }
-        problems.into_iter().fold(decision, Decision::with_problem)
+        problems.into_iter().fold(decision, Disposition::with_problem)
     }
 
     /// Returns the problem of a row in an accepted record of a non-idempotent kind.

@@ -35,7 +35,7 @@ impl RecordResult {
             Disposition::Skipped(_) if !warnings.is_empty() => {
                 Outcome { problems: std::mem::take(&mut warnings), ..planned }
             }
-            Disposition::Skipped(reason) => Outcome { problems: vec![reason.problem()], ..planned },
+            Disposition::Skipped(reason) => Outcome { problems: vec![Problem::of_skipped(reason)], ..planned },
             Disposition::Send(()) => planned,
         });
         RecordResult { outcome, key, rows, sheet, warnings }
@@ -125,10 +125,10 @@ pub(crate) async fn load(
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use sheetport_ledger::{NewRun, RunCommand, RunSettings, SheetSelection, SkipReason};
+    use sheetport_ledger::{NewRun, RunCommand, RunSettings, SheetSelection};
     use sheetport_records::RecordKind;
 
-    use sheetport_findings::Code;
+    use sheetport_findings::{Code, SkipReason};
 
     use super::*;
 
@@ -190,7 +190,7 @@ mod tests {
                 assert!(found.keys().eq(&seqs));
                 for (seq, record) in found {
                     let message = record.outcome.problems.first().map(|problem| problem.message.clone());
-                    let reason = SkipReason::SkipWhere.problem().message;
+                    let reason = Problem::of_skipped(SkipReason::SkipWhere).message;
                     assert_eq!(message, Some(if seq % 3 == 0 { seq.to_string() } else { reason }));
                 }
             }

@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell};
 
 use jiff::tz::TimeZone;
+use sheetport_findings::SkipReason;
 use sheetport_records::JsonType;
 use sheetport_sheet::Row;
 use sheetport_values::budget::Budget;
@@ -12,7 +13,7 @@ use sheetport_values::number::Notation;
 
 use crate::bind::{Columns, TestColumns};
 use crate::map::json::unquoted;
-use crate::map::mapper::{Mapper, SkipCause};
+use crate::map::mapper::Mapper;
 use crate::map::parts::Parts;
 use crate::map::row_context::RowContext;
 use crate::model::{Condition, Constant, FieldRule, RecordRule, RowTest, Tested};
@@ -27,20 +28,20 @@ impl Mapper<'_> {
         row: &Row,
         budget: &Budget,
         parts: &mut Parts,
-    ) -> Result<Option<SkipCause>, Box<Problem>> {
+    ) -> Result<Option<SkipReason>, Box<Problem>> {
         let (sheet, layout) = (&self.template().sheet, self.layout());
         for (test, columns) in sheet.skip_where.iter().zip(&layout.skip) {
             if self.holds(("skip_where", test), columns, row, budget)? {
                 let because = test.because.clone();
                 parts.warnings.extend(because.map(|because| self.remark(columns, row, Cause::LeftOut(because))));
-                return Ok(Some(SkipCause::SkipWhere));
+                return Ok(Some(SkipReason::SkipWhere));
             }
         }
         for (test, columns) in sheet.keep_where.iter().zip(&layout.keep) {
             if !self.holds(("keep_where", test), columns, row, budget)? {
                 let because = test.because.clone();
                 parts.warnings.extend(because.map(|because| self.remark(columns, row, Cause::LeftOut(because))));
-                return Ok(Some(SkipCause::KeepWhere));
+                return Ok(Some(SkipReason::KeepWhere));
             }
         }
         Ok(None)

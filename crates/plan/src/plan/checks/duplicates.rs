@@ -2,11 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use sheetport_ledger::{Problem, RecordState, Seq};
+use sheetport_ledger::{Disposition, Problem, RecordState, Seq};
 use sheetport_mapping::model::Duplicates as Policy;
 use sheetport_mapping::{Cause, Template};
 
-use super::super::decision::Decision;
 use super::super::request::{Request, UniqueValue};
 use super::keys::{KeyHolder, Keys};
 use super::parts_read::PartsRead;
@@ -60,15 +59,15 @@ impl Duplicates {
         parts: &PartsRead<'_>,
         (seq, row): (Seq, u64),
         request: &Request,
-        mut decision: Decision,
+        mut decision: Disposition<()>,
         withdrawn: &mut Vec<Withdrawal>,
-    ) -> Decision {
-        if matches!(decision, Decision::Skip(_)) {
+    ) -> Disposition<()> {
+        if matches!(decision, Disposition::Skipped(_)) {
             return decision;
         }
         let mut superseded = None;
         if !request.key.is_empty() {
-            let is_to_be_sent = matches!(decision, Decision::Send);
+            let is_to_be_sent = matches!(decision, Disposition::Send(()));
             let holder = KeyHolder { seq, row, is_to_be_sent };
             if let Some(earlier) = self.keys.insert(request.key_hash, holder, self.policy == Policy::Last) {
                 let of_earlier = |cause| parts.same_key(earlier.seq, earlier.row, &request.key, cause, seq);
@@ -108,11 +107,11 @@ impl Duplicates {
         parts: &PartsRead<'_>,
         (seq, row): (Seq, u64),
         values: &[UniqueValue],
-        mut decision: Decision,
+        mut decision: Disposition<()>,
         withdrawn: &mut Vec<Withdrawal>,
-    ) -> Decision {
+    ) -> Disposition<()> {
         for UniqueValue { rule, text, hash } in values {
-            let holder = KeyHolder { seq, row, is_to_be_sent: matches!(decision, Decision::Send) };
+            let holder = KeyHolder { seq, row, is_to_be_sent: matches!(decision, Disposition::Send(())) };
             let keys = self.unique.entry(*rule).or_default();
             let Some(earlier) = keys.insert(*hash, holder, false) else { continue };
             keys.withdraw(*hash);
@@ -122,7 +121,7 @@ impl Duplicates {
                 self.withdraw(earlier, RecordState::Rejected, problem, withdrawn);
             }
         }
-        if !matches!(decision, Decision::Send) {
+        if !matches!(decision, Disposition::Send(())) {
             self.settled.insert(seq);
         }
         decision
