@@ -84,7 +84,7 @@ pub fn send(job: &Job, runtime: &Runtime, ledger: &Ledger, run: RunId) -> Outcom
         rate: None,
         shares_rate_of: None,
         limits: sheetport_send::Limits::default(),
-        overwrites_newer: false,
+        policy: Default::default(),
         keys: None,
         wall: || 0,
     };

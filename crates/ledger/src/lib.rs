@@ -6,7 +6,7 @@
 //! for queries by people.
 //!
 //! Each folder imports only from the folders before it: `locks`, `database`, `checksums`, `records`, `outcomes`, `runs`,
-//! `conflicts`, and then the others, which don't import from each other.
+//! `history`, and then the others, which don't import from each other.
 //!
 //! | module | purpose |
 //! |---|---|
@@ -14,7 +14,7 @@
 //! | [`locks`], [`database`] | locks as files and as leases; the connection to SQLite or PostgreSQL, tables and migrations |
 //! | [`records`], [`outcomes`] | rows and planned records in blocks; outcomes, and decisions of people |
 //! | [`runs`] | settings, plans, locks, history and families of runs |
-//! | [`conflicts`] | requests of other runs for the same records |
+//! | [`history`] | requests of other runs for the same records, and whether a record may be sent |
 //! | [`sending`], [`retries`] | queued runs and records in flight; the rows of a run after all runs of the family |
 //! | [`checksums`], [`integrity`] | detection of damage |
 //! | [`removal`], [`spreadsheets`], [`limits`], [`event`] | pruning and erasing, edits and profiles, rates and page sizes, the history |
@@ -26,10 +26,10 @@
 //! - An intent is on disk before the request is sent, and an event is written in the transaction of the change. No decision depends on events.
 
 mod checksums;
-mod conflicts;
 mod database;
 mod error;
 mod event;
+mod history;
 mod ids;
 mod integrity;
 mod limits;
@@ -43,13 +43,13 @@ mod sending;
 mod spreadsheets;
 mod state;
 
-pub use conflicts::{
-    Claim, ClaimDigest, ClaimName, EarlierClaim, EarlierState, Intent, KeyScope, Likeness, NamePart, NewerKeys,
-    OtherRequest,
-};
 pub use database::{Attempts, Ledger, Older, Patience, Reach};
 pub use error::{Error, GO_ON, Holder};
 pub use event::{Action, RunEvent, user_name};
+pub use history::{
+    Claim, ClaimDigest, ClaimName, Decision, EarlierClaim, EarlierState, Fact, Intent, KeyScope, Known, Likeness,
+    NamePart, NewerKeys, OtherRequest, Policy, decide,
+};
 pub use ids::{Part, RunId, Seq};
 pub use integrity::Inspection;
 pub use limits::{Gate, Granted, PageSizes};

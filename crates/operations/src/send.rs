@@ -188,7 +188,7 @@ impl Records<'_> {
                 rate,
                 shares_rate_of: Some((base_url, workspace)),
                 limits,
-                overwrites_newer: about.settings.overwrite_newer,
+                policy: (&about.settings).into(),
                 keys: self.context.idempotency_keys(self.run),
                 wall: now,
             };
@@ -286,7 +286,7 @@ impl Sending<'_> {
             (self.observer)(Event::Compared { compared: &compared, kind: self.run.run().about.record });
         }
         let mut superseded = Vec::new();
-        if self.withheld().await?.is_none() && !self.settings().overwrite_newer {
+        if self.withheld().await?.is_none() {
             superseded = superseded::leave_out(ledger, self.run.run(), Part::whole(id), now()).await?;
             self.show_superseded(&superseded);
         }

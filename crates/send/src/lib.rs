@@ -43,7 +43,7 @@ use sheetport_client::policy::{Action, Call, decide};
 use sheetport_client::{Attempt, KeyMemory, Pace, Permits, Request, Speed};
 use sheetport_findings::Code;
 use sheetport_ledger::{
-    self as ledger, Claim, Intent, NewerKeys, Outcome, Part, Problem, RecordState, Run, RunId, RunState,
+    self as ledger, Claim, Intent, NewerKeys, Outcome, Part, Policy, Problem, RecordState, Run, RunId, RunState,
     SendingChanges, Seq,
 };
 use sheetport_plan::sent_before::{LeftOut, Scope, claimed_meanwhile};
@@ -96,7 +96,7 @@ pub fn send<'a>(
             rate_file: file.map(|(base_url, workspace)| work.ledger.rate_file(base_url, workspace)),
             permits: permits.clone(),
             limits: work.limits,
-            overwrites_newer: work.overwrites_newer,
+            policy: work.policy,
             keys: work.keys,
             wall: work.wall,
             low_backlog: LOW_BACKLOG,
@@ -128,7 +128,7 @@ struct Task<J, S> {
     rate_file: Option<PathBuf>,
     permits: Option<Arc<Permits>>,
     limits: Limits,
-    overwrites_newer: bool,
+    policy: Policy,
     keys: Option<KeyMemory>,
     wall: fn() -> i64,
     low_backlog: usize,
@@ -141,7 +141,7 @@ async fn send_task<J: Journal, S: Service>(
     progress: &(dyn Fn(&Progress) + Sync),
 ) -> Result<SendResult, ledger::Error> {
     let (began, began_at) = (now(), (task.wall)());
-    let looks_for_newer = !task.overwrites_newer && task.kind.input().may_be_repeated();
+    let looks_for_newer = superseded::looks_for_newer(task.kind, task.policy);
     let remembered = task.keys.map(|keys| keys.first_attempts(began_at));
     let Begun { run, family, interrupted, chained } =
         task.journal.begin(task.part, looks_for_newer, remembered, began_at).await?;

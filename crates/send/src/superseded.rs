@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use futures_util::future::BoxFuture;
 
-use sheetport_ledger::{self as ledger, FIRST_ROWS, Ledger, OtherRequest, Outcome, Part, Run, RunId, Seq};
+use sheetport_ledger::{
+    self as ledger, FIRST_ROWS, Fact, Ledger, OtherRequest, Outcome, Part, Policy, Run, RunId, Seq,
+};
 use sheetport_plan::sent_before::{LeftOut, date};
+use sheetport_records::RecordKind;
 
-/// Leaves out the pending records of a part of `run` if newer uploads have or may have sent their keys. Returns the records by
-/// newer run. Newer uploads that begin from now on wait for the part, until it is sent or [`Ledger::leave_sender`] is called.
+/// Leaves out the pending records of a part of `run` if newer uploads have or may have sent their keys, unless the run overwrites
+/// newer values. Returns the records by newer run. Newer uploads that begin from now on wait for the part, until it is sent or [`Ledger::leave_sender`] is called.
 pub fn leave_out<'a>(
     ledger: &'a Ledger,
     run: &'a Run,
@@ -16,7 +19,7 @@ pub fn leave_out<'a>(
     now: i64,
 ) -> BoxFuture<'a, Result<Vec<LeftOut>, ledger::Error>> {
     Box::pin(async move {
-        if !run.about.record.input().may_be_repeated() {
+        if !looks_for_newer(run.about.record, Policy::from(&run.about.settings)) {
             return Ok(Vec::new());
         }
         ledger.enter_sender(part, now).await?;
@@ -36,6 +39,11 @@ pub fn leave_out<'a>(
         }
         Ok(left_out.into_values().collect())
     })
+}
+
+/// Whether newer uploads can hold back records of a kind.
+pub(super) fn looks_for_newer(kind: RecordKind, policy: Policy) -> bool {
+    kind.input().may_be_repeated() && policy.heeds(Fact::NewerBegun)
 }
 
 /// Counts a record left out because of a newer request.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sheetport_client::{Client, KeyMemory, Shortage, Speed};
-use sheetport_ledger::{Ledger, Part};
+use sheetport_ledger::{Ledger, Part, Policy};
 use sheetport_plan::sent_before::LeftOut;
 use sheetport_records::RecordKind;
 use sheetport_telemetry::Totals;
@@ -24,8 +24,8 @@ pub struct Work<'a> {
     /// Service and workspace, if their rate is shared with other processes.
     pub shares_rate_of: Option<(&'a str, &'a str)>,
     pub limits: Limits,
-    /// Sends records even if a newer upload has sent their keys.
-    pub overwrites_newer: bool,
+    /// Whether requests of newer uploads hold records back.
+    pub policy: Policy,
     /// How long the service remembers idempotency keys. `None` if the service does not honour them.
     pub keys: Option<KeyMemory>,
     /// Clock of the ledger: milliseconds since 1970, UTC.

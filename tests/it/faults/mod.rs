@@ -142,7 +142,7 @@ pub fn work<'a>(
         rate: None,
         shares_rate_of: None,
         limits: Limits::default(),
-        overwrites_newer: false,
+        policy: Default::default(),
         keys: None,
         wall: || 2,
     }

@@ -40,9 +40,7 @@ pub(super) async fn send(
         // The database may have been replaced by one that was behind, such as a standby.
         refuse_older(context, ledger, &CommandLine::new(context, "work").to_string()).await?;
     }
-    if !run.about.settings.overwrite_newer {
-        superseded::leave_out(ledger, run, part, now()).await?;
-    }
+    superseded::leave_out(ledger, run, part, now()).await?;
     let records = Records { context, ledger, client, run };
     let RunSettings { max_errors, max_unknown, .. } = run.about.settings;
     let (failed, unknown) = match max_errors.or(max_unknown) {

@@ -3,9 +3,9 @@
 use sheetport_sql as sql;
 
 use super::super::checksums::totals;
-use super::super::conflicts::StoredClaim;
 use super::super::database::Ledger;
 use super::super::error::Error;
+use super::super::history::StoredClaim;
 use super::super::ids::{RunId, Seq};
 use super::super::outcomes::resolve;
 use super::super::runs::Run;

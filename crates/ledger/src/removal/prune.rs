@@ -5,10 +5,10 @@ use std::time::Duration;
 use sheetport_sql::{self as sql, Dialect, Transaction};
 
 use super::super::checksums::totals::{self, States, Sum};
-use super::super::conflicts::keep_claims;
 use super::super::database::Ledger;
 use super::super::error::Error;
 use super::super::event::{Action, NewEvent};
+use super::super::history::keep_claims;
 use super::super::ids::{RunId, Seq};
 
 const PLAN: [&str; 3] = [

@@ -2,16 +2,16 @@
 //! ledger by several hundred megabytes for a million items.
 //!
 //! The final counts stay in the row of the run; reports are refused. The keys still matter to older runs: keys that an older run may
-//! still send are added to `accepted`, where `conflicts::newer` looks for removed plans.
+//! still send are added to `accepted`, where `history::newer` looks for removed plans.
 
 use std::collections::HashSet;
 
 use sheetport_sql::{self as sql, Transaction};
 
 use super::super::checksums::{seal, totals};
-use super::super::conflicts::accepted::{AcceptedKey, hash, scope, upsert_keys};
 use super::super::database::Ledger;
 use super::super::error::Error;
+use super::super::history::accepted::{AcceptedKey, hash, scope, upsert_keys};
 use super::super::ids::{RunId, Seq};
 use super::super::records::{Disposition, RecordBlock};
 use super::super::runs::{PlannedCounts, Run, RunCommand};

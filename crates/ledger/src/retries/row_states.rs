@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use sheetport_findings::Scope;
 use sheetport_sql as sql;
 
-use super::super::conflicts::accepted::hash;
 use super::super::database::{Ledger, to_json};
 use super::super::error::{Error, corrupt};
+use super::super::history::accepted::hash;
 use super::super::ids::{RunId, Seq};
 use super::super::records::{AcceptedEarlier, Disposition, Origin, Outcome, PlannedRecord, SourceRow};
 use super::super::runs::{Family, Run};

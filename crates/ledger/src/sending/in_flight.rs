@@ -14,14 +14,15 @@ use sheetport_sql::{self as sql, Transaction};
 
 use super::super::checksums::Checksum;
 use super::super::checksums::totals::{self, Totals};
-use super::super::conflicts::{Claim, EarlierClaim, earlier_claims, insert_claims, wait_for_claims};
 use super::super::database::{Ledger, Reach, Write, to_json};
 use super::super::error::Error;
+use super::super::history::{
+    Claim, Decision, EarlierClaim, Fact, Policy, decide, earlier_claims, insert_claims, wait_for_claims,
+};
 use super::super::ids::{Part, RunId, Seq};
 use super::super::outcomes::insert_outcomes;
 use super::super::records::{Outcome, Problem};
 use super::super::runs::Run;
-use super::super::state::RecordState;
 
 /// Changes made while sending, committed together.
 #[derive(Debug, Default)]
@@ -141,8 +142,10 @@ impl Ledger {
         wait_for_claims(&mut transaction, run).await?;
         let earlier = earlier_claims(&mut transaction, started, run.compared_to.unwrap_or(0)).await?;
         let is_repeated = |claim: &Claim| {
-            let other = earlier.iter().find(|other| claim.is_repeated_by(other, run.id, family));
-            other.map(|other| (claim.seq, other.clone()))
+            let holds_back = |other: &&EarlierClaim| {
+                claim.shown_by(other, run.id, family).is_some_and(|fact| Policy::default().heeds(fact))
+            };
+            earlier.iter().find(holds_back).map(|other| (claim.seq, other.clone()))
         };
         *repeated = started.iter().filter_map(is_repeated).collect();
         let is_new = |claim: &&Claim| repeated.iter().all(|(seq, _)| *seq != claim.seq);
@@ -190,7 +193,10 @@ impl Ledger {
         let (mut outcomes, mut repeatable) = (Vec::with_capacity(rows.len()), BTreeMap::new());
         for (seq, at, has_key, stored) in rows {
             let has_key = has_key != 0 && stored == checksum(run, seq, at, true);
-            if has_key && remembered.as_ref().is_some_and(|times| times.contains(&at)) {
+            let is_remembered = has_key && remembered.as_ref().is_some_and(|times| times.contains(&at));
+            let fact = if is_remembered { Fact::RepeatableByKey } else { Fact::Interrupted };
+            let decision = decide(0, &fact.into(), Policy::default());
+            if decision == Decision::Send {
                 repeatable.insert(seq, at);
                 continue;
             }
@@ -202,7 +208,7 @@ impl Ledger {
             let message =
                 format!("sheetport ended or could not use the ledger any more before the answer was stored{why}");
             let problem = Problem::of_record(Code::Service, message);
-            let outcome = Outcome::new(seq, RecordState::Unknown, at);
+            let outcome = Outcome::new(seq, decision.state(), at);
             outcomes.push(Outcome { problems: vec![problem], attempts: 1, ..outcome });
         }
         insert_outcomes(&mut transaction, run, &outcomes).await?;

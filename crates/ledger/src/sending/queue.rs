@@ -14,10 +14,10 @@ use std::time::Duration;
 use sheetport_sql::{self as sql, Builder, Dialect, Value};
 
 use super::super::checksums::seal;
-use super::super::conflicts::accepted::hash;
 use super::super::database::{Ledger, to_json};
 use super::super::error::Error;
 use super::super::event::{Action, NewEvent};
+use super::super::history::accepted::hash;
 use super::super::ids::{Part, RunId, Seq};
 use super::super::locks::Lease;
 use super::super::outcomes::accounting_in;

@@ -11,7 +11,7 @@ use futures_util::future::LocalBoxFuture;
 use futures_util::{StreamExt, stream};
 use sheetport_client::pages::{Entry, Page, object_fields, unescaped};
 use sheetport_client::{self as client, fetch};
-use sheetport_ledger::{Disposition, Ledger, Outcome, RecordState, Run, Seq};
+use sheetport_ledger::{Disposition, Ledger, Outcome, Run, Seq};
 use sheetport_records::{Field, Input, JsonType, RecordKind, Single, listed_name};
 use sheetport_values::decimal;
 
@@ -73,7 +73,7 @@ pub fn mark_unchanged<'a>(
             let mut outcomes = Vec::new();
             for page in &pages {
                 let same = page.entries().filter_map(|entry| pending.take_same(&entry));
-                outcomes.extend(same.map(|seq| Outcome::new(seq, RecordState::Unchanged, now)));
+                outcomes.extend(same.map(|seq| Outcome::unchanged(seq, now)));
             }
             comparison.unchanged += outcomes.len() as u64;
             ledger.settle(run.id, &outcomes).await?;
@@ -115,7 +115,7 @@ async fn compare_each(
             match answer {
                 Ok(page) => {
                     let same = page.iter().flat_map(Page::entries).filter_map(|entry| pending.take_same(&entry));
-                    outcomes.extend(same.map(|seq| Outcome::new(seq, RecordState::Unchanged, now)));
+                    outcomes.extend(same.map(|seq| Outcome::unchanged(seq, now)));
                 }
                 Err(error) => comparison.failed = Some(error),
             }

@@ -19,8 +19,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use futures_util::future::BoxFuture;
 
 use sheetport_ledger::{
-    AllowRepeat, Causes, Claim, ClaimDigest, Disposition, EarlierClaim, EarlierState, FIRST_ROWS, Ledger, Outcome,
-    PlannedRecord, RecordBlock, RecordState, Run, RunId, Seq,
+    AllowRepeat, Causes, Claim, ClaimDigest, Decision, Disposition, EarlierClaim, EarlierState, FIRST_ROWS, Fact,
+    Known, Ledger, Outcome, PlannedRecord, Policy, RecordBlock, RecordState, Run, RunId, Seq, decide,
 };
 
 use crate::error::Error;
@@ -31,7 +31,7 @@ use sheet_dates::SheetDates;
 pub use identity::{NAME_SEPARATOR, Scope, canonical_name};
 pub use verdict::LeftOut;
 pub use verdict::date;
-use verdict::{Subject, Verdict, equals, judge, outcome};
+use verdict::{Subject, equals, judge, outcome};
 
 /// The result of comparing a plan with earlier runs.
 #[derive(Clone, Debug, Default)]
@@ -95,8 +95,9 @@ pub fn compare<'a>(
 
 /// Returns the outcome of a record that another run has claimed since the comparison.
 pub fn claimed_meanwhile(run: &Run, claim: &Claim, name: Option<&str>, earlier: &EarlierClaim, now: i64) -> Outcome {
-    let (verdict, earlier) = judge(claim, std::iter::once(earlier)).expect("the claim is of the same record");
-    outcome(claim, verdict, earlier, &Subject::new(run, name), now)
+    let fact = claim.fact(earlier).expect("the claim is of the same record");
+    let decision = decide(0, &fact.into(), Policy::default());
+    outcome(claim, decision, earlier, &Subject::new(run, name), now)
 }
 
 /// The allowed names, in canonical form.
@@ -114,24 +115,42 @@ impl Allowed {
         }
     }
 
-    fn includes(&self, name: Option<&str>) -> bool {
-        match (self, name) {
+    /// Returns the policy for a record with this name.
+    fn policy(&self, name: Option<&str>) -> Policy {
+        let allow_repeat = match (self, name) {
             (Allowed::All, _) => true,
             (Allowed::Named(names), Some(name)) => !names.is_empty() && names.contains(&canonical_name(name)),
             (Allowed::Named(_), None) => false,
-        }
+        };
+        Policy { allow_repeat, ..Policy::default() }
     }
 }
 
 /// Earlier requests with a body, for records without a name.
 struct EqualRequests {
-    sent: u64,
-    in_doubt: u64,
-    /// The first sent request, or else the first in doubt.
-    first: EarlierClaim,
+    known: Known,
+    /// The first sent request; with several, without the id of its record, because that of another equal record is unknown.
+    first_sent: Option<EarlierClaim>,
     first_in_doubt: Option<EarlierClaim>,
     /// Records of this run with the body so far.
     seen: u64,
+}
+
+/// A record that was or may have been sent before.
+struct Found {
+    known: Known,
+    /// The number of equal records before this one in the file, if it has no name.
+    nth: u64,
+    /// The request to mention in messages.
+    earlier: EarlierClaim,
+    /// How the record differs from it, if known already.
+    difference: String,
+}
+
+impl Found {
+    fn decide(&self, policy: Policy) -> Decision {
+        decide(self.nth, &self.known, policy)
+    }
 }
 
 struct Comparison<'a> {
@@ -179,29 +198,19 @@ impl Comparison<'_> {
                     };
                     let equal = by_body.get(&claim.body).into_iter().flatten().filter(has_other_name);
                     let known = by_name.get(&name.digest).into_iter().flatten().chain(equal).copied();
-                    let known = known.filter(|other| claim.is_repeated_by(other, self.run.id, &self.family));
-                    let known: Vec<&EarlierClaim> = known.collect();
-                    judge(&claim, known.iter().copied()).map(|(verdict, earlier)| (verdict, earlier.clone(), known))
+                    let is_shown = |other: &&EarlierClaim| claim.shown_by(other, self.run.id, &self.family).is_some();
+                    let known: Vec<&EarlierClaim> = known.filter(is_shown).collect();
+                    self.judge_named(&claim, &known, settled.contains(&claim.seq)).await?
                 }
-                None => {
-                    let found = self.judge_unnamed(&claim, by_body.get(&claim.body).map_or(&[][..], Vec::as_slice));
-                    found.map(|(verdict, earlier)| (verdict, earlier, Vec::new()))
-                }
+                None => self.judge_unnamed(&claim, by_body.get(&claim.body).map_or(&[][..], Vec::as_slice)),
             };
-            if let Some((verdict, earlier, known)) = found
-                && !settled.contains(&claim.seq)
-            {
-                let other_date = match verdict {
-                    Verdict::Sent => self.other_date(&claim, &known).await?,
-                    _ => None,
-                };
-                let (verdict, earlier, difference) = match other_date {
-                    Some((earlier, difference)) => (Verdict::OtherContent, earlier, difference),
-                    None => (verdict, earlier, String::new()),
-                };
-                outcomes.extend(self.decide(&claim, (record, body), verdict, &earlier, difference).await?);
-            } else if claim.name.is_none() && !settled.contains(&claim.seq) && self.new.len() <= edited::MAX_NEW {
-                self.new.insert(claim.seq);
+            if settled.contains(&claim.seq) {
+                continue;
+            }
+            match found {
+                Some(found) => outcomes.extend(self.decide(&claim, (record, body), found).await?),
+                None if claim.name.is_none() && self.new.len() <= edited::MAX_NEW => drop(self.new.insert(claim.seq)),
+                None => {}
             }
         }
         Ok(outcomes)
@@ -211,7 +220,7 @@ impl Comparison<'_> {
     async fn edited(&mut self, asks: Option<AsksOfEdited<'_>>) -> Result<Vec<Outcome>, Error> {
         if self.new.is_empty()
             || self.new.len() > edited::MAX_NEW
-            || self.allowed.includes(None)
+            || !self.allowed.policy(None).heeds(Fact::Replaces)
             || !edited::is_dated(self.run.about.record)
         {
             return Ok(Vec::new());
@@ -229,13 +238,14 @@ impl Comparison<'_> {
         let mut found = new.edited(self.ledger, runs, &self.family).await?;
         found.extend(new.rewritten(self.ledger, &lists).await?);
         let (mut outcomes, mut problems) = (Vec::new(), Vec::new());
+        let decided = decide(0, &Fact::Replaces.into(), Policy::default());
         for Edited { seq, earlier, difference } in found {
             let Some(block) = self.ledger.record_block_of(self.run.id, seq).await? else { continue };
             let Some((_, record)) = block.numbered().find(|(known, _)| *known == seq) else { continue };
             let row = record.rows.first().copied();
             let subject = Subject { row, sheet: &record.sheet, difference, ..Subject::new(self.run, None) };
             let claim = Claim { seq, ..earlier.claim.clone() };
-            let outcome = outcome(&claim, Verdict::Edited, &earlier, &subject, self.now);
+            let outcome = outcome(&claim, decided, &earlier, &subject, self.now);
             problems.extend(outcome.problems.iter().map(|problem| (row.unwrap_or_default(), problem.clone())));
             outcomes.push(outcome);
         }
@@ -280,36 +290,53 @@ impl Comparison<'_> {
         claim.name.is_some() || !self.unnamed.contains_key(&claim.body)
     }
 
+    /// Compares a record with requests for the same record.
+    async fn judge_named(
+        &mut self,
+        claim: &Claim,
+        known: &[&EarlierClaim],
+        is_settled: bool,
+    ) -> Result<Option<Found>, Error> {
+        let Some((facts, earlier)) = judge(claim, known.iter().copied()).filter(|_| !is_settled) else {
+            return Ok(None);
+        };
+        let found = Found { known: facts, nth: 0, earlier: earlier.clone(), difference: String::new() };
+        if found.decide(Policy::default()) != Decision::SentBefore {
+            return Ok(Some(found));
+        }
+        Ok(Some(match self.other_date(claim, known).await? {
+            Some((earlier, difference)) => Found { known: Fact::SentOnOtherDate.into(), earlier, difference, ..found },
+            None => found,
+        }))
+    }
+
     /// Compares a record without a name with the equal requests. `found` are the requests in the ledger, needed for the first of
     /// equal records only.
-    fn judge_unnamed(&mut self, claim: &Claim, found: &[&EarlierClaim]) -> Option<(Verdict, EarlierClaim)> {
+    fn judge_unnamed(&mut self, claim: &Claim, found: &[&EarlierClaim]) -> Option<Found> {
         if !self.unnamed.contains_key(&claim.body) {
-            let is_sent = |other: &EarlierClaim| matches!(other.state, EarlierState::Sent | EarlierState::Pruned);
-            let others = found.iter().filter(|other| claim.is_repeated_by(other, self.run.id, &self.family));
-            let (sent, in_doubt): (Vec<&EarlierClaim>, Vec<&EarlierClaim>) = others.partition(|other| is_sent(other));
-            let first = sent.first().or(in_doubt.first()).map(|first| (*first).clone())?;
-            let requests = EqualRequests {
-                sent: sent.len() as u64,
-                in_doubt: in_doubt.len() as u64,
-                first,
-                first_in_doubt: in_doubt.first().map(|first| (*first).clone()),
-                seen: 0,
-            };
+            let shown =
+                |other: &&EarlierClaim| Some((claim.shown_by(other, self.run.id, &self.family)?, (*other).clone()));
+            let shown: Vec<(Fact, EarlierClaim)> = found.iter().filter_map(shown).collect();
+            let first = |wanted: Fact| shown.iter().find(|(fact, _)| *fact == wanted).map(|(_, first)| first.clone());
+            let is_single = shown.iter().filter(|(fact, _)| *fact == Fact::SameSent).count() == 1;
+            let first_sent = first(Fact::SameSent)
+                .map(|first| EarlierClaim { service_id: first.service_id.clone().filter(|_| is_single), ..first });
+            let known: Known = shown.iter().map(|(fact, _)| *fact).collect();
+            if known == Known::default() {
+                return None;
+            }
+            let requests = EqualRequests { known, first_sent, first_in_doubt: first(Fact::MayBeSent), seen: 0 };
             self.unnamed.insert(claim.body, requests);
         }
         let requests = self.unnamed.get_mut(&claim.body)?;
+        let (known, nth) = (requests.known, requests.seen);
         requests.seen += 1;
-        match requests.seen {
-            nth if nth <= requests.sent => {
-                // With several equal records, the id of this record is unknown.
-                let service_id = requests.first.service_id.clone().filter(|_| requests.sent == 1);
-                Some((Verdict::Sent, EarlierClaim { service_id, ..requests.first.clone() }))
-            }
-            nth if nth <= requests.sent + requests.in_doubt => {
-                requests.first_in_doubt.clone().map(|first| (Verdict::InDoubt, first))
-            }
+        let earlier = match decide(nth, &known, Policy::default()) {
+            Decision::SentBefore => requests.first_sent.clone(),
+            Decision::InDoubt => requests.first_in_doubt.clone(),
             _ => None,
-        }
+        };
+        Some(Found { known, nth, earlier: earlier?, difference: String::new() })
     }
 
     /// Returns the outcome of a record that was or may have been sent before, or `None` to send it again.
@@ -317,26 +344,26 @@ impl Comparison<'_> {
         &mut self,
         claim: &Claim,
         (record, body): (&PlannedRecord, &str),
-        verdict: Verdict,
-        earlier: &EarlierClaim,
-        mut difference: String,
+        found: Found,
     ) -> Result<Option<Outcome>, Error> {
         let name = record.key.as_deref();
-        if verdict != Verdict::InDoubt && self.allowed.includes(name) {
-            self.compared.repeated += 1;
-            return Ok(None);
-        }
+        let decision = found.decide(self.allowed.policy(name));
+        let Found { earlier, mut difference, .. } = found;
         let mut other_name = None;
-        match verdict {
-            Verdict::OtherContent if difference.is_empty() => difference = self.difference(earlier, body).await?,
-            Verdict::SameContent => {
-                other_name = self.earlier_record(earlier).await?.and_then(|record| record.key.clone());
+        match decision {
+            Decision::Send => {
+                self.compared.repeated += 1;
+                return Ok(None);
             }
-            Verdict::OtherContent | Verdict::Sent | Verdict::InDoubt | Verdict::Edited => {}
+            Decision::OtherContent if difference.is_empty() => difference = self.difference(&earlier, body).await?,
+            Decision::SameContent => {
+                other_name = self.earlier_record(&earlier).await?.and_then(|record| record.key.clone());
+            }
+            _ => {}
         }
         let row = record.rows.first().copied();
         let subject = Subject { row, sheet: &record.sheet, difference, other_name, ..Subject::new(self.run, name) };
-        let outcome = outcome(claim, verdict, earlier, &subject, self.now);
+        let outcome = outcome(claim, decision, &earlier, &subject, self.now);
         let row = row.unwrap_or_default();
         match outcome.state {
             RecordState::Unchanged => {
@@ -349,7 +376,7 @@ impl Comparison<'_> {
             }
             _ => {
                 self.compared.rejected += 1;
-                if verdict == Verdict::InDoubt && earlier.state != EarlierState::InFlight {
+                if decision == Decision::InDoubt && earlier.state != EarlierState::InFlight {
                     self.compared.in_doubt.get_or_insert((earlier.run, 0)).1 += 1;
                 }
                 outcome.problems.iter().for_each(|problem| {

@@ -1,48 +1,31 @@
-//! Whether a record was sent before, and the message about it. Pure.
+//! What earlier requests with a claim show about a record, and the message about a record that is not sent. Pure.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use sheetport_findings::Code;
-use sheetport_ledger::{Claim, EarlierClaim, EarlierState, Likeness, Outcome, Problem, RecordState, Run, RunId};
+use sheetport_ledger::{
+    Claim, Decision, EarlierClaim, EarlierState, Fact, Known, Outcome, Policy, Problem, Run, RunId, decide,
+};
 use sheetport_records::RecordKind;
 
 /// The field of problems with the name of a record, as for problems with groups of rows.
 const NAME_FIELD: &str = "group";
 
-/// The relation of a record to an earlier request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// The same record was sent.
-    Sent,
-    /// The same record may have been sent.
-    InDoubt,
-    /// A record with the same name and another body was sent.
-    OtherContent,
-    /// A record with the same body was sent. Its name is missing or not comparable with the new name.
-    SameContent,
-    /// A record with other values was sent, and is no longer in the file. Neither record has a name.
-    Edited,
-}
-
-/// Compares a record with earlier requests for the same record. Returns the verdict with the request to mention in messages, or
-/// `None` for a new record.
+/// Returns what earlier requests for the same record show, and the request to mention in messages. `None` for a new record.
 pub(super) fn judge<'e>(
     claim: &Claim,
-    earlier: impl Iterator<Item = &'e EarlierClaim> + Clone,
-) -> Option<(Verdict, &'e EarlierClaim)> {
-    let sent = earlier.clone().filter(is_sent);
-    if let Some(equal) = equals(claim, earlier.clone()).next() {
-        return Some((Verdict::Sent, equal));
-    }
-    if let Some(unknown) = earlier.clone().find(|other| !is_sent(other)) {
-        return Some((Verdict::InDoubt, unknown));
-    }
-    let has_same_body = |other: &&EarlierClaim| claim.likeness(&other.claim) == Some(Likeness::SameBody);
-    let with_name = sent.clone().filter(|other| !has_same_body(other)).last();
-    match with_name {
-        Some(other) => Some((Verdict::OtherContent, other)),
-        None => Some((Verdict::SameContent, sent.last()?)),
-    }
+    earlier: impl DoubleEndedIterator<Item = &'e EarlierClaim> + Clone,
+) -> Option<(Known, &'e EarlierClaim)> {
+    let decided = |fact: Fact| decide(0, &fact.into(), Policy::default());
+    let known: Known = earlier.clone().filter_map(|other| claim.fact(other)).collect();
+    let decision = decide(0, &known, Policy::default());
+    let mut alike = earlier.filter(|other| claim.fact(other).map(decided) == Some(decision));
+    let mentioned = match decision {
+        // Of several versions, the last one is compared with.
+        Decision::OtherContent | Decision::SameContent => alike.next_back(),
+        _ => alike.next(),
+    };
+    Some((known, mentioned?))
 }
 
 /// Returns the sent requests with the name and the values of a record.
@@ -50,15 +33,7 @@ pub(super) fn equals<'e>(
     claim: &Claim,
     earlier: impl Iterator<Item = &'e EarlierClaim>,
 ) -> impl Iterator<Item = &'e EarlierClaim> {
-    earlier.filter(is_sent).filter(|other| {
-        let likeness = claim.likeness(&other.claim);
-        let is_same = matches!(likeness, Some(Likeness::SameRecord | Likeness::SameWithOtherColumns));
-        is_same && other.claim.body == claim.body
-    })
-}
-
-fn is_sent(other: &&EarlierClaim) -> bool {
-    matches!(other.state, EarlierState::Sent | EarlierState::Pruned)
+    earlier.filter(|other| claim.fact(other) == Some(Fact::SameSent))
 }
 
 /// The record of an outcome.
@@ -90,7 +65,7 @@ impl<'a> Subject<'a> {
 /// Returns the outcome of a record that is not sent.
 pub(super) fn outcome(
     claim: &Claim,
-    verdict: Verdict,
+    decision: Decision,
     earlier: &EarlierClaim,
     subject: &Subject<'_>,
     now: i64,
@@ -102,14 +77,14 @@ pub(super) fn outcome(
         header: subject.name.map_or_else(String::new, |_| subject.header.to_owned()),
         field: subject.name.map_or_else(String::new, |_| NAME_FIELD.to_owned()),
         value: subject.name.unwrap_or_default().to_owned(),
-        ..problem(verdict, earlier, subject)
+        ..problem(decision, earlier, subject)
     };
-    let state = if verdict == Verdict::Sent { RecordState::Unchanged } else { RecordState::Rejected };
-    let service_id = earlier.service_id.clone().filter(|_| verdict == Verdict::Sent);
-    Outcome { problems: vec![problem], service_id, ..Outcome::new(claim.seq, state, now) }
+    let service_id = earlier.service_id.clone().filter(|_| decision == Decision::SentBefore);
+    Outcome { problems: vec![problem], service_id, ..Outcome::new(claim.seq, decision.state(), now) }
 }
 
-fn problem(verdict: Verdict, earlier: &EarlierClaim, subject: &Subject<'_>) -> Problem {
+/// Returns the problem of a record with a claim. Other decisions are not made about such records.
+fn problem(decision: Decision, earlier: &EarlierClaim, subject: &Subject<'_>) -> Problem {
     let (run, kind) = (earlier.run, subject.kind.name().replace('-', " "));
     let sent = sent_in(earlier);
     let again = match subject.name {
@@ -117,9 +92,9 @@ fn problem(verdict: Verdict, earlier: &EarlierClaim, subject: &Subject<'_>) -> P
         _ => "`--allow-repeat`".to_owned(),
     };
     let problem = |code, message: String, remedy: String| Problem { remedy, ..Problem::of_record(code, message) };
-    match verdict {
-        Verdict::Sent => problem(Code::SentBefore, format!("{sent}, so it is not sent again"), String::new()),
-        Verdict::InDoubt => {
+    match decision {
+        Decision::SentBefore => problem(Code::SentBefore, format!("{sent}, so it is not sent again"), String::new()),
+        Decision::InDoubt => {
             let remedy = match earlier.state {
                 EarlierState::InFlight => format!(
                     "wait until run {run} has ended; if it was interrupted, run `sheetport resume {run}`, then upload again"
@@ -128,7 +103,7 @@ fn problem(verdict: Verdict, earlier: &EarlierClaim, subject: &Subject<'_>) -> P
             };
             problem(Code::InDoubt, format!("may have been sent in run {run}, so it is not sent again"), remedy)
         }
-        Verdict::OtherContent => {
+        Decision::OtherContent => {
             let difference = match subject.difference.as_str() {
                 "" => String::new(),
                 difference => format!("{difference}; "),
@@ -137,7 +112,7 @@ fn problem(verdict: Verdict, earlier: &EarlierClaim, subject: &Subject<'_>) -> P
                 format!("{difference}if it is another {kind}, give it another number; {again} sends it anyway");
             problem(Code::OtherContent, format!("{sent} with other values"), remedy)
         }
-        Verdict::SameContent => {
+        Decision::SameContent => {
             let other = match (&subject.other_name, &earlier.claim.name) {
                 (Some(name), _) => format!("{kind} '{name}', which"),
                 (None, Some(_)) => "one with another number that".to_owned(),
@@ -146,7 +121,7 @@ fn problem(verdict: Verdict, earlier: &EarlierClaim, subject: &Subject<'_>) -> P
             let message = format!("has the same values as {other} {sent}");
             problem(Code::SentBefore, message, format!("if it is another {kind}, {again} sends it"))
         }
-        Verdict::Edited => {
+        Decision::Edited => {
             let message = format!("{sent} with other values, and is not in the file as it was sent");
             let row = subject.row.unwrap_or_default();
             let remedy = format!(
@@ -154,6 +129,9 @@ fn problem(verdict: Verdict, earlier: &EarlierClaim, subject: &Subject<'_>) -> P
                 subject.difference
             );
             problem(Code::Edited, message, remedy)
+        }
+        Decision::Send | Decision::Unchanged | Decision::Superseded | Decision::NewerElsewhere | Decision::Unknown => {
+            unreachable!("no request with a claim shows this")
         }
     }
 }
@@ -221,35 +199,36 @@ mod tests {
         in_column.name.iter_mut().for_each(|name| name.parts = vec![NamePart { column: 5, value: 7 }]);
         for (new, known, expected) in [
             (named(), vec![], None),
-            (named(), vec![earlier(1, claim(Some(1), 1), Sent)], Some((Verdict::Sent, 1))),
-            (named(), vec![earlier(1, claim(Some(1), 1), Pruned)], Some((Verdict::Sent, 1))),
-            (named(), vec![earlier(1, claim(Some(1), 2), Sent)], Some((Verdict::OtherContent, 1))),
-            (named(), vec![earlier(1, claim(Some(1), 1), Unknown)], Some((Verdict::InDoubt, 1))),
-            (named(), vec![earlier(1, claim(Some(1), 2), InFlight)], Some((Verdict::InDoubt, 1))),
-            (named(), vec![earlier(1, claim(None, 1), Sent)], Some((Verdict::SameContent, 1))),
-            (claim(None, 1), vec![earlier(1, claim(Some(7), 1), Sent)], Some((Verdict::Sent, 1))),
-            (named(), vec![earlier(1, of_other_template(5, 7, 1), Sent)], Some((Verdict::SameContent, 1))),
-            (in_column.clone(), vec![earlier(1, of_other_template(5, 7, 1), Sent)], Some((Verdict::Sent, 1))),
-            (in_column.clone(), vec![earlier(1, of_other_template(5, 7, 1), Unknown)], Some((Verdict::InDoubt, 1))),
-            (in_column.clone(), vec![earlier(1, of_other_template(6, 8, 1), Sent)], Some((Verdict::SameContent, 1))),
+            (named(), vec![earlier(1, claim(Some(1), 1), Sent)], Some((Decision::SentBefore, 1))),
+            (named(), vec![earlier(1, claim(Some(1), 1), Pruned)], Some((Decision::SentBefore, 1))),
+            (named(), vec![earlier(1, claim(Some(1), 2), Sent)], Some((Decision::OtherContent, 1))),
+            (named(), vec![earlier(1, claim(Some(1), 1), Unknown)], Some((Decision::InDoubt, 1))),
+            (named(), vec![earlier(1, claim(Some(1), 2), InFlight)], Some((Decision::InDoubt, 1))),
+            (named(), vec![earlier(1, claim(None, 1), Sent)], Some((Decision::SameContent, 1))),
+            (claim(None, 1), vec![earlier(1, claim(Some(7), 1), Sent)], Some((Decision::SentBefore, 1))),
+            (named(), vec![earlier(1, of_other_template(5, 7, 1), Sent)], Some((Decision::SameContent, 1))),
+            (in_column.clone(), vec![earlier(1, of_other_template(5, 7, 1), Sent)], Some((Decision::SentBefore, 1))),
+            (in_column.clone(), vec![earlier(1, of_other_template(5, 7, 1), Unknown)], Some((Decision::InDoubt, 1))),
+            (in_column.clone(), vec![earlier(1, of_other_template(6, 8, 1), Sent)], Some((Decision::SameContent, 1))),
             (
                 in_column,
                 vec![earlier(1, of_other_template(6, 8, 1), Sent), earlier(2, claim(Some(1), 2), Sent)],
-                Some((Verdict::OtherContent, 2)),
+                Some((Decision::OtherContent, 2)),
             ),
             // A record that was certainly sent is not in doubt because of another request.
             (
                 named(),
                 vec![earlier(1, claim(Some(1), 1), Unknown), earlier(2, claim(Some(1), 1), Sent)],
-                Some((Verdict::Sent, 2)),
+                Some((Decision::SentBefore, 2)),
             ),
             (
                 named(),
                 vec![earlier(1, claim(Some(1), 2), Sent), earlier(2, claim(Some(1), 3), Sent)],
-                Some((Verdict::OtherContent, 2)),
+                Some((Decision::OtherContent, 2)),
             ),
         ] {
-            let found = judge(&new, known.iter()).map(|(verdict, earlier)| (verdict, earlier.run));
+            let found = judge(&new, known.iter());
+            let found = found.map(|(known, earlier)| (decide(0, &known, Policy::default()), earlier.run));
             assert_eq!(found, expected, "{known:?}");
         }
     }

@@ -144,7 +144,7 @@ fn family(runs: &Runs, run: RunId) -> Vec<RunId> {
 /// Returns the claims after the claim `after` for the same record as `claim`, in order.
 fn earlier(runs: &Runs, claim: &Claim, run: RunId, after: i64) -> Vec<EarlierClaim> {
     let family = family(runs, run);
-    let is_repeated = |id: i64, earlier: &EarlierClaim| id > after && claim.is_repeated_by(earlier, run, &family);
+    let is_repeated = |id: i64, earlier: &EarlierClaim| id > after && claim.shown_by(earlier, run, &family).is_some();
     let pruned = runs.pruned.iter().filter(|(id, earlier)| is_repeated(**id, earlier));
     let mut found: Vec<(i64, EarlierClaim)> = pruned.map(|(id, earlier)| (*id, earlier.clone())).collect();
     for (other, stored) in &runs.by_id {

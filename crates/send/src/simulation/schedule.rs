@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::join_all;
 use sheetport_client::KeyMemory;
-use sheetport_ledger::{Error, Part, RecordState, RunId, Seq};
+use sheetport_ledger::{Error, Part, Policy, RecordState, RunId, Seq};
 use sheetport_records::RecordKind;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::yield_now;
@@ -435,7 +435,7 @@ impl Schedule {
             rate_file: None,
             permits: None,
             limits: Limits { max_errors: plan.max_errors, ..Limits::default() },
-            overwrites_newer: false,
+            policy: Policy::default(),
             keys: plan.keys,
             wall,
             low_backlog: plan.low_backlog,

@@ -17,6 +17,7 @@ use super::super::records::{Disposition, Outcome, PlannedRecord, Problem, Record
 use super::super::runs::Run;
 use super::super::state::{RecordState, RunState};
 use super::accepted::{KeyScope, hash, scope};
+use super::decide::{Fact, Policy, decide};
 use super::handshake::Intent;
 
 /// Blocks loaded together.
@@ -48,6 +49,11 @@ pub struct NewerKeys {
 }
 
 impl OtherRequest {
+    /// Returns what a request of a newer upload shows about a record with its key.
+    fn fact(&self) -> Fact {
+        if self.is_accepted { Fact::NewerAccepted } else { Fact::NewerBegun }
+    }
+
     /// Returns the outcome of a record withheld because of this request. `date` is the local date of the request.
     pub fn outcome(&self, seq: Seq, key: &str, of: RunId, date: &str, now: i64) -> Outcome {
         let run = self.run;
@@ -55,7 +61,8 @@ impl OtherRequest {
         let message = format!("{sent} by the newer run {run} on {date}, so the older values are not sent");
         let remedy = format!("`sheetport retry {of} --overwrite-newer` sends them");
         let problem = Problem { value: key.to_owned(), remedy, ..Problem::of_record(Code::NewerRun, message) };
-        Outcome { problems: vec![problem], ..Outcome::new(seq, RecordState::Skipped, now) }
+        let decision = decide(0, &self.fact().into(), Policy::default());
+        Outcome { problems: vec![problem], ..Outcome::new(seq, decision.state(), now) }
     }
 }
 

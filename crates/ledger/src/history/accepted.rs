@@ -14,6 +14,7 @@ use super::super::ids::{RunId, Seq};
 use super::super::records::{BLOCK_LEN, Disposition, Outcome, PlannedRecord};
 use super::super::runs::Run;
 use super::super::state::RecordState;
+use super::decide::{Fact, Policy, decide};
 
 /// The last request for a key. `body` is the hash of the body, or `None` if the result is not certain.
 #[derive(Clone, Copy)]
@@ -81,8 +82,7 @@ impl Ledger {
             let keys: Vec<i64> = requests.iter().map(|(_, key, _)| *key).collect();
             let accepted = self.accepted(scope, &keys).await?;
             let same = requests.iter().filter(|(_, key, body)| accepted.get(key) == Some(body));
-            let outcomes: Vec<Outcome> =
-                same.map(|(seq, ..)| Outcome::new(*seq, RecordState::Unchanged, now)).collect();
+            let outcomes: Vec<Outcome> = same.map(|(seq, ..)| Outcome::unchanged(*seq, now)).collect();
             unchanged += outcomes.len() as u64;
             self.settle(run.id, &outcomes).await?;
         }
@@ -161,6 +161,14 @@ impl Ledger {
         let rows: Vec<(i64, i64)> =
             sql::query_as(query).bind(scope).bind(to_json(keys)?).fetch_all(&self.reader).await?;
         Ok(rows.into_iter().collect())
+    }
+}
+
+impl Outcome {
+    /// Returns the outcome of a record of `--changed-only` whose values the service has.
+    pub fn unchanged(seq: Seq, now: i64) -> Outcome {
+        let policy = Policy { changed_only: true, ..Policy::default() };
+        Outcome::new(seq, decide(0, &Fact::SameAccepted.into(), policy).state(), now)
     }
 }
 

@@ -19,6 +19,7 @@ use super::super::ids::{RunId, Seq};
 use super::super::runs::Run;
 use super::super::state::RecordState;
 use super::accepted::scope;
+use super::decide::Fact;
 
 /// Claims per query.
 const PER_QUERY: usize = 256;
@@ -124,11 +125,27 @@ impl Claim {
         }
     }
 
-    /// Whether another run sent the record of this claim of `run`. Within a family, records without a name are identified by
-    /// their rows instead.
-    pub fn is_repeated_by(&self, other: &EarlierClaim, run: RunId, family: &[RunId]) -> bool {
+    /// Returns what the request of another run shows about the record of this claim of `run`. Within a family, records without a
+    /// name are identified by their rows instead.
+    pub fn shown_by(&self, other: &EarlierClaim, run: RunId, family: &[RunId]) -> Option<Fact> {
         let is_distinct = other.run == run || self.name.is_none() && family.contains(&other.run);
-        !is_distinct && self.likeness(&other.claim).is_some()
+        if is_distinct { None } else { self.fact(other) }
+    }
+
+    /// Returns what a request shows about the record of this claim. `None` for a different record.
+    pub fn fact(&self, other: &EarlierClaim) -> Option<Fact> {
+        let likeness = self.likeness(&other.claim)?;
+        Some(match (other.state, likeness) {
+            (EarlierState::Unknown | EarlierState::InFlight, _) => Fact::MayBeSent,
+            (EarlierState::Sent | EarlierState::Pruned, Likeness::SameBody) => Fact::SameValuesSent,
+            (EarlierState::Sent | EarlierState::Pruned, Likeness::SameRecord | Likeness::SameWithOtherColumns) => {
+                if self.body == other.claim.body {
+                    Fact::SameSent
+                } else {
+                    Fact::OtherValuesSent
+                }
+            }
+        })
     }
 }
 

@@ -1,7 +1,9 @@
-//! Requests of other runs for the same records: accepted, claimed, newer, and simultaneous ones.
+//! Requests of other runs for the same records: accepted, claimed, newer, and simultaneous ones. Each says what it knows about a record as
+//! a [`Fact`], and [`decide`](decide::decide) says whether the record may be sent.
 
 pub(super) mod accepted;
 mod claims;
+mod decide;
 mod handshake;
 mod last_bodies;
 mod newer;
@@ -9,5 +11,6 @@ mod newer;
 pub use accepted::KeyScope;
 pub use claims::{Claim, ClaimDigest, ClaimName, EarlierClaim, EarlierState, Likeness, NamePart};
 pub(super) use claims::{StoredClaim, earlier_claims, insert_claims, keep_claims, wait_for_claims};
+pub use decide::{Decision, Fact, Known, Policy, decide};
 pub use handshake::Intent;
 pub use newer::{NewerKeys, OtherRequest};
