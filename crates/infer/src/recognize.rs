@@ -87,10 +87,10 @@ impl Fit {
             }
             // The rows of a group are complete only together.
             if template.group.is_none() && draft.kind == RowKind::Record {
-                mapper.finish(&mut draft.parts);
+                mapper.finish(&mut draft.gathered);
             }
             fit.rows += 1;
-            if draft.parts.problems.is_empty() {
+            if draft.gathered.problems.is_empty() {
                 fit.valid += 1;
                 if let Some(key) = unique_key(template, &draft) {
                     *keys.entry(key).or_default() += 1;
@@ -127,7 +127,7 @@ fn unique_key(template: &Template, draft: &Draft) -> Option<String> {
     let is_key =
         |rule: usize| template.rule(rule).is_some_and(|rule| template.record.input().key.contains(&rule.field.name));
     let mut key = None;
-    draft.parts.visit_values(template, &mut |rule, json| {
+    draft.gathered.visit_values(template, &mut |rule, json| {
         if key.is_none() && is_key(rule) {
             key = Some(json.to_owned());
         }

@@ -8,7 +8,7 @@ use sheetport_values::decimal;
 use super::bind::{Header, bind_header};
 use super::map::fill_down::Filler;
 use super::map::survey::Surveyor;
-use super::map::{Draft, Mapper, Parts, RowKind, unquoted};
+use super::map::{Draft, Gathered, Mapper, RowKind, unquoted};
 use super::model::{ColumnName, Example, ExampleCell, HeaderRow, Template, UnpivotColumns};
 
 /// An example with an unexpected result.
@@ -74,23 +74,23 @@ pub fn sends(template: &Template, example: &Example) -> Result<Vec<Value>, Strin
 fn record(mapper: &Mapper<'_>, rows: &[Row]) -> Result<Value, String> {
     let template = mapper.template();
     let mut draft = Draft::default();
-    let mut whole: Option<Parts> = None;
+    let mut whole: Option<Gathered> = None;
     for row in rows {
         mapper.map(row, &mut draft);
         match &mut whole {
             _ if matches!(draft.kind, RowKind::Skipped(_)) => {}
-            Some(parts) => mapper.merge(parts, &draft.parts),
-            None => whole = Some(draft.parts.kept()),
+            Some(gathered) => mapper.merge(gathered, &draft.gathered),
+            None => whole = Some(draft.gathered.kept()),
         }
     }
-    let Some(mut parts) = whole else { return Err("the row is skipped".to_owned()) };
-    let id = mapper.finish(&mut parts).target.map(|json| unquoted(json).into_owned());
-    if !parts.problems.is_empty() {
-        let problems = parts.problems.iter().map(|p| format!("{} '{}' {}", p.field, p.value, p.cause.message()));
+    let Some(mut gathered) = whole else { return Err("the row is skipped".to_owned()) };
+    let id = mapper.finish(&mut gathered).target.map(|json| unquoted(json).into_owned());
+    if !gathered.problems.is_empty() {
+        let problems = gathered.problems.iter().map(|p| format!("{} '{}' {}", p.field, p.value, p.cause.message()));
         return Err(problems.collect::<Vec<_>>().join("; "));
     }
     let mut body = String::new();
-    mapper.body(&parts, &mut body);
+    mapper.body(&gathered, &mut body);
     let body: Map<String, Value> = serde_json::from_str(&body).map_err(|error| error.to_string())?;
     Ok(Value::Object(side_by_side(template, body, id)))
 }

@@ -21,7 +21,7 @@ pub(super) fn print(output: Output, source: &Source, template: &Template) {
     }
     let strong = ui::style::STRONG;
     let sheets: Vec<String> = source
-        .parts
+        .tables
         .iter()
         .map(|part| {
             let header = match part.layout.header.row {
@@ -38,9 +38,9 @@ pub(super) fn print(output: Output, source: &Source, template: &Template) {
     let (path, description, sheets) = (source.path.display(), message(&description), sheets.join("; "));
     ui::line(say!("{strong}{path}{strong:#}  {description}, {sheets}"));
     let heading = say!("{} by the template {}:", template.record.input().plural, template.name);
-    let mapped = distinct(source.parts.iter().flat_map(|part| mapped(template, &part.layout)));
+    let mapped = distinct(source.tables.iter().flat_map(|part| mapped(template, &part.layout)));
     print_list(&heading, &mapped);
-    for layout in source.parts.iter().map(|part| &part.layout) {
+    for layout in source.tables.iter().map(|part| &part.layout) {
         for drift in layout.drifted.iter().filter(|drift| drift.misspelt.is_none()) {
             let Some(name) = layout.header.names.get(drift.column) else { continue };
             let (field, name) = (&drift.field, name.trim());
@@ -49,7 +49,7 @@ pub(super) fn print(output: Output, source: &Source, template: &Template) {
             ));
         }
     }
-    if template.record.input().must_not_repeat() && source.parts.iter().any(|part| part.layout.status.is_some()) {
+    if template.record.input().must_not_repeat() && source.tables.iter().any(|part| part.layout.status.is_some()) {
         ui::remark(
             "this is a report: rows whose status says that they were or may have been sent are skipped; \
              `sheetport retry` checks the ledger instead",
@@ -58,7 +58,7 @@ pub(super) fn print(output: Output, source: &Source, template: &Template) {
     if let Some(lookups) = &template.lookups {
         print_list("lookup tables:", &lookups.hashes.keys().cloned().collect::<Vec<_>>());
     }
-    let unused = distinct(source.parts.iter().flat_map(|part| unused(&part.layout)));
+    let unused = distinct(source.tables.iter().flat_map(|part| unused(&part.layout)));
     if !unused.is_empty() {
         print_list("not used:", &unused);
     }

@@ -48,7 +48,7 @@ impl<'a> Trial<'a> {
         let mut draft = Draft::default();
         self.sample.rows.iter().find_map(|row| {
             mapper.map(row, &mut draft);
-            draft.parts.problems.iter().find_map(|problem| match &problem.cause {
+            draft.gathered.problems.iter().find_map(|problem| match &problem.cause {
                 Cause::NotANumber(NumberError::Ambiguous(_)) => Some(problem.value.clone()),
                 _ => None,
             })

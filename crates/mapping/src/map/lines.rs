@@ -11,13 +11,13 @@ use super::super::bind::Columns;
 use super::super::model::{FieldRule, Source};
 use super::super::problem::{Cause, Problem, excerpt};
 use super::convert::Written;
+use super::gathered::{Gathered, UniqueInLines};
 use super::json::{self, unquoted};
 use super::mapper::Mapper;
-use super::parts::{Parts, UniqueInLines};
 
 impl Mapper<'_> {
     /// Adds the lines of a row. A line without a value is left out.
-    pub(super) fn map_lines(&self, row: &Row, parts: &mut Parts, budget: &Budget) {
+    pub(super) fn map_lines(&self, row: &Row, gathered: &mut Gathered, budget: &Budget) {
         let numbered = &self.layout().numbered_lines;
         let unpivot = self.template().unpivot.as_ref();
         let is_left_out = |cell: Cell<'_>| unpivot.map_or(cell.is_blank(), |unpivot| unpivot.skips(&cell));
@@ -25,13 +25,13 @@ impl Mapper<'_> {
         let mut has_lines = false;
         for line in numbered.iter().filter(|line| is_filled(&line.own)) {
             let mut problems = Vec::new();
-            let has_values = self.map_line((row, budget), &line.columns, Some(&line.own), parts, &mut problems);
+            let has_values = self.map_line((row, budget), &line.columns, Some(&line.own), gathered, &mut problems);
             if has_values {
-                parts.problems.append(&mut problems);
-                self.check_line_rules(parts, &line.columns, budget);
+                gathered.problems.append(&mut problems);
+                self.check_line_rules(gathered, &line.columns, budget);
                 has_lines = true;
             }
-            parts.end_line(has_values);
+            gathered.end_line(has_values);
         }
         // All cells of an unpivoted row may be left out.
         if has_lines || unpivot.is_some() && !numbered.is_empty() {
@@ -40,15 +40,15 @@ impl Mapper<'_> {
         let columns = &self.layout().columns[self.template().fields.len()..];
         let own = numbered.first().map(|line| line.own.as_slice());
         let mut problems = Vec::new();
-        let has_values = self.map_line((row, budget), columns, own, parts, &mut problems);
+        let has_values = self.map_line((row, budget), columns, own, gathered, &mut problems);
         // A row of a group without any value of a line has no line.
         if has_values || self.layout().group.is_empty() {
-            parts.problems.append(&mut problems);
+            gathered.problems.append(&mut problems);
         }
         if has_values {
-            self.check_line_rules(parts, columns, budget);
+            self.check_line_rules(gathered, columns, budget);
         }
-        parts.end_line(has_values);
+        gathered.end_line(has_values);
     }
 
     /// Maps the values of one line. Returns whether the line has any values besides constants and columns shared by all lines of
@@ -59,7 +59,7 @@ impl Mapper<'_> {
         (row, budget): (&Row, &Budget),
         columns: &[Columns],
         own: Option<&[usize]>,
-        parts: &mut Parts,
+        gathered: &mut Gathered,
         problems: &mut Vec<Problem>,
     ) -> bool {
         let first = self.template().fields.len();
@@ -72,54 +72,54 @@ impl Mapper<'_> {
         let (mut has_values, mut is_named) = (false, needed.is_empty());
         for (nth, (rule, columns)) in self.template().lines.iter().zip(columns).enumerate() {
             let index = first + nth;
-            let start = parts.values.len();
+            let start = gathered.values.len();
             let names = needed.contains(&rule.field.name);
-            match self.write_value(index, columns, (row, budget), &mut parts.values) {
+            match self.write_value(index, columns, (row, budget), &mut gathered.values) {
                 Ok(Written::Value { currency, doubt }) => {
-                    is_named |= names && text_of(&parts.values[start..]).is_some();
+                    is_named |= names && text_of(&gathered.values[start..]).is_some();
                     has_values |= is_own(rule, columns);
                     if rule.checks.is_unique {
-                        let value = text_of(&parts.values[start..]);
+                        let value = text_of(&gathered.values[start..]);
                         let column = columns.first();
-                        parts.unique.extend(value.map(|value| UniqueInLines {
+                        gathered.unique.extend(value.map(|value| UniqueInLines {
                             rule: index,
                             value,
                             column,
                             row: row.number,
                         }));
                     }
-                    parts.push_line_value(rule.field.name, start);
-                    self.push_money(parts, currency, index, columns, row.number);
-                    self.warn_of_number(parts, doubt, (rule, columns), row);
-                    parts.problems.extend(self.price_of_several(rule, columns, row));
-                    parts.problems.extend(self.other_value(index, columns, row));
+                    gathered.push_line_value(rule.field.name, start);
+                    self.push_money(gathered, currency, index, columns, row.number);
+                    self.warn_of_number(gathered, doubt, (rule, columns), row);
+                    gathered.problems.extend(self.price_of_several(rule, columns, row));
+                    gathered.problems.extend(self.other_value(index, columns, row));
                 }
                 Ok(Written::Blank) => {
                     problems.extend(self.only_other_value(index, columns, row));
-                    match self.write_replacement(rule, &mut parts.values) {
+                    match self.write_replacement(rule, &mut gathered.values) {
                         Ok(true) => {
-                            is_named |= names && text_of(&parts.values[start..]).is_some();
-                            parts.push_line_value(rule.field.name, start);
+                            is_named |= names && text_of(&gathered.values[start..]).is_some();
+                            gathered.push_line_value(rule.field.name, start);
                         }
                         Ok(false) => {}
                         Err(cause) => problems.push(self.problem(rule, columns, row, cause)),
                     }
                 }
-                Err(Cause::TooMuch(_)) if parts.problems.iter().any(Problem::is_too_much) => {
-                    parts.values.truncate(start)
+                Err(Cause::TooMuch(_)) if gathered.problems.iter().any(Problem::is_too_much) => {
+                    gathered.values.truncate(start)
                 }
                 Err(cause) => {
-                    parts.values.truncate(start);
+                    gathered.values.truncate(start);
                     is_named |= names;
                     has_values |= is_own(rule, columns);
-                    parts.problems.push(self.problem(rule, columns, row, cause));
+                    gathered.problems.push(self.problem(rule, columns, row, cause));
                 }
             }
         }
         if has_values && !is_named {
             match self.unnamed_line(columns, row) {
-                Some((problem, true)) => parts.warnings.push(problem),
-                Some((problem, false)) => parts.problems.push(problem),
+                Some((problem, true)) => gathered.warnings.push(problem),
+                Some((problem, false)) => gathered.problems.push(problem),
                 None => {}
             }
         }
@@ -148,9 +148,9 @@ impl Mapper<'_> {
     }
 
     /// Adds a problem for each value that must be unique and also occurs in an earlier line of the record.
-    pub(super) fn check_unique_lines(&self, parts: &Parts, problems: &mut Vec<Problem>) {
+    pub(super) fn check_unique_lines(&self, gathered: &Gathered, problems: &mut Vec<Problem>) {
         let mut seen: HashMap<(usize, Cow<'_, str>), &UniqueInLines> = HashMap::new();
-        for value in &parts.unique {
+        for value in &gathered.unique {
             let (rule, _) = self.rule(value.rule);
             let number = if rule.field.json.is_number() { decimal::canonical(&value.value) } else { None };
             let compared = number.map_or(Cow::Borrowed(value.value.as_str()), Cow::Owned);

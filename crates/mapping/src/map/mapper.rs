@@ -1,4 +1,4 @@
-//! The mapper: rows to parts of records, and parts to requests.
+//! The mapper: rows to values of records, and values to requests.
 
 use std::borrow::Cow;
 
@@ -17,8 +17,8 @@ use super::super::columns::column_of_header_text;
 use super::super::model::{Constant, Damaged, FieldRule, HeaderRow, OnBlank, Source, Template, same_header};
 use super::super::problem::{Cause, Problem, excerpt};
 use super::convert::{Conversion, Doubt, Input, Written};
+use super::gathered::Gathered;
 use super::json;
-use super::parts::Parts;
 use super::resolved::Resolved;
 use super::row_context::RowContext;
 use super::special_rules::SpecialRules;
@@ -35,7 +35,7 @@ pub const SEPARATOR: char = '\u{1f}';
 #[derive(Clone)]
 pub struct Mapper<'t> {
     /// Index of the sheet among the sheets read together.
-    part: usize,
+    table: usize,
     template: &'t Template,
     layout: &'t Layout,
     survey: &'t Survey,
@@ -49,7 +49,7 @@ pub struct Mapper<'t> {
 /// The kind of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowKind {
-    /// A record, or a part of a record.
+    /// A record, or a row of a record with several.
     #[default]
     Record,
     /// Not a record to send, for this reason.
@@ -64,23 +64,23 @@ pub struct Draft {
     pub kind: RowKind,
     /// The group column's text, or blank. Rows with equal texts form one record.
     pub group: String,
-    pub parts: Parts,
+    pub gathered: Gathered,
 }
 
 impl Draft {
     /// Turns this into the draft of a skipped row.
     pub fn skip(&mut self, row: u64, cause: SkipReason) {
-        self.parts.begin(row);
+        self.gathered.begin(row);
         self.group.clear();
         self.kind = RowKind::Skipped(cause);
     }
 }
 
 impl<'t> Mapper<'t> {
-    pub fn new(part: usize, template: &'t Template, layout: &'t Layout, survey: &'t Survey) -> Mapper<'t> {
+    pub fn new(table: usize, template: &'t Template, layout: &'t Layout, survey: &'t Survey) -> Mapper<'t> {
         let header_currencies = header_currencies(template, layout);
         let special = SpecialRules::new(template, layout);
-        Mapper { part, template, layout, survey, header_currencies, special, resolved: None }
+        Mapper { table, template, layout, survey, header_currencies, special, resolved: None }
     }
 
     /// Sends the ids of records in the place of values that stand for them.
@@ -116,8 +116,8 @@ impl<'t> Mapper<'t> {
         &self.survey.rows
     }
 
-    pub(super) fn part(&self) -> usize {
-        self.part
+    pub(super) fn table(&self) -> usize {
+        self.table
     }
 
     pub(super) fn special(&self) -> &SpecialRules {
@@ -130,7 +130,7 @@ impl<'t> Mapper<'t> {
 
     /// Maps one row into `draft`, with all problems of the row.
     pub fn map(&self, row: &Row, draft: &mut Draft) {
-        draft.parts.begin(row.number);
+        draft.gathered.begin(row.number);
         draft.group.clear();
         draft.kind = RowKind::Record;
         let budget = Budget::of_row(row.text_len());
@@ -139,8 +139,8 @@ impl<'t> Mapper<'t> {
         } else if self.repeats_header(row) {
             Some(SkipReason::RepeatedHeader)
         } else {
-            self.left_out(row, &budget, &mut draft.parts).unwrap_or_else(|problem| {
-                draft.parts.problems.push(*problem);
+            self.left_out(row, &budget, &mut draft.gathered).unwrap_or_else(|problem| {
+                draft.gathered.problems.push(*problem);
                 None
             })
         };
@@ -150,8 +150,8 @@ impl<'t> Mapper<'t> {
         }
         if let Some((column, cause)) = self.no_record(row) {
             let value = column.map(|column| excerpt(&self.cell(row, column).shown())).unwrap_or_default();
-            draft.parts.problems.clear();
-            draft.parts.problems.push(self.problem_at(row.number, column, "", value, cause));
+            draft.gathered.problems.clear();
+            draft.gathered.problems.push(self.problem_at(row.number, column, "", value, cause));
             draft.kind = RowKind::NoRecord;
             return;
         }
@@ -162,46 +162,46 @@ impl<'t> Mapper<'t> {
             }
             let text = cell.shown();
             draft.group.push_str(text.trim());
-            if text.trim().len() < text.len() && draft.parts.padded_group.is_none() {
-                draft.parts.padded_group = Some(text.into_owned());
+            if text.trim().len() < text.len() && draft.gathered.padded_group.is_none() {
+                draft.gathered.padded_group = Some(text.into_owned());
             }
-            draft.parts.problems.extend(self.group_damage(row, *column));
+            draft.gathered.problems.extend(self.group_damage(row, *column));
         }
         if draft.group.chars().all(|c| c == SEPARATOR) {
             draft.group.clear();
         }
         for (index, (rule, columns)) in self.template.fields.iter().zip(&self.layout.columns).enumerate() {
-            let start = draft.parts.values.len();
-            match self.write_value(index, columns, (row, &budget), &mut draft.parts.values) {
+            let start = draft.gathered.values.len();
+            match self.write_value(index, columns, (row, &budget), &mut draft.gathered.values) {
                 Ok(Written::Value { currency, doubt }) => {
-                    draft.parts.push_value(index, start, row.number);
-                    self.push_money(&mut draft.parts, currency, index, columns, row.number);
-                    self.warn_of_number(&mut draft.parts, doubt, (rule, columns), row);
-                    draft.parts.problems.extend(self.price_of_several(rule, columns, row));
-                    draft.parts.problems.extend(self.other_value(index, columns, row));
+                    draft.gathered.push_value(index, start, row.number);
+                    self.push_money(&mut draft.gathered, currency, index, columns, row.number);
+                    self.warn_of_number(&mut draft.gathered, doubt, (rule, columns), row);
+                    draft.gathered.problems.extend(self.price_of_several(rule, columns, row));
+                    draft.gathered.problems.extend(self.other_value(index, columns, row));
                 }
-                Ok(Written::Blank) => draft.parts.problems.extend(self.only_other_value(index, columns, row)),
+                Ok(Written::Blank) => draft.gathered.problems.extend(self.only_other_value(index, columns, row)),
                 Err(cause) => {
-                    draft.parts.values.truncate(start);
-                    draft.parts.push_invalid(index, row.number);
+                    draft.gathered.values.truncate(start);
+                    draft.gathered.push_invalid(index, row.number);
                     // Fields after the exhausted budget are not the cause, so they are not reported.
                     let is_known =
-                        matches!(cause, Cause::TooMuch(_)) && draft.parts.problems.iter().any(Problem::is_too_much);
+                        matches!(cause, Cause::TooMuch(_)) && draft.gathered.problems.iter().any(Problem::is_too_much);
                     if !is_known {
-                        draft.parts.problems.push(self.problem(rule, columns, row, cause));
+                        draft.gathered.problems.push(self.problem(rule, columns, row, cause));
                     }
                 }
             }
         }
-        self.map_lines(row, &mut draft.parts, &budget);
-        self.warn_of_row(row, &budget, &mut draft.parts);
+        self.map_lines(row, &mut draft.gathered, &budget);
+        self.warn_of_row(row, &budget, &mut draft.gathered);
         if let Some(rule) = self.special.name.filter(|_| self.lacks_name(row)) {
-            draft.parts.warnings.push(self.same_value(row.number, rule, "", Cause::NoName));
+            draft.gathered.warnings.push(self.same_value(row.number, rule, "", Cause::NoName));
         }
     }
 
-    /// Adds the part of another row to a record. Different values for the same field are a problem at the cell.
-    pub fn merge(&self, into: &mut Parts, from: &Parts) {
+    /// Adds what another row gives to a record. Different values for the same field are a problem at the cell.
+    pub fn merge(&self, into: &mut Gathered, from: &Gathered) {
         if let (Some(first), Some(row)) = (into.rows.first(), from.rows.first())
             && into.padded_group.is_some() != from.padded_group.is_some()
         {
@@ -309,8 +309,8 @@ impl<'t> Mapper<'t> {
     where
         't: 'r,
     {
-        if let Some(parts) = self.marked_parts(rule, row, column) {
-            return Err(Cause::MarkedParts(parts));
+        if let Some(marked) = self.marked_parts(rule, row, column) {
+            return Err(Cause::MarkedParts(marked));
         }
         match self.usable_cell(row, column)? {
             Cell::Rounded(number, decimals) if rule.is_name && shows_fraction(number, decimals) => {
@@ -385,15 +385,15 @@ impl<'t> Mapper<'t> {
                 conversion.write(input, out)
             }
             (Source::Joined { .. }, Columns::Several(columns)) if rule.compares_several_columns() => {
-                let mut parts = Vec::with_capacity(columns.len());
+                let mut texts = Vec::with_capacity(columns.len());
                 budget.text(self.length(columns, row)).map_err(Cause::TooMuch)?;
                 for column in columns {
-                    parts.push(match column {
+                    texts.push(match column {
                         Some(column) => self.value(rule, row, *column)?.text().into_owned(),
                         None => String::new(),
                     });
                 }
-                match lookup::key(parts.into_iter()) {
+                match lookup::key(texts.into_iter()) {
                     Some(key) => conversion.write(Input::cell(Value::Text(Cow::Owned(key)), Notation::Canonical), out),
                     None => Ok(Written::Blank),
                 }
@@ -455,7 +455,7 @@ impl<'t> Mapper<'t> {
     /// Warns of a doubtful number that is sent, including an identifier in a field of texts.
     pub(super) fn warn_of_number(
         &self,
-        parts: &mut Parts,
+        gathered: &mut Gathered,
         doubt: Option<Doubt>,
         (rule, columns): (&FieldRule, &Columns),
         row: &Row,
@@ -477,7 +477,7 @@ impl<'t> Mapper<'t> {
             Some(Doubt::PercentSign(percent)) => Some(Cause::PercentSign(percent)),
             Some(Doubt::Word) => columns.first().and_then(|column| word_beside(self.cell(row, column))),
         };
-        parts.warnings.extend(cause.map(|cause| self.problem(rule, columns, row, cause)));
+        gathered.warnings.extend(cause.map(|cause| self.problem(rule, columns, row, cause)));
     }
 
     /// Returns the warning about an identifier of digits that is shorter than the others of its column, which begin with zeros.

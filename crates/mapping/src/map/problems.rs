@@ -93,6 +93,6 @@ impl Mapper<'_> {
         let column = column.map(own_column);
         let header = column.and_then(|index| self.layout().header.names.get(index)).map(|name| excerpt(name));
         let header = header.unwrap_or_default();
-        Problem { part: self.part(), row, column, header, field, value, cause }
+        Problem { table: self.table(), row, column, header, field, value, cause }
     }
 }

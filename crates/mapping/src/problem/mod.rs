@@ -19,7 +19,7 @@ use sheetport_values::number::{AmbiguousNumber, NumberError, Percent};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Index of the sheet among the sheets read together.
-    pub part: usize,
+    pub table: usize,
     /// Row number as in a spreadsheet program.
     pub row: u64,
     /// Column index, if the cause is a single cell.

@@ -40,10 +40,10 @@ pub(super) fn check_exported(name: &Path, template: &Template, source: &Source) 
     if builtin::find(&template.name).is_none() {
         return Ok(());
     }
-    if source.parts.iter().any(|part| is_list_of_changes(&part.layout.header.names)) {
+    if source.tables.iter().any(|part| is_list_of_changes(&part.layout.header.names)) {
         return Err(changes_not_writable(name));
     }
-    let of_header = || source.parts.iter().find_map(|part| Exported::with_header(&part.layout.header.names));
+    let of_header = || source.tables.iter().find_map(|part| Exported::with_header(&part.layout.header.names));
     match of_header().or_else(|| exported_to(name)).filter(is_read_only) {
         Some(exported) => Err(not_writable(name, exported)),
         None => Ok(()),

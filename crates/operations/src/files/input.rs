@@ -159,20 +159,20 @@ pub(crate) fn new_run(
     source: &Source,
     template: &Template,
 ) -> Result<NewRun, Error> {
-    let first = source.parts.first().expect("a source reads at least one sheet");
-    let sheet = match source.parts.as_slice() {
+    let first = source.tables.first().expect("a source reads at least one sheet");
+    let sheet = match source.tables.as_slice() {
         [part] => SheetSelection::One(source.name_of(part).to_owned()),
         _ => SheetSelection::Several,
     };
     let column = |field: usize| {
-        source.parts.iter().find_map(|part| Some(part.columns.of(part.layout.columns.get(field)?.first()?)))
+        source.tables.iter().find_map(|part| Some(part.columns.of(part.layout.columns.get(field)?.first()?)))
     };
     let rules = template.rules().enumerate();
     let mut columns: Vec<(String, usize)> =
         rules.filter_map(|(place, rule)| Some((rule.field.name.to_owned(), column(place)?))).collect();
     // For problems with the name of a record.
     columns.extend(
-        source.parts.iter().find_map(|part| Some(("group".to_owned(), part.columns.of(*part.layout.group.first()?)))),
+        source.tables.iter().find_map(|part| Some(("group".to_owned(), part.columns.of(*part.layout.group.first()?)))),
     );
     Ok(NewRun {
         command,

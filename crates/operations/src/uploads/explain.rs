@@ -89,31 +89,31 @@ pub fn explain(input: &Spreadsheet<'_>, wanted: &RowName) -> Result<Explanation,
     let (source, template) = (input.open()?, &input.template);
     let found = find(&source, wanted)?.ok_or_else(|| no_such_row(&source, input.file, wanted))?;
     let surveys = survey(&source, template)?;
-    let part = &source.parts[found.part];
-    let survey = &surveys[found.part];
+    let table = &source.tables[found.table];
+    let survey = &surveys[found.table];
     let outcomes = planned_outcomes(&source, template, found.position)?;
     let records = outcomes.into_iter().map(|(cell, outcome)| {
-        let cells = part.layout.cells.iter().zip(&part.cells);
+        let cells = table.layout.cells.iter().zip(&table.cells);
         let mut of_cell = cells.filter(|(of_cell, _)| {
-            let name = source.header.get(part.columns.of(of_cell.column)).map(|name| name.trim());
+            let name = source.header.get(table.columns.of(of_cell.column)).map(|name| name.trim());
             cell.is_some() && name == cell.as_deref()
         });
         let (column, layout) =
-            of_cell.next().map_or((None, &part.layout), |(cell, layout)| (Some(cell.column), layout));
-        let fields = explain_fields(&Mapper::new(found.part, template, layout, survey), &found.row);
+            of_cell.next().map_or((None, &table.layout), |(cell, layout)| (Some(cell.column), layout));
+        let fields = explain_fields(&Mapper::new(found.table, template, layout, survey), &found.row);
         ExplainedRecord { cell: column, fields, outcome }
     });
     Ok(Explanation {
         row: found.row.number,
-        sheet: source.sheet_of(part),
-        header: part.layout.header.names.clone(),
-        group: part.layout.group.iter().map(|column| (*column, found.row.get(*column).shown().into_owned())).collect(),
+        sheet: source.sheet_of(table),
+        header: table.layout.header.names.clone(),
+        group: table.layout.group.iter().map(|column| (*column, found.row.get(*column).shown().into_owned())).collect(),
         records: records.collect(),
     })
 }
 
 struct FoundRow {
-    part: usize,
+    table: usize,
     /// Position among all data rows, from 0.
     position: u64,
     row: Row,
@@ -123,10 +123,10 @@ fn find(source: &Source, wanted: &RowName) -> Result<Option<FoundRow>, Error> {
     let mut rows = source.rows();
     let mut row = Row::default();
     let mut position = 0;
-    while let Some(part) = rows.next(&mut row)? {
-        let is_in = |sheet: &String| source.name_of(&source.parts[part]) == *sheet;
+    while let Some(table) = rows.next(&mut row)? {
+        let is_in = |sheet: &String| source.name_of(&source.tables[table]) == *sheet;
         if row.number == wanted.number && wanted.sheet.as_ref().is_none_or(is_in) {
-            return Ok(Some(FoundRow { part, position, row }));
+            return Ok(Some(FoundRow { table, position, row }));
         }
         position += 1;
     }
@@ -134,7 +134,7 @@ fn find(source: &Source, wanted: &RowName) -> Result<Option<FoundRow>, Error> {
 }
 
 fn no_such_row(source: &Source, file: &InputFile, wanted: &RowName) -> Error {
-    let sheets: Vec<&str> = source.parts.iter().map(|part| source.name_of(part)).collect();
+    let sheets: Vec<&str> = source.tables.iter().map(|table| source.name_of(table)).collect();
     let hint = match &wanted.sheet {
         Some(sheet) if !sheets.contains(&sheet.as_str()) => {
             format!("the file is read from: {}; choose other sheets with --sheet", sheets.join(", "))
@@ -206,10 +206,10 @@ fn planned_outcomes(source: &Source, template: &Template, position: u64) -> Resu
 
 /// Converts the problem's column from the common layout of several sheets to the sheet of the cell.
 fn own_column(source: &Source, problem: Problem) -> Problem {
-    let part = source.parts.iter().find(|part| source.sheet_of(part) == problem.sheet);
+    let table = source.tables.iter().find(|table| source.sheet_of(table) == problem.sheet);
     let own = |column| {
-        let Some(part) = part else { return column };
-        (0..=part.layout.width.max(column)).find(|own| part.columns.of(*own) == column).unwrap_or(column)
+        let Some(table) = table else { return column };
+        (0..=table.layout.width.max(column)).find(|own| table.columns.of(*own) == column).unwrap_or(column)
     };
     Problem { column: problem.column.map(own), ..problem }
 }

@@ -20,7 +20,7 @@ use crate::retry::normalize_line_ends;
 pub struct KnownTexts {
     pub(super) hasher: RandomState,
     pub(super) records: HashMap<u64, KnownRecord>,
-    /// One entry per part of the source.
+    /// One entry per table of the source.
     pub(super) columns: Vec<Option<TextColumns>>,
     /// Whether to restore changed texts instead of reporting them.
     pub(super) restores: bool,
@@ -87,14 +87,14 @@ impl KnownTexts {
     }
 
     /// Returns the number of texts in a row that a spreadsheet program has changed.
-    pub(super) fn count_changed(&self, part: usize, row: &Row) -> u64 {
-        let differences = self.differences(part, row);
+    pub(super) fn count_changed(&self, table: usize, row: &Row) -> u64 {
+        let differences = self.differences(table, row);
         differences.iter().filter(|difference| difference.kind != DifferenceKind::OtherKey).count() as u64
     }
 
-    fn differences(&self, part: usize, row: &Row) -> Vec<Difference<'_>> {
+    fn differences(&self, table: usize, row: &Row) -> Vec<Difference<'_>> {
         let mut found = Vec::new();
-        let Some(columns) = &self.columns[part] else { return found };
+        let Some(columns) = &self.columns[table] else { return found };
         let Some(known) = self.records.get(&self.hash(&row.get(columns.id).shown())) else { return found };
         let cell = row.get(columns.key.index);
         if !cell.is_blank() && !is_same(&cell, &known.key) {
@@ -120,8 +120,8 @@ impl KnownTexts {
 
     /// Compares the texts of a row with the service's. Returns the first problem if they differ. If restoring is on, writes the
     /// row with the service's texts into `restored` instead.
-    pub(crate) fn check(&self, part: usize, row: &Row, restored: &mut Row) -> Option<TextCheck> {
-        let differences = self.differences(part, row);
+    pub(crate) fn check(&self, table: usize, row: &Row, restored: &mut Row) -> Option<TextCheck> {
+        let differences = self.differences(table, row);
         let is_wrong = |difference: &&Difference<'_>| !self.restores || difference.kind == DifferenceKind::OtherKey;
         if let Some(difference) = differences.iter().find(is_wrong) {
             return Some(TextCheck::Differs(Box::new(difference.problem(row))));

@@ -45,8 +45,8 @@ fn has_values(source: &Source, template: &Template, rule: usize) -> bool {
     let is_constant = template.rule(rule).is_some_and(|rule| matches!(rule.source, FieldSource::Constant(_)));
     // The columns of several lines in a row, and of several records, are not those of the rule.
     is_constant
-        || source.parts.iter().any(|part| {
-            let layout = &part.layout;
-            !layout.numbered_lines.is_empty() || !part.cells.is_empty() || layout.columns[rule].first().is_some()
+        || source.tables.iter().any(|table| {
+            let layout = &table.layout;
+            !layout.numbered_lines.is_empty() || !table.cells.is_empty() || layout.columns[rule].first().is_some()
         })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sheetport_mapping::map::{Parts, unquoted};
+use sheetport_mapping::map::{Gathered, unquoted};
 use sheetport_mapping::{Cause, Mapper, NotKept, Problem};
 use sheetport_sheet::Row;
 
@@ -83,14 +83,14 @@ impl OrderAddresses {
 
     /// Returns what becomes of the other lines of the order that a record means, if its lines are sent. A record without lines changes
     /// none. `value` and `is_id` as in [`OrderAddresses::find`].
-    pub(crate) fn other_lines(&self, value: &str, is_id: bool, parts: &Parts) -> OtherLines {
-        if parts.lines_json().is_empty() {
+    pub(crate) fn other_lines(&self, value: &str, is_id: bool, gathered: &Gathered) -> OtherLines {
+        if gathered.lines_json().is_empty() {
             return OtherLines::None;
         }
         let order = self.find(value, is_id);
         let lines = order.and_then(|order| order.lines);
         let shown = order.and_then(|order| order.shown.as_deref());
-        let others = shown.map(|lines| other_lines(lines, parts.lines_json()));
+        let others = shown.map(|lines| other_lines(lines, gathered.lines_json()));
         if self.keeps_lines {
             return match others {
                 None if lines == Some(0) || order.is_none() => OtherLines::None,
@@ -102,7 +102,7 @@ impl OrderAddresses {
                 },
             };
         }
-        let in_file = parts.line_count();
+        let in_file = gathered.line_count();
         let in_service = shown.map(|lines| lines.len() as u64).or(lines).unwrap_or_default();
         let fewer = |lost| Cause::FewerLines { in_file, in_service, lost };
         let lost = match others {
@@ -111,37 +111,37 @@ impl OrderAddresses {
             _ if in_service > in_file => Some(fewer(String::new())),
             _ => None,
         };
-        let lost: Vec<Cause> = lost.into_iter().chain(self.sent_lines(value, is_id, parts)).collect();
+        let lost: Vec<Cause> = lost.into_iter().chain(self.sent_lines(value, is_id, gathered)).collect();
         if lost.is_empty() { OtherLines::None } else { OtherLines::Lost(lost) }
     }
 
     /// Returns the warning about lines that an earlier upload sent and the record lacks, if any.
-    fn sent_lines(&self, value: &str, is_id: bool, parts: &Parts) -> Option<Cause> {
+    fn sent_lines(&self, value: &str, is_id: bool, gathered: &Gathered) -> Option<Cause> {
         let sent = self.identifier(is_id)?.sent.get(value)?;
         let lines = sent.lines()?;
-        let lost = match other_lines(&lines, parts.lines_json()) {
+        let lost = match other_lines(&lines, gathered.lines_json()) {
             Ok(others) if others.is_empty() => return None,
             Ok(others) => names(&others),
-            Err(_) if lines.len() as u64 > parts.line_count() => String::new(),
+            Err(_) if lines.len() as u64 > gathered.line_count() => String::new(),
             Err(_) => return None,
         };
         Some(Cause::LinesSentBefore {
             run: sent.run,
             date: sent.date.clone(),
             is_accepted: sent.is_accepted,
-            in_file: parts.line_count(),
+            in_file: gathered.line_count(),
             then: lines.len() as u64,
             lost,
         })
     }
 
     /// Returns the problems of a mapped row, each at the cell with the value.
-    pub(crate) fn problems(&self, mapper: &Mapper<'_>, row: &Row, parts: &Parts) -> Vec<Problem> {
+    pub(crate) fn problems(&self, mapper: &Mapper<'_>, row: &Row, gathered: &Gathered) -> Vec<Problem> {
         if self.shows_none {
             return Vec::new();
         }
         let mut found: Vec<(bool, Problem)> = Vec::new();
-        parts.visit_values(mapper.template(), &mut |rule, json| {
+        gathered.visit_values(mapper.template(), &mut |rule, json| {
             let value = unquoted(json);
             let identifiers = [&self.id, &self.external_id].into_iter().flatten();
             for identifier in identifiers.filter(|identifier| identifier.rule == rule) {
@@ -157,7 +157,7 @@ impl OrderAddresses {
             }
         });
         // A record with an id is found by it; its external id may be a new one.
-        let has_id = self.id.as_ref().is_some_and(|id| parts.rules().any(|rule| rule == id.rule));
+        let has_id = self.id.as_ref().is_some_and(|id| gathered.rules().any(|rule| rule == id.rule));
         found.into_iter().filter(|(is_id, _)| *is_id || !has_id).map(|(_, problem)| problem).collect()
     }
 }

@@ -15,7 +15,7 @@ use sheetport_sheet::{Row, column_letters};
 use super::known_texts::{KnownRecord, KnownTexts, NamedColumn, TextColumns};
 use super::service_list::{Connection, ListReader, list_of};
 use crate::error::Error;
-use crate::plan::{Part, Source};
+use crate::plan::{Source, Table};
 use crate::respelled::{encoded_once, looks_rounded, may_be_a_respelled_text, may_be_respelled, may_be_rounded};
 
 /// The column with the service's id in an export, and the member of a list's entries.
@@ -56,7 +56,8 @@ pub fn load<'a>(
 ) -> BoxFuture<'a, Result<Option<Result<KnownTexts, NotCompared>>, Error>> {
     Box::pin(async move {
         let Some((list, key)) = list_of(template.record) else { return Ok(None) };
-        let columns: Vec<Option<TextColumns>> = source.parts.iter().map(|part| key_columns(part, template)).collect();
+        let columns: Vec<Option<TextColumns>> =
+            source.tables.iter().map(|table| key_columns(table, template)).collect();
         if columns.iter().all(Option::is_none) {
             return Ok(None);
         }
@@ -98,7 +99,7 @@ pub fn suspicious_keys(source: &Source, template: &Template) -> Result<u64, Erro
     if list_of(template.record).is_none() {
         return Ok(0);
     }
-    let columns: Vec<Option<TextColumns>> = source.parts.iter().map(|part| key_columns(part, template)).collect();
+    let columns: Vec<Option<TextColumns>> = source.tables.iter().map(|table| key_columns(table, template)).collect();
     if columns.iter().all(Option::is_none) {
         return Ok(0);
     }
@@ -133,20 +134,20 @@ fn is_number(json: JsonType) -> bool {
 /// Returns the number of texts changed by a spreadsheet program. Reads the file.
 pub fn count_changed(source: &Source, known: &KnownTexts) -> Result<u64, Error> {
     let (mut rows, mut row, mut changed) = (source.rows(), Row::default(), 0);
-    while let Some(part) = rows.next(&mut row)? {
-        changed += known.count_changed(part, &row);
+    while let Some(table) = rows.next(&mut row)? {
+        changed += known.count_changed(table, &row);
     }
     Ok(changed)
 }
 
 /// Returns the columns of the id and the identifier. `None` if the sheet is no export with both, or if the template
 /// changes the identifier.
-fn key_columns(part: &Part, template: &Template) -> Option<TextColumns> {
-    let names = &part.layout.header.names;
+fn key_columns(table: &Table, template: &Template) -> Option<TextColumns> {
+    let names = &table.layout.header.names;
     let id = names.iter().position(|name| name.trim() == ID)?;
     let is_key = |name: &str| template.record.input().key.contains(&name);
     let (index, rule) = template.rules().enumerate().find(|(_, rule)| is_key(rule.field.name))?;
-    let is_export = part.layout.is_defused && !part.layout.is_report;
+    let is_export = table.layout.is_defused && !table.layout.is_report;
     if !is_export || rule.changes_text() || !matches!(rule.source, RuleSource::Column(_)) {
         return None;
     }
@@ -157,12 +158,12 @@ fn key_columns(part: &Part, template: &Template) -> Option<TextColumns> {
             header: name.map_or_else(|| format!("column {}", column_letters(column)), str::to_owned),
         }
     };
-    let key = part.layout.columns.get(index)?.first()?;
-    let is_own = part.layout.columns.iter().all(|columns| !columns.contains(id));
+    let key = table.layout.columns.get(index)?.first()?;
+    let is_own = table.layout.columns.iter().all(|columns| !columns.contains(id));
     let fields = || template.record.input().fields();
     let column = |index: usize, rule: &FieldRule, is_of_type: fn(JsonType) -> bool| {
         let field = fields().position(|field| field.name == rule.field.name && is_of_type(field.json))?;
-        let column = part.layout.columns.get(index)?.first()?;
+        let column = table.layout.columns.get(index)?.first()?;
         let is_plain = !rule.changes_text() && matches!(rule.source, RuleSource::Column(_)) && column != key;
         is_plain.then(|| (field, named(column)))
     };
@@ -178,8 +179,8 @@ fn wanted_rows(known: &KnownTexts, source: &Source) -> Result<Wanted, Error> {
     let mut wanted =
         Wanted { ids: HashMap::new(), suspicious: 0, suspicious_keys: 0, has_zeros: false, has_twice_encoded: false };
     let (mut rows, mut row) = (source.rows(), Row::default());
-    while let Some(part) = rows.next(&mut row)? {
-        let Some(columns) = &known.columns[part] else { continue };
+    while let Some(table) = rows.next(&mut row)? {
+        let Some(columns) = &known.columns[table] else { continue };
         let (id, key) = (row.get(columns.id).shown(), row.get(columns.key.index).shown());
         if !id.trim().is_empty() && !key.trim().is_empty() && wanted.ids.len() < MAX_KEYS {
             wanted.ids.insert(known.hash(&id), false);

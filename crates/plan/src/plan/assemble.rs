@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use sheetport_findings::{Code, SkipReason};
 use sheetport_ledger::{Disposition, Origin, PlannedRecord, Problem, Seq, SourceRow};
-use sheetport_mapping::map::{Parts, RowKind, SEPARATOR};
+use sheetport_mapping::map::{Gathered, RowKind, SEPARATOR};
 use sheetport_mapping::model::{Duplicates as Policy, GroupRows};
 use sheetport_mapping::{self as mapping, Cause};
 
@@ -13,9 +13,9 @@ use super::checks::copied::{CopiedRow, CopiedRows, copied_among_others, copied_r
 use super::checks::duplicates::{Duplicates, Withdrawal};
 use super::checks::keys;
 use super::checks::name::Name;
-use super::checks::parts_read::PartsRead;
 use super::checks::repeated::{RepeatedLines, repeated_record};
 use super::checks::suspects::Suspects;
+use super::checks::tables_read::TablesRead;
 use super::decision::to_send;
 use super::request::Request;
 use super::row::{Finished, MappedRow, RowMapper, ledger_problem};
@@ -35,7 +35,7 @@ const AHEAD: usize = 4096;
 /// The memory for an incomplete record or a problem, in addition to the texts.
 const OVERHEAD: usize = 200;
 
-/// Part of a sheet, mapped.
+/// A batch of rows of a sheet, mapped.
 #[derive(Debug, Default)]
 pub struct Batch {
     /// Whether all earlier batches are void, because the sheet is read again.
@@ -50,7 +50,7 @@ pub struct Batch {
 
 pub(super) struct Assembler<'t> {
     rows: &'t RowMapper<'t>,
-    parts: PartsRead<'t>,
+    tables: TablesRead<'t>,
     /// Records in order, starting with the first incomplete record.
     waiting: VecDeque<Waiting>,
     first_waiting: Seq,
@@ -75,11 +75,11 @@ pub(super) struct Assembler<'t> {
 impl<'t> Assembler<'t> {
     pub(super) fn new(rows: &'t RowMapper<'t>) -> Assembler<'t> {
         let RowMapper { source, template, .. } = rows;
-        let sheets = || source.parts.iter().map(|part| source.sheet_of(part)).collect();
+        let sheets = || source.tables.iter().map(|table| source.sheet_of(table)).collect();
         let input = template.record.input();
         Assembler {
             rows,
-            parts: PartsRead::new(rows),
+            tables: TablesRead::new(rows),
             waiting: VecDeque::new(),
             first_waiting: 0,
             groups: HashMap::new(),
@@ -119,8 +119,8 @@ impl<'t> Assembler<'t> {
         if row.number.max(self.tally.rows).max(next.unsigned_abs()) > keys::MAX_ROWS {
             return Err(Error::TooManyRows { most: keys::MAX_ROWS });
         }
-        self.parts.begin(row.part, next);
-        let copied = self.copied.as_mut().map_or_else(Vec::new, |copied| copied.begin_sheet(row.part));
+        self.tables.begin(row.table, next);
+        let copied = self.copied.as_mut().map_or_else(Vec::new, |copied| copied.begin_sheet(row.table));
         self.reject_copies(copied);
         if let (Some(reviewer), Some(history)) = (&mut self.reviewer, &mut row.history) {
             row.problems.extend(reviewer.check_copy(history));
@@ -151,12 +151,12 @@ impl<'t> Assembler<'t> {
         };
         if self.rows.encodes {
             let cells = std::mem::take(&mut row.cells);
-            let sheet = self.rows.source.sheet_of(&self.rows.source.parts[row.part]);
+            let sheet = self.rows.source.sheet_of(&self.rows.source.tables[row.table]);
             let origin = match (&self.reviewer, &row.history) {
                 (Some(reviewer), Some(history)) => reviewer.origin(history, &sheet),
                 _ => Origin::Same,
             };
-            let cell = self.rows.source.name_of_cell(row.part, row.cell).map(Into::into);
+            let cell = self.rows.source.name_of_cell(row.table, row.cell).map(Into::into);
             self.batch.rows.push(SourceRow { number: row.number, cell, seq, cells, sheet, origin });
         }
         Ok(())
@@ -173,7 +173,7 @@ impl<'t> Assembler<'t> {
         self.reject_copies(copied);
         while !self.waiting.is_empty() {
             let next = (self.first_waiting..).zip(self.waiting.iter_mut().take(AHEAD));
-            finish_all(next, self.rows, |seq| self.parts.part_of(seq));
+            finish_all(next, self.rows, |seq| self.tables.table_of(seq));
             self.emit_waiting(self.waiting.len().saturating_sub(AHEAD));
         }
     }
@@ -200,9 +200,9 @@ impl<'t> Assembler<'t> {
             let Some(waiting) = self.waiting.get_mut(index) else { continue };
             let first = match waiting {
                 Waiting::Complete(record) => record.rows[0],
-                Waiting::Incomplete(record) => record.parts.first_row(),
+                Waiting::Incomplete(record) => record.gathered.first_row(),
             };
-            let problem = self.parts.copied(copied.parts, copied_row(copied, first));
+            let problem = self.tables.copied(copied.tables, copied_row(copied, first));
             match waiting {
                 Waiting::Complete(record) => record.add_problem(problem),
                 Waiting::Incomplete(record) => record.problems.push(problem),
@@ -229,26 +229,26 @@ impl<'t> Assembler<'t> {
 
     /// Returns the record of a row without further rows.
     fn single(&mut self, row: &mut MappedRow) -> Record {
-        let (number, mapper) = (row.number, self.rows.mapper(row.part, row.cell));
-        let (parts, problems) = (&mut row.draft.parts, &mut row.problems);
+        let (number, mapper) = (row.number, self.rows.mapper(row.table, row.cell));
+        let (gathered, problems) = (&mut row.draft.gathered, &mut row.problems);
         // Lists of the service have records without a name.
         if row.draft.kind == RowKind::Record
             && problems.is_empty()
-            && !parts.problems.iter().any(|problem| problem.cause.code() == Code::NoName)
+            && !gathered.problems.iter().any(|problem| problem.cause.code() == Code::NoName)
             && !mapper.reads_an_export()
-            && let Some(rule) = self.suspects.continues_above(mapper, parts)
+            && let Some(rule) = self.suspects.continues_above(mapper, gathered)
         {
             let problem = mapper.same_value(number, rule, "", Cause::Continues);
             problems.push(ledger_problem(problem, self.rows.source));
         }
         let decision = match row.draft.kind {
             RowKind::Skipped(reason) => Disposition::Skipped(reason),
-            RowKind::Record | RowKind::NoRecord => self.decide(parts, std::mem::take(problems)),
+            RowKind::Record | RowKind::NoRecord => self.decide(gathered, std::mem::take(problems)),
         };
         let name = row.finished.request.name.take();
         let of_name = |cause| mapper.same_key(number, &row.finished.request.key, cause);
         let (decision, warnings) =
-            self.conclude(decision, parts, row.history.as_slice(), &row.finished, (name, &of_name));
+            self.conclude(decision, gathered, row.history.as_slice(), &row.finished, (name, &of_name));
         let request = std::mem::take(&mut row.finished.request);
         Record { request, name: String::new(), rows: vec![number], decision, warnings }
     }
@@ -258,18 +258,18 @@ impl<'t> Assembler<'t> {
     fn conclude(
         &mut self,
         decision: Disposition<()>,
-        parts: &mut Parts,
+        gathered: &mut Gathered,
         histories: &[RowHistory],
         finished: &Finished,
         (name, of_name): (Option<Name>, &dyn Fn(Cause) -> mapping::Problem),
     ) -> (Disposition<()>, Vec<Problem>) {
         let decision = self.review(decision, histories, &finished.request);
         if let Disposition::Send(()) = decision {
-            self.profile.add(self.rows.template, parts, &finished.observed);
+            self.profile.add(self.rows.template, gathered, &finished.observed);
         }
-        let mut warnings = std::mem::take(&mut parts.warnings);
+        let mut warnings = std::mem::take(&mut gathered.warnings);
         if let Some(name) = name {
-            warnings.extend(self.suspects.add_name(parts.first_row(), name).into_iter().map(of_name));
+            warnings.extend(self.suspects.add_name(gathered.first_row(), name).into_iter().map(of_name));
         }
         let located = warnings.into_iter().map(|warning| ledger_problem(warning, self.rows.source));
         (decision, located.collect())
@@ -300,19 +300,19 @@ impl<'t> Assembler<'t> {
             let index = self.waiting_index(seq);
             let (mut added, mut copied) = (0, Vec::new());
             if let Some(Waiting::Incomplete(record)) = self.waiting.get_mut(index) {
-                let Incomplete { parts, lines, problems, histories, .. } = record;
+                let Incomplete { gathered, lines, problems, histories, .. } = record;
                 if let (Some(reviewer), Some(history)) = (&self.reviewer, row.history) {
                     let first = histories.first().filter(|_| name.is_empty());
                     problems.extend(first.and_then(|first| reviewer.check_strayed(&history, first)));
                     histories.push(history);
                 }
-                let reported = parts.problems.len();
-                let before = parts.len_from(reported);
-                let line = row.draft.parts.lines_json();
+                let reported = gathered.problems.len();
+                let before = gathered.len_from(reported);
+                let line = row.draft.gathered.lines_json();
                 lines.add(line, row.number);
                 copied = add_line(&mut self.copied, self.rows, line, (seq, row.number));
-                self.rows.mappers[row.part].merge(parts, &row.draft.parts);
-                added = parts.len_from(reported).saturating_sub(before) + problem_bytes(&row.problems);
+                self.rows.mappers[row.table].merge(gathered, &row.draft.gathered);
+                added = gathered.len_from(reported).saturating_sub(before) + problem_bytes(&row.problems);
                 problems.append(&mut row.problems);
             }
             self.reject_copies(copied);
@@ -325,13 +325,13 @@ impl<'t> Assembler<'t> {
         if name.is_empty() {
             self.reject_record_above(row);
             // Among the problems of the draft, to avoid reporting the missing key as well.
-            let problem = self.rows.mappers[row.part].group_problem(row.number, "", Cause::NoGroup);
-            row.draft.parts.problems.push(problem);
+            let problem = self.rows.mappers[row.table].group_problem(row.number, "", Cause::NoGroup);
+            row.draft.gathered.problems.push(problem);
         } else if position == GroupRows::Together {
             self.close_last_group(next);
             if let Some(first_row) = self.closed.get(name).copied() {
                 let problem =
-                    self.rows.mappers[row.part].group_problem(row.number, name, Cause::Scattered { first_row });
+                    self.rows.mappers[row.table].group_problem(row.number, name, Cause::Scattered { first_row });
                 row.problems.push(ledger_problem(problem, self.rows.source));
             }
         } else {
@@ -340,17 +340,17 @@ impl<'t> Assembler<'t> {
         if !name.is_empty() {
             self.last_group = Some((name.into(), next));
         }
-        let parts = row.draft.parts.kept();
+        let gathered = row.draft.gathered.kept();
         // Names stay in memory to the end of the pass, even for complete records.
         let found = problem_bytes(&row.problems);
-        self.hold(name.len() + parts.len() + found + OVERHEAD, row.number)?;
+        self.hold(name.len() + gathered.len() + found + OVERHEAD, row.number)?;
         let problems = std::mem::take(&mut row.problems);
         let histories = row.history.into_iter().collect();
         let mut lines = RepeatedLines::default();
-        lines.add(parts.lines_json(), row.number);
-        let copied = add_line(&mut self.copied, self.rows, parts.lines_json(), (next, row.number));
+        lines.add(gathered.lines_json(), row.number);
+        let copied = add_line(&mut self.copied, self.rows, gathered.lines_json(), (next, row.number));
         let group = row.draft.group.as_str().into();
-        let record = Incomplete { group, parts, lines, problems, histories, finished: None };
+        let record = Incomplete { group, gathered, lines, problems, histories, finished: None };
         self.waiting.push_back(Waiting::Incomplete(record));
         self.reject_copies(copied);
         Ok(next)
@@ -358,14 +358,14 @@ impl<'t> Assembler<'t> {
 
     /// Rejects the record above a line without a name, because the line may belong to that record.
     fn reject_record_above(&mut self, row: &MappedRow) {
-        let is_line = !row.draft.parts.lines_json().is_empty() && row.draft.parts.problems.is_empty();
+        let is_line = !row.draft.gathered.lines_json().is_empty() && row.draft.gathered.problems.is_empty();
         let Some((name, seq)) = self.last_group.as_ref().filter(|_| is_line) else { return };
         let index = self.waiting_index(*seq);
-        if let Some(Waiting::Incomplete(Incomplete { parts, problems, .. })) = self.waiting.get_mut(index)
+        if let Some(Waiting::Incomplete(Incomplete { gathered, problems, .. })) = self.waiting.get_mut(index)
             && !problems.iter().any(|problem| problem.code == Code::RowsBelow)
         {
-            let problem = self.rows.mappers[row.part].group_problem(
-                parts.first_row(),
+            let problem = self.rows.mappers[row.table].group_problem(
+                gathered.first_row(),
                 name,
                 Cause::RowsBelow { row: row.number },
             );
@@ -385,35 +385,35 @@ impl<'t> Assembler<'t> {
     /// Completes all records before `next`, because the rows of a record stand together.
     fn close_last_group(&mut self, next: Seq) {
         if let Some((last, seq)) = self.last_group.take()
-            && let Some(Waiting::Incomplete(Incomplete { parts, .. })) = self.waiting.get(self.waiting_index(seq))
+            && let Some(Waiting::Incomplete(Incomplete { gathered, .. })) = self.waiting.get(self.waiting_index(seq))
         {
-            self.closed.entry(last).or_insert(parts.first_row());
+            self.closed.entry(last).or_insert(gathered.first_row());
         }
         self.emit_waiting(0);
         debug_assert_eq!(self.first_waiting, next, "all waiting records were emitted");
     }
 
     fn complete(&mut self, seq: Seq, mut record: Incomplete) -> Record {
-        self.held = self.held.saturating_sub(record.parts.len() + problem_bytes(&record.problems) + OVERHEAD);
-        let part = self.parts.part_of(seq);
-        let finished = record.finish(self.rows, part);
-        let Incomplete { group, mut parts, lines, mut problems, histories, .. } = record;
-        let row = parts.first_row();
+        self.held = self.held.saturating_sub(record.gathered.len() + problem_bytes(&record.problems) + OVERHEAD);
+        let table = self.tables.table_of(seq);
+        let finished = record.finish(self.rows, table);
+        let Incomplete { group, mut gathered, lines, mut problems, histories, .. } = record;
+        let row = gathered.first_row();
         if self.copied.is_some() && problems.iter().all(|problem| problem.code != Code::CopiedRows) {
-            problems.extend(lines.copied().map(|problem| Problem { sheet: self.parts.sheet_of(seq), ..problem }));
+            problems.extend(lines.copied().map(|problem| Problem { sheet: self.tables.sheet_of(seq), ..problem }));
         }
         // In a row with a problem, the cells may be misplaced.
         let name = self.rows.name(&group).filter(|_| problems.is_empty());
-        let decision = self.decide(&mut parts, problems);
-        let mapper = &self.rows.mappers[part];
+        let decision = self.decide(&mut gathered, problems);
+        let mapper = &self.rows.mappers[table];
         let of_name = |cause| mapper.group_problem(row, &group, cause);
-        let (decision, mut warnings) = self.conclude(decision, &mut parts, &histories, &finished, (name, &of_name));
+        let (decision, mut warnings) = self.conclude(decision, &mut gathered, &histories, &finished, (name, &of_name));
         let request = finished.request;
-        warnings.extend(lines.problem().map(|problem| Problem { sheet: self.parts.sheet_of(seq), ..problem }));
+        warnings.extend(lines.problem().map(|problem| Problem { sheet: self.tables.sheet_of(seq), ..problem }));
         // The key of the service is the better name.
         let is_named = self.must_not_repeat() && request.key.is_empty() && request.target.is_empty();
         let name = if is_named { group.replace(SEPARATOR, NAME_SEPARATOR) } else { String::new() };
-        Record { request, name, rows: parts.rows, decision, warnings }
+        Record { request, name, rows: gathered.rows, decision, warnings }
     }
 
     /// Whether sending a record of this kind twice creates a duplicate.
@@ -422,11 +422,11 @@ impl<'t> Assembler<'t> {
     }
 
     /// Rejects a record with any problem.
-    fn decide(&self, parts: &mut Parts, more: Vec<Problem>) -> Disposition<()> {
-        if parts.problems.is_empty() && more.is_empty() {
+    fn decide(&self, gathered: &mut Gathered, more: Vec<Problem>) -> Disposition<()> {
+        if gathered.problems.is_empty() && more.is_empty() {
             return Disposition::Send(());
         }
-        let found = std::mem::take(&mut parts.problems);
+        let found = std::mem::take(&mut gathered.problems);
         let mut problems: Vec<Problem> =
             found.into_iter().map(|found| ledger_problem(found, self.rows.source)).collect();
         problems.extend(more);
@@ -450,8 +450,8 @@ impl<'t> Assembler<'t> {
             let has_copies = self.copied.as_ref().is_some_and(CopiedRows::has_copies);
             let problem =
                 if has_copies { copied_among_others(row, earlier.row) } else { repeated_record(row, earlier.row) };
-            let problem = Problem { sheet: self.parts.sheet_of(seq), ..problem };
-            let problem = self.parts.with_other_sheet(problem, seq, earlier.seq);
+            let problem = Problem { sheet: self.tables.sheet_of(seq), ..problem };
+            let problem = self.tables.with_other_sheet(problem, seq, earlier.seq);
             match has_copies {
                 true => decision = decision.with_problem(problem),
                 false => warnings.push(problem),
@@ -462,7 +462,7 @@ impl<'t> Assembler<'t> {
         }
         let earlier = self.batch.withdrawn.len();
         let withdrawn = &mut self.batch.withdrawn;
-        let decision = self.duplicates.decide(&self.parts, (seq, row), &request, decision, withdrawn);
+        let decision = self.duplicates.decide(&self.tables, (seq, row), &request, decision, withdrawn);
         match &decision {
             Disposition::Send(()) => self.tally.to_send += 1,
             Disposition::Skipped(_) => self.tally.skipped += 1,
@@ -480,7 +480,7 @@ impl<'t> Assembler<'t> {
         }
         if self.rows.encodes {
             let Request { key, target, body, .. } = request;
-            let sheet = self.parts.sheet_of(seq);
+            let sheet = self.tables.sheet_of(seq);
             let disposition = decision.and_then(|()| to_send(body));
             let present = |name: String| (!name.is_empty()).then_some(name);
             let (key, target) = (present(key).or_else(|| present(name)), present(target));

@@ -36,10 +36,10 @@ pub struct Judged {
 impl<'a> Judge<'a> {
     /// Returns `None` if more than the row and the rows with the same key decide about a record of this source.
     pub fn new(source: &'a Source, template: &'a Template, known: &'a [Known], edits: &'a Edits) -> Option<Judge<'a>> {
-        let [part] = source.parts.as_slice() else { return None };
-        let layout = &part.layout;
+        let [table] = source.tables.as_slice() else { return None };
+        let layout = &table.layout;
         let depends_on_others = template.group.is_some()
-            || !part.cells.is_empty()
+            || !table.cells.is_empty()
             || !layout.fill_down.is_empty()
             || layout.is_defused
             || layout.is_report
@@ -49,7 +49,7 @@ impl<'a> Judge<'a> {
             || template.record.input().must_not_repeat()
             || matches!(template.duplicates, Policy::First | Policy::Last)
             || template.rules().any(|rule| rule.checks.is_unique);
-        if depends_on_others || known.len() != source.parts.len() {
+        if depends_on_others || known.len() != source.tables.len() {
             return None;
         }
         let mut mapper = RowMapper::new(source, template, known, false);
@@ -61,14 +61,14 @@ impl<'a> Judge<'a> {
     pub fn judge(&self, mut row: Row) -> Judged {
         let source = self.mapper.source;
         if let Some(edits) = self.mapper.edits {
-            edits.apply(source.parts[0].sheet, &mut row);
+            edits.apply(source.tables[0].sheet, &mut row);
         }
         let read = ReadRow { row, ..ReadRow::default() };
         let mut mapped = MappedRow::default();
         self.mapper.map(&read, &mut mapped);
         let MappedRow { draft, problems: mut more, finished, .. } = mapped;
         let located = |problem| ledger_problem(problem, source);
-        let mut problems: Vec<Problem> = draft.parts.problems.into_iter().map(located).collect();
+        let mut problems: Vec<Problem> = draft.gathered.problems.into_iter().map(located).collect();
         problems.append(&mut more);
         let verdict = match draft.kind {
             RowKind::Skipped(_) => Verdict::Skip,
@@ -79,7 +79,7 @@ impl<'a> Judge<'a> {
             return Judged { verdict, key: None, problems: Vec::new(), warnings: Vec::new() };
         }
         let warnings = match verdict {
-            Verdict::Send => draft.parts.warnings.into_iter().map(located).collect(),
+            Verdict::Send => draft.gathered.warnings.into_iter().map(located).collect(),
             _ => Vec::new(),
         };
         let key = Some(finished.request.key).filter(|key| !key.is_empty());

@@ -62,7 +62,7 @@ pub fn read(
     read_surveyed(source, template, mode, handle).map(|(tally, _)| tally)
 }
 
-/// Reads like [`read`]. Also returns the notation of numbers and dates, with a survey per part.
+/// Reads like [`read`]. Also returns the notation of numbers and dates, with a survey per table.
 pub fn read_surveyed(
     source: &Source,
     template: &Template,
@@ -136,16 +136,16 @@ fn pass(
         }
     }
     if assembler.tally.rows == 0 {
-        let first = source.parts.first();
-        let name = |part| source.name_of(part).to_owned();
+        let first = source.tables.first();
+        let name = |table| source.name_of(table).to_owned();
         let sheet = first.filter(|_| source.book.has_named_sheets()).map(name);
-        let header_row = first.map_or(0, |part| part.layout.header.row);
+        let header_row = first.map_or(0, |table| table.layout.header.row);
         return Err(Error::NoRows { path: source.path.clone(), sheet, header_row });
     }
-    let blank = source.parts.iter().zip(&reader.blank).flat_map(|(part, blank)| blank.warnings(part));
-    let twice = source.parts.iter().zip(&reader.twice_encoded).flat_map(|(part, twice)| twice.warnings(part));
-    let grouped = source.parts.iter().zip(&reader.grouped).zip(reader.surveys());
-    let grouped = grouped.flat_map(|((part, grouped), survey)| grouped.warnings(part, &survey));
+    let blank = source.tables.iter().zip(&reader.blank).flat_map(|(table, blank)| blank.warnings(table));
+    let twice = source.tables.iter().zip(&reader.twice_encoded).flat_map(|(table, twice)| twice.warnings(table));
+    let grouped = source.tables.iter().zip(&reader.grouped).zip(reader.surveys());
+    let grouped = grouped.flat_map(|((table, grouped), survey)| grouped.warnings(table, &survey));
     reader
         .appearance
         .drain(..)
@@ -163,7 +163,7 @@ fn pass(
     Ok(Pass::Ended(tally, known))
 }
 
-/// Reads all rows to find the notation of numbers and dates. Returns a survey per part.
+/// Reads all rows to find the notation of numbers and dates. Returns a survey per table.
 pub fn survey(source: &Source, template: &Template) -> Result<Vec<Survey>, Error> {
     let mut reader = Reader::new(source, template);
     let mut chunk = Chunk::default();
@@ -190,7 +190,7 @@ pub fn values_of_rules(
     while reader.next(&mut chunk)? > 0 {
         for (read, mapped) in chunk.rows_mut() {
             mapper.map(read, mapped);
-            mapped.draft.parts.visit_values(template, &mut |rule, json| {
+            mapped.draft.gathered.visit_values(template, &mut |rule, json| {
                 if let Some(index) = rules.iter().position(|wanted| *wanted == rule) {
                     let value = unquoted(json);
                     match values[index].get_mut(value.as_ref()) {
@@ -289,35 +289,35 @@ struct Reader<'a> {
     restored: Row,
     /// Texts changed by a spreadsheet program and read as they were.
     respelled: u64,
-    /// One per part of the source.
+    /// One per table of the source.
     surveyors: Vec<Surveyor>,
     /// Warnings about the appearance of the sheets read so far.
     appearance: Vec<Problem>,
-    /// One per part of the source.
+    /// One per table of the source.
     used: Vec<UsedColumns>,
-    /// One per part of the source.
+    /// One per table of the source.
     blank: Vec<BlankColumns>,
-    /// One per part of the source.
+    /// One per table of the source.
     twice_encoded: Vec<TwiceEncoded>,
-    /// One per part of the source.
+    /// One per table of the source.
     grouped: Vec<GroupedIdentifiers>,
-    /// One per part of the source.
+    /// One per table of the source.
     checks: Vec<checks::Survey>,
 }
 
 impl<'a> Reader<'a> {
     fn new(source: &'a Source, template: &'a Template) -> Reader<'a> {
-        let surveyors = source.parts.iter().map(|part| Surveyor::new(template, &part.layout)).collect();
+        let surveyors = source.tables.iter().map(|table| Surveyor::new(template, &table.layout)).collect();
         let is_workbook = source.book.dialect().is_none();
-        let used = source.parts.iter().map(|part| match is_workbook {
-            true => UsedColumns::new(template, &part.layout, source.chosen),
+        let used = source.tables.iter().map(|table| match is_workbook {
+            true => UsedColumns::new(template, &table.layout, source.chosen),
             false => UsedColumns::default(),
         });
         let used = used.collect();
-        let blank = source.parts.iter().map(|part| BlankColumns::new(template, &part.layout)).collect();
-        let twice_encoded = source.parts.iter().map(|part| TwiceEncoded::new(&part.layout)).collect();
-        let grouped = source.parts.iter().map(|part| GroupedIdentifiers::new(template, &part.layout)).collect();
-        let checks = source.parts.iter().map(|part| checks::Survey::new(template, &part.layout)).collect();
+        let blank = source.tables.iter().map(|table| BlankColumns::new(template, &table.layout)).collect();
+        let twice_encoded = source.tables.iter().map(|table| TwiceEncoded::new(&table.layout)).collect();
+        let grouped = source.tables.iter().map(|table| GroupedIdentifiers::new(template, &table.layout)).collect();
+        let checks = source.tables.iter().map(|table| checks::Survey::new(template, &table.layout)).collect();
         let (rows, restored) = (source.rows(), Row::default());
         Reader {
             source,
@@ -347,20 +347,20 @@ impl<'a> Reader<'a> {
         while chunk.len < CHUNK_ROWS && bytes < CHUNK_BYTES {
             let (read, _) = chunk.next_row();
             (read.cell, read.is_further_cell) = (None, false);
-            let part = self.rows.next(&mut read.row)?;
-            if let Some(EndedSheet { part, last, appearance }) = self.rows.ended.take() {
-                let used = std::mem::take(&mut self.used[part]);
-                let part = &self.source.parts[part];
-                let sheet = self.source.sheet_of(part);
-                let warnings = used.warnings(part, &appearance, last);
+            let table = self.rows.next(&mut read.row)?;
+            if let Some(EndedSheet { table, last, appearance }) = self.rows.ended.take() {
+                let used = std::mem::take(&mut self.used[table]);
+                let table = &self.source.tables[table];
+                let sheet = self.source.sheet_of(table);
+                let warnings = used.warnings(table, &appearance, last);
                 self.appearance.extend(warnings.map(|warning| Problem { sheet: sheet.clone(), ..warning }));
             }
-            let Some(part) = part else { break };
-            read.part = part;
+            let Some(table) = table else { break };
+            read.table = table;
             read.doubt = self.rows.doubt;
             read.history = self.source.history.as_ref().map(|history| {
-                let (row_history, problem) = history.of_row(part, &read.row);
-                if let Some(respelled) = history.restore(part, &row_history, &read.row, &mut self.restored) {
+                let (row_history, problem) = history.of_row(table, &read.row);
+                if let Some(respelled) = history.restore(table, &row_history, &read.row, &mut self.restored) {
                     self.respelled += respelled;
                     std::mem::swap(&mut read.row, &mut self.restored);
                 }
@@ -368,7 +368,7 @@ impl<'a> Reader<'a> {
             });
             read.key_problem = None;
             if let Some(known) = &self.source.known_texts {
-                match known.check(part, &read.row, &mut self.restored) {
+                match known.check(table, &read.row, &mut self.restored) {
                     Some(TextCheck::Restored(texts)) => {
                         self.respelled += texts;
                         std::mem::swap(&mut read.row, &mut self.restored);
@@ -377,15 +377,15 @@ impl<'a> Reader<'a> {
                     None => {}
                 }
             }
-            self.surveyors[part].row(&read.row);
-            self.used[part].row(&read.row);
-            self.blank[part].row(&read.row);
-            self.twice_encoded[part].row(&read.row);
-            self.grouped[part].row(&read.row);
-            self.checks[part].row(&read.row);
+            self.surveyors[table].row(&read.row);
+            self.used[table].row(&read.row);
+            self.blank[table].row(&read.row);
+            self.twice_encoded[table].row(&read.row);
+            self.grouped[table].row(&read.row);
+            self.checks[table].row(&read.row);
             bytes += read.row.text_len();
             chunk.len += 1;
-            if !self.source.parts[part].layout.cells.is_empty() {
+            if !self.source.tables[table].layout.cells.is_empty() {
                 bytes += self.add_cells(chunk);
             }
         }
@@ -394,11 +394,12 @@ impl<'a> Reader<'a> {
 
     /// Fails if a required column has no value in any row.
     fn check_columns(&self) -> Result<(), Error> {
-        for (part, blank) in self.source.parts.iter().zip(&self.blank) {
+        for (table, blank) in self.source.tables.iter().zip(&self.blank) {
             if let Some((column, rows)) = blank.required() {
-                let name = part.layout.header.names.get(column).map(|name| name.trim()).filter(|name| !name.is_empty());
+                let name =
+                    table.layout.header.names.get(column).map(|name| name.trim()).filter(|name| !name.is_empty());
                 let column = name.map_or_else(|| column_letters(column), |name| format!("'{name}'"));
-                let sheet = self.source.book.has_named_sheets().then(|| self.source.name_of(part).to_owned());
+                let sheet = self.source.book.has_named_sheets().then(|| self.source.name_of(table).to_owned());
                 return Err(Error::BlankColumn { path: self.source.path.clone(), sheet, column, rows });
             }
         }
@@ -409,9 +410,9 @@ impl<'a> Reader<'a> {
     fn add_cells(&self, chunk: &mut Chunk) -> usize {
         let last = chunk.len - 1;
         let (of_row, _) = &chunk.rows[last];
-        let (number, of_history) = (of_row.part, of_row.history.clone());
+        let (number, of_history) = (of_row.table, of_row.history.clone());
         let Some(unpivot) = &self.template.unpivot else { return 0 };
-        let cells = self.source.parts[number].layout.cells.iter().enumerate();
+        let cells = self.source.tables[number].layout.cells.iter().enumerate();
         let filled = cells.filter(|(_, cell)| !unpivot.skips(&of_row.row.get(cell.column)));
         let filled: Vec<(usize, usize)> = filled.map(|(index, cell)| (index, cell.column)).collect();
         let mut bytes = 0;
@@ -426,7 +427,7 @@ impl<'a> Reader<'a> {
             }
             let (first, _) = &chunk.rows[last];
             let further = ReadRow {
-                part: number,
+                table: number,
                 row: first.row.clone(),
                 cell: Some(cell),
                 is_further_cell: true,
@@ -440,14 +441,14 @@ impl<'a> Reader<'a> {
         bytes
     }
 
-    /// Returns what the rows so far show, per part.
+    /// Returns what the rows so far show, per table.
     fn known(&mut self) -> Vec<Known> {
         let surveys = self.surveys();
         let evidence = self.checks.iter_mut().map(checks::Survey::evidence);
         surveys.into_iter().zip(evidence).map(|(survey, evidence)| Known { survey, evidence }).collect()
     }
 
-    /// Returns the notation according to the rows so far, per part.
+    /// Returns the notation according to the rows so far, per table.
     fn surveys(&self) -> Vec<Survey> {
         self.surveyors.iter().map(Surveyor::survey).collect()
     }
@@ -457,7 +458,7 @@ impl<'a> Reader<'a> {
 fn shrink(read: &mut ReadRow, mapped: &mut MappedRow) {
     const LARGE: usize = 64 * 1024;
     read.row.shrink();
-    if mapped.finished.request.body.capacity() > LARGE || mapped.draft.parts.len() > LARGE {
+    if mapped.finished.request.body.capacity() > LARGE || mapped.draft.gathered.len() > LARGE {
         *mapped = MappedRow::default();
     }
 }

@@ -1,4 +1,4 @@
-//! Mapping rows to parts of records, and completing records, on any thread.
+//! Mapping rows to values of records, and completing records, on any thread.
 
 use std::hash::{BuildHasher, RandomState};
 use std::num::NonZero;
@@ -8,7 +8,7 @@ use sheetport_checks::{self as checks, Finding, implausible_date};
 use sheetport_findings::SkipReason;
 use sheetport_ledger::{Problem, Seq};
 use sheetport_mapping::map::survey::Survey;
-use sheetport_mapping::map::{Draft, Parts, RowKind, unquoted};
+use sheetport_mapping::map::{Draft, Gathered, RowKind, unquoted};
 use sheetport_mapping::model::Damaged;
 use sheetport_mapping::problem::{Evidence, excerpt};
 use sheetport_mapping::{self as mapping, Cause, Mapper, Template};
@@ -17,9 +17,9 @@ use sheetport_sheet::{Doubt, Row};
 
 use super::checks::name::Name;
 use super::checks::row_problems::{beyond_header, doubtful, unsplit};
-use super::part::Part;
 use super::request::{Request, UniqueValue};
 use super::source::Source;
+use super::table::Table;
 use crate::compare::OtherLines;
 use crate::edits::Edits;
 use crate::profile::Observed;
@@ -45,11 +45,11 @@ pub struct Known {
 /// A row as read.
 #[derive(Debug, Default)]
 pub(super) struct ReadRow {
-    /// The index of the sheet in [`Source::parts`].
-    pub part: usize,
+    /// The index of the sheet in [`Source::tables`].
+    pub table: usize,
     /// The cells; in a report, with their original types.
     pub row: Row,
-    /// Index of the cell in [`Part::cells`], if the cell is a separate record.
+    /// Index of the cell in [`Table::cells`], if the cell is a separate record.
     pub cell: Option<usize>,
     /// Whether another cell of the same row was read before.
     pub is_further_cell: bool,
@@ -64,10 +64,10 @@ pub(super) struct ReadRow {
 /// A mapped row. Its buffers are reused.
 #[derive(Debug, Default)]
 pub(super) struct MappedRow {
-    /// The index of the sheet in [`Source::parts`].
-    pub part: usize,
+    /// The index of the sheet in [`Source::tables`].
+    pub table: usize,
     pub number: u64,
-    /// Index of the cell in [`Part::cells`], if the cell is a separate record.
+    /// Index of the cell in [`Table::cells`], if the cell is a separate record.
     pub cell: Option<usize>,
     /// Whether another cell of the same row was mapped before.
     pub is_further_cell: bool,
@@ -91,7 +91,7 @@ impl MappedRow {
     /// Returns the approximate memory of values and problems in bytes.
     pub(super) fn size(&self) -> usize {
         let problems: usize = self.problems.iter().map(|problem| problem.value.len() + problem.message.len()).sum();
-        self.draft.parts.len() + self.finished.request.body.len() + problems
+        self.draft.gathered.len() + self.finished.request.body.len() + problems
     }
 }
 
@@ -106,11 +106,11 @@ pub(super) struct Finished {
 pub(crate) struct RowMapper<'a> {
     pub source: &'a Source,
     pub template: &'a Template,
-    /// One per part of the source.
+    /// One per table of the source.
     pub mappers: Vec<Mapper<'a>>,
-    /// By part of the source: one mapper per cell that is a separate record.
+    /// By table of the source: one mapper per cell that is a separate record.
     cell_mappers: Vec<Vec<Mapper<'a>>>,
-    /// One per part of the source.
+    /// One per table of the source.
     known: &'a [Known],
     /// Edits made in a review.
     pub edits: Option<&'a Edits>,
@@ -120,54 +120,54 @@ pub(crate) struct RowMapper<'a> {
 }
 
 impl<'a> RowMapper<'a> {
-    /// `known` has one entry per part of the source.
+    /// `known` has one entry per table of the source.
     pub(super) fn new(source: &'a Source, template: &'a Template, known: &'a [Known], encodes: bool) -> Self {
         let resolved = source.references.as_ref();
-        let parts = || source.parts.iter().zip(known.iter().map(|known| &known.survey)).enumerate();
-        let mappers = parts()
-            .map(|(index, (part, survey))| Mapper::new(index, template, &part.layout, survey).resolving(resolved));
+        let tables = || source.tables.iter().zip(known.iter().map(|known| &known.survey)).enumerate();
+        let mappers = tables()
+            .map(|(index, (table, survey))| Mapper::new(index, template, &table.layout, survey).resolving(resolved));
         let mappers = mappers.collect();
-        let of_cells = |(index, (part, survey)): (usize, (&'a Part, &'a Survey))| {
+        let of_cells = |(index, (table, survey)): (usize, (&'a Table, &'a Survey))| {
             let mapper = |layout| Mapper::new(index, template, layout, survey).resolving(resolved);
-            part.cells.iter().map(mapper).collect()
+            table.cells.iter().map(mapper).collect()
         };
-        let cell_mappers = parts().map(of_cells).collect();
+        let cell_mappers = tables().map(of_cells).collect();
         let edits = source.edits.as_deref();
         RowMapper { source, template, mappers, cell_mappers, known, edits, encodes, hasher: RandomState::new() }
     }
 
-    /// Returns the mapper of a part, or of a cell in it.
-    pub(super) fn mapper(&self, part: usize, cell: Option<usize>) -> &Mapper<'a> {
-        cell.map_or(&self.mappers[part], |cell| &self.cell_mappers[part][cell])
+    /// Returns the mapper of a table, or of a cell in it.
+    pub(super) fn mapper(&self, table: usize, cell: Option<usize>) -> &Mapper<'a> {
+        cell.map_or(&self.mappers[table], |cell| &self.cell_mappers[table][cell])
     }
 
     /// Maps a row into `mapped`.
     pub(super) fn map(&self, read: &ReadRow, mapped: &mut MappedRow) {
-        let (source, part) = (self.source, &self.source.parts[read.part]);
-        let mapper = self.mapper(read.part, read.cell);
-        mapped.part = read.part;
+        let (source, table) = (self.source, &self.source.tables[read.table]);
+        let mapper = self.mapper(read.table, read.cell);
+        mapped.table = read.table;
         (mapped.cell, mapped.is_further_cell) = (read.cell, read.is_further_cell);
         mapped.problems.clear();
         mapped.finished.request.clear();
         mapped.finished.observed.clear();
         mapped.history = read.history.as_ref().map(|(history, problem)| {
-            mapped.problems.extend(problem.clone().map(|problem| located(problem, source, part)));
+            mapped.problems.extend(problem.clone().map(|problem| located(problem, source, table)));
             *history
         });
         let row = &read.row;
         mapped.number = row.number;
-        let width = if part.layout.is_report { part.layout.width } else { row.len() };
-        mapped.width = width.checked_sub(1).map_or(0, |last| part.columns.of(last) + 1);
-        if self.edits.is_some_and(|edits| edits.leaves_out(part.sheet, row.number)) {
+        let width = if table.layout.is_report { table.layout.width } else { row.len() };
+        mapped.width = width.checked_sub(1).map_or(0, |last| table.columns.of(last) + 1);
+        if self.edits.is_some_and(|edits| edits.leaves_out(table.sheet, row.number)) {
             mapped.draft.skip(row.number, SkipReason::LeftOut);
-        } else if part.cells.is_empty() || read.cell.is_some() {
+        } else if table.cells.is_empty() || read.cell.is_some() {
             mapper.map(row, &mut mapped.draft);
         } else {
             // All cells that could be records are blank.
             mapped.draft.skip(row.number, SkipReason::BlankCells);
         }
         if !matches!(mapped.draft.kind, RowKind::Skipped(_)) {
-            let width = part.layout.header.names.len();
+            let width = table.layout.header.names.len();
             let found = [
                 // Cells of a workbook can't shift, and people write remarks to the right of the header.
                 if source.book.has_named_sheets() { None } else { beyond_header(row, width) },
@@ -175,24 +175,24 @@ impl<'a> RowMapper<'a> {
                 read.key_problem.as_deref().cloned(),
                 read.doubt.map(|doubt| doubtful(row, doubt)),
             ];
-            mapped.problems.extend(found.into_iter().flatten().map(|problem| located(problem, source, part)));
+            mapped.problems.extend(found.into_iter().flatten().map(|problem| located(problem, source, table)));
         }
         if let Some(orders) = source.orders.as_ref().filter(|_| mapped.draft.kind == RowKind::Record) {
-            let found = orders.problems(mapper, row, &mapped.draft.parts).into_iter();
+            let found = orders.problems(mapper, row, &mapped.draft.gathered).into_iter();
             mapped.problems.extend(found.map(|problem| ledger_problem(problem, source)));
         }
         if mapped.draft.kind == RowKind::Record && !read.is_further_cell {
             self.judge(read, mapped);
         }
         if mapped.draft.kind == RowKind::Record && self.template.group.is_none() {
-            self.finish((read.part, read.cell), &mut mapped.draft.parts, &mut mapped.finished);
+            self.finish((read.table, read.cell), &mut mapped.draft.gathered, &mut mapped.finished);
             let request = &mut mapped.finished.request;
             // In a row with a problem, the cells may be misplaced.
             request.name = self.name(&request.key).filter(|_| mapped.problems.is_empty());
         }
         if self.encodes {
             mapped.cells.clear();
-            encode(row, part, &mut mapped.laid_out, &mut mapped.cells);
+            encode(row, table, &mut mapped.laid_out, &mut mapped.cells);
         }
     }
 
@@ -203,17 +203,17 @@ impl<'a> RowMapper<'a> {
             return;
         }
         let mut found = Vec::new();
-        self.known[read.part].evidence.judge(&read.row, &mut found);
-        let header = &self.source.parts[read.part].layout.header.names;
+        self.known[read.table].evidence.judge(&read.row, &mut found);
+        let header = &self.source.tables[read.table].layout.header.names;
         found.extend(self.implausible_dates(read, mapped));
-        let parts = &mut mapped.draft.parts;
+        let gathered = &mut mapped.draft.gathered;
         for finding in found {
             let Finding { code, column, field, value, message, remedy, is_warning } = finding;
-            if parts.problems.iter().any(|problem| problem.column.is_none_or(|known| known == column)) {
+            if gathered.problems.iter().any(|problem| problem.column.is_none_or(|known| known == column)) {
                 continue;
             }
             let problem = mapping::Problem {
-                part: read.part,
+                table: read.table,
                 row: read.row.number,
                 column: Some(column),
                 header: header.get(column).map(|name| excerpt(name.trim())).unwrap_or_default(),
@@ -222,21 +222,21 @@ impl<'a> RowMapper<'a> {
                 cause: Cause::Evidence(Box::new(Evidence { code, message, remedy })),
             };
             if is_warning {
-                parts.warnings.push(problem);
+                gathered.warnings.push(problem);
             } else {
-                parts.problems.push(problem);
+                gathered.problems.push(problem);
             }
         }
     }
 
     /// Returns findings about dates of the record.
     fn implausible_dates(&self, read: &ReadRow, mapped: &MappedRow) -> Vec<Finding> {
-        let part = &self.source.parts[read.part];
-        let layout = read.cell.map_or(&part.layout, |cell| &part.cells[cell]);
+        let table = &self.source.tables[read.table];
+        let layout = read.cell.map_or(&table.layout, |cell| &table.cells[cell]);
         let Some(today) = layout.facts.today.filter(|_| !layout.is_report && !layout.is_defused) else {
             return Vec::new();
         };
-        let dates = mapped.draft.parts.values().filter_map(|(index, iso)| {
+        let dates = mapped.draft.gathered.values().filter_map(|(index, iso)| {
             let rule = self.template.rule(index).filter(|rule| rule.field.json == JsonType::DateTime)?;
             let column = layout.columns[index].first().filter(|_| rule.damaged != Damaged::Accept)?;
             implausible_date(iso, read.row.get(column).shown().trim(), today, (column, rule.field.name))
@@ -244,21 +244,26 @@ impl<'a> RowMapper<'a> {
         dates.collect()
     }
 
-    /// Checks a complete record of a part, or of a cell in it, and writes its request.
-    pub(super) fn finish(&self, (part, cell): (usize, Option<usize>), parts: &mut Parts, finished: &mut Finished) {
-        let mapper = self.mapper(part, cell);
+    /// Checks a complete record of a table, or of a cell in it, and writes its request.
+    pub(super) fn finish(
+        &self,
+        (table, cell): (usize, Option<usize>),
+        gathered: &mut Gathered,
+        finished: &mut Finished,
+    ) {
+        let mapper = self.mapper(table, cell);
         let Finished { request, observed } = finished;
-        let names = mapper.finish(parts);
+        let names = mapper.finish(gathered);
         request.key.push_str(&names.key.map_or_else(Default::default, unquoted));
         request.target.push_str(&names.target.map_or_else(Default::default, unquoted));
         let (mut kept, is_id) = (None, names.is_id);
         if let Some(orders) = &self.source.orders {
-            let row = parts.first_row();
+            let row = gathered.first_row();
             let located = |cause| mapper.same_key(row, &request.key, cause);
-            match orders.other_lines(&request.target, is_id, parts) {
+            match orders.other_lines(&request.target, is_id, gathered) {
                 OtherLines::None => {}
-                OtherLines::Lost(causes) => parts.warnings.extend(causes.into_iter().map(located)),
-                OtherLines::NotKept(cause) => parts.problems.push(located(cause)),
+                OtherLines::Lost(causes) => gathered.warnings.extend(causes.into_iter().map(located)),
+                OtherLines::NotKept(cause) => gathered.problems.push(located(cause)),
                 OtherLines::Kept(lines) => kept = Some(lines),
             }
             if let Some(order) = orders.find(&request.target, is_id) {
@@ -269,19 +274,19 @@ impl<'a> RowMapper<'a> {
         if !request.key.is_empty() {
             request.key_hash = self.hasher.hash_one(&request.key);
         }
-        let unique = mapper.unique_values(parts).into_iter();
+        let unique = mapper.unique_values(gathered).into_iter();
         request.unique.extend(unique.map(|(rule, text)| UniqueValue { rule, hash: self.hasher.hash_one(&text), text }));
-        if !parts.problems.is_empty() {
+        if !gathered.problems.is_empty() {
             return;
         }
-        observed.observe(mapper, parts);
+        observed.observe(mapper, gathered);
         if let Some(lines) = kept {
-            parts.add_lines(&lines);
+            gathered.add_lines(&lines);
         }
         // Only non-idempotent records are compared by body.
         let must_not_repeat = self.template.record.input().must_not_repeat();
         if self.encodes || must_not_repeat {
-            mapper.body(parts, &mut request.body);
+            mapper.body(gathered, &mut request.body);
         }
         if must_not_repeat {
             request.body_hash = self.hasher.hash_one(&request.body);
@@ -313,25 +318,25 @@ pub fn ledger_problem(problem: mapping::Problem, source: &Source) -> Problem {
         message: problem.cause.message(),
         remedy: problem.cause.remedy(),
     };
-    match source.parts.get(problem.part) {
-        Some(part) => located(converted, source, part),
+    match source.tables.get(problem.table) {
+        Some(table) => located(converted, source, table),
         None => converted,
     }
 }
 
 /// Returns the problem with the sheet, and with the common column instead of the column of the sheet.
-fn located(problem: Problem, source: &Source, part: &Part) -> Problem {
-    Problem { column: problem.column.map(|column| part.columns.of(column)), sheet: source.sheet_of(part), ..problem }
+fn located(problem: Problem, source: &Source, table: &Table) -> Problem {
+    Problem { column: problem.column.map(|column| table.columns.of(column)), sheet: source.sheet_of(table), ..problem }
 }
 
 /// Encodes the cells in the common columns, without our own columns if the file is a report.
-fn encode(row: &Row, part: &Part, laid_out: &mut Row, bytes: &mut Vec<u8>) {
-    let layout = &part.layout;
+fn encode(row: &Row, table: &Table, laid_out: &mut Row, bytes: &mut Vec<u8>) {
+    let layout = &table.layout;
     let width = if layout.is_report { layout.width.min(row.len()) } else { row.len() };
-    if part.columns.is_identity() {
+    if table.columns.is_identity() {
         row.encode_first(width, bytes);
     } else {
-        part.columns.lay_out(row, width, laid_out);
+        table.columns.lay_out(row, width, laid_out);
         laid_out.encode(bytes);
     }
 }

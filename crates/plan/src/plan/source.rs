@@ -22,7 +22,7 @@ use super::checks::file_warnings::{
     other_template, rival_columns, unread_sheets, unused_columns,
 };
 use super::columns::merge_columns;
-use super::part::Part;
+use super::table::Table;
 use crate::compare::{KnownTexts, OrderAddresses};
 use crate::edits::Edits;
 use crate::error::Error;
@@ -38,7 +38,7 @@ pub struct Source {
     pub path: PathBuf,
     pub book: Book,
     /// The sheets to read, in order. Never empty.
-    pub parts: Vec<Part>,
+    pub tables: Vec<Table>,
     /// The names of the common columns. Cells and problems in the ledger refer to these.
     pub header: Vec<String>,
     /// Sheets without the template's columns, with the missing columns.
@@ -100,7 +100,7 @@ impl Source {
         let (bound, left_out) = select_sheets(path, &book, template, sheet)?;
         let mut source = Source::bound(template, at, path, book, stamp, bound, left_out);
         if sheet.is_none() {
-            source.warnings.extend(unread_sheets(&source.book, template, &source.parts));
+            source.warnings.extend(unread_sheets(&source.book, template, &source.tables));
         }
         Ok(source)
     }
@@ -130,31 +130,33 @@ impl Source {
         let (header, columns) = merge_columns(bound.iter().map(|(_, layout)| layout));
         let file = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let today = jiff::Zoned::now().date();
-        let parts = bound.into_iter().zip(columns).map(|((sheet, mut layout), columns)| {
+        let tables = bound.into_iter().zip(columns).map(|((sheet, mut layout), columns)| {
             layout.facts.file.clone_from(&file);
             layout.facts.sheet = book.sheets().get(sheet).cloned().filter(|_| book.has_named_sheets());
             layout.facts.today = Some(today);
             layout.facts.delimiter = book.dialect().map(|dialect| dialect.grammar.delimiter);
-            Part { sheet, cells: layout.of_each_cell(), layout, columns }
+            Table { sheet, cells: layout.of_each_cell(), layout, columns }
         });
-        let parts: Vec<Part> = parts.collect();
-        let mut warnings: Vec<Problem> =
-            parts.iter().flat_map(|part| unused_columns(template, part).chain(rival_columns(template, part))).collect();
+        let tables: Vec<Table> = tables.collect();
+        let mut warnings: Vec<Problem> = tables
+            .iter()
+            .flat_map(|table| unused_columns(template, table).chain(rival_columns(template, table)))
+            .collect();
         warnings.extend(
-            parts
+            tables
                 .iter()
-                .filter_map(|part| foreign_sheet(template, part).or_else(|| other_template(&book, template, part))),
+                .filter_map(|table| foreign_sheet(template, table).or_else(|| other_template(&book, template, table))),
         );
-        warnings.extend(parts.iter().flat_map(|part| money_as_quantity(&book, template, part)));
-        warnings.extend(parts.iter().flat_map(|part| misspelt_columns(template, part)));
-        warnings.extend(parts.iter().filter_map(|part| hidden_sheet(&book, part)));
-        warnings.extend(parts.first().into_iter().flat_map(|part| guesses(template, part)));
+        warnings.extend(tables.iter().flat_map(|table| money_as_quantity(&book, template, table)));
+        warnings.extend(tables.iter().flat_map(|table| misspelt_columns(template, table)));
+        warnings.extend(tables.iter().filter_map(|table| hidden_sheet(&book, table)));
+        warnings.extend(tables.first().into_iter().flat_map(|table| guesses(template, table)));
         warnings.extend(book.dialect().and_then(doubtful_letters));
         let (path, at) = (path.to_owned(), at.to_owned());
         Source {
             path,
             book,
-            parts,
+            tables,
             header,
             left_out,
             warnings,
@@ -195,12 +197,12 @@ impl Source {
 
     /// Whether a sheet has our columns.
     pub fn is_report(&self) -> bool {
-        self.parts.iter().any(|part| part.layout.is_report)
+        self.tables.iter().any(|table| table.layout.is_report)
     }
 
     /// Ignores the status of the rows in a report.
     pub fn ignore_status(&mut self) {
-        self.parts.iter_mut().for_each(|part| part.layout.status = None);
+        self.tables.iter_mut().for_each(|table| table.layout.status = None);
     }
 
     /// Returns how the file is written, or `None` for a workbook.
@@ -215,26 +217,26 @@ impl Source {
         Ok(digest::of_file(&self.at).map_err(failed)?)
     }
 
-    /// Returns the name of the sheet of `part`.
-    pub fn name_of(&self, part: &Part) -> &str {
-        &self.book.sheets()[part.sheet]
+    /// Returns the name of the sheet of `table`.
+    pub fn name_of(&self, table: &Table) -> &str {
+        &self.book.sheets()[table.sheet]
     }
 
     /// Returns the name of the column of a cell that is a separate record.
-    pub(crate) fn name_of_cell(&self, part: usize, cell: Option<usize>) -> Option<&str> {
-        let part = self.parts.get(part)?;
-        let column = part.columns.of(part.layout.cells.get(cell?)?.column);
+    pub(crate) fn name_of_cell(&self, table: usize, cell: Option<usize>) -> Option<&str> {
+        let table = self.tables.get(table)?;
+        let column = table.columns.of(table.layout.cells.get(cell?)?.column);
         self.header.get(column).map(|name| name.trim())
     }
 
     /// Returns the name of the sheet in the ledger and in reports: empty if a single sheet is read.
-    pub fn sheet_of(&self, part: &Part) -> String {
-        if self.parts.len() > 1 { self.name_of(part).to_owned() } else { String::new() }
+    pub fn sheet_of(&self, table: &Table) -> String {
+        if self.tables.len() > 1 { self.name_of(table).to_owned() } else { String::new() }
     }
 
     /// Reads the rows below the headers, sheet after sheet.
     pub fn rows(&self) -> DataRows<'_> {
-        DataRows { source: self, part: 0, rows: None, doubt: None, last: 0, ended: None }
+        DataRows { source: self, table: 0, rows: None, doubt: None, last: 0, ended: None }
     }
 
     /// Fails if the file was written since opening.
@@ -250,8 +252,8 @@ impl Source {
 /// formulas restored in reports and exports.
 pub struct DataRows<'a> {
     source: &'a Source,
-    /// The index of the current sheet in [`Source::parts`].
-    part: usize,
+    /// The index of the current sheet in [`Source::tables`].
+    table: usize,
     /// The rows of the current sheet, once opened.
     rows: Option<(Rows, Filler)>,
     /// Why the cells of the last row may be wrong, if so.
@@ -264,49 +266,49 @@ pub struct DataRows<'a> {
 
 /// A sheet that was read to its end.
 pub(super) struct EndedSheet {
-    /// The index in [`Source::parts`].
-    pub part: usize,
+    /// The index in [`Source::tables`].
+    pub table: usize,
     /// The number of its last row.
     pub last: u64,
     pub appearance: Appearance,
 }
 
 impl DataRows<'_> {
-    /// Reads the next row into `row` and returns the index of the sheet in [`Source::parts`], or `None` after the last
+    /// Reads the next row into `row` and returns the index of the sheet in [`Source::tables`], or `None` after the last
     /// row.
     pub fn next(&mut self, row: &mut Row) -> Result<Option<usize>, Error> {
         let of_file = |error: sheet::Error| Error::from(error.of_file(&self.source.path));
-        while let Some(part) = self.source.parts.get(self.part) {
+        while let Some(table) = self.source.tables.get(self.table) {
             let (rows, filler) = match &mut self.rows {
                 Some(rows) => rows,
-                none => none.insert((self.source.book.rows(part.sheet).map_err(of_file)?, Filler::new(&part.layout))),
+                none => none.insert((self.source.book.rows(table.sheet).map_err(of_file)?, Filler::new(&table.layout))),
             };
             while rows.next(row).map_err(of_file)? {
                 self.doubt = rows.doubt();
                 if let Some(edits) = &self.source.edits {
-                    edits.apply(part.sheet, row);
+                    edits.apply(table.sheet, row);
                 }
-                if row.number > part.layout.header.row && !is_nothing(row) {
+                if row.number > table.layout.header.row && !is_nothing(row) {
                     match &self.source.history {
                         // The cells of a report are already filled down.
-                        Some(history) if !history.is_new(self.part, row) => filler.pass(row),
+                        Some(history) if !history.is_new(self.table, row) => filler.pass(row),
                         _ => filler.row(row),
                     }
-                    if part.layout.is_defused {
+                    if table.layout.is_defused {
                         row.replace_texts(write::restore);
                     }
                     if let Some(column) = filler.overflow() {
                         return Err(Error::FilledTooMuch { row: row.number, letters: column_letters(column) });
                     }
                     self.last = row.number;
-                    return Ok(Some(self.part));
+                    return Ok(Some(self.table));
                 }
             }
             if self.last > 0 {
                 let appearance = rows.appearance().clone();
-                self.ended = Some(EndedSheet { part: self.part, last: self.last, appearance });
+                self.ended = Some(EndedSheet { table: self.table, last: self.last, appearance });
             }
-            self.part += 1;
+            self.table += 1;
             (self.rows, self.last) = (None, 0);
         }
         Ok(None)

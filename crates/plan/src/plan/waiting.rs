@@ -3,7 +3,7 @@
 use std::thread;
 
 use sheetport_ledger::{Disposition, Problem, Seq};
-use sheetport_mapping::map::Parts;
+use sheetport_mapping::map::Gathered;
 
 use super::checks::repeated::RepeatedLines;
 use super::request::Request;
@@ -19,7 +19,7 @@ pub(super) enum Waiting {
 pub(super) struct Incomplete {
     /// The text of the group columns.
     pub group: Box<str>,
-    pub parts: Parts,
+    pub gathered: Gathered,
     pub lines: RepeatedLines,
     pub problems: Vec<Problem>,
     /// The histories of the rows, if the file is a report.
@@ -29,26 +29,26 @@ pub(super) struct Incomplete {
 }
 
 impl Incomplete {
-    /// Checks the record and writes its request, once all its rows are known. Later calls return the first result. `part` is the
-    /// part of its first row.
-    pub(super) fn finish(&mut self, rows: &RowMapper<'_>, part: usize) -> Box<Finished> {
+    /// Checks the record and writes its request, once all its rows are known. Later calls return the first result. `table` is the
+    /// table of its first row.
+    pub(super) fn finish(&mut self, rows: &RowMapper<'_>, table: usize) -> Box<Finished> {
         self.finished.take().unwrap_or_else(|| {
             let mut finished = Box::default();
-            rows.finish((part, None), &mut self.parts, &mut finished);
+            rows.finish((table, None), &mut self.gathered, &mut finished);
             finished
         })
     }
 }
 
-/// Finishes the incomplete records on several threads, once they have no further rows. `part_of` returns the part with the first
+/// Finishes the incomplete records on several threads, once they have no further rows. `table_of` returns the table with the first
 /// row of a record.
 pub(super) fn finish_all<'w>(
     records: impl Iterator<Item = (Seq, &'w mut Waiting)>,
     rows: &RowMapper<'_>,
-    part_of: impl Fn(Seq) -> usize,
+    table_of: impl Fn(Seq) -> usize,
 ) {
     let incomplete = records.filter_map(|(seq, waiting)| match waiting {
-        Waiting::Incomplete(record) => Some((part_of(seq), record)),
+        Waiting::Incomplete(record) => Some((table_of(seq), record)),
         Waiting::Complete(_) => None,
     });
     let mut incomplete: Vec<(usize, &mut Incomplete)> = incomplete.collect();
@@ -56,8 +56,8 @@ pub(super) fn finish_all<'w>(
     thread::scope(|scope| {
         for records in incomplete.chunks_mut(per_thread) {
             scope.spawn(move || {
-                for (part, record) in records {
-                    record.finished = Some(record.finish(rows, *part));
+                for (table, record) in records {
+                    record.finished = Some(record.finish(rows, *table));
                 }
             });
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use sheetport_mapping::Template;
-use sheetport_mapping::map::{Parts, unquoted};
+use sheetport_mapping::map::{Gathered, unquoted};
 use sheetport_records::JsonType;
 use sheetport_values::decimal::Decimal;
 
@@ -54,10 +54,10 @@ impl Collector {
     }
 
     /// Adds the values of a record without problems.
-    pub(crate) fn add(&mut self, template: &Template, parts: &Parts, observed: &Observed) {
+    pub(crate) fn add(&mut self, template: &Template, gathered: &Gathered, observed: &Observed) {
         self.records += 1;
         let mut values = observed.values();
-        self.lines += parts.visit_values(template, &mut |rule, json| {
+        self.lines += gathered.visit_values(template, &mut |rule, json| {
             if let (Some(field), Some(value)) = (self.fields.get_mut(rule), values.next()) {
                 field.add(json, value);
             }

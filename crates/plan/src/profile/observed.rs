@@ -1,7 +1,7 @@
 //! The values of one record, prepared for the profile on any thread.
 
 use sheetport_mapping::Mapper;
-use sheetport_mapping::map::Parts;
+use sheetport_mapping::map::Gathered;
 use sheetport_values::currency::Currency;
 use sheetport_values::decimal::{self, Decimal};
 use twox_hash::XxHash3_64;
@@ -9,7 +9,7 @@ use twox_hash::XxHash3_64;
 /// What is known about the values of a record. Its buffer is reused.
 #[derive(Debug, Default)]
 pub(crate) struct Observed {
-    /// In the order of [`Parts::visit_values`].
+    /// In the order of [`Gathered::visit_values`].
     values: Vec<Value>,
     currency: Option<Currency>,
 }
@@ -29,14 +29,14 @@ impl Observed {
     }
 
     /// Adds the values of a record without problems.
-    pub(crate) fn observe(&mut self, mapper: &Mapper<'_>, parts: &Parts) {
+    pub(crate) fn observe(&mut self, mapper: &Mapper<'_>, gathered: &Gathered) {
         let template = mapper.template();
-        parts.visit_values(template, &mut |rule, json| {
+        gathered.visit_values(template, &mut |rule, json| {
             let is_number = template.rule(rule).is_some_and(|rule| rule.field.json.is_number());
             let number = if is_number { decimal::parse(json).ok() } else { None };
             self.values.push(Value { hash: XxHash3_64::oneshot(json.as_bytes()), number });
         });
-        self.currency = mapper.currency(parts);
+        self.currency = mapper.currency(gathered);
     }
 
     pub(super) fn currency(&self) -> Option<Currency> {

@@ -7,7 +7,7 @@ use sheetport_sheet::{Cell, Row};
 use twox_hash::XxHash3_64;
 
 use super::lossy::{LossyFields, normalize_line_ends};
-use crate::plan::part::Part;
+use crate::plan::table::Table;
 
 /// The shared columns of a sheet: a hash seed for each column in both the run and the report.
 #[derive(Clone, Debug, Default)]
@@ -17,14 +17,15 @@ pub(super) struct CommonColumns(Vec<Option<u64>>);
 pub(super) struct SharedColumns(HashSet<(String, usize)>);
 
 /// Returns the columns shared by a run and all sheets of a report, and where they are in each sheet.
-pub(super) fn common_columns(header: &[String], parts: &[Part]) -> (SharedColumns, Vec<CommonColumns>) {
+pub(super) fn common_columns(header: &[String], tables: &[Table]) -> (SharedColumns, Vec<CommonColumns>) {
     let run = numbered(header);
-    let parts: Vec<_> = parts.iter().map(|part| numbered(&part.layout.header.names[..part.layout.width])).collect();
+    let tables: Vec<_> =
+        tables.iter().map(|table| numbered(&table.layout.header.names[..table.layout.width])).collect();
     let mut shared: HashSet<(&str, usize)> = run.iter().copied().collect();
-    parts.iter().for_each(|part| shared.retain(|column| part.contains(column)));
+    tables.iter().for_each(|table| shared.retain(|column| table.contains(column)));
     let shared = SharedColumns(shared.into_iter().map(|(name, count)| (name.to_owned(), count)).collect());
-    let of_parts = parts.iter().map(|part| shared.among(part)).collect();
-    (shared, of_parts)
+    let of_tables = tables.iter().map(|table| shared.among(table)).collect();
+    (shared, of_tables)
 }
 
 impl SharedColumns {

@@ -12,7 +12,7 @@ use sheetport_sheet::{Cell, RESERVED_PREFIX, Row};
 
 use super::fingerprint::{CommonColumns, numbered};
 use super::lossy::{LossyFields, LossyRows};
-use crate::plan::part::Part;
+use crate::plan::table::Table;
 
 const RUN: &str = "run";
 const ROW: &str = "row";
@@ -35,7 +35,7 @@ pub struct ReportHistory {
     lossy: LossyRows,
     /// By index, the fingerprints with cut texts, for rows with either cut or complete texts.
     cut: HashMap<usize, u32>,
-    /// One entry per part of the source.
+    /// One entry per table of the source.
     columns: Vec<ReportColumns>,
 }
 
@@ -53,8 +53,8 @@ struct ReportColumns {
 /// The history of a row of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RowHistory {
-    /// The index of the sheet among the parts of the source.
-    pub part: usize,
+    /// The index of the sheet among the tables of the source.
+    pub table: usize,
     /// The row number in the report.
     pub number: u64,
     pub status: RowStatus,
@@ -96,19 +96,19 @@ enum RowOrigin {
 }
 
 impl ReportHistory {
-    /// Creates the history for a report of `run` with the sheets `parts`. `common` has the shared columns of each
+    /// Creates the history for a report of `run` with the sheets `tables`. `common` has the shared columns of each
     /// sheet.
     pub(super) fn new(
         run: &Run,
         states: RowStates,
         sends_whole: bool,
-        parts: &[Part],
+        tables: &[Table],
         common: Vec<CommonColumns>,
         lossy: LossyFields,
     ) -> ReportHistory {
         let header = numbered(&run.about.header);
-        let columns = parts.iter().zip(common).map(|(part, common)| {
-            let names = &part.layout.header.names;
+        let columns = tables.iter().zip(common).map(|(table, common)| {
+            let names = &table.layout.header.names;
             let column = |name| report_column(names, name);
             let original = |name| header.iter().position(|other| *other == name);
             let original = numbered(names).into_iter().map(original).collect();
@@ -150,21 +150,21 @@ impl ReportHistory {
 
     /// Writes the row into `restored` with the original cells lost in the report. Returns the number of texts changed by a
     /// spreadsheet program, or `None` without losses.
-    pub(crate) fn restore(&self, part: usize, row: &RowHistory, cells: &Row, restored: &mut Row) -> Option<u64> {
-        self.lossy.restore(row.index?, cells, &self.columns[part].original, restored)
+    pub(crate) fn restore(&self, table: usize, row: &RowHistory, cells: &Row, restored: &mut Row) -> Option<u64> {
+        self.lossy.restore(row.index?, cells, &self.columns[table].original, restored)
     }
 
     /// Whether the row has neither a run nor a row number.
-    pub(crate) fn is_new(&self, part: usize, row: &Row) -> bool {
+    pub(crate) fn is_new(&self, table: usize, row: &Row) -> bool {
         let is_blank = |column: Option<usize>| column.is_none_or(|column| row.get(column).is_blank());
-        let columns = &self.columns[part];
+        let columns = &self.columns[table];
         is_blank(columns.run) && is_blank(columns.row)
     }
 
-    /// Returns the history of a row in the sheet `part`, and the problem with the origin, if any.
-    pub(crate) fn of_row(&self, part: usize, row: &Row) -> (RowHistory, Option<Problem>) {
+    /// Returns the history of a row in the sheet `table`, and the problem with the origin, if any.
+    pub(crate) fn of_row(&self, table: usize, row: &Row) -> (RowHistory, Option<Problem>) {
         let mut history = RowHistory {
-            part,
+            table,
             number: row.number,
             status: RowStatus::New,
             is_added: true,
@@ -172,7 +172,7 @@ impl ReportHistory {
             record: None,
             is_edited: false,
         };
-        let columns = &self.columns[part];
+        let columns = &self.columns[table];
         let cell = |column: Option<usize>| column.map_or(Cell::Blank, |column| row.get(column));
         match self.origin(cell(columns.run), cell(columns.row), cell(columns.sheet)) {
             RowOrigin::New => (history, None),
@@ -184,7 +184,7 @@ impl ReportHistory {
                 let fingerprint = columns.common.fingerprint_in_report(row);
                 history.is_edited = fingerprint != known.fingerprint
                     && !(known.is_as_in_run && self.cut.get(&index) == Some(&fingerprint))
-                    && self.restored_fingerprint(part, index, row) != Some(known.fingerprint);
+                    && self.restored_fingerprint(table, index, row) != Some(known.fingerprint);
                 history.status = status(&known, history.is_edited, self.has_chosen_rows);
                 (history, None)
             }
@@ -197,13 +197,13 @@ impl ReportHistory {
     }
 
     /// Returns the fingerprint of the row with the original cells lost in the report, or `None` without losses.
-    fn restored_fingerprint(&self, part: usize, index: usize, row: &Row) -> Option<u32> {
-        let (columns, mut restored) = (&self.columns[part], Row::default());
+    fn restored_fingerprint(&self, table: usize, index: usize, row: &Row) -> Option<u32> {
+        let (columns, mut restored) = (&self.columns[table], Row::default());
         self.lossy.restore(index, row, &columns.original, &mut restored)?;
         Some(columns.common.fingerprint_in_report(&restored))
     }
 
-    /// Returns the history of a cell that is a separate record. `column` is its column in the sheet `part`, called `name` in the
+    /// Returns the history of a cell that is a separate record. `column` is its column in the sheet `table`, called `name` in the
     /// run. `row` is the history of its row.
     pub(crate) fn of_cell(
         &self,
@@ -213,7 +213,7 @@ impl ReportHistory {
         name: &str,
     ) -> (RowHistory, Option<Problem>) {
         let Some(index) = row.index else { return (row, problem) };
-        if self.columns[row.part].original.get(column).copied().flatten().is_none() {
+        if self.columns[row.table].original.get(column).copied().flatten().is_none() {
             let history = RowHistory { status: RowStatus::Invalid, ..row };
             let message = format!("is no column of run {}, so it is not known what was sent of it", self.run);
             let problem = Problem {

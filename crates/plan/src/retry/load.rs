@@ -28,7 +28,7 @@ pub fn load_history<'a>(
     sends_accepted: bool,
 ) -> BoxFuture<'a, Result<ReportHistory, Error>> {
     Box::pin(async move {
-        let (shared, of_parts) = common_columns(&run.about.header, &source.parts);
+        let (shared, of_tables) = common_columns(&run.about.header, &source.tables);
         let lossy = match source.book.has_named_sheets() {
             true => LossyFields::LongTexts,
             false if report.has_cut => LossyFields::Both,
@@ -46,7 +46,7 @@ pub fn load_history<'a>(
             states.reopen();
         }
         let sends_whole = template.group.is_some() && !query.non_idempotent;
-        let mut history = ReportHistory::new(run, states, sends_whole, &source.parts, of_parts, lossy);
+        let mut history = ReportHistory::new(run, states, sends_whole, &source.tables, of_tables, lossy);
         add_lossy_rows(&mut history, ledger, run, lossy, &shared.of_run(run)).await?;
         Ok(history)
     })

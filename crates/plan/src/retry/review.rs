@@ -128,6 +128,6 @@ impl<'a> Reviewer<'a> {
 
     /// Returns the problem with the number and sheet of the row.
     fn located(&self, row: &RowHistory, problem: Problem) -> Problem {
-        Problem { row: Some(row.number), sheet: self.sheets[row.part].clone(), ..problem }
+        Problem { row: Some(row.number), sheet: self.sheets[row.table].clone(), ..problem }
     }
 }

@@ -392,8 +392,8 @@ fn open_state(
     let loaded = load(file, &state).ok();
     state.is_report = loaded.as_ref().is_some_and(|(_, source)| source.is_report());
     let other = loaded.and_then(|(_, source)| {
-        let part = source.parts.first()?;
-        let is_other = source.parts.len() > 1 || part.sheet != state.sheet.sheet;
+        let part = source.tables.first()?;
+        let is_other = source.tables.len() > 1 || part.sheet != state.sheet.sheet;
         is_other.then(|| source.name_of(part).to_owned())
     });
     if let Some(name) = other.filter(|_| state.sheet.book.has_named_sheets()) {

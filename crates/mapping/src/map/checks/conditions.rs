@@ -12,9 +12,9 @@ use sheetport_values::decimal;
 use sheetport_values::number::Notation;
 
 use crate::bind::{Columns, TestColumns};
+use crate::map::gathered::Gathered;
 use crate::map::json::unquoted;
 use crate::map::mapper::Mapper;
-use crate::map::parts::Parts;
 use crate::map::row_context::RowContext;
 use crate::model::{Condition, Constant, FieldRule, RecordRule, RowTest, Tested};
 use crate::problem::{Cause, Problem, excerpt};
@@ -22,25 +22,25 @@ use crate::typed_value::Value;
 
 impl Mapper<'_> {
     /// Returns the condition by which the template leaves a row out, if any, and adds what the template says about such rows to the
-    /// warnings of `parts`. Fails if a condition can't be evaluated.
+    /// warnings of `gathered`. Fails if a condition can't be evaluated.
     pub(crate) fn left_out(
         &self,
         row: &Row,
         budget: &Budget,
-        parts: &mut Parts,
+        gathered: &mut Gathered,
     ) -> Result<Option<SkipReason>, Box<Problem>> {
         let (sheet, layout) = (&self.template().sheet, self.layout());
         for (test, columns) in sheet.skip_where.iter().zip(&layout.skip) {
             if self.holds(("skip_where", test), columns, row, budget)? {
                 let because = test.because.clone();
-                parts.warnings.extend(because.map(|because| self.remark(columns, row, Cause::LeftOut(because))));
+                gathered.warnings.extend(because.map(|because| self.remark(columns, row, Cause::LeftOut(because))));
                 return Ok(Some(SkipReason::SkipWhere));
             }
         }
         for (test, columns) in sheet.keep_where.iter().zip(&layout.keep) {
             if !self.holds(("keep_where", test), columns, row, budget)? {
                 let because = test.because.clone();
-                parts.warnings.extend(because.map(|because| self.remark(columns, row, Cause::LeftOut(because))));
+                gathered.warnings.extend(because.map(|because| self.remark(columns, row, Cause::LeftOut(because))));
                 return Ok(Some(SkipReason::KeepWhere));
             }
         }
@@ -48,15 +48,15 @@ impl Mapper<'_> {
     }
 
     /// Adds a warning for each test of `warn_where` that holds for a row. A condition that can't be evaluated is a problem.
-    pub(crate) fn warn_of_row(&self, row: &Row, budget: &Budget, parts: &mut Parts) {
+    pub(crate) fn warn_of_row(&self, row: &Row, budget: &Budget, gathered: &mut Gathered) {
         for (test, columns) in self.template().sheet.warn_where.iter().zip(&self.layout().warn) {
             match self.holds(("warn_where", test), columns, row, budget) {
                 Ok(false) => {}
                 Ok(true) => {
                     let cause = Cause::WarnWhere(test.because.clone().unwrap_or_else(|| test.subject.to_string()));
-                    parts.warnings.push(self.remark(columns, row, cause));
+                    gathered.warnings.push(self.remark(columns, row, cause));
                 }
-                Err(problem) => parts.problems.push(*problem),
+                Err(problem) => gathered.problems.push(*problem),
             }
         }
     }
@@ -127,12 +127,12 @@ impl Mapper<'_> {
     }
 
     /// Checks the rules for the fields of a complete record.
-    pub(crate) fn check_rules(&self, parts: &mut Parts) {
+    pub(crate) fn check_rules(&self, gathered: &mut Gathered) {
         let mut found = Vec::new();
-        let budget = Budget::of_row(parts.len());
+        let budget = Budget::of_row(gathered.len());
         let rules = self.template().record_rules.iter().filter(|rule| !rule.is_of_lines);
-        for rule in rules.filter(|rule| self.can_judge(rule, parts)) {
-            let value = |index: usize| match (parts.text(index), self.replacement_of(index)) {
+        for rule in rules.filter(|rule| self.can_judge(rule, gathered)) {
+            let value = |index: usize| match (gathered.text(index), self.replacement_of(index)) {
                 (Some(json), _) => self.field_value(index, json),
                 (None, Some(Constant::Text(text))) => Value::Text(text.as_str().into()),
                 (None, Some(Constant::Number(number))) => Value::Number(*number),
@@ -140,21 +140,21 @@ impl Mapper<'_> {
                 (None, Some(Constant::Null) | None) => Value::Blank,
             };
             let values: Vec<Value<'_>> = rule.fields.iter().map(|index| value(*index)).collect();
-            let problem = self.check_rule(rule, values, (parts.first_row(), &self.layout().columns), &budget);
+            let problem = self.check_rule(rule, values, (gathered.first_row(), &self.layout().columns), &budget);
             found.extend(problem.map(|problem| (rule.severity, problem)));
         }
-        parts.add_broken_rules(found);
+        gathered.add_broken_rules(found);
     }
 
     /// Checks the rules for the fields of the current line, in JSON without its closing brace. `columns` are the columns of the
     /// line's fields.
-    pub(crate) fn check_line_rules(&self, parts: &mut Parts, columns: &[Columns], budget: &Budget) {
+    pub(crate) fn check_line_rules(&self, gathered: &mut Gathered, columns: &[Columns], budget: &Budget) {
         let rules = self.template().record_rules.iter().filter(|rule| rule.is_of_lines);
-        let rules: Vec<&RecordRule> = rules.filter(|rule| self.can_judge(rule, parts)).collect();
+        let rules: Vec<&RecordRule> = rules.filter(|rule| self.can_judge(rule, gathered)).collect();
         if rules.is_empty() {
             return;
         }
-        let line = [parts.line(), "}"].concat();
+        let line = [gathered.line(), "}"].concat();
         let line: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(&line).expect("a line is a JSON object");
         let all_columns = [&self.layout().columns[..self.template().fields.len()], columns].concat();
@@ -169,16 +169,16 @@ impl Mapper<'_> {
                 None | Some("null") => Value::Blank,
                 Some(json) => self.field_value(*index, json),
             });
-            let problem = self.check_rule(rule, values.collect(), (parts.first_row(), &all_columns), budget);
+            let problem = self.check_rule(rule, values.collect(), (gathered.first_row(), &all_columns), budget);
             found.extend(problem.map(|problem| (rule.severity, problem)));
         }
-        parts.add_broken_rules(found);
+        gathered.add_broken_rules(found);
     }
 
     /// Whether a rule can be checked: all problems so far are broken rules, or are about fields outside of this rule.
-    fn can_judge(&self, rule: &RecordRule, parts: &Parts) -> bool {
+    fn can_judge(&self, rule: &RecordRule, gathered: &Gathered) -> bool {
         let has_field = |name| rule.fields.iter().any(|index| self.rule(*index).0.field.name == name);
-        parts.problems.iter().all(|problem| match problem.cause {
+        gathered.problems.iter().all(|problem| match problem.cause {
             Cause::Rule { .. } => true,
             Cause::NoRecord(_) | Cause::TooMuch(_) => false,
             _ => !problem.field.is_empty() && !has_field(problem.field),

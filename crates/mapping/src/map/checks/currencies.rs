@@ -4,9 +4,9 @@
 use sheetport_values::currency::{Currency, CurrencyMark};
 
 use crate::bind::Columns;
+use crate::map::gathered::{FieldValue, Gathered, Money};
 use crate::map::json::unquoted;
 use crate::map::mapper::Mapper;
-use crate::map::parts::{FieldValue, Money, Parts};
 use crate::map::special_rules::CurrencyRule;
 use crate::model::{Constant, OnBlank};
 use crate::problem::{Cause, Problem};
@@ -25,7 +25,7 @@ impl Mapper<'_> {
     /// Adds the currency beside an amount, and the currency in the header above.
     pub(crate) fn push_money(
         &self,
-        parts: &mut Parts,
+        gathered: &mut Gathered,
         beside: Option<CurrencyMark>,
         rule: usize,
         columns: &Columns,
@@ -35,14 +35,14 @@ impl Mapper<'_> {
         marks
             .into_iter()
             .flatten()
-            .for_each(|mark| parts.push_money(Money { mark, rule, column: columns.first(), row }));
+            .for_each(|mark| gathered.push_money(Money { mark, rule, column: columns.first(), row }));
     }
 
     /// Compares the currencies beside the amounts of a record with each other and with its currency field.
-    pub(crate) fn check_currencies(&self, parts: &Parts, problems: &mut Vec<Problem>) {
-        let Some(first) = parts.money.first() else { return };
-        let field = self.currency_field(parts);
-        for money in &parts.money {
+    pub(crate) fn check_currencies(&self, gathered: &Gathered, problems: &mut Vec<Problem>) {
+        let Some(first) = gathered.money.first() else { return };
+        let field = self.currency_field(gathered);
+        for money in &gathered.money {
             let cause = match field {
                 CurrencyField::Mapped(Some(currency)) if !money.mark.can_be(currency) => {
                     Cause::OtherCurrency { currency }
@@ -62,37 +62,37 @@ impl Mapper<'_> {
     }
 
     /// Returns the currency beside the amounts of a record, if used for the currency field.
-    pub(crate) fn currency_of_amounts(&self, parts: &Parts) -> Option<Currency> {
-        match self.currency_field(parts) {
-            CurrencyField::FromAmounts => self.mark_of_amounts(parts)?.currency(self.locale()),
+    pub(crate) fn currency_of_amounts(&self, gathered: &Gathered) -> Option<Currency> {
+        match self.currency_field(gathered) {
+            CurrencyField::FromAmounts => self.mark_of_amounts(gathered)?.currency(self.locale()),
             CurrencyField::None | CurrencyField::Mapped(_) => None,
         }
     }
 
     /// Returns the first currency beside an amount. The currency of a cost says nothing about a price without one.
-    fn mark_of_amounts(&self, parts: &Parts) -> Option<CurrencyMark> {
+    fn mark_of_amounts(&self, gathered: &Gathered) -> Option<CurrencyMark> {
         let mut fields = self.template().fields.iter().enumerate();
         let price = fields.find(|(_, rule)| rule.field.name == "price").map(|(index, _)| index);
-        let price = price.filter(|index| matches!(parts.value(*index), FieldValue::Present(_)));
-        parts.money.iter().find(|money| price.is_none_or(|price| money.rule == price)).map(|money| money.mark)
+        let price = price.filter(|index| matches!(gathered.value(*index), FieldValue::Present(_)));
+        gathered.money.iter().find(|money| price.is_none_or(|price| money.rule == price)).map(|money| money.mark)
     }
 
     /// Returns the currency of a record, if known.
-    pub fn currency(&self, parts: &Parts) -> Option<Currency> {
-        match self.currency_field(parts) {
+    pub fn currency(&self, gathered: &Gathered) -> Option<Currency> {
+        match self.currency_field(gathered) {
             CurrencyField::None => None,
-            CurrencyField::FromAmounts => self.mark_of_amounts(parts)?.currency(self.locale()),
+            CurrencyField::FromAmounts => self.mark_of_amounts(gathered)?.currency(self.locale()),
             CurrencyField::Mapped(currency) => currency,
         }
     }
 
-    fn currency_field(&self, parts: &Parts) -> CurrencyField {
+    fn currency_field(&self, gathered: &Gathered) -> CurrencyField {
         let index = match self.special().currency {
             CurrencyRule::NoField => return CurrencyField::None,
             CurrencyRule::NotMapped => return CurrencyField::FromAmounts,
             CurrencyRule::Mapped(index) => index,
         };
-        CurrencyField::Mapped(match (parts.value(index), &self.rule(index).0.on_blank) {
+        CurrencyField::Mapped(match (gathered.value(index), &self.rule(index).0.on_blank) {
             (FieldValue::Present(json), _) => Currency::parse(&unquoted(json)),
             (FieldValue::Absent, OnBlank::Omit) => return CurrencyField::FromAmounts,
             (FieldValue::Absent, OnBlank::Default(Constant::Text(code))) => Currency::parse(code),

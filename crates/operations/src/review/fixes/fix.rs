@@ -250,7 +250,7 @@ impl CauseRows<'_> {
 
     /// Adds the other rows of the sheet whose cells have one of these texts.
     fn add_equal(&self, column: usize, by_text: &mut HashMap<String, Vec<u64>>) -> Result<(), Error> {
-        let header = self.sheet.source.parts.first().map_or(0, |part| part.layout.header.row);
+        let header = self.sheet.source.tables.first().map_or(0, |part| part.layout.header.row);
         let (mut from, sheet) = (0, self.sheet_index());
         loop {
             let rows = self.rows.window(from, CHUNK)?;

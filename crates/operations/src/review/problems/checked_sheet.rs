@@ -197,12 +197,12 @@ impl CheckedSheet {
 
     /// Returns the index of the sheet in the file.
     pub fn sheet_index(&self) -> usize {
-        self.source.parts.first().map_or(0, |part| part.sheet)
+        self.source.tables.first().map_or(0, |part| part.sheet)
     }
 
     /// Returns the number of the last row of the header.
     pub fn header_row(&self) -> u64 {
-        self.source.parts.first().map_or(0, |part| part.layout.header.row)
+        self.source.tables.first().map_or(0, |part| part.layout.header.row)
     }
 
     /// Returns the places of the problems of a cause, ordered by row.
@@ -221,7 +221,7 @@ impl CheckedSheet {
 
     /// Returns the column of a problem, or the only column of its field.
     pub fn column_of(&self, problem: &Problem) -> Option<usize> {
-        let layout = &self.source.parts.first()?.layout;
+        let layout = &self.source.tables.first()?.layout;
         let by_field = || {
             let index = self.template.rules().position(|rule| rule.field.name == problem.field)?;
             layout.columns.get(index)?.first()
@@ -232,20 +232,20 @@ impl CheckedSheet {
     /// Returns the problems of a row in its current state that need no other row. Problems between rows are found by checking the
     /// whole sheet.
     pub fn verdict(&self, row: &Row) -> Vec<Problem> {
-        let Some(part) = self.source.parts.first().filter(|part| part.cells.is_empty()) else { return Vec::new() };
+        let Some(part) = self.source.tables.first().filter(|part| part.cells.is_empty()) else { return Vec::new() };
         let survey = self.survey();
         let mapper = Mapper::new(0, &self.template, &part.layout, &survey);
         let mut draft = Draft::default();
         mapper.map(row, &mut draft);
         if draft.kind == RowKind::Record && self.template.group.is_none() {
-            mapper.finish(&mut draft.parts);
+            mapper.finish(&mut draft.gathered);
         }
-        draft.parts.problems.into_iter().map(|problem| ledger_problem(problem, &self.source)).collect()
+        draft.gathered.problems.into_iter().map(|problem| ledger_problem(problem, &self.source)).collect()
     }
 
     /// Returns the values that the template makes of a row, by field.
     pub fn values(&self, row: &Row) -> Vec<Explained> {
-        let Some(part) = self.source.parts.first() else { return Vec::new() };
+        let Some(part) = self.source.tables.first() else { return Vec::new() };
         explain(&Mapper::new(0, &self.template, &part.layout, &self.survey()), row)
     }
 

@@ -86,7 +86,7 @@ fn fields_of(record: RecordKind) -> Vec<MappedField> {
 }
 
 fn of_template(template: &Template, source: &plan::Source) -> Mapping {
-    let part = source.parts.first().expect("a source reads at least one sheet");
+    let part = source.tables.first().expect("a source reads at least one sheet");
     let mut fields = fields_of(template.record);
     for (index, rule) in template.rules().enumerate() {
         let is_line = rule.place == Place::Line;

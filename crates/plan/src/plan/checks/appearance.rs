@@ -10,7 +10,7 @@ use sheetport_mapping::model::Place;
 use sheetport_mapping::{Layout, Template};
 use sheetport_sheet::{Appearance, MergedCells, Row, column_letters};
 
-use super::super::part::Part;
+use super::super::table::Table;
 
 /// Maximum number of ranges in a warning.
 const SHOWN: usize = 8;
@@ -119,32 +119,32 @@ impl UsedColumns {
     /// Returns the warnings after the row `last` of the sheet, its last one.
     pub(crate) fn warnings<'a>(
         self,
-        part: &'a Part,
+        table: &'a Table,
         appearance: &'a Appearance,
         last: u64,
     ) -> impl Iterator<Item = Problem> + use<'a> {
         let mut merged = appearance.merged().to_vec();
         merged.sort_unstable_by_key(|merged| (merged.first_column, merged.first_row));
         merged.dedup();
-        let hidden_rows = hidden_rows(part, appearance, &self.filled, last);
-        let across = self.merged_across(part, appearance);
+        let hidden_rows = hidden_rows(table, appearance, &self.filled, last);
+        let across = self.merged_across(table, appearance);
         let of_columns = self.columns.into_iter().flat_map(move |used| {
-            let hidden = used.hidden(part, appearance);
-            hidden.into_iter().chain(used.merged(part, &merged))
+            let hidden = used.hidden(table, appearance);
+            hidden.into_iter().chain(used.merged(table, &merged))
         });
         hidden_rows.into_iter().chain(across).chain(of_columns)
     }
 
     /// Returns a warning about merged cells over several columns with fields: only the first column has their value. Ignores
     /// headings, which cover all columns.
-    fn merged_across(&self, part: &Part, appearance: &Appearance) -> Option<Problem> {
+    fn merged_across(&self, table: &Table, appearance: &Appearance) -> Option<Problem> {
         let with_fields = self.columns.iter().filter(|used| used.field.is_some() && used.has_values);
         let columns: Vec<usize> = with_fields.map(|used| used.column).collect();
         let is_lacking = |cells: &&MergedCells| {
             let covered = columns.iter().filter(|column| cells.covers_column(**column)).count();
             covered > 1 && covered < columns.len() && self.has_row_in(cells.first_row, cells.last_row)
         };
-        let start = part.layout.header.row + 1;
+        let start = table.layout.header.row + 1;
         let all = appearance.merged_across().iter().chain(appearance.merged());
         let mut lacking: Vec<&MergedCells> = all.filter(|cells| cells.first_row >= start).filter(is_lacking).collect();
         lacking.sort_unstable_by_key(|cells| (cells.first_row, cells.first_column));
@@ -156,7 +156,7 @@ impl UsedColumns {
             remedy: "unmerge them and fill in every column".to_owned(),
             ..Problem::of_record(Code::MergedCells, "are merged cells: only the first column of each has the value")
         };
-        Some(part.of_column(first.first_column, warning))
+        Some(table.of_column(first.first_column, warning))
     }
 
     /// Returns whether a row with values is among these rows.
@@ -184,7 +184,7 @@ impl Records {
 
 impl UsedColumn {
     /// Returns a warning if the column is hidden and its values are sent.
-    fn hidden(&self, part: &Part, appearance: &Appearance) -> Option<Problem> {
+    fn hidden(&self, table: &Table, appearance: &Appearance) -> Option<Problem> {
         let field = self.field.filter(|_| self.has_values && appearance.hides_column(self.column))?;
         let warning = Problem {
             field: field.to_owned(),
@@ -193,12 +193,12 @@ impl UsedColumn {
                 .to_owned(),
             ..Problem::of_record(Code::HiddenColumns, "is a hidden column, whose values are sent")
         };
-        Some(part.of_column(self.column, warning))
+        Some(table.of_column(self.column, warning))
     }
 
     /// Returns a warning about merged cells that begin in the column and leave records below their value without one. `merged` is
     /// sorted by the first column and row.
-    fn merged(&self, part: &Part, merged: &[MergedCells]) -> Option<Problem> {
+    fn merged(&self, table: &Table, merged: &[MergedCells]) -> Option<Problem> {
         if self.is_filled_down {
             return None;
         }
@@ -218,7 +218,7 @@ impl UsedColumn {
                 .to_owned(),
             ..Problem::of_record(Code::MergedCells, message)
         };
-        Some(part.of_column(self.column, warning))
+        Some(table.of_column(self.column, warning))
     }
 
     /// Returns whether the value of merged cells is in their first row, and a record below has none.
@@ -229,8 +229,8 @@ impl UsedColumn {
 }
 
 /// Returns a warning about hidden rows among the rows of a sheet, up to the row `last`. `filled`: the ranges of rows with values.
-fn hidden_rows(part: &Part, appearance: &Appearance, filled: &[(u64, u64)], last: u64) -> Option<Problem> {
-    let start = part.layout.header.row + 1;
+fn hidden_rows(table: &Table, appearance: &Appearance, filled: &[(u64, u64)], last: u64) -> Option<Problem> {
+    let start = table.layout.header.row + 1;
     let ranges = appearance.hidden_rows().iter();
     let ranges = ranges.map(|(first, end)| ((*first).max(start), (*end).min(last))).filter(|(first, end)| first <= end);
     let ranges = joined(ranges.collect());

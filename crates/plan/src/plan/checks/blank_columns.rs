@@ -7,7 +7,7 @@ use sheetport_mapping::model::{OnBlank, Source};
 use sheetport_mapping::{Layout, Template};
 use sheetport_sheet::Row;
 
-use super::super::part::Part;
+use super::super::table::Table;
 
 /// Minimum number of rows. With fewer rows, blank cells are problems of their rows.
 const MIN_ROWS: u64 = 2;
@@ -57,12 +57,12 @@ impl BlankColumns {
     }
 
     /// Returns a warning for each column of prices without a value in any row.
-    pub(crate) fn warnings(&self, part: &Part) -> impl Iterator<Item = Problem> {
+    pub(crate) fn warnings(&self, table: &Table) -> impl Iterator<Item = Problem> {
         self.found().filter(|blank| !blank.is_required).map(move |blank| {
             let message = format!("is blank in all {} rows, so nothing is sent for it", self.rows);
             let remedy = "check whether the values are in another column, or were lost".to_owned();
             let field = blank.field.to_owned();
-            part.of_column(blank.column, Problem { field, remedy, ..Problem::of_record(Code::BlankColumn, message) })
+            table.of_column(blank.column, Problem { field, remedy, ..Problem::of_record(Code::BlankColumn, message) })
         })
     }
 

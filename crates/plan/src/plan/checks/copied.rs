@@ -26,7 +26,7 @@ pub(crate) struct CopiedRows {
     rows: Vec<SeenRow>,
     /// Start of the first of each set of equal blocks in `rows`.
     blocks: HashTable<u32>,
-    /// Where the rows of each sheet begin in `rows`, by the part of the source.
+    /// Where the rows of each sheet begin in `rows`, by the table of the source.
     sheets: Vec<usize>,
     /// The place after the last copied row.
     copied: usize,
@@ -60,8 +60,8 @@ pub(crate) struct SeenRow {
 pub(crate) struct CopiedRow {
     pub copy: SeenRow,
     pub original: SeenRow,
-    /// The parts of the source with these rows.
-    pub parts: (usize, usize),
+    /// The tables of the source with these rows.
+    pub tables: (usize, usize),
 }
 
 impl CopiedRows {
@@ -138,14 +138,14 @@ impl CopiedRows {
         (others + 1 >= BLOCK && self.found < copies).then_some(times)
     }
 
-    /// Begins the rows of a part of the source, unless already done. Returns the rows of the previous sheet if it is a copy of an
+    /// Begins the rows of a table of the source, unless already done. Returns the rows of the previous sheet if it is a copy of an
     /// earlier sheet.
-    pub(crate) fn begin_sheet(&mut self, part: usize) -> Vec<CopiedRow> {
-        if self.sheets.len() > part {
+    pub(crate) fn begin_sheet(&mut self, table: usize) -> Vec<CopiedRow> {
+        if self.sheets.len() > table {
             return Vec::new();
         }
         let found = self.end_sheet();
-        self.sheets.resize(part + 1, self.rows.len());
+        self.sheets.resize(table + 1, self.rows.len());
         found
     }
 
@@ -174,13 +174,13 @@ impl CopiedRows {
         let new = copies.start.max(self.copied)..copies.end;
         self.copied = copies.end.max(self.copied);
         self.found += new.len();
-        let part_of = |place| self.sheets.partition_point(|begin| *begin <= place).saturating_sub(1);
+        let table_of = |place| self.sheets.partition_point(|begin| *begin <= place).saturating_sub(1);
         let copied = |place| {
             let original = original + (place - copies.start);
             CopiedRow {
                 copy: self.rows[place],
                 original: self.rows[original],
-                parts: (part_of(place), part_of(original)),
+                tables: (table_of(place), table_of(original)),
             }
         };
         new.map(copied).collect()
@@ -251,8 +251,8 @@ mod tests {
     fn copies(rows: &str) -> Vec<(u64, u64)> {
         let mut copied = CopiedRows::default();
         let (mut found, mut number) = (Vec::new(), 0);
-        for (part, rows) in rows.split('|').enumerate() {
-            found.extend(copied.begin_sheet(part));
+        for (table, rows) in rows.split('|').enumerate() {
+            found.extend(copied.begin_sheet(table));
             for row in rows.bytes() {
                 found.extend(copied.add(u64::from(row), number, number.unsigned_abs()));
                 number += 1;

@@ -8,7 +8,7 @@ use sheetport_mapping::{Cause, Template};
 
 use super::super::request::{Request, UniqueValue};
 use super::keys::{KeyHolder, Keys};
-use super::parts_read::PartsRead;
+use super::tables_read::TablesRead;
 
 /// A planned record, withdrawn because another record has the same key.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Duplicates {
     /// longer to be sent to `withdrawn`, possibly including the record itself.
     pub(crate) fn decide(
         &mut self,
-        parts: &PartsRead<'_>,
+        tables: &TablesRead<'_>,
         (seq, row): (Seq, u64),
         request: &Request,
         mut decision: Disposition<()>,
@@ -70,8 +70,8 @@ impl Duplicates {
             let is_to_be_sent = matches!(decision, Disposition::Send(()));
             let holder = KeyHolder { seq, row, is_to_be_sent };
             if let Some(earlier) = self.keys.insert(request.key_hash, holder, self.policy == Policy::Last) {
-                let of_earlier = |cause| parts.same_key(earlier.seq, earlier.row, &request.key, cause, seq);
-                let of_this = |cause| parts.same_key(seq, row, &request.key, cause, earlier.seq);
+                let of_earlier = |cause| tables.same_key(earlier.seq, earlier.row, &request.key, cause, seq);
+                let of_this = |cause| tables.same_key(seq, row, &request.key, cause, earlier.seq);
                 match self.policy {
                     Policy::Error | Policy::Send => {
                         decision = decision.with_problem(of_this(Cause::Duplicate { other_row: earlier.row }));
@@ -93,7 +93,7 @@ impl Duplicates {
             }
         }
         if !request.unique.is_empty() {
-            decision = self.decide_by_values(parts, (seq, row), &request.unique, decision, withdrawn);
+            decision = self.decide_by_values(tables, (seq, row), &request.unique, decision, withdrawn);
         }
         if let Some((holder, problem)) = superseded {
             self.withdraw(holder, RecordState::Skipped, problem, withdrawn);
@@ -104,7 +104,7 @@ impl Duplicates {
     /// Rejects records with equal values in a unique field.
     fn decide_by_values(
         &mut self,
-        parts: &PartsRead<'_>,
+        tables: &TablesRead<'_>,
         (seq, row): (Seq, u64),
         values: &[UniqueValue],
         mut decision: Disposition<()>,
@@ -115,9 +115,9 @@ impl Duplicates {
             let keys = self.unique.entry(*rule).or_default();
             let Some(earlier) = keys.insert(*hash, holder, false) else { continue };
             keys.withdraw(*hash);
-            decision = decision.with_problem(parts.same_value(seq, row, (*rule, text), (earlier.seq, earlier.row)));
+            decision = decision.with_problem(tables.same_value(seq, row, (*rule, text), (earlier.seq, earlier.row)));
             if earlier.is_to_be_sent {
-                let problem = parts.same_value(earlier.seq, earlier.row, (*rule, text), (seq, row));
+                let problem = tables.same_value(earlier.seq, earlier.row, (*rule, text), (seq, row));
                 self.withdraw(earlier, RecordState::Rejected, problem, withdrawn);
             }
         }

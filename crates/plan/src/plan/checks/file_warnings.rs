@@ -13,7 +13,7 @@ use sheetport_mapping::usable::TopNames;
 use sheetport_mapping::{Layout, Template};
 use sheetport_sheet::{Book, Dialect, EncodingDoubt, Row};
 
-use super::super::part::Part;
+use super::super::table::Table;
 
 /// Returns a warning about a text whose encoding is only a guess.
 pub(crate) fn doubtful_letters(dialect: &Dialect) -> Option<Problem> {
@@ -37,8 +37,8 @@ pub(crate) fn doubtful_letters(dialect: &Dialect) -> Option<Problem> {
 }
 
 /// Returns a warning about a hidden sheet.
-pub(crate) fn hidden_sheet(book: &Book, part: &Part) -> Option<Problem> {
-    let name = book.sheets().get(part.sheet).filter(|_| book.is_hidden(part.sheet))?;
+pub(crate) fn hidden_sheet(book: &Book, table: &Table) -> Option<Problem> {
+    let name = book.sheets().get(table.sheet).filter(|_| book.is_hidden(table.sheet))?;
     Some(Problem {
         value: excerpt(name),
         remedy: "show it in the spreadsheet program to see its rows, or choose another one with --sheet".to_owned(),
@@ -50,8 +50,8 @@ pub(crate) fn hidden_sheet(book: &Book, part: &Part) -> Option<Problem> {
 const MAX_SHEETS: usize = 20;
 
 /// Returns a warning about unread visible sheets with the template's columns, if no sheet was chosen.
-pub(crate) fn unread_sheets(book: &Book, template: &Template, parts: &[Part]) -> Option<Problem> {
-    let [read] = parts else { return None };
+pub(crate) fn unread_sheets(book: &Book, template: &Template, tables: &[Table]) -> Option<Problem> {
+    let [read] = tables else { return None };
     if read.layout.is_report || !matches!(template.sheet.select, SheetSelect::FirstThatFits) {
         return None;
     }
@@ -84,7 +84,7 @@ pub(crate) const GROUP: &str = "group";
 pub(crate) const RECORD: &str = "record";
 
 /// Returns a warning for the kind of record and each field guessed by `template infer`.
-pub(crate) fn guesses(template: &Template, part: &Part) -> Vec<Problem> {
+pub(crate) fn guesses(template: &Template, table: &Table) -> Vec<Problem> {
     let warning = |field: &str, column: Option<usize>| {
         let message = format!("was only guessed to be {field}; please confirm it");
         let place = match field {
@@ -98,7 +98,7 @@ pub(crate) fn guesses(template: &Template, part: &Part) -> Vec<Problem> {
         );
         let warning = Problem { field: field.to_owned(), remedy, ..Problem::of_record(Code::Guess, message) };
         match column {
-            Some(column) => part.of_column(column, warning),
+            Some(column) => table.of_column(column, warning),
             None => warning,
         }
     };
@@ -113,8 +113,8 @@ pub(crate) fn guesses(template: &Template, part: &Part) -> Vec<Problem> {
         ..Problem::of_record(Code::Guess, format!("the rows were only guessed to be {plural}; please confirm it"))
     });
     let group = template.group.as_ref().filter(|group| group.is_guess);
-    let group = group.map(|_| warning(GROUP, part.layout.group.first().copied()));
-    let rules = template.rules().zip(&part.layout.columns).filter(|(rule, _)| rule.is_guess);
+    let group = group.map(|_| warning(GROUP, table.layout.group.first().copied()));
+    let rules = template.rules().zip(&table.layout.columns).filter(|(rule, _)| rule.is_guess);
     kind.into_iter()
         .chain(group)
         .chain(rules.map(|(rule, columns)| warning(rule.field.name, columns.first())))
@@ -123,34 +123,34 @@ pub(crate) fn guesses(template: &Template, part: &Part) -> Vec<Problem> {
 
 /// Returns a warning for each unused column whose name is one letter from that of a missing optional column: its values would be left
 /// out silently.
-pub(crate) fn misspelt_columns(template: &Template, part: &Part) -> impl Iterator<Item = Problem> {
-    let drifted = part.layout.drifted.iter().filter(|_| !part.layout.is_report);
+pub(crate) fn misspelt_columns(template: &Template, table: &Table) -> impl Iterator<Item = Problem> {
+    let drifted = table.layout.drifted.iter().filter(|_| !table.layout.is_report);
     drifted.filter_map(|drift| {
         let meant = drift.misspelt.as_ref()?;
-        let header = excerpt(part.layout.header.names.get(drift.column)?.trim());
+        let header = excerpt(table.layout.header.names.get(drift.column)?.trim());
         let message = format!("is not sent: is it '{meant}', the column of {}?", drift.field);
-        let table = if drift.place == Place::Line { "lines" } else { "fields" };
+        let section = if drift.place == Place::Line { "lines" } else { "fields" };
         let own = match builtin::find(&template.name) {
             Some(_) => format!("in a template of your own, with extends = \"{}\"", template.name),
             None => format!("in {}", template.name),
         };
         let remedy = format!(
-            "if it is, correct the header, or write column = \"{header}\" below [{table}.{}] {own}; if it is not, rename it",
+            "if it is, correct the header, or write column = \"{header}\" below [{section}.{}] {own}; if it is not, rename it",
             drift.field
         );
         let warning = Problem { field: drift.field.to_owned(), remedy, ..Problem::of_record(Code::MisspeltColumn, message) };
-        Some(part.of_column(drift.column, warning))
+        Some(table.of_column(drift.column, warning))
     })
 }
 
 /// Returns a warning about a sheet that is probably not about the records of the template.
-pub(crate) fn foreign_sheet(template: &Template, part: &Part) -> Option<Problem> {
+pub(crate) fn foreign_sheet(template: &Template, table: &Table) -> Option<Problem> {
     const SHOWN: usize = 5;
-    let foreign = infer::foreign_sheet(template, &part.layout)?;
+    let foreign = infer::foreign_sheet(template, &table.layout)?;
     let plural = template.record.input().plural;
     let message = match foreign.topic {
         Some((topic, columns)) => {
-            let names = columns.iter().take(SHOWN).filter_map(|column| part.layout.header.names.get(*column));
+            let names = columns.iter().take(SHOWN).filter_map(|column| table.layout.header.names.get(*column));
             let names: Vec<String> = names.map(|name| excerpt(name.trim())).collect();
             let more = if columns.len() > SHOWN { " and more" } else { "" };
             let columns = if columns.len() == 1 { "the column" } else { "the columns" };
@@ -160,7 +160,7 @@ pub(crate) fn foreign_sheet(template: &Template, part: &Part) -> Option<Problem>
             )
         }
         None => {
-            let rules = template.rules().zip(&part.layout.columns);
+            let rules = template.rules().zip(&table.layout.columns);
             let sent: Vec<&str> =
                 rules.filter(|(_, columns)| columns.first().is_some()).map(|(rule, _)| rule.field.name).collect();
             format!("the sheet may be a list of something else than {plural}: only {} would be sent", sent.join(", "))
@@ -172,13 +172,13 @@ pub(crate) fn foreign_sheet(template: &Template, part: &Part) -> Option<Problem>
 
 /// Returns a warning about a sheet that matches a built-in template for another kind of record better than the built-in
 /// `template`.
-pub(crate) fn other_template(book: &Book, template: &Template, part: &Part) -> Option<Problem> {
+pub(crate) fn other_template(book: &Book, template: &Template, table: &Table) -> Option<Problem> {
     builtin::find(&template.name)?;
-    if part.layout.is_report || part.layout.is_defused {
+    if table.layout.is_report || table.layout.is_defused {
         return None;
     }
-    let rows = book.first_rows(part.sheet, HEADER_SEARCH_ROWS).ok()?;
-    let used = used_columns(&part.layout);
+    let rows = book.first_rows(table.sheet, HEADER_SEARCH_ROWS).ok()?;
+    let used = used_columns(&table.layout);
     // No row has more names of columns than cells, so in most sheets no other template can use more.
     let filled = |row: &Row| row.cells().filter(|cell| !cell.is_blank()).count();
     if rows.iter().all(|row| filled(row) <= used) {
@@ -200,50 +200,50 @@ pub(crate) fn other_template(book: &Book, template: &Template, part: &Part) -> O
 }
 
 /// Returns a warning for each unused column that is probably an amount.
-pub(crate) fn unused_columns(template: &Template, part: &Part) -> impl Iterator<Item = Problem> {
-    unused_values(template, &part.layout).into_iter().map(|(column, field)| {
+pub(crate) fn unused_columns(template: &Template, table: &Table) -> impl Iterator<Item = Problem> {
+    unused_values(template, &table.layout).into_iter().map(|(column, field)| {
         let message = format!("is not sent: the template has no column for {}", field.name);
         let remedy = format!("add the name of the column to those of {} in the template", field.name);
         let warning =
             Problem { field: field.name.to_owned(), remedy, ..Problem::of_record(Code::UnusedColumn, message) };
-        part.of_column(column, warning)
+        table.of_column(column, warning)
     })
 }
 
 /// Returns a warning for each column that is read as a quantity and looks like an amount of money.
-pub(crate) fn money_as_quantity(book: &Book, template: &Template, part: &Part) -> Vec<Problem> {
-    if part.layout.is_report || part.layout.is_defused {
+pub(crate) fn money_as_quantity(book: &Book, template: &Template, table: &Table) -> Vec<Problem> {
+    if table.layout.is_report || table.layout.is_defused {
         return Vec::new();
     }
-    let columns = amounts_as_quantities(template, &part.layout);
+    let columns = amounts_as_quantities(template, &table.layout);
     if columns.is_empty() {
         return Vec::new();
     }
-    let Ok(rows) = book.first_rows(part.sheet, HEADER_SEARCH_ROWS) else { return Vec::new() };
-    let below = || rows.iter().filter(|row| row.number > part.layout.header.row);
+    let Ok(rows) = book.first_rows(table.sheet, HEADER_SEARCH_ROWS) else { return Vec::new() };
+    let below = || rows.iter().filter(|row| row.number > table.layout.header.row);
     let columns = columns.into_iter().filter(|(column, _)| looks_like_money(*column, below()));
     let warnings = columns.map(|(column, field)| {
         let message = format!("is sent as {}, and looks like an amount of money", field.name);
         let remedy = format!("name the column of {} in a template of your own, if it is another one", field.name);
         let warning =
             Problem { field: field.name.to_owned(), remedy, ..Problem::of_record(Code::MoneyAsQuantity, message) };
-        part.of_column(column, warning)
+        table.of_column(column, warning)
     });
     warnings.collect()
 }
 
 /// Returns a warning for each unused column with a usual name for a field that is read from another column.
-pub(crate) fn rival_columns(template: &Template, part: &Part) -> impl Iterator<Item = Problem> {
-    let rivals = part.layout.rivals.iter().filter(|_| !part.layout.is_report);
+pub(crate) fn rival_columns(template: &Template, table: &Table) -> impl Iterator<Item = Problem> {
+    let rivals = table.layout.rivals.iter().filter(|_| !table.layout.is_report);
     rivals.filter_map(|rival| {
         let field = template.rule(rival.rule)?.field.name;
-        let used = excerpt(part.layout.header.names[rival.used].trim());
+        let used = excerpt(table.layout.header.names[rival.used].trim());
         let message = format!("is not sent: {field} is taken from the column '{used}'");
         let remedy = format!(
             "name the right column of {field} in a template of your own, if it is not '{used}': extends = \"{}\"",
             template.name
         );
         let warning = Problem { field: field.to_owned(), remedy, ..Problem::of_record(Code::SeveralColumns, message) };
-        Some(part.of_column(rival.column, warning))
+        Some(table.of_column(rival.column, warning))
     })
 }

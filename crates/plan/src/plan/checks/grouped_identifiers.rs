@@ -12,7 +12,7 @@ use sheetport_mapping::{Layout, Template};
 use sheetport_sheet::{Cell, Row};
 use sheetport_values::identifier::{NumberForm, embedded_number};
 
-use super::super::part::Part;
+use super::super::table::Table;
 
 /// Maximum number of different surroundings of numbers per column.
 const MAX_SURROUNDINGS: usize = 64;
@@ -71,7 +71,7 @@ impl GroupedIdentifiers {
 
     /// Returns a warning for each column in which longer numbers have a separator and short numbers have none: typical of a
     /// number format, and rarely typed. A point does not count if it separates decimals elsewhere in the sheet.
-    pub(crate) fn warnings(&self, part: &Part, survey: &Survey) -> Vec<Problem> {
+    pub(crate) fn warnings(&self, table: &Table, survey: &Survey) -> Vec<Problem> {
         let is_suspicious = |forms: &&Forms| {
             let separator = forms.grouped.as_ref().map(|(_, separator, _)| *separator);
             let is_decimal = separator == Some('.') && survey.has_decimal_point();
@@ -99,7 +99,7 @@ impl GroupedIdentifiers {
                 remedy,
                 ..Problem::of_record(Code::MayBeGrouped, message)
             };
-            Some(part.of_column(*column, problem))
+            Some(table.of_column(*column, problem))
         };
         self.columns.iter().filter_map(warning).collect()
     }

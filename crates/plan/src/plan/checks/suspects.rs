@@ -2,7 +2,7 @@
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use sheetport_mapping::map::Parts;
+use sheetport_mapping::map::Gathered;
 use sheetport_mapping::{Cause, Mapper};
 
 use super::name::Name;
@@ -28,17 +28,17 @@ struct Known {
 impl Suspects {
     /// Returns the rule of the name, if the row lacks the name and another text of the row above. Programs write the texts of a
     /// product only on the row of its first variant.
-    pub(crate) fn continues_above(&mut self, mapper: &Mapper<'_>, parts: &Parts) -> Option<usize> {
+    pub(crate) fn continues_above(&mut self, mapper: &Mapper<'_>, gathered: &Gathered) -> Option<usize> {
         let name = mapper.name_rule()?;
-        if self.above.contains(&name) && !parts.rules().any(|rule| rule == name) {
-            let lost = self.above.iter().filter(|above| !parts.rules().any(|rule| rule == **above));
+        if self.above.contains(&name) && !gathered.rules().any(|rule| rule == name) {
+            let lost = self.above.iter().filter(|above| !gathered.rules().any(|rule| rule == **above));
             if lost.count() > 1 {
                 // Further rows continue the same record.
                 return Some(name);
             }
         }
         self.above.clear();
-        self.above.extend(parts.rules());
+        self.above.extend(gathered.rules());
         None
     }
 

@@ -9,7 +9,7 @@ use sheetport_mapping::bind::own_column;
 use sheetport_mapping::problem::excerpt;
 use sheetport_sheet::{Cell, Row};
 
-use super::super::part::Part;
+use super::super::table::Table;
 use crate::respelled::encoded_once;
 
 /// Texts in a sheet's mapped columns that seem to be encoded twice.
@@ -53,7 +53,7 @@ impl TwiceEncoded {
     }
 
     /// Returns a warning for each column with such texts.
-    pub(crate) fn warnings(&self, part: &Part) -> impl Iterator<Item = Problem> {
+    pub(crate) fn warnings(&self, table: &Table) -> impl Iterator<Item = Problem> {
         self.found.iter().map(move |(column, Found { row, example: (text, repaired), rows })| {
             let message = match rows {
                 1 => "seems to be encoded as UTF-8 twice".to_owned(),
@@ -67,7 +67,7 @@ impl TwiceEncoded {
                 remedy,
                 ..Problem::of_record(Code::TwiceEncoded, message)
             };
-            part.of_column(*column, problem)
+            table.of_column(*column, problem)
         })
     }
 }

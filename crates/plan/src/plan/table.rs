@@ -1,4 +1,4 @@
-//! A sheet bound to the template.
+//! A table to read: a sheet bound to the template.
 
 use sheetport_ledger::Problem;
 use sheetport_mapping::Layout;
@@ -6,9 +6,9 @@ use sheetport_mapping::problem::excerpt;
 
 use super::columns::ColumnMap;
 
-/// A sheet to read.
+/// A sheet to read, with its columns.
 #[derive(Debug)]
-pub struct Part {
+pub struct Table {
     /// The index in `Book::sheets`.
     pub sheet: usize,
     pub layout: Layout,
@@ -18,7 +18,7 @@ pub struct Part {
     pub columns: ColumnMap,
 }
 
-impl Part {
+impl Table {
     /// Returns a problem of a whole column, with its name and with its position in the common header.
     pub(super) fn of_column(&self, column: usize, problem: Problem) -> Problem {
         let header = self.layout.header.names.get(column).map(|name| excerpt(name)).unwrap_or_default();

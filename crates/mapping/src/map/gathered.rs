@@ -1,4 +1,4 @@
-//! The part of a record from one or several rows: values as JSON, each with its rule and row.
+//! What one or several rows give to a record: values as JSON, each with its rule and row.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use super::json::{self, unquoted};
 
 /// The values and problems of a record from one or several rows.
 #[derive(Clone, Debug, Default)]
-pub struct Parts {
+pub struct Gathered {
     /// Row numbers.
     pub rows: Vec<u64>,
     pub problems: Vec<Problem>,
@@ -78,7 +78,7 @@ pub(super) struct Conflict {
     pub(super) other: String,
 }
 
-impl Parts {
+impl Gathered {
     /// Clears everything for the next row, keeping the buffers.
     pub fn begin(&mut self, number: u64) {
         self.rows.clear();
@@ -241,8 +241,8 @@ impl Parts {
         }
     }
 
-    /// Adds the part of another row. Returns the conflicting fields.
-    pub(super) fn merge(&mut self, from: &Parts) -> Vec<Conflict> {
+    /// Adds what another row gives. Returns the conflicting fields.
+    pub(super) fn merge(&mut self, from: &Gathered) -> Vec<Conflict> {
         let mut conflicts = Vec::new();
         for piece in &from.fields {
             match self.fields.binary_search_by_key(&piece.rule, |piece| piece.rule) {
@@ -285,8 +285,8 @@ impl Parts {
     }
 
     /// Returns a copy without spare capacity.
-    pub fn kept(&self) -> Parts {
-        Parts { line: String::new(), ..self.clone() }
+    pub fn kept(&self) -> Gathered {
+        Gathered { line: String::new(), ..self.clone() }
     }
 
     fn json(&self, piece: &Piece) -> Option<&str> {

@@ -1,41 +1,41 @@
-//! The parts of a source read so far, to locate records in their sheets.
+//! The tables of a source read so far, to locate records in their sheets.
 
 use sheetport_ledger::{Problem, Seq};
 use sheetport_mapping::{Cause, Mapper};
 
 use super::super::row::{RowMapper, ledger_problem};
 
-/// The parts of a source read so far.
-pub(crate) struct PartsRead<'t> {
+/// The tables of a source read so far.
+pub(crate) struct TablesRead<'t> {
     rows: &'t RowMapper<'t>,
-    /// The first record of each part.
+    /// The first record of each table.
     firsts: Vec<Seq>,
 }
 
-impl<'t> PartsRead<'t> {
-    pub(crate) fn new(rows: &'t RowMapper<'t>) -> PartsRead<'t> {
-        PartsRead { rows, firsts: Vec::new() }
+impl<'t> TablesRead<'t> {
+    pub(crate) fn new(rows: &'t RowMapper<'t>) -> TablesRead<'t> {
+        TablesRead { rows, firsts: Vec::new() }
     }
 
-    /// Sets the part of the next record.
-    pub(crate) fn begin(&mut self, part: usize, next: Seq) {
-        if self.firsts.len() <= part {
-            self.firsts.resize(part + 1, next);
+    /// Sets the table of the next record.
+    pub(crate) fn begin(&mut self, table: usize, next: Seq) {
+        if self.firsts.len() <= table {
+            self.firsts.resize(table + 1, next);
         }
     }
 
-    /// Returns the index of the part with the first row of a record.
-    pub(crate) fn part_of(&self, seq: Seq) -> usize {
+    /// Returns the index of the table with the first row of a record.
+    pub(crate) fn table_of(&self, seq: Seq) -> usize {
         self.firsts.partition_point(|first| *first <= seq) - 1
     }
 
     fn mapper_of(&self, seq: Seq) -> &'t Mapper<'t> {
-        &self.rows.mappers[self.part_of(seq)]
+        &self.rows.mappers[self.table_of(seq)]
     }
 
     /// Returns the name of a record's sheet as in the ledger: empty if a single sheet is read.
     pub(crate) fn sheet_of(&self, seq: Seq) -> String {
-        self.rows.source.sheet_of(&self.rows.source.parts[self.part_of(seq)])
+        self.rows.source.sheet_of(&self.rows.source.tables[self.table_of(seq)])
     }
 
     /// Returns the problem of the record `seq` with the same key as `other`.
@@ -51,20 +51,20 @@ impl<'t> PartsRead<'t> {
     }
 
     /// Adds the sheets of a copied row and of its original to a problem. The remedy must end with the row of the original.
-    pub(crate) fn copied(&self, (part, original): (usize, usize), mut problem: Problem) -> Problem {
+    pub(crate) fn copied(&self, (table, original): (usize, usize), mut problem: Problem) -> Problem {
         let source = self.rows.source;
-        problem.sheet = source.sheet_of(&source.parts[part]);
-        if part != original {
-            problem.remedy.push_str(&format!(" of the sheet '{}'", source.name_of(&source.parts[original])));
+        problem.sheet = source.sheet_of(&source.tables[table]);
+        if table != original {
+            problem.remedy.push_str(&format!(" of the sheet '{}'", source.name_of(&source.tables[original])));
         }
         problem
     }
 
     /// Adds the sheet of another record to the remedy, if different.
     pub(crate) fn with_other_sheet(&self, mut problem: Problem, seq: Seq, other: Seq) -> Problem {
-        let (part, other_part) = (self.part_of(seq), self.part_of(other));
-        if part != other_part {
-            let sheet = self.rows.source.name_of(&self.rows.source.parts[other_part]);
+        let (table, other_table) = (self.table_of(seq), self.table_of(other));
+        if table != other_table {
+            let sheet = self.rows.source.name_of(&self.rows.source.tables[other_table]);
             problem.remedy.push_str(&format!(" of the sheet '{sheet}'"));
         }
         problem

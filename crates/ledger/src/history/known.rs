@@ -1,0 +1,92 @@
+//! What the tables know about the requests for a key. The tables have different lives: claims are stored before sending and stay when a run
+//! is removed, accepted requests are kept once for each key, and intents and outcomes live as long as their run.
+
+use std::collections::HashMap;
+
+use sheetport_sql as sql;
+
+use super::super::database::{Ledger, to_json};
+use super::super::error::Error;
+use super::super::ids::RunId;
+use super::super::state::RecordState;
+
+/// Keys per query.
+const KEYS: usize = 4_096;
+
+/// What a planned request has done to the service, by its outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    Accepted,
+    /// None, because the service had the values.
+    NotNeeded,
+    /// Perhaps applied: without an answer, or in flight.
+    Uncertain,
+    /// Refused. What was sent before the refusal may have had an effect.
+    Refused,
+}
+
+impl Effect {
+    /// Returns the effect of a request. `is_begun`: it may be or have been in flight. `None` for a request that was never made.
+    pub(super) fn of(outcome: Option<RecordState>, is_begun: bool) -> Option<Effect> {
+        match outcome {
+            Some(RecordState::Sent) => Some(Effect::Accepted),
+            Some(RecordState::Unchanged) => Some(Effect::NotNeeded),
+            Some(RecordState::Unknown) => Some(Effect::Uncertain),
+            Some(RecordState::Failed) => Some(Effect::Refused),
+            Some(RecordState::Skipped | RecordState::Rejected) => None,
+            Some(RecordState::Pending) | None => is_begun.then_some(Effect::Uncertain),
+        }
+    }
+}
+
+/// The last request for a key, also of a removed run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LastRequest {
+    /// The hash of the request, or `None` if the result is not certain.
+    pub(super) request: Option<i64>,
+    pub(super) at: i64,
+    /// The first run of the family.
+    pub(super) family: RunId,
+}
+
+impl Ledger {
+    /// Returns what the table `accepted` knows about keys of a scope, all by their hashes.
+    pub(super) async fn known(
+        &self,
+        scope: i64,
+        keys: impl IntoIterator<Item = i64>,
+    ) -> Result<HashMap<i64, LastRequest>, Error> {
+        let query =
+            format!("SELECT key, body, at, run FROM accepted WHERE scope = $1 AND key {}", self.dialect().is_in("$2"));
+        let keys: Vec<i64> = keys.into_iter().collect();
+        let mut known = HashMap::new();
+        for keys in keys.chunks(KEYS) {
+            let rows: Vec<(i64, Option<i64>, i64, RunId)> =
+                sql::query_as(query.clone()).bind(scope).bind(to_json(keys)?).fetch_all(&self.reader).await?;
+            let last = |(key, request, at, family)| (key, LastRequest { request, at, family });
+            known.extend(rows.into_iter().map(last));
+        }
+        Ok(known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_requests_that_were_made_have_an_effect() {
+        for (outcome, when_begun, otherwise) in [
+            (Some(RecordState::Sent), Some(Effect::Accepted), Some(Effect::Accepted)),
+            (Some(RecordState::Unchanged), Some(Effect::NotNeeded), Some(Effect::NotNeeded)),
+            (Some(RecordState::Unknown), Some(Effect::Uncertain), Some(Effect::Uncertain)),
+            (Some(RecordState::Failed), Some(Effect::Refused), Some(Effect::Refused)),
+            (Some(RecordState::Skipped), None, None),
+            (Some(RecordState::Rejected), None, None),
+            (Some(RecordState::Pending), Some(Effect::Uncertain), None),
+            (None, Some(Effect::Uncertain), None),
+        ] {
+            assert_eq!((Effect::of(outcome, true), Effect::of(outcome, false)), (when_begun, otherwise), "{outcome:?}");
+        }
+    }
+}
