@@ -8,20 +8,13 @@ use sheetport_files::digest;
 use sheetport_records::RecordKind;
 use sheetport_sql::{self as sql, Builder, Transaction, Value};
 
-use super::super::database::{Ledger, to_json};
+use super::super::database::Ledger;
 use super::super::error::Error;
 use super::super::ids::{RunId, Seq};
 use super::super::records::{BLOCK_LEN, Disposition, Outcome, PlannedRecord};
 use super::super::runs::Run;
-use super::super::state::RecordState;
 use super::decide::{Fact, Policy, decide};
-
-/// The last request for a key. `body` is the hash of the body, or `None` if the result is not certain.
-#[derive(Clone, Copy)]
-struct LastRequest {
-    body: Option<i64>,
-    at: i64,
-}
+use super::known::{Effect, LastRequest};
 
 /// Where a key names one record.
 #[derive(Clone, Copy, Debug)]
@@ -79,9 +72,9 @@ impl Ledger {
                     requests.push((seq, key, body));
                 }
             }
-            let keys: Vec<i64> = requests.iter().map(|(_, key, _)| *key).collect();
-            let accepted = self.accepted(scope, &keys).await?;
-            let same = requests.iter().filter(|(_, key, body)| accepted.get(key) == Some(body));
+            let known = self.known(scope, requests.iter().map(|(_, key, _)| *key)).await?;
+            let is_same = |key: &i64, body: &i64| known.get(key).is_some_and(|last| last.request == Some(*body));
+            let same = requests.iter().filter(|(_, key, body)| is_same(key, body));
             let outcomes: Vec<Outcome> = same.map(|(seq, ..)| Outcome::unchanged(*seq, now)).collect();
             unchanged += outcomes.len() as u64;
             self.settle(run.id, &outcomes).await?;
@@ -127,40 +120,29 @@ impl Ledger {
             let mut last: HashMap<i64, LastRequest> = HashMap::new();
             for (seq, record) in block.numbered() {
                 let (Disposition::Send(body), Some(key)) = (&record.disposition, &record.key) else { continue };
-                let intent = || intents.iter().rfind(|(first, last, _)| (*first..=*last).contains(&seq));
-                // A refused or lost call may have had an effect.
-                let (body, at) = match outcomes.get(&seq).map(|outcome| (outcome.state, outcome.at)) {
-                    Some((RecordState::Sent, at)) => (Some(request_hash(record.target.as_deref(), body)), at),
-                    Some((RecordState::Failed | RecordState::Unknown, at)) => (None, at),
-                    Some(_) => continue,
-                    None => match intent() {
-                        Some((.., at)) => (None, latest.max(*at)),
-                        None => continue,
-                    },
+                let intent = intents.iter().rfind(|(first, last, _)| (*first..=*last).contains(&seq));
+                let outcome = outcomes.get(&seq);
+                let effect = Effect::of(outcome.map(|outcome| outcome.state), intent.is_some());
+                let request = match effect {
+                    Some(Effect::Accepted) => Some(request_hash(record.target.as_deref(), body)),
+                    // A refused or lost call may have had an effect.
+                    Some(Effect::Refused | Effect::Uncertain) => None,
+                    Some(Effect::NotNeeded) | None => continue,
                 };
+                let begun = intent.map(|(.., at)| latest.max(*at));
+                let Some(at) = outcome.map(|outcome| outcome.at).or(begun) else { continue };
                 latest = latest.max(at);
-                let request = LastRequest { body, at };
+                let request = LastRequest { request, at, family: age };
                 let last = last.entry(hash(&[key])).or_insert(request);
                 if request.at >= last.at {
                     *last = request;
                 }
             }
             let mut transaction = self.begin().await?;
-            upsert(&mut transaction, scope, age, last).await?;
+            upsert(&mut transaction, scope, last).await?;
             transaction.commit().await?;
         }
         Ok(())
-    }
-
-    /// Returns the hashes of the last accepted requests by key.
-    async fn accepted(&self, scope: i64, keys: &[i64]) -> Result<HashMap<i64, i64>, Error> {
-        let query = format!(
-            "SELECT key, body FROM accepted WHERE scope = $1 AND body IS NOT NULL AND key {}",
-            self.dialect().is_in("$2")
-        );
-        let rows: Vec<(i64, i64)> =
-            sql::query_as(query).bind(scope).bind(to_json(keys)?).fetch_all(&self.reader).await?;
-        Ok(rows.into_iter().collect())
     }
 }
 
@@ -181,18 +163,13 @@ pub(crate) async fn upsert_keys(
     keys: Vec<AcceptedKey>,
 ) -> Result<(), Error> {
     for keys in keys.chunks(BLOCK_LEN) {
-        let last = keys.iter().map(|known| (known.key, LastRequest { body: Some(known.body), at: now })).collect();
-        upsert(transaction, scope, age, last).await?;
+        let request = |known: &AcceptedKey| LastRequest { request: Some(known.body), at: now, family: age };
+        upsert(transaction, scope, keys.iter().map(|known| (known.key, request(known))).collect()).await?;
     }
     Ok(())
 }
 
-async fn upsert(
-    transaction: &mut Transaction,
-    scope: i64,
-    age: RunId,
-    last: HashMap<i64, LastRequest>,
-) -> Result<(), Error> {
+async fn upsert(transaction: &mut Transaction, scope: i64, last: HashMap<i64, LastRequest>) -> Result<(), Error> {
     if last.is_empty() {
         return Ok(());
     }
@@ -202,7 +179,7 @@ async fn upsert(
     for last in last.chunks(transaction.dialect().rows_per_statement()) {
         let mut query = Builder::new(transaction.dialect(), "INSERT INTO accepted (scope, key, body, at, run) ");
         query.push_rows(last.iter().map(|(key, request)| {
-            [Value::from(scope), key.into(), request.body.into(), request.at.into(), age.into()]
+            [Value::from(scope), key.into(), request.request.into(), request.at.into(), request.family.into()]
         }));
         query.push(
             " ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body, at = excluded.at, \

@@ -20,6 +20,7 @@ use super::super::runs::Run;
 use super::super::state::RecordState;
 use super::accepted::scope;
 use super::decide::Fact;
+use super::known::Effect;
 
 /// Claims per query.
 const PER_QUERY: usize = 256;
@@ -237,18 +238,21 @@ pub(crate) async fn earlier_claims(
 
 /// Returns an earlier claim, from the columns after [`StoredClaim::COLUMNS`], or `None` if the request was certainly not applied.
 fn earlier_claim(stored: &StoredClaim<'_>, row: &Row) -> Result<Option<EarlierClaim>, Error> {
-    let state: Option<String> = row.try_get(11)?;
+    let outcome = match row.try_get::<Option<String>, _>(11)? {
+        Some(name) => Some(
+            RecordState::from_name(&name).ok_or_else(|| corrupt(format_args!("an outcome with the state '{name}'")))?,
+        ),
+        None => None,
+    };
+    let is_in_flight = row.try_get::<Option<Seq>, _>(12)?.is_some();
+    // The row of a removed run goes first, its outcomes later, and claims of requests that were certainly not applied with them.
     let is_removed = row.try_get::<Option<RunId>, _>(13)?.is_none();
-    let state = match state.as_deref().map(RecordState::from_name) {
-        // The outcomes are being removed.
-        Some(Some(RecordState::Sent | RecordState::Unknown)) if is_removed => EarlierState::Pruned,
-        Some(Some(RecordState::Sent)) => EarlierState::Sent,
-        Some(Some(RecordState::Unknown)) => EarlierState::Unknown,
-        Some(Some(_)) => return Ok(None),
-        Some(None) => return Err(corrupt(format_args!("an outcome with the state '{}'", state.unwrap_or_default()))),
-        None if is_removed => EarlierState::Pruned,
-        None if row.try_get::<Option<Seq>, _>(12)?.is_some() => EarlierState::InFlight,
-        None => return Ok(None),
+    let state = match Effect::of(outcome, is_in_flight || is_removed) {
+        Some(Effect::Accepted | Effect::Uncertain) if is_removed => EarlierState::Pruned,
+        Some(Effect::Accepted) => EarlierState::Sent,
+        Some(Effect::Uncertain) if outcome.is_some() => EarlierState::Unknown,
+        Some(Effect::Uncertain) => EarlierState::InFlight,
+        Some(Effect::Refused | Effect::NotNeeded) | None => return Ok(None),
     };
     let digest = |bytes: &[u8]| ClaimDigest::try_from(bytes).map_err(corrupt);
     let name = match stored.name {

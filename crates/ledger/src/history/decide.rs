@@ -298,7 +298,7 @@ mod tests {
     }
 
     fn markdown() -> String {
-        let mut table = "| what is known about a record | decision | unless |\n|---|---|---|\n".to_owned();
+        let mut table = "| what is known about a record | decision | with a flag |\n|---|---|---|\n".to_owned();
         for rule in TABLE {
             let chosen = rule.chosen.map_or_else(String::new, |(choice, decision)| {
                 let flag = match choice {

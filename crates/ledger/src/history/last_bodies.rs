@@ -3,25 +3,15 @@
 //! The table `accepted` has hashes alone, but says which keys were ever sent, and by which run. So only the runs that can have a body are
 //! read, the newest first. Runs that are not in the table yet are read, too: this changes nothing in the ledger.
 
-use std::collections::HashMap;
-
 use sheetport_sql as sql;
 
-use super::super::database::{Ledger, to_json};
+use super::super::database::Ledger;
 use super::super::error::Error;
 use super::super::ids::{RunId, Seq};
 use super::super::records::{Disposition, RecordBlock};
 use super::accepted::{KeyScope, hash};
-use super::newer::{KEYS, OtherRequest, range_of};
-
-/// What the table `accepted` says about a key.
-#[derive(Clone, Copy, Debug)]
-struct LastSent {
-    /// The first run of the family with the last request.
-    family: RunId,
-    /// Whether that request has the body that is looked for. Otherwise, older runs may have it.
-    is_final: bool,
-}
+use super::known::LastRequest;
+use super::newer::{OtherRequest, range_of};
 
 impl Ledger {
     /// Gives `each` the last request for each of `keys` that was or may have been applied, the position of the key, and the body. If it
@@ -34,7 +24,7 @@ impl Ledger {
     ) -> Result<(), Error> {
         let mut pending: Vec<(i64, Seq)> = (0..).zip(keys).map(|(place, key)| (hash(&[key]), place)).collect();
         pending.sort_unstable();
-        let mut last_sent = self.last_sent(scope, &pending).await?;
+        let mut known = self.known(scope.hash(), pending.iter().map(|(key, _)| *key)).await?;
         let ages = self.ages(scope).await?;
         let query = "SELECT id, is_indexed FROM run WHERE base_url = $1 AND workspace = $2 AND record = $3 AND has_plan = 1 \
                      ORDER BY id DESC";
@@ -46,8 +36,9 @@ impl Ledger {
             .await?;
         for (run, is_indexed) in runs {
             let Some(age) = ages.get(&run).filter(|age| age.is_sent) else { continue };
-            let may_have = |key: i64| match last_sent.get(&key) {
-                Some(last) if last.is_final => is_indexed == 0 || last.family == age.age,
+            // A request without a certain result may have another body than the one looked for, and older runs may have that.
+            let may_have = |key: i64| match known.get(&key) {
+                Some(last) if last.request.is_some() => is_indexed == 0 || last.family == age.age,
                 Some(_) => true,
                 None => is_indexed == 0,
             };
@@ -81,26 +72,11 @@ impl Ledger {
                         pending.drain(range..range + range_of(&pending, key).len());
                     }
                     false => {
-                        last_sent.insert(key, LastSent { family: age.age, is_final: false });
+                        known.insert(key, LastRequest { request: None, at: request.at, family: age.age });
                     }
                 }
             }
         }
         Ok(())
-    }
-
-    async fn last_sent(&self, scope: KeyScope<'_>, keys: &[(i64, Seq)]) -> Result<HashMap<i64, LastSent>, Error> {
-        let query = format!(
-            "SELECT key, run, body IS NOT NULL FROM accepted WHERE scope = $1 AND key {}",
-            self.dialect().is_in("$2")
-        );
-        let mut found = HashMap::new();
-        for keys in keys.chunks(KEYS) {
-            let keys: Vec<i64> = keys.iter().map(|(key, _)| *key).collect();
-            let rows: Vec<(i64, RunId, bool)> =
-                sql::query_as(query.clone()).bind(scope.hash()).bind(to_json(&keys)?).fetch_all(&self.reader).await?;
-            found.extend(rows.into_iter().map(|(key, family, is_final)| (key, LastSent { family, is_final })));
-        }
-        Ok(found)
     }
 }

@@ -5,6 +5,7 @@ pub(super) mod accepted;
 mod claims;
 mod decide;
 mod handshake;
+mod known;
 mod last_bodies;
 mod newer;
 

@@ -10,7 +10,7 @@ use sheetport_findings::Code;
 use sheetport_records::RecordKind;
 use sheetport_sql as sql;
 
-use super::super::database::{Ledger, to_json};
+use super::super::database::Ledger;
 use super::super::error::Error;
 use super::super::ids::{Part, RunId, Seq};
 use super::super::records::{Disposition, Outcome, PlannedRecord, Problem, RecordBlock};
@@ -19,11 +19,10 @@ use super::super::state::{RecordState, RunState};
 use super::accepted::{KeyScope, hash, scope};
 use super::decide::{Fact, Policy, decide};
 use super::handshake::Intent;
+use super::known::Effect;
 
 /// Blocks loaded together.
 const BLOCKS: u32 = 16;
-/// Keys per query.
-pub(super) const KEYS: usize = 4_096;
 /// Overlap between two searches for intents, in milliseconds: other processes may have slower clocks.
 const OVERLAP: i64 = 60_000;
 
@@ -266,17 +265,16 @@ impl Ledger {
             let outcomes = self.outcomes(other, block.first..=from - 1).await?;
             for (seq, key) in equal {
                 let outcome = outcomes.get(&seq);
-                let request = match outcome.map(|outcome| (outcome.state, outcome.at)) {
-                    Some((RecordState::Sent | RecordState::Unchanged, at)) => (at, true),
-                    Some((RecordState::Unknown, at)) => (at, false),
-                    // Refused, or not sent by the other run either.
-                    Some(_) => continue,
-                    None => match intents.iter().rfind(|(first, last, _)| (*first..=*last).contains(&seq)) {
-                        Some((.., at)) => (*at, false),
-                        None => continue,
-                    },
+                let intent = intents.iter().rfind(|(first, last, _)| (*first..=*last).contains(&seq));
+                let is_accepted = match Effect::of(outcome.map(|outcome| outcome.state), intent.is_some()) {
+                    Some(Effect::Accepted | Effect::NotNeeded) => true,
+                    Some(Effect::Uncertain) => false,
+                    // Not sent by the other run either.
+                    Some(Effect::Refused) | None => continue,
                 };
-                requests.insert(key, (seq, OtherRequest { run: other, at: request.0, is_accepted: request.1 }));
+                let at = outcome.map(|outcome| outcome.at).or(intent.map(|(.., at)| *at));
+                let Some(at) = at else { continue };
+                requests.insert(key, (seq, OtherRequest { run: other, at, is_accepted }));
             }
         }
         Ok(requests)
@@ -290,23 +288,12 @@ impl Ledger {
         pending: &[(i64, Seq)],
         found: &mut Vec<(Seq, OtherRequest)>,
     ) -> Result<(), Error> {
-        let query = format!(
-            "SELECT key, run, at, body IS NOT NULL FROM accepted WHERE scope = $1 AND run > $2 AND key {}",
-            self.dialect().is_in("$3")
-        );
-        for pending in pending.chunks(KEYS) {
-            let keys: Vec<i64> = pending.iter().map(|(key, _)| *key).collect();
-            let rows: Vec<(i64, RunId, i64, bool)> = sql::query_as(query.clone())
-                .bind(scope)
-                .bind(age)
-                .bind(to_json(&keys)?)
-                .fetch_all(&self.reader)
-                .await?;
-            for (key, run, at, is_accepted) in rows {
-                let request = OtherRequest { run, at, is_accepted };
-                found.extend(range_of(pending, key).iter().map(|(_, seq)| (*seq, request)));
-            }
-        }
+        let known = self.known(scope, pending.iter().map(|(key, _)| *key)).await?;
+        let newer = |(key, seq): &(i64, Seq)| {
+            let last = known.get(key).filter(|last| last.family > age)?;
+            Some((*seq, OtherRequest { run: last.family, at: last.at, is_accepted: last.request.is_some() }))
+        };
+        found.extend(pending.iter().filter_map(newer));
         Ok(())
     }
 

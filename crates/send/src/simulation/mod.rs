@@ -33,7 +33,7 @@ use store::Store;
 const USUAL_COUNT: u64 = 4_000;
 const LONG_COUNT: u64 = 25_000;
 /// The same for each of the four tests with the ledger on SQLite, and for the test with the ledger on PostgreSQL.
-const USUAL_COUNT_WITH_LEDGER: u64 = 30;
+const USUAL_COUNT_WITH_LEDGER: u64 = 50;
 const LONG_COUNT_WITH_LEDGER: u64 = 2_500;
 const USUAL_COUNT_ON_SERVER: u64 = 12;
 const LONG_COUNT_ON_SERVER: u64 = 300;

@@ -165,7 +165,7 @@ impl Schedule {
             }
             let mood = self.mood();
             self.live(lives, mood)?;
-            if self.random.u8(..3) == 0 {
+            if self.random.bool() {
                 self.prune()?;
             }
         }
