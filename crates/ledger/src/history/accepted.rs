@@ -111,9 +111,6 @@ impl Ledger {
                 .fetch_all(&self.reader)
                 .await?;
         let mut from: Seq = 0;
-        // The last result so far. Records with the same key are sent in order, so one without a result is later, whenever its intent
-        // was stored.
-        let mut latest = i64::MIN;
         while let Some(block) = self.record_block(run, from).await? {
             from = block.end();
             let outcomes = self.outcomes(run, block.first..=from - 1).await?;
@@ -129,9 +126,8 @@ impl Ledger {
                     Some(Effect::Refused | Effect::Uncertain) => None,
                     Some(Effect::NotNeeded) | None => continue,
                 };
-                let begun = intent.map(|(.., at)| latest.max(*at));
+                let begun = intent.map(|(.., at)| *at);
                 let Some(at) = outcome.map(|outcome| outcome.at).or(begun) else { continue };
-                latest = latest.max(at);
                 let request = LastRequest { request, at, family: age };
                 let last = last.entry(hash(&[key])).or_insert(request);
                 if request.at >= last.at {
@@ -181,9 +177,11 @@ async fn upsert(transaction: &mut Transaction, scope: i64, last: HashMap<i64, La
         query.push_rows(last.iter().map(|(key, request)| {
             [Value::from(scope), key.into(), request.request.into(), request.at.into(), request.family.into()]
         }));
+        // A newer upload declares its requests before an older one has ended its own, and sends them after that. So an open request of
+        // a newer upload is later than a result of an older one, whatever the times.
         query.push(
-            " ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body, at = excluded.at, \
-             run = excluded.run WHERE excluded.at >= accepted.at",
+            " ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body, at = excluded.at, run = excluded.run \
+             WHERE excluded.at >= accepted.at OR excluded.body IS NULL AND excluded.run > accepted.run",
         );
         query.build_for(last.len()).execute(&mut *transaction).await?;
     }

@@ -37,6 +37,8 @@ struct Runs {
     pruned: BTreeMap<i64, EarlierClaim>,
     /// The number of the last run, removed or not.
     last: Option<RunId>,
+    /// The number of the last claim, removed or not.
+    last_claim: i64,
 }
 
 /// The last request of a key.
@@ -162,11 +164,6 @@ fn earlier(runs: &Runs, claim: &Claim, run: RunId, after: i64) -> Vec<EarlierCla
     found.into_iter().map(|(_, earlier)| earlier).collect()
 }
 
-fn last_claim(runs: &Runs) -> i64 {
-    let known = runs.by_id.values().flat_map(|stored| stored.claims.values().map(|(id, ..)| *id));
-    known.chain(runs.pruned.keys().copied()).max().unwrap_or(0)
-}
-
 /// Adds the results of all runs but `except` to the last accepted requests.
 fn update_accepted(runs: &mut Runs, except: Option<RunId>) {
     let ids: Vec<RunId> = runs.by_id.keys().copied().filter(|id| Some(*id) != except).collect();
@@ -175,7 +172,7 @@ fn update_accepted(runs: &mut Runs, except: Option<RunId>) {
         let Runs { by_id, accepted, .. } = runs;
         let Some(stored) = by_id.get_mut(&id).filter(|stored| !stored.is_indexed) else { continue };
         stored.is_indexed = stored.run.state == RunState::Finished;
-        let (mut last, mut latest): (BTreeMap<String, Accepted>, i64) = (BTreeMap::new(), i64::MIN);
+        let mut last: BTreeMap<String, Accepted> = BTreeMap::new();
         for (seq, record) in stored.numbered() {
             let Some(key) = &record.key else { continue };
             let (is_sent, at) = match stored.outcomes.get(&seq).map(|outcome| (outcome.state, outcome.at)) {
@@ -183,18 +180,18 @@ fn update_accepted(runs: &mut Runs, except: Option<RunId>) {
                 Some((RecordState::Failed | RecordState::Unknown, at)) => (false, at),
                 Some(_) => continue,
                 None => match stored.intent(seq) {
-                    Some(at) => (false, latest.max(at)),
+                    Some(at) => (false, at),
                     None => continue,
                 },
             };
-            latest = latest.max(at);
             if last.get(key).is_none_or(|last| at >= last.at) {
                 let request = is_sent.then(|| (record.target.clone(), record.body.clone()));
                 last.insert(key.clone(), Accepted { request, at, age });
             }
         }
         for (key, last) in last {
-            if accepted.get(&key).is_none_or(|known| last.at >= known.at) {
+            let is_later = |known: &Accepted| last.at >= known.at || last.request.is_none() && last.age > known.age;
+            if accepted.get(&key).is_none_or(is_later) {
                 accepted.insert(key, last);
             }
         }
@@ -323,7 +320,8 @@ impl Store for Model {
             }
         }
         for claim in started.iter().filter(|claim| repeated.iter().all(|(seq, _)| *seq != claim.seq)) {
-            let id = last_claim(&runs) + 1;
+            runs.last_claim += 1;
+            let id = runs.last_claim;
             let stored = runs.by_id.get_mut(&run.id).ok_or(Error::NoSuchRun(run.id))?;
             stored.claims.insert(claim.seq, (id, now, claim.clone()));
             if stored.in_flight.insert(claim.seq, (now, has_keys)).is_some() {
@@ -386,7 +384,7 @@ impl Store for Model {
                 outcomes.push(claimed_meanwhile(&run, &claim, record.key.as_deref(), other, now));
             }
         }
-        let compared_to = last_claim(&runs);
+        let compared_to = runs.last_claim;
         for (seq, record) in pending.iter().filter(|(_, record)| record.is_repeatable(kind)) {
             if let Some(request) = newer_request(&runs, id, record.key.as_deref().unwrap_or_default()) {
                 outcomes.push(superseded::outcome(id, *seq, record.key.as_deref(), &request, now));
