@@ -11,8 +11,8 @@ use serde::{Deserialize, Deserializer, de};
 use sheetport_client::auth::{
     self, AddressOrigin, Choice, Credentials, EnvironmentTokens, NamedAddress, TokenFile, TokenHome,
 };
-use sheetport_client::{ClientCert, ConnectOptions, KeyMemory, ProxyAddress};
-use sheetport_documents::TomlFile;
+use sheetport_client::{ClientCert, ConnectOptions, KeyMemory, ProxyAddress, Speed};
+use sheetport_documents::{Notes, Parsed, TomlFile};
 use sheetport_files::text_file::read_text;
 use sheetport_ledger::ServerAddress;
 use sheetport_operations::{Context, DEFAULT_PROFILE, Given, ProfileOptions};
@@ -56,28 +56,22 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Profile {
     base_url: Option<String>,
-    rate: Option<String>,
+    rate: Option<Parsed<Speed>>,
     /// The address of a ledger on a server.
-    ledger: Option<String>,
+    ledger: Option<Parsed<ServerAddress>>,
     #[serde(default)]
     accept_recognized: bool,
     #[serde(default)]
     keyring: bool,
     /// Time for which the service remembers idempotency keys, if supported.
-    #[serde(default, deserialize_with = "duration")]
-    idempotency_key: Option<KeyMemory>,
+    idempotency_key: Option<Parsed<KeyMemory>>,
     /// Paths of PEM files, relative to the settings file.
     ca_file: Option<PathBuf>,
     client_cert: Option<PathBuf>,
     client_key: Option<PathBuf>,
-    proxy: Option<String>,
+    proxy: Option<Parsed<ProxyAddress>>,
     #[serde(default)]
     insecure_http: bool,
-}
-
-/// Deserializes a duration. Errors have a position in the file.
-fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<KeyMemory>, D::Error> {
-    String::deserialize(deserializer)?.parse().map(Some).map_err(de::Error::custom)
 }
 
 fn keep<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
@@ -92,7 +86,7 @@ impl Profile {
             ca_file: path(&self.ca_file),
             client_cert: client_cert(path(&self.client_cert), path(&self.client_key))
                 .ok_or("client_key needs client_cert")?,
-            proxy: self.proxy.as_deref().map(str::parse).transpose()?,
+            proxy: self.proxy.clone().map(|Parsed(proxy)| proxy),
             insecure_http: self.insecure_http,
             is_direct: false,
         })
@@ -151,7 +145,7 @@ impl Settings {
         let mut profiles = BTreeMap::new();
         for (name, profile) in &file.profiles {
             let connection = profile.connection(&home).map_err(|why| wrong(&path, &why))?;
-            let (base_url, keys) = (profile.base_url.clone(), profile.idempotency_key);
+            let (base_url, keys) = (profile.base_url.clone(), profile.idempotency_key.clone().map(|Parsed(keys)| keys));
             profiles.insert(name.clone(), ProfileOptions { base_url, connection, keys });
         }
         if profiles.values().filter_map(|profile| profile.connection.proxy.as_ref()).any(ProxyAddress::has_credentials)
@@ -160,14 +154,13 @@ impl Settings {
         }
         let mut servers = BTreeMap::new();
         for (name, profile) in &file.profiles {
-            let server = profile.ledger.as_deref().map(str::parse::<ServerAddress>).transpose();
-            servers.extend(server.map_err(|why| wrong(&path, &why))?.map(|server| (name.clone(), server)));
+            servers.extend(profile.ledger.clone().map(|Parsed(server)| (name.clone(), server)));
         }
         if servers.values().any(ServerAddress::has_password) {
             check_private(&path, "the password of a ledger")?;
         }
         let profile = file.profiles.remove(&name).unwrap_or_default();
-        let rate = profile.rate.map(|rate| rate.parse().map_err(|why: String| wrong(&path, &why))).transpose()?;
+        let rate = profile.rate.map(|Parsed(rate)| rate);
         let token_file = TokenFile::of(&home, &name);
         let environment = environment_tokens();
         if global.no_store && environment.credentials.refresh.is_some() {
@@ -338,11 +331,8 @@ fn read(path: &Path) -> Result<File, Failure> {
     };
     let name = path.display().to_string();
     let file = TomlFile { what: "settings file", name: &name, source: &text };
-    toml::from_str(&text).map_err(|error| {
-        let mut mistake = file.syntax(&error);
-        mistake.hint.get_or_insert_with(|| KEYS.to_owned());
-        mistake.into()
-    })
+    let (settings, notes) = Notes::read(file);
+    Ok(notes.finish(settings)?)
 }
 
 fn wrong(path: &Path, why: &str) -> Failure {
@@ -360,4 +350,25 @@ fn check_name(name: &str) -> Result<(), Failure> {
         format!("'{name}' is not a valid profile name"),
         "use up to 64 letters, digits, - and _",
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_mistakes_of_the_settings_are_found_at_their_places() {
+        let source = "\
+proflie = \"test\"
+keep = \"long\"
+[profiles.test]
+rate = \"fast\"
+insecure_http = \"yes\"
+ledger = \"mysql://nowhere\"
+";
+        let (settings, notes) = Notes::read::<File>(TomlFile { what: "settings file", name: "s.toml", source });
+        let mistakes = notes.finish(settings).expect_err("settings with mistakes");
+        let found: Vec<_> = mistakes.iter().filter_map(|mistake| mistake.position()).collect();
+        assert_eq!(found, [(1, 1), (2, 8), (4, 8), (5, 17), (6, 10)], "{mistakes}");
+    }
 }

@@ -1,22 +1,25 @@
-//! Errors in TOML files written by users: with the line, the text at fault and a spelling suggestion.
+//! The reader of TOML files written by users, and their mistakes: with the line, the text at fault and a spelling suggestion.
 //!
-//! Knows neither templates nor jobs: their readers call [`TomlFile::mistake`] with a range of bytes, and collect all [`Mistakes`] of a file
-//! before giving up. `Display` of a mistake shows the file and the line, by annotate-snippets: miette would need five times as many crates.
+//! Knows neither templates nor jobs: each format has structures for its keys, into which [`read()`] reads a table, and checks their values,
+//! noting each mistake with its range of bytes ([`Notes`]). All [`Mistakes`] of a file are shown at once. `Display` of a mistake shows the file and the line, by annotate-snippets: miette would need five times as many crates.
 //! [`nearest()`] finds the known name with the most similar spelling, and [`mod@write`] writes texts as TOML.
 
 mod nearest;
-mod parser_words;
+mod notes;
+mod read;
+mod texts;
 pub mod write;
 
 pub use nearest::{nearest, nearest_of};
+pub use notes::Notes;
+pub use read::{Parsed, Places, Readout, Removed, parse, read};
+pub use texts::Texts;
 
 use std::fmt;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use sheetport_files::visible::one_line;
-
-use self::parser_words::in_plain_words;
 
 /// A TOML file written by a user.
 #[derive(Clone, Copy, Debug)]
@@ -58,24 +61,9 @@ impl TomlFile<'_> {
         }
     }
 
-    /// Converts an error of the parser; unknown keys and words get a suggestion.
+    /// Converts an error of the parser.
     pub fn syntax(&self, error: &toml::de::Error) -> Mistake {
-        let message = error.message().to_owned();
-        let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-        let (message, hint) = match quoted.split_first() {
-            Some((word, known)) if message.starts_with("unknown field") && !known.is_empty() => {
-                (format!("unknown key '{word}'"), Some(suggestion(word, known)))
-            }
-            Some((word, _)) if message.starts_with("missing field") => {
-                (format!("the key {word} is missing"), Some(format!("add {word} = …")))
-            }
-            Some((word, known)) if message.starts_with("unknown variant") && !known.is_empty() => {
-                (format!("unknown word '{word}'"), Some(suggestion(word, known)))
-            }
-            _ => (in_plain_words(&message).unwrap_or(message), None),
-        };
-        // The parser reports no position for keys missing at the top level.
-        self.mistake(error.span().unwrap_or(0..0), message, hint)
+        self.mistake(error.span().unwrap_or(0..0), error.message(), None)
     }
 }
 

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use serde_json::json;
-use sheetport_documents::Mistakes;
 use sheetport_files::text_file::read_text;
 use sheetport_language::say;
 use sheetport_service::{self as service, Config, EXAMPLES, FaultInjection, Plan, Reading, Service, Storage};
@@ -213,7 +212,7 @@ fn read_plan(path: &Path) -> Result<Plan, Failure> {
             ));
         }
     };
-    plan.map_err(|mistake| Mistakes::from(mistake).into())
+    Ok(plan?)
 }
 
 fn config(storage: Storage, lifetimes: &Lifetimes) -> Config {

@@ -1,4 +1,4 @@
-//! Parses an export template from TOML, or returns the first mistake with its line and a fix.
+//! Parses an export template from TOML, or returns all mistakes with their lines and fixes.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use jiff::tz::TimeZone;
 use regex::Regex;
 use serde::Deserialize;
-use sheetport_documents::{Mistake, TomlFile, suggestion};
+use sheetport_documents::{Mistake, Mistakes, Notes, TomlFile};
 use sheetport_sheet::Options;
 use sheetport_sheet::write::Style;
 use toml::Spanned;
@@ -15,10 +15,11 @@ use super::model::{Column, ColumnSource, Condition, Field, SortBy, Template, Tes
 use crate::locale::has_decimal_comma;
 
 /// Parses the TOML in `source`. `name` is the template's name in messages, and `records` are the exportable kinds.
-pub fn load(name: &str, source: &str, records: &[&str]) -> Result<Template, Mistake> {
-    let file = TomlFile { what: "export template", name, source };
-    let raw: RawTemplate = toml::from_str(source).map_err(|error| file.syntax(&error))?;
-    Checker { file }.template(raw, records)
+pub fn load(name: &str, source: &str, records: &[&str]) -> Result<Template, Mistakes> {
+    let (raw, notes) = Notes::read(TomlFile { what: "export template", name, source });
+    let checker = Checker { notes };
+    let template = raw.map(|raw| checker.template(raw, records));
+    checker.notes.finish(template)
 }
 
 #[derive(Deserialize)]
@@ -68,48 +69,47 @@ struct RawCondition {
 }
 
 struct Checker<'a> {
-    file: TomlFile<'a>,
+    notes: Notes<'a>,
 }
 
 impl Checker<'_> {
-    fn template(&self, raw: RawTemplate, records: &[&str]) -> Result<Template, Mistake> {
+    /// Checks everything, and notes all mistakes. What is wrong is missing in the result.
+    fn template(&self, raw: RawTemplate, records: &[&str]) -> Template {
+        let keep = &self.notes;
         if let Some(record) = raw.record.as_ref().filter(|record| !records.contains(&record.get_ref().as_str())) {
-            let hint = suggestion(record.get_ref(), records);
-            return Err(self.error(record.span(), format!("'{}' cannot be exported", record.get_ref()), hint));
+            let message = format!("'{}' cannot be exported", record.get_ref());
+            keep.unknown(record.span(), message, record.get_ref(), records);
         }
+        let others = raw.others || raw.columns.is_empty();
         let mut columns: Vec<Column> = Vec::new();
         for column in raw.columns {
             let span = column.span();
-            let column = self.column(column)?;
+            let Some(column) = keep.keep(self.column(column)) else { continue };
             if columns.iter().any(|other| other.name == column.name) {
                 let message = format!("two columns are called '{}'", column.name);
-                return Err(self.error(span, message, "give one of them another name"));
+                keep.note(span, message, Some("give one of them another name"));
             }
             columns.push(column);
         }
-        let conditions = raw.conditions.into_iter().map(|raw| self.condition(raw)).collect::<Result<_, _>>()?;
-        let sort = raw.sort.iter().map(|by| self.sort(by)).collect::<Result<_, _>>()?;
-        let explode = raw.explode.as_ref().map(|path| self.path(path)).transpose()?;
-        let decimal_comma = match &raw.locale {
-            None => false,
-            Some(locale) => has_decimal_comma(locale.get_ref()).ok_or_else(|| {
+        let locale = raw.locale.as_ref().and_then(|locale| {
+            keep.keep(has_decimal_comma(locale.get_ref()).ok_or_else(|| {
                 let message = format!("unknown locale '{}'", locale.get_ref());
                 self.error(locale.span(), message, "such as \"de\", \"fr\" or \"en\"")
-            })?,
-        };
-        let delimiter = raw.delimiter.as_ref().map(|word| {
-            let read = Options::delimiter_named(word.get_ref());
-            read.map_err(|reason| self.error(word.span(), reason, "such as \";\" or \"tab\""))
+            }))
         });
-        Ok(Template {
+        let delimiter = raw.delimiter.as_ref().and_then(|word| {
+            let read = Options::delimiter_named(word.get_ref());
+            keep.keep(read.map_err(|reason| self.error(word.span(), reason, "such as \";\" or \"tab\"")))
+        });
+        Template {
             record: raw.record.map(Spanned::into_inner),
-            others: raw.others || columns.is_empty(),
+            others,
             columns,
-            conditions,
-            sort,
-            explode,
-            style: Style { delimiter: delimiter.transpose()?, decimal_comma, bom: raw.bom, raw: false },
-        })
+            conditions: raw.conditions.into_iter().filter_map(|raw| keep.keep(self.condition(raw))).collect(),
+            sort: raw.sort.iter().filter_map(|by| keep.keep(self.sort(by))).collect(),
+            explode: raw.explode.as_ref().and_then(|path| keep.keep(self.path(path))),
+            style: Style { delimiter, decimal_comma: locale.unwrap_or(false), bom: raw.bom, raw: false },
+        }
     }
 
     fn column(&self, raw: Spanned<RawColumn>) -> Result<Column, Mistake> {
@@ -260,7 +260,7 @@ impl Checker<'_> {
             toml::Value::Integer(number) => Ok(number.to_string()),
             // As in the source, so that 1.50 keeps its zero.
             toml::Value::Float(number) => {
-                let written = self.file.source.get(value.span()).filter(|text| text.parse::<f64>().is_ok());
+                let written = self.notes.file().source.get(value.span()).filter(|text| text.parse::<f64>().is_ok());
                 Ok(written.map_or_else(|| number.to_string(), str::to_owned))
             }
             toml::Value::Boolean(boolean) => Ok(boolean.to_string()),
@@ -282,6 +282,38 @@ impl Checker<'_> {
     }
 
     fn error(&self, span: Range<usize>, message: impl Into<String>, hint: impl Into<String>) -> Mistake {
-        self.file.mistake(span, message, Some(hint.into()))
+        self.notes.file().mistake(span, message, Some(hint.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_mistakes_of_a_template_are_found_at_their_places() {
+        let source = "\
+record = \"itmes\"
+ohters = true
+[[columns]]
+field = \"price\"
+decimals = 99
+bom = 1
+[[columns]]
+value = 3
+[[where]]
+field = \"price\"
+";
+        let mistakes = load("t.toml", source, &["items", "orders"]).expect_err("a template with mistakes");
+        let found: Vec<_> = mistakes.iter().map(|mistake| (mistake.position(), mistake.message.as_str())).collect();
+        let expected = [
+            (Some((1, 10)), "'itmes' cannot be exported"),
+            (Some((2, 1)), "unknown key 'ohters'"),
+            (Some((5, 12)), "decimals must be a number from 0 to 15"),
+            (Some((6, 1)), "unknown key 'bom'"),
+            (Some((7, 1)), "a constant needs a name"),
+            (Some((9, 1)), "this condition has no test"),
+        ];
+        assert_eq!(found, expected);
     }
 }

@@ -1,8 +1,10 @@
 //! Reads the file of a job, and reports every mistake with its line.
 
+use std::num::NonZeroU16;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use sheetport_documents::{Mistakes, TomlFile, suggestion};
+use sheetport_documents::{Mistakes, Notes, Parsed, TomlFile};
 use sheetport_files::absolute_path::absolute;
 use sheetport_files::text_file::read_text;
 use sheetport_mapping::builtin;
@@ -13,16 +15,17 @@ use sheetport_operations::templates::load_template::{TemplateChanges, load_templ
 use sheetport_records::Family;
 use sheetport_sheet::Options;
 use sheetport_sheet::write::Style;
-use sheetport_values::locale;
-use toml::de::DeTable;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
-use super::keys::{Keys, Mistaken, Placed};
-use super::model::{ExportStep, Folders, Job, Notice, SETTLE, Step, UploadStep, Work};
+use super::model::{ExportStep, Folders, Job, SETTLE, Step, UploadStep, Work};
 use super::notice_keys;
+use super::raw::{LocaleName, RawExport, RawJob, RawUpload};
 use super::schedule_keys;
 
 /// Longest wait for a file to settle, in seconds.
 const MAX_SETTLE: u64 = 3600;
+const MAX_CONCURRENCY: u16 = 256;
 const WILDCARDS: [char; 2] = ['*', '?'];
 
 /// Reads the job at `path` and its templates.
@@ -40,158 +43,166 @@ pub fn load_job(path: &Path) -> Result<Job, Error> {
 
 pub(crate) fn parse(path: &Path, source: &str) -> Result<Job, Mistakes> {
     let name = path.display().to_string();
-    let file = TomlFile { what: "job", name: &name, source };
-    let root = DeTable::parse(source).map_err(|error| Mistakes::from(file.syntax(&error)))?;
-    let mistaken = Mistaken::of(file);
-    let job = Reader { folder: path.parent().unwrap_or(Path::new(".")) }.job(path, root.get_ref(), &mistaken);
-    match Mistakes::new(mistaken.into_sorted()) {
-        Some(mistakes) => Err(mistakes),
-        None => Ok(job),
-    }
+    let (root, notes) = Notes::parse(TomlFile { what: "job", name: &name, source });
+    let reader = Reader { folder: path.parent().unwrap_or(Path::new(".")), notes: &notes };
+    let job = root.and_then(|root| reader.job(path, root));
+    notes.finish(job)
 }
 
 /// Reads the tables of a job in this folder.
 struct Reader<'a> {
     folder: &'a Path,
+    notes: &'a Notes<'a>,
 }
 
 impl Reader<'_> {
-    fn job(&self, path: &Path, root: &DeTable<'_>, mistaken: &Mistaken<'_>) -> Job {
-        let keys = Keys::of(root, 0..0, mistaken);
+    /// Returns the job, without what is wrong.
+    fn job(&self, path: &Path, root: DeTable<'_>) -> Option<Job> {
+        let steps = self.steps(&root);
+        let raw: RawJob = self.notes.table(root)?;
         let stem = path.file_stem().map_or_else(|| "job".to_owned(), |stem| stem.to_string_lossy().into_owned());
-        let name = keys.text("name").map_or(stem, |(_, name)| name);
+        let name = raw.name.unwrap_or(stem);
         if name.trim().is_empty() || name.chars().any(char::is_control) {
-            keys.mistake(0..0, "the name of the job is blank or has a line break", None);
+            self.notes.note(0..0, "the name of the job is blank or has a line break", None);
         }
-        let profile = keys.text("profile").map(|(_, profile)| profile);
-        let tables = keys.tables("step");
-        if tables.is_empty() {
-            keys.mistake(
-                0..0,
-                "the job has no step",
-                Some("add [[step]] with upload = \"inbox/*.xlsx\" or export = \"items\""),
-            );
-        }
-        let steps = tables.into_iter().enumerate().filter_map(|(index, table)| self.step(index + 1, table)).collect();
-        let notices: Vec<Notice> =
-            keys.tables("notify").into_iter().filter_map(|table| notice_keys::read(table, self.folder)).collect();
-        let schedule = keys.table("schedule").and_then(schedule_keys::read);
-        keys.finish();
-        Job { path: path.to_owned(), name, profile, steps, notices, schedule }
+        let notice = |raw| notice_keys::read(raw, self.folder, self.notes);
+        Some(Job {
+            path: path.to_owned(),
+            name,
+            profile: raw.profile,
+            steps,
+            notices: raw.notify.into_iter().filter_map(notice).collect(),
+            schedule: raw.schedule.and_then(|raw| schedule_keys::read(raw, self.notes)),
+        })
     }
 
-    fn step(&self, number: usize, keys: Keys<'_>) -> Option<Step> {
-        let name = keys.text("name").map(|(_, name)| name);
-        let stops = keys.flag("stop_on_failure");
-        let (upload, export) = (keys.text("upload"), keys.texts("export"));
-        let (work, usual) = match (upload, export) {
-            (Some((span, files)), None) => (self.upload(&keys, (span, &files)).map(Work::Upload), files),
-            (None, Some((span, lists))) => {
-                let names: Vec<&str> = lists.iter().map(|(_, name)| name.as_str()).collect();
-                let usual = names.join(", ");
-                (self.export(&keys, span, &lists).map(Work::Export), usual)
+    fn steps<'t>(&self, root: &DeTable<'t>) -> Vec<Step> {
+        let Some(value) = root.get("step") else {
+            let hint = "add [[step]] with upload = \"inbox/*.xlsx\" or export = \"items\"";
+            self.notes.note(0..0, "the job has no step", Some(hint));
+            return Vec::new();
+        };
+        let table = |value: &Spanned<DeValue<'t>>| Some((value.span(), value.get_ref().as_table()?.clone()));
+        let tables = value.get_ref().as_array().and_then(|values| values.iter().map(table).collect::<Option<Vec<_>>>());
+        let Some(tables) = tables else {
+            self.notes.note(value.span(), "step is not written as [[step]]", None);
+            return Vec::new();
+        };
+        let steps = tables.into_iter().enumerate();
+        steps.filter_map(|(index, (span, table))| self.step(index + 1, span, table)).collect()
+    }
+
+    fn step(&self, number: usize, span: Range<usize>, table: DeTable<'_>) -> Option<Step> {
+        match (table.get("upload"), table.get("export")) {
+            (Some(_), None) => {
+                let mut raw: RawUpload = self.notes.table(table)?;
+                let name = raw.name.take().unwrap_or_else(|| format!("{number}. upload {}", raw.upload.get_ref()));
+                Some(Step { name, stops: raw.stop_on_failure, work: Work::Upload(self.upload(span, raw)?) })
+            }
+            (None, Some(_)) => {
+                let mut raw: RawExport = self.notes.table(table)?;
+                let lists = raw.export.get_ref().0.join(", ");
+                let name = raw.name.take().unwrap_or_else(|| format!("{number}. export {lists}"));
+                Some(Step { name, stops: raw.stop_on_failure, work: Work::Export(self.export(span, raw)?) })
             }
             (None, None) => {
-                keys.mistake(keys.span(), "the step has neither upload nor export", None);
-                return None;
+                self.notes.note(span, "the step has neither upload nor export", None);
+                None
             }
-            (Some(_), Some((span, _))) => {
-                keys.mistake(span, "a step either uploads or exports", Some("make two steps of it"));
-                return None;
+            (Some(_), Some(export)) => {
+                let hint = Some("make two steps of it");
+                self.notes.note(export.span(), "a step either uploads or exports", hint);
+                None
             }
-        };
-        keys.finish();
-        let name = name.unwrap_or_else(|| format!("{number}. {} {usual}", work.as_ref().map_or("", Work::name)));
-        Some(Step { name, stops, work: work? })
+        }
     }
 
-    fn upload(&self, keys: &Keys<'_>, (span, files): Placed<&str>) -> Option<Box<UploadStep>> {
+    fn upload(&self, span: Range<usize>, raw: RawUpload) -> Option<Box<UploadStep>> {
+        let notes = self.notes;
+        let files = raw.upload.get_ref();
         let path = resolved(self.folder, files);
         let pattern = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let folder = path.parent().unwrap_or(self.folder).to_owned();
         if pattern.is_empty() || files.ends_with(['/', '\\']) {
-            keys.mistake(span.clone(), "upload does not name files", Some("name them as in upload = \"inbox/*.xlsx\""));
+            let hint = Some("name them as in upload = \"inbox/*.xlsx\"");
+            notes.note(raw.upload.span(), "upload does not name files", hint);
         }
         if folder.to_string_lossy().contains(WILDCARDS) {
-            keys.mistake(span, "only the name of the file may have * and ?", Some("make a step for each folder"));
+            let hint = Some("make a step for each folder");
+            notes.note(raw.upload.span(), "only the name of the file may have * and ?", hint);
         }
-        let is_inbox = pattern.contains(WILDCARDS);
-        let moves = keys.choice("move").unwrap_or(is_inbox);
-        let place = |key, usual: &str| match keys.text(key) {
-            Some((span, _)) if !moves => {
-                keys.mistake(
-                    span,
-                    format!("{key} has no effect, because the file stays where it is"),
-                    Some("add move = true, or leave it out"),
-                );
+        let moves = raw.moves.unwrap_or(pattern.contains(WILDCARDS));
+        let place = |key: &str, named: &Option<Spanned<String>>| match named {
+            Some(named) if !moves => {
+                let message = format!("{key} has no effect, because the file stays where it is");
+                notes.note(named.span(), message, Some("add move = true, or leave it out"));
                 None
             }
-            Some((span, folder)) => self.dated(keys, span, &folder),
-            None => Some(sibling(&folder, usual)),
+            Some(named) => self.dated(named.span(), named.get_ref()),
+            None => Some(sibling(&folder, key)),
         };
-        let (done, failed) = (place("done", "done"), place("failed", "failed"));
+        let (done, failed) = (place("done", &raw.done), place("failed", &raw.failed));
         for target in [&done, &failed].into_iter().flatten().filter(|target| **target == folder && moves) {
             let message = format!("{} is the folder that the step reads", target.display());
-            keys.mistake(keys.span(), message, Some("files would be uploaded again and again: name another folder"));
+            let hint = Some("files would be uploaded again and again: name another folder");
+            notes.note(span.clone(), message, hint);
         }
-        let set = keys.named_texts("set");
-        let locale = keys.parsed("locale", |name| locale::check(name).map(str::to_owned));
-        let template = self.template(keys, &set, locale.as_deref());
-        let settle = keys.duration("settle").unwrap_or(SETTLE);
-        if settle.as_secs() > MAX_SETTLE {
-            keys.mistake(keys.span(), "settle is longer than an hour", None);
+        let settle = raw.settle.as_ref().map_or(SETTLE, |settle| settle.get_ref().0.0);
+        if let Some(settle) = raw.settle.as_ref().filter(|_| settle.as_secs() > MAX_SETTLE) {
+            notes.note(settle.span(), "settle is longer than an hour", None);
         }
+        let template = self.template(span, &raw);
         Some(Box::new(UploadStep {
             folder,
             files: pattern,
-            sheet: keys.text("sheet").map(|(_, sheet)| sheet),
-            strict: keys.flag("strict"),
-            all_or_nothing: keys.flag("all_or_nothing"),
-            changed_only: keys.flag("changed_only"),
-            keep_lines: keys.flag("keep_lines"),
-            create_missing_items: keys.flag("create_missing_items"),
-            trigger_workflows: keys.flag("trigger_workflows"),
-            for_supplier: keys.flag("for_supplier"),
-            max_errors: keys.number("max_errors", 0..=u64::MAX),
-            max_unknown: keys.number("max_unknown", 0..=u64::MAX),
-            rate: keys.parsed("rate", str::parse),
-            concurrency: concurrency(keys),
+            sheet: raw.sheet,
+            strict: raw.strict,
+            all_or_nothing: raw.all_or_nothing,
+            changed_only: raw.changed_only,
+            keep_lines: raw.keep_lines,
+            create_missing_items: raw.create_missing_items,
+            trigger_workflows: raw.trigger_workflows,
+            for_supplier: raw.for_supplier,
+            max_errors: raw.max_errors,
+            max_unknown: raw.max_unknown,
+            rate: raw.rate.map(|Parsed(rate)| rate),
+            concurrency: self.concurrency(raw.concurrency),
             folders: done.zip(failed).filter(|_| moves).map(|(done, failed)| Folders { done, failed }),
             settle,
             template: template?,
-            set,
-            locale,
+            set: raw.set.into_iter().collect(),
+            locale: raw.locale.map(|Parsed(LocaleName(name))| name),
         }))
     }
 
-    /// Reads the name of the template of an upload, and loads the template to find mistakes now.
-    fn template(&self, keys: &Keys<'_>, set: &[(String, String)], locale: Option<&str>) -> Option<String> {
-        let Some((span, name)) = keys.text("template") else {
+    /// Returns the template of an upload, and loads it to find mistakes now.
+    fn template(&self, span: Range<usize>, raw: &RawUpload) -> Option<String> {
+        let Some(named) = &raw.template else {
             let hint = "add template = \"items\" or the name of a template file; nobody can be asked at night";
-            keys.mistake(keys.span(), "the step has no template", Some(hint));
+            self.notes.note(span, "the step has no template", Some(hint));
             return None;
         };
-        let wanted = match builtin::find(&name) {
-            Some(_) => name,
-            None => self.folder.join(&name).display().to_string(),
+        let (span, name) = (named.span(), named.get_ref());
+        let wanted = match builtin::find(name) {
+            Some(_) => name.clone(),
+            None => self.folder.join(name).display().to_string(),
         };
-        let changes = TemplateChanges { parameters: set, locale, lookup_folders: &[] };
+        let set: Vec<(String, String)> = raw.set.clone().into_iter().collect();
+        let locale = raw.locale.as_ref().map(|Parsed(LocaleName(name))| name.as_str());
+        let changes = TemplateChanges { parameters: &set, locale, lookup_folders: &[] };
         match load_template(&wanted, changes) {
             Ok(template) => {
                 let given = |flag: &'static str, is_wrong: bool| is_wrong.then_some(flag);
                 let input = template.record.input();
                 let has = |name: &str| input.options().any(|field| field.name == name);
                 let wrong = [
-                    given("changed_only", keys.flag("changed_only") && input.key.is_empty()),
-                    given(
-                        "keep_lines",
-                        keys.flag("keep_lines") && template.record != sheetport_records::RecordKind::Order,
-                    ),
-                    given("create_missing_items", keys.flag("create_missing_items") && !has("createMissingItems")),
-                    given("trigger_workflows", keys.flag("trigger_workflows") && !has("triggerWorkflows")),
+                    given("changed_only", raw.changed_only && input.key.is_empty()),
+                    given("keep_lines", raw.keep_lines && template.record != sheetport_records::RecordKind::Order),
+                    given("create_missing_items", raw.create_missing_items && !has("createMissingItems")),
+                    given("trigger_workflows", raw.trigger_workflows && !has("triggerWorkflows")),
                 ];
                 for key in wrong.into_iter().flatten() {
-                    keys.mistake(span.clone(), format!("{key} is not possible for {}", input.plural), None);
+                    self.notes.note(span.clone(), format!("{key} is not possible for {}", input.plural), None);
                 }
             }
             Err(error) => {
@@ -203,96 +214,110 @@ impl Reader<'_> {
                         name = sheetport_operations::command_line::quoted(&wanted)
                     )
                 });
-                keys.mistake(span, format!("the template can't be used: {text}"), Some(&hint));
+                self.notes.note(span, format!("the template can't be used: {text}"), Some(&hint));
             }
         }
         Some(wanted)
     }
 
-    fn export(
-        &self,
-        keys: &Keys<'_>,
-        span: std::ops::Range<usize>,
-        lists: &[Placed<String>],
-    ) -> Option<Box<ExportStep>> {
+    fn export(&self, span: Range<usize>, raw: RawExport) -> Option<Box<ExportStep>> {
+        let notes = self.notes;
+        let lists = &raw.export.get_ref().0;
         let records: Vec<&'static str> = lists
             .iter()
-            .filter_map(|(span, name)| {
+            .filter_map(|name| {
                 let known = EXPORTABLE.into_iter().find(|known| known == name);
                 if known.is_none() {
                     let message = format!("there are no {name} to export");
-                    keys.mistake(span.clone(), message, Some(&suggestion(name, &EXPORTABLE)));
+                    notes.unknown(raw.export.span(), message, name, &EXPORTABLE);
                 }
                 known
             })
             .collect();
-        let Some((output_span, output)) = keys.text("output") else {
-            keys.mistake(keys.span(), "the step has no output", Some("add output = \"items-{date}.xlsx\""));
+        let Some(output) = &raw.output else {
+            notes.note(span, "the step has no output", Some("add output = \"items-{date}.xlsx\""));
             return None;
         };
-        let output = resolved(self.folder, &output);
+        if let Some(since) = raw.since.as_ref().filter(|since| since.get_ref() != "last") {
+            let message = format!("'{}' can't be exported every night", since.get_ref());
+            notes.note(since.span(), message, Some("since = \"last\", or leave it out"));
+        }
+        if let Some(ratio) = raw.min_ratio.as_ref().filter(|ratio| !(0.0..=1.0).contains(ratio.get_ref())) {
+            notes.note(ratio.span(), "min_ratio is not a number from 0 to 1, such as 0.8", None);
+        }
+        let family = |name: &str| {
+            let families = [Family::Public, Family::Legacy];
+            let family = families.into_iter().find(|family| family.name() == name);
+            family.ok_or_else(|| "expected public or legacy".to_owned())
+        };
         let locale = |name: &str| {
             let comma = sheetport_export::locale::has_decimal_comma(name);
             comma.ok_or_else(|| "expected a language such as de, fr or en".to_owned())
         };
-        let ids = keys.text("ids").map(|(_, path)| self.folder.join(path));
-        let (column, external) = (keys.text("column").map(|(_, column)| column), keys.flag("external"));
-        let since = keys.text("since");
-        if let Some((span, since)) = since.as_ref().filter(|(_, since)| since != "last") {
-            let hint = Some("since = \"last\", or leave it out");
-            keys.mistake(span.clone(), format!("'{since}' can't be exported every night"), hint);
-        }
+        let ids = raw.ids.as_ref().map(|path| self.folder.join(path));
         let step = ExportStep {
-            output,
-            family: keys.parsed("family", |name| {
-                let families = [Family::Public, Family::Legacy];
-                let family = families.into_iter().find(|family| family.name() == name);
-                family.ok_or_else(|| "expected public or legacy".to_owned())
-            }),
-            template: keys.text("template").map(|(_, path)| self.folder.join(path)),
-            explode: keys.text("explode").map(|(_, field)| field),
+            output: resolved(self.folder, output.get_ref()),
+            family: self.parsed("family", &raw.family, family),
+            template: raw.template.map(|path| self.folder.join(path)),
+            explode: raw.explode,
             style: Style {
-                decimal_comma: keys.parsed("locale", locale).unwrap_or(false),
-                delimiter: keys.parsed("delimiter", Options::delimiter_named),
-                bom: keys.flag("bom"),
-                raw: keys.flag("exact"),
+                decimal_comma: self.parsed("locale", &raw.locale, locale).unwrap_or(false),
+                delimiter: self.parsed("delimiter", &raw.delimiter, Options::delimiter_named),
+                bom: raw.bom,
+                raw: raw.exact,
             },
-            since_last: since.is_some(),
-            append: keys.flag("append"),
-            changes: keys.text("changes").map(|(_, path)| resolved(self.folder, &path)),
-            verify: keys.flag("verify"),
-            keep: keys.number("keep", 1..=u64::from(u16::MAX)).and_then(|keep| u16::try_from(keep).ok()),
-            min_ratio: keys.share("min_ratio"),
-            allow_empty: keys.flag("allow_empty"),
-            replace: keys.flag("replace"),
-            ids: ids.map(|path| IdSource { path, column, external }),
-            rate: keys.parsed("rate", str::parse),
-            concurrency: concurrency(keys),
+            since_last: raw.since.is_some(),
+            append: raw.append,
+            changes: raw.changes.map(|path| resolved(self.folder, &path)),
+            verify: raw.verify,
+            keep: raw.keep.map(NonZeroU16::get),
+            min_ratio: raw.min_ratio.map(Spanned::into_inner),
+            allow_empty: raw.allow_empty,
+            replace: raw.replace,
+            ids: ids.map(|path| IdSource { path, column: raw.column, external: raw.external }),
+            rate: raw.rate.map(|Parsed(rate)| rate),
+            concurrency: self.concurrency(raw.concurrency),
             records,
         };
         if step.records.len() == lists.len()
             && let Err(error) = sheetport_operations::exports::check(&step.request())
         {
-            let place = if error.to_string().contains("--keep") { output_span } else { span };
-            keys.mistake(place, error.to_string(), error.hint().as_deref());
+            let place = if error.to_string().contains("--keep") { output.span() } else { raw.export.span() };
+            notes.note(place, error.to_string(), error.hint().as_deref());
         }
         Some(Box::new(step))
     }
 
+    /// Reads a text, or notes why it can't be read.
+    fn parsed<T>(
+        &self,
+        key: &str,
+        text: &Option<Spanned<String>>,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        let text = text.as_ref()?;
+        parse(text.get_ref()).map_err(|why| self.notes.note(text.span(), format!("{key}: {why}"), None)).ok()
+    }
+
+    fn concurrency(&self, number: Option<Spanned<NonZeroU16>>) -> Option<u16> {
+        let number = number?;
+        if number.get_ref().get() > MAX_CONCURRENCY {
+            let message = format!("concurrency is not a number from 1 to {MAX_CONCURRENCY}");
+            self.notes.note(number.span(), message, None);
+        }
+        Some(number.get_ref().get())
+    }
+
     /// Returns the path of a folder. `{date}` and `{time}` in the name stay for later.
-    fn dated(&self, keys: &Keys<'_>, span: std::ops::Range<usize>, folder: &str) -> Option<PathBuf> {
+    fn dated(&self, span: Range<usize>, folder: &str) -> Option<PathBuf> {
         let rest = folder.replace("{date}", "").replace("{time}", "");
         if rest.contains(['{', '}']) {
             let message = format!("'{folder}' has an unknown placeholder");
-            keys.mistake(span, message, Some("{date} and {time} are filled in"));
+            self.notes.note(span, message, Some("{date} and {time} are filled in"));
             return None;
         }
         Some(resolved(self.folder, folder))
     }
-}
-
-fn concurrency(keys: &Keys<'_>) -> Option<u16> {
-    keys.number("concurrency", 1..=256).and_then(|number| u16::try_from(number).ok())
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Job files: their model, their keys, and how they are loaded.
 
-mod keys;
 mod load;
 mod model;
 mod notice_keys;
+mod raw;
 mod schedule_keys;
 
 pub use load::load_job;

@@ -1,147 +1,141 @@
 //! Reads `[[notify]]`.
 
+use std::num::NonZeroU16;
 use std::path::Path;
 
 use lettre::message::Mailbox;
 use sheetport_client::is_local;
-use sheetport_documents::suggestion;
+use sheetport_documents::{Notes, Texts};
+use toml::Spanned;
 
-use super::keys::Keys;
 use super::model::{Channel, Mail, Notice, Occasion, Secret, Security};
+use super::raw::{RawMail, RawNotice};
 
 /// Reads a notice. Paths are relative to `folder`.
-pub(super) fn read(keys: Keys<'_>, folder: &Path) -> Option<Notice> {
-    let on = occasions(&keys);
-    let attach = keys.choice("attach").unwrap_or(true);
-    let command = keys.texts("command").map(|(span, words)| {
-        let words: Vec<String> = words.into_iter().map(|(_, word)| word).collect();
+pub(super) fn read(raw: Spanned<RawNotice>, folder: &Path, notes: &Notes<'_>) -> Option<Notice> {
+    let span = raw.span();
+    let raw = raw.into_inner();
+    let on = occasions(raw.on, notes);
+    let command = raw.command.map(|words| {
+        let place = words.span();
+        let words = words.into_inner().0;
         if words.first().is_none_or(|program| program.trim().is_empty()) {
-            keys.mistake(
-                span,
+            notes.note(
+                place,
                 "command names no program",
                 Some("name it with its arguments: command = [\"notify-send\", \"sheetport\"]"),
             );
         }
         Channel::Command(words)
     });
-    let webhook = webhook(&keys, folder).map(Channel::Webhook);
-    let mail = keys.table("mail").map(|table| mail(table, folder));
-    let has_mail = mail.is_some();
-    let mail = mail.flatten().map(|mail| Channel::Mail(Box::new(mail)));
-    let mut channels: Vec<Channel> = [command, webhook, mail].into_iter().flatten().collect();
+    let webhook = webhook(raw.webhook, notes).or_else(|| secret(raw.webhook_env, raw.webhook_file, folder));
+    let has_mail = raw.mail.is_some();
+    let mail = raw.mail.and_then(|raw| mail(raw, folder, notes)).map(|mail| Channel::Mail(Box::new(mail)));
+    let mut channels: Vec<Channel> = [command, webhook.map(Channel::Webhook), mail].into_iter().flatten().collect();
     if channels.len() > 1 {
-        keys.mistake(
-            keys.span(),
-            "a notice has more than one of command, webhook and mail",
-            Some("make a [[notify]] for each"),
-        );
+        let hint = Some("make a [[notify]] for each");
+        notes.note(span, "a notice has more than one of command, webhook and mail", hint);
     } else if channels.is_empty() && !has_mail {
-        keys.mistake(keys.span(), "the notice has neither command, webhook nor mail", None);
+        notes.note(span, "the notice has neither command, webhook nor mail", None);
     }
-    keys.finish();
-    Some(Notice { on, by: channels.pop()?, attach })
+    Some(Notice { on, by: channels.pop()?, attach: raw.attach.unwrap_or(true) })
 }
 
-fn occasions(keys: &Keys<'_>) -> Vec<Occasion> {
-    let Some((_, names)) = keys.texts("on") else { return vec![Occasion::Failure] };
+fn occasions(names: Option<Spanned<Texts>>, notes: &Notes<'_>) -> Vec<Occasion> {
+    let Some(names) = names else { return vec![Occasion::Failure] };
     let mut occasions = Vec::new();
-    for (span, name) in names {
+    for name in &names.get_ref().0 {
         match Occasion::ALL.into_iter().find(|occasion| occasion.name() == name) {
             Some(occasion) => occasions.push(occasion),
             None => {
-                let hint = suggestion(&name, &Occasion::ALL.map(Occasion::name));
-                keys.mistake(span, format!("'{name}' is no occasion for a notice"), Some(&hint));
+                let message = format!("'{name}' is no occasion for a notice");
+                notes.unknown(names.span(), message, name, &Occasion::ALL.map(Occasion::name));
             }
         }
     }
     occasions
 }
 
-fn webhook(keys: &Keys<'_>, folder: &Path) -> Option<Secret> {
-    let plain = keys.text("webhook");
-    if let Some((span, address)) = &plain {
-        let is_safe = address.starts_with("https://") || address.starts_with("http://") && is_local(address);
-        if !is_safe {
-            let hint = Some("write the address as https://…");
-            keys.mistake(span.clone(), "the webhook is not an address that begins with https://", hint);
-        }
+fn webhook(address: Option<Spanned<String>>, notes: &Notes<'_>) -> Option<Secret> {
+    let address = address?;
+    let place = address.span();
+    let address = address.into_inner();
+    if !(address.starts_with("https://") || address.starts_with("http://") && is_local(&address)) {
+        let hint = Some("write the address as https://…");
+        notes.note(place, "the webhook is not an address that begins with https://", hint);
     }
-    let plain = plain.map(|(_, address)| Secret::Plain(address));
-    plain.or_else(|| secret(keys, "webhook_env", "webhook_file", folder))
+    Some(Secret::Plain(address))
 }
 
-/// Reads the name of a variable or of a file with a secret.
-fn secret(keys: &Keys<'_>, variable: &'static str, file: &'static str, folder: &Path) -> Option<Secret> {
-    let variable = keys.text(variable).map(|(_, name)| Secret::Environment(name));
-    let file = keys.text(file).map(|(_, path)| Secret::File(folder.join(path)));
-    variable.or(file)
+/// Returns where a secret is: in a variable or in a file.
+fn secret(variable: Option<String>, file: Option<String>, folder: &Path) -> Option<Secret> {
+    variable.map(Secret::Environment).or(file.map(|path| Secret::File(folder.join(path))))
 }
 
-fn mail(keys: Keys<'_>, folder: &Path) -> Option<Mail> {
-    let address = |text: &str| match text.parse::<Mailbox>() {
-        Ok(_) => Ok(text.to_owned()),
-        Err(_) => Err(format!("'{text}' is not the address of a person")),
-    };
-    let from = keys.parsed("from", address);
-    let to = keys.texts("to").map(|(_, to)| {
-        for (span, text) in &to {
-            if let Err(why) = address(text) {
-                keys.mistake(span.clone(), format!("to: {why}"), None);
-            }
+fn mail(raw: Spanned<RawMail>, folder: &Path, notes: &Notes<'_>) -> Option<Mail> {
+    let span = raw.span();
+    let raw = raw.into_inner();
+    let is_address = |key: &str, text: &str, place| {
+        let is_good = text.parse::<Mailbox>().is_ok();
+        if !is_good {
+            notes.note(place, format!("{key}: '{text}' is not the address of a person"), None);
         }
-        to.into_iter().map(|(_, text)| text).collect::<Vec<_>>()
+        is_good
+    };
+    let from = raw.from.filter(|from| is_address("from", from.get_ref(), from.span())).map(Spanned::into_inner);
+    let to = raw.to.map(|to| {
+        for text in &to.get_ref().0 {
+            is_address("to", text, to.span());
+        }
+        to.into_inner().0
     });
-    let server = keys.text("server");
-    let security = keys.parsed("security", |name| match name {
-        "tls" => Ok(Security::Tls),
-        "starttls" => Ok(Security::StartTls),
-        "none" => Ok(Security::None),
-        name => Err(format!("'{name}' is none of: starttls, tls, none")),
+    let security = raw.security.and_then(|name| match name.get_ref().as_str() {
+        "tls" => Some(Security::Tls),
+        "starttls" => Some(Security::StartTls),
+        "none" => Some(Security::None),
+        other => {
+            notes.note(name.span(), format!("security: '{other}' is none of: starttls, tls, none"), None);
+            None
+        }
     });
     let security = security.unwrap_or(Security::StartTls);
-    if let Some((span, server)) = &server
+    if let Some(server) = &raw.server
         && security == Security::None
-        && !is_local(&format!("http://{server}"))
+        && !is_local(&format!("http://{}", server.get_ref()))
     {
         let hint = Some("use starttls or tls; none is for a server on this machine");
-        keys.mistake(span.clone(), "mail to another machine would be sent unencrypted", hint);
+        notes.note(server.span(), "mail to another machine would be sent unencrypted", hint);
     }
     let usual_port = match security {
         Security::Tls => 465,
         Security::StartTls => 587,
         Security::None => 25,
     };
-    let port = keys.number("port", 1..=65_535).and_then(|port| u16::try_from(port).ok()).unwrap_or(usual_port);
-    let written = keys.text("password");
-    if let Some((span, _)) = &written {
+    if let Some(written) = &raw.password {
         let hint = "put it into a variable or a file that only you can read, and name that: password_env = \"SMTP_PASSWORD\" or password_file = \"mail.password\"";
-        keys.mistake(span.clone(), "a password does not belong in the job's file", Some(hint));
+        notes.note(written.span(), "a password does not belong in the job's file", Some(hint));
     }
-    let user = keys.text("user");
-    let password = secret(&keys, "password_env", "password_file", folder);
-    match (&user, &password) {
-        (Some((span, _)), None) if written.is_none() => keys.mistake(
-            span.clone(),
-            "the password of this user is not named",
-            Some("add password_env or password_file"),
-        ),
-        (None, Some(_)) => keys.mistake(keys.span(), "there is a password without a user", Some("add user")),
+    let password = secret(raw.password_env, raw.password_file, folder);
+    match (&raw.user, &password) {
+        (Some(user), None) if raw.password.is_none() => {
+            let hint = Some("add password_env or password_file");
+            notes.note(user.span(), "the password of this user is not named", hint);
+        }
+        (None, Some(_)) => notes.note(span.clone(), "there is a password without a user", Some("add user")),
         _ => {}
     }
-    let ca_file = keys.text("ca_file").map(|(_, path)| folder.join(path));
-    let missing = [("from", from.is_none()), ("to", to.is_none()), ("server", server.is_none())];
+    let missing = [("from", from.is_none()), ("to", to.is_none()), ("server", raw.server.is_none())];
     for (key, _) in missing.into_iter().filter(|(_, is_missing)| *is_missing) {
-        keys.mistake(keys.span(), format!("the mail has no usable {key}"), None);
+        notes.note(span.clone(), format!("the mail has no usable {key}"), None);
     }
-    keys.finish();
     Some(Mail {
         from: from?,
         to: to?,
-        server: server?.1,
-        port,
+        server: raw.server?.into_inner(),
+        port: raw.port.map_or(usual_port, NonZeroU16::get),
         security,
-        user: user.map(|(_, user)| user),
+        user: raw.user.map(Spanned::into_inner),
         password,
-        ca_file,
+        ca_file: raw.ca_file.map(|path| folder.join(path)),
     })
 }

@@ -1,56 +1,58 @@
 //! Reads `[schedule]`.
 
-use sheetport_documents::suggestion;
+use sheetport_documents::{Notes, Parsed};
+use toml::Spanned;
 
-use super::keys::Keys;
 use super::model::Schedule;
+use super::raw::{RawSchedule, Time};
 
 /// The days of the week in job files.
 pub(super) const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
 /// Reads a schedule. Returns `None` after a mistake.
-pub(super) fn read(keys: Keys<'_>) -> Option<Schedule> {
-    let every = keys.duration("every");
-    let at = keys.parsed("at", |text| {
-        let time = text.split_once(':').and_then(|(hour, minute)| {
+pub(super) fn read(raw: Spanned<RawSchedule>, notes: &Notes<'_>) -> Option<Schedule> {
+    let span = raw.span();
+    let RawSchedule { every, at, days } = raw.into_inner();
+    let at = at.and_then(|text| {
+        let time = text.get_ref().split_once(':').and_then(|(hour, minute)| {
             let is_plain = hour.len() <= 2 && minute.len() == 2;
             let (hour, minute): (u8, u8) = (hour.parse().ok()?, minute.parse().ok()?);
             (is_plain && hour < 24 && minute < 60).then_some((hour, minute))
         });
-        time.ok_or_else(|| format!("'{text}' is not a time of the day such as 04:30"))
+        if time.is_none() {
+            notes.note(text.span(), format!("at: '{}' is not a time of the day such as 04:30", text.get_ref()), None);
+        }
+        time
     });
-    let days = keys.texts("days").map(|(span, days)| {
+    let days = days.map(|days| {
         let mut chosen: Vec<u8> = Vec::new();
-        for (span, name) in &days {
+        for name in &days.get_ref().0 {
             match day_range(name) {
                 Ok(days) => chosen.extend(days),
-                Err(wrong) => keys.mistake(
-                    span.clone(),
-                    format!("'{wrong}' is no day of the week"),
-                    Some(&suggestion(&wrong, &DAYS)),
-                ),
+                Err(wrong) => {
+                    notes.unknown(days.span(), format!("'{wrong}' is no day of the week"), &wrong, &DAYS);
+                }
             }
         }
         chosen.sort_unstable();
         chosen.dedup();
-        (span, chosen)
+        (days.span(), chosen)
     });
-    let span = keys.span();
-    let schedule = match (every, at) {
+    match (every, at) {
         (Some(_), Some(_)) => {
-            keys.mistake(span, "a schedule has either every or at", None);
+            notes.note(span, "a schedule has either every or at", None);
             None
         }
-        (Some(every), None) => {
+        (Some(Parsed(Time(every))), None) => {
             if let Some((span, _)) = days {
-                keys.mistake(span, "days is for at", Some("leave out days, or use at"));
+                notes.note(span, "days is for at", Some("leave out days, or use at"));
             }
             let minutes = u32::try_from(every.as_secs() / 60).unwrap_or(0);
             let fits = every.as_secs() % 60 == 0
                 && minutes > 0
                 && (60 % minutes == 0 || minutes % 60 == 0 && 1440 % minutes == 0);
             if !fits {
-                keys.mistake(
+                notes.note(
                     span,
                     "every does not divide an hour or a day",
                     Some("use 5m, 10m, 15m, 20m, 30m, 1h, 2h, 3h, 4h, 6h, 8h or 12h"),
@@ -63,9 +65,7 @@ pub(super) fn read(keys: Keys<'_>) -> Option<Schedule> {
             let (hour, minute) = at.unwrap_or((hour, minute));
             Some(Schedule::At { hour, minute, days: days.map_or(all, |(_, days)| days) })
         }
-    };
-    keys.finish();
-    schedule
+    }
 }
 
 /// Returns the days of a name such as `mon`, or of a range such as `mon-fri`. A range may go beyond Sunday.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use jiff::tz::TimeZone;
 use regex::Regex;
-use sheetport_documents::{Mistake, suggestion};
+use sheetport_documents::{Mistake, Removed, suggestion};
 use sheetport_values::date;
 use sheetport_values::locale::{self, Locale};
 use sheetport_values::pattern::{self, MAX_TOTAL};
@@ -14,7 +14,6 @@ use toml::Spanned;
 
 use super::environment::Tables;
 use super::files::Files;
-use super::read::Removed;
 use crate::typed_value::Value;
 
 /// Checks a template and collects its mistakes.

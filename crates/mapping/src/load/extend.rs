@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use sheetport_documents::{Mistake, nearest};
+use sheetport_documents::{Mistake, nearest, parse};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::super::builtin;
 use super::environment::Environment;
-use super::files::Files;
-use super::read::{check_version, parse, with_place};
+use super::files::{Files, with_place};
+use super::version::check_version;
 
 /// Maximum length of a chain of templates.
 const MAX_FILES: usize = 10;

@@ -3,7 +3,11 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use sheetport_documents::{Mistake, TomlFile};
+use sheetport_documents::{Mistake, Places, TomlFile};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::super::schema::values_of;
 
 /// Kind of file for messages.
 pub(super) const WHAT: &str = "template";
@@ -68,8 +72,45 @@ impl Files {
     }
 }
 
+impl Places for Files {
+    fn whole(&self) -> String {
+        "the template".to_owned()
+    }
+
+    fn mistake_at(&self, span: Range<usize>, message: String, hint: Option<String>) -> Mistake {
+        self.mistake(span, message, hint)
+    }
+
+    fn hint(&self, names: &[&str], found: Option<&DeValue<'_>>) -> Option<String> {
+        if let ([table @ ("fields" | "lines"), name], Some(DeValue::String(column))) = (names, found) {
+            return Some(format!("write [{table}.{name}], and below it: column = \"{column}\""));
+        }
+        let key = names.last()?;
+        let choices: Vec<String> = values_of(names).iter().map(|value| format!("{key} = {value}")).collect();
+        (!choices.is_empty()).then(|| format!("write {}", choices.join(" or ")))
+    }
+}
+
 impl File {
     pub(super) fn toml(&self) -> TomlFile<'_> {
         TomlFile { what: WHAT, name: &self.name, source: &self.source }
     }
+}
+
+/// Adds `start` to all places in a value.
+pub(super) fn with_place(value: Spanned<DeValue<'_>>, start: usize) -> Spanned<DeValue<'_>> {
+    let moved = |span: Range<usize>| span.start + start..span.end + start;
+    let span = moved(value.span());
+    let value = match value.into_inner() {
+        DeValue::Table(table) => {
+            let mut moved_table = DeTable::new();
+            for (key, value) in table {
+                moved_table.insert(Spanned::new(moved(key.span()), key.into_inner()), with_place(value, start));
+            }
+            DeValue::Table(moved_table)
+        }
+        DeValue::Array(values) => DeValue::Array(values.into_iter().map(|value| with_place(value, start)).collect()),
+        value => value,
+    };
+    Spanned::new(span, value)
 }

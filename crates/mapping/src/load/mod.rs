@@ -14,20 +14,20 @@ mod field;
 mod files;
 mod parameters;
 mod raw;
-mod read;
 mod resolve;
 mod sheet;
 mod template;
 mod unpivot;
+mod version;
 
 pub use environment::{Environment, Tables, Templates};
-pub use read::VERSION;
+pub use version::VERSION;
 
 use std::borrow::Cow;
 use std::path::Path;
 
 use serde::Deserialize;
-use sheetport_documents::{Mistake, Mistakes};
+use sheetport_documents::{Mistake, Mistakes, read};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
@@ -74,7 +74,7 @@ fn check(files: &Files, environment: &Environment<'_>) -> Result<(Option<Templat
     parameters.insert(files, &mut table);
     let values = parameters.values();
     let mut mistakes = parameters.mistakes;
-    let readout = read::read::<RawTemplate>(files, table);
+    let readout = read::<RawTemplate>(files, table);
     mistakes.extend(readout.mistakes);
     let checker = Checker::new(files, environment.tables, readout.removed, values, mistakes);
     let template = readout.raw.and_then(|raw| checker.template(raw, source));

@@ -4,14 +4,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use sheetport_documents::{Mistake, suggestion};
+use sheetport_documents::{Mistake, read, suggestion};
 use sheetport_values::decimal;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::files::Files;
 use super::raw::RawParameter;
-use super::read::read;
 use crate::typed_value::Value;
 
 /// Tables whose keys are names, not keys of a template.

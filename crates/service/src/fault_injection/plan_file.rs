@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde::Deserialize;
-use sheetport_documents::{Mistake, TomlFile};
+use sheetport_documents::{Mistake, Mistakes, Notes, Texts, TomlFile};
 use toml::Spanned;
 use wildmatch::WildMatch;
 
@@ -44,7 +44,7 @@ struct RawPlan {
 struct RawRule {
     name: Option<String>,
     #[serde(default)]
-    method: OneOrMore<String>,
+    method: Texts,
     path: Option<String>,
     key: Option<String>,
     attempt: Option<Spanned<Numbers>>,
@@ -68,19 +68,6 @@ enum Share {
     Text(String),
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "write a text in quotation marks, or a list of texts")]
-enum OneOrMore<T> {
-    One(T),
-    More(Vec<T>),
-}
-
-impl<T> Default for OneOrMore<T> {
-    fn default() -> Self {
-        OneOrMore::More(Vec::new())
-    }
-}
-
 /// A number, or a range such as `2..5`, `2..` or `..5`; both ends are included.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "write a number from 1 on, or a range such as \"2..5\" or \"2..\"")]
@@ -95,9 +82,9 @@ struct RawAnswer {
     status: Option<i64>,
     message: Option<String>,
     #[serde(default)]
-    errors: BTreeMap<String, OneOrMore<String>>,
+    errors: BTreeMap<String, Texts>,
     #[serde(default)]
-    refused: OneOrMore<String>,
+    refused: Texts,
     body: Option<String>,
     content_type: Option<String>,
     #[serde(default)]
@@ -118,31 +105,29 @@ impl Plan {
     /// Reads a plan from the TOML file `name`.
     ///
     /// # Errors
-    /// With the place of the first mistake.
-    pub fn parse(name: &str, source: &str) -> Result<Plan, Mistake> {
-        let file = TomlFile { what: "fault plan", name, source };
-        let raw: RawPlan = toml::from_str(source).map_err(|error| file.syntax(&error))?;
-        let read = |text: Option<Spanned<String>>| text.map(|text| (text.span(), text.into_inner()));
-        let wrong = |span, why: String| file.mistake(span, why, None);
-        let mut plan = Plan::default();
-        if let Some((span, text)) = read(raw.limit) {
-            plan.limit = Some(text.parse().map_err(|why| wrong(span, why))?);
-        }
-        if let Some((span, text)) = read(raw.latency) {
-            plan.latency = delay(&text).map_err(|why| wrong(span, why))?;
-        }
-        if let Some((span, text)) = read(raw.clock) {
-            plan.clock = clock(&text).map_err(|why| wrong(span, why))?;
-        }
-        for rule in raw.fault {
-            let (span, raw) = (rule.span(), rule.into_inner());
-            plan.rules.push(RuleReader { file, span }.read(plan.rules.len() + 1, raw)?);
-        }
-        Ok(plan)
+    /// With the places of all mistakes.
+    pub fn parse(name: &str, source: &str) -> Result<Plan, Mistakes> {
+        let (raw, notes) = Notes::read::<RawPlan>(TomlFile { what: "fault plan", name, source });
+        let plan = raw.map(|raw| {
+            let mut plan = Plan {
+                limit: parsed(&notes, raw.limit, str::parse),
+                latency: parsed(&notes, raw.latency, delay).unwrap_or_default(),
+                clock: parsed(&notes, raw.clock, clock).unwrap_or_default(),
+                rules: Vec::new(),
+            };
+            let starts: Vec<usize> = raw.fault.iter().map(|rule| rule.span().start).collect();
+            for (index, rule) in raw.fault.into_iter().enumerate() {
+                let end = starts.get(index + 1).copied().unwrap_or(source.len());
+                let reader = RuleReader { notes: &notes, span: rule.span(), lines: rule.span().start..end };
+                plan.rules.push(reader.read(index + 1, rule.into_inner()));
+            }
+            plan
+        });
+        notes.finish(plan)
     }
 
     /// Returns the example with this name.
-    pub fn example(name: &str) -> Option<Result<Plan, Mistake>> {
+    pub fn example(name: &str) -> Option<Result<Plan, Mistakes>> {
         EXAMPLES.iter().find(|(known, _)| *known == name).map(|(_, source)| Plan::parse(name, source))
     }
 
@@ -152,54 +137,63 @@ impl Plan {
     }
 }
 
+/// Reads a text, or notes why it can't be read.
+fn parsed<T>(notes: &Notes<'_>, text: Option<Spanned<String>>, parse: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+    let text = text?;
+    notes.keep(parse(text.get_ref()).map_err(|why| notes.file().mistake(text.span(), why, None)))
+}
+
 /// Reads one `[[fault]]` table.
 struct RuleReader<'a> {
-    file: TomlFile<'a>,
+    notes: &'a Notes<'a>,
     span: Range<usize>,
+    /// The table with its keys.
+    lines: Range<usize>,
 }
 
 impl RuleReader<'_> {
     fn wrong(&self, span: Option<Range<usize>>, why: impl Into<String>) -> Mistake {
-        self.file.mistake(span.unwrap_or_else(|| self.span.clone()), why, None)
+        self.notes.file().mistake(span.unwrap_or_else(|| self.span.clone()), why, None)
     }
 
-    fn read(&self, number: usize, raw: RawRule) -> Result<Rule, Mistake> {
-        let methods: Result<Vec<Method>, _> = raw.method.all().map(|name| name.to_uppercase().parse()).collect();
+    /// Returns the rule, without what is wrong.
+    fn read(&self, number: usize, raw: RawRule) -> Rule {
+        let keep = self.notes;
+        let methods: Result<Vec<Method>, _> = raw.method.0.iter().map(|name| name.to_uppercase().parse()).collect();
+        let methods = methods.map_err(|_| self.wrong(None, "`method` is not the name of a method, such as POST"));
         let matcher = Matcher {
-            methods: methods.map_err(|_| self.wrong(None, "`method` is not the name of a method, such as POST"))?,
+            methods: keep.keep(methods).unwrap_or_default(),
             path: raw.path.as_deref().map(|path| WildMatch::new(path.trim_end_matches('/'))),
             key: raw.key.as_deref().map(WildMatch::new),
-            attempts: self.numbers(raw.attempt)?,
-            calls: self.numbers(raw.call)?,
+            attempts: raw.attempt.and_then(|numbers| keep.keep(self.numbers(numbers))),
+            calls: raw.call.and_then(|numbers| keep.keep(self.numbers(numbers))),
         };
-        let share = raw.share.map(|share| {
+        let share = raw.share.and_then(|share| {
             let text = match share.get_ref() {
                 Share::Number(number) => number.to_string(),
                 Share::Text(text) => text.clone(),
             };
-            let read = parse_share(&text);
-            read.map_err(|why| self.wrong(Some(share.span()), why))
+            keep.keep(parse_share(&text).map_err(|why| self.wrong(Some(share.span()), why)))
         });
-        let delay = raw.delay.map(|text| delay(text.get_ref()).map_err(|why| self.wrong(Some(text.span()), why)));
         let effect = Effect {
-            delay: delay.transpose()?.unwrap_or_default(),
-            answer: raw.answer.map(|answer| self.answer(answer)).transpose()?,
+            delay: parsed(keep, raw.delay, delay).unwrap_or_default(),
+            // A wrong key of the answer is known, and may be the one that is missing.
+            answer: raw
+                .answer
+                .filter(|answer| !keep.has_mistake_in(&answer.span()))
+                .and_then(|answer| keep.keep(self.answer(answer))),
             ending: raw.ending,
             paging: raw.paging,
             max_page: raw.max_page.map(NonZeroU64::get),
             ends_token: raw.token_expires,
         };
-        if effect == Effect::default() {
+        if effect == Effect::default() && !keep.has_mistake_in(&self.lines) {
             let hint = "add answer, ending, delay, paging, max_page or token_expires";
-            return Err(self.file.mistake(
-                self.span.clone(),
-                "nothing happens to these requests",
-                Some(hint.to_owned()),
-            ));
+            keep.note(self.span.clone(), "nothing happens to these requests", Some(hint));
         }
-        let moment = self.moment(&effect, raw.when)?;
+        let moment = keep.keep(self.moment(&effect, raw.when)).unwrap_or_default();
         let name = raw.name.unwrap_or_else(|| format!("fault {number}"));
-        Ok(Rule { name, matcher, share: share.transpose()?, moment, effect })
+        Rule { name, matcher, share, moment, effect }
     }
 
     /// Returns the moment of the fault. A refused request has no effect, and damaging a response requires a response.
@@ -229,8 +223,7 @@ impl RuleReader<'_> {
         })
     }
 
-    fn numbers(&self, numbers: Option<Spanned<Numbers>>) -> Result<Option<RangeInclusive<u64>>, Mistake> {
-        let Some(numbers) = numbers else { return Ok(None) };
+    fn numbers(&self, numbers: Spanned<Numbers>) -> Result<RangeInclusive<u64>, Mistake> {
         let range = match numbers.get_ref() {
             Numbers::One(number) => Some(*number..=*number),
             Numbers::Range(text) => text.split_once("..").and_then(|(first, last)| {
@@ -239,7 +232,7 @@ impl RuleReader<'_> {
             }),
         };
         match range {
-            Some(range) if !range.is_empty() && *range.start() > 0 => Ok(Some(range)),
+            Some(range) if !range.is_empty() && *range.start() > 0 => Ok(range),
             _ => {
                 Err(self
                     .wrong(Some(numbers.span()), "write a number from 1 on, or a range such as \"2..5\" or \"2..\""))
@@ -250,7 +243,7 @@ impl RuleReader<'_> {
     fn answer(&self, raw: Spanned<RawAnswer>) -> Result<Answer, Mistake> {
         let (span, raw) = (raw.span(), raw.into_inner());
         let wrong = |why: &str| self.wrong(Some(span.clone()), why);
-        let refused: Vec<String> = raw.refused.all().collect();
+        let refused: Vec<String> = raw.refused.0;
         let status = match (raw.status, refused.is_empty()) {
             (Some(status @ 200..=599), _) => {
                 let status = u16::try_from(status).ok().and_then(|status| StatusCode::from_u16(status).ok());
@@ -260,8 +253,8 @@ impl RuleReader<'_> {
             (Some(_), _) => return Err(wrong("`status` is a number from 200 to 599")),
             (None, true) => return Err(wrong("an answer has a `status`, or the texts of `refused`")),
         };
-        let texts = |(field, texts): (String, OneOrMore<String>)| (field, texts.all().collect());
-        let errors: BTreeMap<String, Vec<String>> = raw.errors.into_iter().map(texts).collect();
+        let errors: BTreeMap<String, Vec<String>> =
+            raw.errors.into_iter().map(|(field, Texts(texts))| (field, texts)).collect();
         let is_error = status.is_client_error() || status.is_server_error();
         if !is_error && (raw.message.is_some() || !errors.is_empty()) {
             return Err(wrong("`message` and `errors` belong to a status from 400 on"));
@@ -295,16 +288,6 @@ impl RuleReader<'_> {
             headers,
             retry_after_date: raw.retry_after_date,
         })
-    }
-}
-
-impl<T> OneOrMore<T> {
-    fn all(self) -> impl Iterator<Item = T> {
-        let (one, more) = match self {
-            OneOrMore::One(one) => (Some(one), Vec::new()),
-            OneOrMore::More(more) => (None, more),
-        };
-        one.into_iter().chain(more)
     }
 }
 
@@ -370,18 +353,19 @@ mod tests {
             ("delay = \"5\"", 2, "is not a time up to an hour"),
             ("share = \"10%\"\ndelay = \"1s\"", 2, "'10%' is not a share"),
             ("share = true\ndelay = \"1s\"", 2, "`share` is a number from 0 to 1"),
-            ("answer = { status = \"500\" }", 2, "this must be a whole number"),
+            ("answer = { status = \"500\" }", 2, "status must be a whole number, but this is the text"),
             ("answer = { status = 70000 }", 2, "a number from 200 to 599"),
             ("answer = { status = 429, retry_after = true }", 2, "a number of seconds, or a text"),
-            ("max_page = 0", 2, "this must be a whole number of 1 or more"),
+            ("max_page = 0", 2, "max_page must be a whole number of 1 or more"),
             ("ending = \"hangs\"", 2, "unknown word 'hangs'"),
             ("when = \"later\"\ndelay = \"1s\"", 2, "unknown word 'later'"),
             ("attempt = 1.5\ndelay = \"1s\"", 2, "write a number from 1 on"),
-            ("method = 1\ndelay = \"1s\"", 2, "write a text in quotation marks"),
-            ("token_expires = \"yes\"", 2, "this must be true or false"),
+            ("method = 1\ndelay = \"1s\"", 2, "method must be a text, or a list of texts"),
+            ("token_expires = \"yes\"", 2, "token_expires must be true or false"),
             ("method = \"a b\"\ndelay = \"1s\"", 1, "is not the name of a method"),
         ] {
-            let mistake = Plan::parse("plan.toml", &format!("[[fault]]\n{fault}")).expect_err(fault);
+            let mistakes = Plan::parse("plan.toml", &format!("[[fault]]\n{fault}")).expect_err(fault);
+            let mistake = mistakes.first();
             assert!(mistake.message.contains(why), "{fault}: {}", mistake.message);
             assert_eq!(mistake.position().map(|(line, _)| line), Some(line), "{fault}");
         }
@@ -390,8 +374,17 @@ mod tests {
             ("clock = \"-30000d\"", "is not a deviation"),
             ("limit = \"fast\"", "is not a limit"),
         ] {
-            assert!(Plan::parse("plan.toml", head).expect_err(head).message.contains(why), "{head}");
+            assert!(Plan::parse("plan.toml", head).expect_err(head).first().message.contains(why), "{head}");
         }
+    }
+
+    #[test]
+    fn all_mistakes_of_a_plan_are_found_at_their_places() {
+        let source =
+            "limit = \"fast\"\n[[fault]]\nstauts = 500\n[[fault]]\nshare = 2\ndelay = \"5\"\n[[fault]]\nkey = \"A\"\n";
+        let mistakes = Plan::parse("plan.toml", source).expect_err("a plan with mistakes");
+        let found: Vec<_> = mistakes.iter().filter_map(|mistake| mistake.position()).collect();
+        assert_eq!(found, [(1, 9), (3, 1), (5, 9), (6, 9), (7, 1)], "{mistakes}");
     }
 
     #[test]

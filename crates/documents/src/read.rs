@@ -1,17 +1,17 @@
-//! Reads the tables of a template into the structures of `raw`, and finds every key with a wrong name or value.
+//! Reads tables into structures, and finds every key with a wrong name or value.
+//!
+//! A wrong key is reported and removed, and reading goes on, so that all mistakes of a file are shown at once.
 
+use std::fmt::Display;
 use std::ops::Range;
+use std::str::FromStr;
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use sheetport_documents::{Mistake, TomlFile, suggestion};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer, Error};
 
-use super::super::schema::values_of;
-use super::files::Files;
-
-/// The version of templates that this program reads and writes.
-pub const VERSION: i64 = 1;
+use super::{Mistake, TomlFile, suggestion};
 
 /// Maximum number of wrong keys to report, because each needs a pass over the template.
 const MAX_WRONG: usize = 100;
@@ -20,17 +20,51 @@ const MAX_WRONG: usize = 100;
 const CURLY_QUOTES: &[char] = &['“', '”', '„', '‟', '‘', '’', '‚', '«', '»'];
 const NO_BREAK_SPACES: &[char] = &['\u{a0}', '\u{202f}'];
 
+/// Where the places of a table are, and what is known about its keys.
+pub trait Places {
+    /// What the table is, for messages: `the template`.
+    fn whole(&self) -> String;
+
+    /// Returns an error at a place.
+    fn mistake_at(&self, span: Range<usize>, message: String, hint: Option<String>) -> Mistake;
+
+    /// Returns how to mend a value of a wrong type. `names` are the keys that lead to it.
+    fn hint(&self, _names: &[&str], _found: Option<&DeValue<'_>>) -> Option<String> {
+        None
+    }
+}
+
+impl Places for TomlFile<'_> {
+    fn whole(&self) -> String {
+        format!("the {}", self.what)
+    }
+
+    fn mistake_at(&self, span: Range<usize>, message: String, hint: Option<String>) -> Mistake {
+        self.mistake(span, message, hint)
+    }
+}
+
+/// A value written as a text, read by its own parser.
+#[derive(Clone, Debug)]
+pub struct Parsed<T>(pub T);
+
+impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Parsed<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map(Parsed).map_err(serde::de::Error::custom)
+    }
+}
+
 /// A structure without the wrong keys.
-pub(super) struct Readout<T> {
+pub struct Readout<T> {
     /// `None` if there are too many wrong keys.
-    pub(super) raw: Option<T>,
-    pub(super) mistakes: Vec<Mistake>,
-    pub(super) removed: Removed,
+    pub raw: Option<T>,
+    pub mistakes: Vec<Mistake>,
+    pub removed: Removed,
 }
 
 /// The paths of wrong keys. Problems caused by their removal are not reported.
 #[derive(Debug, Default)]
-pub(super) struct Removed(Vec<Vec<Step>>);
+pub struct Removed(Vec<Vec<Step>>);
 
 /// A step to a value inside a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +75,7 @@ enum Step {
 
 impl Removed {
     /// Returns the wrong keys of a table.
-    pub(super) fn keys_of<'r>(&'r self, table: &[&str]) -> Vec<&'r str> {
+    pub fn keys_of<'r>(&'r self, table: &[&str]) -> Vec<&'r str> {
         let wrong_key = |path: &'r Vec<Step>| {
             let [parents @ .., Step::Key(key)] = path.as_slice() else { return None };
             let is_same = |(step, name): (&Step, &&str)| matches!(step, Step::Key(key) if key == name);
@@ -58,7 +92,7 @@ impl Removed {
 }
 
 /// Parses TOML. Fails with the first error of each line.
-pub(super) fn parse<'s>(file: &TomlFile<'s>) -> Result<Spanned<DeTable<'s>>, Vec<Mistake>> {
+pub fn parse<'s>(file: &TomlFile<'s>) -> Result<Spanned<DeTable<'s>>, Vec<Mistake>> {
     let (table, errors) = DeTable::parse_recoverable(file.source);
     if errors.is_empty() {
         return Ok(table);
@@ -76,22 +110,6 @@ pub(super) fn parse<'s>(file: &TomlFile<'s>) -> Result<Spanned<DeTable<'s>>, Vec
     Err(mistakes)
 }
 
-/// Refuses templates of a newer version, because they may have unknown keys.
-pub(super) fn check_version(file: &TomlFile<'_>, table: &DeTable<'_>) -> Result<(), Mistake> {
-    let Some(version) = table.get("sheetport") else { return Ok(()) };
-    let written =
-        version.get_ref().as_integer().and_then(|number| i64::from_str_radix(number.as_str(), number.radix()).ok());
-    let (message, hint) = match written {
-        Some(VERSION) => return Ok(()),
-        Some(newer) if newer > VERSION => (
-            format!("this template has version {newer}, and this program reads version {VERSION}"),
-            "use a newer Sheetport, or ask for a template of an older version".to_owned(),
-        ),
-        _ => ("the version of a template is a number from 1".to_owned(), format!("write sheetport = {VERSION}")),
-    };
-    Err(file.mistake(version.span(), message, Some(hint)))
-}
-
 /// Returns an error about the first curly quote or no-break space in the line of a syntax error.
 fn misread_character(file: &TomlFile<'_>, error: &Error) -> Option<Mistake> {
     let at = error.span()?.start.min(file.source.len());
@@ -107,26 +125,8 @@ fn misread_character(file: &TomlFile<'_>, error: &Error) -> Option<Mistake> {
     Some(file.mistake(span, message, Some(hint.to_owned())))
 }
 
-/// Adds `start` to all places in a value.
-pub(super) fn with_place(value: Spanned<DeValue<'_>>, start: usize) -> Spanned<DeValue<'_>> {
-    let moved = |span: Range<usize>| span.start + start..span.end + start;
-    let span = moved(value.span());
-    let value = match value.into_inner() {
-        DeValue::Table(table) => {
-            let mut moved_table = DeTable::new();
-            for (key, value) in table {
-                moved_table.insert(Spanned::new(moved(key.span()), key.into_inner()), with_place(value, start));
-            }
-            DeValue::Table(moved_table)
-        }
-        DeValue::Array(values) => DeValue::Array(values.into_iter().map(|value| with_place(value, start)).collect()),
-        value => value,
-    };
-    Spanned::new(span, value)
-}
-
 /// Reads a structure. Wrong keys are reported, and removed until the rest can be read.
-pub(super) fn read<T: DeserializeOwned>(files: &Files, table: DeTable<'_>) -> Readout<T> {
+pub fn read<T: DeserializeOwned>(places: &dyn Places, table: DeTable<'_>) -> Readout<T> {
     let mut root = Spanned::new(0..0, DeValue::Table(table));
     let mut readout = Readout { raw: None, mistakes: Vec::new(), removed: Removed::default() };
     while readout.mistakes.len() < MAX_WRONG {
@@ -143,7 +143,7 @@ pub(super) fn read<T: DeserializeOwned>(files: &Files, table: DeTable<'_>) -> Re
         find(root.get_ref(), &place, &mut Vec::new(), &mut best);
         let path = best.as_ref().map_or(&[][..], |(_, path)| path.as_slice());
         if !(error.message().starts_with("missing field") && readout.removed.is_from(path)) {
-            readout.mistakes.push(mistake(files, &root, path, &error));
+            readout.mistakes.push(mistake(places, &root, path, &error));
         }
         let Some((_, path)) = best else { break };
         remove(&mut root, &path);
@@ -204,7 +204,7 @@ fn remove(value: &mut Spanned<DeValue<'_>>, path: &[Step]) {
 }
 
 /// Converts an error of the parser to an error that names the key.
-fn mistake(files: &Files, root: &Spanned<DeValue<'_>>, path: &[Step], error: &Error) -> Mistake {
+fn mistake(places: &dyn Places, root: &Spanned<DeValue<'_>>, path: &[Step], error: &Error) -> Mistake {
     let place = error.span().unwrap_or_default();
     let message = error.message();
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
@@ -215,10 +215,15 @@ fn mistake(files: &Files, root: &Spanned<DeValue<'_>>, path: &[Step], error: &Er
             Step::Index(_) => None,
         })
         .collect();
-    let key = names.last().copied().unwrap_or("the template");
+    let whole = places.whole();
+    let key = names.last().copied().unwrap_or(&whole);
     let (message, hint) = match (quoted.as_slice(), message.split_once(", expected ")) {
         ([word, known @ ..], _) if message.starts_with("unknown field") && !known.is_empty() => {
             (format!("unknown key '{word}'"), Some(suggestion(word, known)))
+        }
+        ([word, ..], _) if message.starts_with("unknown field") => (format!("unknown key '{word}'"), None),
+        ([word, known @ ..], _) if message.starts_with("unknown variant") => {
+            (format!("unknown word '{word}'"), Some(suggestion(word, known)))
         }
         ([word, ..], _) if message.starts_with("missing field") => {
             let message = match names.is_empty() {
@@ -228,20 +233,13 @@ fn mistake(files: &Files, root: &Spanned<DeValue<'_>>, path: &[Step], error: &Er
             (message, Some(format!("add {word} = …")))
         }
         (_, Some((found, expected))) if found.starts_with("invalid") => {
-            let found = at(root, &place).map_or("a value of another kind".to_owned(), shown);
-            let values = values_of(&names);
-            let choices: Vec<String> = values.iter().map(|value| format!("{key} = {value}")).collect();
-            let hint = match (names.as_slice(), at(root, &place)) {
-                ([table @ ("fields" | "lines"), name], Some(DeValue::String(column))) => {
-                    Some(format!("write [{table}.{name}], and below it: column = \"{column}\""))
-                }
-                _ => (!choices.is_empty()).then(|| format!("write {}", choices.join(" or "))),
-            };
-            (format!("{key} must be {}, but this is {found}", kind_of(expected)), hint)
+            let value = at(root, &place);
+            let found = value.map_or("a value of another kind".to_owned(), shown);
+            (format!("{key} must be {}, but this is {found}", kind_of(expected)), places.hint(&names, value))
         }
         _ => (format!("{key}: {message}"), None),
     };
-    files.mistake(place, message, hint)
+    places.mistake_at(place, message, hint)
 }
 
 /// Returns the value at exactly this place.
@@ -254,7 +252,7 @@ fn at<'v, 's>(value: &'v Spanned<DeValue<'s>>, place: &Range<usize>) -> Option<&
     inner.or_else(|| (value.span() == *place).then(|| value.get_ref()))
 }
 
-/// Describes a value of a template.
+/// Describes a value.
 fn shown(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) => format!("the text \"{text}\""),
@@ -272,6 +270,11 @@ fn kind_of(expected: &str) -> &str {
     match expected {
         "a string" => "text in quotes",
         "a boolean" => "true or false",
+        "f64" => "a number",
+        "u8" => "a whole number from 0 to 255",
+        "u16" => "a whole number from 0 to 65535",
+        "u32" | "u64" | "usize" => "a whole number of 0 or more",
+        "a nonzero u16" | "a nonzero u64" => "a whole number of 1 or more",
         "i64" => "a whole number",
         "a sequence" => "a list",
         "a map" => "a table",
