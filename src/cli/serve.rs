@@ -9,7 +9,7 @@ use clap::builder::PossibleValue;
 use clap::{Args, Subcommand, ValueEnum};
 use sheetport_operations::{LOAD_KINDS, LoadKind};
 use sheetport_records::token::Access;
-use sheetport_service::{self as service, Faults, Limit, ServerAddress, ShownKind, Storage};
+use sheetport_service::{self as service, Limit, Plan, ServerAddress, ShownKind, Storage};
 
 use super::choice::choice;
 
@@ -113,8 +113,8 @@ pub struct Rehearsal {
     pub latency: Option<Duration>,
     /// Let a share of the requests fail: a status from 400 to 599, reset (no answer), slow (five seconds late) or cut (half
     /// an answer). A 4xx refuses the request; the others come before or after it takes effect
-    #[arg(long, value_name = "KIND:SHARE,…")]
-    pub fail: Option<Faults>,
+    #[arg(long, value_name = "KIND:SHARE,…", value_parser = Plan::of_short_form)]
+    pub fail: Option<Plan>,
     /// Fault plan: a TOML file, or one of refusals, outage, throttled, unsure, nonsense and paging (`--print-plan` shows them)
     #[arg(long, value_name = "FILE|NAME")]
     pub plan: Option<PathBuf>,

@@ -50,7 +50,7 @@ mod token_texts;
 pub use self::app::{Config, Storage};
 pub use self::auth::Tokens;
 pub use self::error::Error;
-pub use self::fault_injection::{EXAMPLES, FaultInjection, Faults, Limit, Plan, delay};
+pub use self::fault_injection::{EXAMPLES, FaultInjection, Limit, Plan, delay};
 pub use self::inspect::{Arrivals, Inspector, RecordView, RequestView, ShownKind, Touch, WorkspaceView};
 pub use self::load::{LoadRecord, Loader, Nulls};
 pub use self::reading::Reading;

@@ -16,7 +16,7 @@ async fn start_with_faults(data: &tempfile::TempDir, faults: FaultInjection) -> 
 
 fn failing(faults: &str, seed: u64) -> FaultInjection {
     let mut plan = Plan::default();
-    plan.extend(faults.parse().unwrap());
+    plan.extend(Plan::of_short_form(faults).unwrap());
     FaultInjection { plan, seed }
 }
 

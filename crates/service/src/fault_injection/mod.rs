@@ -40,7 +40,6 @@ pub(super) use self::answers::deliver;
 pub use self::limit::Limit;
 pub use self::plan::Plan;
 pub use self::plan_file::{EXAMPLES, delay};
-pub use self::short_form::Faults;
 
 /// The faults injected by a service.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,8 +11,7 @@ use sheetport_documents::{Mistake, Mistakes, Notes, Texts, TomlFile};
 use toml::Spanned;
 use wildmatch::WildMatch;
 
-use super::plan::{Answer, Effect, Ending, Matcher, Moment, Paging, Plan, Rule};
-use super::short_form::{Faults, parse_share};
+use super::plan::{Answer, Effect, Ending, MILLION, Matcher, Moment, Paging, Plan, Rule};
 
 /// The built-in plans: names and texts. The first line of each text describes its purpose.
 pub const EXAMPLES: [(&str, &str); 6] = [
@@ -131,9 +130,9 @@ impl Plan {
         EXAMPLES.iter().find(|(known, _)| *known == name).map(|(_, source)| Plan::parse(name, source))
     }
 
-    /// Adds the rules of the short form after the rules of the plan.
-    pub fn extend(&mut self, faults: Faults) {
-        self.rules.extend(faults.0);
+    /// Adds the rules of another plan after the rules of this one.
+    pub fn extend(&mut self, other: Plan) {
+        self.rules.extend(other.rules);
     }
 }
 
@@ -289,6 +288,24 @@ impl RuleReader<'_> {
             retry_after_date: raw.retry_after_date,
         })
     }
+}
+
+/// Parses a share into millionths: `0.02` is 20,000.
+pub(super) fn parse_share(text: &str) -> Result<u32, String> {
+    let wrong =
+        || format!("'{text}' is not a share; write a number from 0 to 1 with at most six decimals, such as 0.02");
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole)
+        || !digits(decimals)
+        || whole.len() > 1
+        || decimals.len() > 6
+        || text.len() <= 1 && whole.is_empty()
+    {
+        return Err(wrong());
+    }
+    let share = format!("{whole}{decimals:0<6}").parse().map_err(|_| wrong())?;
+    if share > MILLION { Err(wrong()) } else { Ok(share) }
 }
 
 /// Parses a delay such as `50ms`, `1.5s` or `2min`.

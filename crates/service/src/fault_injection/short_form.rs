@@ -1,95 +1,70 @@
-//! The short form of fault plans, `500:0.02,reset:0.01`: kinds of faults, each with a share of all requests.
+//! The short form of fault plans, `500:0.02,reset:0.01`: kinds of faults, each with a share of all requests. It is translated to the text of
+//! a plan.
 
-use std::str::FromStr;
-use std::time::Duration;
+use std::fmt::Write as _;
 
-use axum::http::{HeaderValue, StatusCode, header};
+use super::plan::{MILLION, Plan};
+use super::plan_file::parse_share;
 
-use super::plan::{Answer, Effect, Ending, MILLION, Moment, Rule};
-
-/// Delay of a slow response.
-const SLOW: Duration = Duration::from_secs(5);
-
-/// Kinds of faults with their shares, each as a rule of a plan.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Faults(pub(super) Vec<Rule>);
-
-impl FromStr for Faults {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Faults, String> {
-        let mut rules: Vec<Rule> = Vec::new();
+impl Plan {
+    /// Reads a plan in the short form.
+    ///
+    /// # Errors
+    /// With the reason.
+    pub fn of_short_form(text: &str) -> Result<Plan, String> {
+        let (mut kinds, mut source) = (Vec::new(), String::new());
         for part in text.split(',') {
             let (kind, share) = part
                 .split_once(':')
                 .ok_or_else(|| format!("'{part}' is not a fault; write KIND:SHARE, such as 500:0.02"))?;
-            let rule = rule(kind.trim(), parse_share(share.trim())?)?;
-            if rules.iter().any(|earlier| earlier.name == rule.name) {
-                return Err(format!("'{}' appears twice", rule.name));
+            let (kind, share) = (kind.trim(), share.trim());
+            let effect = effect(kind).ok_or_else(|| {
+                format!("'{kind}' is not a kind of fault; use reset, slow, cut or a status from 400 to 599")
+            })?;
+            parse_share(share)?;
+            if kinds.contains(&kind) {
+                return Err(format!("'{kind}' appears twice"));
             }
-            rules.push(rule);
+            kinds.push(kind);
+            let _ = writeln!(source, "[[fault]]\nname = \"{kind}\"\nshare = \"{share}\"\n{effect}");
         }
-        let shares = rules.iter().filter_map(|rule| rule.share).map(u64::from);
-        if shares.sum::<u64>() > u64::from(MILLION) {
-            return Err("the shares add up to more than 1 (every request)".to_owned());
+        let plan = Plan::parse("--fail", &source).map_err(|mistakes| mistakes.first().message.clone())?;
+        let shares = plan.rules.iter().filter_map(|rule| rule.share).map(u64::from);
+        match shares.sum::<u64>() > u64::from(MILLION) {
+            true => Err("the shares add up to more than 1 (every request)".to_owned()),
+            false => Ok(plan),
         }
-        Ok(Faults(rules))
     }
 }
 
-fn rule(kind: &str, share: u32) -> Result<Rule, String> {
-    let ending = |ending| Effect { ending: Some(ending), ..Effect::default() };
-    let (moment, effect) = match kind {
-        "reset" => (Moment::Either, ending(Ending::Reset)),
-        "slow" => (Moment::Either, Effect { delay: SLOW, ..Effect::default() }),
-        // Only an existing response can be cut.
-        "cut" => (Moment::After, ending(Ending::Cut)),
-        _ => {
-            let wrong = || format!("'{kind}' is not a kind of fault; use reset, slow, cut or a status from 400 to 599");
-            let status = StatusCode::from_bytes(kind.as_bytes()).map_err(|_| wrong())?;
-            let moment = match (status.is_client_error(), status.is_server_error()) {
-                // A refused request has no effect.
-                (true, _) => Moment::Before,
-                (_, true) => Moment::Either,
-                _ => return Err(wrong()),
-            };
-            let mut answer = Answer { status, ..Answer::default() };
-            if status == StatusCode::TOO_MANY_REQUESTS {
-                answer.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-            }
-            (moment, Effect { answer: Some(answer), ..Effect::default() })
+/// Returns what a kind of fault means in a plan.
+fn effect(kind: &str) -> Option<String> {
+    Some(match kind {
+        "reset" | "cut" => format!("ending = \"{kind}\""),
+        "slow" => "delay = \"5s\"".to_owned(),
+        "429" => "answer = { status = 429, retry_after = 1 }".to_owned(),
+        status => {
+            let is_status = status.len() == 3 && status.bytes().all(|digit| digit.is_ascii_digit());
+            is_status.then_some(status).filter(|status| status.starts_with(['4', '5']))?;
+            format!("answer = {{ status = {status} }}")
         }
-    };
-    Ok(Rule { name: kind.to_owned(), share: Some(share), moment, effect, ..Rule::default() })
-}
-
-/// Parses a share into millionths: `0.02` is 20,000.
-pub(super) fn parse_share(text: &str) -> Result<u32, String> {
-    let wrong =
-        || format!("'{text}' is not a share; write a number from 0 to 1 with at most six decimals, such as 0.02");
-    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
-    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    if !digits(whole)
-        || !digits(decimals)
-        || whole.len() > 1
-        || decimals.len() > 6
-        || text.len() <= 1 && whole.is_empty()
-    {
-        return Err(wrong());
-    }
-    let share = format!("{whole}{decimals:0<6}").parse().map_err(|_| wrong())?;
-    if share > MILLION { Err(wrong()) } else { Ok(share) }
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::plan::Moment;
     use super::*;
 
     #[test]
     fn faults_are_parsed() {
         let parsed = |text: &str| {
-            let faults: Faults = text.parse().expect(text);
-            faults.0.into_iter().map(|rule| (rule.name, rule.share.expect("a share"), rule.moment)).collect::<Vec<_>>()
+            Plan::of_short_form(text)
+                .expect(text)
+                .rules
+                .into_iter()
+                .map(|rule| (rule.name, rule.share.expect("a share"), rule.moment))
+                .collect::<Vec<_>>()
         };
         let expected = [
             ("500".to_owned(), 20_000, Moment::Either),
@@ -123,7 +98,7 @@ mod tests {
             ("500:0.1,500:0.1", "'500' appears twice"),
             ("500:0.6,reset:0.6", "more than 1 (every request)"),
         ] {
-            let error = bad.parse::<Faults>().expect_err(bad);
+            let error = Plan::of_short_form(bad).expect_err(bad);
             assert!(error.contains(why), "{bad}: {error}");
         }
     }
