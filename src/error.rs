@@ -238,7 +238,8 @@ fn exit_of_export(error: &export::Error) -> Exit {
         | E::NotOurs { .. }
         | E::ChangesKept { .. }
         | E::NotAppended { .. }
-        | E::AppendedKept { .. } => Exit::Usage,
+        | E::AppendedKept { .. }
+        | E::Undecided { .. } => Exit::Usage,
         E::OtherOrigin { .. } => Exit::Incomplete,
     }
 }

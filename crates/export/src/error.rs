@@ -31,6 +31,8 @@ pub enum Error {
     NotAppended { path: PathBuf, why: NotAppended },
     #[error("{path} has the changes of several exports, so it is not replaced", path = path.display())]
     AppendedKept { path: PathBuf },
+    #[error("the conditions of the template can't be decided for the record {id}: {reason}")]
+    Undecided { id: String, reason: String },
     #[error("internal error: {0}")]
     Internal(&'static str),
 }
@@ -85,6 +87,7 @@ impl Error {
             Error::Spool { .. } => {
                 Some("check that the disk is not full, or set SHEETPORT_HOME to another folder".to_owned())
             }
+            Error::Undecided { .. } => Some("change `where` in the template; docs/expressions.md describes conditions".to_owned()),
             Error::Busy => Some("wait until it ends, or choose another file name".to_owned()),
             Error::Name(_) => Some("file names can contain {kind}, {date}, {time} and {workspace}".to_owned()),
             Error::OtherOrigin { .. } => Some(

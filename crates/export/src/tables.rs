@@ -111,7 +111,8 @@ impl SpooledPages {
         for page in self.iter()? {
             let (page, new) = page?;
             for (entry, _) in page.entries().zip(new).filter(|(_, is_new)| *is_new) {
-                if template.is_none_or(|template| template.selects(&entry)) {
+                let is_selected = template.map_or(Ok(true), |template| template.selects(&entry))?;
+                if is_selected {
                     each(&entry)?;
                 }
             }

@@ -177,6 +177,7 @@ fn an_export_template_selects_formats_filters_and_sorts() {
 record = "items"
 sort = ["-price", "name"]
 delimiter = ";"
+where = ['price >= 10', 'currency in ["EUR", "USD"]']
 
 [[columns]]
 name = "Artikel"
@@ -203,13 +204,6 @@ field = "updated_at"
 date = "%d.%m.%Y"
 zone = "Europe/Berlin"
 
-[[where]]
-field = "price"
-at_least = 10
-
-[[where]]
-field = "currency"
-equals = ["EUR", "USD"]
 "#;
     place.write("t.toml", template);
     let exported =
@@ -250,8 +244,8 @@ fn mistakes_in_an_export_template_show_their_line() {
         ("[[columns]]\nfield = \"a\"\n[[columns]]\nfield = \"a\"\n", &["two columns are called 'a'"]),
         ("[[columns]]\nfield = \"a\"\ndate = \"%!\"\n", &["t.toml:3:8", "invalid date format"]),
         ("[[columns]]\nfield = \"a\"\ndate = \"%d\"\nzone = \"Mars\"\n", &["t.toml:4:8", "unknown time zone 'Mars'"]),
-        ("[[where]]\nfield = \"a\"\n", &["has no test", "equals, not, matches"]),
-        ("[[where]]\nfield = \"a\"\nmatches = \"(\"\n", &["t.toml:3:11", "invalid regular expression"]),
+        ("[[where]]\nfield = \"a\"\n", &["has no test", "write where = "]),
+        ("[[where]]\nfield = \"a\"\nmatches = \"(\"\n", &["t.toml:3:11", "this is not a regular expression"]),
         ("sort = [\"-\"]\n", &["t.toml:1:9", "empty field name"]),
         ("locale = \"xx\"\n", &["t.toml:1:10", "unknown locale 'xx'"]),
     ] {

@@ -325,7 +325,7 @@ fn remarks(results: &ExportResults<'_>) -> Vec<String> {
         ));
     }
     if counts.records == 0 && counts.left_out > 0 {
-        remarks.push("no record meets the conditions ([[where]]) of the template".to_owned());
+        remarks.push("no record meets the conditions (where) of the template".to_owned());
     }
     if counts.other_fields > 0 {
         remarks.push(format!(

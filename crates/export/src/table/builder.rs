@@ -186,12 +186,12 @@ impl TableOptions {
         }
     }
 
-    fn meets_conditions(&self, entry: &Entry<'_>) -> bool {
-        self.template.as_ref().is_none_or(|template| template.selects(entry))
+    fn meets_conditions(&self, entry: &Entry<'_>) -> Result<bool, Error> {
+        self.template.as_ref().map_or(Ok(true), |template| template.selects(entry))
     }
 
-    fn selects(&self, entry: &Entry<'_>) -> bool {
-        self.meets_conditions(entry) && self.has_changed(entry)
+    fn selects(&self, entry: &Entry<'_>) -> Result<bool, Error> {
+        Ok(self.meets_conditions(entry)? && self.has_changed(entry))
     }
 }
 
@@ -223,7 +223,7 @@ impl TableBuilder {
     pub(crate) fn insert_page(&mut self, page: &Page, new: &[bool]) -> Result<(), Error> {
         let mut selected = Vec::with_capacity(page.entries().len());
         for (entry, _) in page.entries().zip(new).filter(|(_, is_new)| **is_new) {
-            if self.count(&entry) {
+            if self.count(&entry)? {
                 selected.push(entry);
             }
         }
@@ -248,8 +248,8 @@ impl TableBuilder {
     }
 
     /// Counts a new record. Returns whether the record belongs to the table.
-    fn count(&mut self, entry: &Entry<'_>) -> bool {
-        let is_included = self.options.meets_conditions(entry);
+    fn count(&mut self, entry: &Entry<'_>) -> Result<bool, Error> {
+        let is_included = self.options.meets_conditions(entry)?;
         if is_included && let Some(hashes) = &mut self.hashes {
             hashes.insert(entry);
         }
@@ -259,7 +259,7 @@ impl TableBuilder {
             (false, _) => self.counts.older += 1,
             (true, false) => self.counts.left_out += 1,
         }
-        has_changed && is_included
+        Ok(has_changed && is_included)
     }
 
     /// Finds the columns of an entry, and writes the rows if a table is open. Returns the number of values without a separate
@@ -323,7 +323,7 @@ impl TableBuilder {
             let (page, new) = page?;
             for (entry, _) in page.entries().zip(new).filter(|(_, is_new)| *is_new) {
                 match &mut sorter {
-                    _ if !self.options.selects(&entry) => {}
+                    _ if !self.options.selects(&entry)? => {}
                     Some(sorter) => sorter.add(&entry)?,
                     None => drop(self.add_entry(&entry)?),
                 }

@@ -1,17 +1,21 @@
 //! Parses an export template from TOML, or returns all mistakes with their lines and fixes.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use regex::Regex;
 use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use sheetport_documents::{Mistake, Mistakes, Notes, TomlFile};
+use sheetport_mapping::language::{Expression, quoted, row_value};
 use sheetport_sheet::Options;
 use sheetport_sheet::write::Style;
 use toml::Spanned;
 
-use super::model::{Column, ColumnSource, Condition, Field, SortBy, Template, Test};
+use super::model::{Column, ColumnSource, Condition, Field, SortBy, Template};
 use crate::locale::has_decimal_comma;
 
 /// Parses the TOML in `source`. `name` is the template's name in messages, and `records` are the exportable kinds.
@@ -32,8 +36,8 @@ struct RawTemplate {
     columns: Vec<Spanned<RawColumn>>,
     #[serde(default)]
     others: bool,
-    #[serde(default, rename = "where")]
-    conditions: Vec<Spanned<RawCondition>>,
+    #[serde(rename = "where")]
+    conditions: Option<Spanned<RawConditions>>,
     #[serde(default)]
     sort: Vec<Spanned<String>>,
     explode: Option<Spanned<String>>,
@@ -58,7 +62,7 @@ struct RawColumn {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawCondition {
+struct RawTest {
     field: Spanned<String>,
     equals: Option<Spanned<toml::Value>>,
     not: Option<Spanned<toml::Value>>,
@@ -66,6 +70,62 @@ struct RawCondition {
     at_least: Option<Spanned<toml::Value>>,
     at_most: Option<Spanned<toml::Value>>,
     blank: Option<Spanned<bool>>,
+}
+
+/// A condition, or a list of conditions.
+enum RawConditions {
+    One(String),
+    Many(Vec<Spanned<RawCondition>>),
+}
+
+/// A condition, or a test of a field in the notation of earlier templates.
+enum RawCondition {
+    Written(String),
+    Test(Box<RawTest>),
+}
+
+impl<'de> Deserialize<'de> for RawConditions {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ConditionsVisitor;
+        impl<'de> Visitor<'de> for ConditionsVisitor {
+            type Value = RawConditions;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a condition such as 'price >= 10', or a list of conditions")
+            }
+
+            fn visit_str<E: de::Error>(self, condition: &str) -> Result<RawConditions, E> {
+                Ok(RawConditions::One(condition.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<RawConditions, A::Error> {
+                Deserialize::deserialize(SeqAccessDeserializer::new(list)).map(RawConditions::Many)
+            }
+        }
+        deserializer.deserialize_any(ConditionsVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for RawCondition {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ConditionVisitor;
+        impl<'de> Visitor<'de> for ConditionVisitor {
+            type Value = RawCondition;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a condition such as 'price >= 10'")
+            }
+
+            fn visit_str<E: de::Error>(self, condition: &str) -> Result<RawCondition, E> {
+                Ok(RawCondition::Written(condition.to_owned()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RawCondition, A::Error> {
+                Box::deserialize(MapAccessDeserializer::new(map)).map(RawCondition::Test)
+            }
+        }
+        deserializer.deserialize_any(ConditionVisitor)
+    }
 }
 
 struct Checker<'a> {
@@ -82,8 +142,14 @@ impl Checker<'_> {
         }
         let others = raw.others || raw.columns.is_empty();
         let mut columns: Vec<Column> = Vec::new();
-        for column in raw.columns {
+        let starts: Vec<usize> = raw.columns.iter().map(|column| column.span().start).collect();
+        for (index, column) in raw.columns.into_iter().enumerate() {
             let span = column.span();
+            let lines = span.start..starts.get(index + 1).copied().unwrap_or(keep.file().source.len());
+            // The wrong key may be the one that is missing.
+            if column.get_ref().field.is_none() && keep.has_mistake_in(&lines) {
+                continue;
+            }
             let Some(column) = keep.keep(self.column(column)) else { continue };
             if columns.iter().any(|other| other.name == column.name) {
                 let message = format!("two columns are called '{}'", column.name);
@@ -105,7 +171,7 @@ impl Checker<'_> {
             record: raw.record.map(Spanned::into_inner),
             others,
             columns,
-            conditions: raw.conditions.into_iter().filter_map(|raw| keep.keep(self.condition(raw))).collect(),
+            conditions: raw.conditions.map(|raw| self.conditions(raw)).unwrap_or_default(),
             sort: raw.sort.iter().filter_map(|by| keep.keep(self.sort(by))).collect(),
             explode: raw.explode.as_ref().and_then(|path| keep.keep(self.path(path))),
             style: Style { delimiter, decimal_comma: locale.unwrap_or(false), bom: raw.bom, raw: false },
@@ -193,37 +259,71 @@ impl Checker<'_> {
         })
     }
 
-    fn condition(&self, raw: Spanned<RawCondition>) -> Result<Condition, Mistake> {
+    fn conditions(&self, raw: Spanned<RawConditions>) -> Vec<Condition> {
         let span = raw.span();
-        let raw = raw.into_inner();
-        let path = self.path(&raw.field)?;
-        let mut tests = Vec::new();
-        if let Some(value) = &raw.equals {
-            tests.push(Test::OneOf(self.constants(value)?));
+        let conditions = match raw.into_inner() {
+            RawConditions::One(written) => vec![Spanned::new(span, RawCondition::Written(written))],
+            RawConditions::Many(conditions) => conditions,
+        };
+        let read = |raw: Spanned<RawCondition>| {
+            let span = raw.span();
+            match raw.into_inner() {
+                RawCondition::Written(written) => self.condition(&written, span),
+                RawCondition::Test(test) => {
+                    let (written, span) = self.translated(&test, span)?;
+                    self.condition(&written, span)
+                }
+            }
+        };
+        conditions.into_iter().filter_map(|raw| self.notes.keep(read(raw))).collect()
+    }
+
+    /// Parses a condition written at `span`.
+    fn condition(&self, written: &str, span: Range<usize>) -> Result<Condition, Mistake> {
+        let expression = Expression::parse_condition(written).map_err(|error| {
+            let in_toml = self.notes.file().source.get(span.clone()).and_then(|text| text.find(written));
+            let place = in_toml.map_or(span.clone(), |at| {
+                let position = |offset: usize| span.start + at + offset.min(written.len());
+                position(error.range.start)..position(error.range.end.max(error.range.start))
+            });
+            self.error(place, error.message, "docs/expressions.md describes expressions")
+        })?;
+        if !expression.parameters().is_empty() || !expression.cells().is_empty() {
+            let hint = "name the fields of the record";
+            return Err(self.error(span, "an export has neither parameters nor cells", hint));
         }
-        if let Some(value) = &raw.not {
-            tests.push(Test::NoneOf(self.constants(value)?));
+        Ok(Condition(Arc::new(expression)))
+    }
+
+    /// Returns the condition that a test of a field means, and its place for mistakes.
+    fn translated(&self, raw: &RawTest, span: Range<usize>) -> Result<(String, Range<usize>), Mistake> {
+        let field = row_value(&self.path(&raw.field)?);
+        let mut tests = Vec::new();
+        for (value, word) in [(&raw.equals, "in"), (&raw.not, "not in")] {
+            if let Some(value) = value {
+                tests.push((format!("{field} {word} [{}]", self.constants(value)?), value.span()));
+            }
         }
         if let Some(pattern) = &raw.matches {
-            tests.push(Test::Matches(self.regex(pattern)?));
+            tests.push((format!("{field} | matches({})", quoted(pattern.get_ref())), pattern.span()));
         }
-        if let Some(bound) = &raw.at_least {
-            tests.push(Test::AtLeast(self.constant(bound)?));
-        }
-        if let Some(bound) = &raw.at_most {
-            tests.push(Test::AtMost(self.constant(bound)?));
+        for (bound, sign) in [(&raw.at_least, ">="), (&raw.at_most, "<=")] {
+            if let Some(bound) = bound {
+                tests.push((format!("{field} {sign} {}", self.literal(bound)?), bound.span()));
+            }
         }
         if let Some(blank) = &raw.blank {
-            tests.push(Test::Blank(*blank.get_ref()));
+            let sign = if *blank.get_ref() { "==" } else { "!=" };
+            tests.push((format!("{field} {sign} ''"), blank.span()));
         }
         match (tests.pop(), tests.is_empty()) {
-            (Some(test), true) => Ok(Condition { path, test }),
+            (Some(test), true) => Ok(test),
             (found, _) => {
                 let message = match found {
                     None => "this condition has no test",
                     Some(_) => "this condition has more than one test",
                 };
-                let hint = "use one of equals, not, matches, at_least, at_most and blank; add another [[where]] for each further test";
+                let hint = format!("write where = '{field} == \"…\"', also with >=, <=, in […] and matches(\"…\")");
                 Err(self.error(span, message, hint))
             }
         }
@@ -245,13 +345,19 @@ impl Checker<'_> {
         }
     }
 
-    fn constants(&self, value: &Spanned<toml::Value>) -> Result<Vec<String>, Mistake> {
-        match value.get_ref() {
-            toml::Value::Array(values) => {
-                values.iter().map(|one| self.constant(&Spanned::new(value.span(), one.clone()))).collect()
-            }
-            _ => self.constant(value).map(|text| vec![text]),
-        }
+    /// Returns constants of a list as in an expression.
+    fn constants(&self, value: &Spanned<toml::Value>) -> Result<String, Mistake> {
+        let toml::Value::Array(values) = value.get_ref() else { return self.literal(value) };
+        let literals = values.iter().map(|one| self.literal(&Spanned::new(value.span(), one.clone())));
+        Ok(literals.collect::<Result<Vec<_>, _>>()?.join(", "))
+    }
+
+    /// Returns a constant as in an expression.
+    fn literal(&self, value: &Spanned<toml::Value>) -> Result<String, Mistake> {
+        let text = self.constant(value)?;
+        let is_number = value.get_ref().is_integer() || value.get_ref().is_float();
+        let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.'));
+        Ok(if is_number && is_plain { text } else { quoted(&text) })
     }
 
     fn constant(&self, value: &Spanned<toml::Value>) -> Result<String, Mistake> {
@@ -272,15 +378,6 @@ impl Checker<'_> {
         }
     }
 
-    fn regex(&self, pattern: &Spanned<String>) -> Result<Regex, Mistake> {
-        Regex::new(pattern.get_ref()).map_err(|error| {
-            let reason = error.to_string();
-            let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            let message = format!("invalid regular expression: {reason}");
-            self.error(pattern.span(), message, "in TOML, strings in 'single quotes' keep backslashes")
-        })
-    }
-
     fn error(&self, span: Range<usize>, message: impl Into<String>, hint: impl Into<String>) -> Mistake {
         self.notes.file().mistake(span, message, Some(hint.into()))
     }
@@ -288,6 +385,8 @@ impl Checker<'_> {
 
 #[cfg(test)]
 mod tests {
+    use sheetport_client::pages::Entry;
+
     use super::*;
 
     #[test]
@@ -300,6 +399,8 @@ field = \"price\"
 decimals = 99
 bom = 1
 [[columns]]
+field = 3
+[[columns]]
 value = 3
 [[where]]
 field = \"price\"
@@ -311,9 +412,44 @@ field = \"price\"
             (Some((2, 1)), "unknown key 'ohters'"),
             (Some((5, 12)), "decimals must be a number from 0 to 15"),
             (Some((6, 1)), "unknown key 'bom'"),
-            (Some((7, 1)), "a constant needs a name"),
-            (Some((9, 1)), "this condition has no test"),
+            (Some((8, 9)), "field must be text in quotes, but this is the number 3"),
+            (Some((9, 1)), "a constant needs a name"),
+            (Some((11, 1)), "this condition has no test"),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn conditions_are_expressions_over_the_fields_of_records() {
+        let record = r#"{"id": 7, "price": 10.50, "status": "active", "sku": "0042", "is_set": false, "note": null,
+            "updated_at": "2026-11-28T12:00:00Z", "address": {"city": "Ulm"}}"#;
+        let selects = |source: &str| {
+            let template = load("t.toml", source, &["items"]).unwrap_or_else(|mistakes| panic!("{source}: {mistakes}"));
+            template.selects(&Entry::new(record))
+        };
+        for (source, expected) in [
+            ("where = 'price >= 10'", true),
+            ("where = 'price >= 10 and status != \"active\"'", false),
+            ("where = ['price >= 10', 'note == \"\"']", true),
+            ("where = \"row['address.city'] == 'Ulm'\"", true),
+            ("where = 'note > 3'", false),
+            ("[[where]]\nfield = \"price\"\nat_least = 10\n[[where]]\nfield = \"price\"\nat_most = 10.5", true),
+            ("[[where]]\nfield = \"price\"\nat_least = 11", false),
+            ("[[where]]\nfield = \"status\"\nequals = [\"draft\", \"active\"]", true),
+            ("[[where]]\nfield = \"status\"\nnot = \"active\"", false),
+            ("[[where]]\nfield = \"sku\"\nequals = 42", false),
+            ("[[where]]\nfield = \"sku\"\nequals = \"0042\"", true),
+            ("[[where]]\nfield = \"sku\"\nmatches = '^00\\d+$'", true),
+            ("[[where]]\nfield = \"is_set\"\nequals = false", true),
+            ("[[where]]\nfield = \"note\"\nblank = true", true),
+            ("[[where]]\nfield = \"is_set\"\nblank = false", true),
+            ("[[where]]\nfield = \"updated_at\"\nat_least = 2026-11-28", true),
+            ("[[where]]\nfield = \"updated_at\"\nat_least = \"2026-11-29\"", false),
+            ("[[where]]\nfield = \"address.city\"\nequals = \"Ulm\"", true),
+        ] {
+            assert_eq!(selects(source).ok(), Some(expected), "{source}");
+        }
+        let error = selects("where = 'status > 3'").expect_err("a text is no number");
+        assert!(error.to_string().contains("the record 7"), "{error}");
     }
 }

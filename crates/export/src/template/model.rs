@@ -1,15 +1,17 @@
 //! The content of an export template, and functions to apply a template to values. Pure.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use regex::Regex;
 use sheetport_client::pages::{Entry, object_fields};
+use sheetport_mapping::language::{self, Context, Expression};
 use sheetport_sheet::write::{Style, Value};
-use sheetport_values::decimal;
+use sheetport_values::currency::CurrencyMark;
+use sheetport_values::decimal::{self, Decimal};
 
+use crate::error::Error;
 use crate::value::text;
 
 /// A checked export template.
@@ -59,21 +61,15 @@ pub struct Field {
     pub default: Option<String>,
 }
 
+/// A condition of the mapping language. Its columns are the paths of fields.
 #[derive(Clone, Debug)]
-pub struct Condition {
-    pub path: String,
-    pub test: Test,
-}
+pub struct Condition(pub Arc<Expression>);
 
-/// A test of a field's text. Missing fields and nulls are empty.
-#[derive(Clone, Debug)]
-pub enum Test {
-    OneOf(Vec<String>),
-    NoneOf(Vec<String>),
-    Matches(Regex),
-    AtLeast(String),
-    AtMost(String),
-    Blank(bool),
+/// The fields of a record, for a condition.
+struct Fields<'f, 'e> {
+    entry: &'f Entry<'e>,
+    paths: &'f [String],
+    zone: TimeZone,
 }
 
 #[derive(Clone, Debug)]
@@ -91,9 +87,23 @@ impl Template {
         })
     }
 
-    /// Returns whether a record meets all conditions.
-    pub fn selects(&self, entry: &Entry<'_>) -> bool {
-        self.conditions.iter().all(|condition| condition.test.holds(&text(json_at(entry, &condition.path))))
+    /// Returns whether a record meets all conditions. A blank meets no condition that calculates with it or orders it.
+    ///
+    /// # Errors
+    /// If a condition can't be decided, such as a comparison of a text with a number.
+    pub fn selects(&self, entry: &Entry<'_>) -> Result<bool, Error> {
+        for Condition(condition) in &self.conditions {
+            match condition.holds(&Fields { entry, paths: condition.columns(), zone: TimeZone::UTC }) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(error) if error.is_about_blank() => return Ok(false),
+                Err(error) => {
+                    let id = text(entry.field("id")).into_owned();
+                    return Err(Error::Undecided { id, reason: error.message });
+                }
+            }
+        }
+        Ok(true)
     }
 }
 
@@ -127,36 +137,28 @@ impl Field {
     }
 }
 
-impl Test {
-    fn holds(&self, text: &str) -> bool {
-        match self {
-            Test::OneOf(texts) => texts.iter().any(|one| one == text),
-            Test::NoneOf(texts) => texts.iter().all(|one| one != text),
-            Test::Matches(pattern) => pattern.is_match(text),
-            Test::AtLeast(bound) => !text.is_empty() && compare(text, bound) != Ordering::Less,
-            Test::AtMost(bound) => !text.is_empty() && compare(text, bound) != Ordering::Greater,
-            Test::Blank(wanted) => text.is_empty() == *wanted,
-        }
+impl Context for Fields<'_, '_> {
+    fn value(&self, column: usize) -> Result<language::Value<'_>, String> {
+        let json = json_at(self.entry, &self.paths[column]);
+        Ok(match json.and_then(|json| json.bytes().next()) {
+            None | Some(b'n') => language::Value::Blank,
+            Some(b't') => language::Value::Boolean(true),
+            Some(b'f') => language::Value::Boolean(false),
+            Some(b'0'..=b'9' | b'-') if let Some(number) = json.and_then(|json| decimal::parse(json).ok()) => {
+                language::Value::Number(number)
+            }
+            Some(_) => language::Value::Text(text(json)),
+        })
     }
-}
 
-/// Compares numbers by value, times by time, and everything else as text.
-fn compare(one: &str, other: &str) -> Ordering {
-    if let (Ok(one), Ok(other)) = (decimal::parse(one), decimal::parse(other)) {
-        return one.cmp(&other);
+    fn amount(&self, column: usize) -> Result<(Decimal, Option<CurrencyMark>), String> {
+        let found = text(json_at(self.entry, &self.paths[column]));
+        decimal::parse(&found).map(|number| (number, None)).map_err(|_| format!("'{found}' is not a number"))
     }
-    match (time(one), time(other)) {
-        (Some(one), Some(other)) => one.cmp(&other),
-        _ => one.cmp(other),
-    }
-}
 
-/// Parses a time. A date means its start in UTC.
-fn time(text: &str) -> Option<jiff::Timestamp> {
-    text.parse().ok().or_else(|| {
-        let date: jiff::civil::Date = text.parse().ok()?;
-        date.to_zoned(TimeZone::UTC).ok().map(|start| start.timestamp())
-    })
+    fn time_zone(&self) -> Option<&TimeZone> {
+        Some(&self.zone)
+    }
 }
 
 /// Returns the JSON of the field at a dotted path.

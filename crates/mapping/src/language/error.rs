@@ -15,7 +15,7 @@ pub(super) const BLANK: &str = "a blank";
 
 impl ExpressionError {
     /// Returns whether a blank was calculated or compared with `<` or `>`.
-    pub(crate) fn is_about_blank(&self) -> bool {
+    pub fn is_about_blank(&self) -> bool {
         self.message.starts_with(BLANK)
     }
 

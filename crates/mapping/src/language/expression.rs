@@ -79,7 +79,7 @@ impl Expression {
     }
 
     /// Parses an expression without braces, such as a condition.
-    pub(crate) fn parse_condition(source: &str) -> Result<Expression, ExpressionError> {
+    pub fn parse_condition(source: &str) -> Result<Expression, ExpressionError> {
         check_length(source)?;
         let (tokens, _) = tokens(source, 0, End::Source)?;
         if tokens.is_empty() {

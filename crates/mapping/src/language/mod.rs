@@ -27,4 +27,6 @@ mod tree;
 pub use context::{Context, FixedCell};
 pub use error::ExpressionError;
 pub use expression::Expression;
-pub use row_value::row_value;
+pub use row_value::{quoted, row_value};
+
+pub use crate::typed_value::Value;

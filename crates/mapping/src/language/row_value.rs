@@ -1,9 +1,13 @@
-//! Writes a column in an expression, for templates and remedies that name one.
+//! Writes columns and texts in an expression, for templates and remedies that name one.
 
 /// Returns a column in an expression.
 pub fn row_value(name: &str) -> String {
-    let escaped = name.replace('\\', "\\\\").replace('\'', "\\'");
-    format!("row['{escaped}']")
+    format!("row[{}]", quoted(name))
+}
+
+/// Returns a text in an expression.
+pub fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
 #[cfg(test)]
