@@ -6,6 +6,7 @@
 #![allow(clippy::duplicate_mod)]
 
 mod cli;
+mod damage;
 mod docs;
 mod earlier;
 mod environment;

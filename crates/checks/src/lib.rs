@@ -8,7 +8,7 @@
 //! | file or folder | evidence |
 //! |---|---|
 //! | `arithmetic/` | columns as the product, the sum or the percentage of others |
-//! | `shape.rs` | the form of identifiers |
+//! | `shape.rs`, `features.rs` | the form of identifiers and names |
 //! | `blank_names.rs` | names on the first of several rows only |
 //! | `selectors.rs`, `words.toml` | columns with orders about the row, such as *DELETE* |
 //! | `dates.rs`, `prices.rs` | implausible dates and prices |
@@ -18,6 +18,7 @@
 mod arithmetic;
 mod blank_names;
 mod dates;
+mod features;
 mod finding;
 mod prices;
 mod roles;
@@ -33,6 +34,7 @@ use sheetport_sheet::Row;
 
 use self::arithmetic::{Calculations, Reservoir};
 use self::blank_names::NameCounts;
+use self::features::Kind;
 use self::roles::Roles;
 use self::selectors::{Selector, SelectorCounts};
 use self::shape::{Form, FormCounts};
@@ -42,6 +44,7 @@ pub struct Survey {
     roles: Roles,
     /// One per column of identifiers.
     forms: Vec<FormCounts>,
+    name_forms: FormCounts,
     names: NameCounts,
     /// One per unmapped column.
     selectors: Vec<SelectorCounts>,
@@ -54,6 +57,7 @@ pub struct Survey {
 pub struct Evidence {
     roles: Roles,
     forms: Vec<Form>,
+    name_form: Option<Form>,
     /// The first row with a name, if names are only on the first of several rows.
     first_named: Option<u64>,
     selectors: Vec<Selector>,
@@ -64,7 +68,8 @@ impl Survey {
     pub fn new(template: &Template, layout: &Layout) -> Survey {
         let roles = Roles::of(template, layout);
         Survey {
-            forms: vec![FormCounts::default(); roles.identifiers.len()],
+            forms: vec![FormCounts::new(Kind::Identifier); roles.identifiers.len()],
+            name_forms: FormCounts::new(Kind::Name),
             names: NameCounts::default(),
             selectors: roles.unmapped.iter().map(|_| SelectorCounts::default()).collect(),
             reservoir: Reservoir::new(&roles),
@@ -80,6 +85,9 @@ impl Survey {
         self.rows += 1;
         for ((column, _), counts) in self.roles.identifiers.iter().zip(&mut self.forms) {
             counts.add(&row.get(*column));
+        }
+        if let Some((column, _)) = self.roles.judged_name {
+            self.name_forms.add(&row.get(column));
         }
         self.names.row(&self.roles, row);
         for (column, counts) in self.roles.unmapped.iter().zip(&mut self.selectors) {
@@ -98,6 +106,7 @@ impl Survey {
         let identifiers = self.roles.identifiers.iter().zip(&self.forms);
         Evidence {
             forms: identifiers.map(|((column, _), counts)| counts.form(self.roles.is_unique(*column))).collect(),
+            name_form: self.roles.judged_name.map(|_| self.name_forms.form(true)),
             first_named: self.names.first_named(),
             selectors: columns
                 .filter_map(|(column, counts)| counts.selector(*column, self.roles.name_of(*column), self.rows))
@@ -116,6 +125,9 @@ impl Evidence {
         }
         for ((column, field), form) in self.roles.identifiers.iter().zip(&self.forms) {
             found.extend(form.judge(*column, field, &row.get(*column)));
+        }
+        if let (Some((column, field)), Some(form)) = (self.roles.judged_name, &self.name_form) {
+            found.extend(form.judge(column, field, &row.get(column)));
         }
         if let Some(first) = self.first_named {
             found.extend(blank_names::judge(&self.roles, first, row));

@@ -13,6 +13,8 @@ pub(super) struct Roles {
     pub(super) identifiers: Vec<(usize, &'static str)>,
     /// The column of names, where each row is a record with an identifier of its own.
     pub(super) name: Option<usize>,
+    /// The column of names with its field, where the template has no say about their texts.
+    pub(super) judged_name: Option<(usize, &'static str)>,
     /// The columns of the record's own identifier.
     pub(super) keys: Vec<usize>,
     /// Columns without a field.
@@ -71,6 +73,7 @@ impl Roles {
         let is_name =
             |rule: &FieldRule| rule.place == Place::Record && rule.field.is_title() && rule.damaged != Damaged::Accept;
         let names = columns(&|rule| is_name(rule) && matches!(rule.on_blank, OnBlank::Omit));
+        let is_plain = |rule: &FieldRule| is_name(rule) && !rule.changes_text();
         let is_filled = |column: usize| layout.fill_down.contains(&column);
         let is_one_record = template.group.is_none() && template.unpivot.is_none() && !keys.is_empty();
         let name = names.first().map(|(column, _)| *column).filter(|column| is_one_record && !is_filled(*column));
@@ -84,6 +87,7 @@ impl Roles {
             are_judged: !layout.is_report && !layout.is_defused && layout.header.row > 0,
             identifiers: columns(&is_judged),
             name,
+            judged_name: columns(&is_plain).first().copied().filter(|_| is_one_record),
             keys: keys.into_iter().map(|(column, _)| column).collect(),
             unmapped: layout.unused.iter().copied().take(MAX_UNMAPPED).collect(),
             group: layout.group.clone(),

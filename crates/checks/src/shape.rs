@@ -1,8 +1,9 @@
-//! The form of identifiers: which kinds of characters they have, in which order.
+//! The form of identifiers and names: which kinds of characters they have, in which order, and features that only a few of a column have.
 
 use sheetport_findings::Code;
 use sheetport_sheet::Cell;
 
+use super::features::{Feature, Kind, Runs, Shape};
 use super::finding::Finding;
 
 /// Fewest records by whose identifiers one of them can be unlike the others. With three others, one in a hundred windows of real files has an
@@ -14,42 +15,50 @@ const FEWEST_REGULAR: u64 = 20;
 /// A form is common if at least a twentieth of the identifiers have it, and three of them.
 const COMMON_SHARE: u64 = 20;
 const COMMON_FEWEST: u64 = 3;
+/// Number of forms that are kept as examples if a column has more than can be counted.
+const EXAMPLES: usize = 8;
 /// Maximum number of different forms to count. A column with more is irregular.
 const MAX_FORMS: usize = 64;
-/// Maximum number of runs of characters in a form.
-const MAX_RUNS: usize = 24;
 
-/// The runs of characters of an identifier: `L` for letters, `9` for digits, a space, or the sign itself. `AB-101` is `L-9`.
-type Runs = Box<[u8]>;
-
-/// Counts of the forms of a column of identifiers.
-#[derive(Clone, Debug, Default)]
+/// Counts of the forms of a column.
+#[derive(Clone, Debug)]
 pub(super) struct FormCounts {
+    kind: Kind,
     cells: u64,
-    with_digit: u64,
-    with_space: u64,
-    /// In the order of appearance, with the first identifier of each form.
+    /// The number of cells with each of the features of the kind.
+    featured: Vec<u64>,
+    /// In the order of appearance, with the first text of each form.
     forms: Vec<(Runs, String, u64)>,
     /// Whether there are more forms than can be counted.
     is_irregular: bool,
-    /// The form of the current identifier; reused.
-    runs: Vec<u8>,
+    /// The shape of the current cell; reused.
+    shape: Shape,
 }
 
-/// What the identifiers of a column have in common, if a few of them lack it.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// What the texts of a column have in common, if a few of them lack it.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Form {
-    /// All but a few have a digit.
-    has_digits: bool,
-    /// All but a few have no space.
-    has_no_spaces: bool,
+    kind: Kind,
+    /// Features that all but a few lack.
+    rare: Vec<Feature>,
     /// All but a few have one of these forms. Empty if nothing is regular, or all have it.
     common: Vec<Runs>,
-    /// An identifier of the commonest form.
+    /// A text of the commonest form.
     example: String,
 }
 
 impl FormCounts {
+    pub(super) fn new(kind: Kind) -> FormCounts {
+        FormCounts {
+            kind,
+            cells: 0,
+            featured: vec![0; kind.features().len()],
+            forms: Vec::new(),
+            is_irregular: false,
+            shape: Shape::default(),
+        }
+    }
+
     pub(super) fn add(&mut self, cell: &Cell<'_>) {
         if cell.is_blank() || matches!(cell, Cell::Error(_)) {
             return;
@@ -57,64 +66,84 @@ impl FormCounts {
         let text = cell.shown();
         let text = text.trim();
         self.cells += 1;
-        self.with_digit += u64::from(has_digit(text));
-        self.with_space += u64::from(has_space(text));
-        if self.is_irregular {
-            return;
+        self.shape.set(text);
+        for (feature, count) in self.kind.features().iter().zip(&mut self.featured) {
+            *count += u64::from(feature.is_in(&self.shape, text));
         }
-        write_runs(text, &mut self.runs);
-        if let Some((_, _, count)) = self.forms.iter_mut().find(|(known, _, _)| known.as_ref() == self.runs.as_slice())
-        {
-            *count += 1;
-        } else if self.forms.len() < MAX_FORMS {
-            self.forms.push((self.runs.as_slice().into(), text.to_owned(), 1));
-        } else {
-            self.is_irregular = true;
-            self.forms = Vec::new();
+        let is_judged = self.kind == Kind::Identifier;
+        // Names have no form; one of them is an example.
+        if is_judged || self.forms.is_empty() && !self.kind.features().iter().any(|it| it.is_in(&self.shape, text)) {
+            self.add_form(text);
         }
     }
 
-    /// Returns what the identifiers have in common. `is_key` says that each row has another one.
+    fn add_form(&mut self, text: &str) {
+        if self.is_irregular {
+            return;
+        }
+        let form = self.shape.runs.as_slice();
+        if let Some((_, _, count)) = self.forms.iter_mut().find(|(known, _, _)| known.as_ref() == form) {
+            *count += 1;
+        } else if self.forms.len() < MAX_FORMS {
+            self.forms.push((form.into(), text.to_owned(), 1));
+        } else {
+            // Some stay as examples.
+            self.is_irregular = true;
+            self.forms.truncate(EXAMPLES);
+        }
+    }
+
+    /// Returns what the texts have in common. `is_key` says that each row has another one.
     pub(super) fn form(&self, is_key: bool) -> Form {
         let few = (self.cells / 100).max(1);
         let fewest = if is_key { FEWEST } else { FEWEST_REGULAR };
         let are_few = |count: u64| (1..=few).contains(&count) && self.cells >= fewest;
-        let has_digits = are_few(self.cells - self.with_digit);
-        let has_no_spaces = are_few(self.with_space);
+        let features = self.kind.features().iter().zip(&self.featured);
+        let rare: Vec<Feature> = features.filter(|(_, count)| are_few(**count)).map(|(feature, _)| *feature).collect();
+        let is_regular = self.kind == Kind::Identifier && self.cells >= FEWEST_REGULAR && !self.is_irregular;
+        let common = if is_regular { self.common(are_few) } else { Vec::new() };
+        let is_odd = |text: &str| {
+            let mut shape = Shape::default();
+            shape.set(text);
+            rare.iter().any(|feature| feature.is_in(&shape, text))
+        };
+        let examples = self.forms.iter().filter(|_| !rare.is_empty() || !common.is_empty());
+        // Of equal counts, the first.
+        let commonest = examples.filter(|(_, text, _)| !is_odd(text)).rev().max_by_key(|(_, _, count)| *count);
+        let example = commonest.map(|(_, text, _)| text.clone()).unwrap_or_default();
+        Form { kind: self.kind, rare, common, example }
+    }
+
+    /// Returns the forms of all but a few of the cells, in order.
+    fn common(&self, are_few: impl Fn(u64) -> bool) -> Vec<Runs> {
         let mut forms: Vec<&(Runs, String, u64)> = self.forms.iter().collect();
         // Forms with the same count stay in the order of appearance, so that equal rows give equal evidence.
         forms.sort_by_key(|(_, _, count)| std::cmp::Reverse(*count));
         let is_common = |count: u64| count >= (self.cells / COMMON_SHARE).max(COMMON_FEWEST);
-        let common: Vec<_> = forms.iter().take(2).filter(|(_, _, count)| is_common(*count)).collect();
+        let common: Vec<_> = forms.into_iter().take(2).filter(|(_, _, count)| is_common(*count)).collect();
         let others = self.cells - common.iter().map(|(_, _, count)| count).sum::<u64>();
-        let is_regular = self.cells >= FEWEST_REGULAR && !common.is_empty() && are_few(others);
-        let mut common: Vec<Runs> = common.iter().filter(|_| is_regular).map(|(runs, _, _)| runs.clone()).collect();
+        let mut common: Vec<Runs> = common.into_iter().map(|(form, _, _)| form.clone()).collect();
         common.sort();
-        let is_judged = has_digits || has_no_spaces || is_regular;
-        let example = forms.first().filter(|_| is_judged).map(|(_, example, _)| example.clone()).unwrap_or_default();
-        Form { has_digits, has_no_spaces, common, example }
+        if are_few(others) { common } else { Vec::new() }
     }
 }
 
 impl Form {
-    /// Returns how an identifier differs from the others of its column.
+    /// Returns how a text differs from the others of its column.
     pub(super) fn judge(&self, column: usize, field: &'static str, cell: &Cell<'_>) -> Option<Finding> {
-        if self.example.is_empty() || cell.is_blank() || matches!(cell, Cell::Error(_)) {
+        if self.rare.is_empty() && self.common.is_empty() || cell.is_blank() || matches!(cell, Cell::Error(_)) {
             return None;
         }
         let text = cell.shown();
         let text = text.trim();
+        let mut shape = Shape::default();
+        shape.set(text);
+        let feature = self.rare.iter().find(|feature| feature.is_in(&shape, text));
         let example = &self.example;
-        let is_common =
-            || self.common.is_empty() || self.common.iter().any(|form| form.as_ref() == runs(text).as_slice());
-        let (message, is_warning) = if self.has_digits && !has_digit(text) {
-            (format!("has no digit, unlike the others, which are like '{example}'"), false)
-        } else if self.has_no_spaces && has_space(text) {
-            (format!("has a space, unlike the others, which are like '{example}'"), false)
-        } else if is_common() {
-            return None;
-        } else {
-            (format!("has another form than the others, which are like '{example}'"), true)
+        let (message, is_warning) = match feature {
+            Some(feature) => (feature.message(example), feature.is_warning()),
+            None if self.common.is_empty() || self.common.iter().any(|form| **form == *shape.runs) => return None,
+            None => (format!("has another form than the others, which are like '{example}'"), true),
         };
         let remedy = "correct it, or leave the row out if it is no record; if it is right, set damaged = \"accept\" for the field in the template";
         Some(Finding {
@@ -129,56 +158,13 @@ impl Form {
     }
 }
 
-fn has_digit(text: &str) -> bool {
-    text.chars().any(char::is_numeric)
-}
-
-fn has_space(text: &str) -> bool {
-    text.contains(char::is_whitespace)
-}
-
-/// Whether a text has the form of a UUID, as the ids of the service. Its digits and letters stand in any order.
-fn is_uuid(text: &str) -> bool {
-    const DASHES: [usize; 4] = [8, 13, 18, 23];
-    let is_in_place =
-        |(at, byte): (usize, u8)| if DASHES.contains(&at) { byte == b'-' } else { byte.is_ascii_hexdigit() };
-    text.len() == 36 && text.bytes().enumerate().all(is_in_place)
-}
-
-fn runs(text: &str) -> Vec<u8> {
-    let mut runs = Vec::new();
-    write_runs(text, &mut runs);
-    runs
-}
-
-fn write_runs(text: &str, runs: &mut Vec<u8>) {
-    runs.clear();
-    if is_uuid(text) {
-        return runs.extend(b"UUID");
-    }
-    for c in text.chars() {
-        let class = match c {
-            _ if c.is_numeric() => b'9',
-            _ if c.is_alphabetic() => b'L',
-            _ if c.is_whitespace() => b' ',
-            _ if c.is_ascii() => c as u8,
-            _ => b'?',
-        };
-        // Signs count one by one: `A--1` is not `A-1`.
-        let is_run = matches!(class, b'9' | b'L' | b' ');
-        if (!is_run || runs.last() != Some(&class)) && runs.len() < MAX_RUNS {
-            runs.push(class);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// Returns the identifiers that are unlike the others, with `?` for a warning.
     fn unlike(texts: &[&str]) -> Vec<String> {
-        let mut counts = FormCounts::default();
+        let mut counts = FormCounts::new(Kind::Identifier);
         texts.iter().for_each(|text| counts.add(&Cell::Text(text)));
         let form = counts.form(true);
         let found = texts.iter().filter_map(|text| form.judge(0, "externalId", &Cell::Text(text)));
@@ -208,10 +194,24 @@ mod tests {
     }
 
     #[test]
-    fn forms_ignore_lengths() {
-        assert_eq!(runs("AB-101"), b"L-9");
-        assert_eq!(runs("Ö７ x"), b"L9 L");
-        assert_eq!(runs("--"), b"--");
-        assert_eq!(runs("019a3c00-0002-7000-8000-00000000000a"), runs("019a3c00-0002-7000-8000-000000000005"));
+    fn one_with_a_feature_of_its_own_is_no_identifier() {
+        for odd in ["[A-9]", "A-9*", "12.50", "12:30", "2026-03-04", "\u{410}-9"] {
+            assert_eq!(unlike(&["A-1", "A-2", "A-3", odd]), [odd]);
+        }
+    }
+
+    #[test]
+    fn a_number_among_names_is_none() {
+        let names = ["Nut", "Bolt M8", "Lamp", "12.50", "4711"];
+        let found = |texts: &[&str]| {
+            let mut counts = FormCounts::new(Kind::Name);
+            texts.iter().for_each(|text| counts.add(&Cell::Text(text)));
+            let form = counts.form(true);
+            let found = texts.iter().filter_map(|text| form.judge(1, "name", &Cell::Text(text)));
+            found.map(|finding| (finding.value, finding.is_warning)).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&names[..4]), [("12.50".to_owned(), false)]);
+        assert_eq!(found(&["Nut", "Bolt", "Lamp", "4711"]), [("4711".to_owned(), true)]);
+        assert!(found(&["501", "505", "Lamp", "Desk"]).is_empty());
     }
 }

@@ -160,7 +160,7 @@ pub fn stand_in(text: &str) -> Option<Damage> {
     /// Longer than the longest word for a missing value, and than an example of a form.
     const MAX_BYTES: usize = 40;
     let text = text.trim();
-    if text.starts_with('=') && text.ends_with(')') && text.contains('(') {
+    if text.starts_with('=') && text.chars().nth(1).is_some_and(|c| !c.is_whitespace()) {
         return Some(Damage::Formula);
     }
     if text.is_empty() || text.len() > MAX_BYTES {
