@@ -96,7 +96,7 @@ impl Feature {
 
     /// Whether the text may honestly be so.
     pub(super) fn is_warning(self) -> bool {
-        self == Feature::NoLetter
+        matches!(self, Feature::NoLetter | Feature::SingleCharacter)
     }
 }
 
