@@ -70,9 +70,8 @@ impl FormCounts {
         for (feature, count) in self.kind.features().iter().zip(&mut self.featured) {
             *count += u64::from(feature.is_in(&self.shape, text));
         }
-        let is_judged = self.kind == Kind::Identifier;
-        // Names have no form; one of them is an example.
-        if is_judged || self.forms.is_empty() && !self.kind.features().iter().any(|it| it.is_in(&self.shape, text)) {
+        // Names have no form, but some are examples.
+        if self.kind == Kind::Identifier || self.forms.len() < EXAMPLES {
             self.add_form(text);
         }
     }
