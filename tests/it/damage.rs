@@ -30,6 +30,8 @@ struct List {
     price: usize,
 }
 
+/// Makes the identifier of a row.
+type Identifier = fn(usize) -> String;
 type Damage = (&'static str, fn(&List, &mut Vec<Vec<String>>, usize) -> bool);
 
 /// Writes a text into the cell of a column; false if it says the same.
@@ -274,7 +276,7 @@ fn check(list: &List, cells: &[Vec<String>]) -> Tally {
 fn lists() -> Vec<List> {
     let samples = [("items", "items"), ("german-price-list", "german-price-list")];
     let mut lists: Vec<List> = samples.iter().map(|(name, template)| sample(name, template)).collect();
-    let identifiers: [(&str, fn(usize) -> String); 5] = [
+    let identifiers: [(&str, Identifier); 5] = [
         ("letters", |n| format!("AB-{}", 1000 + n * 3)),
         ("digits", |n| format!("{:06}", 1017 + n * 11)),
         ("points", |n| format!("{}.{}.{}", 10 + n % 30, 100 + n, n % 4)),
@@ -312,7 +314,7 @@ fn sample(name: &str, of: &str) -> List {
     list(name, template(of), cells)
 }
 
-fn made_up(name: &str, rows: usize, identifier: fn(usize) -> String) -> List {
+fn made_up(name: &str, rows: usize, identifier: Identifier) -> List {
     const NOUNS: [&str; 7] =
         ["Hex bolt", "Garden hose", "Desk lamp", "Coffee mug", "Paper A4", "Cable tie", "Door hinge"];
     const FORMS: [&str; 5] = ["black", "zinc plated", "large", "25 m", "oak"];
