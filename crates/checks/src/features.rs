@@ -105,7 +105,9 @@ impl Shape {
         self.runs.clear();
         (self.letters, self.digits, self.has_look_alike) = (0, 0, false);
         let is_sign = |c: Option<char>| c.is_some_and(|c| !c.is_alphanumeric());
-        self.has_edge_sign = is_sign(text.chars().next()) || is_sign(text.chars().next_back());
+        // An apostrophe in front has a warning of its own.
+        let first = text.chars().next().filter(|c| *c != '\'');
+        self.has_edge_sign = is_sign(first) || is_sign(text.chars().next_back());
         for c in text.chars() {
             let class = match c {
                 _ if c.is_numeric() => b'9',
@@ -193,6 +195,7 @@ mod tests {
             ("A-100", &[][..], &[][..]),
             ("bolt", &[NoDigit], &[]),
             ("[A-100]", &[EdgeSign], &[]),
+            ("'A-100", &[], &[]),
             ("A-100.", &[EdgeSign], &[]),
             ("A 100", &[Space], &[]),
             ("12.50", &[Decimal], &[Decimal, NoLetter]),

@@ -15,6 +15,8 @@ const FEWEST_REGULAR: u64 = 20;
 /// A form is common if at least a twentieth of the identifiers have it, and three of them.
 const COMMON_SHARE: u64 = 20;
 const COMMON_FEWEST: u64 = 3;
+/// Maximum length of a text that is judged, in bytes. A longer one is a description.
+const MAX_BYTES: usize = 512;
 /// Number of forms that are kept as examples if a column has more than can be counted.
 const EXAMPLES: usize = 8;
 /// Maximum number of different forms to count. A column with more is irregular.
@@ -66,6 +68,9 @@ impl FormCounts {
         let text = cell.shown();
         let text = text.trim();
         self.cells += 1;
+        if text.len() > MAX_BYTES {
+            return;
+        }
         self.shape.set(text);
         for (feature, count) in self.kind.features().iter().zip(&mut self.featured) {
             *count += u64::from(feature.is_in(&self.shape, text));
@@ -135,6 +140,9 @@ impl Form {
         }
         let text = cell.shown();
         let text = text.trim();
+        if text.len() > MAX_BYTES {
+            return None;
+        }
         let mut shape = Shape::default();
         shape.set(text);
         let feature = self.rare.iter().find(|feature| feature.is_in(&shape, text));

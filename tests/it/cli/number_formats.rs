@@ -192,7 +192,7 @@ fn texts_are_those_of_a_csv_in_every_kind_of_workbook() {
             files.push(office::save_again(&place, &place.path("sheet.xlsx"), format).join(file));
         }
     }
-    let template = "record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Name\"\n\
+    let template = "record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Name\"\ndamaged = \"accept\"\n\
                     [fields.description]\ntext = \"{{ Name }} ({{ SKU }})\"\n[fields.price]\ncolumn = \"Price\"\n";
     for file in files {
         let other = Place::new();
