@@ -237,9 +237,9 @@ impl Schedule {
         let has_other_values = self.random.u8(..4) == 0;
         // A file like the last one, so that some of its values are not new.
         let is_alike = self.random.u8(..3) == 0;
-        // An upload whose records are all unchanged leaves no trace that an older one, killed and sent later, would yield to.
-        let is_alone = self.runs.iter().all(|run| !run.was_cut);
-        let changed_only = self.leaves_out_unchanged && self.random.bool() && is_alone;
+        // An upload whose records are all unchanged leaves no trace that an older one, sent later, would yield to: only the first
+        // leaves out what is unchanged.
+        let changed_only = self.leaves_out_unchanged && self.runs.is_empty();
         let mut records: Vec<Planned> = (0..count)
             .map(|nth| {
                 let key = format!("K{}", if is_alike { nth % keys } else { self.random.usize(..keys) });
