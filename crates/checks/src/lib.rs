@@ -34,7 +34,6 @@ use sheetport_sheet::Row;
 
 use self::arithmetic::{Calculations, Reservoir};
 use self::blank_names::NameCounts;
-use self::features::Kind;
 use self::roles::Roles;
 use self::selectors::{Selector, SelectorCounts};
 use self::shape::{Form, FormCounts};
@@ -42,9 +41,8 @@ use self::shape::{Form, FormCounts};
 /// Collects evidence from the rows of a sheet.
 pub struct Survey {
     roles: Roles,
-    /// One per column of identifiers.
+    /// One per column with a form.
     forms: Vec<FormCounts>,
-    name_forms: FormCounts,
     names: NameCounts,
     /// One per unmapped column.
     selectors: Vec<SelectorCounts>,
@@ -57,7 +55,6 @@ pub struct Survey {
 pub struct Evidence {
     roles: Roles,
     forms: Vec<Form>,
-    name_form: Option<Form>,
     /// The first row with a name, if names are only on the first of several rows.
     first_named: Option<u64>,
     selectors: Vec<Selector>,
@@ -68,8 +65,7 @@ impl Survey {
     pub fn new(template: &Template, layout: &Layout) -> Survey {
         let roles = Roles::of(template, layout);
         Survey {
-            forms: vec![FormCounts::new(Kind::Identifier); roles.identifiers.len()],
-            name_forms: FormCounts::new(Kind::Name),
+            forms: roles.formed.iter().map(|formed| FormCounts::new(formed.kind)).collect(),
             names: NameCounts::default(),
             selectors: roles.unmapped.iter().map(|_| SelectorCounts::default()).collect(),
             reservoir: Reservoir::new(&roles),
@@ -83,11 +79,8 @@ impl Survey {
             return;
         }
         self.rows += 1;
-        for ((column, _), counts) in self.roles.identifiers.iter().zip(&mut self.forms) {
-            counts.add(&row.get(*column));
-        }
-        if let Some((column, _)) = self.roles.judged_name {
-            self.name_forms.add(&row.get(column));
+        for (formed, counts) in self.roles.formed.iter().zip(&mut self.forms) {
+            counts.add(&row.get(formed.column));
         }
         self.names.row(&self.roles, row);
         for (column, counts) in self.roles.unmapped.iter().zip(&mut self.selectors) {
@@ -103,10 +96,9 @@ impl Survey {
         }
         let calculations = self.reservoir.calculations(&self.roles);
         let columns = self.roles.unmapped.iter().zip(&self.selectors);
-        let identifiers = self.roles.identifiers.iter().zip(&self.forms);
+        let formed = self.roles.formed.iter().zip(&self.forms);
         Evidence {
-            forms: identifiers.map(|((column, _), counts)| counts.form(self.roles.is_unique(*column))).collect(),
-            name_form: self.roles.judged_name.map(|_| self.name_forms.form(true)),
+            forms: formed.map(|(formed, counts)| counts.form(formed.is_of_row)).collect(),
             first_named: self.names.first_named(),
             selectors: columns
                 .filter_map(|(column, counts)| counts.selector(*column, self.roles.name_of(*column), self.rows))
@@ -123,11 +115,8 @@ impl Evidence {
         if !self.roles.are_judged {
             return;
         }
-        for ((column, field), form) in self.roles.identifiers.iter().zip(&self.forms) {
-            found.extend(form.judge(*column, field, &row.get(*column)));
-        }
-        if let (Some((column, field)), Some(form)) = (self.roles.judged_name, &self.name_form) {
-            found.extend(form.judge(column, field, &row.get(column)));
+        for (formed, form) in self.roles.formed.iter().zip(&self.forms) {
+            found.extend(form.judge(formed.column, formed.field, &row.get(formed.column)));
         }
         if let Some(first) = self.first_named {
             found.extend(blank_names::judge(&self.roles, first, row));

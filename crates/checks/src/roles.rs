@@ -4,17 +4,17 @@ use sheetport_mapping::bind::own_column;
 use sheetport_mapping::model::{Damaged, FieldRule, OnBlank, Place, Source};
 use sheetport_mapping::{Layout, Template};
 
+use super::features::Kind;
+
 /// The columns that are judged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Roles {
     /// Whether values are judged at all: not in our own reports and exports, where the texts are the original ones.
     pub(super) are_judged: bool,
-    /// Columns of identifiers with their fields.
-    pub(super) identifiers: Vec<(usize, &'static str)>,
+    /// Columns whose texts have a form, where the template has no say about the texts: first those of identifiers, then that of names.
+    pub(super) formed: Vec<Formed>,
     /// The column of names, where each row is a record with an identifier of its own.
     pub(super) name: Option<usize>,
-    /// The column of names with its field, where the template has no say about their texts.
-    pub(super) judged_name: Option<(usize, &'static str)>,
     /// The columns of the record's own identifier.
     pub(super) keys: Vec<usize>,
     /// Columns without a field.
@@ -25,6 +25,16 @@ pub(super) struct Roles {
     pub(super) numbers: Vec<(usize, Quantity)>,
     /// The names of the columns.
     pub(super) names: Vec<String>,
+}
+
+/// A column whose texts have a form.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Formed {
+    pub(super) column: usize,
+    pub(super) field: &'static str,
+    pub(super) kind: Kind,
+    /// Whether each row has another text, or one of its own.
+    pub(super) is_of_row: bool,
 }
 
 /// What the number of a field means.
@@ -83,22 +93,24 @@ impl Roles {
             let quantity = Quantity { field: rule.field.name, meaning: Meaning::of(rule) };
             numbers.extend(of_rule.into_iter().map(|(column, _)| (column, quantity)));
         }
+        let keys: Vec<usize> = keys.into_iter().map(|(column, _)| column).collect();
+        let identifiers = columns(&is_judged).into_iter().map(|(column, field)| {
+            let is_of_row = layout.group.is_empty() && keys.contains(&column);
+            Formed { column, field, kind: Kind::Identifier, is_of_row }
+        });
+        let name_texts = columns(&is_plain).into_iter().take(usize::from(is_one_record));
+        let name_texts = name_texts.map(|(column, field)| Formed { column, field, kind: Kind::Name, is_of_row: true });
+        let formed = identifiers.chain(name_texts).collect();
         Roles {
             are_judged: !layout.is_report && !layout.is_defused && layout.header.row > 0,
-            identifiers: columns(&is_judged),
+            formed,
             name,
-            judged_name: columns(&is_plain).first().copied().filter(|_| is_one_record),
-            keys: keys.into_iter().map(|(column, _)| column).collect(),
+            keys,
             unmapped: layout.unused.iter().copied().take(MAX_UNMAPPED).collect(),
             group: layout.group.clone(),
             numbers,
             names: layout.header.names.iter().map(|name| name.trim().to_owned()).collect(),
         }
-    }
-
-    /// Whether each row has another identifier in a column.
-    pub(super) fn is_unique(&self, column: usize) -> bool {
-        self.group.is_empty() && self.keys.contains(&column)
     }
 
     /// Returns the name of a column.

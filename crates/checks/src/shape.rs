@@ -40,7 +40,6 @@ pub(super) struct FormCounts {
 /// What the texts of a column have in common, if a few of them lack it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Form {
-    kind: Kind,
     /// Features that all but a few lack.
     rare: Vec<Feature>,
     /// All but a few have one of these forms. Empty if nothing is regular, or all have it.
@@ -97,10 +96,10 @@ impl FormCounts {
         }
     }
 
-    /// Returns what the texts have in common. `is_key` says that each row has another one.
-    pub(super) fn form(&self, is_key: bool) -> Form {
+    /// Returns what the texts have in common. `is_of_row` says that each row has another one, or one of its own.
+    pub(super) fn form(&self, is_of_row: bool) -> Form {
         let few = (self.cells / 100).max(1);
-        let fewest = if is_key { FEWEST } else { FEWEST_REGULAR };
+        let fewest = if is_of_row { FEWEST } else { FEWEST_REGULAR };
         let are_few = |count: u64| (1..=few).contains(&count) && self.cells >= fewest;
         let features = self.kind.features().iter().zip(&self.featured);
         let rare: Vec<Feature> = features.filter(|(_, count)| are_few(**count)).map(|(feature, _)| *feature).collect();
@@ -115,7 +114,7 @@ impl FormCounts {
         // Of equal counts, the first.
         let commonest = examples.filter(|(_, text, _)| !is_odd(text)).rev().max_by_key(|(_, _, count)| *count);
         let example = commonest.map(|(_, text, _)| text.clone()).unwrap_or_default();
-        Form { kind: self.kind, rare, common, example }
+        Form { rare, common, example }
     }
 
     /// Returns the forms of all but a few of the cells, in order.
