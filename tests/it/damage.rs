@@ -264,13 +264,17 @@ fn rates(lists: &[List], kinds: &[Damage]) -> BTreeMap<&'static str, Rate> {
 }
 
 fn check(list: &List, cells: &[Vec<String>]) -> Tally {
+    opened(&list.template, cells, |source| read(source, &list.template, ReadMode::TallyOnly, |_| true).unwrap())
+}
+
+/// Writes the cells as a CSV, opens it by the template, and returns what is seen in it.
+fn opened<T>(template: &Template, cells: &[Vec<String>], see: impl FnOnce(&Source) -> T) -> T {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(format!("{}.csv", list.name));
+    let path = folder.path().join("list.csv");
     let mut writer = csv::WriterBuilder::new().flexible(true).from_path(&path).unwrap();
     cells.iter().for_each(|line| writer.write_record(line).unwrap());
     writer.flush().unwrap();
-    let source = Source::open(&path, &list.template, None, &Options::default()).unwrap();
-    read(&source, &list.template, ReadMode::TallyOnly, |_| true).unwrap()
+    see(&Source::open(&path, template, None, &Options::default()).unwrap())
 }
 
 fn lists() -> Vec<List> {
@@ -331,22 +335,16 @@ fn made_up(name: &str, rows: usize, identifier: Identifier) -> List {
 }
 
 /// Finds the columns of a list by its template.
-fn list(name: &str, template: Template, cells: Vec<Vec<String>>) -> List {
-    let mut list = List { name: name.to_owned(), template, cells, header: 0, identifier: 0, title: 0, price: 0 };
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("list.csv");
-    let mut writer = csv::WriterBuilder::new().flexible(true).from_path(&path).unwrap();
-    list.cells.iter().for_each(|line| writer.write_record(line).unwrap());
-    writer.flush().unwrap();
-    let source = Source::open(&path, &list.template, None, &Options::default()).unwrap();
-    let layout = &source.tables[0].layout;
-    let column = |field: &str| {
-        let rule = list.template.rules().position(|rule| rule.field.name == field).unwrap();
-        layout.columns_of(rule)[0]
-    };
-    let (header, columns) = (layout.header.row as usize - 1, ["externalId", "name", "price"].map(column));
-    let width = list.cells[header].len();
-    list.cells.iter_mut().skip(header).for_each(|line| line.resize(width, String::new()));
-    (list.header, [list.identifier, list.title, list.price]) = (header, columns);
-    list
+fn list(name: &str, template: Template, mut cells: Vec<Vec<String>>) -> List {
+    let (header, [identifier, title, price]) = opened(&template, &cells, |source| {
+        let layout = &source.tables[0].layout;
+        let column = |field: &str| {
+            let rule = template.rules().position(|rule| rule.field.name == field).unwrap();
+            layout.columns_of(rule)[0]
+        };
+        (layout.header.row as usize - 1, ["externalId", "name", "price"].map(column))
+    });
+    let width = cells[header].len();
+    cells.iter_mut().skip(header).for_each(|line| line.resize(width, String::new()));
+    List { name: name.to_owned(), template, cells, header, identifier, title, price }
 }
