@@ -93,6 +93,9 @@ fn a_run_with_a_lost_outcome_of_an_invoice_is_not_resumed() {
         assert!(resumed["error"]["message"].as_str().unwrap().contains("2 of its 3 outcomes are there"), "{resumed}");
         let checked = run(&["runs", "check"], 1).json();
         assert_eq!(checked["damaged"][0]["damage"], json!(["2 of its 3 outcomes are there"]), "{checked}");
+        // Nor is the invoice sent by another upload, of which the lost outcome would say that it is the same.
+        let again = run(upload, 1).json();
+        assert!(again["error"]["message"].as_str().unwrap().contains("2 of its 3 outcomes are there"), "{again}");
     });
     assert_eq!(requests, 3);
 }

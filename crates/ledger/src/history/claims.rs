@@ -8,6 +8,7 @@
 //! are committed in the order of ids: a run that has compared all claims up to the last must not miss an earlier claim, not
 //! yet committed.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use sheetport_sql::{self as sql, Builder, Dialect, Row, Transaction, Value};
@@ -196,6 +197,7 @@ pub(crate) async fn earlier_claims(
     after: i64,
 ) -> Result<Vec<EarlierClaim>, Error> {
     let mut found: Vec<(i64, EarlierClaim)> = Vec::new();
+    let mut without_outcome = BTreeSet::new();
     for claims in claims.chunks(PER_QUERY) {
         let mut query = Builder::new(transaction.dialect(), "SELECT ");
         query.push(StoredClaim::COLUMNS).push(
@@ -228,12 +230,31 @@ pub(crate) async fn earlier_claims(
             }
             if let Some(earlier) = earlier_claim(&stored, &row)? {
                 found.push((stored.id, earlier));
+            } else if row.try_get::<Option<&str>, _>(11)?.is_none() {
+                without_outcome.insert(stored.run);
             }
         }
+    }
+    for run in without_outcome {
+        refuse_lost_outcomes(transaction, run).await?;
     }
     found.sort_by_key(|(id, _)| *id);
     found.dedup_by_key(|(id, _)| *id);
     Ok(found.into_iter().map(|(_, earlier)| earlier).collect())
+}
+
+/// Fails if outcomes of a run are lost. A claim without an outcome is a request that was certainly not applied, unless its outcome is
+/// lost: then it may have been applied.
+async fn refuse_lost_outcomes(transaction: &mut Transaction, run: RunId) -> Result<(), Error> {
+    // One statement, so that a run that is being sent has not changed in between.
+    let query = "SELECT outcomes, (SELECT COUNT(*) FROM outcome WHERE outcome.run = $1) FROM total WHERE run = $1";
+    let counts: Option<(i64, i64)> = sql::query_as(query).bind(run).fetch_optional(&mut *transaction).await?;
+    match counts {
+        Some((stored, actual)) if actual < stored => {
+            Err(damaged(run, format_args!("{actual} of its {stored} outcomes are there")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns an earlier claim, from the columns after [`StoredClaim::COLUMNS`], or `None` if the request was certainly not applied.
