@@ -47,8 +47,8 @@ pub use database::{Attempts, Ledger, Older, Patience, Reach};
 pub use error::{Error, GO_ON, Holder};
 pub use event::{Action, RunEvent, user_name};
 pub use history::{
-    Claim, ClaimDigest, ClaimName, Decision, EarlierClaim, EarlierState, Fact, Intent, KeyScope, Known, Likeness,
-    NamePart, NewerKeys, OtherRequest, Policy, decide,
+    Claim, ClaimDigest, ClaimName, Decision, EarlierClaim, EarlierState, Fact, Intent, KeyScope, KeyedRequest, Known,
+    Likeness, NamePart, NewerKeys, OtherRequest, Policy, decide,
 };
 pub use ids::{Part, RunId, Seq};
 pub use integrity::Inspection;

@@ -340,7 +340,7 @@ impl Sending<'_> {
         finished.other_requests = self.client.as_ref().map_or(0, |client| client.requests()).saturating_sub(requests);
         // With a report, the plan must stay: the report may be uploaded or retried.
         if matches!(finished.report, Ok(None)) && !self.is_rehearsal() && !is_queued {
-            ledger.drop_unsent_plan(id, now()).await?;
+            ledger.drop_unsent_plan(id).await?;
         }
         Ok(finished)
     }

@@ -355,8 +355,8 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
     /// Adds the next blocks of records to the dispatcher. An error ends the loading, but not the requests in flight.
     async fn load_next_blocks(&mut self) {
         let Some(from) = self.next_block.take() else { return };
-        let Task { journal, part, kind, wall, .. } = self.task;
-        match load_blocks(journal, *part, *kind, &self.scope, from, wall()).await {
+        let Task { journal, part, wall, .. } = self.task;
+        match load_blocks(journal, &self.run, *part, &self.scope, self.newer.as_mut(), from, wall()).await {
             Ok(Some(loaded)) => {
                 self.next_block = Some(loaded.end);
                 let jobs = loaded.jobs.into_iter().map(|job| self.with_key(job)).collect();

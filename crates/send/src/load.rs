@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use sheetport_client::policy::Call;
-use sheetport_ledger::{self as ledger, Disposition, Intent, Part, PlannedRecord, RunId, Seq};
+use sheetport_ledger::{self as ledger, Disposition, Intent, NewerKeys, Part, PlannedRecord, Run, RunId, Seq};
 use sheetport_plan::sent_before::Scope;
 use sheetport_records::RecordKind;
 use sheetport_telemetry::RecordSpan;
@@ -33,17 +33,18 @@ pub(super) struct HeldBack {
 }
 
 /// Returns the pending records of the next blocks of `part` at or after `from`, or `None` after the last block. The intent of
-/// idempotent calls is stored for all these records; for other calls the sender stores the intent of each record. Fails
-/// if the ledger has a record without a valid request.
+/// idempotent calls is stored for all these records; for other calls the sender stores the intent of each record. Then adds to `newer` the keys
+/// whose values a newer upload has confirmed. Fails if the ledger has a record without a valid request.
 pub(super) async fn load_blocks(
     journal: &impl Journal,
+    about: &Run,
     part: Part,
-    kind: RecordKind,
     scope: &Scope,
+    newer: Option<&mut NewerKeys>,
     from: Seq,
     now: i64,
 ) -> Result<Option<Loaded>, ledger::Error> {
-    let (mut jobs, mut end, run) = (Vec::new(), None, part.run);
+    let (mut jobs, mut end, run, kind) = (Vec::new(), None, part.run, about.about.record);
     for _ in 0..BLOCKS {
         let next = end.unwrap_or(from);
         if next > part.last {
@@ -66,6 +67,10 @@ pub(super) async fn load_blocks(
     if jobs.iter().any(|job| job.call == Call::Idempotent) {
         journal.store_intent(run, from, end - 1, now).await?;
         intent = Some(Intent { run, first: from, at: now });
+        if let Some(newer) = newer {
+            let keys: Vec<&str> = jobs.iter().filter_map(|job| job.ordering_key.key()).collect();
+            journal.find_confirmed(about, newer, &keys).await?;
+        }
     }
     Ok(Some(Loaded { jobs, end, intent }))
 }

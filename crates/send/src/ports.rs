@@ -65,6 +65,14 @@ pub(super) trait Journal: Clone + Send + Sync + 'static {
         now: i64,
     ) -> impl Future<Output = Result<Vec<Intent>, Error>> + Send;
 
+    /// Adds those of `keys` whose value a newer upload has confirmed without a request. Must follow [`Journal::store_intent`].
+    fn find_confirmed(
+        &self,
+        run: &Run,
+        newer: &mut NewerKeys,
+        keys: &[&str],
+    ) -> impl Future<Output = Result<(), Error>> + Send;
+
     fn yield_to(&self, part: Part, intents: &[Intent]) -> impl Future<Output = Result<(), Error>> + Send;
 
     fn not_yielded(&self, run: &Run, intent: Intent) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
@@ -143,6 +151,16 @@ impl Journal for Ledger {
         let mut attempts = Attempts::default();
         loop {
             match Ledger::update_newer_keys(self, run, keys, now).await {
+                Err(error) => self.before_next_attempt(error, &mut attempts).await?,
+                found => return found,
+            }
+        }
+    }
+
+    async fn find_confirmed(&self, run: &Run, newer: &mut NewerKeys, keys: &[&str]) -> Result<(), Error> {
+        let mut attempts = Attempts::default();
+        loop {
+            match Ledger::find_confirmed(self, run, newer, keys).await {
                 Err(error) => self.before_next_attempt(error, &mut attempts).await?,
                 found => return found,
             }

@@ -35,18 +35,19 @@ impl<'a> KeyScope<'a> {
     }
 }
 
-/// A key and the hash of its last request.
-pub(crate) struct AcceptedKey {
-    pub key: i64,
-    body: i64,
+/// The hashes of a request and of its key.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyedRequest {
+    key: i64,
+    request: i64,
 }
 
-impl AcceptedKey {
-    /// Returns the key and the request of a record to be sent, or `None` for other records.
-    pub(crate) fn of(record: &PlannedRecord) -> Option<AcceptedKey> {
+impl KeyedRequest {
+    /// Returns the request of a record to be sent, or `None` for other records.
+    pub fn of(record: &PlannedRecord) -> Option<KeyedRequest> {
         match (&record.disposition, &record.key) {
             (Disposition::Send(body), Some(key)) => {
-                Some(AcceptedKey { key: hash(&[key]), body: request_hash(record.target.as_deref(), body) })
+                Some(KeyedRequest { key: hash(&[key]), request: request_hash(record.target.as_deref(), body) })
             }
             _ => None,
         }
@@ -58,28 +59,97 @@ impl Ledger {
     /// the same key was equal, and returns the number of such records. Only requests in this ledger are considered.
     pub async fn mark_unchanged(&self, run: &Run, now: i64) -> Result<u64, Error> {
         self.update_accepted(KeyScope::of(run), Some(run.id)).await?;
-        let scope = scope(run);
-        let mut unchanged = 0;
+        let mut same = Vec::new();
         let mut from: Seq = 0;
         while let Some(block) = self.record_block(run.id, from).await? {
             from = block.end();
             let settled = self.settled(run.id, block.first..=from - 1).await?;
-            let mut requests = Vec::new();
-            for (seq, record) in block.numbered() {
-                if let Some(AcceptedKey { key, body }) = AcceptedKey::of(record)
-                    && !settled.contains(&seq)
-                {
-                    requests.push((seq, key, body));
-                }
-            }
-            let known = self.known(scope, requests.iter().map(|(_, key, _)| *key)).await?;
-            let is_same = |key: &i64, body: &i64| known.get(key).is_some_and(|last| last.request == Some(*body));
-            let same = requests.iter().filter(|(_, key, body)| is_same(key, body));
-            let outcomes: Vec<Outcome> = same.map(|(seq, ..)| Outcome::unchanged(*seq, now)).collect();
-            unchanged += outcomes.len() as u64;
+            let pending = block.numbered().filter(|(seq, _)| !settled.contains(seq));
+            let mut requests: Vec<_> =
+                pending.filter_map(|(seq, record)| Some((seq, KeyedRequest::of(record)?))).collect();
+            self.retain_accepted(scope(run), &mut requests).await?;
+            same.extend(requests);
+        }
+        self.settle_unchanged(run, same, now).await
+    }
+
+    /// Marks pending records of `run` as *unchanged*, whose values the service has, and returns the number of such records. A record that
+    /// an older upload has begun to send meanwhile stays pending. A million records need 24 MB.
+    ///
+    /// An unchanged record has no intent to which older uploads would yield. Instead, its key gets the age of this run in `accepted` before
+    /// the intents of older uploads are read again, and an older upload reads `accepted` after it has stored an intent: whichever comes
+    /// first, one of the two sees the other.
+    pub async fn settle_unchanged(
+        &self,
+        run: &Run,
+        mut same: Vec<(Seq, KeyedRequest)>,
+        now: i64,
+    ) -> Result<u64, Error> {
+        if !same.is_empty() && self.is_any_older_open(run).await? {
+            self.confirm(run, same.iter().map(|(_, request)| *request).collect()).await?;
+            self.update_accepted(KeyScope::of(run), Some(run.id)).await?;
+            self.retain_accepted(scope(run), &mut same).await?;
+        }
+        for same in same.chunks(BLOCK_LEN) {
+            let outcomes: Vec<Outcome> = same.iter().map(|(seq, _)| Outcome::unchanged(*seq, now)).collect();
             self.settle(run.id, &outcomes).await?;
         }
-        Ok(unchanged)
+        Ok(same.len() as u64)
+    }
+
+    /// Retains the requests that are equal to the last accepted ones for their keys.
+    async fn retain_accepted(&self, scope: i64, requests: &mut Vec<(Seq, KeyedRequest)>) -> Result<(), Error> {
+        let mut same = Vec::new();
+        for requests in requests.chunks(BLOCK_LEN) {
+            let known = self.known(scope, RunId::MIN, requests.iter().map(|(_, request)| request.key)).await?;
+            let is_same = |it: &KeyedRequest| known.get(&it.key).is_some_and(|last| last.request == Some(it.request));
+            same.extend(requests.iter().filter(|(_, request)| is_same(request)));
+        }
+        *requests = same;
+        Ok(())
+    }
+
+    /// Stores that the values of these requests, which the service has, are as new as `run`. Their times stay: a request that was begun after
+    /// the last one is later.
+    async fn confirm(&self, run: &Run, mut requests: Vec<KeyedRequest>) -> Result<(), Error> {
+        let age = self.age(run).await?;
+        // Sorted as in `upsert`.
+        requests.sort_unstable_by_key(|request| request.key);
+        for requests in requests.chunks(BLOCK_LEN) {
+            let mut transaction = self.begin().await?;
+            for requests in requests.chunks(transaction.dialect().rows_per_statement()) {
+                let mut query =
+                    Builder::new(transaction.dialect(), "INSERT INTO accepted (scope, key, body, at, run) ");
+                query.push_rows(requests.iter().map(|KeyedRequest { key, request }| {
+                    [Value::from(scope(run)), (*key).into(), (*request).into(), run.created_at.into(), age.into()]
+                }));
+                query.push(
+                    " ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body, run = excluded.run \
+                     WHERE excluded.run >= accepted.run",
+                );
+                query.build_for(requests.len()).execute(&mut transaction).await?;
+            }
+            transaction.commit().await?;
+        }
+        Ok(())
+    }
+
+    /// Whether a run before `run` with the same service, workspace and kind may still send: it is being planned, or has records that are
+    /// pending, refused, unknown or superseded.
+    async fn is_any_older_open(&self, run: &Run) -> Result<bool, Error> {
+        let about = &run.about;
+        let query = "SELECT COUNT(*) FROM run WHERE base_url = $1 AND workspace = $2 AND record = $3 AND id < $4 \
+                     AND has_plan = 1 AND (state = 'planning' OR state IN ('planned', 'queued', 'finished') \
+                     AND records > run.skipped + run.rejected + run.unchanged + COALESCE((SELECT total.sent + total.unchanged \
+                     + total.rejected - resolutions FROM total WHERE total.run = run.id), 0))";
+        let open: i64 = sql::query_scalar(query)
+            .bind(&about.base_url)
+            .bind(&about.workspace)
+            .bind(about.record.name())
+            .bind(run.id)
+            .fetch_one(&self.reader)
+            .await?;
+        Ok(open > 0)
     }
 
     /// Adds the results of the runs of a service, workspace and kind, except the run `except`.
@@ -150,20 +220,21 @@ impl Outcome {
     }
 }
 
-/// Stores the last accepted request for each key. `age` is the first run of the family.
-pub(crate) async fn upsert_keys(
-    transaction: &mut Transaction,
-    scope: i64,
-    age: RunId,
-    now: i64,
-    keys: Vec<AcceptedKey>,
-) -> Result<(), Error> {
-    for keys in keys.chunks(BLOCK_LEN) {
-        let request = |known: &AcceptedKey| LastRequest { request: Some(known.body), at: now, family: age };
-        upsert(transaction, scope, keys.iter().map(|known| (known.key, request(known))).collect()).await?;
-    }
-    Ok(())
-}
+/// Which of two requests for a key counts.
+///
+/// - A newer upload declares its requests before an older one has ended its own, and sends them after that. So an open request of a newer
+///   upload is later than a result of an older one, whatever the times.
+/// - An older upload declares requests that it then leaves to the newer one. So an open request of an older upload leaves the result
+///   uncertain, and the age as it is.
+/// - A request that a newer upload has confirmed keeps that age when its own run is read again.
+const LATER_REQUEST: &str = "\
+    body = CASE WHEN excluded.at >= accepted.at OR excluded.body IS NULL THEN excluded.body ELSE accepted.body END, \
+    at = CASE WHEN excluded.at >= accepted.at OR excluded.body IS NULL THEN excluded.at ELSE accepted.at END, \
+    run = CASE WHEN excluded.body IS NULL AND excluded.run < accepted.run THEN accepted.run ELSE excluded.run END \
+    WHERE excluded.at > accepted.at \
+    OR excluded.at = accepted.at AND (excluded.run >= accepted.run OR excluded.body IS NULL OR accepted.body IS NULL \
+    OR excluded.body <> accepted.body) \
+    OR excluded.run > accepted.run AND (excluded.body IS NULL OR accepted.body IS NULL)";
 
 async fn upsert(transaction: &mut Transaction, scope: i64, last: HashMap<i64, LastRequest>) -> Result<(), Error> {
     if last.is_empty() {
@@ -177,12 +248,7 @@ async fn upsert(transaction: &mut Transaction, scope: i64, last: HashMap<i64, La
         query.push_rows(last.iter().map(|(key, request)| {
             [Value::from(scope), key.into(), request.request.into(), request.at.into(), request.family.into()]
         }));
-        // A newer upload declares its requests before an older one has ended its own, and sends them after that. So an open request of
-        // a newer upload is later than a result of an older one, whatever the times.
-        query.push(
-            " ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body, at = excluded.at, run = excluded.run \
-             WHERE excluded.at >= accepted.at OR excluded.body IS NULL AND excluded.run > accepted.run",
-        );
+        query.push(" ON CONFLICT (scope, key) DO UPDATE SET ").push(LATER_REQUEST);
         query.build_for(last.len()).execute(&mut *transaction).await?;
     }
     Ok(())

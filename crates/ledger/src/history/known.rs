@@ -50,19 +50,24 @@ pub(super) struct LastRequest {
 }
 
 impl Ledger {
-    /// Returns what the table `accepted` knows about keys of a scope, all by their hashes.
+    /// Returns what the table `accepted` knows about keys of a scope, all by their hashes: requests of families after `after`.
     pub(super) async fn known(
         &self,
         scope: i64,
+        after: RunId,
         keys: impl IntoIterator<Item = i64>,
     ) -> Result<HashMap<i64, LastRequest>, Error> {
-        let query =
-            format!("SELECT key, body, at, run FROM accepted WHERE scope = $1 AND key {}", self.dialect().is_in("$2"));
+        let is_in = self.dialect().is_in("$3");
+        let query = format!("SELECT key, body, at, run FROM accepted WHERE scope = $1 AND run > $2 AND key {is_in}");
         let keys: Vec<i64> = keys.into_iter().collect();
         let mut known = HashMap::new();
         for keys in keys.chunks(KEYS) {
-            let rows: Vec<(i64, Option<i64>, i64, RunId)> =
-                sql::query_as(query.clone()).bind(scope).bind(to_json(keys)?).fetch_all(&self.reader).await?;
+            let rows: Vec<(i64, Option<i64>, i64, RunId)> = sql::query_as(query.clone())
+                .bind(scope)
+                .bind(after)
+                .bind(to_json(keys)?)
+                .fetch_all(&self.reader)
+                .await?;
             let last = |(key, request, at, family)| (key, LastRequest { request, at, family });
             known.extend(rows.into_iter().map(last));
         }

@@ -24,7 +24,7 @@ impl Ledger {
     ) -> Result<(), Error> {
         let mut pending: Vec<(i64, Seq)> = (0..).zip(keys).map(|(place, key)| (hash(&[key]), place)).collect();
         pending.sort_unstable();
-        let mut known = self.known(scope.hash(), pending.iter().map(|(key, _)| *key)).await?;
+        let mut known = self.known(scope.hash(), RunId::MIN, pending.iter().map(|(key, _)| *key)).await?;
         let ages = self.ages(scope).await?;
         let query = "SELECT id, is_indexed FROM run WHERE base_url = $1 AND workspace = $2 AND record = $3 AND has_plan = 1 \
                      ORDER BY id DESC";

@@ -9,7 +9,7 @@ mod known;
 mod last_bodies;
 mod newer;
 
-pub use accepted::KeyScope;
+pub use accepted::{KeyScope, KeyedRequest};
 pub use claims::{Claim, ClaimDigest, ClaimName, EarlierClaim, EarlierState, Likeness, NamePart};
 pub(super) use claims::{StoredClaim, earlier_claims, insert_claims, keep_claims, wait_for_claims};
 pub use decide::{Decision, Fact, Known, Policy, decide};

@@ -19,7 +19,7 @@ use super::super::state::{RecordState, RunState};
 use super::accepted::{KeyScope, hash, scope};
 use super::decide::{Fact, Policy, decide};
 use super::handshake::Intent;
-use super::known::Effect;
+use super::known::{Effect, LastRequest};
 
 /// Blocks loaded together.
 const BLOCKS: u32 = 16;
@@ -62,6 +62,12 @@ impl OtherRequest {
         let problem = Problem { value: key.to_owned(), remedy, ..Problem::of_record(Code::NewerRun, message) };
         let decision = decide(0, &self.fact().into(), Policy::default());
         Outcome { problems: vec![problem], ..Outcome::new(seq, decision.state(), now) }
+    }
+}
+
+impl From<&LastRequest> for OtherRequest {
+    fn from(last: &LastRequest) -> OtherRequest {
+        OtherRequest { run: last.family, at: last.at, is_accepted: last.request.is_some() }
     }
 }
 
@@ -167,6 +173,18 @@ impl Ledger {
         keys.look(now);
         keys.seen.extend(seen);
         Ok(found)
+    }
+
+    /// Adds those of `keys` whose value in the service is the one of an upload newer than `run` that sends nothing for them, because
+    /// the service has the value.
+    pub async fn find_confirmed(&self, run: &Run, newer: &mut NewerKeys, keys: &[&str]) -> Result<(), Error> {
+        let age = match newer.age {
+            Some(age) => age,
+            None => *newer.age.insert(self.age(run).await?),
+        };
+        let known = self.known(scope(run), age, keys.iter().map(|key| hash(&[key]))).await?;
+        newer.keys.extend(known.iter().map(|(key, last)| (*key, OtherRequest::from(last))));
+        Ok(())
     }
 
     /// Returns the records of `run` withheld because of newer requests.
@@ -288,12 +306,8 @@ impl Ledger {
         pending: &[(i64, Seq)],
         found: &mut Vec<(Seq, OtherRequest)>,
     ) -> Result<(), Error> {
-        let known = self.known(scope, pending.iter().map(|(key, _)| *key)).await?;
-        let newer = |(key, seq): &(i64, Seq)| {
-            let last = known.get(key).filter(|last| last.family > age)?;
-            Some((*seq, OtherRequest { run: last.family, at: last.at, is_accepted: last.request.is_some() }))
-        };
-        found.extend(pending.iter().filter_map(newer));
+        let known = self.known(scope, age, pending.iter().map(|(key, _)| *key)).await?;
+        found.extend(pending.iter().filter_map(|(key, seq)| Some((*seq, OtherRequest::from(known.get(key)?)))));
         Ok(())
     }
 

@@ -1,37 +1,26 @@
 //! Removal of the rows and records of runs that sent nothing, so that a nightly upload of an unchanged file does not grow the
 //! ledger by several hundred megabytes for a million items.
 //!
-//! The final counts stay in the row of the run; reports are refused. The keys still matter to older runs: keys that an older run may
-//! still send are added to `accepted`, where `history::newer` looks for removed plans.
-
-use std::collections::HashSet;
+//! The final counts stay in the row of the run; reports are refused. The keys still matter to older runs that may send them: `accepted`
+//! has their age since they were found unchanged.
 
 use sheetport_sql::{self as sql, Transaction};
 
 use super::super::checksums::{seal, totals};
 use super::super::database::Ledger;
 use super::super::error::Error;
-use super::super::history::accepted::{AcceptedKey, hash, scope, upsert_keys};
-use super::super::ids::{RunId, Seq};
-use super::super::records::{Disposition, RecordBlock};
+use super::super::ids::RunId;
 use super::super::runs::{PlannedCounts, Run, RunCommand};
 use super::super::state::RunState;
 use super::prune::delete_plan;
 
-/// Blocks loaded together.
-const BLOCKS: u32 = 16;
-
 impl Ledger {
     /// Removes the rows, records and outcomes of a finished upload that sent nothing because the service already had all records.
     /// Keeps the final counts. Returns false without a change for any other run. Requires the lock of the run.
-    pub async fn drop_unsent_plan(&self, run: RunId, now: i64) -> Result<bool, Error> {
+    pub async fn drop_unsent_plan(&self, run: RunId) -> Result<bool, Error> {
         let run = self.run(run).await?;
         let Some(counts) = self.final_counts(&run).await? else { return Ok(false) };
-        // An older run with an open request for one of the keys must not overwrite the values of the newer file.
-        let open = self.open_keys(&run).await?;
-        let known = self.keys_among(&run, &open).await?;
         let mut transaction = self.begin().await?;
-        upsert_keys(&mut transaction, scope(&run), run.id, now, known).await?;
         delete_plan(&mut transaction, run.id).await?;
         store_counts(&mut transaction, run.id, &counts).await?;
         transaction.commit().await?;
@@ -81,61 +70,6 @@ impl Ledger {
             ..run.planned
         }))
     }
-
-    /// Returns the hashes of the keys that older runs with the same service, workspace and kind may still send: pending, refused,
-    /// unknown or superseded.
-    async fn open_keys(&self, run: &Run) -> Result<HashSet<i64>, Error> {
-        let about = &run.about;
-        let query = "SELECT id FROM run WHERE base_url = $1 AND workspace = $2 AND record = $3 AND id < $4 \
-                     AND state IN ('planned', 'queued', 'finished') AND has_plan = 1 \
-                     AND records > run.skipped + run.rejected + run.unchanged + COALESCE((SELECT total.sent + total.unchanged \
-                     + total.rejected - resolutions FROM total WHERE total.run = run.id), 0)";
-        let older: Vec<RunId> = sql::query_scalar(query)
-            .bind(&about.base_url)
-            .bind(&about.workspace)
-            .bind(about.record.name())
-            .bind(run.id)
-            .fetch_all(&self.reader)
-            .await?;
-        let mut open = HashSet::new();
-        for older in older {
-            let mut from: Seq = 0;
-            while let Some(block) = self.records_without_bodies(older, from, BLOCKS).await?.filter(|it| it.end() > from)
-            {
-                from = block.end();
-                let query = "SELECT seq FROM outcome WHERE run = $1 AND seq BETWEEN $2 AND $3 \
-                             AND state IN ('sent', 'unchanged', 'rejected')";
-                let closed: Vec<Seq> = sql::query_scalar(query)
-                    .bind(older)
-                    .bind(block.first)
-                    .bind(from - 1)
-                    .fetch_all(&self.reader)
-                    .await?;
-                let closed: HashSet<Seq> = closed.into_iter().collect();
-                open.extend(sent_keys(&block).filter(|(seq, _)| !closed.contains(seq)).map(|(_, key)| key));
-            }
-        }
-        Ok(open)
-    }
-
-    /// Returns the keys of `run` in `open`.
-    async fn keys_among(&self, run: &Run, open: &HashSet<i64>) -> Result<Vec<AcceptedKey>, Error> {
-        let mut found = Vec::new();
-        let mut from: Seq = 0;
-        while !open.is_empty()
-            && let Some(block) = self.record_block(run.id, from).await?
-        {
-            from = block.end();
-            found.extend(block.records.iter().filter_map(AcceptedKey::of).filter(|known| open.contains(&known.key)));
-        }
-        Ok(found)
-    }
-}
-
-/// Iterates over the hashes of the keys of records to be sent.
-fn sent_keys(block: &RecordBlock<()>) -> impl Iterator<Item = (Seq, i64)> {
-    let sent = block.numbered().filter(|(_, record)| matches!(record.disposition, Disposition::Send(())));
-    sent.filter_map(|(seq, record)| Some((seq, hash(&[record.key.as_deref()?]))))
 }
 
 async fn store_counts(transaction: &mut Transaction, run: RunId, counts: &PlannedCounts) -> Result<(), Error> {

@@ -11,7 +11,7 @@ use futures_util::future::LocalBoxFuture;
 use futures_util::{StreamExt, stream};
 use sheetport_client::pages::{Entry, Page, object_fields, unescaped};
 use sheetport_client::{self as client, fetch};
-use sheetport_ledger::{Disposition, Ledger, Outcome, Run, Seq};
+use sheetport_ledger::{Disposition, KeyedRequest, Ledger, PlannedRecord, Run, Seq};
 use sheetport_records::{Field, Input, JsonType, RecordKind, Single, listed_name};
 use sheetport_values::decimal;
 
@@ -54,6 +54,7 @@ pub fn mark_unchanged<'a>(
         let mut pending = PendingRecords::load(ledger, run, kind, key).await?;
         let mut reader = ListReader::new(connection, list);
         let limit = pending.len();
+        let mut same = Vec::new();
         while !reader.is_over() {
             // The first page is a sample. Then the known rest is read if there are more records than pages.
             let is_worthwhile = match reader.next {
@@ -70,18 +71,15 @@ pub fn mark_unchanged<'a>(
                     break;
                 }
             };
-            let mut outcomes = Vec::new();
             for page in &pages {
-                let same = page.entries().filter_map(|entry| pending.take_same(&entry));
-                outcomes.extend(same.map(|seq| Outcome::unchanged(seq, now)));
+                same.extend(page.entries().filter_map(|entry| pending.take_same(&entry)));
             }
-            comparison.unchanged += outcomes.len() as u64;
-            ledger.settle(run.id, &outcomes).await?;
             if reader.walk.entries > 0 && !pending.list_has_keys {
                 break;
             }
         }
         reader.finish().await;
+        comparison.unchanged = ledger.settle_unchanged(run, same, now).await?;
         Ok(comparison)
     })
 }
@@ -110,12 +108,11 @@ async fn compare_each(
             }
         });
         let mut answers = requests.buffer_unordered(connection.concurrency.max(1));
-        let mut outcomes = Vec::new();
+        let mut same = Vec::new();
         while let Some(answer) = answers.next().await {
             match answer {
                 Ok(page) => {
-                    let same = page.iter().flat_map(Page::entries).filter_map(|entry| pending.take_same(&entry));
-                    outcomes.extend(same.map(|seq| Outcome::unchanged(seq, now)));
+                    same.extend(page.iter().flat_map(Page::entries).filter_map(|entry| pending.take_same(&entry)));
                 }
                 Err(error) => comparison.failed = Some(error),
             }
@@ -123,8 +120,7 @@ async fn compare_each(
                 break;
             }
         }
-        comparison.unchanged += outcomes.len() as u64;
-        ledger.settle(run.id, &outcomes).await?;
+        comparison.unchanged += ledger.settle_unchanged(run, same, now).await?;
         if comparison.failed.is_some() {
             break;
         }
@@ -147,6 +143,7 @@ struct PendingRecords {
 
 struct PendingRecord {
     seq: Seq,
+    request: KeyedRequest,
     fields: FieldSet,
     values: u64,
 }
@@ -174,20 +171,20 @@ impl PendingRecords {
             from = block.end();
             let settled = ledger.settled(run.id, block.first..=from - 1).await?;
             for (seq, record) in block.numbered().filter(|(seq, _)| !settled.contains(seq)) {
-                if let Disposition::Send(body) = &record.disposition
-                    && pending.records.len() < MAX_RECORDS
-                {
-                    pending.insert(seq, body, record.target.as_deref());
+                if pending.records.len() < MAX_RECORDS {
+                    pending.insert(seq, record);
                 }
             }
         }
         Ok(pending)
     }
 
-    /// Adds a record if it can be compared. `target` is its id in the path of the request.
-    fn insert(&mut self, seq: Seq, body: &str, target: Option<&str>) {
+    /// Adds a record if it is to be sent and can be compared.
+    fn insert(&mut self, seq: Seq, record: &PlannedRecord) {
+        let (Disposition::Send(body), Some(request)) = (&record.disposition, KeyedRequest::of(record)) else { return };
+        let target = record.target.as_deref();
         if let Some((key, fields, values)) = self.body_hashes(body, target) {
-            self.records.insert(key, PendingRecord { seq, fields, values });
+            self.records.insert(key, PendingRecord { seq, request, fields, values });
             if let (None, Some(target)) = (self.input.member(), target) {
                 self.targets.push(target.into());
             }
@@ -199,7 +196,7 @@ impl PendingRecords {
     }
 
     /// Removes and returns the record with the same key and values as this entry, if any.
-    fn take_same(&mut self, entry: &Entry<'_>) -> Option<Seq> {
+    fn take_same(&mut self, entry: &Entry<'_>) -> Option<(Seq, KeyedRequest)> {
         let key = entry.field(self.key)?;
         self.list_has_keys = true;
         let key = self.hasher.hash_one(canonical(key)?);
@@ -208,10 +205,10 @@ impl PendingRecords {
         if values != record.values {
             return None;
         }
-        self.records.remove(&key).map(|record| record.seq)
+        self.records.remove(&key).map(|record| (record.seq, record.request))
     }
 
-    /// Returns the hash of the key of a request, its fields, and the hash of their values. Returns `None` if the request has
+    /// Returns the hash of the key of a request, whose id in the path is `target`, its fields, and the hash of their values. Returns `None` if the request has
     /// values that are not in the list: lines, options of the call, or its key.
     fn body_hashes(&self, body: &str, target: Option<&str>) -> Option<(u64, FieldSet, u64)> {
         let members = object_fields(body)?;
@@ -297,6 +294,17 @@ mod tests {
 
     use super::*;
 
+    fn planned(body: &str, target: Option<&str>) -> PlannedRecord {
+        PlannedRecord {
+            key: Some("a key".to_owned()),
+            target: target.map(str::to_owned),
+            rows: vec![2],
+            sheet: String::new(),
+            disposition: Disposition::Send(body.into()),
+            warnings: Vec::new(),
+        }
+    }
+
     #[test]
     fn equal_values_have_equal_texts() {
         let alike: [&[&str]; 5] = [
@@ -322,10 +330,10 @@ mod tests {
     fn a_record_is_unchanged_only_if_the_list_has_all_its_values() {
         let same = |body: &str, entry: &str| {
             let mut pending = PendingRecords::new(RecordKind::Item, "external_id");
-            pending.insert(7, body, None);
+            pending.insert(7, &planned(body, None));
             assert_eq!(pending.len(), 1);
             let page = Page::parse(format!("[{entry}]").into_bytes()).expect("a page");
-            page.entries().find_map(|entry| pending.take_same(&entry)) == Some(7)
+            page.entries().find_map(|entry| pending.take_same(&entry)).map(|(seq, _)| seq) == Some(7)
         };
         let body = r#"{"externalId":"00042","name":"a","price":1.50,"purchasePrice":null}"#;
         let entry = r#"{"id":"u","external_id":"00042","name":"a","price":1.5,"purchase_price":null,"tax":7}"#;
@@ -355,11 +363,11 @@ mod tests {
     fn a_transaction_is_compared_by_the_id_in_its_path() {
         let same = |body: &str, target: Option<&str>| {
             let mut pending = PendingRecords::new(RecordKind::InventoryTransaction, "transaction_id");
-            pending.insert(7, body, target);
+            pending.insert(7, &planned(body, target));
             let entry = r#"{"transaction_id":"t","transaction_type":"in","inventory_id":"INV-1","inventory_uuid":"u",
                 "transaction_amount":8,"transaction_date":"2026-01-01T09:17:00.000Z","use_unit_value":true,"price":1.50}"#;
             let page = Page::parse(format!("[{entry}]").into_bytes()).expect("a page");
-            page.entries().find_map(|entry| pending.take_same(&entry)) == Some(7)
+            page.entries().find_map(|entry| pending.take_same(&entry)).map(|(seq, _)| seq) == Some(7)
         };
         let body = r#"{"transactionType":"in","inventoryId":"u","transactionAmount":8,"transactionDate":"2026-01-01T09:17:00Z","useUnitValue":true,"price":1.5}"#;
         assert!(same(body, Some("t")));
@@ -390,11 +398,11 @@ mod tests {
     fn an_order_is_compared_by_the_id_in_its_path() {
         let same = |body: &str, target: Option<&str>| {
             let mut pending = PendingRecords::new(RecordKind::Order, "id");
-            pending.insert(7, body, target);
+            pending.insert(7, &planned(body, target));
             let entry =
                 r#"{"id":"u","order_at":"2026-01-01T09:17:00.000Z","delivery_status":"sent","company_id":null}"#;
             let page = Page::parse(format!("[{entry}]").into_bytes()).expect("a page");
-            page.entries().find_map(|entry| pending.take_same(&entry)) == Some(7)
+            page.entries().find_map(|entry| pending.take_same(&entry)).map(|(seq, _)| seq) == Some(7)
         };
         let body = r#"{"order":{"orderAt":"2026-01-01T10:17:00+01:00","deliveryStatus":"sent"}}"#;
         assert!(same(body, Some("u")));

@@ -190,11 +190,25 @@ fn update_accepted(runs: &mut Runs, except: Option<RunId>) {
             }
         }
         for (key, last) in last {
-            let is_later = |known: &Accepted| last.at >= known.at || last.request.is_none() && last.age > known.age;
-            if accepted.get(&key).is_none_or(is_later) {
-                accepted.insert(key, last);
-            }
+            let later = match accepted.remove(&key) {
+                Some(known) => later(known, last),
+                None => last,
+            };
+            accepted.insert(key, later);
         }
+    }
+}
+
+/// Returns what is known of a key after a request `last`, as the ledger does.
+fn later(known: Accepted, last: Accepted) -> Accepted {
+    let is_confirmed = last.age < known.age && last.request.is_some() && last.request == known.request;
+    if last.at > known.at || last.at == known.at && !is_confirmed || last.request.is_none() && last.age > known.age {
+        let age = if last.request.is_none() { last.age.max(known.age) } else { last.age };
+        Accepted { age, ..last }
+    } else if known.request.is_none() {
+        Accepted { age: last.age.max(known.age), ..known }
+    } else {
+        known
     }
 }
 
@@ -269,6 +283,18 @@ impl Store for Model {
         let yielded = runs.by_id.get(&run.id).and_then(|stored| stored.yielded.as_ref());
         begun.retain(|intent| yielded.is_none_or(|yielded| !yielded.contains(intent)));
         Ok(begun)
+    }
+
+    fn find_confirmed(&self, run: &Run, newer: &mut NewerKeys, keys: &[&str]) -> Result<(), Error> {
+        let runs = self.runs.lock().expect("no panic");
+        let age = age(&runs, run.id);
+        for key in keys {
+            if let Some(last) = runs.accepted.get(*key).filter(|last| last.age > age) {
+                let is_accepted = last.request.is_some();
+                newer.add(OtherRequest { run: last.age, at: last.at, is_accepted }, std::iter::once(*key));
+            }
+        }
+        Ok(())
     }
 
     fn leave(&self, run: RunId) -> Result<(), Error> {
@@ -469,11 +495,13 @@ impl Store for Model {
 /// Settles the pending records whose last accepted request was equal.
 fn mark_unchanged(runs: &mut Runs, id: RunId, now: i64) -> Result<(), Error> {
     update_accepted(runs, Some(id));
+    let age = age(runs, id);
     let Runs { by_id, accepted, .. } = runs;
     let stored = by_id.get_mut(&id).ok_or(Error::NoSuchRun(id))?;
     for (seq, record) in stored.pending() {
-        let last = record.key.as_ref().and_then(|key| accepted.get(key)?.request.as_ref());
-        if last.is_some_and(|(target, body)| (target, body) == (&record.target, &record.body)) {
+        let Some(last) = record.key.as_ref().and_then(|key| accepted.get_mut(key)) else { continue };
+        if last.request.as_ref().is_some_and(|(target, body)| (target, body) == (&record.target, &record.body)) {
+            last.age = last.age.max(age);
             stored.insert(&Outcome::new(seq, RecordState::Unchanged, now))?;
         }
     }

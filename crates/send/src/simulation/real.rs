@@ -128,6 +128,10 @@ impl Store for Real {
         self.wait(async |ledger| Journal::update_newer_keys(ledger, run, keys, now).await)
     }
 
+    fn find_confirmed(&self, run: &Run, newer: &mut NewerKeys, keys: &[&str]) -> Result<(), Error> {
+        self.wait(async |ledger| Journal::find_confirmed(ledger, run, newer, keys).await)
+    }
+
     fn leave(&self, run: RunId) -> Result<(), Error> {
         self.wait(async |ledger| Journal::leave(ledger, Part::whole(run)).await)
     }

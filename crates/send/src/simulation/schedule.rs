@@ -161,9 +161,7 @@ impl Schedule {
             let Some(first) = self.random.choice(&kept).copied() else { continue };
             let mut lives = vec![(first, self.plan())];
             let other = *self.random.choice(&kept).expect("it has the first");
-            // A record that was found unchanged has no intent, and an older upload in progress does not yield to it.
-            let is_alone = [first, other].iter().any(|of| self.runs[*of].changed_only);
-            if !is_alone && self.age(other) != self.age(first) && self.random.u8(..3) > 0 {
+            if self.age(other) != self.age(first) && self.random.u8(..3) > 0 {
                 lives.push((other, self.plan()));
             }
             let mood = self.mood();
@@ -221,17 +219,6 @@ impl Schedule {
         Ok(())
     }
 
-    /// Whether nothing of any run will be sent any more.
-    fn is_settled(&self) -> Result<bool, String> {
-        let is_open = |state: &RecordState| matches!(state, RecordState::Pending | RecordState::Failed);
-        for run in &self.runs {
-            if run.states(&*self.store).map_err(|error| error.to_string())?.iter().any(is_open) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
     /// Returns the first run of the family.
     fn age(&self, of: usize) -> RunId {
         self.world.lock().expect("no panic").runs[&self.runs[of].run].age
@@ -248,8 +235,7 @@ impl Schedule {
         let has_other_values = self.random.u8(..4) == 0;
         // A file like the last one, so that some of its values are not new.
         let is_alike = self.random.u8(..3) == 0;
-        // A record that is left out as unchanged leaves no trace to which an older upload would yield that is sent or retried later.
-        let changed_only = self.leaves_out_unchanged && self.random.bool() && self.is_settled()?;
+        let changed_only = self.leaves_out_unchanged && self.random.bool();
         let mut records: Vec<Planned> = (0..count)
             .map(|nth| {
                 let key = format!("K{}", if is_alike { nth % keys } else { self.random.usize(..keys) });

@@ -40,6 +40,7 @@ pub(super) trait Store: Send + Sync {
     fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeSet<Seq>, Error>;
     fn store_intent(&self, run: RunId, first: Seq, last: Seq, now: i64) -> Result<(), Error>;
     fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<Vec<Intent>, Error>;
+    fn find_confirmed(&self, run: &Run, newer: &mut NewerKeys, keys: &[&str]) -> Result<(), Error>;
     fn leave(&self, run: RunId) -> Result<(), Error>;
     fn yield_to(&self, run: RunId, intents: &[Intent]) -> Result<(), Error>;
     fn not_yielded(&self, run: &Run, intent: Intent) -> Result<Vec<RunId>, Error>;
@@ -135,6 +136,10 @@ impl Journal for Mortal {
 
     async fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<Vec<Intent>, Error> {
         self.store.update_newer_keys(run, keys, now)
+    }
+
+    async fn find_confirmed(&self, run: &Run, newer: &mut NewerKeys, keys: &[&str]) -> Result<(), Error> {
+        self.store.find_confirmed(run, newer, keys)
     }
 
     async fn start(
