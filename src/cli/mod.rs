@@ -34,7 +34,7 @@ pub use self::serve::{
 };
 pub use self::setup::{Doctor, Init, Login, Whoami};
 pub use self::template::{Infer, Template};
-pub use self::upload::{Check, Explain, Upload};
+pub use self::upload::{Check, Explain, Plan, Upload};
 pub use self::view::View;
 pub use self::work::Work;
 
@@ -86,6 +86,8 @@ pub enum Command {
     Upload(Upload),
     /// Report every problem in a spreadsheet, without sending anything
     Check(Check),
+    /// Show what an upload would change in the service, and keep the plan
+    Plan(Plan),
     /// Match, fix and send a spreadsheet on a page in your browser
     Review(Review),
     /// Show how one row becomes a request: cells, conversion, fields and body

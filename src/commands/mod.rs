@@ -92,6 +92,7 @@ fn traced(command: &Command) -> Option<&'static str> {
     match command {
         Command::Upload(_) => Some("upload"),
         Command::Check(_) => Some("check"),
+        Command::Plan(_) => Some("plan"),
         Command::Resume(_) => Some("resume"),
         Command::Retry(_) => Some("retry"),
         Command::Export(_) => Some("export"),
@@ -116,7 +117,12 @@ fn titles(command: &Command) -> Titles {
 async fn run_with_service(command: Command, settings: Settings) -> Result<Exit, Failure> {
     let asks_service = match &command {
         Command::Check(args) => args.online,
-        Command::Upload(_) | Command::Review(_) | Command::Export(_) | Command::Resume(_) | Command::Retry(_) => true,
+        Command::Upload(_)
+        | Command::Plan(_)
+        | Command::Review(_)
+        | Command::Export(_)
+        | Command::Resume(_)
+        | Command::Retry(_) => true,
         _ => false,
     };
     let service = if asks_service { LocalService::of_home(&settings.context).await? } else { None };
@@ -134,6 +140,7 @@ async fn run_command(command: Command, settings: Settings) -> Result<Exit, Failu
         Command::Demo(args) => demo::run(&args, &settings).await,
         Command::Upload(args) => upload::run(&args, &settings).await,
         Command::Check(args) => upload::check::run(&args, &settings).await,
+        Command::Plan(args) => upload::plan::run(&args, &settings).await,
         Command::Review(args) => review::run(&args, &settings).await,
         Command::Explain(args) => upload::explain::run(&args, &settings).await,
         Command::View(args) => view::run(&args, &settings).await,

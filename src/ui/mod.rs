@@ -2,6 +2,7 @@
 //! characters are shown, and a line stays one line.
 
 pub mod accounting;
+pub mod changes;
 mod columns;
 mod data;
 pub mod inference;

@@ -22,6 +22,8 @@ pub enum Event<'a> {
     Checked(&'a Tally),
     /// A row of the checked file.
     CheckedRow(&'a CheckedRow<'a>),
+    /// Requests made so far to compare the records with the service, out of `all` as far as known.
+    Comparing { done: u64, all: u64 },
     /// The records were compared with earlier uploads.
     Compared { compared: &'a Compared, kind: RecordKind },
     /// Records that are not sent, because newer runs have sent their keys. `anyway` is the command for sending them.

@@ -278,12 +278,7 @@ impl Sending<'_> {
         let requests_before = ledger.accounting(id).await?.requests;
         let mut compared = Compared::default();
         if self.withheld().await?.is_none() {
-            if self.settings().changed_only {
-                self.skip_unchanged().await?;
-            }
-            let (run, allowed) = (self.run.run(), &self.settings().allow_repeat);
-            compared = sent_before::compare(ledger, run, allowed, self.asks_of_edited, now()).await?;
-            (self.observer)(Event::Compared { compared: &compared, kind: self.run.run().about.record });
+            compared = self.leave_out_sent().await?;
         }
         let mut superseded = Vec::new();
         if self.withheld().await?.is_none() {
@@ -343,6 +338,17 @@ impl Sending<'_> {
             ledger.drop_unsent_plan(id).await?;
         }
         Ok(finished)
+    }
+
+    /// Settles the records that need not or must not be sent: unchanged ones if asked for, and those sent before.
+    pub(super) async fn leave_out_sent(&self) -> Result<Compared, Error> {
+        if self.settings().changed_only {
+            self.skip_unchanged().await?;
+        }
+        let (run, allowed) = (self.run.run(), &self.settings().allow_repeat);
+        let compared = sent_before::compare(self.ledger, run, allowed, self.asks_of_edited, now()).await?;
+        (self.observer)(Event::Compared { compared: &compared, kind: run.about.record });
+        Ok(compared)
     }
 
     fn show_superseded(&self, by: &[LeftOut]) {

@@ -205,10 +205,11 @@ impl Rows {
     }
 }
 
-fn states() -> [(PossibleValue, RunStatus); 9] {
+fn states() -> [(PossibleValue, RunStatus); 10] {
     [
         ("aborted", "The file was not read to its end", RunStatus::Aborted),
         ("running", "A process reads the file or sends the records", RunStatus::Running),
+        ("planned", "The file was read, and nothing was sent yet", RunStatus::Planned),
         ("stopped", "Records are pending", RunStatus::Stopped),
         ("queued", "Workers send the records", RunStatus::Queued),
         ("done", "No records are pending", RunStatus::Done),

@@ -1,6 +1,7 @@
 //! Flags of `upload`, and of the commands that try the same without sending.
 
 mod check;
+mod plan;
 
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ use clap::Args;
 use super::flag_groups::{Input, Pacing, Titles};
 
 pub use check::{Check, Explain};
+pub use plan::Plan;
 
 const UPLOAD_EXAMPLES: &str = "\
 Tokens are taken from SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN, or from `sheetport login`.

@@ -73,6 +73,10 @@ impl Console {
                     ));
                 }
             }
+            Event::Comparing { done, all } => self.update("comparing", "page", Some(all), |progress| {
+                progress.set_total(all);
+                progress.at(done, String::new);
+            }),
             Event::Compared { compared, kind } => self.show_compared(compared, kind),
             Event::Superseded { by, kind, anyway } => show_superseded(by, kind, anyway),
             Event::Resuming(run) if talks => ui::line(say!("run {}  {}", run.id, shown_file(run))),

@@ -1,5 +1,6 @@
 //! The summary at the end of a command, for people or as JSON.
 
+pub(super) mod changes;
 pub(super) mod finish;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use sheetport_plan::sent_before::LeftOut;
 use sheetport_records::RecordKind;
 use sheetport_sheet::column_letters;
 
+use self::changes::Changes;
 use super::console::duration;
 use crate::error::Exit;
 use crate::settings::Output;
@@ -57,6 +59,9 @@ pub(super) struct Summary {
     pub problems: Option<Vec<Cause>>,
     /// Warnings grouped by cause.
     pub warnings: Vec<Cause>,
+    /// What the upload would change in the service, for `plan`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Changes>,
     /// The values in each field, for `check` and `--dry-run`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
@@ -247,6 +252,14 @@ impl Summary {
         }
     }
 
+    /// Adds what is known of the file of a plan.
+    pub(super) fn of_plan(&mut self, tally: &Tally, left_out: &[LeftOut], other_requests: u64) {
+        self.problems = Some(causes(&tally.causes));
+        self.warnings = causes(&tally.warnings);
+        self.sent_before = left_out.iter().map(SentBefore::of).collect();
+        self.other_requests = other_requests;
+    }
+
     /// Returns the exit code of a pass over a file without sending.
     pub(super) fn exit(&self) -> Exit {
         if self.accounting.rejected > 0 { Exit::RowsFailed } else { Exit::Done }
@@ -262,7 +275,7 @@ impl Summary {
             ui::line("");
         }
         match self.command.as_str() {
-            "check" => ui::accounting::print_checked(&self.accounting),
+            "check" | "plan" => ui::accounting::print_checked(&self.accounting),
             _ => ui::accounting::print(&self.accounting),
         }
         let (faint, strong) = (ui::style::FAINT, ui::style::STRONG);

@@ -1,8 +1,9 @@
 //! `upload`: reads the whole file, plans every record, then sends.
-//! `check` and `explain` try the same without sending.
+//! `plan`, `check` and `explain` try the same without sending.
 
 pub(super) mod check;
 pub(super) mod explain;
+pub(super) mod plan;
 
 use sheetport_language::say;
 use sheetport_ledger::Causes;

@@ -83,7 +83,7 @@ fn every_field_of_the_json_output_is_documented() {
     place.write("colors.toml", UNPIVOT);
     place.write("t.toml", include_str!("../../../templates/items.toml"));
     compare(
-        "check, upload, retry, resume",
+        "check, plan, upload, retry, resume",
         &[
             json(&["check", "items.csv", "-t", "items"], 3),
             json(&["upload", "items.csv", "-t", "items", "--dry-run"], 3),
@@ -91,6 +91,7 @@ fn every_field_of_the_json_output_is_documented() {
             json(&["upload", "items.csv", "-t", "items", "--report", "r.csv"], 3),
             json(&["retry", "r.csv"], 3),
             json(&["resume", "1"], 3),
+            json(&["plan", "items.csv", "-t", "items"], 3),
         ],
     );
     let rows = served.sheetport(&place, ["check", "items.csv", "-t", "items", "--json-rows"]).exits(3).stdout;

@@ -76,6 +76,7 @@ mod order_lines;
 mod orders;
 mod other_programs;
 mod page;
+mod plan;
 mod pooler;
 pub mod process;
 mod profile;

@@ -7,7 +7,7 @@ use sheetport_findings::{Code, Scope};
 use sheetport_ledger::{Causes, Disposition, Group, Seq};
 use sheetport_mapping::map::Resolved;
 use sheetport_plan::Tally;
-use sheetport_plan::compare::{Candidate, Connection, Difference, difference};
+use sheetport_plan::compare::{Candidate, Connection, Depth, Difference, difference};
 use sheetport_plan::plan::{Batch, ReadMode, read};
 
 use super::super::context::Context;
@@ -67,7 +67,7 @@ pub fn compare_with_service<'a>(
             true
         })?;
         let (candidates, not_held) = (records.held.into_values().collect(), records.not_held);
-        let mut difference = difference(template.record, candidates, &connection, progress).await;
+        let mut difference = difference(template.record, candidates, Depth::Preview, &connection, progress).await;
         difference.not_compared += not_held;
         store_learned_sizes(context, &connection, base_url).await;
         (source.references, source.orders) = (Some(references), orders);
@@ -120,7 +120,7 @@ impl Records {
                     self.bytes += body.len();
                     let row = || record.rows.first().map(u64::to_string).unwrap_or_default();
                     let name = record.key.clone().unwrap_or_else(row);
-                    self.held.insert(self.next, Candidate { name, target: record.target, body });
+                    self.held.insert(self.next, Candidate { seq: self.next, name, target: record.target, body });
                 } else {
                     self.not_held += 1;
                 }

@@ -24,6 +24,8 @@ pub enum RunStatus {
     Aborted,
     /// A living process reads the file or sends the records.
     Running,
+    /// The file was read, and nothing was sent yet.
+    Planned,
     Stopped,
     /// Workers send the pending records.
     Queued,
@@ -53,7 +55,7 @@ impl RunStatus {
     /// Returns the state of a run. The lock tells whether a process works on it now.
     pub(crate) async fn of(ledger: &Ledger, run: &Run, accounting: &Accounting) -> Result<RunStatus, ledger::Error> {
         let status = RunStatus::at_rest(run, accounting);
-        let may_run = matches!(status, RunStatus::Aborted | RunStatus::Stopped);
+        let may_run = matches!(status, RunStatus::Aborted | RunStatus::Planned | RunStatus::Stopped);
         Ok(if may_run && ledger.is_worked_on(run.id).await? { RunStatus::Running } else { status })
     }
 
@@ -62,7 +64,10 @@ impl RunStatus {
         match run.state {
             _ if run.damage.is_some() => RunStatus::Damaged,
             RunState::Planning => RunStatus::Aborted,
-            RunState::Planned if accounting.pending > 0 => RunStatus::Stopped,
+            RunState::Planned if accounting.pending > 0 => {
+                let is_begun = accounting.requests > 0 || run.millis > 0 || run.stopped_why.is_some();
+                if is_begun { RunStatus::Stopped } else { RunStatus::Planned }
+            }
             RunState::Queued => RunStatus::Queued,
             RunState::Planned | RunState::Finished => RunStatus::Done,
             RunState::Withheld => RunStatus::Withheld,
@@ -73,6 +78,7 @@ impl RunStatus {
         match self {
             RunStatus::Aborted => "aborted",
             RunStatus::Running => "running",
+            RunStatus::Planned => "planned",
             RunStatus::Stopped => "stopped",
             RunStatus::Queued => "queued",
             RunStatus::Done => "done",

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
-use sheetport_ledger::{AllowRepeat, CallOption, KeyScope, Problem, RunCommand, RunSettings};
+use sheetport_client::Client;
+use sheetport_ledger::{AllowRepeat, CallOption, KeyScope, Ledger, LockedRun, Problem, RunCommand, RunSettings};
 use sheetport_mapping::Template;
 use sheetport_plan::compare::{Connection, Scope, count_changed};
 use sheetport_plan::sent_before::AsksOfEdited;
@@ -135,14 +136,30 @@ pub fn preview_upload<'a>(
     })
 }
 
-async fn run_upload(
+/// A planned upload.
+pub(super) struct Planned {
+    pub ledger: Ledger,
+    pub client: Arc<Client>,
+    pub run: LockedRun,
+    pub tally: Tally,
+    pub template: Arc<Template>,
+}
+
+/// What a spreadsheet to upload turned out to be.
+pub(super) enum Begun<'a> {
+    Planned(Box<Planned>),
+    /// A report of a run, whose rows are sent by a retry.
+    Report(Box<Upload<'a>>),
+}
+
+/// Reads the whole spreadsheet into the ledger. Nothing is sent.
+pub(super) async fn plan_upload<'a>(
     context: &Context,
-    mut upload: Upload<'_>,
+    mut upload: Upload<'a>,
     rehearsal: Option<&Rehearsal>,
     questions: Option<Questions<'_>>,
-    interrupt: BoxFuture<'_, Grace>,
     observer: Observer<'_>,
-) -> Result<Finished, Error> {
+) -> Result<Begun<'a>, Error> {
     check_report_path(context, upload.sending.report).await?;
     apply_options(&mut upload)?;
     let settings = RunSettings {
@@ -156,7 +173,7 @@ async fn run_upload(
     let client = context.writing_client(context.base_url()?, settings.concurrency)?;
     let mut source = upload.input.open_for_sending(context)?;
     match upload.reported(context, &source, observer).await? {
-        UploadedReport::OfRun => return retry_report(context, upload.into_retry(), interrupt, observer).await,
+        UploadedReport::OfRun => return Ok(Begun::Report(Box::new(upload))),
         UploadedReport::OfOtherService => source.ignore_status(),
         UploadedReport::No => {}
     }
@@ -191,8 +208,24 @@ async fn run_upload(
     }
     let lock = ledger.lock_upload(&about).await?;
     let template = Arc::new(upload.input.template);
-    let confirmed = Arc::clone(&template);
-    let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
+    let (run, tally) = plan_run(&ledger, &about, lock, source, Arc::clone(&template), observer).await?;
+    Ok(Begun::Planned(Box::new(Planned { ledger, client, run, tally, template })))
+}
+
+async fn run_upload(
+    context: &Context,
+    upload: Upload<'_>,
+    rehearsal: Option<&Rehearsal>,
+    questions: Option<Questions<'_>>,
+    interrupt: BoxFuture<'_, Grace>,
+    observer: Observer<'_>,
+) -> Result<Finished, Error> {
+    let SendOptions { report, is_to_queue, .. } = upload.sending;
+    let Planned { ledger, client, run, tally, template } =
+        match plan_upload(context, upload, rehearsal, questions, observer).await? {
+            Begun::Planned(planned) => *planned,
+            Begun::Report(upload) => return retry_report(context, upload.into_retry(), interrupt, observer).await,
+        };
     let rehearsed = match rehearsal {
         Some(rehearsal) => Some(rehearsal.make_up(&ledger, run.run(), observer).await?),
         None => None,
@@ -200,16 +233,16 @@ async fn run_upload(
     let asks = questions.filter(|_| !tally.warnings.is_empty() && tally.to_send > 0);
     let is_declined = asks.is_some_and(|questions| !(questions.sends_with_warnings)(&tally));
     if asks.is_some() && !is_declined {
-        confirm_guesses(context, &confirmed)?;
+        confirm_guesses(context, &template)?;
     }
     let sending = Sending {
         context,
         ledger: &ledger,
-        client: Some(Arc::clone(&client)),
+        client: Some(client),
         run,
-        report: upload.sending.report,
+        report,
         is_declined,
-        is_to_queue: upload.sending.is_to_queue,
+        is_to_queue,
         asks_of_edited: questions.map(|questions| questions.sends_edited),
         observer,
     };

@@ -1,7 +1,7 @@
-//! A preview of an upload: new records, changed records by field, and unchanged records, counted before sending.
+//! The changes of an upload before anything is sent: new records, changed records by field, and unchanged records.
 //!
-//! The list of the service is read if its entries have the kind's key. Records that can only be updated are requested one by one,
-//! or a sample of them. The counts are for people and do not affect the upload.
+//! The list of the service is read if its entries have the kind's key. Records that can only be updated are requested one by one, or for
+//! a preview a sample of them. The result is for people and does not affect the upload.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,8 +9,10 @@ use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use sheetport_client::pages::{Completeness, Page, object_fields, unescaped};
 use sheetport_client::{self as client, fetch};
-use sheetport_records::{Input, RecordKind, Single, listed_name, order, transaction};
+use sheetport_ledger::Seq;
+use sheetport_records::{Input, JsonType, RecordKind, Single, listed_name, order, transaction};
 
+use super::odd_changes::{OddChange, Overview};
 use super::server_diff::{MAX_ANSWER, canonical, compared_text};
 use super::service_list::{Connection, ListReader, list_of};
 
@@ -21,9 +23,19 @@ const MAX_PAGES: u64 = 500;
 /// Examples of each changed field.
 const SAMPLES: usize = 3;
 
+/// How much of the service is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// A list of at most [`MAX_PAGES`], or [`MAX_SINGLE`] records one by one. Changes are counted.
+    Preview,
+    /// All that the records need. The change of each record is kept.
+    Whole,
+}
+
 /// A record to be sent.
 #[derive(Clone, Debug)]
 pub struct Candidate {
+    pub seq: Seq,
     /// The name of the record for people.
     pub name: String,
     /// The id in the path of the request, for updates.
@@ -50,6 +62,31 @@ pub struct Difference {
     pub why_not: Option<WhyNot>,
     /// The fields with other values, in the order of the contract.
     pub fields: Vec<FieldChange>,
+    /// The compared records, for [`Depth::Whole`]. Those that are not in it were not compared.
+    pub records: BTreeMap<Seq, Change>,
+}
+
+/// What an upload changes of a record.
+#[derive(Debug)]
+pub enum Change {
+    New,
+    Changed(Vec<ChangedField>),
+    Unchanged,
+    /// The service shows the same values, but not in all fields.
+    NotShown,
+    /// The service does not have the record that is to be updated.
+    Missing,
+}
+
+/// A field with another value in the service.
+#[derive(Debug)]
+pub struct ChangedField {
+    pub field: &'static str,
+    pub old: String,
+    pub new: String,
+    pub is_number: bool,
+    /// What is odd about a change of a number or a text.
+    pub odd: Option<OddChange>,
 }
 
 /// Why records were not compared.
@@ -73,21 +110,24 @@ pub enum WhyNot {
 pub struct FieldChange {
     pub field: &'static str,
     pub records: u64,
-    /// The first changes: the record, the value in the service and the value in the file.
+    /// The first changes, odd ones before others: the record, the value in the service and the value in the file.
     pub samples: Vec<(String, String, String)>,
+    odd_samples: usize,
+    pub overview: Overview,
 }
 
 /// Compares records with the service. `progress` is told how many requests were made, and how many there are.
 pub fn difference<'a>(
     kind: RecordKind,
     candidates: Vec<Candidate>,
+    depth: Depth,
     connection: &'a Connection<'a>,
     progress: &'a (dyn Fn(u64, u64) + Sync),
 ) -> BoxFuture<'a, Difference> {
     Box::pin(async move {
         let (updates, creates): (Vec<Candidate>, Vec<Candidate>) =
             candidates.into_iter().partition(|candidate| candidate.target.is_some());
-        let mut counted = Counted::new(kind.input());
+        let mut counted = Counted::new(kind.input(), depth);
         if let Some(single) = single_of(kind).filter(|_| !updates.is_empty()) {
             look_up(&mut counted, single, updates, connection, progress).await;
         } else {
@@ -98,7 +138,7 @@ pub fn difference<'a>(
                 let reader = ListReader::new(connection, list);
                 read_list(&mut counted, reader, key, creates, progress).await;
             }
-            _ => counted.result.new += creates.len() as u64,
+            _ => creates.iter().for_each(|candidate| counted.add(candidate.seq, Change::New)),
         }
         counted.finish()
     })
@@ -122,7 +162,10 @@ async fn look_up(
     progress: &(dyn Fn(u64, u64) + Sync),
 ) {
     let all = updates.len();
-    let step = all.div_ceil(MAX_SINGLE).max(1);
+    let step = match counted.depth {
+        Depth::Preview => all.div_ceil(MAX_SINGLE).max(1),
+        Depth::Whole => 1,
+    };
     let some: Vec<Candidate> = updates.into_iter().step_by(step).collect();
     let wanted = some.len();
     let requests = stream::iter(some).map(|candidate| async move {
@@ -145,7 +188,7 @@ async fn look_up(
                 progress(done, wanted as u64);
                 match page.as_ref().and_then(|page| page.entries().next()) {
                     Some(entry) => counted.compare(&candidate, entry.json()),
-                    None => counted.result.missing += 1,
+                    None => counted.add(candidate.seq, Change::Missing),
                 }
             }
             Ok(None) => break,
@@ -180,7 +223,8 @@ async fn read_list(
     let (mut has_keys, mut why_not) = (false, None);
     while !reader.is_over() && why_not.is_none() {
         let pages_left = reader.pages_left();
-        if reader.next > 1 && (pages_left > MAX_PAGES || pages_left > by_key.len() as u64 + 1) {
+        let is_too_long = pages_left > MAX_PAGES || pages_left > by_key.len() as u64 + 1;
+        if reader.next > 1 && is_too_long && counted.depth == Depth::Preview {
             why_not = Some(WhyNot::TooLong(reader.next - 1 + pages_left));
             break;
         }
@@ -208,7 +252,7 @@ async fn read_list(
         why_not = Some(WhyNot::Incomplete(reason));
     }
     match why_not {
-        None => counted.result.new += by_key.len() as u64,
+        None => by_key.values().for_each(|candidate| counted.add(candidate.seq, Change::New)),
         Some(why) => {
             counted.result.not_compared += by_key.len() as u64;
             counted.result.why_not = Some(why);
@@ -216,21 +260,53 @@ async fn read_list(
     }
 }
 
+impl FieldChange {
+    fn of(field: &'static str) -> FieldChange {
+        FieldChange { field, records: 0, samples: Vec::new(), odd_samples: 0, overview: Overview::default() }
+    }
+
+    /// Adds an example, odd ones before others.
+    fn add_sample(&mut self, is_odd: bool, sample: impl FnOnce() -> (String, String, String)) {
+        if is_odd && self.odd_samples < SAMPLES {
+            self.samples.insert(self.odd_samples, sample());
+            self.odd_samples += 1;
+            self.samples.truncate(SAMPLES);
+        } else if self.samples.len() < SAMPLES {
+            self.samples.push(sample());
+        }
+    }
+}
+
 /// The counts so far.
 struct Counted {
     input: &'static Input,
+    depth: Depth,
     result: Difference,
     /// By the place of the field in the contract.
     fields: BTreeMap<usize, FieldChange>,
 }
 
 impl Counted {
-    fn new(input: &'static Input) -> Counted {
-        Counted { input, result: Difference::default(), fields: BTreeMap::new() }
+    fn new(input: &'static Input, depth: Depth) -> Counted {
+        Counted { input, depth, result: Difference::default(), fields: BTreeMap::new() }
     }
 
     fn finish(self) -> Difference {
         Difference { fields: self.fields.into_values().collect(), ..self.result }
+    }
+
+    fn add(&mut self, seq: Seq, change: Change) {
+        let count = match change {
+            Change::New => &mut self.result.new,
+            Change::Changed(_) => &mut self.result.changed,
+            Change::Unchanged => &mut self.result.unchanged,
+            Change::NotShown => &mut self.result.unclear,
+            Change::Missing => &mut self.result.missing,
+        };
+        *count += 1;
+        if self.depth == Depth::Whole {
+            self.result.records.insert(seq, change);
+        }
     }
 
     /// Returns the key of a request as the list shows it.
@@ -242,29 +318,27 @@ impl Counted {
 
     /// Counts a record that exists in the service.
     fn compare(&mut self, candidate: &Candidate, listed: &str) {
-        let (mut is_changed, mut is_clear) = (false, true);
+        let (mut changed, mut is_clear) = (Vec::new(), true);
         let changes = self.values(&candidate.body, listed);
         for (index, field, found) in changes {
             match found {
                 Found::Same => {}
                 Found::NotShown => is_clear = false,
-                Found::Other { old, new } => {
-                    is_changed = true;
-                    let change =
-                        self.fields.entry(index).or_insert(FieldChange { field, records: 0, samples: Vec::new() });
+                Found::Other { old, new, is_number } => {
+                    let change = self.fields.entry(index).or_insert_with(|| FieldChange::of(field));
                     change.records += 1;
-                    if change.samples.len() < SAMPLES {
-                        change.samples.push((candidate.name.clone(), old, new));
-                    }
+                    let odd = change.overview.add(&old, &new, is_number);
+                    change.add_sample(odd.is_some(), || (candidate.name.clone(), old.clone(), new.clone()));
+                    changed.push(ChangedField { field, old, new, is_number, odd });
                 }
             }
         }
-        let count = match (is_changed, is_clear) {
-            (true, _) => &mut self.result.changed,
-            (false, true) => &mut self.result.unchanged,
-            (false, false) => &mut self.result.unclear,
+        let change = match (changed.is_empty(), is_clear) {
+            (false, _) => Change::Changed(changed),
+            (true, true) => Change::Unchanged,
+            (true, false) => Change::NotShown,
         };
-        *count += 1;
+        self.add(candidate.seq, change);
     }
 
     /// Returns each field of a request, compared with the record of the service.
@@ -288,7 +362,11 @@ impl Counted {
                 // Identifies the record.
                 _ if self.input.key.contains(&field.name) => Found::Same,
                 (Some(new), Some(Some(old))) if new == old => Found::Same,
-                (Some(_), Some(Some(_))) => Found::Other { old: shown(old.unwrap_or_default()), new: shown(new) },
+                (Some(_), Some(Some(_))) => Found::Other {
+                    old: shown(old.unwrap_or_default()),
+                    new: shown(new),
+                    is_number: matches!(field.json, JsonType::Number | JsonType::Integer),
+                },
                 _ => Found::NotShown,
             };
             Some((index, field.name, found))
@@ -307,7 +385,7 @@ impl Counted {
 /// A field of a request, compared with the record of the service.
 enum Found {
     Same,
-    Other { old: String, new: String },
+    Other { old: String, new: String, is_number: bool },
     NotShown,
 }
 
@@ -324,12 +402,12 @@ mod tests {
     use super::*;
 
     fn candidate(body: &str) -> Candidate {
-        Candidate { name: "A".to_owned(), target: None, body: body.into() }
+        Candidate { seq: 0, name: "A".to_owned(), target: None, body: body.into() }
     }
 
     #[test]
     fn changes_are_counted_by_field() {
-        let mut counted = Counted::new(RecordKind::Item.input());
+        let mut counted = Counted::new(RecordKind::Item.input(), Depth::Preview);
         let listed = r#"{"id":"u","external_id":"A","name":"Bolt","price":1.5,"currency":null,"status":"active"}"#;
         for body in [
             r#"{"externalId":"A","name":"Bolt","price":1.50}"#,
@@ -351,7 +429,7 @@ mod tests {
 
     #[test]
     fn lines_of_an_order_are_not_shown_by_the_service() {
-        let mut counted = Counted::new(RecordKind::Order.input());
+        let mut counted = Counted::new(RecordKind::Order.input(), Depth::Preview);
         let listed = r#"{"id":"u","order_at":"2026-01-01T09:00:00.000Z","delivery_status":"sent"}"#;
         for body in [
             r#"{"order":{"externalId":"O","orderAt":"2026-01-01T10:00:00+01:00"}}"#,

@@ -336,7 +336,8 @@ pub(crate) fn counts(accounting: &Accounting) -> Value {
 
 /// Describes the changes that an upload would make in the service.
 pub(crate) fn difference(compared: &ServiceDifference, notes: &[String]) -> Value {
-    let Difference { new, changed, unchanged, unclear, missing, not_compared, why_not, fields } = &compared.difference;
+    let Difference { new, changed, unchanged, unclear, missing, not_compared, why_not, fields, records: _ } =
+        &compared.difference;
     let fields = fields.iter().map(|change| {
         let samples = change.samples.iter().map(|(name, old, new)| json!([cut(name), cut(old), cut(new)]));
         json!({"field": change.field, "count": change.records, "samples": samples.collect::<Vec<_>>()})

@@ -1,0 +1,239 @@
+//! `plan`: reads a spreadsheet as an upload does, and compares each record with the service before anybody sends it.
+//!
+//! The planned run stays in the ledger: `resume` sends exactly what was compared.
+
+use std::path::{Path, PathBuf};
+
+use sheetport_findings::SkipReason;
+use sheetport_ledger::{Accounting, Disposition, Ledger, Outcome, Part, PlannedRecord, Run, Seq, SheetSelection};
+use sheetport_plan::Tally;
+use sheetport_plan::compare::{Candidate, Change, ChangedField, Connection, Depth, Difference, OddChange, difference};
+use sheetport_plan::sent_before::{Compared, LeftOut};
+use sheetport_sheet::write::{FileFormat, Style, Value, ValueTable};
+
+use super::super::context::{Context, now};
+use super::super::error::Error;
+use super::super::event::{Event, Observer};
+use super::super::files::is_taken;
+use super::super::learned::{load_sizes, store_learned_sizes};
+use super::super::results::next_command;
+use super::super::send::{Sending, speed};
+use super::upload::{Begun, Planned, Upload, plan_upload};
+use crate::operation::LocalOperation;
+
+/// Maximum size of the requests held in memory for the comparison, in bytes. Further records are not compared.
+const MAX_HELD: usize = 256 << 20;
+/// The columns of a file of changes. Programs read them, so they are not translated.
+const COLUMNS: [&str; 7] = ["row", "record", "change", "field", "now", "planned", "remark"];
+const SHEET: &str = "sheet";
+
+/// A planned upload, compared with the service.
+#[derive(Debug)]
+pub struct PlannedChanges {
+    pub run: Run,
+    pub accounting: Accounting,
+    pub tally: Tally,
+    pub difference: Difference,
+    /// Records left out because earlier runs sent them.
+    pub left_out: Vec<LeftOut>,
+    /// The file of the changes, if asked for.
+    pub written: Option<PathBuf>,
+    /// The command that sends the plan, if there is anything to send.
+    pub next: Option<String>,
+    /// Requests of the comparison.
+    pub requests: u64,
+}
+
+/// Plans an upload and compares each of its records with the service. Sends nothing. `output`: a new file for the changes.
+///
+/// # Errors
+/// Those of an upload, and if the changes can't be written. A service whose records can't be read is no error: the difference says why they
+/// were not compared.
+pub fn plan_changes<'a>(
+    context: &'a Context,
+    upload: Upload<'a>,
+    output: Option<&'a Path>,
+    observer: Observer<'a>,
+) -> LocalOperation<'a, PlannedChanges> {
+    Box::pin(async move {
+        let output = match output {
+            Some(path) => Some((path, new_table(context, path).await?)),
+            None => None,
+        };
+        let Planned { ledger, client, run, tally, .. } = match plan_upload(context, upload, None, None, observer)
+            .await?
+        {
+            Begun::Planned(planned) => *planned,
+            Begun::Report(upload) => {
+                let file = upload.input.file.name.display();
+                let message = format!("{file} is a report: its rows are sent again by their run");
+                return Err(Error::invalid(message, format!("sheetport retry {file} --dry-run shows what it sends")));
+            }
+        };
+        let id = run.id();
+        let sending = Sending {
+            context,
+            ledger: &ledger,
+            client: Some(client.clone()),
+            run,
+            report: None,
+            is_declined: false,
+            is_to_queue: false,
+            asks_of_edited: None,
+            observer,
+        };
+        let Compared { left_out, .. } = sending.leave_out_sent().await?;
+        let settings = &sending.run.run().about.settings;
+        let connection = Connection::new(&client, speed(settings, context)?, settings.concurrency);
+        load_sizes(context, &connection, client.address()).await;
+        let progress = |done, all| observer(Event::Comparing { done, all });
+        let kind = sending.run.run().about.record;
+        let (candidates, not_held) = candidates(&ledger, sending.run.run()).await?;
+        let mut difference = difference(kind, candidates, Depth::Whole, &connection, &progress).await;
+        difference.not_compared += not_held;
+        store_learned_sizes(context, &connection, client.address()).await;
+        let accounting = ledger.accounting(id).await?;
+        if accounting.pending == 0 {
+            ledger.end_sending(id, 0, None, 0, now()).await?;
+        }
+        let run = ledger.run(id).await?;
+        let written = match output {
+            Some((path, format)) => Some(write(&ledger, &run, &difference, path, format).await?),
+            None => None,
+        };
+        let next = (accounting.pending > 0).then(|| next_command::resume(context, id));
+        drop(sending);
+        ledger.close().await;
+        Ok(PlannedChanges { run, accounting, tally, difference, left_out, written, next, requests: client.requests() })
+    })
+}
+
+/// Returns the format of a new file for changes.
+async fn new_table(context: &Context, path: &Path) -> Result<FileFormat, Error> {
+    let format = FileFormat::of(path).ok_or_else(|| {
+        let message = format!("{} has no extension that says what to write", path.display());
+        Error::invalid(message, format!("name it {}", FileFormat::NAMES))
+    })?;
+    if is_taken(context, path).await? {
+        let message = format!("{} exists already", path.display());
+        return Err(Error::invalid(message, "choose another name for the changes, or remove the file"));
+    }
+    Ok(format)
+}
+
+/// Returns the pending records of a run, and the number of those beyond the limit.
+async fn candidates(ledger: &Ledger, run: &Run) -> Result<(Vec<Candidate>, u64), Error> {
+    let (mut held, mut bytes, mut not_held) = (Vec::new(), 0, 0);
+    let mut from: Seq = Part::whole(run.id).first;
+    while let Some(block) = ledger.record_block(run.id, from).await? {
+        from = block.end();
+        let settled = ledger.settled(run.id, block.first..=from - 1).await?;
+        for (seq, record) in (block.first..).zip(block.records) {
+            let Disposition::Send(body) = record.disposition else { continue };
+            if settled.contains(&seq) {
+                continue;
+            }
+            if bytes >= MAX_HELD {
+                not_held += 1;
+                continue;
+            }
+            bytes += body.len();
+            let row = || record.rows.first().map(u64::to_string).unwrap_or_default();
+            let name = record.key.clone().unwrap_or_else(row);
+            held.push(Candidate { seq, name, target: record.target, body });
+        }
+    }
+    Ok((held, not_held))
+}
+
+/// Writes a row for each changed field, and one for each other record.
+async fn write(
+    ledger: &Ledger,
+    run: &Run,
+    difference: &Difference,
+    path: &Path,
+    format: FileFormat,
+) -> Result<PathBuf, Error> {
+    let has_sheets = !matches!(run.about.sheet, SheetSelection::One(_));
+    let header = has_sheets.then_some(SHEET).into_iter().chain(COLUMNS).map(str::to_owned).collect::<Vec<_>>();
+    let mut table = ValueTable::create(path, format, Style::default(), "changes", &header)?;
+    let mut from: Seq = 0;
+    while let Some(block) = ledger.records_without_bodies(run.id, from, 1).await?.filter(|block| block.end() > from) {
+        from = block.end();
+        let outcomes = ledger.outcomes(run.id, block.first..=from - 1).await?;
+        for (seq, record) in block.numbered() {
+            let state = State::of(record, outcomes.get(&seq), difference.records.get(&seq));
+            let row = record.rows.first().map(u64::to_string).unwrap_or_default();
+            let start = [
+                has_sheets.then(|| text(&record.sheet)),
+                Some(if row.is_empty() { Value::Blank } else { Value::Number(&row) }),
+                Some(text(record.key.as_deref().unwrap_or_default())),
+                Some(text(state.name)),
+            ];
+            let start: Vec<Value<'_>> = start.into_iter().flatten().collect();
+            for ChangedField { field, old, new, is_number, odd } in state.fields {
+                let remark = odd.map(remark).unwrap_or_default();
+                let rest = [text(field), value(old, *is_number), value(new, *is_number), text(remark)];
+                table.row(&start.iter().cloned().chain(rest).collect::<Vec<_>>())?;
+            }
+            if state.fields.is_empty() {
+                let rest = [Value::Blank, Value::Blank, Value::Blank, text(&state.remark)];
+                table.row(&start.iter().cloned().chain(rest).collect::<Vec<_>>())?;
+            }
+        }
+    }
+    table.finish_as(path.to_owned())?;
+    Ok(path.to_owned())
+}
+
+/// What happens to a record, for the file of changes.
+struct State<'a> {
+    name: &'static str,
+    fields: &'a [ChangedField],
+    remark: String,
+}
+
+impl<'a> State<'a> {
+    fn of(record: &PlannedRecord<()>, outcome: Option<&Outcome>, change: Option<&'a Change>) -> State<'a> {
+        let plain = |name| State { name, fields: &[], remark: String::new() };
+        let problem = match (&record.disposition, outcome) {
+            (Disposition::Rejected(problems), _) => problems.first(),
+            (_, Some(outcome)) => outcome.problems.first(),
+            _ => None,
+        };
+        let remark = problem.map(|problem| problem.message.clone()).unwrap_or_default();
+        match (&record.disposition, outcome, change) {
+            (Disposition::Rejected(_), ..) => State { remark, ..plain("refused") },
+            (Disposition::Skipped(SkipReason::AlreadySent), ..) | (Disposition::AcceptedEarlier(_), ..) => {
+                plain("sent before")
+            }
+            (Disposition::Skipped(_), ..) => plain("left out"),
+            (Disposition::Send(()), Some(outcome), _) => State { remark, ..plain(outcome.state.name()) },
+            (Disposition::Send(()), None, None) => plain("not compared"),
+            (Disposition::Send(()), None, Some(change)) => match change {
+                Change::New => plain("new"),
+                Change::Changed(fields) => State { fields, ..plain("changed") },
+                Change::Unchanged => plain("unchanged"),
+                Change::NotShown => plain("not shown"),
+                Change::Missing => plain("not there"),
+            },
+        }
+    }
+}
+
+fn text(text: &str) -> Value<'_> {
+    if text.is_empty() { Value::Blank } else { Value::Text(text.into()) }
+}
+
+fn value(shown: &str, is_number: bool) -> Value<'_> {
+    if is_number && !shown.is_empty() { Value::Number(shown) } else { text(shown) }
+}
+
+fn remark(odd: OddChange) -> &'static str {
+    match odd {
+        OddChange::TenTimes => "ten times as large or more",
+        OddChange::TenthOrLess => "a tenth or less",
+        OddChange::Zero => "becomes 0",
+        OddChange::Blank => "becomes blank",
+    }
+}

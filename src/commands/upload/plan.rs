@@ -1,0 +1,47 @@
+//! `plan`: shows what an upload would change in the service, and keeps the plan for `resume`.
+
+use sheetport_operations::{self as operations, AllowRepeat, PlannedChanges, SendOptions};
+
+use crate::cli::Plan;
+use crate::commands::console::Console;
+use crate::commands::input::{Purpose, open, spreadsheet, with_suggestion};
+use crate::commands::summary::Summary;
+use crate::commands::summary::changes::Changes;
+use crate::error::{Exit, Failure};
+use crate::settings::Settings;
+use crate::ui;
+
+pub(in crate::commands) async fn run(args: &Plan, settings: &Settings) -> Result<Exit, Failure> {
+    let (context, output) = (&settings.context, settings.output);
+    let file = open(&args.input.file, settings).await?;
+    let mut input = spreadsheet(&file, &args.input, Purpose::Looking, settings).await?;
+    (input.rows, input.is_strict) = (args.rows, args.strict);
+    let upload = operations::Upload {
+        input,
+        sending: SendOptions { concurrency: args.pacing.concurrency, rate: args.pacing.rate, ..SendOptions::default() },
+        changed_only: args.changed_only,
+        all_or_nothing: false,
+        allow_repeat: AllowRepeat::None,
+        restore_texts: false,
+        keep_lines: args.keep_lines,
+        accepts_doubts: args.yes,
+        create_missing_items: false,
+        trigger_workflows: false,
+        rehearsal: None,
+    };
+    let console = Console::new(output);
+    let observer = |event: operations::Event<'_>| console.show(event);
+    let planned = match operations::plan_changes(context, upload, args.output.as_deref(), &observer).await {
+        Ok(planned) => planned,
+        Err(error) => return Err(with_suggestion(error, &file, &args.input, settings).await),
+    };
+    let PlannedChanges { run, accounting, tally, difference, left_out, written, next, requests } = planned;
+    if output.talks() {
+        ui::changes::print(&difference);
+    }
+    let mut summary = Summary::of_run("plan", &run, &accounting, written, next);
+    summary.of_plan(&tally, &left_out, requests);
+    summary.changes = Some(Changes::of(&difference));
+    summary.print(output);
+    Ok(summary.exit())
+}

@@ -1,0 +1,64 @@
+//! What an upload would change in the service: counts, then each field with its odd changes first.
+
+use sheetport_language::{message, say, word};
+use sheetport_plan::compare::{Difference, FieldChange};
+
+use super::{counted, heading, line, style, thousands};
+
+/// Maximum number of characters of a shown value.
+const MAX_VALUE: usize = 40;
+
+/// Prints the changes.
+pub fn print(difference: &Difference) {
+    let Difference { new, changed, unchanged, unclear, missing, not_compared, why_not, fields, .. } = difference;
+    heading(&say!("Changes in the service"));
+    let (faint, good, doubt) = (style::FAINT, style::GOOD, style::DOUBT);
+    let why = why_not.as_ref().map(ToString::to_string).unwrap_or_default();
+    let why = message(&why).into_owned();
+    for (count, name, meaning, style) in [
+        (new, word("new"), say!("not in the service yet"), good),
+        (changed, word("changed"), say!("other values in the service"), good),
+        (unchanged, word("same"), say!("the same values in the service"), faint),
+        (unclear, word("not shown"), say!("the same values where the service shows them"), faint),
+        (missing, word("not there"), say!("to be updated, but not in the service"), doubt),
+        (not_compared, word("not compared"), why, doubt),
+    ] {
+        if *count > 0 {
+            line(format_args!("  {style}{:>9}{style:#}  {name:<12} {faint}{meaning}{faint:#}", thousands(*count)));
+        }
+    }
+    fields.iter().for_each(print_field);
+}
+
+fn print_field(change: &FieldChange) {
+    let FieldChange { field, records, samples, overview, .. } = change;
+    let (faint, strong, bad) = (style::FAINT, style::STRONG, style::BAD);
+    let records = thousands(*records);
+    let usual = match (overview.common_factor(), overview.median()) {
+        (Some((factor, count)), _) => say!(", {} of them by the factor {factor:.4}", thousands(count as u64)),
+        (None, Some(median)) => say!(", median {:+.1} %", (median - 1.0) * 100.0),
+        (None, None) => String::new(),
+    };
+    line(say!("  {strong}{field}{strong:#}  {records} changed{usual}"));
+    let odd = [
+        (overview.ten_times, say!("ten times as large or more")),
+        (overview.tenth_or_less, say!("a tenth or less")),
+        (overview.zero, say!("0 from now on")),
+        (overview.blank, say!("blank from now on")),
+    ];
+    for (count, what) in odd.into_iter().filter(|(count, _)| *count > 0) {
+        line(format_args!("      {bad}{}{bad:#} {what}", counted(count, "record")));
+    }
+    for (record, old, new) in samples {
+        let (old, new) = (cut(old), cut(new));
+        line(format_args!("      {faint}{record}{faint:#}  {old} → {new}"));
+    }
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MAX_VALUE) {
+        _ if text.is_empty() => word("blank").to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
