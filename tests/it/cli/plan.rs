@@ -124,6 +124,30 @@ fn a_common_factor_of_the_prices_is_told() {
 }
 
 #[test]
+fn orders_are_compared_by_either_id() {
+    let place = Place::new();
+    place.write(
+        "orders.csv",
+        "id,order_id,external_id,delivery_status\no1,5001,SO-1,shipped\no2,5002,SO-2,shipped\no3,5003,SO-3,pending\n",
+    );
+    place.sheetport(["serve", "load", "--data", "service", "--workspace", "shop", "orders.csv"]).exits(0);
+    let served = Served::start(&place);
+    let fields = "[fields.deliveryStatus]\ncolumn = \"State\"\n";
+    place.write("by-number.toml", format!("record = \"order\"\n[fields.externalId]\ncolumn = \"Order\"\n{fields}"));
+    place.write("by-id.toml", format!("record = \"order\"\n[fields.order_id]\ncolumn = \"Order\"\n{fields}"));
+    place.write("by-number.csv", "Order,State\nSO-1,shipped\nSO-2,delivered\n");
+    place.write("by-id.csv", "Order,State\no1,shipped\no2,delivered\n");
+    for name in ["by-number", "by-id"] {
+        let (file, template) = (format!("{name}.csv"), format!("{name}.toml"));
+        let told = served.sheetport(&place, ["plan", &file, "-t", &template, "--json"]).exits(0).json();
+        let counts = ["changed", "unchanged", "not_there"].map(|count| told["changes"][count].as_u64().unwrap());
+        assert_eq!(counts, [1, 1, 0], "{told}");
+        let example = &told["changes"]["fields"][0]["examples"][0];
+        assert_eq!((&example["now"], &example["planned"]), (&json!("shipped"), &json!("delivered")), "{told}");
+    }
+}
+
+#[test]
 fn a_file_of_changes_replaces_nothing() {
     let (place, served) = desk();
     place.write("mine.csv", "do not touch\n");

@@ -10,11 +10,11 @@ use sheetport_plan::Tally;
 use sheetport_plan::compare::{Candidate, Change, ChangedField, Connection, Depth, Difference, OddChange, difference};
 use sheetport_plan::sent_before::{Compared, LeftOut};
 use sheetport_sheet::write::{FileFormat, Style, Value, ValueTable};
+use sheetport_storage::ObjectAddress;
 
 use super::super::context::{Context, now};
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
-use super::super::files::is_taken;
 use super::super::learned::{load_sizes, store_learned_sizes};
 use super::super::results::next_command;
 use super::super::send::{Sending, speed};
@@ -57,7 +57,7 @@ pub fn plan_changes<'a>(
 ) -> LocalOperation<'a, PlannedChanges> {
     Box::pin(async move {
         let output = match output {
-            Some(path) => Some((path, new_table(context, path).await?)),
+            Some(path) => Some((path, new_table(path)?)),
             None => None,
         };
         let Planned { ledger, client, run, tally, .. } = match plan_upload(context, upload, None, None, observer)
@@ -109,12 +109,16 @@ pub fn plan_changes<'a>(
 }
 
 /// Returns the format of a new file for changes.
-async fn new_table(context: &Context, path: &Path) -> Result<FileFormat, Error> {
+fn new_table(path: &Path) -> Result<FileFormat, Error> {
     let format = FileFormat::of(path).ok_or_else(|| {
         let message = format!("{} has no extension that says what to write", path.display());
         Error::invalid(message, format!("name it {}", FileFormat::NAMES))
     })?;
-    if is_taken(context, path).await? {
+    if ObjectAddress::of(path)?.is_some() {
+        let message = format!("{} is in a bucket, but changes are written to a file on this machine", path.display());
+        return Err(Error::invalid(message, "name a file in a folder"));
+    }
+    if path.exists() {
         let message = format!("{} exists already", path.display());
         return Err(Error::invalid(message, "choose another name for the changes, or remove the file"));
     }

@@ -168,9 +168,12 @@ async fn look_up(
     };
     let some: Vec<Candidate> = updates.into_iter().step_by(step).collect();
     let wanted = some.len();
+    let input = counted.input;
     let requests = stream::iter(some).map(|candidate| async move {
         let target = candidate.target.as_deref().unwrap_or_default();
-        let Some(path) = fetch::record_path(single.path, target, single.has_external_id) else {
+        // A path may have the record id, or the external id that the request has, too.
+        let by_external_id = single.has_external_id && external_id(input, &candidate.body).as_deref() == Some(target);
+        let Some(path) = fetch::record_path(single.path, target, by_external_id) else {
             return Ok((candidate, None));
         };
         match fetch::fetch_within(connection.client, &connection.pace, &path, MAX_ANSWER, Page::parse_record).await {
@@ -343,13 +346,8 @@ impl Counted {
 
     /// Returns each field of a request, compared with the record of the service.
     fn values(&self, body: &str, listed: &str) -> Vec<(usize, &'static str, Found)> {
-        let record = match (self.input.member(), object_fields(body)) {
-            (Some(member), Some(members)) => {
-                members.into_iter().find(|(name, _)| *name == member).map(|(_, json)| json)
-            }
-            _ => Some(body),
-        };
-        let (Some(sent), Some(listed)) = (record.and_then(object_fields), object_fields(listed)) else {
+        let (Some(sent), Some(listed)) = (record(self.input, body).and_then(object_fields), object_fields(listed))
+        else {
             return Vec::new();
         };
         let fields = self.input.fields().enumerate();
@@ -387,6 +385,21 @@ enum Found {
     Same,
     Other { old: String, new: String, is_number: bool },
     NotShown,
+}
+
+/// Returns the record in the body of a request.
+fn record<'b>(input: &Input, body: &'b str) -> Option<&'b str> {
+    match (input.member(), object_fields(body)) {
+        (Some(member), Some(members)) => members.into_iter().find(|(name, _)| *name == member).map(|(_, json)| json),
+        _ => Some(body),
+    }
+}
+
+/// Returns the external id in the body of a request.
+fn external_id(input: &Input, body: &str) -> Option<String> {
+    let fields = object_fields(record(input, body)?)?;
+    let (_, json) = fields.into_iter().find(|(name, _)| *name == "externalId")?;
+    Some(unescaped(json).into_owned())
 }
 
 /// Returns a value for people.
