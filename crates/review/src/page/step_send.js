@@ -124,6 +124,8 @@ export function sendStep(app, main, bar) {
     const looked = found.new + found.changed + found.unchanged + found.unclear + found.missing;
     const rest = found.not_compared ? el("p.soft", found.is_sample ? t("compare.sample", {n: looked, all: looked + found.not_compared}) : t("compare.not_compared", {n: found.not_compared, why: found.why_not ?? ""})) : null;
     const changes = found.fields.map((change) => el("li", el("strong", fieldName({name: change.field})), ` · ${t("compare.records", {n: change.count})}`,
+      change.factor ? ` · ${t("compare.factor", {factor: number(Math.round(change.factor * 10000) / 10000)})}` : "",
+      change.odd.map(([what, n]) => el("div.warn", t(`compare.${what}`, {n}))),
       change.samples.map(([name, before, after]) => el("div.soft", `${name}: `, el("del", before || t("problems.blank")), " → ", el("ins", after || t("problems.blank"))))));
     // Nothing invites to send what would all be refused.
     button?.classList.toggle("primary", found.missing < looked || !looked);

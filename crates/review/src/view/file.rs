@@ -11,7 +11,7 @@ use sheetport_operations::review::{
     CauseOfRows, CheckedSheet, DraftOrigin, Fix, FixChoice, FixPreview, MappedField, ServiceDifference,
 };
 use sheetport_operations::{Context, Event, Finished};
-use sheetport_plan::compare::{Difference, WhyNot};
+use sheetport_plan::compare::{Difference, Overview, WhyNot};
 use sheetport_plan::{EditedRow, Edits};
 use sheetport_send::StopReason;
 use sheetport_sheet::{Row, column_letters};
@@ -340,7 +340,17 @@ pub(crate) fn difference(compared: &ServiceDifference, notes: &[String]) -> Valu
         &compared.difference;
     let fields = fields.iter().map(|change| {
         let samples = change.samples.iter().map(|(name, old, new)| json!([cut(name), cut(old), cut(new)]));
-        json!({"field": change.field, "count": change.records, "samples": samples.collect::<Vec<_>>()})
+        let Overview { ten_times, tenth_or_less, zero, blank, .. } = change.overview;
+        let odd = [("ten_times", ten_times), ("tenth", tenth_or_less), ("zero", zero), ("blank", blank)];
+        let odd: Vec<Value> = odd.iter().filter(|(_, n)| *n > 0).map(|(name, n)| json!([name, n])).collect();
+        let factor = change.overview.common_factor().map(|(factor, _)| factor);
+        json!({
+            "field": change.field,
+            "count": change.records,
+            "samples": samples.collect::<Vec<_>>(),
+            "odd": odd,
+            "factor": factor,
+        })
     });
     json!({
         "phase": "done",

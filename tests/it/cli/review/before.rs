@@ -35,12 +35,14 @@ fn what_changes_is_told_before_it_is_sent() {
     let served = Served::start(&place);
     place.write("old.csv", "SKU,Name,Price\nA-1,Bolt,1.50\nA-2,Nut,2.50\n");
     served.sheetport(&place, ["upload", "old.csv", "-t", "items"]).exits(0);
-    place.write("items.csv", "SKU,Name,Price\nA-1,Bolt,1.5\nA-2,Nut,2.75\nA-3,Pin,3\n");
+    place.write("items.csv", "SKU,Name,Price\nA-1,Bolt,1.5\nA-2,Nut,275\nA-3,Pin,3\n");
     let page = ReviewPage::open(&place, &served, "items.csv");
     let found = compared(&page);
     let counts = ["new", "changed", "unchanged", "unclear", "missing", "not_compared"].map(|name| found[name].as_u64());
     assert_eq!(counts, [1, 1, 1, 0, 0, 0].map(Some), "{found}");
-    assert_eq!(found["fields"], json!([{"field": "price", "count": 1, "samples": [["A-2", "2.50", "2.75"]]}]));
+    let (samples, odd) = (json!([["A-2", "2.50", "275"]]), json!([["ten_times", 1]]));
+    let price = json!({"field": "price", "count": 1, "samples": samples, "odd": odd, "factor": null});
+    assert_eq!(found["fields"], json!([price]));
     assert_eq!(page.post("/compare", &json!({"rate": "50/s"}))["per_second"], 50.0);
     let ended = sent(&page, &json!({"rate": "50/s", "changed_only": true}));
     assert_eq!((&ended["counts"]["sent"], &ended["counts"]["unchanged"]), (&2.into(), &1.into()), "{ended}");
@@ -53,7 +55,7 @@ fn what_changes_is_told_before_it_is_sent() {
         .map(|item| format!("{} {}", item["external_id"], item["price"]))
         .collect();
     stored.sort();
-    assert_eq!(stored, ["\"A-1\" 1.50", "\"A-2\" 2.75", "\"A-3\" 3"]);
+    assert_eq!(stored, ["\"A-1\" 1.50", "\"A-2\" 275", "\"A-3\" 3"]);
 }
 
 /// An order with a line in the service that the file lacks. Returns its path.
