@@ -109,6 +109,39 @@ fn a_plan_is_told_to_programs() {
 }
 
 #[test]
+fn what_the_service_does_not_show_is_taken_from_what_was_sent() {
+    let place = Place::new();
+    // Its list shows neither external ids nor purchase prices.
+    let served = Served::start_with(&place, 0, &["--literal"]);
+    place.write("old.csv", "SKU,Name,Price,Cost\nA-1,Bolt,1.50,1.00\nA-2,Nut,0.10,0.05\nA-3,Washer,0.05,0.02\n");
+    place.write(
+        "new.csv",
+        "SKU,Name,Price,Cost\nA-1,Bolt,1.75,1.00\nA-2,Nut,0.10,0.06\nA-3,Washer,0.05,0.02\nA-4,Pin,2,1\n",
+    );
+    place.write(
+        "t.toml",
+        "record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Name\"\n[fields.price]\n\
+         column = \"Price\"\n[fields.purchasePrice]\ncolumn = \"Cost\"\n",
+    );
+    served.sheetport(&place, ["upload", "old.csv", "-t", "t.toml", "-q"]).exits(0);
+    let told = served.sheetport(&place, ["plan", "new.csv", "-t", "t.toml", "-o", "c.csv", "--json"]).exits(0).json();
+    let counts = ["new", "changed", "not_shown", "not_compared"].map(|count| told["changes"][count].as_u64().unwrap());
+    assert_eq!(counts, [0, 2, 1, 1], "{told}");
+    let why = told["changes"]["why_not"].as_str().unwrap();
+    assert!(why.contains("does not show by which number a record was uploaded"), "{why}");
+    let rows: Vec<String> = table(&place.path("c.csv")).iter().map(|row| row.join("|")).collect();
+    assert_eq!(
+        rows[1..],
+        [
+            "2|A-1|changed|price|1.50|1.75|",
+            "3|A-2|changed|purchasePrice|0.05|0.06|now as last sent from here",
+            "4|A-3|not shown||||",
+            "5|A-4|not compared||||",
+        ]
+    );
+}
+
+#[test]
 fn a_common_factor_of_the_prices_is_told() {
     let place = Place::new();
     let served = Served::start(&place);

@@ -471,7 +471,7 @@ async fn the_last_bodies_of_keys_are_found(place: Place) {
     let keys = ["0", "2", "3", "4", "5", "6", "9", "none"];
     let found = async |is_enough: &dyn Fn(RunId) -> bool| {
         let mut found = Vec::new();
-        let take = |place: usize, request: OtherRequest, body: &str| {
+        let take = |place: usize, request: OtherRequest, _: Option<&str>, body: &str| {
             assert!(body.contains(&format!("\"externalId\":\"{}\"", keys[place])), "{body}");
             found.push((keys[place], request.run, request.is_accepted));
             is_enough(request.run)

@@ -11,16 +11,16 @@ use super::super::ids::{RunId, Seq};
 use super::super::records::{Disposition, RecordBlock};
 use super::accepted::{KeyScope, hash};
 use super::known::LastRequest;
-use super::newer::{OtherRequest, range_of};
+use super::newer::{FoundRequest, OtherRequest, range_of};
 
 impl Ledger {
-    /// Gives `each` the last request for each of `keys` that was or may have been applied, the position of the key, and the body. If it
-    /// returns false, the request before that follows. Bodies of runs whose records were removed are not known any more.
+    /// Gives `each` the position of each of `keys`, the last request for it that was or may have been applied, the id in the service that was
+    /// answered, and the body. If it returns false, the request before that follows. Bodies of runs whose records were removed are not known any more.
     pub async fn last_bodies(
         &self,
         scope: KeyScope<'_>,
         keys: &[&str],
-        mut each: impl FnMut(usize, OtherRequest, &str) -> bool,
+        mut each: impl FnMut(usize, OtherRequest, Option<&str>, &str) -> bool,
     ) -> Result<(), Error> {
         let mut pending: Vec<(i64, Seq)> = (0..).zip(keys).map(|(place, key)| (hash(&[key]), place)).collect();
         pending.sort_unstable();
@@ -46,15 +46,11 @@ impl Ledger {
             if wanted.is_empty() {
                 continue;
             }
-            let mut found: Vec<(Seq, i64, OtherRequest)> = self
-                .requests_of(run, scope.record, &wanted)
-                .await?
-                .into_iter()
-                .map(|(key, (seq, request))| (seq, key, request))
-                .collect();
-            found.sort_unstable_by_key(|(seq, ..)| *seq);
+            let mut found: Vec<(i64, FoundRequest)> =
+                self.requests_of(run, scope.record, &wanted).await?.into_iter().collect();
+            found.sort_unstable_by_key(|(_, found)| found.seq);
             let mut block: Option<RecordBlock> = None;
-            for (seq, key, request) in found {
+            for (key, FoundRequest { seq, request, service_id }) in found {
                 if !block.as_ref().is_some_and(|block| (block.first..block.end()).contains(&seq)) {
                     block = self.record_block_of(run, seq).await?;
                 }
@@ -64,7 +60,7 @@ impl Ledger {
                 let places = range_of(&pending, key).iter().filter_map(|(_, place)| usize::try_from(*place).ok());
                 let mut is_over = true;
                 for place in places {
-                    is_over &= each(place, request, body);
+                    is_over &= each(place, request, service_id.as_deref(), body);
                 }
                 match is_over {
                     true => {

@@ -36,6 +36,14 @@ pub struct OtherRequest {
     pub is_accepted: bool,
 }
 
+/// A request of another upload, with its record.
+pub(super) struct FoundRequest {
+    pub(super) seq: Seq,
+    pub(super) request: OtherRequest,
+    /// The id of the record in the service, from the answer.
+    pub(super) service_id: Option<String>,
+}
+
 /// The keys that newer uploads start to send while a run is being sent.
 #[derive(Debug)]
 pub struct NewerKeys {
@@ -252,7 +260,7 @@ impl Ledger {
         let requests = self.requests_of(other, kind, pending).await?;
         if !requests.is_empty() {
             pending.retain(|(key, seq)| match requests.get(key) {
-                Some((_, request)) => {
+                Some(FoundRequest { request, .. }) => {
                     found.push((*seq, *request));
                     false
                 }
@@ -262,16 +270,16 @@ impl Ledger {
         Ok(())
     }
 
-    /// Returns the requests that `other` has or may have sent for keys in `wanted`, which is sorted: by key, with the record of `other`.
+    /// Returns the requests that `other` has or may have sent for keys in `wanted`, which is sorted: by key.
     pub(super) async fn requests_of(
         &self,
         other: RunId,
         kind: RecordKind,
         wanted: &[(i64, Seq)],
-    ) -> Result<HashMap<i64, (Seq, OtherRequest)>, Error> {
+    ) -> Result<HashMap<i64, FoundRequest>, Error> {
         let query = "SELECT first, last, at FROM intent WHERE run = $1 ORDER BY at";
         let intents: Vec<(Seq, Seq, i64)> = sql::query_as(query).bind(other).fetch_all(&self.reader).await?;
-        let mut requests: HashMap<i64, (Seq, OtherRequest)> = HashMap::new();
+        let mut requests: HashMap<i64, FoundRequest> = HashMap::new();
         let mut from: Seq = 0;
         while let Some(block) = self.records_without_bodies(other, from, BLOCKS).await?.filter(|it| it.end() > from) {
             from = block.end();
@@ -292,7 +300,9 @@ impl Ledger {
                 };
                 let at = outcome.map(|outcome| outcome.at).or(intent.map(|(.., at)| *at));
                 let Some(at) = at else { continue };
-                requests.insert(key, (seq, OtherRequest { run: other, at, is_accepted }));
+                let request = OtherRequest { run: other, at, is_accepted };
+                let service_id = outcome.and_then(|outcome| outcome.service_id.clone());
+                requests.insert(key, FoundRequest { seq, request, service_id });
             }
         }
         Ok(requests)

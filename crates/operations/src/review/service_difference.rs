@@ -7,7 +7,7 @@ use sheetport_findings::{Code, Scope};
 use sheetport_ledger::{Causes, Disposition, Group, Seq};
 use sheetport_mapping::map::Resolved;
 use sheetport_plan::Tally;
-use sheetport_plan::compare::{Candidate, Connection, Depth, Difference, difference};
+use sheetport_plan::compare::{Candidate, Connection, Depth, Difference, LastSent, difference};
 use sheetport_plan::plan::{Batch, ReadMode, read};
 
 use super::super::context::Context;
@@ -120,7 +120,10 @@ impl Records {
                     self.bytes += body.len();
                     let row = || record.rows.first().map(u64::to_string).unwrap_or_default();
                     let name = record.key.clone().unwrap_or_else(row);
-                    self.held.insert(self.next, Candidate { seq: self.next, name, target: record.target, body });
+                    self.held.insert(
+                        self.next,
+                        Candidate { seq: self.next, name, target: record.target, body, sent: LastSent::default() },
+                    );
                 } else {
                     self.not_held += 1;
                 }

@@ -5,9 +5,13 @@
 use std::path::{Path, PathBuf};
 
 use sheetport_findings::SkipReason;
-use sheetport_ledger::{Accounting, Disposition, Ledger, Outcome, Part, PlannedRecord, Run, Seq, SheetSelection};
+use sheetport_ledger::{
+    Accounting, Disposition, KeyScope, Ledger, OtherRequest, Outcome, Part, PlannedRecord, Run, Seq, SheetSelection,
+};
 use sheetport_plan::Tally;
-use sheetport_plan::compare::{Candidate, Change, ChangedField, Connection, Depth, Difference, OddChange, difference};
+use sheetport_plan::compare::{
+    Candidate, Change, ChangedField, Connection, Depth, Difference, LastSent, OddChange, difference,
+};
 use sheetport_plan::sent_before::{Compared, LeftOut};
 use sheetport_sheet::write::{FileFormat, Style, Value, ValueTable};
 use sheetport_storage::ObjectAddress;
@@ -88,7 +92,8 @@ pub fn plan_changes<'a>(
         load_sizes(context, &connection, client.address()).await;
         let progress = |done, all| observer(Event::Comparing { done, all });
         let kind = sending.run.run().about.record;
-        let (candidates, not_held) = candidates(&ledger, sending.run.run()).await?;
+        let (mut candidates, not_held) = candidates(&ledger, sending.run.run()).await?;
+        add_last_sent(&ledger, sending.run.run(), &mut candidates).await?;
         let mut difference = difference(kind, candidates, Depth::Whole, &connection, &progress).await;
         difference.not_compared += not_held;
         store_learned_sizes(context, &connection, client.address()).await;
@@ -144,10 +149,32 @@ async fn candidates(ledger: &Ledger, run: &Run) -> Result<(Vec<Candidate>, u64),
             bytes += body.len();
             let row = || record.rows.first().map(u64::to_string).unwrap_or_default();
             let name = record.key.clone().unwrap_or_else(row);
-            held.push(Candidate { seq, name, target: record.target, body });
+            held.push(Candidate { seq, name, target: record.target, body, sent: LastSent::default() });
         }
     }
     Ok((held, not_held))
+}
+
+/// Adds what earlier runs sent for these records.
+async fn add_last_sent(ledger: &Ledger, run: &Run, candidates: &mut [Candidate]) -> Result<(), Error> {
+    if !run.about.record.input().may_be_repeated() {
+        return Ok(());
+    }
+    ledger.update_accepted(KeyScope::of(run), Some(run.id)).await?;
+    let keys: Vec<String> = candidates.iter().map(|candidate| candidate.name.clone()).collect();
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let take = |place: usize, request: OtherRequest, id: Option<&str>, body: &str| {
+        let sent = &mut candidates[place].sent;
+        if sent.id.is_none() {
+            sent.id = id.map(Into::into);
+        }
+        if sent.body.is_none() && request.is_accepted {
+            sent.body = Some(body.into());
+        }
+        sent.id.is_some() && sent.body.is_some()
+    };
+    ledger.last_bodies(KeyScope::of(run), &keys, take).await?;
+    Ok(())
 }
 
 /// Writes a row for each changed field, and one for each other record.
@@ -175,9 +202,10 @@ async fn write(
                 Some(text(state.name)),
             ];
             let start: Vec<Value<'_>> = start.into_iter().flatten().collect();
-            for ChangedField { field, old, new, is_number, odd } in state.fields {
-                let remark = odd.map(remark).unwrap_or_default();
-                let rest = [text(field), value(old, *is_number), value(new, *is_number), text(remark)];
+            for ChangedField { field, old, new, is_number, is_as_sent, odd } in state.fields {
+                let remarks = [odd.map(remark), is_as_sent.then_some("now as last sent from here")];
+                let remark = remarks.into_iter().flatten().collect::<Vec<_>>().join("; ");
+                let rest = [text(field), value(old, *is_number), value(new, *is_number), text(&remark)];
                 table.row(&start.iter().cloned().chain(rest).collect::<Vec<_>>())?;
             }
             if state.fields.is_empty() {

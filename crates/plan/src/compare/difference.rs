@@ -1,7 +1,8 @@
 //! The changes of an upload before anything is sent: new records, changed records by field, and unchanged records.
 //!
 //! The list of the service is read if its entries have the kind's key. Records that can only be updated are requested one by one, or for
-//! a preview a sample of them. The result is for people and does not affect the upload.
+//! a preview a sample of them. What the service does not show is taken from the requests that this machine sent last, if they are known:
+//! the id of a record in the list, and the values of fields. The result is for people and does not affect the upload.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -42,6 +43,17 @@ pub struct Candidate {
     pub target: Option<String>,
     /// The body of the request.
     pub body: Box<str>,
+    /// What this machine sent last for the record.
+    pub sent: LastSent,
+}
+
+/// What this machine sent last for a record.
+#[derive(Clone, Debug, Default)]
+pub struct LastSent {
+    /// The id of the record in the service, as answered.
+    pub id: Option<Box<str>>,
+    /// The body of the last accepted request.
+    pub body: Option<Box<str>>,
 }
 
 /// The expected changes of an upload.
@@ -85,6 +97,8 @@ pub struct ChangedField {
     pub old: String,
     pub new: String,
     pub is_number: bool,
+    /// Whether the service does not show the field, and `old` is what this machine sent last.
+    pub is_as_sent: bool,
     /// What is odd about a change of a number or a text.
     pub odd: Option<OddChange>,
 }
@@ -217,9 +231,13 @@ async fn read_list(
     progress: &(dyn Fn(u64, u64) + Sync),
 ) {
     let mut by_key: HashMap<String, Candidate> = HashMap::new();
+    let mut keys_by_id: HashMap<Box<str>, String> = HashMap::new();
     for candidate in creates {
         match counted.key_of(&candidate.body, key) {
-            Some(name) => drop(by_key.insert(name, candidate)),
+            Some(name) => {
+                keys_by_id.extend(candidate.sent.id.clone().map(|id| (id, name.clone())));
+                by_key.insert(name, candidate);
+            }
             None => counted.result.not_compared += 1,
         }
     }
@@ -234,9 +252,14 @@ async fn read_list(
         match reader.pages().await {
             Ok(pages) => {
                 for entry in pages.iter().flat_map(Page::entries) {
-                    let Some(json) = entry.field(key) else { continue };
-                    has_keys = true;
-                    if let Some(candidate) = canonical(json).and_then(|name| by_key.remove(&name)) {
+                    let name = match entry.field(key) {
+                        Some(json) => {
+                            has_keys = true;
+                            canonical(json)
+                        }
+                        None => entry.text("id").and_then(|id| keys_by_id.remove(&*id)),
+                    };
+                    if let Some(candidate) = name.and_then(|name| by_key.remove(&name)) {
                         counted.compare(&candidate, entry.json());
                     }
                 }
@@ -244,9 +267,12 @@ async fn read_list(
             Err(error) => why_not = Some(error.into()),
         }
         progress(reader.next - 1, reader.next - 1 + reader.pages_left());
-        if reader.walk.entries > 0 && !has_keys {
+        if reader.walk.entries > 0 && !has_keys && keys_by_id.is_empty() && why_not.is_none() {
             why_not = Some(WhyNot::NoKeys);
         }
+    }
+    if reader.walk.entries > 0 && !has_keys && why_not.is_none() {
+        why_not = Some(WhyNot::NoKeys);
     }
     reader.finish().await;
     if why_not.is_none()
@@ -322,17 +348,17 @@ impl Counted {
     /// Counts a record that exists in the service.
     fn compare(&mut self, candidate: &Candidate, listed: &str) {
         let (mut changed, mut is_clear) = (Vec::new(), true);
-        let changes = self.values(&candidate.body, listed);
+        let changes = self.values(&candidate.body, listed, candidate.sent.body.as_deref());
         for (index, field, found) in changes {
             match found {
                 Found::Same => {}
                 Found::NotShown => is_clear = false,
-                Found::Other { old, new, is_number } => {
+                Found::Other { old, new, is_number, is_as_sent } => {
                     let change = self.fields.entry(index).or_insert_with(|| FieldChange::of(field));
                     change.records += 1;
                     let odd = change.overview.add(&old, &new, is_number);
                     change.add_sample(odd.is_some(), || (candidate.name.clone(), old.clone(), new.clone()));
-                    changed.push(ChangedField { field, old, new, is_number, odd });
+                    changed.push(ChangedField { field, old, new, is_number, is_as_sent, odd });
                 }
             }
         }
@@ -344,12 +370,14 @@ impl Counted {
         self.add(candidate.seq, change);
     }
 
-    /// Returns each field of a request, compared with the record of the service.
-    fn values(&self, body: &str, listed: &str) -> Vec<(usize, &'static str, Found)> {
+    /// Returns each field of a request, compared with the record of the service, or with the body of the last request where the service does
+    /// not show it.
+    fn values(&self, body: &str, listed: &str, last: Option<&str>) -> Vec<(usize, &'static str, Found)> {
         let (Some(sent), Some(listed)) = (record(self.input, body).and_then(object_fields), object_fields(listed))
         else {
             return Vec::new();
         };
+        let last = last.and_then(|body| record(self.input, body)).and_then(object_fields).unwrap_or_default();
         let fields = self.input.fields().enumerate();
         let compared = fields.filter_map(|(index, field)| {
             let new = sent.iter().find(|(name, _)| *name == field.name)?.1;
@@ -364,7 +392,20 @@ impl Counted {
                     old: shown(old.unwrap_or_default()),
                     new: shown(new),
                     is_number: matches!(field.json, JsonType::Number | JsonType::Integer),
+                    is_as_sent: false,
                 },
+                (Some(text_now), None) => {
+                    let sent = last.iter().find(|(name, _)| *name == field.name).map(|(_, json)| *json);
+                    match sent.filter(|sent| text(sent).is_some_and(|sent| sent != text_now)) {
+                        Some(sent) => Found::Other {
+                            old: shown(sent),
+                            new: shown(new),
+                            is_number: matches!(field.json, JsonType::Number | JsonType::Integer),
+                            is_as_sent: true,
+                        },
+                        None => Found::NotShown,
+                    }
+                }
                 _ => Found::NotShown,
             };
             Some((index, field.name, found))
@@ -383,7 +424,7 @@ impl Counted {
 /// A field of a request, compared with the record of the service.
 enum Found {
     Same,
-    Other { old: String, new: String, is_number: bool },
+    Other { old: String, new: String, is_number: bool, is_as_sent: bool },
     NotShown,
 }
 
@@ -415,7 +456,7 @@ mod tests {
     use super::*;
 
     fn candidate(body: &str) -> Candidate {
-        Candidate { seq: 0, name: "A".to_owned(), target: None, body: body.into() }
+        Candidate { seq: 0, name: "A".to_owned(), target: None, body: body.into(), sent: LastSent::default() }
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl OrderAddresses {
                 let mut sent: HashMap<String, SentLines> = HashMap::new();
                 let values: Vec<(String, String)> = identifier.with_unknown_lines(self.shows_none).collect();
                 let keys: Vec<&str> = values.iter().map(|(_, key)| key.as_str()).collect();
-                let take = |place: usize, request: ledger::OtherRequest, body: &str| {
+                let take = |place: usize, request: ledger::OtherRequest, _: Option<&str>, body: &str| {
                     // A request without lines has left them as they were.
                     let Some(lines) = lines_of(body) else { return false };
                     let value = &values[place].0;

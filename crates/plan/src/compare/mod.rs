@@ -17,7 +17,7 @@ mod service_lines;
 mod service_list;
 mod text_list;
 
-pub use difference::{Candidate, Change, ChangedField, Depth, Difference, FieldChange, WhyNot, difference};
+pub use difference::{Candidate, Change, ChangedField, Depth, Difference, FieldChange, LastSent, WhyNot, difference};
 pub use find_orders::find_orders;
 pub use known_texts::KnownTexts;
 pub(super) use known_texts::TextCheck;
