@@ -25,8 +25,10 @@ use super::super::send::{Sending, speed};
 use super::upload::{Begun, Planned, Upload, plan_upload};
 use crate::operation::LocalOperation;
 
-/// Maximum size of the requests held in memory for the comparison, in bytes. Further records are not compared.
-const MAX_HELD: usize = 256 << 20;
+/// Maximum memory for the records of a comparison, in bytes. Further records are not compared.
+const MAX_HELD: usize = 1 << 30;
+/// Memory for a record beside its request and the one sent before: names, ids, places in maps, and the change.
+const RECORD: usize = 500;
 /// The columns of a file of changes. Programs read them, so they are not translated.
 const COLUMNS: [&str; 7] = ["row", "record", "change", "field", "now", "planned", "remark"];
 const SHEET: &str = "sheet";
@@ -146,7 +148,7 @@ async fn candidates(ledger: &Ledger, run: &Run) -> Result<(Vec<Candidate>, u64),
                 not_held += 1;
                 continue;
             }
-            bytes += body.len();
+            bytes += RECORD + 2 * body.len();
             let row = || record.rows.first().map(u64::to_string).unwrap_or_default();
             let name = record.key.clone().unwrap_or_else(row);
             held.push(Candidate { seq, name, target: record.target, body, sent: LastSent::default() });
