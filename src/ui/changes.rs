@@ -31,7 +31,7 @@ pub fn print(difference: &Difference) {
 }
 
 fn print_field(change: &FieldChange) {
-    let FieldChange { field, records, samples, overview, .. } = change;
+    let FieldChange { field, records, as_sent, samples, overview, .. } = change;
     let (faint, strong, bad) = (style::FAINT, style::STRONG, style::BAD);
     let records = thousands(*records);
     let usual = match (overview.common_factor(), overview.median()) {
@@ -48,6 +48,9 @@ fn print_field(change: &FieldChange) {
     ];
     for (count, what) in odd.into_iter().filter(|(count, _)| *count > 0) {
         line(format_args!("      {bad}{}{bad:#} {what}", counted(count, "record")));
+    }
+    if *as_sent > 0 {
+        line(say!("      {faint}the service does not show it: compared with what was sent from here last{faint:#}"));
     }
     for (record, old, new) in samples {
         let (old, new) = (cut(old), cut(new));

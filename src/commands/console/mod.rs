@@ -73,7 +73,7 @@ impl Console {
                     ));
                 }
             }
-            Event::Comparing { done, all } => self.update("comparing", "page", Some(all), |progress| {
+            Event::Comparing { done, all } => self.update("comparing", "request", Some(all), |progress| {
                 progress.set_total(all);
                 progress.at(done, String::new);
             }),

@@ -21,6 +21,7 @@ pub(in crate::commands) struct Changes {
 struct ChangedField {
     field: &'static str,
     records: u64,
+    as_sent: u64,
     /// The median of new ÷ old.
     median_factor: Option<f64>,
     /// The factor of nearly all changes.
@@ -69,6 +70,7 @@ impl ChangedField {
         ChangedField {
             field: change.field,
             records: change.records,
+            as_sent: change.as_sent,
             median_factor: overview.median().map(rounded),
             common_factor: overview.common_factor().map(|(factor, _)| rounded(factor)),
             ten_times: overview.ten_times,

@@ -35,6 +35,7 @@ pub(in crate::commands) async fn run(args: &Plan, settings: &Settings) -> Result
         Ok(planned) => planned,
         Err(error) => return Err(with_suggestion(error, &file, &args.input, settings).await),
     };
+    console.finish(planned.requests);
     let PlannedChanges { run, accounting, tally, difference, left_out, written, next, requests } = planned;
     if output.talks() {
         ui::changes::print(&difference);

@@ -127,6 +127,8 @@ fn what_the_service_does_not_show_is_taken_from_what_was_sent() {
     let told = served.sheetport(&place, ["plan", "new.csv", "-t", "t.toml", "-o", "c.csv", "--json"]).exits(0).json();
     let counts = ["new", "changed", "not_shown", "not_compared"].map(|count| told["changes"][count].as_u64().unwrap());
     assert_eq!(counts, [0, 2, 1, 1], "{told}");
+    let cost = &told["changes"]["fields"][1];
+    assert_eq!((&cost["field"], &cost["as_sent"]), (&json!("purchasePrice"), &json!(1)), "{told}");
     let why = told["changes"]["why_not"].as_str().unwrap();
     assert!(why.contains("does not show by which number a record was uploaded"), "{why}");
     let rows: Vec<String> = table(&place.path("c.csv")).iter().map(|row| row.join("|")).collect();

@@ -124,6 +124,8 @@ pub enum WhyNot {
 pub struct FieldChange {
     pub field: &'static str,
     pub records: u64,
+    /// Those of them whose old value is the last one that this machine sent, because the service does not show the field.
+    pub as_sent: u64,
     /// The first changes, odd ones before others: the record, the value in the service and the value in the file.
     pub samples: Vec<(String, String, String)>,
     odd_samples: usize,
@@ -291,7 +293,14 @@ async fn read_list(
 
 impl FieldChange {
     fn of(field: &'static str) -> FieldChange {
-        FieldChange { field, records: 0, samples: Vec::new(), odd_samples: 0, overview: Overview::default() }
+        FieldChange {
+            field,
+            records: 0,
+            as_sent: 0,
+            samples: Vec::new(),
+            odd_samples: 0,
+            overview: Overview::default(),
+        }
     }
 
     /// Adds an example, odd ones before others.
@@ -356,6 +365,7 @@ impl Counted {
                 Found::Other { old, new, is_number, is_as_sent } => {
                     let change = self.fields.entry(index).or_insert_with(|| FieldChange::of(field));
                     change.records += 1;
+                    change.as_sent += u64::from(is_as_sent);
                     let odd = change.overview.add(&old, &new, is_number);
                     change.add_sample(odd.is_some(), || (candidate.name.clone(), old.clone(), new.clone()));
                     changed.push(ChangedField { field, old, new, is_number, is_as_sent, odd });
@@ -384,27 +394,21 @@ impl Counted {
             let name = listed_name(field.name);
             let old = listed.iter().find(|(found, _)| *found == name).map(|(_, json)| *json);
             let text = |json: &str| compared_text(field, json);
+            let other = |old: &str, is_as_sent| Found::Other {
+                old: shown(old),
+                new: shown(new),
+                is_number: matches!(field.json, JsonType::Number | JsonType::Integer),
+                is_as_sent,
+            };
             let found = match (text(new), old.map(text)) {
                 // Identifies the record.
                 _ if self.input.key.contains(&field.name) => Found::Same,
                 (Some(new), Some(Some(old))) if new == old => Found::Same,
-                (Some(_), Some(Some(_))) => Found::Other {
-                    old: shown(old.unwrap_or_default()),
-                    new: shown(new),
-                    is_number: matches!(field.json, JsonType::Number | JsonType::Integer),
-                    is_as_sent: false,
-                },
-                (Some(text_now), None) => {
+                (Some(_), Some(Some(_))) => other(old.unwrap_or_default(), false),
+                (Some(planned), None) => {
                     let sent = last.iter().find(|(name, _)| *name == field.name).map(|(_, json)| *json);
-                    match sent.filter(|sent| text(sent).is_some_and(|sent| sent != text_now)) {
-                        Some(sent) => Found::Other {
-                            old: shown(sent),
-                            new: shown(new),
-                            is_number: matches!(field.json, JsonType::Number | JsonType::Integer),
-                            is_as_sent: true,
-                        },
-                        None => Found::NotShown,
-                    }
+                    let is_other = |sent: &&str| text(sent).is_some_and(|sent| sent != planned);
+                    sent.filter(is_other).map_or(Found::NotShown, |sent| other(sent, true))
                 }
                 _ => Found::NotShown,
             };
