@@ -234,7 +234,7 @@ impl Schedule {
         let keys = self.random.usize(1..8);
         let has_other_values = self.random.u8(..4) == 0;
         // A file like the last one, so that some of its values are not new.
-        let is_alike = self.random.u8(..3) == 0;
+        let is_alike = self.random.u8(..3) < if self.leaves_out_unchanged { 2 } else { 1 };
         let changed_only = self.leaves_out_unchanged && self.random.bool();
         let mut records: Vec<Planned> = (0..count)
             .map(|nth| {
