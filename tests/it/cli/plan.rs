@@ -89,6 +89,20 @@ fn a_plan_names_each_change_and_resume_sends_it() {
 }
 
 #[test]
+fn a_plan_that_was_corrected_since_overwrites_nothing() {
+    let (place, served) = desk();
+    served.sheetport(&place, ["plan", "new.csv", "-t", "items", "-q"]).exits(3);
+    place.write("new.csv", AFTER.replace("1299", "12.49").replace(",x,", ",1.00,"));
+    served.sheetport(&place, ["upload", "new.csv", "-t", "items", "-q"]).exits(0);
+    let sent = items(&served);
+    assert!(sent.contains(&"A-4 \"Pin\" 12.49".to_owned()), "{sent:?}");
+    // Somebody sends the forgotten plan, by habit.
+    let resumed = served.sheetport(&place, ["resume", "--json"]).exits(3).json();
+    assert_eq!(accounting(&resumed), "8: skipped 7, rejected 1", "{resumed}");
+    assert_eq!(items(&served), sent);
+}
+
+#[test]
 fn a_plan_is_told_to_programs() {
     let (place, served) = desk();
     let told = served.sheetport(&place, ["plan", "new.csv", "-t", "items", "--json"]).exits(3).json();

@@ -105,6 +105,7 @@ in_both_databases! {
     unknown_records_are_resolved_and_refused_ones_retried
     records_in_flight_become_unknown_unless_their_keys_are_remembered
     newer_uploads_are_waited_for_and_seen
+    an_older_upload_sees_what_a_newer_one_found_unchanged
     the_last_bodies_of_keys_are_found
     an_unchanged_file_leaves_only_its_counts
     learned_rates_and_page_sizes_are_stored
@@ -455,6 +456,41 @@ async fn newer_uploads_are_waited_for_and_seen(place: Place) {
     ledger.begin_plan(&last, 1).await.unwrap().abandon().await.unwrap();
     let requests = ledger.newer_requests(&old, Part::whole(old.id)).await.unwrap();
     assert_eq!(requests.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), [2, 3, 4, 6]);
+}
+
+async fn an_older_upload_sees_what_a_newer_one_found_unchanged(place: Place) {
+    // The service has the values of the first run. The second has other ones, of which nothing was sent yet.
+    let (ledger, first) = planned(&place, 30).await;
+    ledger.settle(first, &outcomes((0..30).filter(|seq| seq % 10 > 1), RecordState::Sent)).await.unwrap();
+    ledger.end_sending(first, 0, None, 1, 9).await.unwrap();
+    let mut plan = ledger.begin_plan(&NewRun { file_hash: "older".into(), ..about() }, 1).await.unwrap();
+    for seq in 0..30 {
+        plan.add_row(row(seq)).await.unwrap();
+        let body = format!("{{\"externalId\":\"{seq}\",\"name\":\"older\"}}");
+        plan.add_record(PlannedRecord { disposition: Disposition::Send(body.into()), ..record(seq, &seq.to_string()) })
+            .await
+            .unwrap();
+    }
+    let older = ledger.run(plan.finish(1).await.unwrap()).await.unwrap();
+    let (ledger, newer) = planned(&place, 30).await;
+    let newer = ledger.run(newer).await.unwrap();
+    // It begins to send the first ten before the newer upload looks, and the next ten afterwards.
+    ledger.store_intent(older.id, 0, 9, 10).await.unwrap();
+    assert_eq!(ledger.mark_unchanged(&newer, 11).await.unwrap(), 16, "what may be in flight has to be sent again");
+    let settled = ledger.settled(newer.id, 0..=29).await.unwrap();
+    assert!((2..10).all(|seq| !settled.contains(&seq)) && settled.contains(&12) && settled.contains(&22));
+    ledger.store_intent(older.id, 10, 19, 12).await.unwrap();
+    let mut keys = NewerKeys::since(0);
+    assert!(ledger.update_newer_keys(&older, &mut keys, 13).await.unwrap().is_empty(), "nothing was declared");
+    ledger.find_confirmed(&older, &mut keys, &["2", "12", "none"]).await.unwrap();
+    let confirmed = ["2", "12", "22"].map(|key| keys.get(key).map(|request| (request.run, request.is_accepted)));
+    assert_eq!(confirmed, [None, Some((newer.id, true)), None]);
+    // Also after the newer run was removed, and the first one was read again.
+    ledger.update_accepted(KeyScope::of(&newer), None).await.unwrap();
+    ledger.remove(newer.id, Some(20)).await.unwrap();
+    let requests = ledger.newer_requests(&older, Part::whole(older.id)).await.unwrap();
+    let seqs: Vec<Seq> = requests.iter().map(|(seq, _)| *seq).collect();
+    assert_eq!(seqs, (12..20).chain(22..30).collect::<Vec<_>>());
 }
 
 async fn the_last_bodies_of_keys_are_found(place: Place) {
