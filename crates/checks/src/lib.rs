@@ -12,11 +12,13 @@
 //! | `blank_names.rs` | names on the first of several rows only |
 //! | `selectors.rs`, `words.toml` | columns with orders about the row, such as *DELETE* |
 //! | `dates.rs`, `prices.rs` | implausible dates and prices |
+//! | `column.rs` | what is known about one column, for people |
 //! | `roles.rs` | the meaning of evidence about each column: begin here |
 //! | `finding.rs` | a finding in a row |
 
 mod arithmetic;
 mod blank_names;
+mod column;
 mod dates;
 mod features;
 mod finding;
@@ -26,6 +28,7 @@ mod selectors;
 mod shape;
 mod words;
 
+pub use column::{ColumnCalculation, ColumnProfile, ColumnShape, ColumnSurvey};
 pub use dates::implausible_date;
 pub use finding::Finding;
 

@@ -20,7 +20,8 @@ const EXPLAIN_EXAMPLES: &str = "\
 Examples:
   sheetport explain prices.xlsx -t items --row 17
   sheetport explain prices.xlsx -t items --sheet \"*\" --row 'South!4'
-  sheetport explain orders.csv -t orders --row 2 --json";
+  sheetport explain orders.csv -t orders --row 2 --json
+  sheetport explain prices.xlsx -t items --column SKU";
 
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_EXAMPLES)]
@@ -57,6 +58,9 @@ pub struct Explain {
     #[command(flatten)]
     pub input: Input,
     /// Row number as in the spreadsheet program, or SHEET!N if several sheets are read
-    #[arg(long, value_name = "N")]
-    pub row: RowName,
+    #[arg(long, value_name = "N", required_unless_present = "column")]
+    pub row: Option<RowName>,
+    /// Instead of a row, show what is known about the values of this column: header or letters
+    #[arg(long, value_name = "NAME", conflicts_with = "row")]
+    pub column: Option<String>,
 }

@@ -9,6 +9,7 @@ use sheetport_mapping::model::Place;
 use sheetport_operations::{self as operations, ExplainedRecord, Explanation, PlannedOutcome, PreviewedRequest};
 use sheetport_sheet::column_letters;
 
+use super::{explain_column, shortened};
 use crate::cli::Explain;
 use crate::commands::input::{Purpose, open, spreadsheet};
 use crate::error::{Exit, Failure};
@@ -19,7 +20,18 @@ use crate::ui::style::Style;
 pub(in crate::commands) async fn run(args: &Explain, settings: &Settings) -> Result<Exit, Failure> {
     let file = open(&args.input.file, settings).await?;
     let input = spreadsheet(&file, &args.input, Purpose::Looking, settings).await?;
-    let explanation = operations::explain(&input, &args.row)?;
+    if let Some(column) = &args.column {
+        let explanation = operations::explain_column(&input, column)?;
+        match settings.output.json {
+            true => ui::json(&explain_column::as_json(&explanation)),
+            false => explain_column::print(&explanation),
+        }
+        return Ok(Exit::Done);
+    }
+    let nothing_asked =
+        || Failure::new(Exit::Usage, "nothing is asked for", "name a row with --row, or a column with --column");
+    let row = args.row.as_ref().ok_or_else(nothing_asked)?;
+    let explanation = operations::explain(&input, row)?;
     match settings.output.json {
         true => ui::json(&as_json(&explanation)),
         false => print(&explanation, &input.template.name),
@@ -169,11 +181,4 @@ fn as_json(explanation: &Explanation) -> Value {
 
 fn parsed(json: &str) -> Value {
     serde_json::from_str(json).expect("the template makes valid JSON")
-}
-
-fn shortened(cell: &str) -> String {
-    const MAX_CHARS: usize = 50;
-    let shown: String = cell.chars().take(MAX_CHARS).collect();
-    let cut = if shown.len() < cell.len() { "…" } else { "" };
-    format!("{shown}{cut}")
 }

@@ -3,6 +3,7 @@
 
 pub(super) mod check;
 pub(super) mod explain;
+mod explain_column;
 pub(super) mod plan;
 
 use sheetport_language::say;
@@ -149,4 +150,12 @@ pub(super) fn print_lookup() {
     ui::line(say!(
         "  {faint}The service's id of the order takes the place of the external id; it is looked up before sending.{faint:#}"
     ));
+}
+
+/// Returns a cell for one line.
+fn shortened(cell: &str) -> String {
+    const MAX_CHARS: usize = 50;
+    let shown: String = cell.chars().take(MAX_CHARS).collect();
+    let cut = if shown.len() < cell.len() { "…" } else { "" };
+    format!("{shown}{cut}")
 }

@@ -24,6 +24,32 @@ fn the_columns_of_a_group_are_shown() {
     place.sheetport(["explain", "o.csv", "-t", "o.toml", "--row", "2"]).exits(0).shows(&["group  A No 'A-1'"]);
 }
 
+#[test]
+fn what_is_known_about_a_column_is_shown() {
+    let place = Place::new();
+    place.write("o.toml", format!("{ORDERS}[lines.price]\ncolumn = \"Price\"\n"));
+    let line = |nth: u32| {
+        let (quantity, price) = (nth % 7 + 2, 1.25 + f64::from(nth) * 0.35);
+        let sku = if nth == 12 { "TBD".to_owned() } else { format!("SK-{}", 100 + nth) };
+        format!("A-{nth},C-1,{sku},{quantity},{price:.2},{:.2}\n", f64::from(quantity) * price)
+    };
+    place.write("o.csv", format!("No,Customer,SKU,Qty,Price,Total\n{}", (0..25).map(line).collect::<String>()));
+    let column = |name| place.sheetport(["explain", "o.csv", "-t", "o.toml", "--column", name]);
+    let shown = column("sku").exits(0);
+    shown.shows(&[
+        "Column C SKU  → itemExternalId",
+        "25 cells filled, 0 blank",
+        "24  A-9  'SK-100', row 2",
+        "'TBD', row 14",
+    ]);
+    column("E").exits(0).shows(&["Column E Price  → price", "2 × 1.25 = 2.50 in row 2: so in 25 of 25 rows"]);
+    column("Total").exits(0).shows(&["Column F Total  not used"]);
+    column("Sum").exits(2).says(&["the file has no column 'Sum'; its columns are: No, Customer, SKU"]);
+    let said = column("SKU").arg("--json").exits(0).json();
+    assert_eq!((&said["column"], &said["shapes"][0]["cells"], &said["filled"]), (&json!("C"), &json!(24), &json!(25)));
+    assert_eq!((&said["findings"][0]["row"], &said["findings"][0]["value"]), (&json!(14), &json!("TBD")), "{said}");
+}
+
 /// Uploads the file, and explains each row that its report has. Answers each row with what becomes of it: the rows of its
 /// request, `skipped`, or the codes of its problems.
 async fn explained(place: &Place, file: &str, template: &str, more: &[&str]) -> Vec<String> {

@@ -129,6 +129,8 @@ fn every_field_of_the_json_output_is_documented() {
             json(&["explain", "colors.csv", "-t", "colors.toml", "--row", "2"], 0),
         ],
     );
+    let column = ["explain", "items.csv", "-t", "items", "--column", "B"];
+    compare("explain --column", &[json(&column, 0)]);
     compare("template list", &[json(&["template", "list"], 0)]);
     compare("template show", &[json(&["template", "show", "items"], 0)]);
     compare("template check", &[json(&["template", "check", "t.toml"], 0)]);

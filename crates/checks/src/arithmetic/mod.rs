@@ -89,6 +89,20 @@ impl Reservoir {
 }
 
 impl Calculations {
+    /// Tries the relations of a column in a row that has their numbers. Returns their places, whether they hold, and the calculations.
+    pub(super) fn tried(&self, column: usize, row: &Row) -> Vec<(usize, bool, String)> {
+        let of_column =
+            self.relations.iter().enumerate().filter(|(_, relation)| relation.columns().any(|it| it == column));
+        let tried = of_column.filter_map(|(place, relation)| {
+            let (of, result) = relation.numbers(&self.notations, row)?;
+            let values: Vec<f64> = of.iter().map(|number| number.value).collect();
+            let shown = || relation.shown(row, row.get(relation.result).shown().trim());
+            let says_something = relation.rule.is_informative(&values, result.value);
+            says_something.then(|| (place, relation.holds(&of, result), shown()))
+        });
+        tried.collect()
+    }
+
     /// Adds what the arithmetic of a row contradicts.
     pub(super) fn judge(&self, roles: &Roles, row: &Row, found: &mut Vec<Finding>) {
         for contradiction in &self.contradictions {

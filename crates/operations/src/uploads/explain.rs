@@ -8,12 +8,15 @@ use sheetport_ledger::{Disposition, PlannedRecord, Problem, RecordState, Seq};
 use sheetport_mapping::map::explain::{Explained, explain as explain_fields};
 use sheetport_mapping::{Mapper, Template};
 use sheetport_plan::Source;
-use sheetport_plan::plan::{ReadMode, read, survey};
-use sheetport_sheet::Row;
+use sheetport_plan::plan::{ColumnProfile, ReadMode, Table, column_profile, read, survey};
+use sheetport_sheet::{Row, column_letters};
 
 use super::super::error::Error;
 use super::super::files::{InputFile, Spreadsheet};
 use super::preview::{PreviewedRequest, request_of};
+
+/// Columns of the widest workbooks, up to XFD.
+const MAX_LETTERS: usize = 16_384;
 
 /// A row number, with a sheet if several sheets are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,6 +112,48 @@ pub fn explain(input: &Spreadsheet<'_>, wanted: &RowName) -> Result<Explanation,
         header: table.layout.header.names.clone(),
         group: table.layout.group.iter().map(|column| (*column, found.row.get(*column).shown().into_owned())).collect(),
         records: records.collect(),
+    })
+}
+
+/// A column, and what is known about it.
+#[derive(Debug)]
+pub struct ColumnExplanation {
+    /// From 0.
+    pub column: usize,
+    pub header: String,
+    /// Empty if a single sheet is read.
+    pub sheet: String,
+    /// The fields that get its values.
+    pub fields: Vec<&'static str>,
+    pub profile: ColumnProfile,
+}
+
+/// Explains what is known about a column, by its header or its letters. With several sheets, the first that has the column.
+pub fn explain_column(input: &Spreadsheet<'_>, wanted: &str) -> Result<ColumnExplanation, Error> {
+    let (source, template) = (input.open()?, &input.template);
+    let names = |table: &Table| table.layout.header.names.clone();
+    let is_named = |name: &String| name.trim().to_lowercase() == wanted.trim().to_lowercase();
+    let by_name = source.tables.iter().enumerate().find_map(|(place, table)| {
+        let column = names(table).iter().position(is_named)?;
+        Some((place, column))
+    });
+    let has_letters = |column: &usize| source.tables.first().is_some_and(|table| *column < table.layout.width);
+    let by_letters = || (0..MAX_LETTERS).find(|column| column_letters(*column).eq_ignore_ascii_case(wanted.trim()));
+    let found = by_name.or_else(|| by_letters().filter(has_letters).map(|column| (0, column)));
+    let Some((place, column)) = found else {
+        let known: Vec<String> = source.tables.iter().flat_map(names).map(|name| name.trim().to_owned()).collect();
+        let message = format!("the file has no column '{wanted}'; its columns are: {}", known.join(", "));
+        return Err(Error::invalid(message, "name one of its columns, or its letters"));
+    };
+    let table = &source.tables[place];
+    let reads = |rule: usize| table.layout.columns_of(rule).into_iter().any(|read| read == column);
+    let rules = template.rules().enumerate().filter(|(rule, _)| reads(*rule));
+    Ok(ColumnExplanation {
+        column,
+        header: table.layout.header.names.get(column).map(|name| name.trim().to_owned()).unwrap_or_default(),
+        sheet: source.sheet_of(table),
+        fields: rules.map(|(_, rule)| rule.field.name).collect(),
+        profile: column_profile(&source, template, place, column)?,
     })
 }
 

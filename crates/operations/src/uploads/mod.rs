@@ -13,7 +13,7 @@ mod uploaded_report;
 pub use check::{Check, CheckedFile, check};
 pub use compare::ComparePace;
 pub(super) use compare::{compare_keys, look_up_for_check};
-pub use explain::{ExplainedRecord, Explanation, PlannedOutcome, RowName, explain};
+pub use explain::{ColumnExplanation, ExplainedRecord, Explanation, PlannedOutcome, RowName, explain, explain_column};
 pub use find_sample::{SAMPLE_NAME, Sample, find_sample};
 pub use plan_changes::{PlannedChanges, plan_changes};
 pub(super) use preview::warn_of_changes;

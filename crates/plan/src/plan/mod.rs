@@ -12,6 +12,7 @@
 
 mod assemble;
 pub(super) mod checks;
+mod column_profile;
 pub(super) mod columns;
 pub(super) mod decision;
 mod judge;
@@ -25,10 +26,12 @@ mod write;
 
 pub use assemble::Batch;
 pub use checks::duplicates::Withdrawal;
+pub use column_profile::column_profile;
 pub use columns::ColumnMap;
 pub use judge::{Judge, Judged, Verdict};
 pub use read::{ReadMode, read, read_surveyed, survey, values_of_rules};
 pub use row::{Known, ledger_problem};
+pub use sheetport_checks::ColumnProfile;
 pub use source::{ALL_SHEETS, DataRows, Source};
 pub use table::Table;
 pub use write::plan;
