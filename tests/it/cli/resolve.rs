@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::process::Place;
+use super::process::{Place, until};
+use super::review::page::ReviewPage;
 use super::service::Served;
 use super::{accounting, sample, summary};
 use crate::faults::server::{Reply, Seen, Server, answer};
@@ -115,6 +116,34 @@ fn a_customer_is_named_by_id_external_id_number_or_name() {
     let retried = summary(&served.sheetport(&place, ["retry", "out.csv", "--json"]).exits(3));
     assert_eq!(accounting(&retried), "8: sent 2, unchanged 5, rejected 1");
     assert_eq!(stored(&place, "invoices", "cid"), ["c1", "c1", "c1", "c1", "c1", "c3", "p1"]);
+}
+
+#[test]
+fn customers_are_named_in_jobs_and_on_the_page() {
+    let place = Place::new();
+    let served = service(&place, &[]);
+    place.write("job.csv", invoices("TL-3001", &["C-42", "Ann", "Nobody"]));
+    place.write("nightly.toml", "[[step]]\nupload = \"job.csv\"\ntemplate = \"invoices\"\nsettle = \"0s\"\n");
+    served.sheetport(&place, ["job", "run", "nightly.toml", "-q"]).exits(3);
+    assert_eq!(stored(&place, "invoices", "cid"), ["c1", "p1"]);
+
+    let later = invoices("TL-3002", &["1003", "Müller", "Nobody"]).replace("\nR", "\nP");
+    place.write("page.csv", later);
+    let page = ReviewPage::open(&place, &served, "page.csv");
+    page.post("/check", &json!({"full": true}));
+    page.post("/compare", &json!({}));
+    let compared = until("the comparison", || {
+        let found = page.review()["comparison"].clone();
+        (found["phase"] == "done").then_some(found)
+    });
+    assert_eq!((&compared["unknown"][0]["value"], &compared["new"]), (&json!("Nobody"), &json!(3)), "{compared}");
+    page.post("/send", &json!({}));
+    let ended = until("the end", || {
+        let status = page.review()["status"].clone();
+        (status["phase"] == "ended").then_some(status)
+    });
+    assert_eq!((&ended["counts"]["sent"], &ended["counts"]["rejected"]), (&json!(2), &json!(1)), "{ended}");
+    assert_eq!(stored(&place, "invoices", "cid"), ["c1", "c1", "c3", "p1"]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ mod in_browser;
 mod nightly;
 #[cfg(unix)]
 mod opening;
-mod page;
+pub(super) mod page;
 mod people;
 mod remember;
 mod remember_kinds;
