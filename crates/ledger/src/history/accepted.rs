@@ -111,24 +111,14 @@ impl Ledger {
 
     /// Stores that the values of these requests, which the service has, are as new as `run`. Their times stay: a request that was begun after
     /// the last one is later.
-    async fn confirm(&self, run: &Run, mut requests: Vec<KeyedRequest>) -> Result<(), Error> {
+    async fn confirm(&self, run: &Run, requests: Vec<KeyedRequest>) -> Result<(), Error> {
         let age = self.age(run).await?;
-        // Sorted as in `upsert`.
-        requests.sort_unstable_by_key(|request| request.key);
         for requests in requests.chunks(BLOCK_LEN) {
+            let confirmed = |it: &KeyedRequest| {
+                (it.key, LastRequest { request: Some(it.request), at: run.created_at, family: age })
+            };
             let mut transaction = self.begin().await?;
-            for requests in requests.chunks(transaction.dialect().rows_per_statement()) {
-                let mut query =
-                    Builder::new(transaction.dialect(), "INSERT INTO accepted (scope, key, body, at, run) ");
-                query.push_rows(requests.iter().map(|KeyedRequest { key, request }| {
-                    [Value::from(scope(run)), (*key).into(), (*request).into(), run.created_at.into(), age.into()]
-                }));
-                query.push(
-                    " ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body, run = excluded.run \
-                     WHERE excluded.run >= accepted.run",
-                );
-                query.build_for(requests.len()).execute(&mut transaction).await?;
-            }
+            insert(&mut transaction, scope(run), requests.iter().map(confirmed).collect(), CONFIRMED).await?;
             transaction.commit().await?;
         }
         Ok(())
@@ -205,7 +195,7 @@ impl Ledger {
                 }
             }
             let mut transaction = self.begin().await?;
-            upsert(&mut transaction, scope, last).await?;
+            insert(&mut transaction, scope, last.into_iter().collect(), LATER_REQUEST).await?;
             transaction.commit().await?;
         }
         Ok(())
@@ -236,19 +226,24 @@ const LATER_REQUEST: &str = "\
     OR excluded.body <> accepted.body) \
     OR excluded.run > accepted.run AND (excluded.body IS NULL OR accepted.body IS NULL)";
 
-async fn upsert(transaction: &mut Transaction, scope: i64, last: HashMap<i64, LastRequest>) -> Result<(), Error> {
-    if last.is_empty() {
-        return Ok(());
-    }
+/// What becomes of a known key whose value a run confirms. Its time stays.
+const CONFIRMED: &str = "body = excluded.body, run = excluded.run WHERE excluded.run >= accepted.run";
+
+/// Stores requests by key. `known` says what becomes of a key that is in the table.
+async fn insert(
+    transaction: &mut Transaction,
+    scope: i64,
+    mut last: Vec<(i64, LastRequest)>,
+    known: &str,
+) -> Result<(), Error> {
     // Sorted by key: two processes that lock the same rows in different orders would deadlock.
-    let mut last: Vec<(i64, LastRequest)> = last.into_iter().collect();
     last.sort_unstable_by_key(|(key, _)| *key);
     for last in last.chunks(transaction.dialect().rows_per_statement()) {
         let mut query = Builder::new(transaction.dialect(), "INSERT INTO accepted (scope, key, body, at, run) ");
         query.push_rows(last.iter().map(|(key, request)| {
-            [Value::from(scope), key.into(), request.request.into(), request.at.into(), request.family.into()]
+            [Value::from(scope), (*key).into(), request.request.into(), request.at.into(), request.family.into()]
         }));
-        query.push(" ON CONFLICT (scope, key) DO UPDATE SET ").push(LATER_REQUEST);
+        query.push(" ON CONFLICT (scope, key) DO UPDATE SET ").push(known);
         query.build_for(last.len()).execute(&mut *transaction).await?;
     }
     Ok(())

@@ -14,8 +14,9 @@ use super::known::LastRequest;
 use super::newer::{FoundRequest, OtherRequest, range_of};
 
 impl Ledger {
-    /// Gives `each` the position of each of `keys`, the last request for it that was or may have been applied, the id in the service that was
-    /// answered, and the body. If it returns false, the request before that follows. Bodies of runs whose records were removed are not known any more.
+    /// Gives `each` the position of each of `keys`, the last request for it that was or may have been applied, the id in the service that
+    /// was answered, and the body. If it returns false, the request before that follows. Bodies of runs whose records were removed are not
+    /// known any more.
     pub async fn last_bodies(
         &self,
         scope: KeyScope<'_>,

@@ -142,10 +142,7 @@ impl Ledger {
     /// Adds the keys of requests begun by uploads newer than `run` since the last search. Returns the intents. After an error,
     /// the next search finds them again.
     pub async fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<Vec<Intent>, Error> {
-        let age = match keys.age {
-            Some(age) => age,
-            None => *keys.age.insert(self.age(run).await?),
-        };
+        let age = self.age_for(run, keys).await?;
         let query = "SELECT intent.run, intent.first, intent.last, intent.at FROM run JOIN intent ON intent.run = run.id \
                      WHERE run.id > $1 AND (run.state IN ('planned', 'queued') OR run.finished_at >= $2) AND intent.at >= $2";
         let begun: Vec<(RunId, Seq, Seq, i64)> =
@@ -186,10 +183,7 @@ impl Ledger {
     /// Adds those of `keys` whose value in the service is the one of an upload newer than `run` that sends nothing for them, because
     /// the service has the value.
     pub async fn find_confirmed(&self, run: &Run, newer: &mut NewerKeys, keys: &[&str]) -> Result<(), Error> {
-        let age = match newer.age {
-            Some(age) => age,
-            None => *newer.age.insert(self.age(run).await?),
-        };
+        let age = self.age_for(run, newer).await?;
         let known = self.known(scope(run), age, keys.iter().map(|key| hash(&[key]))).await?;
         newer.keys.extend(known.iter().map(|(key, last)| (*key, OtherRequest::from(last))));
         Ok(())
@@ -319,6 +313,14 @@ impl Ledger {
         let known = self.known(scope, age, pending.iter().map(|(key, _)| *key)).await?;
         found.extend(pending.iter().filter_map(|(key, seq)| Some((*seq, OtherRequest::from(known.get(key)?)))));
         Ok(())
+    }
+
+    /// Returns the age of the values of `run`, for which `keys` are found. Looked up once.
+    async fn age_for(&self, run: &Run, keys: &mut NewerKeys) -> Result<RunId, Error> {
+        Ok(match keys.age {
+            Some(age) => age,
+            None => *keys.age.insert(self.age(run).await?),
+        })
     }
 
     /// Returns the age of a run's values: the number of the first run of its family.
