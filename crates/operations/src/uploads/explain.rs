@@ -6,17 +6,16 @@ use std::str::FromStr;
 
 use sheetport_ledger::{Disposition, PlannedRecord, Problem, RecordState, Seq};
 use sheetport_mapping::map::explain::{Explained, explain as explain_fields};
+use sheetport_mapping::model::same_header;
 use sheetport_mapping::{Mapper, Template};
 use sheetport_plan::Source;
 use sheetport_plan::plan::{ColumnProfile, ReadMode, Table, column_profile, read, survey};
-use sheetport_sheet::{Row, column_letters};
+use sheetport_sheet::Row;
+use sheetport_sheet::cell::column_index;
 
 use super::super::error::Error;
 use super::super::files::{InputFile, Spreadsheet};
 use super::preview::{PreviewedRequest, request_of};
-
-/// Columns of the widest workbooks, up to XFD.
-const MAX_LETTERS: usize = 16_384;
 
 /// A row number, with a sheet if several sheets are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,17 +130,15 @@ pub struct ColumnExplanation {
 /// Explains what is known about a column, by its header or its letters. With several sheets, the first that has the column.
 pub fn explain_column(input: &Spreadsheet<'_>, wanted: &str) -> Result<ColumnExplanation, Error> {
     let (source, template) = (input.open()?, &input.template);
-    let names = |table: &Table| table.layout.header.names.clone();
-    let is_named = |name: &String| name.trim().to_lowercase() == wanted.trim().to_lowercase();
-    let by_name = source.tables.iter().enumerate().find_map(|(place, table)| {
-        let column = names(table).iter().position(is_named)?;
-        Some((place, column))
-    });
-    let has_letters = |column: &usize| source.tables.first().is_some_and(|table| *column < table.layout.width);
-    let by_letters = || (0..MAX_LETTERS).find(|column| column_letters(*column).eq_ignore_ascii_case(wanted.trim()));
-    let found = by_name.or_else(|| by_letters().filter(has_letters).map(|column| (0, column)));
+    let named = |table: &Table| table.layout.header.names.iter().position(|name| same_header(name, wanted));
+    let mut tables = source.tables.iter().enumerate();
+    let by_name = tables.find_map(|(place, table)| Some((place, named(table)?)));
+    let is_there = |column: &usize| source.tables.first().is_some_and(|table| *column < table.layout.width);
+    let by_letters = || column_index(&wanted.trim().to_ascii_uppercase()).filter(is_there);
+    let found = by_name.or_else(|| Some((0, by_letters()?)));
     let Some((place, column)) = found else {
-        let known: Vec<String> = source.tables.iter().flat_map(names).map(|name| name.trim().to_owned()).collect();
+        let names = source.tables.iter().flat_map(|table| &table.layout.header.names);
+        let known: Vec<&str> = names.map(|name| name.trim()).collect();
         let message = format!("the file has no column '{wanted}'; its columns are: {}", known.join(", "));
         return Err(Error::invalid(message, "name one of its columns, or its letters"));
     };

@@ -1,10 +1,10 @@
-//! What is known about a column of a spreadsheet: the evidence by which its values are judged.
+//! What is known about a column of a spreadsheet: the evidence by which an upload judges its values.
 
-use sheetport_checks::{ColumnProfile, ColumnSurvey, Survey};
+use sheetport_checks::{ColumnProfile, ColumnSurvey};
 use sheetport_mapping::Template;
-use sheetport_sheet::Row;
 
 use super::Source;
+use super::read::{Chunk, Reader};
 use crate::error::Error;
 
 /// Returns what is known about a column of the table at `place`. Reads the file twice, as an upload does.
@@ -14,19 +14,16 @@ pub fn column_profile(
     place: usize,
     column: usize,
 ) -> Result<ColumnProfile, Error> {
-    let each = |see: &mut dyn FnMut(&Row)| -> Result<(), Error> {
-        let (mut rows, mut row) = (source.rows(), Row::default());
-        while let Some(of) = rows.next(&mut row)? {
-            if of == place {
-                see(&row);
-            }
-        }
-        Ok(())
-    };
-    let mut survey = Survey::new(template, &source.tables[place].layout);
-    each(&mut |row| survey.row(row))?;
-    let evidence = survey.evidence();
-    let mut survey = ColumnSurvey::new(&evidence, column);
-    each(&mut |row| survey.row(row))?;
+    let mut chunk = Chunk::default();
+    let mut reader = Reader::new(source, template);
+    while reader.next(&mut chunk)? > 0 {}
+    let known = reader.known();
+    let mut survey = ColumnSurvey::new(&known[place].evidence, column);
+    let mut reader = Reader::new(source, template);
+    while reader.next(&mut chunk)? > 0 {
+        // With a record in each cell, a row is read once for each.
+        let rows = chunk.rows_mut().iter().map(|(read, _)| read);
+        rows.filter(|read| read.table == place && !read.is_further_cell).for_each(|read| survey.row(&read.row));
+    }
     Ok(survey.finish())
 }

@@ -255,7 +255,7 @@ fn assemble(
 
 /// Consecutive rows, read and perhaps mapped. The buffers of all rows are reused.
 #[derive(Default)]
-struct Chunk {
+pub(super) struct Chunk {
     rows: Vec<(ReadRow, MappedRow)>,
     /// The number of rows in use.
     len: usize,
@@ -275,13 +275,13 @@ impl Chunk {
         self.len += 1;
     }
 
-    fn rows_mut(&mut self) -> &mut [(ReadRow, MappedRow)] {
+    pub(super) fn rows_mut(&mut self) -> &mut [(ReadRow, MappedRow)] {
         &mut self.rows[..self.len]
     }
 }
 
 /// Reads rows in chunks and surveys them.
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     source: &'a Source,
     template: &'a Template,
     rows: DataRows<'a>,
@@ -306,7 +306,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(source: &'a Source, template: &'a Template) -> Reader<'a> {
+    pub(super) fn new(source: &'a Source, template: &'a Template) -> Reader<'a> {
         let surveyors = source.tables.iter().map(|table| Surveyor::new(template, &table.layout)).collect();
         let is_workbook = source.book.dialect().is_none();
         let used = source.tables.iter().map(|table| match is_workbook {
@@ -336,7 +336,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the next rows into `chunk`. Returns the number of rows, 0 after the last row.
-    fn next(&mut self, chunk: &mut Chunk) -> Result<usize, Error> {
+    pub(super) fn next(&mut self, chunk: &mut Chunk) -> Result<usize, Error> {
         let read = catch_unwind(AssertUnwindSafe(|| self.read(chunk)));
         read.unwrap_or_else(|_| Err(Error::ReaderDied { path: self.source.path.clone() }))
     }
@@ -442,7 +442,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns what the rows so far show, per table.
-    fn known(&mut self) -> Vec<Known> {
+    pub(super) fn known(&mut self) -> Vec<Known> {
         let surveys = self.surveys();
         let evidence = self.checks.iter_mut().map(checks::Survey::evidence);
         surveys.into_iter().zip(evidence).map(|(survey, evidence)| Known { survey, evidence }).collect()
