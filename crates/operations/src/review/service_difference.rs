@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use sheetport_client::Speed;
 use sheetport_findings::{Code, Scope};
-use sheetport_ledger::{Causes, Disposition, Group, Seq};
+use sheetport_ledger::{Causes, Group, Seq};
 use sheetport_mapping::map::Resolved;
 use sheetport_plan::Tally;
-use sheetport_plan::compare::{Candidate, Connection, Depth, Difference, LastSent, difference};
+use sheetport_plan::compare::{Candidate, Connection, Depth, Difference, difference};
 use sheetport_plan::plan::{Batch, ReadMode, read};
 
 use super::super::context::Context;
@@ -115,15 +115,10 @@ impl Records {
             *self = Records::default();
         }
         for record in batch.records {
-            if let Disposition::Send(body) = record.disposition {
+            if let Some(candidate) = Candidate::of(self.next, record) {
                 if self.bytes < MAX_HELD {
-                    self.bytes += body.len();
-                    let row = || record.rows.first().map(u64::to_string).unwrap_or_default();
-                    let name = record.key.clone().unwrap_or_else(row);
-                    self.held.insert(
-                        self.next,
-                        Candidate { seq: self.next, name, target: record.target, body, sent: LastSent::default() },
-                    );
+                    self.bytes += candidate.body.len();
+                    self.held.insert(self.next, candidate);
                 } else {
                     self.not_held += 1;
                 }

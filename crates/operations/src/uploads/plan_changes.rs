@@ -89,14 +89,14 @@ pub fn plan_changes<'a>(
             observer,
         };
         let Compared { left_out, .. } = sending.leave_out_sent().await?;
-        let settings = &sending.run.run().about.settings;
+        let planned = sending.run.run();
+        let settings = &planned.about.settings;
         let connection = Connection::new(&client, speed(settings, context)?, settings.concurrency);
         load_sizes(context, &connection, client.address()).await;
         let progress = |done, all| observer(Event::Comparing { done, all });
-        let kind = sending.run.run().about.record;
-        let (mut candidates, not_held) = candidates(&ledger, sending.run.run()).await?;
-        add_last_sent(&ledger, sending.run.run(), &mut candidates).await?;
-        let mut difference = difference(kind, candidates, Depth::Whole, &connection, &progress).await;
+        let (mut candidates, not_held) = candidates(&ledger, planned).await?;
+        add_last_sent(&ledger, planned, &mut candidates).await?;
+        let mut difference = difference(planned.about.record, candidates, Depth::Whole, &connection, &progress).await;
         difference.not_compared += not_held;
         store_learned_sizes(context, &connection, client.address()).await;
         let accounting = ledger.accounting(id).await?;
@@ -140,18 +140,13 @@ async fn candidates(ledger: &Ledger, run: &Run) -> Result<(Vec<Candidate>, u64),
         from = block.end();
         let settled = ledger.settled(run.id, block.first..=from - 1).await?;
         for (seq, record) in (block.first..).zip(block.records) {
-            let Disposition::Send(body) = record.disposition else { continue };
-            if settled.contains(&seq) {
-                continue;
-            }
-            if bytes >= MAX_HELD {
+            let Some(candidate) = Candidate::of(seq, record).filter(|_| !settled.contains(&seq)) else { continue };
+            if bytes < MAX_HELD {
+                bytes += RECORD + 2 * candidate.body.len();
+                held.push(candidate);
+            } else {
                 not_held += 1;
-                continue;
             }
-            bytes += RECORD + 2 * body.len();
-            let row = || record.rows.first().map(u64::to_string).unwrap_or_default();
-            let name = record.key.clone().unwrap_or_else(row);
-            held.push(Candidate { seq, name, target: record.target, body, sent: LastSent::default() });
         }
     }
     Ok((held, not_held))
@@ -163,10 +158,10 @@ async fn add_last_sent(ledger: &Ledger, run: &Run, candidates: &mut [Candidate])
         return Ok(());
     }
     ledger.update_accepted(KeyScope::of(run), Some(run.id)).await?;
-    let keys: Vec<String> = candidates.iter().map(|candidate| candidate.name.clone()).collect();
-    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let keys: Vec<&str> = candidates.iter().map(|candidate| candidate.name.as_str()).collect();
+    let mut all = vec![LastSent::default(); keys.len()];
     let take = |place: usize, request: OtherRequest, id: Option<&str>, body: &str| {
-        let sent = &mut candidates[place].sent;
+        let sent = &mut all[place];
         if sent.id.is_none() {
             sent.id = id.map(Into::into);
         }
@@ -176,6 +171,9 @@ async fn add_last_sent(ledger: &Ledger, run: &Run, candidates: &mut [Candidate])
         sent.id.is_some() && sent.body.is_some()
     };
     ledger.last_bodies(KeyScope::of(run), &keys, take).await?;
+    for (candidate, sent) in candidates.iter_mut().zip(all) {
+        candidate.sent = sent;
+    }
     Ok(())
 }
 

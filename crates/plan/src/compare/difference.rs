@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use sheetport_client::pages::{Completeness, Page, object_fields, unescaped};
 use sheetport_client::{self as client, fetch};
-use sheetport_ledger::Seq;
+use sheetport_ledger::{Disposition, PlannedRecord, Seq};
 use sheetport_records::{Input, JsonType, RecordKind, Single, listed_name, order, transaction};
 
 use super::odd_changes::{OddChange, Overview};
@@ -45,6 +45,16 @@ pub struct Candidate {
     pub body: Box<str>,
     /// What this machine sent last for the record.
     pub sent: LastSent,
+}
+
+impl Candidate {
+    /// Returns a record with what is to be sent, or `None` if nothing is.
+    pub fn of(seq: Seq, record: PlannedRecord) -> Option<Candidate> {
+        let Disposition::Send(body) = record.disposition else { return None };
+        let row = || record.rows.first().map(u64::to_string).unwrap_or_default();
+        let name = record.key.unwrap_or_else(row);
+        Some(Candidate { seq, name, target: record.target, body, sent: LastSent::default() })
+    }
 }
 
 /// What this machine sent last for a record.
@@ -269,8 +279,8 @@ async fn read_list(
             Err(error) => why_not = Some(error.into()),
         }
         progress(reader.next - 1, reader.next - 1 + reader.pages_left());
-        if reader.walk.entries > 0 && !has_keys && keys_by_id.is_empty() && why_not.is_none() {
-            why_not = Some(WhyNot::NoKeys);
+        if reader.walk.entries > 0 && !has_keys && keys_by_id.is_empty() {
+            break;
         }
     }
     if reader.walk.entries > 0 && !has_keys && why_not.is_none() {

@@ -208,8 +208,8 @@ impl PendingRecords {
         self.records.remove(&key).map(|record| (record.seq, record.request))
     }
 
-    /// Returns the hash of the key of a request, whose id in the path is `target`, its fields, and the hash of their values. Returns `None` if the request has
-    /// values that are not in the list: lines, options of the call, or its key.
+    /// Returns the hash of the key of a request, whose id in the path is `target`, its fields, and the hash of their values. Returns `None`
+    /// if the request has values that are not in the list: lines, options of the call, or its key.
     fn body_hashes(&self, body: &str, target: Option<&str>) -> Option<(u64, FieldSet, u64)> {
         let members = object_fields(body)?;
         let (record, key) = match (self.input.member(), target) {
