@@ -206,6 +206,29 @@ fn xlsb_cells_leading_zeros_and_errors_are_read() {
 }
 
 #[test]
+fn xlsb_texts_inside_cells_are_read() {
+    let folder = folder();
+    // A flag for runs, a text of UTF-16, and the runs: where each begins, and its font.
+    let text = |flag: u8, text: &str| {
+        let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        [&[flag], &(text.len() as u32).to_le_bytes()[..], &units].concat()
+    };
+    let (plain, rich) = (text(0, "A-1"), [text(1, "Bolt M6"), vec![1, 0, 0, 0, 5, 0, 0, 0]].concat());
+    let number = 1.5_f64.to_le_bytes();
+    let row: [(u8, u8, &[u8]); 4] = [(62, 0, &plain), (62, 0, &rich), (5, 0, &number), (62, 0, &rich)];
+    let book = read(&file(&folder, "prices.xlsb", xlsb(&[], &[&row, &row[..1]]))).unwrap();
+    assert_eq!(rows(&book, 0).0, ["1: A-1|Bolt M6|1.5|Bolt M6", "2: A-1"]);
+
+    // A number in the short form, and a text that ends before its length.
+    for (kind, rest) in [(13, &[170, 0, 0, 0][..]), (62, &[1, 9, 0, 0, 0])] {
+        let book =
+            read(&file(&folder, "prices.xlsb", xlsb(&[], &[&row, &[(5, 0, &number), (kind, 0, rest)]]))).unwrap();
+        let error = rows(&book, 0).1.unwrap().to_string();
+        assert!(error.contains("row 2 has a cell in an unknown form; save the file as .xlsx in Excel"), "{error}");
+    }
+}
+
+#[test]
 fn an_indented_opendocument_sheet_is_read() {
     let folder = folder();
     let cell = |text: &str| {

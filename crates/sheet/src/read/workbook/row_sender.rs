@@ -10,7 +10,7 @@ use super::fault::Fault;
 use super::formats::RichTexts;
 use super::protocol::{self, BATCH, Kind};
 use super::styles::ShownText;
-use crate::cell::STORED_TWICE;
+use crate::cell::{STORED_TWICE, Setting};
 use crate::read::appearance::Appearance;
 use crate::read::{MAX_COLUMNS, MAX_RECORD};
 use crate::{Cell, Row, Shown};
@@ -114,6 +114,16 @@ impl<'a> RowSender<'a> {
         if let Cell::Text(text) = cell {
             self.rich.parts(text).for_each(|part| self.row.add_part(column, part));
         }
+        Ok(())
+    }
+
+    /// Adds a text of parts, like [`RowSender::cell`].
+    pub(super) fn text_in_parts(&mut self, row: u32, column: u32, parts: Vec<(Setting, String)>) -> Result<(), Stop> {
+        let text: String = parts.iter().map(|(_, text)| text.as_str()).collect();
+        let mut rich = RichTexts::default();
+        rich.add(parts);
+        self.cell(row, column, Cell::Text(&text))?;
+        rich.parts(&text).for_each(|part| self.row.add_part(column as usize, part));
         Ok(())
     }
 

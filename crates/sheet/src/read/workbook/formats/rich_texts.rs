@@ -21,7 +21,7 @@ impl RichTexts {
     }
 
     /// Adds a text in parts, if the setting of a part matters.
-    pub(super) fn add(&mut self, parts: Vec<(Setting, String)>) {
+    pub(crate) fn add(&mut self, parts: Vec<(Setting, String)>) {
         let whole: String = parts.iter().map(|(_, text)| text.as_str()).collect();
         let is_set = |(setting, text): &(Setting, String)| *setting != Setting::Plain && !text.trim().is_empty();
         // A text that is raised as a whole has no part beside it, but one that is struck no longer holds.

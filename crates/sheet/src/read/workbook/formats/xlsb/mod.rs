@@ -3,6 +3,7 @@
 mod records;
 mod shared_texts;
 mod sheet;
+mod stream;
 
 pub(super) use self::shared_texts::each_rich_text;
 pub(super) use self::sheet::send_sheet;

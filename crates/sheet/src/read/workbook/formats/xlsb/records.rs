@@ -1,18 +1,20 @@
-//! Parts of XLSB workbooks missing in calamine: error results of formulas, number formats, and the appearance of the sheet. They
-//! are read from the sheet's records, cell by cell, in parallel with calamine.
+//! Parts of XLSB workbooks missing in calamine: error results of formulas, texts in several fonts inside a cell, number formats, and the
+//! appearance of the sheet. They are read from the sheet's records, cell by cell, in parallel with calamine.
 
-use std::io::{BufReader, Read};
+use std::io::Read;
 
 use zip::ZipArchive;
 
 use super::super::archive::relation_target;
 use super::super::cell_formats::{CellFormat, CellFormats};
 use super::super::input::{Input, Source};
+use super::super::rich_texts::parts_by_font;
+use super::shared_texts::{fonts, of_font, rich_text};
+use super::stream::Records;
+use crate::cell::Setting;
 use crate::read::appearance::{Appearance, MergedCells};
 use crate::read::little_endian::{u16_at, u32_at};
 
-/// Maximum length of a record. Longer records are cut.
-const MAX_RECORD: usize = 1 << 20;
 /// Maximum number of sheets, formats and styles. Further entries are ignored.
 const MAX_ENTRIES: usize = 1 << 16;
 
@@ -23,9 +25,12 @@ const ROW_IS_HIDDEN: u8 = 0x10;
 const CELL_BLANK: u16 = 1;
 const CELL_FIRST: u16 = 2;
 const FORMULA_ERROR: u16 = 11;
+/// Cells without a column, which follows from the cell before.
+const SHORT_CELLS: std::ops::RangeInclusive<u16> = 13..=18;
 const FORMAT: u16 = 44;
 const STYLE: u16 = 47;
 const COLUMNS: u16 = 60;
+const RICH_TEXT: u16 = 62;
 /// A bit in the flags of columns.
 const COLUMNS_ARE_HIDDEN: u16 = 0x01;
 const SHEET_END: u16 = 130;
@@ -41,6 +46,7 @@ pub(super) struct XlsbRecords {
     /// Names and parts of the sheets.
     parts: Vec<(String, String)>,
     formats: Vec<CellFormat>,
+    fonts: Vec<Setting>,
 }
 
 impl XlsbRecords {
@@ -60,7 +66,8 @@ impl XlsbRecords {
         }
         drop(records);
         let formats = archive.by_name("xl/styles.bin").map(|part| formats(Records::new(part))).unwrap_or_default();
-        Some(XlsbRecords { archive, parts, formats })
+        let fonts = archive.by_name("xl/styles.bin").map(|part| fonts(Records::new(part))).unwrap_or_default();
+        Some(XlsbRecords { archive, parts, formats, fonts })
     }
 
     /// Reads the non-blank cells of a sheet in stored order.
@@ -70,6 +77,7 @@ impl XlsbRecords {
         Some(CellRecords {
             records: Records::new(part),
             formats: &self.formats,
+            fonts: &self.fonts,
             row: 0,
             is_at_end: false,
             appearance: Appearance::default(),
@@ -80,6 +88,7 @@ impl XlsbRecords {
 pub(super) struct CellRecords<'a> {
     records: Records<Box<dyn Read + 'a>>,
     formats: &'a [CellFormat],
+    fonts: &'a [Setting],
     row: u32,
     /// Whether all cells were read.
     is_at_end: bool,
@@ -87,13 +96,23 @@ pub(super) struct CellRecords<'a> {
     appearance: Appearance,
 }
 
-/// A cell without its value.
+/// A cell.
 pub(super) struct CellRecord<'a> {
     /// Zero-based row and column.
     pub at: (u32, u32),
     pub format: Option<&'a CellFormat>,
-    /// Error value of the formula, if any.
-    pub error: Option<&'static str>,
+    /// The value if calamine skips the cell.
+    pub missing: Option<MissingValue>,
+}
+
+/// The value of a cell that calamine skips.
+pub(super) enum MissingValue {
+    /// The result of a formula.
+    Error(&'static str),
+    /// The parts of a text.
+    Text(Vec<(Setting, String)>),
+    /// A form of cells that no known program writes.
+    Unknown,
 }
 
 impl<'a> CellRecords<'a> {
@@ -109,11 +128,21 @@ impl<'a> CellRecords<'a> {
                     }
                 }
                 CELL_BLANK => {}
-                CELL_FIRST..=FORMULA_ERROR => {
+                CELL_FIRST..=FORMULA_ERROR | RICH_TEXT => {
                     let style = u32_at(body, 4)? & 0x00FF_FFFF;
-                    let error = if kind == FORMULA_ERROR { Some(error_text(*body.get(8)?)) } else { None };
+                    let missing = match kind {
+                        FORMULA_ERROR => Some(MissingValue::Error(error_text(*body.get(8)?))),
+                        RICH_TEXT => Some(match rich_text(body.get(8..)?) {
+                            Some((text, runs)) => MissingValue::Text(parts_by_font(&text, &runs, of_font(self.fonts))),
+                            None => MissingValue::Unknown,
+                        }),
+                        _ => None,
+                    };
                     let format = self.formats.get(style as usize).filter(|format| format.matters());
-                    return Some(CellRecord { at: (self.row, u32_at(body, 0)?), format, error });
+                    return Some(CellRecord { at: (self.row, u32_at(body, 0)?), format, missing });
+                }
+                kind if SHORT_CELLS.contains(&kind) => {
+                    return Some(CellRecord { at: (self.row, 0), format: None, missing: Some(MissingValue::Unknown) });
                 }
                 SHEET_DATA_END => self.is_at_end = true,
                 _ => {}
@@ -197,47 +226,6 @@ fn error_text(code: u8) -> &'static str {
     }
 }
 
-/// The records of a part: a type and a length, both of variable size, and a body.
-pub(super) struct Records<R> {
-    part: BufReader<R>,
-    body: Vec<u8>,
-}
-
-impl<R: Read> Records<R> {
-    pub(super) fn new(part: R) -> Records<R> {
-        Records { part: BufReader::new(part), body: Vec::new() }
-    }
-
-    pub(super) fn next(&mut self) -> Option<(u16, &[u8])> {
-        let kind = match self.byte()? {
-            low @ 0..=0x7F => u16::from(low),
-            low => u16::from(low & 0x7F) | u16::from(self.byte()? & 0x7F) << 7,
-        };
-        let mut len = 0;
-        for shift in [0, 7, 14, 21] {
-            let byte = self.byte()?;
-            len |= usize::from(byte & 0x7F) << shift;
-            if byte < 0x80 {
-                break;
-            }
-        }
-        self.body.clear();
-        let taken = (&mut self.part).take(len.min(MAX_RECORD) as u64).read_to_end(&mut self.body).ok()?;
-        if taken < len {
-            let rest = (len - taken) as u64;
-            let skipped = std::io::copy(&mut (&mut self.part).take(rest), &mut std::io::sink()).ok()?;
-            return (skipped == rest).then_some((kind, &self.body));
-        }
-        Some((kind, &self.body))
-    }
-
-    fn byte(&mut self) -> Option<u8> {
-        let mut byte = [0];
-        self.part.read_exact(&mut byte).ok()?;
-        Some(byte[0])
-    }
-}
-
 /// Parses a length-prefixed UTF-16 text and returns the remaining bytes.
 fn utf16_text(bytes: &[u8]) -> Option<(String, &[u8])> {
     let len = (u32_at(bytes, 0)? as usize).checked_mul(2)?;
@@ -261,7 +249,8 @@ mod tests {
         let bytes = records.concat();
         let part: Box<dyn Read + '_> = Box::new(bytes.as_slice());
         let appearance = Appearance::default();
-        let mut cells = CellRecords { records: Records::new(part), formats: &[], row: 0, is_at_end: false, appearance };
+        let mut cells =
+            CellRecords { records: Records::new(part), formats: &[], fonts: &[], row: 0, is_at_end: false, appearance };
         while cells.next().is_some() {}
         assert!(cells.next().is_none());
         cells.finish()

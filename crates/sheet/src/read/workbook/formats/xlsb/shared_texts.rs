@@ -6,7 +6,7 @@ use zip::ZipArchive;
 
 use super::super::input::Source;
 use super::super::rich_texts::parts_by_font;
-use super::records::Records;
+use super::stream::Records;
 use crate::cell::Setting;
 use crate::read::little_endian::{u16_at, u32_at};
 
@@ -31,7 +31,7 @@ pub(crate) fn each_rich_text(file: &Source, add: impl FnMut(Vec<(Setting, String
     Some(())
 }
 
-fn fonts(mut records: Records<impl Read>) -> Vec<Setting> {
+pub(super) fn fonts(mut records: Records<impl Read>) -> Vec<Setting> {
     let mut fonts = Vec::new();
     while let Some((kind, body)) = records.next() {
         match kind {
@@ -41,6 +41,11 @@ fn fonts(mut records: Records<impl Read>) -> Vec<Setting> {
         }
     }
     fonts
+}
+
+/// Returns the setting of each font.
+pub(super) fn of_font(fonts: &[Setting]) -> impl Fn(u16) -> Setting {
+    |font| fonts.get(usize::from(font)).copied().unwrap_or(Setting::Plain)
 }
 
 fn setting(font: &[u8]) -> Setting {
@@ -53,12 +58,12 @@ fn setting(font: &[u8]) -> Setting {
 }
 
 fn texts(mut records: Records<impl Read>, fonts: &[Setting], mut add: impl FnMut(Vec<(Setting, String)>)) {
-    let of_font = |font: u16| fonts.get(usize::from(font)).copied().unwrap_or(Setting::Plain);
     while let Some((kind, body)) = records.next() {
         if kind == TEXT
             && let Some((text, runs)) = rich_text(body)
+            && !runs.is_empty()
         {
-            add(parts_by_font(&text, &runs, of_font));
+            add(parts_by_font(&text, &runs, of_font(fonts)));
         }
     }
 }
@@ -66,14 +71,14 @@ fn texts(mut records: Records<impl Read>, fonts: &[Setting], mut add: impl FnMut
 /// A text in UTF-16 and its runs, each a position and a font.
 type RichText = (Vec<u16>, Vec<(u16, u16)>);
 
-/// Reads a text with several fonts. Returns `None` for a text in one.
-fn rich_text(body: &[u8]) -> Option<RichText> {
-    if body.first()? & HAS_RUNS == 0 {
-        return None;
-    }
+/// Reads a text and its runs. A text in one font has none. Returns `None` for another structure.
+pub(super) fn rich_text(body: &[u8]) -> Option<RichText> {
     let len = (u32_at(body, 1)? as usize).checked_mul(2)?;
     let (text, rest) = body.get(5..)?.split_at_checked(len)?;
     let text = text.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]])).collect();
+    if body.first()? & HAS_RUNS == 0 {
+        return Some((text, Vec::new()));
+    }
     let count = u32_at(rest, 0)? as usize;
     let runs = rest.get(4..)?.chunks_exact(4).take(count);
     Some((text, runs.filter_map(|run| Some((u16_at(run, 0)?, u16_at(run, 2)?))).collect()))

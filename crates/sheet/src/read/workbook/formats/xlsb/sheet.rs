@@ -4,7 +4,7 @@ use calamine::Xlsb;
 
 use super::super::cells::{damaged, send};
 use super::super::input::{Input, Source};
-use super::records::{CellRecords, XlsbRecords};
+use super::records::{CellRecords, MissingValue, XlsbRecords};
 use crate::Cell;
 use crate::read::appearance::Appearance;
 use crate::read::workbook::row_sender::{RowSender, Stop};
@@ -19,11 +19,19 @@ pub(crate) fn send_sheet(
     let is_1904 = book.has_1904_epoch();
     let mut workbook = XlsbRecords::open(file);
     let mut records = workbook.as_mut().and_then(|workbook| workbook.cells(name));
-    // Sends the formula errors missing in calamine, up to calamine's next cell.
+    // Sends the cells missing in calamine, up to calamine's next cell.
     let mut next_record = |rows: &mut RowSender<'_>| {
         while let Some(record) = records.as_mut().and_then(CellRecords::next) {
-            match record.error {
-                Some(error) => rows.cell(record.at.0, record.at.1, Cell::Error(error))?,
+            let (row, column) = record.at;
+            match record.missing {
+                Some(MissingValue::Error(error)) => rows.cell(row, column, Cell::Error(error))?,
+                Some(MissingValue::Text(parts)) => rows.text_in_parts(row, column, parts)?,
+                Some(MissingValue::Unknown) => {
+                    let row = u64::from(row) + 1;
+                    return Err(
+                        format!("row {row} has a cell in an unknown form; save the file as .xlsx in Excel").into()
+                    );
+                }
                 None => return Ok(Some(record)),
             }
         }
