@@ -7,7 +7,7 @@
 //!
 //! | file or folder | evidence |
 //! |---|---|
-//! | `arithmetic/` | columns as the product, the sum or the percentage of others |
+//! | `arithmetic/` | columns as the product, the sum or the percentage of others; rates in two notations |
 //! | `shape.rs`, `features.rs` | the form of identifiers and names |
 //! | `blank_names.rs` | names on the first of several rows only |
 //! | `selectors.rs`, `words.toml` | columns with orders about the row, such as *DELETE* |

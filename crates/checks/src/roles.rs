@@ -3,6 +3,7 @@
 use sheetport_mapping::bind::own_column;
 use sheetport_mapping::model::{Damaged, FieldRule, OnBlank, Place, Source};
 use sheetport_mapping::{Layout, Template};
+use sheetport_values::number::Percent;
 
 use super::features::Kind;
 
@@ -42,6 +43,8 @@ pub(super) struct Formed {
 pub(super) struct Quantity {
     pub(super) field: &'static str,
     pub(super) meaning: Meaning,
+    /// Whether the template says that a rate is a part of 1.
+    pub(super) is_fraction: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +93,8 @@ impl Roles {
         let mut numbers: Vec<(usize, Quantity)> = Vec::new();
         for rule in template.rules().filter(|rule| rule.field.json.is_number() && rule.number.scale.is_none()) {
             let of_rule = columns(&|other| std::ptr::eq(other, rule));
-            let quantity = Quantity { field: rule.field.name, meaning: Meaning::of(rule) };
+            let is_fraction = rule.number.percent == Some(Percent::Fraction);
+            let quantity = Quantity { field: rule.field.name, meaning: Meaning::of(rule), is_fraction };
             numbers.extend(of_rule.into_iter().map(|(column, _)| (column, quantity)));
         }
         let keys: Vec<usize> = keys.into_iter().map(|(column, _)| column).collect();

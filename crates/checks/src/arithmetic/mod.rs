@@ -3,6 +3,7 @@
 
 mod meaning;
 mod numbers;
+mod rates;
 mod relation;
 mod search;
 
@@ -10,6 +11,7 @@ use sheetport_sheet::Row;
 
 use self::meaning::{Contradiction, contradictions};
 use self::numbers::{Cells, Notations};
+use self::rates::{Rates, rates};
 use self::relation::Relation;
 use super::finding::Finding;
 use super::roles::Roles;
@@ -38,6 +40,7 @@ pub(super) struct Calculations {
     notations: Notations,
     relations: Vec<Relation>,
     contradictions: Vec<Contradiction>,
+    rates: Vec<Rates>,
 }
 
 impl Reservoir {
@@ -81,10 +84,11 @@ impl Reservoir {
             relation.score >= CERTAIN && columns.any(|column| roles.numbers.iter().any(|(known, _)| *known == column))
         };
         let relations: Vec<Relation> = relations.into_iter().filter(is_used).collect();
-        if relations.is_empty() && contradictions.is_empty() {
+        let rates = rates(roles, &table);
+        if relations.is_empty() && contradictions.is_empty() && rates.is_empty() {
             return Calculations::default();
         }
-        Calculations { notations, relations, contradictions }
+        Calculations { notations, relations, contradictions, rates }
     }
 }
 
@@ -108,6 +112,7 @@ impl Calculations {
         for contradiction in &self.contradictions {
             found.extend(contradiction.judge(roles, &self.notations, row));
         }
+        found.extend(self.rates.iter().filter_map(|rates| rates.judge(&self.notations, row)));
         let is_contradicted =
             |column: usize| self.contradictions.iter().any(|contradiction| contradiction.column == column);
         let broken = self.relations.iter().find_map(|relation| relation.broken(roles, &self.notations, row));

@@ -1,0 +1,56 @@
+//! Rates of a tax written in two ways: 19 and 0.19.
+
+use sheetport_findings::Code;
+use sheetport_sheet::Row;
+
+use super::numbers::{Notations, Table};
+use crate::finding::Finding;
+use crate::roles::{Meaning, Roles};
+
+/// Maximum number of different values: a country has a handful of rates, and amounts of tax have a hundredth of each other by chance.
+const MAX_RATES: usize = 16;
+
+/// The whole rates of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Rates {
+    column: usize,
+    field: &'static str,
+    values: Vec<f64>,
+}
+
+/// Returns the columns that have some rates as whole numbers and some as a hundredth of them.
+pub(super) fn rates(roles: &Roles, table: &Table) -> Vec<Rates> {
+    let of_column = |(index, field): (usize, &'static str)| {
+        let column = table.columns.iter().find(|column| column.index == index)?;
+        let mut values: Vec<f64> = column.values.iter().flatten().map(|number| number.value).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        values.dedup();
+        let has_both = values.iter().any(|value| whole(*value, &values).is_some());
+        (values.len() <= MAX_RATES && has_both).then_some(Rates { column: index, field, values })
+    };
+    let columns =
+        roles.numbers.iter().filter(|(_, quantity)| quantity.meaning == Meaning::TaxRate && !quantity.is_fraction);
+    columns.map(|(column, quantity)| (*column, quantity.field)).filter_map(of_column).collect()
+}
+
+/// Returns the rate of which `value` is a hundredth.
+fn whole(value: f64, values: &[f64]) -> Option<f64> {
+    let is_part = value > 0.0 && value < 1.0;
+    values.iter().copied().find(|other| is_part && *other >= 1.0 && (value * 100.0 - other).abs() < 1e-9)
+}
+
+impl Rates {
+    pub(super) fn judge(&self, notations: &Notations, row: &Row) -> Option<Finding> {
+        let shown = row.get(self.column).shown().trim().to_owned();
+        let rate = whole(notations.number(self.column, row)?.value, &self.values).filter(|_| !shown.contains('%'))?;
+        Some(Finding {
+            code: Code::PercentSign,
+            column: self.column,
+            field: self.field,
+            value: shown,
+            message: format!("is a hundredth of {rate}, which other rows have"),
+            remedy: format!("write {rate}% in the cell if that is meant, otherwise the percent sign after the number"),
+            is_warning: false,
+        })
+    }
+}
