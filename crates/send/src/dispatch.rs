@@ -330,7 +330,7 @@ impl Dispatcher {
         job.requests += requests;
         self.respect_quota(&outcome, now);
         let step = {
-            let key = job.ordering_key.key();
+            let key = job.key.as_deref();
             let context = RequestContext { kind: self.kind, target: job.target.as_deref(), key };
             next_step(job.call, outcome, |body| WriteResult::parse(&context, &body))
         };

@@ -63,7 +63,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
             self.yielding.extend(begun);
         }
         let is_newer = |key: &str| newer.get(key).is_some();
-        if !self.yielding.is_empty() && !self.in_flight.values().any(|key| key.key().is_some_and(is_newer)) {
+        if !self.yielding.is_empty() && !self.in_flight.values().any(|key| key.identity().is_some_and(is_newer)) {
             let intents = std::mem::take(&mut self.yielding);
             self.task.journal.yield_to(self.task.part, &intents).await?;
         }
@@ -73,8 +73,8 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
     /// Starts an idempotent call, unless a newer upload sends the same key.
     pub(super) fn start_or_withdraw(&mut self, job: Job) {
         debug_assert_eq!(job.call, Call::Idempotent);
-        let request = match (&self.newer, job.ordering_key.key()) {
-            (Some(newer), Some(key)) => newer.get(key),
+        let request = match (&self.newer, job.ordering_key.identity()) {
+            (Some(newer), Some(identity)) => newer.get(identity),
             _ => None,
         };
         let Some(request) = request else {
@@ -84,7 +84,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         let now = (self.task.wall)();
         superseded::count(&mut self.superseded, &request, None);
         self.doubtful.remove(&job.seq);
-        let outcome = superseded::outcome(self.run.id, job.seq, job.ordering_key.key(), &request, now);
+        let outcome = superseded::outcome(self.run.id, job.seq, job.key.as_deref(), &request, now);
         self.changes.outcomes.push(Outcome { attempts: job.requests, ..outcome });
         self.dispatcher.withdraw(&job);
     }

@@ -420,7 +420,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
             let Some(index) = jobs.iter().position(|job| job.seq == seq) else { continue };
             let job = jobs.remove(index);
             if let Some(claim) = &job.claim {
-                let name = job.ordering_key.key();
+                let name = job.key.as_deref();
                 self.changes.outcomes.push(claimed_meanwhile(run, claim, name, &earlier, now));
             }
             withdrawn.push(job);

@@ -68,8 +68,8 @@ pub(super) async fn load_blocks(
         journal.store_intent(run, from, end - 1, now).await?;
         intent = Some(Intent { run, first: from, at: now });
         if let Some(newer) = newer {
-            let keys: Vec<&str> = jobs.iter().filter_map(|job| job.ordering_key.key()).collect();
-            journal.find_confirmed(about, newer, &keys).await?;
+            let identities: Vec<&str> = jobs.iter().filter_map(|job| job.ordering_key.identity()).collect();
+            journal.find_confirmed(about, newer, &identities).await?;
         }
     }
     Ok(Some(Loaded { jobs, end, intent }))

@@ -72,6 +72,7 @@ mod numbered_lines;
 mod object_storage;
 mod office;
 mod online;
+mod order_identity;
 mod order_lines;
 mod orders;
 mod other_programs;

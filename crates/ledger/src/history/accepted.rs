@@ -31,11 +31,30 @@ impl<'a> KeyScope<'a> {
     }
 
     pub(super) fn hash(self) -> i64 {
-        hash(&[self.base_url, self.workspace, self.record.name()])
+        let parts = [self.base_url, self.workspace, self.record.name(), BY_ID];
+        hash(if has_two_names(self.record) { &parts } else { &parts[..3] })
     }
 }
 
-/// The hashes of a request and of its key.
+/// The last part of the scope of orders. Earlier versions kept orders by the names in their rows: there, `100` can be the id of one and the
+/// external id of another.
+const BY_ID: &str = "order_id";
+
+/// Whether rows can name a record by its id in the service or by an external id: requests for it have its id in the path, and create none.
+fn has_two_names(record: RecordKind) -> bool {
+    let input = record.input();
+    input.create.is_none() && input.key.len() > 1
+}
+
+/// How the results of a run were added to `accepted`. Earlier versions wrote 1, which is the same for records with one name.
+pub(crate) const INDEXED: i64 = 2;
+
+/// Returns the least index of a run that is complete.
+pub(super) fn least_index(record: RecordKind) -> i64 {
+    if has_two_names(record) { INDEXED } else { 1 }
+}
+
+/// The hashes of a request and of the identity of its record.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyedRequest {
     key: i64,
@@ -45,7 +64,7 @@ pub struct KeyedRequest {
 impl KeyedRequest {
     /// Returns the request of a record to be sent, or `None` for other records.
     pub fn of(record: &PlannedRecord) -> Option<KeyedRequest> {
-        match (&record.disposition, &record.key) {
+        match (&record.disposition, record.identity()) {
             (Disposition::Send(body), Some(key)) => {
                 Some(KeyedRequest { key: hash(&[key]), request: request_hash(record.target.as_deref(), body) })
             }
@@ -144,21 +163,22 @@ impl Ledger {
 
     /// Adds the results of the runs of a service, workspace and kind, except the run `except`.
     pub async fn update_accepted(&self, scope: KeyScope<'_>, except: Option<RunId>) -> Result<(), Error> {
-        let query = "SELECT id FROM run WHERE is_indexed = 0 AND base_url = $1 AND workspace = $2 AND record = $3 \
+        let query = "SELECT id FROM run WHERE is_indexed < $5 AND base_url = $1 AND workspace = $2 AND record = $3 \
                      AND id <> $4 AND state IN ('planned', 'queued', 'finished') ORDER BY id";
         let runs: Vec<RunId> = sql::query_scalar(query)
             .bind(scope.base_url)
             .bind(scope.workspace)
             .bind(scope.record.name())
             .bind(except.unwrap_or(RunId::MIN))
+            .bind(least_index(scope.record))
             .fetch_all(&self.reader)
             .await?;
         for run in runs {
             let age = self.age(&self.run(run).await?).await?;
             self.add_accepted_of(scope.hash(), run, age).await?;
             // The results of an unfinished run may still change.
-            let update = sql::query("UPDATE run SET is_indexed = 1 WHERE id = $1 AND state = 'finished'");
-            self.change_run(run, update.bind(run)).await?;
+            let update = sql::query("UPDATE run SET is_indexed = $2 WHERE id = $1 AND state = 'finished'");
+            self.change_run(run, update.bind(run).bind(INDEXED)).await?;
         }
         Ok(())
     }
@@ -176,7 +196,7 @@ impl Ledger {
             let outcomes = self.outcomes(run, block.first..=from - 1).await?;
             let mut last: HashMap<i64, LastRequest> = HashMap::new();
             for (seq, record) in block.numbered() {
-                let (Disposition::Send(body), Some(key)) = (&record.disposition, &record.key) else { continue };
+                let (Disposition::Send(body), Some(key)) = (&record.disposition, record.identity()) else { continue };
                 let intent = intents.iter().rfind(|(first, last, _)| (*first..=*last).contains(&seq));
                 let outcome = outcomes.get(&seq);
                 let effect = Effect::of(outcome.map(|outcome| outcome.state), intent.is_some());

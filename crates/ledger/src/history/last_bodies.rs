@@ -9,26 +9,27 @@ use super::super::database::Ledger;
 use super::super::error::Error;
 use super::super::ids::{RunId, Seq};
 use super::super::records::{Disposition, RecordBlock};
-use super::accepted::{KeyScope, hash};
+use super::accepted::{KeyScope, hash, least_index};
 use super::known::LastRequest;
 use super::newer::{FoundRequest, OtherRequest, range_of};
 
 impl Ledger {
-    /// Gives `each` the position of each of `keys`, the last request for it that was or may have been applied, the id in the service that
+    /// Gives `each` the position of each of `identities`, the last request for it that was or may have been applied, the id in the service that
     /// was answered, and the body. If it returns false, the request before that follows. Bodies of runs whose records were removed are not
     /// known any more.
     pub async fn last_bodies(
         &self,
         scope: KeyScope<'_>,
-        keys: &[&str],
+        identities: &[&str],
         mut each: impl FnMut(usize, OtherRequest, Option<&str>, &str) -> bool,
     ) -> Result<(), Error> {
-        let mut pending: Vec<(i64, Seq)> = (0..).zip(keys).map(|(place, key)| (hash(&[key]), place)).collect();
+        let mut pending: Vec<(i64, Seq)> = (0..).zip(identities).map(|(place, key)| (hash(&[key]), place)).collect();
         pending.sort_unstable();
         let mut known = self.known(scope.hash(), RunId::MIN, pending.iter().map(|(key, _)| *key)).await?;
         let ages = self.ages(scope).await?;
         let query = "SELECT id, is_indexed FROM run WHERE base_url = $1 AND workspace = $2 AND record = $3 AND has_plan = 1 \
                      ORDER BY id DESC";
+        let complete = least_index(scope.record);
         let runs: Vec<(RunId, i64)> = sql::query_as(query)
             .bind(scope.base_url)
             .bind(scope.workspace)
@@ -39,9 +40,9 @@ impl Ledger {
             let Some(age) = ages.get(&run).filter(|age| age.is_sent) else { continue };
             // A request without a certain result may have another body than the one looked for, and older runs may have that.
             let may_have = |key: i64| match known.get(&key) {
-                Some(last) if last.request.is_some() => is_indexed == 0 || last.family == age.age,
+                Some(last) if last.request.is_some() => is_indexed < complete || last.family == age.age,
                 Some(_) => true,
-                None => is_indexed == 0,
+                None => is_indexed < complete,
             };
             let wanted: Vec<(i64, Seq)> = pending.iter().copied().filter(|(key, _)| may_have(*key)).collect();
             if wanted.is_empty() {

@@ -3,6 +3,8 @@
 //! The values of a run are as old as the first run of its family, because a retry sends the values of its upload. A newer upload
 //! counts if its request was or may have been applied. Pruned runs are looked up in the table `accepted`. Pending records are compared before
 //! a run is sent, and with new intents meanwhile. The hashes of a million keys take 16 MB; without newer runs, nothing is read.
+//!
+//! A key is the identity of a record here ([`PlannedRecord::identity`]).
 
 use std::collections::{HashMap, HashSet};
 
@@ -342,7 +344,7 @@ fn age_of(ages: &HashMap<RunId, Age>, run: RunId) -> RunId {
     ages.get(&run).map_or(run, |it| it.age)
 }
 
-/// Iterates over the keys of idempotent requests.
+/// Iterates over the identities of the records of idempotent requests.
 fn sent_keys(block: &RecordBlock<()>, kind: RecordKind) -> impl Iterator<Item = (Seq, &str)> {
     let is_repeatable = move |record: &PlannedRecord<()>| {
         let call = kind.input().call(record.target.is_some());
@@ -351,7 +353,7 @@ fn sent_keys(block: &RecordBlock<()>, kind: RecordKind) -> impl Iterator<Item = 
     block
         .numbered()
         .filter(move |(_, record)| is_repeatable(record))
-        .filter_map(|(seq, record)| Some((seq, record.key.as_deref()?)))
+        .filter_map(|(seq, record)| Some((seq, record.identity()?)))
 }
 
 /// Returns the records with a key hash.

@@ -124,6 +124,12 @@ pub struct Outcome {
 }
 
 impl<B> PlannedRecord<B> {
+    /// Returns the name by which requests for the record are compared with other requests: the id in the path, because rows can name the
+    /// same order by its external id or by its id, otherwise the key.
+    pub fn identity(&self) -> Option<&str> {
+        self.target.as_deref().or(self.key.as_deref())
+    }
+
     /// Whether the record will be sent despite a warning.
     pub fn is_warned(&self) -> bool {
         matches!(self.disposition, Disposition::Send(_)) && !self.warnings.is_empty()

@@ -9,6 +9,7 @@ use sheetport_sql::{self as sql, Transaction};
 use super::super::checksums::{seal, totals};
 use super::super::database::Ledger;
 use super::super::error::Error;
+use super::super::history::accepted::INDEXED;
 use super::super::ids::RunId;
 use super::super::runs::{PlannedCounts, Run, RunCommand};
 use super::super::state::RunState;
@@ -74,8 +75,8 @@ impl Ledger {
 
 async fn store_counts(transaction: &mut Transaction, run: RunId, counts: &PlannedCounts) -> Result<(), Error> {
     let update =
-        "UPDATE run SET has_plan = 0, is_indexed = 1, profile = NULL, skipped = $2, unchanged = $3 WHERE id = $1";
-    let update = sql::query(update).bind(run).bind(counts.skipped).bind(counts.unchanged);
+        "UPDATE run SET has_plan = 0, is_indexed = $4, profile = NULL, skipped = $2, unchanged = $3 WHERE id = $1";
+    let update = sql::query(update).bind(run).bind(counts.skipped).bind(counts.unchanged).bind(INDEXED);
     seal::change(transaction, run, update).await?;
     Ok(())
 }

@@ -252,7 +252,7 @@ impl Ledger {
         while let Some(block) = self.records_without_bodies(run.id, from, BLOCKS).await?.filter(|it| it.end() > from) {
             from = block.end();
             let sent = block.numbered().filter(|(_, record)| matches!(record.disposition, Disposition::Send(())));
-            keys.extend(sent.filter_map(|(seq, record)| Some((hash(&[record.key.as_deref()?]), seq))));
+            keys.extend(sent.filter_map(|(seq, record)| Some((hash(&[record.identity()?]), seq))));
         }
         keys.sort_unstable();
         let mut links = BTreeMap::new();

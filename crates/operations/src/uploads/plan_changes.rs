@@ -158,8 +158,8 @@ async fn add_last_sent(ledger: &Ledger, run: &Run, candidates: &mut [Candidate])
         return Ok(());
     }
     ledger.update_accepted(KeyScope::of(run), Some(run.id)).await?;
-    let keys: Vec<&str> = candidates.iter().map(|candidate| candidate.name.as_str()).collect();
-    let mut all = vec![LastSent::default(); keys.len()];
+    let identities: Vec<&str> = candidates.iter().map(Candidate::identity).collect();
+    let mut all = vec![LastSent::default(); identities.len()];
     let take = |place: usize, request: OtherRequest, id: Option<&str>, body: &str| {
         let sent = &mut all[place];
         if sent.id.is_none() {
@@ -170,7 +170,7 @@ async fn add_last_sent(ledger: &Ledger, run: &Run, candidates: &mut [Candidate])
         }
         sent.id.is_some() && sent.body.is_some()
     };
-    ledger.last_bodies(KeyScope::of(run), &keys, take).await?;
+    ledger.last_bodies(KeyScope::of(run), &identities, take).await?;
     for (candidate, sent) in candidates.iter_mut().zip(all) {
         candidate.sent = sent;
     }

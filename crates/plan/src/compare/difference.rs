@@ -55,6 +55,11 @@ impl Candidate {
         let name = record.key.unwrap_or_else(row);
         Some(Candidate { seq, name, target: record.target, body, sent: LastSent::default() })
     }
+
+    /// Returns the name by which earlier requests for the record are found, see [`PlannedRecord::identity`].
+    pub fn identity(&self) -> &str {
+        self.target.as_deref().unwrap_or(&self.name)
+    }
 }
 
 /// What this machine sent last for a record.

@@ -36,15 +36,11 @@ impl OrderAddresses {
             for identifier in [&mut self.external_id, &mut self.id].into_iter().flatten() {
                 let mut sent: HashMap<String, SentLines> = HashMap::new();
                 let values: Vec<(String, String)> = identifier.with_unknown_lines(self.shows_none).collect();
-                let keys: Vec<&str> = values.iter().map(|(_, key)| key.as_str()).collect();
+                let identities: Vec<&str> = values.iter().map(|(_, identity)| identity.as_str()).collect();
                 let take = |place: usize, request: ledger::OtherRequest, _: Option<&str>, body: &str| {
                     // A request without lines has left them as they were.
                     let Some(lines) = lines_of(body) else { return false };
                     let value = &values[place].0;
-                    // An order may be known by its external id and by its record id.
-                    if sent.get(value).is_some_and(|known| known.run > request.run) {
-                        return true;
-                    }
                     if held + lines.len() > MAX_HELD {
                         left_out += 1;
                         return true;
@@ -59,7 +55,7 @@ impl OrderAddresses {
                     sent.insert(value.clone(), found);
                     true
                 };
-                ledger.last_bodies(scope, &keys, take).await?;
+                ledger.last_bodies(scope, &identities, take).await?;
                 identifier.sent = sent;
             }
             Ok(left_out)
@@ -68,12 +64,11 @@ impl OrderAddresses {
 }
 
 impl Identifier {
-    /// Returns the values of orders whose lines are not known, each with the keys that records of the ledger may have.
+    /// Returns the values of orders whose lines are not known, each with the identity that records of the ledger have.
     fn with_unknown_lines(&self, shows_none: bool) -> impl Iterator<Item = (String, String)> {
         let found = self.found.iter().filter(|(_, order)| order.shown.is_none() && order.lines != Some(0));
-        let by_id = found.clone().filter(|(value, order)| **value != order.id);
-        let by_id = by_id.map(|(value, order)| (value.clone(), order.id.clone()));
         let unfound = self.missing.keys().filter(move |_| shows_none);
-        found.map(|(value, _)| value).chain(unfound).map(|value| (value.clone(), value.clone())).chain(by_id)
+        let found = found.map(|(value, order)| (value.clone(), order.id.clone()));
+        found.chain(unfound.map(|value| (value.clone(), value.clone())))
     }
 }

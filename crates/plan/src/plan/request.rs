@@ -15,8 +15,8 @@ pub(crate) struct Request {
     pub unique: Vec<UniqueValue>,
     /// The name of the record for comparison, if any.
     pub name: Option<Name>,
-    /// Hashes with a secret of the pass. 0 for an empty key and an empty body.
-    pub key_hash: u64,
+    /// Hashes with a secret of the pass: of the id in the path or else the key, and of the body. 0 if there is none.
+    pub identity_hash: u64,
     pub body_hash: u64,
 }
 
@@ -36,6 +36,6 @@ impl Request {
         self.body.clear();
         self.unique.clear();
         self.name = None;
-        (self.key_hash, self.body_hash) = (0, 0);
+        (self.identity_hash, self.body_hash) = (0, 0);
     }
 }

@@ -271,8 +271,10 @@ impl<'a> RowMapper<'a> {
                 request.target.push_str(&order.id);
             }
         }
-        if !request.key.is_empty() {
-            request.key_hash = self.hasher.hash_one(&request.key);
+        // Rows can name the same order by its external id and by its id.
+        let identity = if request.target.is_empty() { &request.key } else { &request.target };
+        if !identity.is_empty() {
+            request.identity_hash = self.hasher.hash_one(identity);
         }
         let unique = mapper.unique_values(gathered).into_iter();
         request.unique.extend(unique.map(|(rule, text)| UniqueValue { rule, hash: self.hasher.hash_one(&text), text }));

@@ -18,6 +18,8 @@ const MAY_BE_APPLIED: &str =
 pub struct Job {
     pub seq: Seq,
     pub ordering_key: OrderingKey,
+    /// The name of the record in the file, if any.
+    pub key: Option<Arc<str>>,
     /// Name of the record in the path, if any.
     pub target: Option<String>,
     /// JSON body, sent unchanged.
@@ -48,17 +50,17 @@ pub struct Job {
 /// Jobs with the same ordering key are sent one after another, in the order of the sheet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum OrderingKey {
-    /// The record's own key.
-    Key(Arc<str>),
-    /// A record without a key has no order to keep.
+    /// The identity of the record, see [`sheetport_ledger::PlannedRecord::identity`].
+    Record(Arc<str>),
+    /// A record without an identity has no order to keep.
     Unique(Seq),
 }
 
 impl OrderingKey {
-    /// Returns the record's own key.
-    pub fn key(&self) -> Option<&str> {
+    /// Returns the identity of the record.
+    pub fn identity(&self) -> Option<&str> {
         match self {
-            OrderingKey::Key(key) => Some(key),
+            OrderingKey::Record(identity) => Some(identity),
             OrderingKey::Unique(_) => None,
         }
     }
@@ -77,9 +79,12 @@ impl Job {
             Some(call) if call.repeatable => Call::Idempotent,
             _ => Call::NonIdempotent,
         };
+        let key = key.map(Into::into);
+        let identity = target.as_deref().map(Into::into).or_else(|| key.clone());
         Job {
             seq,
-            ordering_key: key.map_or(OrderingKey::Unique(seq), |key| OrderingKey::Key(key.into())),
+            ordering_key: identity.map_or(OrderingKey::Unique(seq), OrderingKey::Record),
+            key,
             target,
             body: body.into(),
             call,

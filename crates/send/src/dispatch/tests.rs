@@ -240,7 +240,7 @@ impl Simulation {
         if self.is_non_idempotent() && reaction.is_ambiguous() {
             self.ambiguous.insert(job.seq);
         }
-        let outcome = reaction.outcome(job.ordering_key.key().unwrap_or_default());
+        let outcome = reaction.outcome(job.key.as_deref().unwrap_or_default());
         let requests = u32::from(reaction != Reaction::Short);
         if requests == 0 {
             let sent = self.sends.iter().rposition(|(seq, _)| *seq == job.seq);

@@ -14,7 +14,7 @@ const CONCURRENCY: usize = 64;
 const LATENCY: Duration = Duration::from_millis(50);
 
 fn accepted(job: &Job) -> TransportOutcome {
-    let key = job.ordering_key.key().unwrap_or_default();
+    let key = job.key.as_deref().unwrap_or_default();
     answer(200, format!(r#"{{"ok": true, "external_id": "{key}"}}"#), None)
 }
 

@@ -69,7 +69,7 @@ impl Duplicates {
         if !request.key.is_empty() {
             let is_to_be_sent = matches!(decision, Disposition::Send(()));
             let holder = KeyHolder { seq, row, is_to_be_sent };
-            if let Some(earlier) = self.keys.insert(request.key_hash, holder, self.policy == Policy::Last) {
+            if let Some(earlier) = self.keys.insert(request.identity_hash, holder, self.policy == Policy::Last) {
                 let of_earlier = |cause| tables.same_key(earlier.seq, earlier.row, &request.key, cause, seq);
                 let of_this = |cause| tables.same_key(seq, row, &request.key, cause, earlier.seq);
                 match self.policy {
@@ -77,7 +77,7 @@ impl Duplicates {
                         decision = decision.with_problem(of_this(Cause::Duplicate { other_row: earlier.row }));
                         if earlier.is_to_be_sent {
                             let problem = of_earlier(Cause::Duplicate { other_row: row });
-                            self.keys.withdraw(request.key_hash);
+                            self.keys.withdraw(request.identity_hash);
                             self.withdraw(earlier, RecordState::Rejected, problem, withdrawn);
                         }
                     }
