@@ -46,6 +46,15 @@ fn all_kinds_rehearse_without_a_service() {
 }
 
 #[test]
+fn names_that_only_the_service_knows_are_told() {
+    let place = Place::new();
+    place.write("i.csv", "Invoice no.,Customer,Item no,Qty\n1,Smith & Sons,A-1,1\n");
+    let said = place.sheetport(["upload", "i.csv", "-t", "invoices", "--rehearse"]).exits(0);
+    let said = said.says(&["cid has values that are no ids: an upload looks them up in the service's list of contacts"]);
+    said.shows(&["1 contact and 1 item were made up for the rehearsal"]);
+}
+
+#[test]
 fn transactions_with_an_id_change_made_up_transactions() {
     let place = Place::new();
     place.write("moves.csv", "Transaction ID,Movement,Stock,Quantity\nt1,in,L-1,5\nt2,out,,3\n,in,L-1,2\n");

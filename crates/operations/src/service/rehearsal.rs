@@ -120,6 +120,11 @@ impl Rehearsal {
         Ok(rehearsal)
     }
 
+    /// Whether records were loaded that an upload can be compared with.
+    pub(crate) fn has_exports(&self) -> bool {
+        !self.exports.is_empty()
+    }
+
     /// Makes up the records that the pending requests of a run refer to, except records covered by exports.
     pub(crate) async fn make_up(&self, ledger: &Ledger, run: &Run, observer: Observer<'_>) -> Result<Rehearsed, Error> {
         let kind = run.about.record;

@@ -22,7 +22,7 @@ use super::super::results::Finished;
 use super::super::send::{SendOptions, Sending, plan_run, speed};
 use super::super::service::rehearsal::{Rehearsal, Rehearse, Rehearsed};
 use super::super::templates::decided::confirm_guesses;
-use super::compare::{Earlier, compare_keys, look_up};
+use super::compare::{Earlier, compare_keys, look_up, note_lookups};
 use super::preview::{Preview, preview};
 use super::retry_report::{RetryReport, preview_retry, retry_report};
 use super::uploaded_report::{UploadedReport, uploaded_report};
@@ -195,6 +195,9 @@ pub(super) async fn plan_upload<'a>(
     store_learned_sizes(context, &connection, client.address()).await;
     if let Some(questions) = questions {
         restore_on_request(&mut source, questions)?;
+    }
+    if rehearsal.is_some_and(|rehearsal| !rehearsal.has_exports()) {
+        note_lookups(&source, &upload.input.template, observer)?;
     }
     let command = if rehearsal.is_some() { RunCommand::Rehearse } else { RunCommand::Upload };
     let mut about = new_run(command, context, client.address(), upload.input.file, &source, &upload.input.template)?;
