@@ -18,7 +18,9 @@ fn lines_that_would_go_are_a_warning() {
     upload("all.csv").exits(0);
     place.write("one.csv", format!("{HEADER}{id},N-2,5,2.00\n"));
     let checked = ["check", "one.csv", "-t", "orders", "--online", "--json"];
-    let checked = served.sheetport(&place, checked).exits(0).json()["warnings"].to_string();
+    let checked = served.sheetport(&place, checked).exits(0).json()["warnings"].clone();
+    assert_eq!((&checked[0]["field"], &checked[0]["header"]), (&json!("externalId"), &json!("Order no")), "{checked}");
+    let checked = checked.to_string();
     assert!(checked.contains("would lose 1 × N-1, 1 × N-3 (lines in the service: 3, in the file: 1)"), "{checked}");
     let strict = upload("one.csv").arg("--strict").exits(3);
     assert_eq!(accounting(&summary(&strict)), "1: rejected 1");

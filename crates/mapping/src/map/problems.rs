@@ -40,8 +40,10 @@ impl Mapper<'_> {
 
     /// Creates a problem of a record with a duplicate key.
     pub fn same_key(&self, row: u64, key: &str, cause: Cause) -> Problem {
-        let index = self.special().keys.iter().min().expect("a record with a key has a rule for it");
-        let (rule, columns) = self.rule(*index);
+        let has_no_column = |index: usize| self.rule(index).1.first().is_none();
+        let keys = self.special().keys.iter().copied();
+        let index = keys.min_by_key(|index| (has_no_column(*index), *index));
+        let (rule, columns) = self.rule(index.expect("a record with a key has a rule for it"));
         let cause = match cause {
             Cause::Duplicate { other_row } if other_row == row && self.template().unpivot.is_some() => {
                 Cause::DuplicateInRow
