@@ -99,3 +99,42 @@ fn dates_alone_among_times_are_sent_from_texts_too() {
     let problems = checked["problems"].to_string();
     assert!(!problems.contains("ambiguous-date") && !problems.contains("different formats"), "{problems}");
 }
+
+#[test]
+fn marks_in_web_pages_and_xml_workbooks_are_no_digits() {
+    let place = Place::new();
+    let cells = |raised: &str, struck: &str, plain: &str| {
+        [("A-1", raised), ("A-2", struck), (raised, "9.90"), ("A-4", plain), ("A-5", "1.25")]
+            .map(|(sku, price)| (sku.to_owned(), price.to_owned()))
+    };
+    let rows = |cell: &dyn Fn(&str) -> String, row: &dyn Fn(String) -> String, cells: [(String, String); 5]| {
+        let header = row(["SKU", "Name", "Price"].map(cell).concat());
+        let rows = cells.iter().map(|(sku, price)| row([cell(sku), cell("Bolt"), cell(price)].concat()));
+        header + &rows.collect::<String>()
+    };
+    let html = rows(
+        &|text| format!("<td>{text}</td>"),
+        &|row| format!("<tr>{row}</tr>\n"),
+        cells("12.50<sup>1</sup>", "<span style=\"text-decoration: line-through\">1</span>9.90", "<b>8</b>.<i>75</i>"),
+    );
+    place.write("page.html", format!("<html><body><table>{html}</table></body></html>"));
+    let xml = rows(
+        &|text| {
+            format!(
+                "<Cell><ss:Data ss:Type=\"String\" xmlns=\"http://www.w3.org/TR/REC-html40\">{text}</ss:Data></Cell>"
+            )
+        },
+        &|row| format!("<Row>{row}</Row>\n"),
+        cells("12.50<Sup>1</Sup>", "<S>1</S><Font>9.90</Font>", "<B>8</B>.75"),
+    );
+    let book = "xmlns=\"urn:schemas-microsoft-com:office:spreadsheet\" xmlns:ss=\"urn:schemas-microsoft-com:office:spreadsheet\"";
+    let xml = format!("<Worksheet ss:Name=\"a\"><Table>{xml}</Table></Worksheet>");
+    place.write("book.xml", format!("<?xml version=\"1.0\"?>\n<Workbook {book}>{xml}</Workbook>"));
+    for file in ["page.html", "book.xml"] {
+        let shop = Place::new();
+        std::fs::copy(place.path(file), shop.path(file)).unwrap();
+        let served = Served::start(&shop);
+        let found = arrived(&served, &shop, &["upload", file, "-t", "items", "-y"], 3);
+        assert_eq!(found, [json!(["A-4", "Bolt", 8.75]), json!(["A-5", "Bolt", 1.25])], "{file}");
+    }
+}

@@ -10,7 +10,7 @@ use super::fault::Fault;
 use super::formats::RichTexts;
 use super::protocol::{self, BATCH, Kind};
 use super::styles::ShownText;
-use crate::cell::{STORED_TWICE, Setting};
+use crate::cell::{STORED_TWICE, Setting, TextPart};
 use crate::read::appearance::Appearance;
 use crate::read::{MAX_COLUMNS, MAX_RECORD};
 use crate::{Cell, Row, Shown};
@@ -123,8 +123,13 @@ impl<'a> RowSender<'a> {
         let mut rich = RichTexts::default();
         rich.add(parts);
         self.cell(row, column, Cell::Text(&text))?;
-        rich.parts(&text).for_each(|part| self.row.add_part(column as usize, part));
+        self.add_parts(column, rich.parts(&text));
         Ok(())
+    }
+
+    /// Adds the parts of the text of the last cell, which is at `column`.
+    pub(super) fn add_parts<'p>(&mut self, column: u32, parts: impl Iterator<Item = TextPart<'p>>) {
+        parts.for_each(|part| self.row.add_part(column as usize, part));
     }
 
     /// Adds a cell, like [`RowSender::cell`], and its displayed text.

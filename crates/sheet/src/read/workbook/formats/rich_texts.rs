@@ -23,13 +23,47 @@ impl RichTexts {
     /// Adds a text in parts, if the setting of a part matters.
     pub(crate) fn add(&mut self, parts: Vec<(Setting, String)>) {
         let whole: String = parts.iter().map(|(_, text)| text.as_str()).collect();
-        let is_set = |(setting, text): &(Setting, String)| *setting != Setting::Plain && !text.trim().is_empty();
-        // A text that is raised as a whole has no part beside it, but one that is struck no longer holds.
-        let is_whole = parts.iter().all(|(setting, _)| *setting != Setting::Plain);
-        let matters = parts.iter().any(|part| is_set(part) && (!is_whole || part.0 == Setting::Struck));
-        if matters && whole.len() <= MAX_TEXT && self.0.len() < MAX_TEXTS {
+        if matter(&parts) && self.0.len() < MAX_TEXTS {
             self.0.insert(whole, parts);
         }
+    }
+}
+
+/// Returns whether the settings of the parts of a text matter.
+fn matter(parts: &[(Setting, String)]) -> bool {
+    let is_set = |(setting, text): &(Setting, String)| *setting != Setting::Plain && !text.trim().is_empty();
+    // A text that is raised as a whole has no part beside it, but one that is struck no longer holds.
+    let is_whole = parts.iter().all(|(setting, _)| *setting != Setting::Plain);
+    let len: usize = parts.iter().map(|(_, text)| text.len()).sum();
+    len <= MAX_TEXT && parts.iter().any(|part| is_set(part) && (!is_whole || part.0 == Setting::Struck))
+}
+
+/// The parts of a text that is read piece by piece: where each begins, in bytes.
+#[derive(Debug, Default)]
+pub(crate) struct PartStarts(Vec<(usize, Setting)>);
+
+impl PartStarts {
+    /// Adds a piece that begins at `start`.
+    pub(crate) fn piece(&mut self, start: usize, setting: Setting) {
+        let last = self.0.last().map_or(Setting::Plain, |(_, setting)| *setting);
+        if last != setting {
+            self.0.push((start, setting));
+        }
+    }
+
+    /// Returns the parts of the whole text if their settings matter.
+    pub(crate) fn parts(self, text: &str) -> Vec<(Setting, String)> {
+        if self.0.is_empty() || text.len() > MAX_TEXT {
+            return Vec::new();
+        }
+        let starts: Vec<(usize, Setting)> = std::iter::once((0, Setting::Plain)).chain(self.0).collect();
+        let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([text.len()]);
+        let parts = starts.iter().zip(ends).filter_map(|((start, setting), end)| {
+            let part = text.get(*start..end).filter(|part| !part.is_empty())?;
+            Some((*setting, part.to_owned()))
+        });
+        let parts: Vec<_> = parts.collect();
+        if matter(&parts) { parts } else { Vec::new() }
     }
 }
 

@@ -2,6 +2,7 @@
 //! their texts.
 
 use super::input::Source;
+use crate::cell::{Setting, TextPart};
 use crate::read::appearance::Appearance;
 use crate::read::workbook::fault::Fault;
 use crate::read::workbook::protocol::SheetEntry;
@@ -79,6 +80,7 @@ impl Tables {
                 let shown = row.shown(column as usize);
                 let shown = shown.map(|Shown { text, is_certain }| ShownText { text: text.to_owned(), is_certain });
                 rows.shown_cell(number, column, cell, shown)?;
+                rows.add_parts(column, row.parts(column as usize));
             }
         }
         Ok(table.appearance.clone())
@@ -134,6 +136,13 @@ impl TableBuilder {
             self.row.show(column, shown);
         }
         Ok(())
+    }
+
+    /// Adds the parts of the text of the last cell, which is at `column`.
+    pub(super) fn add_parts(&mut self, column: usize, parts: &[(Setting, String)]) {
+        for (setting, text) in parts {
+            self.row.add_part(column, TextPart { setting: *setting, text });
+        }
     }
 
     /// Returns the appearance of the table, for additions.

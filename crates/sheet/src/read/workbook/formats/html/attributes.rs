@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use html5gum::StartTag;
 
+use crate::cell::Setting;
+
 /// Returns the value of an attribute, empty for an attribute without a value.
 pub(super) fn attribute<'t>(tag: &'t StartTag<()>, name: &str) -> Option<Cow<'t, str>> {
     tag.attributes.get(name.as_bytes()).map(|value| String::from_utf8_lossy(value))
@@ -15,6 +17,21 @@ pub(super) fn is_hidden(tag: &StartTag<()>) -> bool {
         let style: String = style.chars().filter(|c| !c.is_whitespace()).collect();
         style.to_ascii_lowercase().contains("display:none")
     })
+}
+
+/// Returns how an element sets its text: by its name or its style.
+pub(super) fn setting(tag: &StartTag<()>) -> Setting {
+    match tag.name.as_slice() {
+        b"sup" => Setting::Raised,
+        b"sub" => Setting::Lowered,
+        b"s" | b"strike" | b"del" => Setting::Struck,
+        _ => match attribute(tag, "style") {
+            Some(style) if style.contains("line-through") => Setting::Struck,
+            Some(style) if style.contains("vertical-align") && style.contains("super") => Setting::Raised,
+            Some(style) if style.contains("vertical-align") && style.contains("sub") => Setting::Lowered,
+            _ => Setting::Plain,
+        },
+    }
 }
 
 /// Returns a number of columns or rows, from 1 to `most`.

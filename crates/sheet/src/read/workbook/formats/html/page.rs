@@ -5,18 +5,20 @@ use std::io::Read;
 use html5gum::{DefaultEmitter, EndTag, IoReader, StartTag, Token, Tokenizer};
 use quick_xml::escape::unescape;
 
-use super::attributes::{is_hidden, span};
+use super::attributes::{is_hidden, setting, span};
 use super::cell::Stored;
 use super::grid::{Grid, MAX_COLUMN_SPAN, MAX_ROW_SPAN};
 use super::stylesheet::Stylesheet;
-use crate::Shown;
+use crate::cell::Setting;
 use crate::read::MAX_RECORD;
 use crate::read::appearance::MergedCells;
 use crate::read::text::TextDecoder;
 use crate::read::text::encoding::with_label;
 use crate::read::workbook::fault::{Fault, FaultKind};
 use crate::read::workbook::formats::input::Source;
+use crate::read::workbook::formats::rich_texts::PartStarts;
 use crate::read::workbook::formats::tables::{TableBuilder, Tables};
+use crate::{Cell, Shown};
 
 /// Maximum depth of tables within tables.
 const MAX_DEPTH: usize = 64;
@@ -72,6 +74,9 @@ struct OpenCell {
     column: usize,
     stored: Stored,
     text: CellText,
+    /// The open elements that may set their text differently, outermost first.
+    settings: Vec<(Vec<u8>, Setting)>,
+    parts: PartStarts,
     /// The name and depth of the open element with hidden text.
     unseen: Option<(Vec<u8>, usize)>,
 }
@@ -129,7 +134,14 @@ impl Page<'_> {
                     let merged = MergedCells::spanning((open.grid.row, rows as u64), (column, columns));
                     open.table.appearance().merge(merged);
                     let stored = Stored::new(tag, &self.styles);
-                    open.cell = Some(OpenCell { column, stored, text: CellText::default(), unseen: None });
+                    open.cell = Some(OpenCell {
+                        column,
+                        stored,
+                        text: CellText::default(),
+                        settings: Vec::new(),
+                        parts: PartStarts::default(),
+                        unseen: None,
+                    });
                 }
             }
             b"thead" | b"tbody" | b"tfoot" => self.end_row()?,
@@ -178,6 +190,8 @@ impl Page<'_> {
                 css.push_str(text);
             }
         } else if let Some(cell) = self.cell().filter(|cell| cell.unseen.is_none()) {
+            let setting = cell.settings.iter().map(|(_, setting)| *setting).rfind(|setting| *setting != Setting::Plain);
+            cell.parts.piece(cell.text.text.len(), setting.unwrap_or(Setting::Plain));
             cell.text.push(text);
             if cell.text.text.len() > MAX_RECORD {
                 return Err(Fault::new("one of its cells is longer than 16 MiB"));
@@ -204,7 +218,13 @@ impl Page<'_> {
         let value = cell.stored.cell(&cell.text.text, &mut buffer);
         let shown = cell.stored.shown(&value, cell.text.text.trim());
         let shown = shown.map(|text| Shown { text, is_certain: true });
-        open.table.cell(open.grid.row, cell.column, value, shown, self.file)
+        let parts = match value {
+            Cell::Text(text) if text == cell.text.text => cell.parts.parts(text),
+            _ => Vec::new(),
+        };
+        open.table.cell(open.grid.row, cell.column, value, shown, self.file)?;
+        open.table.add_parts(cell.column, &parts);
+        Ok(())
     }
 
     fn end_row(&mut self) -> Result<(), Fault> {
@@ -259,6 +279,9 @@ impl OpenCell {
             // Comments of LibreOffice and Excel, and invisible sort keys.
             _ if name == b"comment" || is_comment(tag) || is_hidden(tag) => self.unseen = Some((name.to_vec(), 1)),
             b"script" => self.unseen = Some((name.to_vec(), 1)),
+            _ if !tag.self_closing && self.settings.len() < MAX_DEPTH => {
+                self.settings.push((name.to_vec(), setting(tag)));
+            }
             _ => {}
         }
     }
@@ -273,7 +296,11 @@ impl OpenCell {
             }
             Some(_) => {}
             None if matches!(name, b"p" | b"div" | b"li") => self.text.start_line(),
-            None => {}
+            None => {
+                if let Some(at) = self.settings.iter().rposition(|(open, _)| open.as_slice() == name) {
+                    self.settings.truncate(at);
+                }
+            }
         }
     }
 }

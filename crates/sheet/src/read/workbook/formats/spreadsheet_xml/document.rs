@@ -8,13 +8,15 @@ use quick_xml::reader::Reader;
 
 use super::cell::Stored;
 use super::styles::Styles;
-use crate::Shown;
+use crate::cell::Setting;
 use crate::read::MAX_RECORD;
 use crate::read::appearance::MergedCells;
 use crate::read::workbook::fault::Fault;
 use crate::read::workbook::formats::cells::damage;
 use crate::read::workbook::formats::input::Source;
+use crate::read::workbook::formats::rich_texts::PartStarts;
 use crate::read::workbook::formats::tables::{TableBuilder, Tables};
+use crate::{Cell, Shown};
 
 /// Maximum number of columns with a separate style.
 const MAX_COLUMNS: usize = 1 << 14;
@@ -85,6 +87,9 @@ struct Document<'f> {
     next_row: u64,
     row_style: Option<String>,
     cell: Option<Stored>,
+    /// How the open elements within the text of the cell set it, outermost first.
+    settings: Vec<Setting>,
+    parts: PartStarts,
     /// The column of the next cell.
     column: usize,
     visible: String,
@@ -106,6 +111,8 @@ impl<'f> Document<'f> {
             next_row: 1,
             row_style: None,
             cell: None,
+            settings: Vec::new(),
+            parts: PartStarts::default(),
             column: 0,
             visible: String::new(),
             is_complete: false,
@@ -161,9 +168,20 @@ impl<'f> Document<'f> {
                 if let Some(cell) = &mut self.cell {
                     cell.data = Some((text_of(tag, "Type").unwrap_or_default(), String::new()));
                 }
+                self.parts = PartStarts::default();
+                self.settings.push(Setting::Plain);
                 Element::Data
             }
-            (Some(Element::Data), _) => Element::Data,
+            (Some(Element::Data), name) => {
+                let outer = self.settings.last().copied().unwrap_or(Setting::Plain);
+                self.settings.push(match name {
+                    "Sup" => Setting::Raised,
+                    "Sub" => Setting::Lowered,
+                    "S" => Setting::Struck,
+                    _ => outer,
+                });
+                Element::Data
+            }
             (Some(Element::Worksheet), "WorksheetOptions") => Element::Options,
             (Some(Element::Options), "Visible") => {
                 self.visible.clear();
@@ -205,6 +223,7 @@ impl<'f> Document<'f> {
 
     fn end(&mut self) -> Result<(), Fault> {
         match self.open.pop() {
+            Some(Element::Data) => drop(self.settings.pop()),
             Some(Element::Cell) => self.end_cell()?,
             Some(Element::Visible) if self.visible.trim() != "SheetVisible" => {
                 if let Some(sheet) = &mut self.sheet {
@@ -234,13 +253,20 @@ impl<'f> Document<'f> {
         let value = cell.cell(format.map(|format| &format.display), &mut buffer);
         let shown = cell.shown(&value, format).filter(|shown| !shown.is_certain || shown.text != value.shown());
         let shown = shown.as_ref().map(|shown| Shown { text: &shown.text, is_certain: shown.is_certain });
-        sheet.cell(self.row, cell.column, value, shown, self.file)
+        let parts = match value {
+            Cell::Text(text) => std::mem::take(&mut self.parts).parts(text),
+            _ => Vec::new(),
+        };
+        sheet.cell(self.row, cell.column, value, shown, self.file)?;
+        sheet.add_parts(cell.column, &parts);
+        Ok(())
     }
 
     fn text(&mut self, text: &str) -> Result<(), Fault> {
         match self.open.last() {
             Some(Element::Data) => {
                 if let Some((_, data)) = self.cell.as_mut().and_then(|cell| cell.data.as_mut()) {
+                    self.parts.piece(data.len(), self.settings.last().copied().unwrap_or(Setting::Plain));
                     data.push_str(text);
                     if data.len() > MAX_RECORD {
                         return Err(Fault::new(format!("row {} is longer than 16 MiB", self.row)));
