@@ -206,3 +206,21 @@ fn an_upload_stops_sending_what_a_newer_one_sends_at_the_same_time() {
     assert_eq!(count(&old["superseded"][0], "records"), count(&old, "skipped"));
     assert!(shop.prices().split(' ').all(|price| price.ends_with("=12")), "{}", shop.prices());
 }
+
+#[test]
+fn a_newer_request_that_the_service_failed_to_answer_counts() {
+    let place = Place::new();
+    let fault = "[[fault]]\nmethod = \"POST\"\npath = \"/v1/public/items\"\nkey = \"A\"\ncall = \"1..5\"\n";
+    let lost = "[[fault]]\nmethod = \"POST\"\npath = \"/v1/public/items\"\nkey = \"B\"\ncall = \"1..5\"\nending = \"reset\"\nwhen = \"before\"\n";
+    let failed = "when = \"after\"\nanswer = { status = 500, message = \"oops\" }\n";
+    place.write("faults.toml", format!("{fault}{failed}{lost}"));
+    let served = Served::start_with(&place, 0, &["--plan", "faults.toml"]);
+    let shop = Shop { place, served };
+    shop.place.write("old.csv", format!("{HEADER}A,Bolt,10,EUR\nB,Nut,10,EUR\n"));
+    shop.served.sheetport(&shop.place, ["plan", "old.csv", "-t", "items", "-q"]).exits(0);
+    shop.place.write("new.csv", format!("{HEADER}A,Bolt,12,EUR\nB,Nut,12,EUR\n"));
+    shop.served.sheetport(&shop.place, ["upload", "new.csv", "-t", "items", "-q"]).run();
+    assert_eq!(shop.prices(), "A=12");
+    shop.run(&["resume", "1", "--json"], 0);
+    assert!(shop.prices().contains("A=12"), "{}", shop.prices());
+}

@@ -291,7 +291,8 @@ impl Ledger {
                 let is_accepted = match Effect::of(outcome.map(|outcome| outcome.state), intent.is_some()) {
                     Some(Effect::Accepted | Effect::NotNeeded) => true,
                     Some(Effect::Uncertain) => false,
-                    // Not sent by the other run either.
+                    Some(Effect::Refused) if outcome.is_some_and(Outcome::may_be_applied) => false,
+                    // The service does not have the value of the other run.
                     Some(Effect::Refused) | None => continue,
                 };
                 let at = outcome.map(|outcome| outcome.at).or(intent.map(|(.., at)| *at));

@@ -235,6 +235,11 @@ impl Outcome {
         self.state != RecordState::Unknown || self.http_status.is_some()
     }
 
+    /// Whether a refused request may have had an effect all the same: the service failed, rather than find something wrong in it.
+    pub fn may_be_applied(&self) -> bool {
+        self.http_status.is_none_or(|status| status >= 500)
+    }
+
     pub fn new(seq: Seq, state: RecordState, at: i64) -> Outcome {
         Outcome {
             seq,
