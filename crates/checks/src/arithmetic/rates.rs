@@ -18,15 +18,15 @@ pub(super) struct Rates {
     values: Vec<f64>,
 }
 
-/// Returns the columns that have some rates as whole numbers and some as a hundredth of them.
+/// Returns the whole rates of each column, as far as they are few.
 pub(super) fn rates(roles: &Roles, table: &Table) -> Vec<Rates> {
     let of_column = |(index, field): (usize, &'static str)| {
         let column = table.columns.iter().find(|column| column.index == index)?;
-        let mut values: Vec<f64> = column.values.iter().flatten().map(|number| number.value).collect();
+        let rates = column.values.iter().flatten().map(|number| number.value).filter(|value| *value >= 1.0);
+        let mut values: Vec<f64> = rates.collect();
         values.sort_unstable_by(f64::total_cmp);
         values.dedup();
-        let has_both = values.iter().any(|value| whole(*value, &values).is_some());
-        (values.len() <= MAX_RATES && has_both).then_some(Rates { column: index, field, values })
+        (!values.is_empty() && values.len() <= MAX_RATES).then_some(Rates { column: index, field, values })
     };
     let columns =
         roles.numbers.iter().filter(|(_, quantity)| quantity.meaning == Meaning::TaxRate && !quantity.is_fraction);
@@ -36,7 +36,7 @@ pub(super) fn rates(roles: &Roles, table: &Table) -> Vec<Rates> {
 /// Returns the rate of which `value` is a hundredth.
 fn whole(value: f64, values: &[f64]) -> Option<f64> {
     let is_part = value > 0.0 && value < 1.0;
-    values.iter().copied().find(|other| is_part && *other >= 1.0 && (value * 100.0 - other).abs() < 1e-9)
+    values.iter().copied().find(|other| is_part && (value * 100.0 - other).abs() < 1e-9)
 }
 
 impl Rates {
