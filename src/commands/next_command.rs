@@ -43,6 +43,9 @@ pub(super) fn of_input(input: &Input, template: &str, context: &Context) -> Comm
         command = command.flag("allow-lookup", Some(folder));
     }
     command = command.switch("reviewed", input.reviewed);
+    for code in &input.accept {
+        command = command.flag("accept", Some(code.name()));
+    }
     let reading = input.reading.in_use();
     reading.into_iter().fold(command, |command, (name, value)| command.flag(name, Some(value)))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use sheetport_findings::Asks;
 use sheetport_language::{message, say, word};
 use sheetport_ledger::{Causes, Group};
 
@@ -46,6 +47,22 @@ pub fn print(causes: &Causes) {
     let more = groups.len().saturating_sub(SHOWN) as u64;
     if more > 0 || causes.ungrouped > 0 {
         line(say!("  … and {}; a report lists all of them", counted(more + causes.ungrouped, "further cause")));
+    }
+}
+
+/// Says how rows are sent that were held back for a question.
+pub fn print_way_on(causes: &Causes) {
+    let groups = causes.groups();
+    let asked = groups.iter().map(|group| group.problem.code).filter(|code| code.asks() == Some(Asks::Row));
+    let codes: BTreeSet<&str> = asked.map(|code| code.name()).collect();
+    if !codes.is_empty() {
+        let (faint, indent) = (style::FAINT, MIN_WIDTH + 4);
+        let codes = codes.into_iter().collect::<Vec<_>>().join(",");
+        line(format_args!(
+            "{:indent$}{}",
+            "",
+            say!("{faint}rows that are right all the same are sent with: --accept {codes}{faint:#}")
+        ));
     }
 }
 

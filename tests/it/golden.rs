@@ -249,6 +249,7 @@ async fn plan(
         text: options.clone(),
         rows: None,
         is_strict: false,
+        accepts: &[],
         edits: None,
     };
     let check = Check {

@@ -13,6 +13,6 @@ pub struct Finding {
     pub value: String,
     pub message: String,
     pub remedy: String,
-    /// Whether the row may be sent all the same.
+    /// Whether the row is sent all the same. Otherwise it waits until a person accepts findings of this code ([`Code::asks`]).
     pub is_warning: bool,
 }

@@ -33,7 +33,7 @@ pub use dates::implausible_date;
 pub use finding::Finding;
 
 use sheetport_mapping::{Layout, Template};
-use sheetport_sheet::Row;
+use sheetport_sheet::{Cell, Row, english_state};
 
 use self::arithmetic::{Calculations, Reservoir};
 use self::blank_names::NameCounts;
@@ -51,6 +51,8 @@ pub struct Survey {
     selectors: Vec<SelectorCounts>,
     reservoir: Reservoir,
     rows: u64,
+    /// Rows of a report that have a problem, or whose status is not known.
+    faulty: u64,
 }
 
 /// What is regular in a sheet. Equal evidence judges all rows in the same way.
@@ -74,6 +76,7 @@ impl Survey {
             reservoir: Reservoir::new(&roles),
             roles,
             rows: 0,
+            faulty: 0,
         }
     }
 
@@ -82,6 +85,7 @@ impl Survey {
             return;
         }
         self.rows += 1;
+        self.faulty += u64::from(self.roles.status.is_some_and(|status| is_faulty(&row.get(status))));
         for (formed, counts) in self.roles.formed.iter().zip(&mut self.forms) {
             counts.add(&row.get(formed.column));
         }
@@ -94,7 +98,8 @@ impl Survey {
 
     /// Returns the evidence of the rows so far.
     pub fn evidence(&mut self) -> Evidence {
-        if !self.roles.are_judged {
+        // What is regular is not to be seen in a report of problems alone.
+        if !self.roles.are_judged || self.faulty * 2 > self.rows {
             return Evidence::default();
         }
         let calculations = self.reservoir.calculations(&self.roles);
@@ -110,6 +115,12 @@ impl Survey {
             roles: self.roles.clone(),
         }
     }
+}
+
+/// Whether a row of a report with this status was not accepted, nor is to be sent.
+fn is_faulty(status: &Cell<'_>) -> bool {
+    let state = if let Cell::Text(text) = status { english_state(text) } else { None };
+    !matches!(state, Some("pending" | "sent" | "skipped" | "unchanged"))
 }
 
 impl Evidence {

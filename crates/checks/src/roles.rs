@@ -10,8 +10,10 @@ use super::features::Kind;
 /// The columns that are judged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Roles {
-    /// Whether values are judged at all: not in our own reports and exports, where the texts are the original ones.
+    /// Whether values are judged at all: not in our own exports, where the texts are the original ones.
     pub(super) are_judged: bool,
+    /// The column with the result of each row, in a report.
+    pub(super) status: Option<usize>,
     /// Columns whose texts have a form, where the template has no say about the texts: first those of identifiers, then that of names.
     pub(super) formed: Vec<Formed>,
     /// The column of names, where each row is a record with an identifier of its own.
@@ -106,7 +108,8 @@ impl Roles {
         let name_texts = name_texts.map(|(column, field)| Formed { column, field, kind: Kind::Name, is_of_row: true });
         let formed = identifiers.chain(name_texts).collect();
         Roles {
-            are_judged: !layout.is_report && !layout.is_defused && layout.header.row > 0,
+            are_judged: !layout.is_export() && layout.header.row > 0,
+            status: layout.status.filter(|_| layout.is_report),
             formed,
             name,
             keys,

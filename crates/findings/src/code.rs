@@ -25,6 +25,24 @@ pub enum Scope {
     History,
 }
 
+/// What a question holds back until a person has answered it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// The record of a row.
+    Row,
+    /// The whole file.
+    File,
+}
+
+/// What has to change in a rejected row before it is sent from a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// The cell with the problem.
+    Cell,
+    /// Any cell of the row.
+    Row,
+}
+
 /// What a report for a supplier shows of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SupplierView {
@@ -277,6 +295,59 @@ impl Code {
     /// Returns the fixes that a person is offered, beside those for any cell.
     pub fn fixes(self) -> &'static [FixKind] {
         self.entry().fixes
+    }
+
+    /// Returns what a finding with this code holds back until a person accepts it, because the values may be meant all the same. `None` if
+    /// nobody is asked. A row with such a finding that is a warning is sent.
+    pub fn asks(self) -> Option<Asks> {
+        match self {
+            Code::ForeignSheet | Code::OtherTemplate | Code::MisspeltColumn => Some(Asks::File),
+            Code::DoesNotAddUp
+            | Code::ImplausibleDate
+            | Code::NoName
+            | Code::OtherMeaning
+            | Code::PercentSign
+            | Code::Selector
+            | Code::UnlikeOthers => Some(Asks::Row),
+            _ => None,
+        }
+    }
+
+    /// Returns the codes of questions.
+    pub fn questions() -> impl Iterator<Item = Code> {
+        Code::ALL.iter().copied().filter(|code| code.asks().is_some())
+    }
+
+    /// Returns what has to change in a row that was rejected with this code before it is sent from a report, where the cause may not be seen
+    /// any more: the report has texts alone, and perhaps not the other rows. `None` for problems that are found again.
+    pub fn needs(self) -> Option<Edit> {
+        match self {
+            // What is right about one value is right in any file, or only the template and other rows decide.
+            Code::Blank
+            | Code::NotANumber
+            | Code::NotADate
+            | Code::NotABoolean
+            | Code::Currency
+            | Code::OutOfRange
+            | Code::UnknownValue
+            | Code::Pattern
+            | Code::CheckDigit
+            | Code::NearlyTheSame
+            | Code::NotAnAddress => None,
+            // Several cells are at odds, so that any of them may be the wrong one.
+            Code::DoesNotAddUp
+            | Code::OtherMeaning
+            | Code::Selector
+            | Code::NoName
+            | Code::Continues
+            | Code::CopiedRows
+            | Code::Repeated => Some(Edit::Row),
+            _ => match self.scope() {
+                Scope::Cell => Some(Edit::Cell),
+                Scope::Reading => Some(Edit::Row),
+                _ => None,
+            },
+        }
     }
 
     /// Whether each value is a cause of its own, because each needs an entry in the template.

@@ -7,5 +7,5 @@
 mod code;
 mod skip_reason;
 
-pub use code::{Code, FixKind, Group, Scope, SupplierView};
+pub use code::{Asks, Code, Edit, FixKind, Group, Scope, SupplierView};
 pub use skip_reason::SkipReason;

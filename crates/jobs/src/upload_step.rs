@@ -138,6 +138,7 @@ impl Sender<'_> {
             text: sheet::Options::default(),
             rows: None,
             is_strict: step.strict,
+            accepts: &step.accept,
             edits: None,
         };
         let request = Upload {

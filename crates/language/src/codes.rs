@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
-use sheetport_findings::{Code, Group};
+use sheetport_findings::{Asks, Code, Group};
 
 use super::Language;
 
@@ -25,7 +25,16 @@ pub struct Explanation {
 struct File {
     /// Titles by the name of the group.
     groups: HashMap<String, String>,
+    questions: Questions,
     codes: HashMap<Code, Explanation>,
+}
+
+/// What a question holds back, and how it is answered. `{code}` stands for its code.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Questions {
+    row: String,
+    file: String,
 }
 
 static ENGLISH: LazyLock<File> = LazyLock::new(|| {
@@ -43,6 +52,16 @@ impl Language {
     /// Returns the explanation of a code.
     pub fn explanation(self, code: Code) -> &'static Explanation {
         self.explanations().codes.get(&code).expect("the file is compiled in, and a test parses it")
+    }
+
+    /// Returns what a question holds back, and how it is answered.
+    pub fn question(self, asks: Asks, code: Code) -> String {
+        let Questions { row, file } = &self.explanations().questions;
+        let text = match asks {
+            Asks::Row => row,
+            Asks::File => file,
+        };
+        text.replace("{code}", code.name())
     }
 
     /// Returns the title of a group of codes.
@@ -68,7 +87,7 @@ mod tests {
              <!-- Generated from crates/language/src/en/codes.toml: SHEETPORT_UPDATE_DOCS=1 cargo test -p sheetport-language -->\n\n\
              Every problem has a code: `check` and `upload` name it below the problems, and with `--json` it is `code`. `sheetport help \
              CODE` shows the words of this page. A problem keeps its row from being sent; a warning does not, unless `--strict` is \
-             given.\n",
+             given. A [question](judging.md#questions-and-answers) holds its row or the file back until it is answered.\n",
         );
         let english = Language::default();
         for group in Group::ALL {
@@ -76,6 +95,9 @@ mod tests {
             for code in group.codes() {
                 let Explanation { cause, example, remedy, .. } = english.explanation(*code);
                 let _ = write!(page, "\n### {code}\n\n{cause}\n\n- Example: {example}\n- Remedy: {remedy}\n");
+                if let Some(asks) = code.asks() {
+                    let _ = writeln!(page, "- Question: {}", english.question(asks, *code));
+                }
             }
         }
         page

@@ -59,7 +59,7 @@ pub use records::{
     RecordBlock, SourceBlock, SourceRow,
 };
 pub use removal::Erased;
-pub use retries::{KnownRow, RowQuery, RowState, RowStates};
+pub use retries::{HeldProblem, KnownRow, RowQuery, RowState, RowStates};
 pub use runs::{
     AllowRepeat, CallOption, Family, LockedRun, NamedLock, NewRun, Plan, REHEARSAL, Run, RunCommand, RunConnection,
     RunLookups, RunRate, RunSettings, SheetSelection, TextForm, UploadLock,

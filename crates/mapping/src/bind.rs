@@ -95,6 +95,11 @@ pub struct RecordCell {
 }
 
 impl Layout {
+    /// Whether the sheet is a list of the service that we have exported.
+    pub fn is_export(&self) -> bool {
+        self.is_defused && !self.is_report
+    }
+
     /// Returns a layout for each cell that is a separate record.
     pub fn of_each_cell(&self) -> Vec<Layout> {
         let of_cell = |cell: &RecordCell| Layout { columns: cell.columns.clone(), cells: Vec::new(), ..self.clone() };

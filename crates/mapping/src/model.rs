@@ -11,6 +11,7 @@ pub use super::checks::{Checks, Constant};
 pub use super::column_name::{ColumnName, LINE_NUMBER, folded_header, has_line_number, same_header};
 use super::language::Expression;
 pub use super::row_test::{Condition, RowTest, Tested};
+use sheetport_findings::Code;
 use sheetport_records::{Field, JsonType, List, RecordKind};
 use sheetport_sheet::{Cell, Options};
 use sheetport_values::date::DateFormat;
@@ -41,6 +42,8 @@ pub struct Template {
     pub unpivot: Option<Unpivot>,
     pub group: Option<Group>,
     pub duplicates: Duplicates,
+    /// Questions that the template answers with yes.
+    pub accepts: Vec<Code>,
     /// The fields of the record, in the order of [`sheetport_records::Input::mappable`].
     pub fields: Vec<FieldRule>,
     /// The fields of a line, in the order of the contract.

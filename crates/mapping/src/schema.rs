@@ -2,6 +2,7 @@
 //! of locales added.
 
 use serde_json::{Map, Value, json};
+use sheetport_findings::Code;
 use sheetport_records::{Field, JsonType, RecordKind};
 use sheetport_values::check_digit::SCHEMES;
 use sheetport_values::locale;
@@ -20,6 +21,7 @@ pub fn schema() -> Value {
     let kinds: Vec<&str> = RecordKind::ALL.iter().map(|kind| kind.name()).collect();
     schema["$id"] = json!(ID);
     schema["properties"]["record"]["enum"] = json!(kinds);
+    schema["properties"]["accept"]["items"]["enum"] = json!(Code::questions().map(Code::name).collect::<Vec<_>>());
     let languages: Vec<&str> = locale::names().into_iter().filter(|name| !name.contains('-')).collect();
     let names: Vec<&str> = [locale::AUTO].into_iter().chain(locale::names()).collect();
     schema["$defs"]["locale"]["anyOf"] =

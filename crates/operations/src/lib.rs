@@ -29,6 +29,7 @@ mod lists;
 pub mod older_ledger;
 mod operation;
 pub mod programs;
+mod question;
 pub mod results;
 pub mod review;
 pub mod runs;
@@ -49,6 +50,7 @@ pub use files::{
     InputFile, STANDARD_INPUT, Spreadsheet, check_report_path, open_input, reports_folder, shown_file, unused,
 };
 pub use older_ledger::{accept_older_ledger, older_ledger};
+pub use question::Question;
 pub use results::next_command::has_sent;
 pub use results::{Finished, ReportRequest, Withheld, report};
 pub use runs::backup::{Backup, backup};

@@ -14,7 +14,7 @@ use sheetport_ledger::{
 use sheetport_mapping::Template;
 use sheetport_plan::compare::{Connection, server_diff};
 use sheetport_plan::sent_before::{self, AsksOfEdited, Compared, LeftOut};
-use sheetport_plan::{self as plan, Source, Tally};
+use sheetport_plan::{self as plan, Source, Tally, unanswered};
 use sheetport_send as send;
 use sheetport_send::{Grace, Limits, SendResult, superseded};
 use sheetport_telemetry::{SentRecords, Span};
@@ -113,8 +113,8 @@ pub(super) struct Sending<'a> {
     pub run: LockedRun,
     /// The report path given for this operation.
     pub report: Option<&'a Path>,
-    /// A person has decided not to send.
-    pub is_declined: bool,
+    /// Whether a person who has seen the warnings wants the file to be sent; `None` if nobody was asked.
+    pub answer: Option<bool>,
     /// Leaves the pending records to workers.
     pub is_to_queue: bool,
     /// `None` if nobody can be asked: edited records are held back.
@@ -243,13 +243,17 @@ impl Sending<'_> {
 
     /// Returns why nothing is to be sent.
     async fn withheld(&self) -> Result<Option<Withheld>, Error> {
-        let settings = self.settings();
-        Ok(if settings.strict && !self.run.run().warnings.is_empty() {
+        let (settings, warnings) = (self.settings(), &self.run.run().warnings);
+        let is_asked = self.answer.is_none() && unanswered(warnings, &settings.accept).next().is_some();
+        Ok(if settings.strict && !warnings.is_empty() {
             Some(Withheld::Warnings)
-        } else if self.is_declined {
+        } else if self.answer == Some(false) {
             Some(Withheld::Declined)
         } else if settings.all_or_nothing && self.ledger.accounting(self.run.id()).await?.rejected > 0 {
             Some(Withheld::RowsNeedFixing)
+        } else if is_asked && self.ledger.accounting(self.run.id()).await?.requests == 0 {
+            // A run that is continued was sent by an earlier version, which did not ask.
+            Some(Withheld::Questions)
         } else {
             None
         })

@@ -26,5 +26,5 @@ pub mod tally;
 
 pub use edits::{EditedRow, Edits};
 pub use error::Error;
-pub use plan::Source;
+pub use plan::{Source, unanswered};
 pub use tally::Tally;

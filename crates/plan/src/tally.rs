@@ -1,5 +1,6 @@
 //! Counters of a pass over a sheet: records by state, and problems by cause.
 
+use sheetport_findings::Code;
 use sheetport_ledger::{Causes, Problem, RecordState, RunId};
 
 use super::profile::Profile;
@@ -34,6 +35,8 @@ pub struct Tally {
     pub warnings: Causes,
     /// Warnings about the file as a whole, also in `warnings`.
     pub of_file: Vec<Problem>,
+    /// Questions about the file that nobody has answered: nothing of it is sent.
+    pub questions: Vec<Code>,
     /// The values of the valid records.
     pub profile: Profile,
 }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sheetport_operations::TemplateChanges;
+use sheetport_findings::Code;
+use sheetport_operations::{Question, TemplateChanges};
 use sheetport_sheet::Options;
 use sheetport_values::locale;
 
@@ -37,6 +38,9 @@ pub struct Input {
     /// Read the cells as they were edited in `sheetport review`, and leave out the rows that were left out there
     #[arg(long)]
     pub reviewed: bool,
+    /// Answer a question about rows or the file with yes, by its code: its rows are sent, with a warning. Can be repeated
+    #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = question)]
+    pub accept: Vec<Code>,
     #[command(flatten)]
     pub reading: Reading,
 }
@@ -54,6 +58,11 @@ impl Input {
     pub fn changes(&self) -> TemplateChanges<'_> {
         TemplateChanges { parameters: &self.set, locale: self.locale.as_deref(), lookup_folders: &self.allow_lookup }
     }
+}
+
+/// Parses the code of a question.
+pub(in crate::cli) fn question(text: &str) -> Result<Code, String> {
+    text.parse().map(|Question(code)| code)
 }
 
 /// Checks the name of a locale.

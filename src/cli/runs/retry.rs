@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use sheetport_findings::Code;
 
-use crate::cli::flag_groups::{Reading, Sending, parameter};
+use crate::cli::flag_groups::{Reading, Sending, parameter, question};
 
 const RETRY_EXAMPLES: &str = "\
 A report is recognized by its sheetport_run and sheetport_row columns. You may sort and filter its rows, and add rows at
@@ -50,6 +51,9 @@ pub struct Retry {
     /// Treat warnings as problems [default: as in the run]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub strict: Option<bool>,
+    /// Answer a question about rows with yes, by its code: rows that were held back for it are sent. Can be repeated
+    #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = question)]
+    pub accept: Vec<Code>,
     #[command(flatten)]
     pub reading: Reading,
 }
@@ -77,6 +81,7 @@ impl Retry {
             (self.dry_run, "dry-run"),
             (self.all_or_nothing.is_some(), "all-or-nothing"),
             (self.strict.is_some(), "strict"),
+            (!self.accept.is_empty(), "accept"),
         ];
         let flags = flags.into_iter().filter_map(|(in_use, flag)| in_use.then_some(flag));
         let reading = self.reading.in_use().into_iter().map(|(flag, _)| flag);

@@ -60,6 +60,7 @@ impl Console {
                 if self.problems && tally.rejected > 0 {
                     ui::heading(&say!("Rows that need fixing"));
                     ui::problems::print(&tally.causes);
+                    ui::problems::print_way_on(&tally.causes);
                 }
                 if self.problems && !tally.warnings.groups().is_empty() {
                     ui::heading(&say!("Warnings"));

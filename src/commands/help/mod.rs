@@ -51,7 +51,9 @@ fn show(codes: &[Code], as_json: bool) {
     for code in codes {
         let Explanation { cause, example, remedy, .. } = chosen().explanation(*code);
         ui::line(format_args!("{strong}{code}{strong:#}"));
-        for (name, text) in [("Cause", cause), ("Example", example), ("Remedy", remedy)] {
+        let question = code.asks().map(|asks| chosen().question(asks, *code));
+        let texts = [("Cause", cause), ("Example", example), ("Remedy", remedy)];
+        for (name, text) in texts.into_iter().chain(question.iter().map(|text| ("Question", text))) {
             for (index, line) in wrapped(&plain(text)).into_iter().enumerate() {
                 let name = if index == 0 { word(name) } else { "" };
                 ui::line(format_args!("  {strong}{name:<9}{strong:#}{line}"));

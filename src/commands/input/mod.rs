@@ -55,5 +55,14 @@ pub(super) async fn spreadsheet<'a>(
         true => Some(operations::review::edits_of_file(&settings.context, file).await?),
         false => None,
     };
-    Ok(Spreadsheet { file, template, sheet: input.sheet.as_deref(), text, rows: None, is_strict: false, edits })
+    Ok(Spreadsheet {
+        file,
+        template,
+        sheet: input.sheet.as_deref(),
+        text,
+        rows: None,
+        is_strict: false,
+        accepts: &input.accept,
+        edits,
+    })
 }

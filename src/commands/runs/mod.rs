@@ -159,6 +159,7 @@ fn as_json(run: &Run, accounting: &Accounting, status: RunStatus) -> serde_json:
         "strict": settings.strict,
         "changed_only": settings.changed_only,
         "keep_lines": settings.keep_lines,
+        "accept": settings.accept,
         "report": settings.report,
         "rows": accounting.rows,
         "total": accounting.total,

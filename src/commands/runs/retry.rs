@@ -43,6 +43,7 @@ pub(in crate::commands) async fn run(args: Retry, settings: &Settings) -> Result
                 keep_lines: false,
                 all_or_nothing: args.all_or_nothing,
                 strict: args.strict,
+                accepts: &args.accept,
                 sending,
             };
             if args.dry_run {
@@ -95,6 +96,11 @@ fn retry_command(args: &Retry, context: &Context) -> String {
         .switch("overwrite-newer", sending.overwrite_newer)
         .choice("all-or-nothing", args.all_or_nothing)
         .choice("strict", args.strict)
+        .flag(
+            "accept",
+            Some(args.accept.iter().map(|code| code.name()).collect::<Vec<_>>().join(","))
+                .filter(|codes| !codes.is_empty()),
+        )
         .flag("report", sending.report.as_ref())
         .flag("titles", sending.titles.language)
         .choice("for-supplier", sending.for_supplier);

@@ -30,6 +30,7 @@ pub(in crate::commands) fn finish(
         ui::remark(match why {
             Withheld::RowsNeedFixing => "nothing was sent: some rows need fixing, and --all-or-nothing was given",
             Withheld::Warnings => "nothing was sent: the file has warnings, and --strict was given",
+            Withheld::Questions => "nothing was sent: there is a question about the file",
             Withheld::Declined => "nothing was sent",
         });
     }

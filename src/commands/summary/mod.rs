@@ -10,10 +10,10 @@ use serde::Serialize;
 use sheetport_findings::Code;
 use sheetport_language::{message, say, tenths};
 use sheetport_ledger::{Accounting, Causes, Group, Run, RunId};
-use sheetport_operations::{Finished, Forecast, RehearsalRecords, Rehearsed, shown_file};
-use sheetport_plan::Tally;
+use sheetport_operations::{Finished, Forecast, RehearsalRecords, Rehearsed, Withheld, shown_file};
 use sheetport_plan::profile::Profile;
 use sheetport_plan::sent_before::LeftOut;
+use sheetport_plan::{Tally, unanswered};
 use sheetport_records::RecordKind;
 use sheetport_sheet::column_letters;
 
@@ -45,6 +45,9 @@ pub(super) struct Summary {
     pub queued: bool,
     /// The reason for an early stop.
     pub stopped: Option<String>,
+    /// Questions about the file, for which nothing is sent until they are answered with `--accept`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<Code>,
     /// Records already sent by an earlier run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sent_before: Vec<SentBefore>,
@@ -156,6 +159,11 @@ pub(super) struct Cause {
     pub remedy: String,
 }
 
+/// Returns the questions about the file of a run that are not answered.
+fn open_questions(run: &Run) -> Vec<Code> {
+    unanswered(&run.warnings, &run.about.settings.accept).map(|question| question.code).collect()
+}
+
 /// Returns the causes for a summary, largest first.
 pub(super) fn causes(causes: &Causes) -> Vec<Cause> {
     causes.groups().into_iter().map(Cause::of).collect()
@@ -216,9 +224,14 @@ impl Summary {
             other_requests,
             is_queued,
             rehearsed,
+            withheld,
             ..
         } = finished;
         Summary {
+            questions: match withheld {
+                Some(Withheld::Questions) => open_questions(&run),
+                _ => Vec::new(),
+            },
             queued: is_queued,
             warnings: causes(&warnings),
             sent_before: left_out.iter().map(SentBefore::of).collect(),
@@ -246,6 +259,7 @@ impl Summary {
                 warned: tally.warned,
                 ..Accounting::default()
             },
+            questions: tally.questions.clone(),
             warnings: causes(&tally.warnings),
             profile: Some(tally.profile.clone()),
             ..Summary::default()
@@ -255,6 +269,7 @@ impl Summary {
     /// Adds what is known of the file of a plan.
     pub(super) fn of_plan(&mut self, tally: &Tally, left_out: &[LeftOut], other_requests: u64) {
         self.problems = Some(causes(&tally.causes));
+        self.questions.clone_from(&tally.questions);
         self.warnings = causes(&tally.warnings);
         self.sent_before = left_out.iter().map(SentBefore::of).collect();
         self.other_requests = other_requests;
@@ -262,7 +277,7 @@ impl Summary {
 
     /// Returns the exit code of a pass over a file without sending.
     pub(super) fn exit(&self) -> Exit {
-        if self.accounting.rejected > 0 { Exit::RowsFailed } else { Exit::Done }
+        if self.accounting.rejected > 0 || !self.questions.is_empty() { Exit::RowsFailed } else { Exit::Done }
     }
 
     /// Prints the summary, as JSON if requested.
@@ -294,6 +309,16 @@ impl Summary {
             ui::line(say!("  {faint}{sentence}{faint:#}"));
         }
         let doubt = ui::style::DOUBT;
+        if !self.questions.is_empty() {
+            let codes: Vec<&str> = self.questions.iter().map(|code| code.name()).collect();
+            let (flag, key) = (codes.join(","), codes.join("\", \""));
+            ui::line(say!(
+                "  {doubt}Held{doubt:#}    the file, until its question is answered; if it is right: --accept {flag}"
+            ));
+            ui::line(say!(
+                "  {faint}        with accept = [\"{key}\"] at the top of the template, it is not asked again{faint:#}"
+            ));
+        }
         for SentBefore { run, date, records, .. } in &self.sent_before {
             let records = ui::counted(*records, "record");
             ui::line(say!("  {doubt}Warning{doubt:#}  {records} left out: sent before, in run {run} on {date}"));

@@ -41,7 +41,7 @@ pub(in crate::commands) async fn run(args: &Check, settings: &Settings) -> Resul
         Err(error) => return Err(with_suggestion(error, &file, &args.input, settings).await),
     };
     let mut summary = Summary::of_tally("check", record, &template, &tally, &file.name);
-    summary.next = Some(next).filter(|_| tally.to_send > 0);
+    summary.next = Some(next).filter(|_| tally.to_send > 0 && tally.questions.is_empty());
     summary.problems = Some(causes(&tally.causes));
     summary.other_requests = requests;
     summary.report = args.report.clone();

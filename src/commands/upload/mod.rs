@@ -72,7 +72,8 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
         };
         print_requests(&preview.requests, output);
         let mut summary = Summary::of_tally("upload", record, &template, &preview.tally, &file.name);
-        summary.next = (preview.tally.to_send > 0).then(|| next_command::upload(args, &template, context).to_string());
+        let is_ready = preview.tally.to_send > 0 && preview.tally.questions.is_empty();
+        summary.next = is_ready.then(|| next_command::upload(args, &template, context).to_string());
         return Ok((summary.exit(), summary));
     }
     let interrupt = Interrupt::default();

@@ -40,6 +40,7 @@ pub(in crate::commands) async fn run(args: &Plan, settings: &Settings) -> Result
     if output.talks() {
         ui::changes::print(&difference);
     }
+    let next = next.filter(|_| tally.questions.is_empty());
     let mut summary = Summary::of_run("plan", &run, &accounting, written, next);
     summary.of_plan(&tally, &left_out, requests);
     summary.changes = Some(Changes::of(&difference));

@@ -361,12 +361,12 @@ fn a_column_one_letter_off_is_a_question() {
     let served = Served::start(&place);
     place.write("items.csv", "SKU,Name,Prcie\nA,Bolt,1.50\n");
     let says = &[
-        "'Prcie' is not sent: is it 'price', the column of price?",
+        "Prcie is not sent: is it 'price', the column of price?",
         "column = \"Prcie\" below [fields.price]",
-        "--yes",
+        "--accept misspelt-column",
     ];
-    served.sheetport(&place, ["upload", "items.csv", "-t", "items"]).exits(2).says(says);
-    let checked = check(&place, "SKU,Name,Prcie\nA,Bolt,1.50\n", 0);
+    served.sheetport(&place, ["upload", "items.csv", "-t", "items"]).exits(3).shows(says);
+    let checked = check(&place, "SKU,Name,Prcie\nA,Bolt,1.50\n", 3);
     assert_eq!(checked["warnings"][0]["code"], "misspelt-column", "{checked}");
     served.sheetport(&place, ["upload", "items.csv", "-t", "items", "--yes"]).exits(0);
     // The template that the hint describes.

@@ -79,6 +79,7 @@ fn every_field_of_the_json_output_is_documented() {
         ended.json()
     };
     place.write("items.csv", items(2) + "3,Nut,free,EUR\n");
+    place.write("staff.csv", "SKU,Name,E-mail,Department,Start\n17,Anna,a@x.de,Sales,2020\n18,Bob,b@x.de,IT,2021\n");
     place.write("colors.csv", "SKU,Red,Blue\n1,4,5\n");
     place.write("colors.toml", UNPIVOT);
     place.write("t.toml", include_str!("../../../templates/items.toml"));
@@ -86,6 +87,7 @@ fn every_field_of_the_json_output_is_documented() {
         "check, plan, upload, retry, resume",
         &[
             json(&["check", "items.csv", "-t", "items"], 3),
+            json(&["check", "staff.csv", "-t", "items"], 3),
             json(&["upload", "items.csv", "-t", "items", "--dry-run"], 3),
             json(&["upload", "items.csv", "-t", "items", "--rehearse"], 3),
             json(&["upload", "items.csv", "-t", "items", "--report", "r.csv"], 3),

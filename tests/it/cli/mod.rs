@@ -82,6 +82,7 @@ mod pooler;
 pub mod process;
 mod profile;
 mod proxy;
+mod questions;
 mod recognize;
 mod rehearse;
 mod report;
@@ -168,7 +169,7 @@ fn summary(ended: &Ended) -> Value {
     let fields = summary.as_object().unwrap().keys().map(String::as_str);
     // Only present if records were left out, or in a rehearsal.
     let fields: Vec<&str> =
-        fields.filter(|field| !matches!(*field, "sent_before" | "superseded" | "rehearsal")).collect();
+        fields.filter(|field| !matches!(*field, "sent_before" | "superseded" | "rehearsal" | "questions")).collect();
     // A dry run has a profile, but no list of problems.
     let (problems, profile): (&[&str], &[&str]) = match (summary["command"] == "check", fields.contains(&"profile")) {
         (true, _) => (&["problems"], &["profile"]),

@@ -145,7 +145,7 @@ fn a_template_for_another_kind_of_record_names_the_one_that_uses_more_columns() 
     let lines = "Order No,Customer,SKU,Product,Quantity,Unit price,Order date\n\
                  1001,Ann,A,Bolt,2,1.50,2026-01-03\n1002,Bob,B,Nut,3,2.50,2026-01-04\n";
     place.write("lines.csv", lines);
-    let seen = summary(&place.sheetport(["check", "lines.csv", "-t", "items", "--json"]).exits(0));
+    let seen = summary(&place.sheetport(["check", "lines.csv", "-t", "items", "--json"]).exits(3));
     assert_eq!(seen["warnings"][0]["code"], "other-template", "{seen}");
     let message = "the sheet may be a list of orders: the template orders uses 5 of its 7 columns, items uses 3";
     assert_eq!(seen["warnings"][0]["message"], message);

@@ -50,7 +50,8 @@ fn names_that_only_the_service_knows_are_told() {
     let place = Place::new();
     place.write("i.csv", "Invoice no.,Customer,Item no,Qty\n1,Smith & Sons,A-1,1\n");
     let said = place.sheetport(["upload", "i.csv", "-t", "invoices", "--rehearse"]).exits(0);
-    let said = said.says(&["cid has values that are no ids: an upload looks them up in the service's list of contacts"]);
+    let said =
+        said.says(&["cid has values that are no ids: an upload looks them up in the service's list of contacts"]);
     said.shows(&["1 contact and 1 item were made up for the rehearsal"]);
 }
 

@@ -29,7 +29,7 @@ pub struct ForeignSheet {
 ///   either the identifiers could belong to any kind of record, or no field such as the name describes an item and most columns
 ///   are unused.
 pub fn foreign_sheet(template: &Template, layout: &Layout) -> Option<ForeignSheet> {
-    if builtin::find(&template.name).is_none() || layout.is_defused || layout.is_report {
+    if builtin::find(&template.name).is_none() || layout.is_export() {
         return None;
     }
     let bound = || {

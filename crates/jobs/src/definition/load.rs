@@ -22,6 +22,7 @@ use super::model::{ExportStep, Folders, Job, SETTLE, Step, UploadStep, Work};
 use super::notice_keys;
 use super::raw::{LocaleName, RawExport, RawJob, RawUpload};
 use super::schedule_keys;
+use sheetport_operations::Question;
 
 /// Longest wait for a file to settle, in seconds.
 const MAX_SETTLE: u64 = 3600;
@@ -160,6 +161,7 @@ impl Reader<'_> {
             all_or_nothing: raw.all_or_nothing,
             changed_only: raw.changed_only,
             keep_lines: raw.keep_lines,
+            accept: raw.accept.into_iter().map(|Parsed(Question(code))| code).collect(),
             create_missing_items: raw.create_missing_items,
             trigger_workflows: raw.trigger_workflows,
             for_supplier: raw.for_supplier,

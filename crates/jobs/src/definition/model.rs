@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use sheetport_client::Speed;
 use sheetport_export::Since;
+use sheetport_findings::Code;
 use sheetport_operations::exports::{ExportRequest, IdSource};
 use sheetport_operations::send::DEFAULT_CONCURRENCY;
 use sheetport_records::Family;
@@ -64,6 +65,8 @@ pub struct UploadStep {
     pub all_or_nothing: bool,
     pub changed_only: bool,
     pub keep_lines: bool,
+    /// Questions that are answered with yes.
+    pub accept: Vec<Code>,
     pub create_missing_items: bool,
     pub trigger_workflows: bool,
     pub for_supplier: bool,
@@ -91,6 +94,7 @@ impl UploadStep {
             all_or_nothing: false,
             changed_only: false,
             keep_lines: false,
+            accept: Vec::new(),
             create_missing_items: false,
             trigger_workflows: false,
             for_supplier: false,

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use sheetport_client::pace::Speed;
 use sheetport_documents::{Parsed, Texts};
+use sheetport_operations::Question;
 use sheetport_values::locale;
 use toml::Spanned;
 
@@ -50,6 +51,8 @@ pub(super) struct RawUpload {
     pub changed_only: bool,
     #[serde(default)]
     pub keep_lines: bool,
+    #[serde(default)]
+    pub accept: Vec<Parsed<Question>>,
     #[serde(default)]
     pub create_missing_items: bool,
     #[serde(default)]

@@ -39,6 +39,7 @@ pub(crate) const STEPS: &[Step] = &[
         postgres: include_str!("migrations/0003_postgres.sql"),
     },
     Step { version: 4, name: "keep_lines", sql: include_str!("migrations/0004_keep_lines.sql"), postgres: "" },
+    Step { version: 5, name: "accept", sql: include_str!("migrations/0005_accept.sql"), postgres: "" },
 ];
 
 /// Name, table and statement of each table and index.

@@ -237,7 +237,7 @@ impl Outcome {
 
     /// Whether a refused request may have had an effect all the same: the service failed, rather than find something wrong in it.
     pub fn may_be_applied(&self) -> bool {
-        self.http_status.is_none_or(|status| status >= 500)
+        self.http_status.is_some_and(|status| status >= 500)
     }
 
     pub fn new(seq: Seq, state: RecordState, at: i64) -> Outcome {

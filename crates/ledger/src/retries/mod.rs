@@ -3,4 +3,4 @@
 mod plan;
 mod row_states;
 
-pub use row_states::{KnownRow, RowQuery, RowState, RowStates};
+pub use row_states::{HeldProblem, KnownRow, RowQuery, RowState, RowStates};

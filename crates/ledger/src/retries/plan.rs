@@ -27,7 +27,7 @@ impl Ledger {
             failed.sort_unstable();
         }
         if family.runs.len() > 1 {
-            let query = RowQuery { non_idempotent, fingerprints: &|_| Box::new(|_| 0) };
+            let query = RowQuery { non_idempotent, holds: &|_| false, fingerprints: &|_| Box::new(|_| 0) };
             let settled = self.row_states(run.id, family, &query).await?.settled_records();
             failed.retain(|seq| !settled.contains(seq));
         }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use sheetport_findings::Scope;
+use sheetport_findings::Code;
 use sheetport_sql as sql;
 
 use super::super::database::{Ledger, to_json};
@@ -23,6 +23,8 @@ type Fingerprint<'a> = Box<dyn Fn(&SourceRow) -> u32 + Send + Sync + 'a>;
 pub struct RowQuery<'a> {
     /// Sending a record of this kind twice creates a duplicate.
     pub non_idempotent: bool,
+    /// Whether a row that was rejected with a problem of this code is held back until it is edited.
+    pub holds: &'a (dyn Fn(Code) -> bool + Sync),
     /// Returns the fingerprints of the rows of a run: the same number for two rows with equal cells, also of different runs.
     pub fingerprints: &'a (dyn Fn(&Run) -> Fingerprint<'a> + Sync),
 }
@@ -43,10 +45,22 @@ pub struct RowStates {
     added: HashSet<u32>,
     /// The number of rows of each record.
     rows_per_record: Vec<u32>,
+    held: HeldProblems,
     /// Hashes of non-idempotent requests, accepted or unknown, with the run and first row of each.
     bodies: HashMap<i64, (RunId, u32)>,
     /// By hash of the key: the last accepted request of idempotent records added to a report.
     accepted: HashMap<i64, AcceptedRequest>,
+}
+
+/// By sheet and number, the problems for which rows are held back.
+type HeldProblems = HashMap<(u32, u32), Vec<HeldProblem>>;
+
+/// A problem for which a row is held back until it is edited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldProblem {
+    pub code: Code,
+    /// The column of the run.
+    pub column: Option<usize>,
 }
 
 /// The state of a row.
@@ -78,8 +92,6 @@ pub struct KnownRow<'a> {
     pub fingerprint: u32,
     /// Whether the fingerprint is that of the cells in the run.
     pub is_as_in_run: bool,
-    /// Whether the row had a problem that requires an edit.
-    pub is_suspicious: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +104,6 @@ struct IndexedRow {
     state: u32,
     record: u32,
     fingerprint: u32,
-    is_suspicious: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -156,11 +167,10 @@ impl Ledger {
                         state,
                         record: u32::try_from(row.seq).map_err(corrupt)?,
                         fingerprint: fingerprint(row),
-                        is_suspicious: false,
                     });
                 }
             }
-            let (results, suspicious) = self.run_results(member, query, &added, &mut states).await?;
+            let (results, held) = self.run_results(member, query, &added, &mut states).await?;
             let mut rows_per_record = vec![0; results.len()];
             for row in &mut rows {
                 let missing = || corrupt(format_args!("run {} has no record {}", member.id, row.record));
@@ -172,11 +182,10 @@ impl Ledger {
                 if *state != before && matches!(state, RowState::Accepted(..)) {
                     states.accepted_cells[row.state as usize] = row.fingerprint;
                 }
-                row.is_suspicious = suspicious.contains(&(row.sheet, row.number));
             }
             rows.sort_unstable_by_key(IndexedRow::place);
             if is_wanted {
-                (states.rows, states.rows_per_record) = (rows.clone(), rows_per_record);
+                (states.rows, states.rows_per_record, states.held) = (rows.clone(), rows_per_record, held);
             }
             if family.runs.iter().any(|other| other.about.retry_of == Some(member.id)) {
                 rows_of_runs.insert(member.id, rows);
@@ -185,7 +194,7 @@ impl Ledger {
         Ok(states)
     }
 
-    /// Returns the result of each record of `run`, and the sheets and numbers of the rows with suspicious problems.
+    /// Returns the result of each record of `run`, and by sheet and number the rows that are held back until they are edited.
     /// Adds the requests to `states`. `added` are the records with a row added to a report.
     async fn run_results(
         &self,
@@ -193,9 +202,9 @@ impl Ledger {
         query: &RowQuery<'_>,
         added: &HashSet<Seq>,
         states: &mut RowStates,
-    ) -> Result<(Vec<RunResult>, HashSet<(u32, u32)>), Error> {
+    ) -> Result<(Vec<RunResult>, HeldProblems), Error> {
         let mut results = Vec::new();
-        let mut suspicious = HashSet::new();
+        let mut held = HeldProblems::new();
         let mut from: Seq = 0;
         while let Some(block) = self.record_block(run.id, from).await? {
             from = block.end();
@@ -219,17 +228,19 @@ impl Ledger {
                         }
                     }
                     (Disposition::Rejected(problems), _) => {
-                        for problem in problems.iter().filter(|problem| problem.code.scope() == Scope::Reading) {
-                            if let Some(row) = problem.row {
-                                suspicious.insert((states.sheet_index(&problem.sheet), narrow(row)?));
-                            }
+                        for problem in problems.iter().filter(|problem| (query.holds)(problem.code)) {
+                            let Some(row) = problem.row else { continue };
+                            let place = (states.sheet_index(&problem.sheet), narrow(row)?);
+                            held.entry(place)
+                                .or_default()
+                                .push(HeldProblem { code: problem.code, column: problem.column });
                         }
                     }
                     _ => {}
                 }
             }
         }
-        Ok((results, suspicious))
+        Ok((results, held))
     }
 
     /// Fills in the service ids of records accepted earlier.
@@ -284,6 +295,12 @@ impl RowStates {
         find(&self.rows, row.sheet, row.number, cell)
     }
 
+    /// Returns the problems for which the row at `index` is held back until it is edited.
+    pub fn held(&self, index: usize) -> &[HeldProblem] {
+        let place = self.rows.get(index).map(|row| (row.sheet, row.number));
+        place.and_then(|place| self.held.get(&place)).map_or(&[], Vec::as_slice)
+    }
+
     /// Returns the row at `index`.
     pub fn row(&self, index: usize) -> Option<KnownRow<'_>> {
         let row = self.rows.get(index)?;
@@ -301,7 +318,6 @@ impl RowStates {
             rows_of_record: self.rows_per_record[row.record as usize],
             fingerprint,
             is_as_in_run: fingerprint == row.fingerprint,
-            is_suspicious: row.is_suspicious,
         })
     }
 
@@ -346,15 +362,7 @@ impl RowStates {
             states.states[state as usize] = *row_state;
             states.rows_per_record.push(1);
             let number = *number;
-            states.rows.push(IndexedRow {
-                sheet,
-                number,
-                cell: 0,
-                state,
-                record,
-                fingerprint: 0,
-                is_suspicious: false,
-            });
+            states.rows.push(IndexedRow { sheet, number, cell: 0, state, record, fingerprint: 0 });
         }
         states.rows.sort_unstable_by_key(IndexedRow::place);
         states

@@ -4,10 +4,11 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+use sheetport_findings::Code;
 use sheetport_sql::{self as sql, Row, Transaction};
 
 use super::super::checksums::seal;
-use super::super::database::to_json;
+use super::super::database::{Ledger, to_json};
 use super::super::error::{Error, corrupt};
 use super::super::ids::RunId;
 
@@ -32,6 +33,8 @@ pub struct RunSettings {
     pub all_or_nothing: bool,
     /// Treats warnings as problems.
     pub strict: bool,
+    /// Questions that are answered with yes.
+    pub accept: Vec<Code>,
     /// Skips records that the service already has with the same values.
     pub changed_only: bool,
     /// Sends the service's other lines of an order with those of the file.
@@ -103,6 +106,7 @@ impl Default for RunSettings {
             for_supplier: false,
             all_or_nothing: false,
             strict: false,
+            accept: Vec::new(),
             changed_only: false,
             keep_lines: false,
             overwrite_newer: false,
@@ -128,7 +132,7 @@ pub(super) async fn store(transaction: &mut Transaction, run: RunId, settings: &
         "UPDATE run SET profile_name = $2, rate_requests = $3, rate_seconds = $4, concurrency = $5, max_errors = $6, \
          report = $7, all_or_nothing = $8, strict = $9, changed_only = $10, allow_repeat = $11, overwrite_newer = $12, \
          ca_file = $13, client_cert = $14, client_key = $15, proxy = $16, insecure_http = $17, for_supplier = $18, \
-         max_unknown = $19, keep_lines = $20 \
+         max_unknown = $19, keep_lines = $20, accept = $21 \
          WHERE id = $1",
     );
     let update = update
@@ -151,9 +155,24 @@ pub(super) async fn store(transaction: &mut Transaction, run: RunId, settings: &
         .bind(i64::from(settings.connection.insecure_http))
         .bind(i64::from(settings.for_supplier))
         .bind(settings.max_unknown.map(|most| i64::try_from(most).unwrap_or(i64::MAX)))
-        .bind(settings.keep_lines.then_some(1_i64));
+        .bind(settings.keep_lines.then_some(1_i64))
+        .bind(accepted(&settings.accept)?);
     seal::change(transaction, run, update).await?;
     Ok(())
+}
+
+/// Returns questions with the answer yes as JSON.
+fn accepted(accept: &[Code]) -> Result<Option<String>, Error> {
+    if accept.is_empty() { Ok(None) } else { to_json(accept).map(Some) }
+}
+
+impl Ledger {
+    /// Stores that a person has answered these questions about a planned run with yes.
+    pub async fn store_answers(&self, run: RunId, accept: &[Code]) -> Result<(), Error> {
+        let update = sql::query("UPDATE run SET accept = $2 WHERE id = $1").bind(run).bind(accepted(accept)?);
+        self.change_run(run, update).await?;
+        Ok(())
+    }
 }
 
 /// Reads the settings of a run.
@@ -172,6 +191,8 @@ pub(super) fn from_row(row: &Row) -> Result<RunSettings, Error> {
     };
     let max_errors: Option<i64> = row.try_get("max_errors")?;
     let max_unknown: Option<i64> = row.try_get("max_unknown")?;
+    let accept: Option<String> = row.try_get("accept")?;
+    let accept = accept.as_deref().map(serde_json::from_str).transpose().map_err(corrupt)?;
     let names: Option<String> = row.try_get("allow_repeat")?;
     let names: Option<Vec<String>> = names.as_deref().map(serde_json::from_str).transpose().map_err(corrupt)?;
     Ok(RunSettings {
@@ -184,6 +205,7 @@ pub(super) fn from_row(row: &Row) -> Result<RunSettings, Error> {
         for_supplier: flag("for_supplier")?,
         all_or_nothing: flag("all_or_nothing")?,
         strict: flag("strict")?,
+        accept: accept.unwrap_or_default(),
         changed_only: flag("changed_only")?,
         keep_lines: row.try_get::<Option<i64>, _>("keep_lines")?.is_some_and(|value| value != 0),
         overwrite_newer: flag("overwrite_newer")?,

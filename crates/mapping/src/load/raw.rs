@@ -29,6 +29,8 @@ pub(super) struct RawTemplate {
     pub description: String,
     pub duplicates: Option<Spanned<String>>,
     #[serde(default)]
+    pub accept: Vec<Spanned<String>>,
+    #[serde(default)]
     pub sheet: RawSheet,
     pub unpivot: Option<Spanned<RawUnpivot>>,
     pub group: Option<Spanned<RawGroup>>,

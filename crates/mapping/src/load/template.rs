@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use sheetport_documents::Mistake;
+use sheetport_findings::Code;
 use sheetport_records::{Field, Input, RecordKind};
 use sheetport_values::locale::order_of;
 use toml::Spanned;
@@ -41,6 +42,7 @@ impl Checker<'_> {
         ];
         let duplicates_span = raw.duplicates.as_ref().map(Spanned::span);
         let duplicates = self.keep(self.choice("duplicates", raw.duplicates, &handlings));
+        let accepts = raw.accept.into_iter().filter_map(|code| self.keep(self.question(code))).collect();
         // Without a kind of record, no field can be checked.
         let (record, written) = self.kind(raw.record)?;
         let input = record.input();
@@ -76,6 +78,7 @@ impl Checker<'_> {
             unpivot,
             group,
             duplicates: duplicates?.unwrap_or(Duplicates::Error),
+            accepts,
             fields,
             lines,
             record_rules: Vec::new(),
@@ -89,6 +92,13 @@ impl Checker<'_> {
         template.record_rules =
             raw.rules.into_iter().filter_map(|rule| self.keep(self.rule(&template, rule))).collect();
         Some(template)
+    }
+
+    /// Returns the code of a question.
+    fn question(&self, code: Spanned<String>) -> Result<Code, Mistake> {
+        let questions = || Code::questions().map(Code::name);
+        let unknown = || self.unknown(code.span(), "question", code.get_ref(), questions());
+        Code::named(code.get_ref()).filter(|code| code.asks().is_some()).ok_or_else(unknown)
     }
 
     /// Returns the kind of record, and its place in the file.

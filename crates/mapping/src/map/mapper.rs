@@ -95,7 +95,7 @@ impl<'t> Mapper<'t> {
 
     /// Whether the sheet is an export of a list of the service.
     pub fn reads_an_export(&self) -> bool {
-        self.layout.is_defused && !self.layout.is_report
+        self.layout.is_export()
     }
 
     /// Returns the currency in the header above an amount.
@@ -291,7 +291,7 @@ impl<'t> Mapper<'t> {
         't: 'r,
     {
         // The texts of an export come from the service.
-        let is_export = self.layout.is_defused && !self.layout.is_report;
+        let is_export = self.layout.is_export();
         match self.cell(row, column) {
             Cell::Error(NOT_CALCULATED) => Err(Cause::NotCalculated),
             Cell::Error(STORED_TWICE) => Err(Cause::StoredTwice),

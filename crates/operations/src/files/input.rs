@@ -8,6 +8,7 @@ use std::sync::Arc;
 use sheetport_files::absolute_path::absolute;
 use sheetport_files::links::path_of;
 use sheetport_files::readers::Readers;
+use sheetport_findings::Code;
 use sheetport_ledger::{NewRun, RunCommand, RunLookups, RunSettings, SheetSelection};
 use sheetport_mapping::Template;
 use sheetport_mapping::model::{Group, LookupFiles};
@@ -16,7 +17,7 @@ use sheetport_sheet::{Options, PrivateFile};
 
 use super::super::context::Context;
 use super::super::error::Error;
-use super::super::templates::decided::are_guesses_confirmed;
+use super::super::templates::decided::{are_guesses_confirmed, is_accepted};
 use super::exported::{check_exported, not_opened};
 
 /// Name of standard input in messages, summaries and the ledger.
@@ -122,17 +123,24 @@ pub struct Spreadsheet<'a> {
     pub rows: Option<(u64, u64)>,
     /// Treats warnings as problems.
     pub is_strict: bool,
+    /// Questions that are answered with yes, besides those of the template.
+    pub accepts: &'a [Code],
     /// Edits made in a review.
     pub edits: Option<Arc<Edits>>,
 }
 
 impl Spreadsheet<'_> {
-    /// Opens the file like [`Spreadsheet::open`], without warnings about guesses that a person has confirmed.
+    /// Opens the file like [`Spreadsheet::open`], without warnings about guesses that a person has confirmed, and with the answers that a
+    /// person has given about such a file.
     pub(crate) fn open_for_sending(&self, context: &Context) -> Result<Source, Error> {
         let mut source = self.open()?;
         if are_guesses_confirmed(context, &self.template) {
             source.confirm_guesses();
         }
+        let asked: Vec<Code> = source.questions().map(|question| question.code).collect();
+        let known = asked.into_iter().filter(|code| is_accepted(context, &self.template, &source.header, *code));
+        let known: Vec<Code> = known.collect();
+        source.accept(&known);
         Ok(source)
     }
 
@@ -146,6 +154,7 @@ impl Spreadsheet<'_> {
         source.chosen = self.rows;
         source.edits.clone_from(&self.edits);
         source.is_strict = self.is_strict;
+        source.accept(self.accepts);
         Ok(source)
     }
 }

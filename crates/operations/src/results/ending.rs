@@ -34,6 +34,8 @@ pub enum Withheld {
     RowsNeedFixing,
     /// The file as a whole has a warning, and warnings count as problems.
     Warnings,
+    /// There is a question about the file, and nobody who answers it.
+    Questions,
     /// A person has seen the warnings and decided not to send.
     Declined,
 }
@@ -120,7 +122,7 @@ impl Ending<'_> {
             if is_queued {
                 return Some(next_command::wait(self.context, run.id));
             }
-            if matches!(withheld, Some(Withheld::Warnings | Withheld::Declined)) {
+            if matches!(withheld, Some(Withheld::Warnings | Withheld::Questions | Withheld::Declined)) {
                 return None;
             }
             if let Some((earlier, records)) = in_doubt

@@ -77,7 +77,7 @@ pub fn resume<'a>(
             client,
             run,
             report: options.report,
-            is_declined: false,
+            answer: None,
             is_to_queue: options.is_to_queue,
             asks_of_edited: None,
             observer,

@@ -42,7 +42,7 @@ pub fn retry_run<'a>(
             client: Some(client),
             run: locked,
             report: options.report,
-            is_declined: false,
+            answer: None,
             is_to_queue: options.is_to_queue,
             asks_of_edited: None,
             observer,

@@ -35,10 +35,10 @@ pub fn trust_template(context: &Context, path: &str) -> Result<TrustedTemplate, 
 /// # Errors
 /// If the decision can't be stored.
 pub fn trust(context: &Context, template: &Template) -> Result<(), Error> {
-    if is_trusted(context, template) { Ok(()) } else { TRUSTED.add(context, template) }
+    if is_trusted(context, template) { Ok(()) } else { TRUSTED.add(context, template, digest_of(template)) }
 }
 
 /// Returns whether the current content of a template is trusted. Built-in templates always are.
 pub fn is_trusted(context: &Context, template: &Template) -> bool {
-    builtin::find(&template.name).is_some() || TRUSTED.has(context, template)
+    builtin::find(&template.name).is_some() || TRUSTED.has(context, &digest_of(template))
 }

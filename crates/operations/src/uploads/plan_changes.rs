@@ -83,7 +83,7 @@ pub fn plan_changes<'a>(
             client: Some(client.clone()),
             run,
             report: None,
-            is_declined: false,
+            answer: None,
             is_to_queue: false,
             asks_of_edited: None,
             observer,

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 
 use sheetport_client::Client;
+use sheetport_findings::Code;
 use sheetport_ledger::{
     self as ledger, AllowRepeat, CallOption, KeyScope, Ledger, NewRun, Run, RunCommand, RunId, RunSettings, UploadLock,
 };
@@ -59,6 +60,8 @@ pub struct RetryReport<'a> {
     pub all_or_nothing: Option<bool>,
     /// Treats warnings as problems. As in the run of the report if `None`.
     pub strict: Option<bool>,
+    /// Questions that are answered with yes, besides those of the run.
+    pub accepts: &'a [Code],
     pub sending: SendOptions<'a>,
 }
 
@@ -77,6 +80,7 @@ impl<'a> RetryReport<'a> {
             keep_lines: false,
             all_or_nothing: None,
             strict: Some(input.is_strict),
+            accepts: input.accepts,
             sending,
         }
     }
@@ -86,6 +90,7 @@ impl<'a> RetryReport<'a> {
         RunSettings {
             all_or_nothing: self.all_or_nothing.unwrap_or(run.all_or_nothing),
             strict: self.strict.unwrap_or(run.strict),
+            accept: run.accept.iter().chain(self.accepts).copied().collect(),
             changed_only: self.changed_only || run.changed_only,
             keep_lines: self.keep_lines || run.keep_lines,
             ..self.sending.over(run)
@@ -140,7 +145,7 @@ pub fn retry_report<'a>(
             client: Some(client),
             run,
             report: request.sending.report,
-            is_declined: false,
+            answer: None,
             is_to_queue: request.sending.is_to_queue,
             asks_of_edited: None,
             observer,
@@ -240,18 +245,20 @@ async fn prepare_again(
             (context, locked.run().clone(), Some((client, locked.into_lock())))
         }
     };
-    let settings = RunSettings { connection: context.run_connection(), ..settings };
+    let mut settings = RunSettings { connection: context.run_connection(), ..settings };
     let family = ledger.family(&run).await?;
     check_nothing_pending(&context, ledger, run.id, &family).await?;
     let source = Source::open_report(&request.file.path, &request.file.name, report, &template);
     let mut source = source.map_err(|error| {
         Error::from(error).with_hint("columns to the right of all that begin with sheetport_ are not read: keep those of the sheet on their left")
     })?;
+    source.accept(&settings.accept);
+    settings.accept.clone_from(&source.accepts);
+    source.allows_copies = settings.allow_repeat == AllowRepeat::All;
     source.history =
         Some(load_history(ledger, &run, &family, report, &source, &template, request.sends_accepted).await?);
     source.edits.clone_from(&request.edits);
     source.is_strict = settings.strict;
-    source.allows_copies = settings.allow_repeat == AllowRepeat::All;
     observer(Event::ReportOf(&run));
     let options = run.about.options.clone();
     Ok(Prepared { source, template: Arc::new(template), of: Some(run), options, settings, context, sender })
@@ -276,13 +283,15 @@ async fn prepare_as_new(
     let usual = request.sending.settings(context);
     let earlier = run.as_ref().map_or(usual.clone(), |run| run.about.settings.clone());
     source.allows_copies = earlier.allow_repeat == AllowRepeat::All;
-    let settings = RunSettings {
+    let mut settings = RunSettings {
         profile: usual.profile,
         connection: usual.connection,
         allow_repeat: AllowRepeat::All,
         ..request.over(&earlier)
     };
     source.is_strict = settings.strict;
+    source.accept(&settings.accept);
+    settings.accept.clone_from(&source.accepts);
     let options = run.map(|run| run.about.options).unwrap_or_default();
     let (template, context) = (Arc::new(template), context.clone());
     let mut prepared = Prepared { source, template, of: None, options, settings, context, sender: None };

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 
 use sheetport_client::Client;
+use sheetport_findings::Code;
 use sheetport_ledger::{AllowRepeat, CallOption, KeyScope, Ledger, LockedRun, Problem, RunCommand, RunSettings};
 use sheetport_mapping::Template;
 use sheetport_plan::compare::{Connection, Scope, count_changed};
 use sheetport_plan::sent_before::AsksOfEdited;
-use sheetport_plan::{Source, Tally};
+use sheetport_plan::{Source, Tally, unanswered};
 use sheetport_records::RecordKind;
 use sheetport_send::Grace;
 
@@ -21,7 +22,7 @@ use super::super::learned::{load_sizes, store_learned_sizes};
 use super::super::results::Finished;
 use super::super::send::{SendOptions, Sending, plan_run, speed};
 use super::super::service::rehearsal::{Rehearsal, Rehearse, Rehearsed};
-use super::super::templates::decided::confirm_guesses;
+use super::super::templates::decided::{accept, confirm_guesses};
 use super::compare::{Earlier, compare_keys, look_up, note_lookups};
 use super::preview::{Preview, preview};
 use super::retry_report::{RetryReport, preview_retry, retry_report};
@@ -43,7 +44,7 @@ pub struct Upload<'a> {
     pub restore_texts: bool,
     /// Sends the service's other lines of an order with those of the file.
     pub keep_lines: bool,
-    /// Sends although a key was only guessed, or a column may be misspelt: a person has agreed beforehand.
+    /// Sends although a key was only guessed, or there is a question about the file: a person has agreed beforehand.
     pub accepts_doubts: bool,
     /// Lets the service create unknown items of orders.
     pub create_missing_items: bool,
@@ -162,7 +163,7 @@ pub(super) async fn plan_upload<'a>(
 ) -> Result<Begun<'a>, Error> {
     check_report_path(context, upload.sending.report).await?;
     apply_options(&mut upload)?;
-    let settings = RunSettings {
+    let mut settings = RunSettings {
         all_or_nothing: upload.all_or_nothing,
         strict: upload.input.is_strict,
         changed_only: upload.changed_only,
@@ -179,8 +180,13 @@ pub(super) async fn plan_upload<'a>(
     }
     repeat(&mut source, &upload.allow_repeat);
     if questions.is_none() && !upload.accepts_doubts && rehearsal.is_none() && !source.is_strict {
-        refuse_doubts(&source, &upload.input.template)?;
+        refuse_guesses(&source, &upload.input.template)?;
     }
+    if upload.accepts_doubts {
+        let asked: Vec<Code> = source.questions().map(|question| question.code).collect();
+        source.accept(&asked);
+    }
+    settings.accept.clone_from(&source.accepts);
     let connection = Connection::new(&client, speed(&settings, context)?, settings.concurrency);
     load_sizes(context, &connection, client.address()).await;
     compare_keys(&connection, &mut source, &upload.input.template, upload.restore_texts, observer).await?;
@@ -237,6 +243,13 @@ async fn run_upload(
     let is_declined = asks.is_some_and(|questions| !(questions.sends_with_warnings)(&tally));
     if asks.is_some() && !is_declined {
         confirm_guesses(context, &template)?;
+        let about = &run.run().about;
+        let mut answers = about.settings.accept.clone();
+        for question in unanswered(&run.run().warnings, &about.settings.accept) {
+            accept(context, &template, &about.header, question.code)?;
+            answers.push(question.code);
+        }
+        ledger.store_answers(run.id(), &answers).await?;
     }
     let sending = Sending {
         context,
@@ -244,7 +257,7 @@ async fn run_upload(
         client: Some(client),
         run,
         report,
-        is_declined,
+        answer: asks.map(|_| !is_declined),
         is_to_queue,
         asks_of_edited: questions.map(|questions| questions.sends_edited),
         observer,
@@ -266,9 +279,9 @@ fn repeat(source: &mut Source, allowed: &AllowRepeat) {
     }
 }
 
-/// Refuses a file whose records might be other ones, or lack a column, while nobody can be asked.
-fn refuse_doubts(source: &Source, template: &Template) -> Result<(), Error> {
-    let mut doubts: Vec<&Problem> = source.doubts(template).collect();
+/// Refuses a file whose records might be other ones, because the template is a guess that nobody has confirmed.
+fn refuse_guesses(source: &Source, template: &Template) -> Result<(), Error> {
+    let mut doubts: Vec<&Problem> = source.identifying_guesses(template).collect();
     // A doubt about the kind of record is about no column.
     doubts.sort_by_key(|doubt| !doubt.header.is_empty());
     let Some(first) = doubts.first() else { return Ok(()) };
@@ -388,6 +401,7 @@ mod tests {
             text: sheetport_sheet::Options::default(),
             rows: None,
             is_strict: false,
+            accepts: &[],
             edits: None,
         };
         let upload = Upload {

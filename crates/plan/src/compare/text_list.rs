@@ -147,7 +147,7 @@ fn key_columns(table: &Table, template: &Template) -> Option<TextColumns> {
     let id = names.iter().position(|name| name.trim() == ID)?;
     let is_key = |name: &str| template.record.input().key.contains(&name);
     let (index, rule) = template.rules().enumerate().find(|(_, rule)| is_key(rule.field.name))?;
-    let is_export = table.layout.is_defused && !table.layout.is_report;
+    let is_export = table.layout.is_export();
     if !is_export || rule.changes_text() || !matches!(rule.source, RuleSource::Column(_)) {
         return None;
     }

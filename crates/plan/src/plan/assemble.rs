@@ -19,6 +19,7 @@ use super::checks::tables_read::TablesRead;
 use super::decision::to_send;
 use super::request::Request;
 use super::row::{Finished, MappedRow, RowMapper, ledger_problem};
+use super::source::unanswered;
 use super::waiting::{Incomplete, Record, Waiting, finish_all};
 use crate::error::Error;
 use crate::profile::Collector;
@@ -100,6 +101,8 @@ impl<'t> Assembler<'t> {
 
     /// Adds a warning about the file as a whole.
     pub(super) fn warn_of_file(&mut self, warning: Problem) {
+        let questions = unanswered(std::slice::from_ref(&warning), &self.rows.source.accepts);
+        self.tally.questions.extend(questions.map(|question| question.code));
         self.tally.warn_of_file(warning);
     }
 

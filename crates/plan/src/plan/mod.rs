@@ -32,6 +32,6 @@ pub use judge::{Judge, Judged, Verdict};
 pub use read::{ReadMode, read, read_surveyed, survey, values_of_rules};
 pub use row::{Known, ledger_problem};
 pub use sheetport_checks::ColumnProfile;
-pub use source::{ALL_SHEETS, DataRows, Source};
+pub use source::{ALL_SHEETS, DataRows, Source, unanswered};
 pub use table::Table;
 pub use write::plan;

@@ -221,7 +221,7 @@ impl<'a> RowMapper<'a> {
                 value: excerpt(&value),
                 cause: Cause::Evidence(Box::new(Evidence { code, message, remedy })),
             };
-            if is_warning {
+            if is_warning || self.source.accepts.contains(&code) {
                 gathered.warnings.push(problem);
             } else {
                 gathered.problems.push(problem);
@@ -233,7 +233,7 @@ impl<'a> RowMapper<'a> {
     fn implausible_dates(&self, read: &ReadRow, mapped: &MappedRow) -> Vec<Finding> {
         let table = &self.source.tables[read.table];
         let layout = read.cell.map_or(&table.layout, |cell| &table.cells[cell]);
-        let Some(today) = layout.facts.today.filter(|_| !layout.is_report && !layout.is_defused) else {
+        let Some(today) = layout.facts.today.filter(|_| !layout.is_export()) else {
             return Vec::new();
         };
         let dates = mapped.draft.gathered.values().filter_map(|(index, iso)| {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sheetport_files::digest;
-use sheetport_findings::Code;
+use sheetport_findings::{Asks, Code};
 use sheetport_ledger::{Problem, TextForm};
 use sheetport_mapping::bind::{HEADER_SEARCH_ROWS, Missing, Reason, bind};
 use sheetport_mapping::map::Resolved;
@@ -27,6 +27,11 @@ use crate::compare::{KnownTexts, OrderAddresses};
 use crate::edits::Edits;
 use crate::error::Error;
 use crate::retry::{Report, ReportHistory};
+
+/// Returns those of the warnings about a file that are questions without an answer.
+pub fn unanswered<'a>(warnings: &'a [Problem], accepts: &'a [Code]) -> impl Iterator<Item = &'a Problem> {
+    warnings.iter().filter(|warning| warning.code.asks() == Some(Asks::File) && !accepts.contains(&warning.code))
+}
 
 /// Selects all sheets with the template's columns, in `--sheet` and in templates.
 pub const ALL_SHEETS: &str = "*";
@@ -51,6 +56,8 @@ pub struct Source {
     pub repeated: Vec<String>,
     /// Rejects records with a warning.
     pub is_strict: bool,
+    /// Questions that are answered with yes: their rows are sent, with a warning.
+    pub accepts: Vec<Code>,
     /// Whether rows that repeat earlier rows in the same order are sent.
     pub allows_copies: bool,
     /// The history of the rows, if the file is a report and only unaccepted rows are sent.
@@ -163,6 +170,7 @@ impl Source {
             chosen: None,
             repeated: Vec::new(),
             is_strict: false,
+            accepts: template.accepts.clone(),
             allows_copies: false,
             history: None,
             known_texts: None,
@@ -174,9 +182,9 @@ impl Source {
         }
     }
 
-    /// Returns the warnings that a person must answer before records are sent: the kind of record, the field that identifies it, or
-    /// what it is about, was only guessed, or a column of the template seems to be misspelt in the sheet.
-    pub fn doubts<'a>(&'a self, template: &'a Template) -> impl Iterator<Item = &'a Problem> {
+    /// Returns the guesses that a person must confirm before records are sent: the kind of record, the field that identifies it, or
+    /// what it is about.
+    pub fn identifying_guesses<'a>(&'a self, template: &'a Template) -> impl Iterator<Item = &'a Problem> {
         let input = template.record.input();
         let is_path_id = |name: &str| template.rules().any(|rule| rule.place == Place::Id && rule.field.name == name);
         let identifies = move |name: &str| {
@@ -185,9 +193,21 @@ impl Source {
                 || is_path_id(name)
                 || [input.key, input.needs_one_of, input.quantities].iter().any(|names| names.contains(&name))
         };
-        self.warnings.iter().filter(move |warning| {
-            warning.code == Code::MisspeltColumn || warning.code == Code::Guess && identifies(&warning.field)
-        })
+        self.warnings.iter().filter(move |warning| warning.code == Code::Guess && identifies(&warning.field))
+    }
+
+    /// Answers questions with yes.
+    pub fn accept(&mut self, codes: &[Code]) {
+        for code in codes {
+            if !self.accepts.contains(code) {
+                self.accepts.push(*code);
+            }
+        }
+    }
+
+    /// Returns the questions about the file that are not answered yet.
+    pub fn questions(&self) -> impl Iterator<Item = &Problem> {
+        unanswered(&self.warnings, &self.accepts)
     }
 
     /// Removes the warnings about guesses of inference, after their confirmation.

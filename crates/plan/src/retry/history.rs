@@ -5,12 +5,15 @@
 
 use std::collections::HashMap;
 
-use sheetport_findings::Code;
-use sheetport_ledger::{AcceptedEarlier, KnownRow, Problem, RowState, RowStates, Run, RunId, Seq, SourceRow};
+use sheetport_findings::{Code, Scope};
+use sheetport_ledger::{
+    AcceptedEarlier, HeldProblem, KnownRow, Problem, RowState, RowStates, Run, RunId, Seq, SourceRow,
+};
 use sheetport_mapping::bind::report_column;
 use sheetport_sheet::{Cell, RESERVED_PREFIX, Row};
 
 use super::fingerprint::{CommonColumns, numbered};
+use super::held::HeldRows;
 use super::lossy::{LossyFields, LossyRows};
 use crate::plan::table::Table;
 
@@ -31,6 +34,7 @@ pub struct ReportHistory {
     pub(super) states: RowStates,
     /// Whether an accepted record with an added row is sent again with all rows.
     sends_whole: bool,
+    held: HeldRows,
     /// The original cells of rows to be mapped again.
     lossy: LossyRows,
     /// By index, the fingerprints with cut texts, for rows with either cut or complete texts.
@@ -48,6 +52,7 @@ struct ReportColumns {
     common: CommonColumns,
     /// The column of the run for each column.
     original: Vec<Option<usize>>,
+    names: Vec<String>,
 }
 
 /// The history of a row of a report.
@@ -66,6 +71,8 @@ pub(crate) struct RowHistory {
     pub record: Option<(Seq, u32)>,
     /// Whether the cells differ from the run, or from what was accepted since.
     pub is_edited: bool,
+    /// A problem for which the row is held back.
+    pub held: Option<HeldProblem>,
 }
 
 /// The treatment of a row after considering the history.
@@ -81,8 +88,8 @@ pub(crate) enum RowStatus {
     Skipped,
     /// Sent in this run with an unknown result.
     Unknown(RunId),
-    /// Suspicious, and not edited.
-    NotEdited,
+    /// Held back for a problem, and not edited.
+    NotEdited(HeldProblem),
     /// With an invalid origin.
     Invalid,
 }
@@ -112,7 +119,8 @@ impl ReportHistory {
             let column = |name| report_column(names, name);
             let original = |name| header.iter().position(|other| *other == name);
             let original = numbered(names).into_iter().map(original).collect();
-            ReportColumns { run: column(RUN), row: column(ROW), sheet: column(SHEET), common, original }
+            let names = names.clone();
+            ReportColumns { run: column(RUN), row: column(ROW), sheet: column(SHEET), common, original, names }
         });
         ReportHistory {
             run: run.id,
@@ -121,10 +129,21 @@ impl ReportHistory {
             has_chosen_rows: run.about.chosen.is_some(),
             states,
             sends_whole,
+            held: HeldRows::default(),
             lossy: LossyRows::new(lossy),
             cut: HashMap::new(),
             columns: columns.collect(),
         }
+    }
+
+    /// Adds the problems for which a row of the run is held back.
+    pub(super) fn add_held_row(&mut self, row: &SourceRow, cells: &mut Row) {
+        self.held.add(&self.states, row, cells);
+    }
+
+    /// Returns the header of a column of a sheet.
+    pub(super) fn header(&self, table: usize, column: usize) -> &str {
+        self.columns[table].names.get(column).map_or("", |name| name.trim())
     }
 
     /// Adds the original cells of a row of the run, unless the row is never mapped again. Returns false if the memory
@@ -171,6 +190,7 @@ impl ReportHistory {
             index: None,
             record: None,
             is_edited: false,
+            held: None,
         };
         let columns = &self.columns[table];
         let cell = |column: Option<usize>| column.map_or(Cell::Blank, |column| row.get(column));
@@ -185,7 +205,9 @@ impl ReportHistory {
                 history.is_edited = fingerprint != known.fingerprint
                     && !(known.is_as_in_run && self.cut.get(&index) == Some(&fingerprint))
                     && self.restored_fingerprint(table, index, row) != Some(known.fingerprint);
-                history.status = status(&known, history.is_edited, self.has_chosen_rows);
+                let in_report = |column| columns.original.iter().position(|original| *original == Some(column));
+                history.held = self.held.find(index, history.is_edited, row, in_report);
+                history.status = status(&known, history.held, history.is_edited, self.has_chosen_rows);
                 (history, None)
             }
             RowOrigin::Invalid { column, value, message } => {
@@ -230,7 +252,7 @@ impl ReportHistory {
         let found = self.states.find_cell(index, name).and_then(|index| Some((index, self.states.row(index)?)));
         let history = found.map_or(new, |(index, known)| RowHistory {
             index: Some(index),
-            status: status(&known, row.is_edited, self.has_chosen_rows),
+            status: status(&known, row.held, row.is_edited, self.has_chosen_rows),
             is_added: known.is_added,
             record: Some((known.record, known.rows_of_record)),
             ..row
@@ -258,13 +280,13 @@ impl ReportHistory {
     }
 }
 
-fn status(known: &KnownRow<'_>, is_edited: bool, has_chosen_rows: bool) -> RowStatus {
+fn status(known: &KnownRow<'_>, held: Option<HeldProblem>, is_edited: bool, has_chosen_rows: bool) -> RowStatus {
     match known.state {
         RowState::Accepted(run, seq) => RowStatus::Accepted(run, seq),
         RowState::Unknown(run) => RowStatus::Unknown(run),
         RowState::Skipped if has_chosen_rows || !is_edited => RowStatus::Skipped,
-        RowState::Open if known.is_suspicious && !is_edited => RowStatus::NotEdited,
-        RowState::Skipped | RowState::Open => RowStatus::Open,
+        RowState::Skipped => RowStatus::Open,
+        RowState::Open => held.map_or(RowStatus::Open, RowStatus::NotEdited),
     }
 }
 
@@ -299,11 +321,22 @@ impl RowHistory {
                 remedy: format!("look it up in the service, then run `sheetport resolve {run}`"),
                 ..Problem::of_record(Code::InDoubt, format!("may have been applied in run {run}, so it is not sent"))
             }),
-            RowStatus::NotEdited => Some(Problem {
-                row: Some(self.number),
-                remedy: format!("correct its cells; if they are right, {SEND_AS_NEW}"),
-                ..Problem::of_record(Code::AsItWas, "its cells may have shifted in the first file, and were not edited")
-            }),
+            RowStatus::NotEdited(HeldProblem { code, column }) => {
+                let anyway = match code {
+                    code if code.asks().is_some() => format!("--accept {code} sends it"),
+                    _ => SEND_AS_NEW.to_owned(),
+                };
+                let problem = match code.scope() {
+                    Scope::Reading => Problem::of_record(
+                        Code::AsItWas,
+                        "its cells may have shifted in the first file, and were not edited",
+                    ),
+                    _ if column.is_some() => Problem::of_record(code, "was rejected, and is not edited"),
+                    _ => Problem::of_record(code, "was rejected, and its cells are not edited"),
+                };
+                let remedy = format!("correct it; if it is right, {anyway}");
+                Some(Problem { row: Some(self.number), column, remedy, ..problem })
+            }
             _ => None,
         }
     }
@@ -346,13 +379,14 @@ mod tests {
             has_chosen_rows: false,
             states: RowStates::of(&rows.map(|(sheet, number)| (sheet, number, RowState::Open))),
             sends_whole: false,
+            held: HeldRows::default(),
             lossy: LossyRows::default(),
             cut: HashMap::new(),
             columns: Vec::new(),
         }
     }
 
-    fn known(state: RowState, is_suspicious: bool) -> KnownRow<'static> {
+    fn known(state: RowState) -> KnownRow<'static> {
         KnownRow {
             number: 2,
             sheet: "",
@@ -363,20 +397,19 @@ mod tests {
             rows_of_record: 1,
             fingerprint: 0,
             is_as_in_run: true,
-            is_suspicious,
         }
     }
 
     #[test]
     fn accepted_and_unknown_rows_are_never_open() {
-        for (is_edited, has_chosen_rows, is_suspicious) in (0..8).map(|bits| (bits & 1 > 0, bits & 2 > 0, bits & 4 > 0))
-        {
-            let of = |state| status(&known(state, is_suspicious), is_edited, has_chosen_rows);
+        for (is_edited, has_chosen_rows, is_held) in (0..8).map(|bits| (bits & 1 > 0, bits & 2 > 0, bits & 4 > 0)) {
+            let held = is_held.then_some(HeldProblem { code: Code::BrokenRow, column: None });
+            let of = |state| status(&known(state), held, is_edited, has_chosen_rows);
             assert_eq!(of(RowState::Accepted(3, 7)), RowStatus::Accepted(3, 7));
             assert_eq!(of(RowState::Unknown(3)), RowStatus::Unknown(3));
             let left_out = if is_edited && !has_chosen_rows { RowStatus::Open } else { RowStatus::Skipped };
             assert_eq!(of(RowState::Skipped), left_out);
-            let open = if is_suspicious && !is_edited { RowStatus::NotEdited } else { RowStatus::Open };
+            let open = held.map_or(RowStatus::Open, RowStatus::NotEdited);
             assert_eq!(of(RowState::Open), open);
         }
     }

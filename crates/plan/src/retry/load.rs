@@ -7,6 +7,7 @@ use sheetport_mapping::Template;
 use sheetport_sheet::Row;
 
 use super::fingerprint::{CommonColumns, common_columns};
+use super::held::Answers;
 use super::history::ReportHistory;
 use super::lossy::LossyFields;
 use super::report::Report;
@@ -34,8 +35,14 @@ pub fn load_history<'a>(
             false if report.has_cut => LossyFields::Both,
             false => LossyFields::Types,
         };
+        let answers = Answers {
+            has_other_template: run.about.template_toml != template.source,
+            accepts: &source.accepts,
+            allows_copies: source.allows_copies,
+        };
         let query = RowQuery {
             non_idempotent: template.record.input().must_not_repeat(),
+            holds: &|code| answers.holds(code),
             fingerprints: &|member: &Run| {
                 let columns = shared.of_run(member);
                 Box::new(move |row: &SourceRow| columns.fingerprint_in_ledger(&row.cells, lossy, &mut Row::default()))
@@ -47,12 +54,13 @@ pub fn load_history<'a>(
         }
         let sends_whole = template.group.is_some() && !query.non_idempotent;
         let mut history = ReportHistory::new(run, states, sends_whole, &source.tables, of_tables, lossy);
-        add_lossy_rows(&mut history, ledger, run, lossy, &shared.of_run(run)).await?;
+        add_rows(&mut history, ledger, run, lossy, &shared.of_run(run)).await?;
         Ok(history)
     })
 }
 
-async fn add_lossy_rows(
+/// Adds what is needed of the rows of the run: lost cells, and those for which rows are held back.
+async fn add_rows(
     history: &mut ReportHistory,
     ledger: &Ledger,
     run: &Run,
@@ -63,6 +71,7 @@ async fn add_lossy_rows(
     let mut from = 0;
     while let Some(block) = ledger.source_block(run.id, from).await? {
         from = block.end();
+        block.rows.iter().for_each(|row| history.add_held_row(row, &mut cells));
         if !block.rows.iter().all(|row| history.add_lossy_row(row, of_run, &mut cells)) {
             return Err(Error::TooMuchLost { run: run.id, lossy });
         }

@@ -7,6 +7,7 @@
 //! rows, and `lossy` restores cells that a report cannot represent.
 
 mod fingerprint;
+mod held;
 mod history;
 mod load;
 mod lossy;

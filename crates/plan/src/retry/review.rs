@@ -61,8 +61,12 @@ impl<'a> Reviewer<'a> {
             return Disposition::Skipped(SkipReason::SkippedBefore);
         }
         let non_idempotent = !self.input.call(!request.target.is_empty()).is_some_and(|call| call.repeatable);
+        // A row that is rejected again has its problem already.
+        let is_known = |row: &&RowHistory| {
+            matches!(row.status, RowStatus::NotEdited(_)) && matches!(decision, Disposition::Rejected(_))
+        };
         let own = |row: &RowHistory| Some(self.located(row, row.problem()?));
-        let mut problems: Vec<Problem> = rows.iter().filter_map(own).collect();
+        let mut problems: Vec<Problem> = rows.iter().filter(|row| !is_known(row)).filter_map(own).collect();
         let unaccepted = rows.iter().find(|row| !matches!(row.status, RowStatus::Accepted(..) | RowStatus::Invalid));
         if let (Some((row, earlier)), Some(unaccepted)) = (accepted.first(), unaccepted) {
             problems.extend(match non_idempotent {
@@ -128,6 +132,8 @@ impl<'a> Reviewer<'a> {
 
     /// Returns the problem with the number and sheet of the row.
     fn located(&self, row: &RowHistory, problem: Problem) -> Problem {
-        Problem { row: Some(row.number), sheet: self.sheets[row.table].clone(), ..problem }
+        let header = problem.column.map(|column| self.history.header(row.table, column).to_owned());
+        let header = header.unwrap_or(problem.header);
+        Problem { row: Some(row.number), sheet: self.sheets[row.table].clone(), header, ..problem }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use serde::Deserialize;
+use sheetport_findings::Code;
 use sheetport_operations::review::TemplateEdit;
 use sheetport_records::RecordKind;
 
@@ -56,6 +57,9 @@ pub(crate) enum TemplateChange {
         field: String,
         format: String,
     },
+    Accept {
+        code: Code,
+    },
 }
 
 pub(crate) async fn change_template(
@@ -84,6 +88,7 @@ pub(crate) async fn change_template(
             TemplateChange::Locale { locale } => TemplateEdit::Locale(locale),
             TemplateChange::TimeZone { zone } => TemplateEdit::TimeZone(zone),
             TemplateChange::DateFormat { field, format } => TemplateEdit::DateFormat { field, format },
+            TemplateChange::Accept { code } => TemplateEdit::Accept(code),
         };
         session.change_template(&edit)
     })

@@ -277,11 +277,17 @@ export function problemsStep(app, main, bar) {
     const message = `${it.message}${/[.!?]$/.test(it.message) ? "" : "."}`;
     replace(about, el("h2", causeTitle(it)), el("p.sentence", [where, message, sample].filter(Boolean).join(" ")),
       it.remedy ? el("p.soft.sentence", `${it.remedy}.`) : null,
+      it.asks ? el("p", el("button", {onclick: () => accept(it.code)}, t(`problems.accept_${it.asks}`))) : null,
       it.of_file || it.code === "guess" ? el("p", el("button", {onclick: () => app.go("columns")}, t("problems.to_columns"))) : null);
     // What somebody is typing stays.
     if (fixes.contains(document.activeElement) && document.activeElement.value) return;
     replace(fixes);
     if (!it.of_file) loadFixes(it);
+  }
+
+  /** Answers a question for all files of the template. */
+  async function accept(code) {
+    if (await app.change("/template/change", {kind: "accept", code})) app.checkSoon();
   }
 
   async function loadFixes(it) {

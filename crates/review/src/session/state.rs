@@ -354,6 +354,7 @@ impl State {
             text: self.reading.options(),
             rows: None,
             is_strict: false,
+            accepts: &[],
             edits: Some(Arc::clone(self.log.current())),
         })
     }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 use sheetport_client::Speed;
+use sheetport_findings::Asks;
 use sheetport_infer::Confidence;
 use sheetport_language::Language;
 use sheetport_ledger::{Accounting, Group, Problem};
@@ -182,6 +183,7 @@ fn cause(number: usize, cause: &CauseOfRows, checked: &CheckedSheet) -> Value {
         "count": cause.count,
         "warning": cause.is_warning,
         "refusal": cause.is_refusal,
+        "asks": asks(cause, checked),
         "of_file": checked.of_cause(number).iter().all(|problem| problem.row == 0),
         "header": cut(&problem.header),
         "column": checked.column_of(problem),
@@ -191,6 +193,15 @@ fn cause(number: usize, cause: &CauseOfRows, checked: &CheckedSheet) -> Value {
         "remedy": problem.remedy,
         "first_row": checked.of_cause(number).first().map(|problem| problem.row),
     })
+}
+
+/// Returns what a cause holds back until a person says that it is right: `row` or `file`.
+fn asks(cause: &CauseOfRows, checked: &CheckedSheet) -> Option<&'static str> {
+    let code = cause.problem.code;
+    match code.asks()? {
+        Asks::Row => (!cause.is_warning && !cause.is_refusal).then_some("row"),
+        Asks::File => checked.tally.questions.contains(&code).then_some("file"),
+    }
 }
 
 /// Returns the text of a cell as it is now.

@@ -10,6 +10,7 @@ mod odd_cells;
 mod refused;
 mod rounds;
 mod rows;
+mod unedited;
 mod uploaded;
 mod workbooks;
 

@@ -164,3 +164,20 @@ fn a_fix_is_remembered_on_the_page() {
     served.sheetport(&place, ["upload", "next.csv", "-t", template, "--json"]).exits(0);
     assert_eq!(arrived(&served, "price"), ["A-1 7.25", "A-2 8.50"]);
 }
+
+#[test]
+fn a_question_is_answered_with_a_click_for_all_files_of_the_template() {
+    let Some(mut browser) = Browser::start() else { return };
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("rates.csv", "SKU,Name,Price,VAT\nV-1,a,1.00,19%\nV-2,b,1.00,19\nV-3,c,1.00,0.19\nV-4,d,1.00,7%\n");
+    let (_process, address) = start(&place, &served, &["rates.csv"]);
+    browser.visit(&address);
+    click(&mut browser, ".bar .primary", "1");
+    wait(&mut browser, "/is a hundredth of 19/.test(document.querySelector('.about')?.innerText)");
+    click(&mut browser, ".about button", "Such rows are right");
+    wait(&mut browser, "/4/.test(document.querySelector('.counts .good')?.innerText)");
+    wait(&mut browser, "!document.querySelector('.causes li:not(.warning)')");
+    assert!(browser.text("document.querySelector('.causes').innerText").contains("A percent sign"), "it stays a warning");
+    has_no_errors(&browser);
+}

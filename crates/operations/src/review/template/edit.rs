@@ -1,5 +1,6 @@
 //! Changes of a template made on the page. The rest of the text, including comments, stays unchanged.
 
+use sheetport_findings::Code;
 use sheetport_records::{Field, JsonType, RecordKind};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
@@ -43,6 +44,8 @@ pub enum TemplateEdit {
     SkipWhere { column: ColumnKey, texts: Vec<String> },
     /// Selects the record to send among several records with the same number.
     Duplicates(&'static str),
+    /// Answers a question with yes.
+    Accept(Code),
 }
 
 /// The pseudo field of the group's columns.
@@ -104,6 +107,7 @@ impl TemplateEdit {
                 skip_where::add(table_of(document.as_table_mut(), "sheet")?, column, texts)?;
             }
             TemplateEdit::Duplicates(which) => set_before_tables(&mut document, "duplicates", which),
+            TemplateEdit::Accept(code) => accept(&mut document, *code)?,
         }
         Ok(document.to_string())
     }
@@ -174,6 +178,19 @@ fn typed(field: &str, text: &str) -> Value {
 /// Sets a key of the template as a whole.
 fn set_before_tables(document: &mut DocumentMut, key: &str, text: &str) {
     document.insert(key, toml_edit::value(text));
+}
+
+fn accept(document: &mut DocumentMut, code: Code) -> Result<(), Error> {
+    let mut codes = match document.remove("accept") {
+        None => Array::new(),
+        Some(Item::Value(Value::Array(codes))) => codes,
+        Some(_) => return Err(unsuitable("accept")),
+    };
+    if !codes.iter().any(|known| known.as_str() == Some(code.name())) {
+        codes.push(code.name());
+    }
+    document.insert("accept", toml_edit::value(codes));
+    Ok(())
 }
 
 fn add_fill_down(sheet: &mut Table, column: &ColumnKey) -> Result<(), Error> {
@@ -247,6 +264,7 @@ mod tests {
         let default = |name: &str, value: &str| TemplateEdit::Default { field: field(name), value: value.to_owned() };
         check(&default("name", "1"), "on_blank = \"default\"\ndefault = \"1\"\n");
         check(&TemplateEdit::FillDown(ColumnKey::Name("Name".to_owned())), "fill_down = [\"Name\"]\n");
+        check(&TemplateEdit::Accept(Code::Selector), "record = \"item\"\naccept = [\"selector\"]\n\n[sheet]");
         check(&TemplateEdit::Duplicates("last"), "record = \"item\"\nduplicates = \"last\"\n\n[sheet]");
     }
 

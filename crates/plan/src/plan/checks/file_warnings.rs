@@ -124,8 +124,7 @@ pub(crate) fn guesses(template: &Template, table: &Table) -> Vec<Problem> {
 /// Returns a warning for each unused column whose name is one letter from that of a missing optional column: its values would be left
 /// out silently.
 pub(crate) fn misspelt_columns(template: &Template, table: &Table) -> impl Iterator<Item = Problem> {
-    let drifted = table.layout.drifted.iter().filter(|_| !table.layout.is_report);
-    drifted.filter_map(|drift| {
+    table.layout.drifted.iter().filter_map(|drift| {
         let meant = drift.misspelt.as_ref()?;
         let header = excerpt(table.layout.header.names.get(drift.column)?.trim());
         let message = format!("is not sent: is it '{meant}', the column of {}?", drift.field);
@@ -174,7 +173,7 @@ pub(crate) fn foreign_sheet(template: &Template, table: &Table) -> Option<Proble
 /// `template`.
 pub(crate) fn other_template(book: &Book, template: &Template, table: &Table) -> Option<Problem> {
     builtin::find(&template.name)?;
-    if table.layout.is_report || table.layout.is_defused {
+    if table.layout.is_export() {
         return None;
     }
     let rows = book.first_rows(table.sheet, HEADER_SEARCH_ROWS).ok()?;

@@ -35,7 +35,7 @@ impl TwiceEncoded {
         columns.sort_unstable();
         columns.dedup();
         // An export has the texts of the service.
-        let is_export = layout.is_defused && !layout.is_report;
+        let is_export = layout.is_export();
         TwiceEncoded { columns: if is_export { Vec::new() } else { columns }, found: BTreeMap::new() }
     }
 

@@ -69,7 +69,7 @@ impl NumberSurveyor {
             unused: if is_needed { UnusedNumbers::new(layout) } else { UnusedNumbers::default() },
             columns,
             currency,
-            is_export: layout.is_defused && !layout.is_report,
+            is_export: layout.is_export(),
             header: layout.header.names.clone(),
             delimiter: layout.facts.delimiter,
         }

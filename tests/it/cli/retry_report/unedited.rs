@@ -1,0 +1,98 @@
+//! Rows that were rejected for something that their report does not show: they are not sent because somebody hands the report in as it is.
+
+use rust_xlsxwriter::{Format, FormatScript, Workbook};
+
+use super::super::process::Place;
+use super::super::service::Served;
+use super::super::{accounting, summary};
+use super::Sheet;
+
+struct Desk {
+    place: Place,
+    served: Served,
+}
+
+impl Desk {
+    fn new() -> Desk {
+        let place = Place::new();
+        let served = Served::demo(&place);
+        Desk { place, served }
+    }
+
+    #[track_caller]
+    fn run(&self, words: &str, code: i32) -> String {
+        let ended = self.served.sheetport(&self.place, words.split(' ')).arg("--json").exits(code);
+        if words.starts_with("report") { String::new() } else { accounting(&summary(&ended)) }
+    }
+
+    /// Uploads a file, and returns how it and its unedited reports end: of all rows, of the rows with problems, as a retry and as an upload.
+    fn again(&self, file: &str, template: &str) -> [String; 4] {
+        let first = self.run(&format!("upload {file} -t {template} --report all.csv"), 3);
+        self.run("report -o few.xlsx --only problems", 0);
+        let all = self.run("retry all.csv", 3);
+        let few = self.run("retry few.xlsx", 3);
+        let uploaded = self.run(&format!("upload few.xlsx -t {template}"), 3);
+        std::fs::remove_file(self.place.path("few.xlsx")).unwrap();
+        std::fs::remove_file(self.place.path("all.csv")).unwrap();
+        [first, all, few, uploaded]
+    }
+}
+
+#[test]
+fn copied_rows_are_not_sent_without_the_rows_above() {
+    let desk = Desk::new();
+    let rows: String = (1..6).map(|day| format!("2026-10-0{day},L-05,in,{day},available,done\n")).collect();
+    desk.place.write("moves.csv", format!("Date,Stock,Movement,Quantity,Figure,State\n{rows}{rows}"));
+    assert_eq!(
+        desk.again("moves.csv", "transactions"),
+        ["10: sent 5, rejected 5", "10: unchanged 5, rejected 5", "5: rejected 5", "5: rejected 5"]
+    );
+}
+
+#[test]
+fn ambiguous_and_odd_values_are_not_sent_without_their_column() {
+    let desk = Desk::new();
+    desk.place.write("n.csv", "SKU;Name;Price\nQ-1;a;1.234,50\nQ-2;b;3.100,00\nQ-3;c;17,90\n;d;1.299\n;e;12.5\n");
+    assert_eq!(desk.run("upload n.csv -t items --report n-report.csv", 3), "5: sent 3, rejected 2");
+    // Only the other mistake of the row is corrected.
+    let mut report = Sheet::open(&desk.place, "n-report.csv");
+    report
+        .leave_out("sheetport_status", "sent")
+        .set(2, "SKU", "Q-4")
+        .set(3, "SKU", "Q-5")
+        .save(&desk.place, "fixed.csv");
+    let ended = desk.served.sheetport(&desk.place, ["retry", "fixed.csv", "--report", "again.csv", "--json"]).exits(3);
+    assert_eq!(accounting(&summary(&ended)), "2: sent 1, rejected 1");
+    let again = Sheet::open(&desk.place, "again.csv");
+    let error = again.column("sheetport_errors")[0];
+    assert!(error.starts_with("Price was rejected, and is not edited (correct it"), "{error}");
+
+    let names: String = (1..9).map(|n| format!("J-{n},Alpha {n},1\n")).collect();
+    desk.place.write("j.csv", format!("SKU,Name,Price\n{names}J-9,12.501,1\n"));
+    assert_eq!(
+        desk.again("j.csv", "items"),
+        ["9: sent 8, rejected 1", "9: unchanged 8, rejected 1", "1: rejected 1", "1: rejected 1"]
+    );
+}
+
+#[test]
+fn marks_that_a_report_lacks_are_remembered() {
+    let desk = Desk::new();
+    let (plain, raised) = (Format::new(), Format::new().set_font_script(FormatScript::Superscript));
+    let mut workbook = Workbook::new();
+    let sheet = workbook.add_worksheet();
+    for (column, name) in (0..).zip(["SKU", "Name", "Price"]) {
+        sheet.write_string(0, column, name).unwrap();
+    }
+    for row in 1..7 {
+        sheet.write_string(row, 0, format!("RT-0{row}")).unwrap();
+        sheet.write_string(row, 1, "Bolt").unwrap();
+        sheet.write_number(row, 2, 5).unwrap();
+    }
+    sheet.write_rich_string(4, 0, &[(&plain, "RT-04"), (&raised, "2")]).unwrap();
+    workbook.save(desk.place.path("r.xlsx")).unwrap();
+    assert_eq!(
+        desk.again("r.xlsx", "items"),
+        ["6: sent 5, rejected 1", "6: unchanged 5, rejected 1", "1: rejected 1", "1: rejected 1"]
+    );
+}
