@@ -178,6 +178,9 @@ fn a_question_is_answered_with_a_click_for_all_files_of_the_template() {
     click(&mut browser, ".about button", "Such rows are right");
     wait(&mut browser, "/4/.test(document.querySelector('.counts .good')?.innerText)");
     wait(&mut browser, "!document.querySelector('.causes li:not(.warning)')");
-    assert!(browser.text("document.querySelector('.causes').innerText").contains("A percent sign"), "it stays a warning");
+    assert!(
+        browser.text("document.querySelector('.causes').innerText").contains("A percent sign"),
+        "it stays a warning"
+    );
     has_no_errors(&browser);
 }
