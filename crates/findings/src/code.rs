@@ -337,11 +337,11 @@ impl Code {
             // Several cells are at odds, so that any of them may be the wrong one.
             Code::DoesNotAddUp
             | Code::OtherMeaning
-            | Code::Selector
             | Code::NoName
             | Code::Continues
             | Code::CopiedRows
             | Code::Repeated => Some(Edit::Row),
+            Code::Selector => Some(Edit::Cell),
             _ => match self.scope() {
                 Scope::Cell => Some(Edit::Cell),
                 Scope::Reading => Some(Edit::Row),

@@ -7,11 +7,11 @@ use sheetport_export::Exported;
 use sheetport_jobs::{ExportFailure, FileOutcome, Job, JobRun, News, Notified, Occasion, Place, Step, StepOutcome};
 use sheetport_language::{counted_in_english, message, thousands_in_english};
 use sheetport_ledger::Accounting;
-use sheetport_operations::Finished;
+use sheetport_operations::{Finished, Withheld};
 
 use crate::commands::export;
 use crate::commands::summary::finish::exit_of;
-use crate::commands::summary::{SentBefore, Summary, causes};
+use crate::commands::summary::{SentBefore, Summary, causes, open_questions};
 use crate::error::{Exit, Failure};
 use crate::settings::Output;
 use crate::ui;
@@ -282,8 +282,16 @@ impl Told {
         if let Some(reason) = &finished.stopped {
             self.lines.push(format!("    stopped: {reason}"));
         }
-        if finished.withheld.is_some() {
-            self.lines.push("    nothing was sent, as the step wants it".to_owned());
+        match finished.withheld {
+            Some(Withheld::Questions) => {
+                let codes: Vec<&str> = open_questions(&finished.run).into_iter().map(|code| code.name()).collect();
+                let codes = codes.join("\", \"");
+                self.lines.push(format!(
+                    "    nothing was sent: there is a question about the file; if it is right, add accept = [\"{codes}\"] to the step"
+                ));
+            }
+            Some(_) => self.lines.push("    nothing was sent, as the step wants it".to_owned()),
+            None => {}
         }
         for cause in causes(&finished.refused).iter().take(3) {
             self.lines.push(format!("    {} refused: {}", thousands_in_english(cause.count), cause.message));

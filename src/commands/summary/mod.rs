@@ -160,7 +160,7 @@ pub(super) struct Cause {
 }
 
 /// Returns the questions about the file of a run that are not answered.
-fn open_questions(run: &Run) -> Vec<Code> {
+pub(super) fn open_questions(run: &Run) -> Vec<Code> {
     unanswered(&run.warnings, &run.about.settings.accept).map(|question| question.code).collect()
 }
 

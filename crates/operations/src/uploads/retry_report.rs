@@ -254,11 +254,11 @@ async fn prepare_again(
     })?;
     source.accept(&settings.accept);
     settings.accept.clone_from(&source.accepts);
+    source.is_strict = settings.strict;
     source.allows_copies = settings.allow_repeat == AllowRepeat::All;
     source.history =
         Some(load_history(ledger, &run, &family, report, &source, &template, request.sends_accepted).await?);
     source.edits.clone_from(&request.edits);
-    source.is_strict = settings.strict;
     observer(Event::ReportOf(&run));
     let options = run.about.options.clone();
     Ok(Prepared { source, template: Arc::new(template), of: Some(run), options, settings, context, sender })

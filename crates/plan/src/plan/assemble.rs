@@ -304,7 +304,7 @@ impl<'t> Assembler<'t> {
             let (mut added, mut copied) = (0, Vec::new());
             if let Some(Waiting::Incomplete(record)) = self.waiting.get_mut(index) {
                 let Incomplete { gathered, lines, problems, histories, .. } = record;
-                if let (Some(reviewer), Some(history)) = (&self.reviewer, row.history) {
+                if let (Some(reviewer), Some(history)) = (&mut self.reviewer, row.history) {
                     let first = histories.first().filter(|_| name.is_empty());
                     problems.extend(first.and_then(|first| reviewer.check_strayed(&history, first)));
                     histories.push(history);

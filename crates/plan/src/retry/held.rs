@@ -23,6 +23,8 @@ struct Held {
 pub(super) struct Answers<'a> {
     /// Whether the template is another one than that of the run: it may say that a value is right.
     pub(super) has_other_template: bool,
+    /// Whether warnings were problems in the run, and are not any more.
+    pub(super) was_strict: bool,
     pub(super) accepts: &'a [Code],
     pub(super) allows_copies: bool,
 }
@@ -32,8 +34,10 @@ impl Answers<'_> {
     pub(super) fn holds(&self, code: Code) -> bool {
         let is_answered = match code {
             Code::CopiedRows | Code::Repeated => self.allows_copies,
-            _ if code.scope() == Scope::Cell && code.asks().is_none() => self.has_other_template,
-            _ => self.accepts.contains(&code),
+            // Whatever is right, the cells of such a row may be in the wrong places.
+            _ if code.scope() == Scope::Reading => false,
+            _ if code.asks().is_none() => self.has_other_template || self.was_strict,
+            _ => self.has_other_template || self.accepts.contains(&code),
         };
         code.needs().is_some() && !is_answered
     }

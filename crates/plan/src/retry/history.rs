@@ -20,6 +20,8 @@ use crate::plan::table::Table;
 const RUN: &str = "run";
 const ROW: &str = "row";
 const SHEET: &str = "sheet";
+/// The remedy for rows that were sorted away from their record.
+pub(super) const REORDER: &str = "enter the name of its record, or restore the original order of the rows";
 const SEND_AS_NEW: &str = "empty its sheetport_run and sheetport_row to send it as a new row";
 
 /// The run of a report and the states of its rows.
@@ -305,7 +307,7 @@ impl RowHistory {
         let is_same = self.record.is_none() || self.record == first.record;
         (!is_same).then(|| Problem {
             row: Some(self.number),
-            remedy: "enter the name of its record, or restore the original order of the rows".to_owned(),
+            remedy: REORDER.to_owned(),
             ..Problem::of_record(
                 Code::Strayed,
                 "belongs to the record above, which is not its record in the first file",

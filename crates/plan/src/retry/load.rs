@@ -4,6 +4,7 @@ use futures_util::future::BoxFuture;
 
 use sheetport_ledger::{Family, Ledger, RowQuery, Run, SourceRow};
 use sheetport_mapping::Template;
+use sheetport_mapping::model::Duplicates;
 use sheetport_sheet::Row;
 
 use super::fingerprint::{CommonColumns, common_columns};
@@ -37,8 +38,9 @@ pub fn load_history<'a>(
         };
         let answers = Answers {
             has_other_template: run.about.template_toml != template.source,
+            was_strict: run.about.settings.strict && !source.is_strict,
             accepts: &source.accepts,
-            allows_copies: source.allows_copies,
+            allows_copies: source.allows_copies || template.duplicates == Duplicates::Send,
         };
         let query = RowQuery {
             non_idempotent: template.record.input().must_not_repeat(),

@@ -3,13 +3,13 @@
 //! A record with only accepted rows was accepted earlier. A record without accepted rows is decided by the cells.
 //! Mixed records are sent as a whole if idempotent, and have a problem otherwise.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use sheetport_findings::{Code, SkipReason};
 use sheetport_ledger::{AcceptedEarlier, Disposition, Origin, Problem, Seq};
 use sheetport_records::Input;
 
-use super::history::{ReportHistory, RowHistory, RowStatus, copied};
+use super::history::{REORDER, ReportHistory, RowHistory, RowStatus, copied};
 use crate::plan::request::Request;
 
 pub(crate) struct Reviewer<'a> {
@@ -19,11 +19,13 @@ pub(crate) struct Reviewer<'a> {
     sheets: Vec<String>,
     /// For each row of the run, whether a row of the report has this origin.
     seen: Vec<bool>,
+    /// Records of the run of which a row has come below another record.
+    torn: HashSet<Seq>,
 }
 
 impl<'a> Reviewer<'a> {
     pub(crate) fn new(history: &'a ReportHistory, sheets: Vec<String>, input: &'static Input) -> Reviewer<'a> {
-        Reviewer { history, input, sheets, seen: vec![false; history.states.len()] }
+        Reviewer { history, input, sheets, seen: vec![false; history.states.len()], torn: HashSet::new() }
     }
 
     /// Returns the problem of a row with the same origin as an earlier row of the report, and marks the row as invalid.
@@ -37,8 +39,10 @@ impl<'a> Reviewer<'a> {
     }
 
     /// Returns the problem of a row without a group name, if not part of the record above, starting with `first`.
-    pub(crate) fn check_strayed(&self, row: &RowHistory, first: &RowHistory) -> Option<Problem> {
-        Some(self.located(row, row.strayed(first)?))
+    pub(crate) fn check_strayed(&mut self, row: &RowHistory, first: &RowHistory) -> Option<Problem> {
+        let problem = row.strayed(first)?;
+        self.torn.extend(row.record.map(|(record, _)| record));
+        Some(self.located(row, problem))
     }
 
     /// Returns the original row of a row in the sheet `sheet`.
@@ -67,6 +71,7 @@ impl<'a> Reviewer<'a> {
         };
         let own = |row: &RowHistory| Some(self.located(row, row.problem()?));
         let mut problems: Vec<Problem> = rows.iter().filter(|row| !is_known(row)).filter_map(own).collect();
+        problems.extend(self.torn(rows));
         let unaccepted = rows.iter().find(|row| !matches!(row.status, RowStatus::Accepted(..) | RowStatus::Invalid));
         if let (Some((row, earlier)), Some(unaccepted)) = (accepted.first(), unaccepted) {
             problems.extend(match non_idempotent {
@@ -83,6 +88,14 @@ impl<'a> Reviewer<'a> {
             }
         }
         problems.into_iter().fold(decision, Disposition::with_problem)
+    }
+
+    /// Returns the problem of a record of which other rows are below another record.
+    fn torn(&self, rows: &[RowHistory]) -> Option<Problem> {
+        let row = rows.iter().find(|row| row.record.is_some_and(|(record, _)| self.torn.contains(&record)))?;
+        let message = "belongs to a record with rows elsewhere in the file; sending it now would remove them";
+        let remedy = REORDER.to_owned();
+        Some(self.located(row, Problem { remedy, ..Problem::of_record(Code::Strayed, message) }))
     }
 
     /// Returns the problem of a row in an accepted record of a non-idempotent kind.

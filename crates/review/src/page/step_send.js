@@ -29,6 +29,7 @@ export function sendStep(app, main, bar) {
     const {service} = app.start;
     const warnings = (check?.causes ?? []).filter((cause) => cause.warning);
     const kind = t(`kind.${template.record}`);
+    const isAsked = (check?.causes ?? []).some((cause) => cause.asks === "file");
     const cards = [
       el("section.card", el("h2", t("send.what", {kind})), el("ul.sum",
         line("good", check?.to_send, t("send.ready")),
@@ -37,6 +38,7 @@ export function sendStep(app, main, bar) {
         check?.warned ? line("warn", check.warned, t("send.warned")) : null),
       app.review.last_run ? el("p.soft", t("send.only_changed")) : null,
       app.review.report_of ? el("p.soft", t("send.report_of", {n: app.review.report_of})) : null,
+      isAsked ? el("p", el("button.link", {onclick: () => app.go("problems")}, t("send.answer_first"))) : null,
       check?.rejected ? el("p", el("button.link", {onclick: () => app.go("problems")}, t("send.fix_first"))) : null),
       el("section.card", el("h2", t("send.where")), service.problem
         ? el("div.notice.warn", el("span", el("strong", t(`service.${service.problem}`)), " ", t(`service.${service.problem}.hint`)))
@@ -53,7 +55,7 @@ export function sendStep(app, main, bar) {
     replace(body, el("div.title", el("h1", t("send.title"))), el("div.cards", cards));
     bar.hidden = false;
     replace(bar, el("p.grow", app.isChecking ? t("checking") : ""), el("button", {onclick: () => app.go("problems")}, t("back")),
-      el("button.primary", {"data-send": "", disabled: app.isChecking || !check?.to_send || Boolean(service.problem), onclick: () => start({rehearse: false})}, app.review.last_run ? t("send.changes") : t("send.now", {n: toSend(), kind})));
+      el("button.primary", {"data-send": "", disabled: app.isChecking || isAsked || !check?.to_send || Boolean(service.problem), onclick: () => start({rehearse: false})}, app.review.last_run ? t("send.changes") : t("send.now", {n: toSend(), kind})));
     compare();
     drawComparison();
   }

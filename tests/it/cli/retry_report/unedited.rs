@@ -96,3 +96,45 @@ fn marks_that_a_report_lacks_are_remembered() {
         ["6: sent 5, rejected 1", "6: unchanged 5, rejected 1", "1: rejected 1", "1: rejected 1"]
     );
 }
+
+const COMMANDS: &str = "SKU,Name,Price,Command\nC-1,a,1.50,NEW\nC-2,b,2.50,NEW\nC-3,c,3.50,NEW\nC-4,d,4.50,NEW\nC-5,e,5.50,NEW\n\
+                        C-6,f,abc,DELETE\n";
+
+#[test]
+fn a_command_is_held_until_it_is_edited_or_the_template_ignores_it() {
+    let desk = Desk::new();
+    desk.place.write("c.csv", COMMANDS);
+    assert_eq!(desk.run("upload c.csv -t items --report r.csv", 3), "6: sent 5, rejected 1");
+    desk.run("report -o few.csv --only problems", 0);
+    let mut few = Sheet::open(&desk.place, "few.csv");
+    few.set(2, "Price", "6.50").save(&desk.place, "priced.csv");
+    assert_eq!(desk.run("retry priced.csv", 3), "1: rejected 1");
+    desk.place.write("mine.toml", "extends = \"items\"\n[sheet]\nignored = [\"Command\"]\n");
+    assert_eq!(desk.run("retry priced.csv -t mine.toml", 0), "1: sent 1");
+    desk.place.write("c.csv", COMMANDS.replace("C-", "D-"));
+    assert_eq!(desk.run("upload c.csv -t items --report d.csv", 3), "6: sent 5, rejected 1");
+    let mut all = Sheet::open(&desk.place, "d.csv");
+    all.set(7, "Price", "6.50").set(7, "Command", "NEW").save(&desk.place, "new.csv");
+    assert_eq!(desk.run("retry new.csv", 0), "6: sent 1, unchanged 5");
+}
+
+#[test]
+fn an_order_whose_rows_were_sorted_away_is_not_sent_without_them() {
+    let desk = Desk::new();
+    let above = "extends = \"orders\"\n[group]\non_blank = \"above\"\n";
+    desk.place.write("above.toml", above);
+    let rows: String = (1..4)
+        .map(|n| {
+            let quantity = if n == 2 { "x" } else { "2" };
+            format!("SO-2026-000{n},0042,1,10.50\n,0051,{quantity},11.50\n,0060,3,12.50\n")
+        })
+        .collect();
+    desk.place.write("o.csv", format!("Order no.,Item no.,Quantity,Unit price\n{rows}"));
+    assert_eq!(desk.run("upload o.csv -t above.toml --report r.csv", 3), "3: sent 2, rejected 1");
+    let mut report = Sheet::open(&desk.place, "r.csv");
+    report.replace("x", "2").sort_by("Item no.").save(&desk.place, "sorted.csv");
+    desk.run("retry sorted.csv", 3);
+    let order = &desk.served.get("/v1/public/orders?page=1&limit=100")["data"];
+    let order = order.as_array().unwrap().iter().find(|order| order["external_id"] == "SO-2026-0002").unwrap();
+    assert_ne!(order["number_item"], 1, "{order}");
+}
