@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::rc::Rc;
 
 use super::fault::Fault;
-use super::formats::RichTexts;
+use super::formats::{RichTexts, matter};
 use super::protocol::{self, BATCH, Kind};
 use super::styles::ShownText;
 use crate::cell::{STORED_TWICE, Setting, TextPart};
@@ -120,10 +120,10 @@ impl<'a> RowSender<'a> {
     /// Adds a text of parts, like [`RowSender::cell`].
     pub(super) fn text_in_parts(&mut self, row: u32, column: u32, parts: Vec<(Setting, String)>) -> Result<(), Stop> {
         let text: String = parts.iter().map(|(_, text)| text.as_str()).collect();
-        let mut rich = RichTexts::default();
-        rich.add(parts);
         self.cell(row, column, Cell::Text(&text))?;
-        self.add_parts(column, rich.parts(&text));
+        if matter(&parts) {
+            self.add_parts(column, parts.iter().map(|(setting, text)| TextPart { setting: *setting, text }));
+        }
         Ok(())
     }
 

@@ -39,4 +39,4 @@ mod xlsx_appearance;
 pub(super) use self::container::Container;
 pub(super) use self::input::Source;
 pub(super) use self::parser::Parser;
-pub(super) use self::rich_texts::RichTexts;
+pub(super) use self::rich_texts::{RichTexts, matter};

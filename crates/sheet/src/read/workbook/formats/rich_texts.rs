@@ -1,6 +1,8 @@
 //! Texts of which parts are set differently, apart from how the formats store them.
 
 use std::collections::HashMap;
+use std::iter;
+use std::ops::Range;
 
 use crate::cell::{Setting, TextPart};
 
@@ -21,7 +23,7 @@ impl RichTexts {
     }
 
     /// Adds a text in parts, if the setting of a part matters.
-    pub(crate) fn add(&mut self, parts: Vec<(Setting, String)>) {
+    pub(super) fn add(&mut self, parts: Vec<(Setting, String)>) {
         let whole: String = parts.iter().map(|(_, text)| text.as_str()).collect();
         if matter(&parts) && self.0.len() < MAX_TEXTS {
             self.0.insert(whole, parts);
@@ -30,7 +32,7 @@ impl RichTexts {
 }
 
 /// Returns whether the settings of the parts of a text matter.
-fn matter(parts: &[(Setting, String)]) -> bool {
+pub(crate) fn matter(parts: &[(Setting, String)]) -> bool {
     let is_set = |(setting, text): &(Setting, String)| *setting != Setting::Plain && !text.trim().is_empty();
     // A text that is raised as a whole has no part beside it, but one that is struck no longer holds.
     let is_whole = parts.iter().all(|(setting, _)| *setting != Setting::Plain);
@@ -56,13 +58,7 @@ impl PartStarts {
         if self.0.is_empty() || text.len() > MAX_TEXT {
             return Vec::new();
         }
-        let starts: Vec<(usize, Setting)> = std::iter::once((0, Setting::Plain)).chain(self.0).collect();
-        let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([text.len()]);
-        let parts = starts.iter().zip(ends).filter_map(|((start, setting), end)| {
-            let part = text.get(*start..end).filter(|part| !part.is_empty())?;
-            Some((*setting, part.to_owned()))
-        });
-        let parts: Vec<_> = parts.collect();
+        let parts = split(self.0.into_iter(), text.len(), |range| text.get(range).map(str::to_owned));
         if matter(&parts) { parts } else { Vec::new() }
     }
 }
@@ -73,13 +69,21 @@ pub(super) fn parts_by_font(
     runs: &[(u16, u16)],
     of_font: impl Fn(u16) -> Setting,
 ) -> Vec<(Setting, String)> {
-    let starts = [(0, Setting::Plain)].into_iter();
-    let starts: Vec<(usize, Setting)> =
-        starts.chain(runs.iter().map(|(at, font)| (usize::from(*at), of_font(*font)))).collect();
-    let ends = starts.iter().skip(1).map(|(at, _)| *at).chain([text.len()]);
+    let starts = runs.iter().map(|(at, font)| (usize::from(*at), of_font(*font)));
+    split(starts, text.len(), |range| text.get(range).map(String::from_utf16_lossy))
+}
+
+/// Splits a text of this length where its parts start. The text before the first of them is plain, and empty parts are left out.
+fn split(
+    starts: impl Iterator<Item = (usize, Setting)>,
+    len: usize,
+    text_of: impl Fn(Range<usize>) -> Option<String>,
+) -> Vec<(Setting, String)> {
+    let starts: Vec<(usize, Setting)> = iter::once((0, Setting::Plain)).chain(starts).collect();
+    let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([len]);
     let part = |((start, setting), end): (&(usize, Setting), usize)| {
-        let text = text.get(*start..end).filter(|text| !text.is_empty())?;
-        Some((*setting, String::from_utf16_lossy(text)))
+        let text = text_of(*start..end).filter(|text| !text.is_empty())?;
+        Some((*setting, text))
     };
     starts.iter().zip(ends).filter_map(part).collect()
 }
