@@ -161,7 +161,7 @@ pub(super) struct Cause {
 
 /// Returns the questions about the file of a run that are not answered.
 pub(super) fn open_questions(run: &Run) -> Vec<Code> {
-    unanswered(&run.warnings, &run.about.settings.accept).map(|question| question.code).collect()
+    unanswered(&run.warnings, &run.about.settings.accept).collect()
 }
 
 /// Returns the causes for a summary, largest first.

@@ -8,6 +8,7 @@ use sheetport_documents::{Mistakes, Notes, Parsed, TomlFile};
 use sheetport_files::absolute_path::absolute;
 use sheetport_files::text_file::read_text;
 use sheetport_mapping::builtin;
+use sheetport_operations::Question;
 use sheetport_operations::error::Error;
 use sheetport_operations::exports::{EXPORTABLE, IdSource};
 use sheetport_operations::files::{resolved, sibling};
@@ -22,7 +23,6 @@ use super::model::{ExportStep, Folders, Job, SETTLE, Step, UploadStep, Work};
 use super::notice_keys;
 use super::raw::{LocaleName, RawExport, RawJob, RawUpload};
 use super::schedule_keys;
-use sheetport_operations::Question;
 
 /// Longest wait for a file to settle, in seconds.
 const MAX_SETTLE: u64 = 3600;

@@ -137,9 +137,8 @@ impl Spreadsheet<'_> {
         if are_guesses_confirmed(context, &self.template) {
             source.confirm_guesses();
         }
-        let asked: Vec<Code> = source.questions().map(|question| question.code).collect();
-        let known = asked.into_iter().filter(|code| is_accepted(context, &self.template, &source.header, *code));
-        let known: Vec<Code> = known.collect();
+        let mut known = source.questions();
+        known.retain(|code| is_accepted(context, &self.template, &source.header, *code));
         source.accept(&known);
         Ok(source)
     }

@@ -183,8 +183,7 @@ pub(super) async fn plan_upload<'a>(
         refuse_guesses(&source, &upload.input.template)?;
     }
     if upload.accepts_doubts {
-        let asked: Vec<Code> = source.questions().map(|question| question.code).collect();
-        source.accept(&asked);
+        source.accept(&source.questions());
     }
     settings.accept.clone_from(&source.accepts);
     let connection = Connection::new(&client, speed(&settings, context)?, settings.concurrency);
@@ -243,13 +242,14 @@ async fn run_upload(
     let is_declined = asks.is_some_and(|questions| !(questions.sends_with_warnings)(&tally));
     if asks.is_some() && !is_declined {
         confirm_guesses(context, &template)?;
-        let about = &run.run().about;
-        let mut answers = about.settings.accept.clone();
-        for question in unanswered(&run.run().warnings, &about.settings.accept) {
-            accept(context, &template, &about.header, question.code)?;
-            answers.push(question.code);
+        let (about, known) = (&run.run().about, &run.run().about.settings.accept);
+        let asked: Vec<Code> = unanswered(&run.run().warnings, known).collect();
+        for code in &asked {
+            accept(context, &template, &about.header, *code)?;
         }
-        ledger.store_answers(run.id(), &answers).await?;
+        if !asked.is_empty() {
+            ledger.store_answers(run.id(), &[known.as_slice(), &asked].concat()).await?;
+        }
     }
     let sending = Sending {
         context,

@@ -101,8 +101,7 @@ impl<'t> Assembler<'t> {
 
     /// Adds a warning about the file as a whole.
     pub(super) fn warn_of_file(&mut self, warning: Problem) {
-        let questions = unanswered(std::slice::from_ref(&warning), &self.rows.source.accepts);
-        self.tally.questions.extend(questions.map(|question| question.code));
+        self.tally.questions.extend(unanswered(std::slice::from_ref(&warning), &self.rows.source.accepts));
         self.tally.warn_of_file(warning);
     }
 

@@ -28,9 +28,10 @@ use crate::edits::Edits;
 use crate::error::Error;
 use crate::retry::{Report, ReportHistory};
 
-/// Returns those of the warnings about a file that are questions without an answer.
-pub fn unanswered<'a>(warnings: &'a [Problem], accepts: &'a [Code]) -> impl Iterator<Item = &'a Problem> {
-    warnings.iter().filter(|warning| warning.code.asks() == Some(Asks::File) && !accepts.contains(&warning.code))
+/// Returns the codes of those warnings about a file that are questions without an answer.
+pub fn unanswered(warnings: &[Problem], accepts: &[Code]) -> impl Iterator<Item = Code> {
+    let codes = warnings.iter().map(|warning| warning.code);
+    codes.filter(|code| code.asks() == Some(Asks::File) && !accepts.contains(code))
 }
 
 /// Selects all sheets with the template's columns, in `--sheet` and in templates.
@@ -206,8 +207,8 @@ impl Source {
     }
 
     /// Returns the questions about the file that are not answered yet.
-    pub fn questions(&self) -> impl Iterator<Item = &Problem> {
-        unanswered(&self.warnings, &self.accepts)
+    pub fn questions(&self) -> Vec<Code> {
+        unanswered(&self.warnings, &self.accepts).collect()
     }
 
     /// Removes the warnings about guesses of inference, after their confirmation.
