@@ -30,6 +30,11 @@ impl NameCounts {
         }
     }
 
+    /// Makes all further rows come below a row with a name, if there was any.
+    pub(super) fn begin_anywhere(&mut self) {
+        self.first_named = self.first_named.map(|_| 0);
+    }
+
     /// Returns the first row with a name if a third of the rows, and at least two, lack theirs below it. Single blanks are mistakes of their
     /// rows, footers have no name either, and a list with hardly any name is an update of other fields.
     pub(super) fn first_named(&self) -> Option<u64> {

@@ -42,6 +42,7 @@ use self::selectors::{Selector, SelectorCounts};
 use self::shape::{Form, FormCounts};
 
 /// Collects evidence from the rows of a sheet.
+#[derive(Clone, Debug)]
 pub struct Survey {
     roles: Roles,
     /// One per column with a form.
@@ -94,6 +95,11 @@ impl Survey {
             counts.add(&row.get(*column));
         }
         self.reservoir.row(row);
+    }
+
+    /// Ends the rows of an earlier sheet, of which the next rows are a report, with other numbers.
+    pub fn end_earlier_sheet(&mut self) {
+        self.names.begin_anywhere();
     }
 
     /// Returns the evidence of the rows so far.

@@ -341,7 +341,10 @@ impl Code {
             | Code::Continues
             | Code::CopiedRows
             | Code::Repeated => Some(Edit::Row),
-            Code::Selector => Some(Edit::Cell),
+            // The cell with the problem has what belongs to others, whatever is edited beside it.
+            Code::Selector | Code::BeyondHeader | Code::OtherDelimiter | Code::UnsplitRow | Code::SwallowedRows => {
+                Some(Edit::Cell)
+            }
             _ => match self.scope() {
                 Scope::Cell => Some(Edit::Cell),
                 Scope::Reading => Some(Edit::Row),

@@ -59,10 +59,10 @@ pub use records::{
     RecordBlock, SourceBlock, SourceRow,
 };
 pub use removal::Erased;
-pub use retries::{HeldProblem, KnownRow, RowQuery, RowState, RowStates};
+pub use retries::{HeldMark, HeldProblem, JudgedBy, KnownRow, RowQuery, RowState, RowStates, cell_hash};
 pub use runs::{
-    AllowRepeat, CallOption, Family, LockedRun, NamedLock, NewRun, Plan, REHEARSAL, Run, RunCommand, RunConnection,
-    RunLookups, RunRate, RunSettings, SheetSelection, TextForm, UploadLock,
+    AllowRepeat, CHECK, CallOption, Family, LockedRun, NamedLock, NewRun, Plan, REHEARSAL, Run, RunCommand,
+    RunConnection, RunLookups, RunRate, RunSettings, SheetSelection, TextForm, UploadLock,
 };
 pub use sending::{Interrupted, SendingChanges, TakenPart};
 pub use spreadsheets::{Edit, StoredProfile};

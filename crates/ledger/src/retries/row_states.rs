@@ -1,7 +1,7 @@
 //! The state of each row of a run, after all runs of the family.
 //!
 //! Rows are followed through the runs by origin. The last run to send a row decides, except for accepted records of
-//! non-idempotent kinds: these stay accepted. A million rows take about 44 MB.
+//! non-idempotent kinds: these stay accepted. A million rows take about 60 MB.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -41,6 +41,8 @@ pub struct RowStates {
     states: Vec<RowState>,
     /// For each state, the fingerprint of the cells that were last accepted.
     accepted_cells: Vec<u32>,
+    /// For each state, the hash of the identity of the record that was last accepted.
+    accepted_as: Vec<Option<i64>>,
     /// Indexes in `states` of rows added to a report.
     added: HashSet<u32>,
     /// The number of rows of each record.
@@ -48,6 +50,8 @@ pub struct RowStates {
     held: HeldProblems,
     /// Hashes of non-idempotent requests, accepted or unknown, with the run and first row of each.
     bodies: HashMap<i64, (RunId, u32)>,
+    /// Of idempotent kinds: the hash of the identity of each row's last accepted record with the index of the row, in order.
+    identities: Vec<(i64, u32)>,
     /// By hash of the key: the last accepted request of idempotent records added to a report.
     accepted: HashMap<i64, AcceptedRequest>,
 }
@@ -174,13 +178,14 @@ impl Ledger {
             let mut rows_per_record = vec![0; results.len()];
             for row in &mut rows {
                 let missing = || corrupt(format_args!("run {} has no record {}", member.id, row.record));
-                let result = *results.get(row.record as usize).ok_or_else(missing)?;
+                let (result, identity) = *results.get(row.record as usize).ok_or_else(missing)?;
                 rows_per_record[row.record as usize] += 1;
                 let state = &mut states.states[row.state as usize];
                 let before = *state;
                 *state = after(before, result, member.id, Seq::from(row.record), query.non_idempotent);
                 if *state != before && matches!(state, RowState::Accepted(..)) {
                     states.accepted_cells[row.state as usize] = row.fingerprint;
+                    states.accepted_as[row.state as usize] = identity;
                 }
             }
             rows.sort_unstable_by_key(IndexedRow::place);
@@ -191,10 +196,15 @@ impl Ledger {
                 rows_of_runs.insert(member.id, rows);
             }
         }
+        let accepted_as = std::mem::take(&mut states.accepted_as);
+        let is_accepted = |state: u32| matches!(states.states[state as usize], RowState::Accepted(..));
+        let identity = |row: &IndexedRow| accepted_as[row.state as usize].filter(|_| is_accepted(row.state));
+        states.identities = (0..).zip(&states.rows).filter_map(|(index, row)| Some((identity(row)?, index))).collect();
+        states.identities.sort_unstable();
         Ok(states)
     }
 
-    /// Returns the result of each record of `run`, and by sheet and number the rows that are held back until they are edited.
+    /// Returns the result of each record of `run` with the hash of its identity, if idempotent, and by sheet and number the rows that are held back until they are edited.
     /// Adds the requests to `states`. `added` are the records with a row added to a report.
     async fn run_results(
         &self,
@@ -202,7 +212,7 @@ impl Ledger {
         query: &RowQuery<'_>,
         added: &HashSet<Seq>,
         states: &mut RowStates,
-    ) -> Result<(Vec<RunResult>, HeldProblems), Error> {
+    ) -> Result<(Vec<(RunResult, Option<i64>)>, HeldProblems), Error> {
         let mut results = Vec::new();
         let mut held = HeldProblems::new();
         let mut from: Seq = 0;
@@ -211,7 +221,8 @@ impl Ledger {
             let outcomes = self.outcomes(run.id, block.first..=from - 1).await?;
             for (seq, record) in block.numbered() {
                 let result = run_result(record, outcomes.get(&seq), run.state);
-                results.push(result);
+                let identity = record.identity().filter(|_| !query.non_idempotent);
+                results.push((result, identity.map(|identity| hash(&[identity]))));
                 match (&record.disposition, &record.target) {
                     (Disposition::Send(body), None) if query.non_idempotent => {
                         if let (RunResult::Sent | RunResult::Unknown, Some(row)) = (result, record.rows.first()) {
@@ -341,6 +352,14 @@ impl RowStates {
         self.bodies.get(&hash(&[body])).map(|(run, row)| (*run, u64::from(*row)))
     }
 
+    /// Returns the indexes of the rows that were last accepted as the record with this identity.
+    pub fn accepted_with_identity(&self, identity: &str) -> impl Iterator<Item = usize> {
+        let identity = hash(&[identity]);
+        let from = self.identities.partition_point(|(known, _)| *known < identity);
+        let rows = self.identities[from..].iter().take_while(move |(known, _)| *known == identity);
+        rows.map(|(_, index)| *index as usize)
+    }
+
     /// Returns the record with the same request, if added to a report, accepted, and the last request for the key.
     pub fn accepted_as(&self, key: &str, body: &str) -> Option<(RunId, Seq)> {
         let accepted = self.accepted.get(&hash(&[key]))?;
@@ -389,6 +408,7 @@ impl RowStates {
     fn add(&mut self) -> u32 {
         self.states.push(RowState::Open);
         self.accepted_cells.push(0);
+        self.accepted_as.push(None);
         u32::try_from(self.states.len() - 1).expect("a family has fewer than 2^32 rows")
     }
 }

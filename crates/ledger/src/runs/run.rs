@@ -89,6 +89,9 @@ pub enum RunCommand {
 /// sent.
 pub const REHEARSAL: &str = "rehearsal";
 
+/// The name of a check in reports, in front of the marks of rows that have to be edited.
+pub const CHECK: &str = "check";
+
 /// The sheets read by a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SheetSelection {

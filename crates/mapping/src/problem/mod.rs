@@ -243,6 +243,10 @@ pub enum Cause {
     Duplicate {
         other_row: u64,
     },
+    /// Another row of the first file, which this report lacks, was sent with the same key.
+    SentForOtherRow {
+        row: u64,
+    },
     /// Another cell of the same row has the same key.
     DuplicateInRow,
     /// Another line of the record has the same value.
@@ -433,7 +437,10 @@ impl Cause {
             Cause::ShiftedCells => Code::BeyondHeader,
             Cause::LostLetters => Code::LostLetters,
             Cause::TurnedDate => Code::TurnedDate,
-            Cause::Duplicate { .. } | Cause::DuplicateInRow | Cause::RepeatedInLines { .. } => Code::Duplicate,
+            Cause::Duplicate { .. }
+            | Cause::SentForOtherRow { .. }
+            | Cause::DuplicateInRow
+            | Cause::RepeatedInLines { .. } => Code::Duplicate,
             Cause::NearlyTheSame { .. } | Cause::OnlySpacesDiffer { .. } => Code::NearlyTheSame,
             Cause::LooksLikeADate => Code::LooksLikeADate,
             Cause::MayLackZero => Code::MayLackZero,

@@ -84,6 +84,9 @@ impl Cause {
             Cause::NotCalculated => "is a formula without a calculated value",
             Cause::Cut => "was cut to the length of a workbook's cell",
             Cause::Duplicate { .. } => "appears more than once",
+            Cause::SentForOtherRow { row } => {
+                return format!("belongs to row {row} of the first file, which was sent: it would be overwritten");
+            }
             Cause::DuplicateInRow => "is the same for several cells of the row",
             Cause::RepeatedInLines { .. } => "appears in more than one line of the record",
             Cause::NearlyTheSame { .. } => "differs from another one only in case, spaces, zeros or look-alike letters",
@@ -236,6 +239,7 @@ impl Cause {
                 return format!("its first row is {first_row}; put the rows of a record next to each other");
             }
             Cause::Duplicate { other_row } => return format!("keep one of them; the other is in row {other_row}"),
+            Cause::SentForOtherRow { .. } => "give this row its own; if it replaces that row, send it in a file of its own",
             Cause::OnlySpacesDiffer { other_row } => {
                 return format!("remove the spaces; if it is another record than that of row {other_row}, rename it");
             }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use sheetport_findings::{Code, SkipReason};
-use sheetport_ledger::{Disposition, Origin, PlannedRecord, Problem, Seq, SourceRow};
+use sheetport_ledger::{Disposition, Origin, PlannedRecord, Problem, RecordState, Seq, SourceRow};
 use sheetport_mapping::map::{Gathered, RowKind, SEPARATOR};
 use sheetport_mapping::model::{Duplicates as Policy, GroupRows};
 use sheetport_mapping::{self as mapping, Cause};
@@ -23,7 +23,7 @@ use super::source::unanswered;
 use super::waiting::{Incomplete, Record, Waiting, finish_all};
 use crate::error::Error;
 use crate::profile::Collector;
-use crate::retry::{Reviewer, RowHistory};
+use crate::retry::{Claimant, Reviewer, RowHistory};
 use crate::sent_before::NAME_SEPARATOR;
 use crate::tally::Tally;
 
@@ -92,7 +92,10 @@ impl<'t> Assembler<'t> {
             copied: (!source.allows_copies && template.duplicates != Policy::Send).then(CopiedRows::default),
             suspects: Suspects::default(),
             asked: Asked::new(source),
-            reviewer: source.history.as_ref().map(|history| Reviewer::new(history, sheets(), input)),
+            reviewer: source
+                .history
+                .as_ref()
+                .map(|history| Reviewer::new(history, sheets(), input, template.duplicates)),
             batch: Batch::default(),
             profile: Collector::new(template),
             tally: Tally::default(),
@@ -177,6 +180,11 @@ impl<'t> Assembler<'t> {
             let next = (self.first_waiting..).zip(self.waiting.iter_mut().take(AHEAD));
             finish_all(next, self.rows, |seq| self.tables.table_of(seq));
             self.emit_waiting(self.waiting.len().saturating_sub(AHEAD));
+        }
+        for Claimant { seq, row, key, owner } in self.reviewer.as_ref().map_or_else(Vec::new, Reviewer::overwriting) {
+            let problem = self.tables.same_key(seq, row, &key, Cause::SentForOtherRow { row: owner }, seq);
+            self.tally.withdraw(row, RecordState::Rejected, &problem);
+            self.batch.withdrawn.push(Withdrawal { seq, row, state: RecordState::Rejected, problem });
         }
     }
 
@@ -465,6 +473,9 @@ impl<'t> Assembler<'t> {
         let earlier = self.batch.withdrawn.len();
         let withdrawn = &mut self.batch.withdrawn;
         let decision = self.duplicates.decide(&self.tables, (seq, row), &request, decision, withdrawn);
+        if let (Disposition::Send(()), Some(reviewer)) = (&decision, &mut self.reviewer) {
+            reviewer.claim(seq, row, &request);
+        }
         match &decision {
             Disposition::Send(()) => self.tally.to_send += 1,
             Disposition::Skipped(_) => self.tally.skipped += 1,

@@ -317,7 +317,11 @@ impl<'a> Reader<'a> {
         let blank = source.tables.iter().map(|table| BlankColumns::new(template, &table.layout)).collect();
         let twice_encoded = source.tables.iter().map(|table| TwiceEncoded::new(&table.layout)).collect();
         let grouped = source.tables.iter().map(|table| GroupedIdentifiers::new(template, &table.layout)).collect();
-        let checks = source.tables.iter().map(|table| checks::Survey::new(template, &table.layout)).collect();
+        let earlier = |table| source.history.as_ref().and_then(|history| history.evidence(table)).cloned();
+        let checks = source.tables.iter().enumerate();
+        let checks = checks
+            .map(|(index, table)| earlier(index).unwrap_or_else(|| checks::Survey::new(template, &table.layout)))
+            .collect();
         let (rows, restored) = (source.rows(), Row::default());
         Reader {
             source,

@@ -6,12 +6,12 @@ use std::thread;
 
 use sheetport_checks::{self as checks, Finding, implausible_date};
 use sheetport_findings::SkipReason;
-use sheetport_ledger::{Problem, Seq};
+use sheetport_ledger::{JudgedBy, Problem, Seq};
 use sheetport_mapping::map::survey::Survey;
 use sheetport_mapping::map::{Draft, Gathered, RowKind, unquoted};
-use sheetport_mapping::model::Damaged;
+use sheetport_mapping::model::{Damaged, Duplicates};
 use sheetport_mapping::problem::{Evidence, excerpt};
-use sheetport_mapping::{self as mapping, Cause, Mapper, Template};
+use sheetport_mapping::{self as mapping, Cause, Layout, Mapper, Template};
 use sheetport_records::JsonType;
 use sheetport_sheet::{Doubt, Row};
 
@@ -23,7 +23,7 @@ use super::table::Table;
 use crate::compare::OtherLines;
 use crate::edits::Edits;
 use crate::profile::Observed;
-use crate::retry::RowHistory;
+use crate::retry::{Answers, RowHistory, rejected_in_check};
 
 /// Maximum number of mapping threads.
 const MAX_MAPPERS: usize = 4;
@@ -174,6 +174,7 @@ impl<'a> RowMapper<'a> {
                 if read.doubt.is_some() { None } else { unsplit(row, width) },
                 read.key_problem.as_deref().cloned(),
                 read.doubt.map(|doubt| doubtful(row, doubt)),
+                self.rejected_in_check(row, &table.layout),
             ];
             mapped.problems.extend(found.into_iter().flatten().map(|problem| located(problem, source, table)));
         }
@@ -194,6 +195,23 @@ impl<'a> RowMapper<'a> {
             mapped.cells.clear();
             encode(row, table, &mut mapped.laid_out, &mut mapped.cells);
         }
+    }
+
+    /// Returns the problem of a row that was rejected in a check or rehearsal, of which this file is the report. The ledger knows the rows of
+    /// other reports.
+    fn rejected_in_check(&self, row: &Row, layout: &Layout) -> Option<Problem> {
+        if !layout.is_report || self.source.history.is_some() {
+            return None;
+        }
+        let answers = Answers {
+            // The marks of the rows know the template and the strictness of the check.
+            has_other_template: false,
+            was_strict: false,
+            accepts: &self.source.accepts,
+            allows_copies: self.source.allows_copies || self.template.duplicates == Duplicates::Send,
+        };
+        let judged = JudgedBy { template_toml: &self.template.source, is_strict: self.source.is_strict };
+        rejected_in_check(row, layout, judged, &answers)
     }
 
     /// Adds what the other rows of the sheet say about a row. A cell that has a problem already is not judged again.

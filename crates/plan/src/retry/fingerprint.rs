@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use sheetport_ledger::Run;
+use sheetport_ledger::{Run, cell_hash};
 use sheetport_sheet::{Cell, Row};
 use twox_hash::XxHash3_64;
 
-use super::lossy::{LossyFields, normalize_line_ends};
+use super::lossy::LossyFields;
 use crate::plan::table::Table;
 
 /// The shared columns of a sheet: a hash seed for each column in both the run and the report.
@@ -81,14 +81,7 @@ impl CommonColumns {
         let mut sum: u64 = 0;
         for (seed, cell) in self.0.iter().zip(cells) {
             let Some(seed) = seed.filter(|_| !cell.is_blank()) else { continue };
-            let shown = cell.shown();
-            let text = shown.trim();
-            // Spreadsheet programs may save 1.50 as 1.5, and change line ends.
-            let hash = match text.parse::<f64>().ok().filter(|number| number.is_finite()) {
-                Some(number) => XxHash3_64::oneshot_with_seed(seed, &number.to_le_bytes()),
-                None => XxHash3_64::oneshot_with_seed(seed, normalize_line_ends(text).as_bytes()),
-            };
-            sum = sum.wrapping_add(hash);
+            sum = sum.wrapping_add(cell_hash(seed, &cell.shown()));
         }
         // Any half of the hash is good enough.
         (sum >> 32) as u32

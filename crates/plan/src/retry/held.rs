@@ -4,9 +4,13 @@
 use std::collections::HashMap;
 
 use sheetport_findings::{Code, Edit, Scope};
-use sheetport_ledger::{HeldProblem, RowStates, SourceRow};
+use sheetport_ledger::{HeldMark, HeldProblem, JudgedBy, Problem, RowStates, SourceRow};
+use sheetport_mapping::Layout;
+use sheetport_mapping::bind::report_column;
 use sheetport_sheet::Row;
 use twox_hash::XxHash3_64;
+
+pub(super) const SEND_AS_NEW: &str = "empty its sheetport_run and sheetport_row to send it as a new row";
 
 /// The problems for which rows of a run are held back, by the index of the row in its states.
 #[derive(Debug, Default)]
@@ -20,13 +24,13 @@ struct Held {
 }
 
 /// What a person has said about rejected rows.
-pub(super) struct Answers<'a> {
+pub(crate) struct Answers<'a> {
     /// Whether the template is another one than that of the run: it may say that a value is right.
-    pub(super) has_other_template: bool,
+    pub(crate) has_other_template: bool,
     /// Whether warnings were problems in the run, and are not any more.
-    pub(super) was_strict: bool,
-    pub(super) accepts: &'a [Code],
-    pub(super) allows_copies: bool,
+    pub(crate) was_strict: bool,
+    pub(crate) accepts: &'a [Code],
+    pub(crate) allows_copies: bool,
 }
 
 impl Answers<'_> {
@@ -74,6 +78,36 @@ impl HeldRows {
         let held = self.0.get(&index)?.iter().find(is_held)?;
         Some(HeldProblem { column: held.problem.column.and_then(column), ..held.problem })
     }
+}
+
+/// Returns the problem of a row in the report of a check or rehearsal that was rejected there, and in which what was wrong is not edited.
+pub(crate) fn rejected_in_check(
+    row: &Row,
+    layout: &Layout,
+    judged: JudgedBy<'_>,
+    answers: &Answers<'_>,
+) -> Option<Problem> {
+    let names = &layout.header.names;
+    let marks = row.get(report_column(names, "run")?).shown();
+    let cells = || names[..layout.width].iter().map(String::as_str).zip(row.cells().map(|cell| cell.shown()));
+    let mark = HeldMark::read(&marks).find(|mark| answers.holds(mark.code) && mark.is_of(judged, cells()))?;
+    Some(Problem { row: Some(row.number), ..not_edited(HeldProblem { code: mark.code, column: None }) })
+}
+
+/// Returns the problem of a row that is held back.
+pub(super) fn not_edited(HeldProblem { code, column }: HeldProblem) -> Problem {
+    let anyway = match code {
+        code if code.asks().is_some() => format!("--accept {code} sends it"),
+        _ => SEND_AS_NEW.to_owned(),
+    };
+    let problem = match code.scope() {
+        Scope::Reading => {
+            Problem::of_record(Code::AsItWas, "its cells may have shifted in the first file, and were not edited")
+        }
+        _ if column.is_some() => Problem::of_record(code, "was rejected, and is not edited"),
+        _ => Problem::of_record(code, "was rejected, and its cells are not edited"),
+    };
+    Problem { column, remedy: format!("correct it; if it is right, {anyway}"), ..problem }
 }
 
 fn text(row: &Row, column: usize) -> u64 {

@@ -5,15 +5,17 @@
 
 use std::collections::HashMap;
 
-use sheetport_findings::{Code, Scope};
+use sheetport_checks as checks;
+use sheetport_findings::Code;
 use sheetport_ledger::{
     AcceptedEarlier, HeldProblem, KnownRow, Problem, RowState, RowStates, Run, RunId, Seq, SourceRow,
 };
+use sheetport_mapping::Template;
 use sheetport_mapping::bind::report_column;
 use sheetport_sheet::{Cell, RESERVED_PREFIX, Row};
 
 use super::fingerprint::{CommonColumns, numbered};
-use super::held::HeldRows;
+use super::held::{HeldRows, SEND_AS_NEW, not_edited};
 use super::lossy::{LossyFields, LossyRows};
 use crate::plan::table::Table;
 
@@ -22,7 +24,6 @@ const ROW: &str = "row";
 const SHEET: &str = "sheet";
 /// The remedy for rows that were sorted away from their record.
 pub(super) const REORDER: &str = "enter the name of its record, or restore the original order of the rows";
-const SEND_AS_NEW: &str = "empty its sheetport_run and sheetport_row to send it as a new row";
 
 /// The run of a report and the states of its rows.
 #[derive(Debug)]
@@ -43,6 +44,8 @@ pub struct ReportHistory {
     cut: HashMap<usize, u32>,
     /// One entry per table of the source.
     columns: Vec<ReportColumns>,
+    /// By table of the source, what the rows of the run show; empty if the run read several sheets. A report may have only its exceptions.
+    evidence: Vec<checks::Survey>,
 }
 
 /// The positions of our columns in a sheet, and the columns of the run for the other columns.
@@ -105,16 +108,18 @@ enum RowOrigin {
 }
 
 impl ReportHistory {
-    /// Creates the history for a report of `run` with the sheets `tables`. `common` has the shared columns of each
+    /// Creates the history for a report of `run` with the sheets `tables`, read with `template`. `common` has the shared columns of each
     /// sheet.
     pub(super) fn new(
         run: &Run,
         states: RowStates,
-        sends_whole: bool,
+        template: &Template,
         tables: &[Table],
         common: Vec<CommonColumns>,
         lossy: LossyFields,
     ) -> ReportHistory {
+        let evidence = tables.iter().filter(|_| !run.about.reads_several_sheets());
+        let evidence = evidence.map(|table| checks::Survey::new(template, &table.layout)).collect();
         let header = numbered(&run.about.header);
         let columns = tables.iter().zip(common).map(|(table, common)| {
             let names = &table.layout.header.names;
@@ -130,12 +135,37 @@ impl ReportHistory {
             has_sheets: run.about.reads_several_sheets(),
             has_chosen_rows: run.about.chosen.is_some(),
             states,
-            sends_whole,
+            sends_whole: template.group.is_some() && !template.record.input().must_not_repeat(),
             held: HeldRows::default(),
             lossy: LossyRows::new(lossy),
             cut: HashMap::new(),
             columns: columns.collect(),
+            evidence,
         }
+    }
+
+    /// Adds a row of the run to the evidence, with its cells in the columns of the report.
+    pub(super) fn add_evidence(&mut self, row: &SourceRow, cells: &mut Row, laid_out: &mut Row) {
+        if self.evidence.is_empty() || row.cell.is_some() || cells.decode_one(&row.cells).is_none() {
+            return;
+        }
+        for (columns, evidence) in self.columns.iter().zip(&mut self.evidence) {
+            laid_out.clear(row.number);
+            for original in &columns.original {
+                laid_out.push(original.map_or(Cell::Blank, |column| cells.get(column)));
+            }
+            evidence.row(laid_out);
+        }
+    }
+
+    /// Ends the rows of the run.
+    pub(super) fn end_evidence(&mut self) {
+        self.evidence.iter_mut().for_each(checks::Survey::end_earlier_sheet);
+    }
+
+    /// Returns what the rows of the run show, for the rows of a table of the report.
+    pub(crate) fn evidence(&self, table: usize) -> Option<&checks::Survey> {
+        self.evidence.get(table)
     }
 
     /// Adds the problems for which a row of the run is held back.
@@ -323,22 +353,7 @@ impl RowHistory {
                 remedy: format!("look it up in the service, then run `sheetport resolve {run}`"),
                 ..Problem::of_record(Code::InDoubt, format!("may have been applied in run {run}, so it is not sent"))
             }),
-            RowStatus::NotEdited(HeldProblem { code, column }) => {
-                let anyway = match code {
-                    code if code.asks().is_some() => format!("--accept {code} sends it"),
-                    _ => SEND_AS_NEW.to_owned(),
-                };
-                let problem = match code.scope() {
-                    Scope::Reading => Problem::of_record(
-                        Code::AsItWas,
-                        "its cells may have shifted in the first file, and were not edited",
-                    ),
-                    _ if column.is_some() => Problem::of_record(code, "was rejected, and is not edited"),
-                    _ => Problem::of_record(code, "was rejected, and its cells are not edited"),
-                };
-                let remedy = format!("correct it; if it is right, {anyway}");
-                Some(Problem { row: Some(self.number), column, remedy, ..problem })
-            }
+            RowStatus::NotEdited(held) => Some(Problem { row: Some(self.number), ..not_edited(held) }),
             _ => None,
         }
     }
@@ -385,6 +400,7 @@ mod tests {
             lossy: LossyRows::default(),
             cut: HashMap::new(),
             columns: Vec::new(),
+            evidence: Vec::new(),
         }
     }
 

@@ -54,14 +54,13 @@ pub fn load_history<'a>(
         if sends_accepted {
             states.reopen();
         }
-        let sends_whole = template.group.is_some() && !query.non_idempotent;
-        let mut history = ReportHistory::new(run, states, sends_whole, &source.tables, of_tables, lossy);
+        let mut history = ReportHistory::new(run, states, template, &source.tables, of_tables, lossy);
         add_rows(&mut history, ledger, run, lossy, &shared.of_run(run)).await?;
         Ok(history)
     })
 }
 
-/// Adds what is needed of the rows of the run: lost cells, and those for which rows are held back.
+/// Adds what is needed of the rows of the run: lost cells, those for which rows are held back, and what all of them show.
 async fn add_rows(
     history: &mut ReportHistory,
     ledger: &Ledger,
@@ -69,14 +68,18 @@ async fn add_rows(
     lossy: LossyFields,
     of_run: &CommonColumns,
 ) -> Result<(), Error> {
-    let mut cells = Row::default();
+    let (mut cells, mut laid_out) = (Row::default(), Row::default());
     let mut from = 0;
     while let Some(block) = ledger.source_block(run.id, from).await? {
         from = block.end();
-        block.rows.iter().for_each(|row| history.add_held_row(row, &mut cells));
+        for row in &block.rows {
+            history.add_held_row(row, &mut cells);
+            history.add_evidence(row, &mut cells, &mut laid_out);
+        }
         if !block.rows.iter().all(|row| history.add_lossy_row(row, of_run, &mut cells)) {
             return Err(Error::TooMuchLost { run: run.id, lossy });
         }
     }
+    history.end_evidence();
     Ok(())
 }

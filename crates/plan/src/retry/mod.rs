@@ -14,10 +14,11 @@ mod lossy;
 mod report;
 mod review;
 
+pub(super) use held::{Answers, rejected_in_check};
 pub use history::ReportHistory;
 pub(super) use history::{RowHistory, RowStatus};
 pub use load::load_history;
 pub use lossy::LossyFields;
 pub(super) use lossy::normalize_line_ends;
 pub use report::Report;
-pub(super) use review::Reviewer;
+pub(super) use review::{Claimant, Reviewer};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use sheetport_ledger::REHEARSAL;
+use sheetport_ledger::{CHECK, REHEARSAL};
 use sheetport_mapping::bind::{HEADER_SEARCH_ROWS, report_column, report_header};
 use sheetport_sheet::write::is_cut;
 use sheetport_sheet::{self as sheet, Book, Cell, Row};
@@ -69,8 +69,10 @@ impl Report {
                     continue;
                 }
                 found.has_cut |= cells.cells().any(|cell| matches!(cell, Cell::Text(text) if is_cut(text)));
-                let name = cells.get(run).shown().trim().to_owned();
-                if name.is_empty() {
+                let name = cells.get(run).shown();
+                // The report of a check or rehearsal says after its name which cells have to be edited.
+                let name = name.split_whitespace().next().unwrap_or_default().to_owned();
+                if name.is_empty() || name == CHECK {
                     found.without_run += u64::from(!cells.get(row).is_blank());
                 } else if runs.len() < MAX_NAMES || runs.contains_key(&name) {
                     *runs.entry(name).or_default() += 1;

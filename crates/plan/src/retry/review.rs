@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use sheetport_findings::{Code, SkipReason};
 use sheetport_ledger::{AcceptedEarlier, Disposition, Origin, Problem, Seq};
+use sheetport_mapping::model::Duplicates;
 use sheetport_records::Input;
 
 use super::history::{REORDER, ReportHistory, RowHistory, RowStatus, copied};
@@ -21,11 +22,58 @@ pub(crate) struct Reviewer<'a> {
     seen: Vec<bool>,
     /// Records of the run of which a row has come below another record.
     torn: HashSet<Seq>,
+    /// Whether records of a file with the same key are problems.
+    refuses_duplicates: bool,
+    /// Records with the identity of a row that has not come yet, by its index.
+    claimants: Vec<(usize, Claimant)>,
+}
+
+/// A record to be sent with the identity that another row of the run was sent with.
+#[derive(Clone, Debug)]
+pub(crate) struct Claimant {
+    pub seq: Seq,
+    /// The first row of the record.
+    pub row: u64,
+    pub key: String,
+    /// The number of the other row.
+    pub owner: u64,
 }
 
 impl<'a> Reviewer<'a> {
-    pub(crate) fn new(history: &'a ReportHistory, sheets: Vec<String>, input: &'static Input) -> Reviewer<'a> {
-        Reviewer { history, input, sheets, seen: vec![false; history.states.len()], torn: HashSet::new() }
+    pub(crate) fn new(
+        history: &'a ReportHistory,
+        sheets: Vec<String>,
+        input: &'static Input,
+        duplicates: Duplicates,
+    ) -> Reviewer<'a> {
+        Reviewer {
+            history,
+            input,
+            sheets,
+            seen: vec![false; history.states.len()],
+            torn: HashSet::new(),
+            refuses_duplicates: matches!(duplicates, Duplicates::Error | Duplicates::Send),
+            claimants: Vec::new(),
+        }
+    }
+
+    /// Notes a record to be sent that has the identity of another row, if that row does not come.
+    pub(crate) fn claim(&mut self, seq: Seq, row: u64, request: &Request) {
+        let identity = if request.target.is_empty() { &request.key } else { &request.target };
+        if !self.refuses_duplicates || identity.is_empty() {
+            return;
+        }
+        let states = &self.history.states;
+        let owner = states.accepted_with_identity(identity).find(|index| !self.seen[*index]);
+        if let Some((index, owner)) = owner.and_then(|index| Some((index, states.row(index)?.number))) {
+            self.claimants.push((index, Claimant { seq, row, key: request.key.clone(), owner }));
+        }
+    }
+
+    /// Returns the records that would overwrite what another row was sent as. Rows in the same file are duplicates, and compared already.
+    pub(crate) fn overwriting(&self) -> Vec<Claimant> {
+        let missing = self.claimants.iter().filter(|(index, _)| !self.seen[*index]);
+        missing.map(|(_, claimant)| claimant.clone()).collect()
     }
 
     /// Returns the problem of a row with the same origin as an earlier row of the report, and marks the row as invalid.

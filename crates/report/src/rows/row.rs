@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use sheetport_files::visible::one_line;
 use sheetport_language::{Language, say_in};
-use sheetport_ledger::{self as ledger, Ledger, Problem, REHEARSAL, RecordState, Run, RunCommand, SourceRow};
+use sheetport_ledger::{
+    self as ledger, CHECK, HeldMark, JudgedBy, Ledger, Problem, REHEARSAL, RecordState, Run, RunCommand, SourceRow,
+};
 use sheetport_sheet::{Cell, RESERVED_PREFIX, ReportWords, Row, column_letters};
 
 use super::super::error::Error;
@@ -74,6 +76,27 @@ impl<'a> Subject<'a> {
         Subject { run, token, supplier, words, language }
     }
 
+    /// Returns the name of the run for a row with these problems. No ledger has the rows of checks and rehearsals, so the name says which
+    /// cells have to be edited before the row is sent.
+    fn token_of(&self, faults: &[Fault<'_>], cells: &Row) -> Cow<'_, str> {
+        let name = match self.run.about.command {
+            RunCommand::Check => CHECK,
+            RunCommand::Rehearse => REHEARSAL,
+            RunCommand::Upload | RunCommand::Retry => return Cow::Borrowed(&self.token),
+        };
+        let mark = |fault: &Fault<'_>| {
+            let cells = cells.cells().map(|cell| cell.shown());
+            let names = self.run.about.header.iter().map(String::as_str).chain(std::iter::repeat(""));
+            let cells = names.zip(cells);
+            HeldMark::new(fault.problem.code, JudgedBy::from(&*self.run), fault.problem.column, cells)
+        };
+        let marks: Vec<String> = faults.iter().filter_map(mark).map(|mark| mark.to_string()).collect();
+        match marks.is_empty() {
+            true => Cow::Borrowed(&self.token),
+            false => Cow::Owned(format!("{name} {}", marks.join(" "))),
+        }
+    }
+
     /// Returns the titles of all columns.
     pub(crate) fn header(&self) -> Vec<String> {
         let mut ours: Vec<String> = report_columns(&self.run, self.supplier.is_some())
@@ -92,8 +115,8 @@ pub(crate) struct ReportRow<'a> {
     /// The original cells, padded to the length of the header.
     pub cells: &'a Row,
     pub record: &'a RecordResult,
-    /// Identifies the run in the report.
-    pub token: &'a str,
+    /// Identifies the run in the report, and what has to be edited in a row of a run that no ledger has.
+    pub token: Cow<'a, str>,
     pub is_for_supplier: bool,
     pub words: &'a ReportWords,
     pub language: Language,
@@ -164,7 +187,8 @@ pub(crate) async fn each_row(
             cells.pad(run.about.header.len());
             let faults = |problems| faults(run, source, problems, language);
             let (faults, warnings) = (faults(&record.outcome.problems), faults(&record.warnings));
-            let (cells, record, words, token) = (&cells, &record, subject.words, &subject.token);
+            let token = subject.token_of(&faults, &cells);
+            let (cells, record, words) = (&cells, &record, subject.words);
             take(&ReportRow { run, source, cells, record, token, is_for_supplier, words, language, faults, warnings })?;
             taken += 1;
         }
@@ -226,7 +250,7 @@ impl ReportRow<'_> {
         let behind = behind.into_iter().zip(&COLUMNS[COLUMNS_IN_FRONT..]);
         let behind = behind.filter(|(_, name)| !self.is_for_supplier || !INTERNAL_COLUMNS.contains(name));
         let behind = behind.map(|(cell, _)| cell).chain(sheet);
-        let origin = [Cell::Number(self.source.number as f64), Cell::Text(self.token)];
+        let origin = [Cell::Number(self.source.number as f64), Cell::Text(&self.token)];
         in_front.into_iter().chain(self.cells.cells()).chain(behind).chain(origin)
     }
 }

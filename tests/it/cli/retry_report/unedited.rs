@@ -97,6 +97,106 @@ fn marks_that_a_report_lacks_are_remembered() {
     );
 }
 
+#[test]
+fn the_report_of_a_check_is_sent_only_after_edits_where_its_cells_do_not_show_the_problem() {
+    let desk = Desk::new();
+    let (plain, raised) = (Format::new(), Format::new().set_font_script(FormatScript::Superscript));
+    let mut workbook = Workbook::new();
+    let sheet = workbook.add_worksheet();
+    for (column, name) in (0..).zip(["SKU", "Name", "Price"]) {
+        sheet.write_string(0, column, name).unwrap();
+    }
+    for row in 1..7 {
+        sheet.write_string(row, 0, format!("CK-0{row}")).unwrap();
+        sheet.write_string(row, 1, "Bolt").unwrap();
+        sheet.write_number(row, 2, 5).unwrap();
+    }
+    sheet.write_rich_string(4, 0, &[(&plain, "CK-04"), (&raised, "2")]).unwrap();
+    workbook.save(desk.place.path("c.xlsx")).unwrap();
+    for (command, report) in [("check", "checked"), ("upload --rehearse", "rehearsed")] {
+        for form in ["csv", "xlsx"] {
+            let report = format!("{report}.{form}");
+            let ended =
+                desk.served.sheetport(&desk.place, format!("{command} c.xlsx -t items --report {report}").split(' '));
+            ended.exits(3);
+            assert_eq!(desk.run(&format!("check {report} -t items"), 3), "6: rejected 1, pending 5", "{report}");
+        }
+    }
+    assert_eq!(desk.run("upload checked.csv -t items", 3), "6: sent 5, rejected 1");
+    assert_eq!(desk.run("upload rehearsed.xlsx -t items", 3), "6: sent 5, rejected 1");
+    let mut report = Sheet::open(&desk.place, "checked.csv");
+    report.leave_out("sheetport_status", "pending").set(2, "Price", "6").save(&desk.place, "priced.csv");
+    assert_eq!(desk.run("upload priced.csv -t items", 3), "1: rejected 1");
+    let mut as_new = report.clone();
+    as_new.set(2, "sheetport_run", "").set(2, "sheetport_row", "").save(&desk.place, "new.csv");
+    assert_eq!(desk.run("upload new.csv -t items", 0), "1: sent 1");
+    report.set(2, "SKU", "CK-04").save(&desk.place, "fixed.csv");
+    assert_eq!(desk.run("upload fixed.csv -t items", 0), "1: sent 1");
+    let items = desk.served.get("/v1/public/items?page=1&limit=500");
+    assert_eq!(items["data"].as_array().unwrap().iter().filter(|item| item["price"] == 6).count(), 2);
+    let ended = desk.served.sheetport(&desk.place, ["retry", "checked.csv"]).exits(2);
+    assert!(ended.stderr.contains("is the report of a check"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_number_that_another_row_was_sent_with_is_not_overwritten_from_a_report_without_that_row() {
+    let desk = Desk::new();
+    desk.place.write("n.csv", "SKU,Name,Price\nN-1,Bolt,1.50\nN-2,Nut,2.50\n,Screw,3.50\n");
+    desk.run("upload n.csv -t items", 3);
+    desk.run("report -o few.csv --only problems", 0);
+    let few = Sheet::open(&desk.place, "few.csv");
+    few.clone().set(2, "SKU", "N-2").save(&desk.place, "taken.csv");
+    for command in ["retry taken.csv --report again.csv", "upload taken.csv -t items --report again.csv"] {
+        assert_eq!(desk.run(command, 3), "1: rejected 1");
+        let again = Sheet::open(&desk.place, "again.csv");
+        let error = again.column("sheetport_errors")[0];
+        assert!(error.starts_with("SKU 'N-2' belongs to row 3 of the first file, which was sent"), "{error}");
+        std::fs::remove_file(desk.place.path("again.csv")).unwrap();
+    }
+    few.clone().set(2, "SKU", "N-3").save(&desk.place, "own.csv");
+    assert_eq!(desk.run("retry own.csv", 0), "1: sent 1");
+
+    // Two rows may exchange their numbers.
+    desk.place.write("x.csv", "SKU,Name,Price\nX-1,Bolt,1.50\nX-2,Nut,2.50\n");
+    desk.run("upload x.csv -t items --report x-report.csv", 0);
+    let mut both = Sheet::open(&desk.place, "x-report.csv");
+    both.set(2, "SKU", "X-2").set(3, "SKU", "X-1").save(&desk.place, "exchanged.csv");
+    assert_eq!(desk.run("upload exchanged.csv -t items", 0), "2: sent 2");
+}
+
+#[test]
+fn an_edited_row_is_judged_by_all_rows_of_the_first_file() {
+    let desk = Desk::new();
+    let lines: String = (1..9).map(|n| format!("SO-2026-000{n},0042,{n},10.50,{}\n", f64::from(n) * 10.5)).collect();
+    desk.place.write(
+        "o.csv",
+        format!("Order no.,Item no.,Quantity,Unit price,Line total\n{lines}SO-2026-0009,0042,9,10.50,904.50\n"),
+    );
+    assert_eq!(desk.run("upload o.csv -t orders --report all.csv", 3), "9: sent 8, rejected 1");
+    let mut few = Sheet::open(&desk.place, "all.csv");
+    few.leave_out("sheetport_status", "sent");
+    few.clone().set(2, "Item no.", "0051").save(&desk.place, "other.csv");
+    assert_eq!(desk.run("retry other.csv", 3), "1: rejected 1");
+    few.clone().set(2, "Line total", "94.50").save(&desk.place, "right.csv");
+    assert_eq!(desk.run("retry right.csv", 0), "1: sent 1");
+}
+
+#[test]
+fn a_shifted_row_is_held_while_cells_of_others_stand_where_they_were() {
+    let desk = Desk::new();
+    let rows: String = (1..6).map(|n| format!("S-{n},Bolt {n},{n}.50\n")).collect();
+    desk.place.write("s.csv", format!("SKU,Name,Price\n{rows}S-6,Nut,hexagonal,6.50\n\"S-7,Pin,7.50\"\n"));
+    assert_eq!(desk.run("upload s.csv -t items", 3), "7: sent 5, rejected 2");
+    desk.run("report -o few.csv --only problems", 0);
+    let few = Sheet::open(&desk.place, "few.csv");
+    few.clone().set(2, "Price", "6").set(3, "Price", "7").save(&desk.place, "half.csv");
+    assert_eq!(desk.run("retry half.csv", 3), "2: rejected 2");
+    let mut right = few.clone();
+    right.fill(2, &["S-6", "Nut, hexagonal", "6.50", ""]).fill(3, &["S-7", "Pin", "7.50", ""]);
+    right.save(&desk.place, "right.csv");
+    assert_eq!(desk.run("retry right.csv", 0), "2: sent 2");
+}
+
 const COMMANDS: &str = "SKU,Name,Price,Command\nC-1,a,1.50,NEW\nC-2,b,2.50,NEW\nC-3,c,3.50,NEW\nC-4,d,4.50,NEW\nC-5,e,5.50,NEW\n\
                         C-6,f,abc,DELETE\n";
 

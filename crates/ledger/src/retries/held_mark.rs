@@ -1,0 +1,156 @@
+//! Marks in the reports of checks and rehearsals. These runs are in no ledger, so the report itself has to tell which rows stay rejected
+//! until they are edited.
+
+use std::borrow::Cow;
+
+use sheetport_findings::{Code, Edit, Scope};
+use twox_hash::XxHash3_64;
+
+use super::super::runs::Run;
+
+/// The mark of a problem: its code, and a hash of the cells that have to change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldMark {
+    pub code: Code,
+    hash: u32,
+}
+
+/// What a row is judged by. Under another template, or without strictness, the same cells may be right.
+#[derive(Clone, Copy, Debug)]
+pub struct JudgedBy<'a> {
+    pub template_toml: &'a str,
+    pub is_strict: bool,
+}
+
+impl<'a> From<&'a Run> for JudgedBy<'a> {
+    fn from(run: &'a Run) -> JudgedBy<'a> {
+        JudgedBy { template_toml: &run.about.template_toml, is_strict: run.about.settings.strict }
+    }
+}
+
+impl HeldMark {
+    /// Returns the mark of a row that was rejected with `code`, or `None` if it is sent as it is once the file shows no problem. `cells` are
+    /// the titles and texts of all cells, of which `column` has the problem.
+    pub fn new<'c>(
+        code: Code,
+        judged: JudgedBy<'_>,
+        column: Option<usize>,
+        cells: impl Iterator<Item = (&'c str, Cow<'c, str>)>,
+    ) -> Option<HeldMark> {
+        let edit = code.needs()?;
+        let mut cells = cells.map(titled_hash);
+        let cells = match column.filter(|_| edit == Edit::Cell) {
+            Some(column) => cells.nth(column)?,
+            None => cells.fold(0, u64::wrapping_add),
+        };
+        Some(HeldMark { code, hash: sealed(code, judged, cells) })
+    }
+
+    /// Whether a row with these cells is the one that was rejected: none of the cells that have to change has changed. Strictness that was
+    /// added since releases nothing.
+    pub fn is_of<'c>(&self, judged: JudgedBy<'_>, cells: impl Iterator<Item = (&'c str, Cow<'c, str>)>) -> bool {
+        let hashes: Vec<u64> = cells.map(titled_hash).collect();
+        let row = hashes.iter().copied().fold(0, u64::wrapping_add);
+        let may_be_cell = self.code.needs() == Some(Edit::Cell);
+        [false, judged.is_strict].into_iter().any(|is_strict| {
+            let is_hash = |cells: u64| sealed(self.code, JudgedBy { is_strict, ..judged }, cells) == self.hash;
+            is_hash(row) || (may_be_cell && hashes.iter().copied().any(is_hash))
+        })
+    }
+
+    /// Reads the marks in a cell after the name of the kind of run. Other words are ignored.
+    pub fn read(text: &str) -> impl Iterator<Item = HeldMark> {
+        text.split_whitespace().filter_map(|word| {
+            let (code, hash) = word.split_once(':')?;
+            Some(HeldMark { code: Code::named(code)?, hash: u32::from_str_radix(hash, 16).ok()? })
+        })
+    }
+}
+
+impl std::fmt::Display for HeldMark {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}:{:08x}", self.code, self.hash)
+    }
+}
+
+/// Returns the same number for a cell after a spreadsheet program saved it: 1.50 as 1.5, with other line ends. Blank cells are 0. `seed` is
+/// of the column.
+pub fn cell_hash(seed: u64, text: &str) -> u64 {
+    let text = text.trim();
+    if text.is_empty() {
+        return 0;
+    }
+    match text.parse::<f64>().ok().filter(|number| number.is_finite()) {
+        Some(number) => XxHash3_64::oneshot_with_seed(seed, &number.to_le_bytes()),
+        None if text.contains('\r') => {
+            XxHash3_64::oneshot_with_seed(seed, text.replace("\r\n", "\n").replace('\r', "\n").as_bytes())
+        }
+        None => XxHash3_64::oneshot_with_seed(seed, text.as_bytes()),
+    }
+}
+
+fn titled_hash((title, text): (&str, Cow<'_, str>)) -> u64 {
+    cell_hash(XxHash3_64::oneshot(title.trim().as_bytes()), &text)
+}
+
+/// Combines the cells with what may release them.
+fn sealed(code: Code, judged: JudgedBy<'_>, cells: u64) -> u32 {
+    let template = match code.scope() {
+        // Whatever is right, the cells may be in the wrong places.
+        Scope::Reading => 0,
+        _ => XxHash3_64::oneshot(judged.template_toml.as_bytes()),
+    };
+    let is_strict = judged.is_strict && code.asks().is_none() && code.scope() != Scope::Reading;
+    let parts = [template.to_le_bytes(), cells.to_le_bytes()].concat();
+    // Half of the hash is enough to tell the cells of one row from another version of it.
+    (XxHash3_64::oneshot_with_seed(u64::from(is_strict), &parts) >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOOSE: JudgedBy<'_> = JudgedBy { template_toml: "record = 'item'", is_strict: false };
+    const STRICT: JudgedBy<'_> = JudgedBy { is_strict: true, ..LOOSE };
+    const OTHER: JudgedBy<'_> = JudgedBy { template_toml: "record = 'order'", ..LOOSE };
+
+    fn cells<'c>(texts: &[&'c str]) -> impl Iterator<Item = (&'c str, Cow<'c, str>)> {
+        let texts: Vec<Cow<'c, str>> = texts.iter().map(|text| Cow::Borrowed(*text)).collect();
+        ["SKU", "Name", "Price"].into_iter().zip(texts)
+    }
+
+    #[test]
+    fn a_mark_holds_until_the_cells_that_count_change() {
+        let before = ["RT-42", "Bolt", "5.50"];
+        for (code, column, after, is_held) in [
+            (Code::BrokenRow, Some(0), ["RT-42", "Bolt", "5.50"], true),
+            (Code::BrokenRow, Some(0), ["RT-42", "Bolt", " 5.5"], true),
+            (Code::BrokenRow, Some(0), ["RT-42", "Bolts", "5.50"], false),
+            (Code::Selector, Some(1), ["RT-43", "Bolt", "6"], true),
+            (Code::Selector, Some(1), ["RT-42", "Bolts", "5.50"], false),
+        ] {
+            let mark = HeldMark::new(code, LOOSE, column, cells(&before)).expect("a code of held rows");
+            assert_eq!(mark.is_of(LOOSE, cells(&after)), is_held, "{code} {after:?}");
+            assert_eq!(HeldMark::read(&format!("check {mark} later:words")).collect::<Vec<_>>(), [mark]);
+        }
+        assert_eq!(HeldMark::new(Code::Blank, LOOSE, Some(1), cells(&before)), None);
+    }
+
+    #[test]
+    fn another_template_and_less_strictness_release_what_they_decide() {
+        let row = ["RT-42", "Bolt", "5.50"];
+        let holds = |code, then, now| {
+            HeldMark::new(code, then, Some(1), cells(&row)).is_some_and(|mark| mark.is_of(now, cells(&row)))
+        };
+        for (code, then, now, is_held) in [
+            (Code::Selector, LOOSE, STRICT, true),
+            (Code::Selector, STRICT, LOOSE, true),
+            (Code::Selector, LOOSE, OTHER, false),
+            (Code::BrokenRow, STRICT, OTHER, true),
+            (Code::CopiedRows, LOOSE, STRICT, true),
+            (Code::CopiedRows, STRICT, LOOSE, false),
+        ] {
+            assert_eq!(holds(code, then, now), is_held, "{code} {then:?} {now:?}");
+        }
+    }
+}
