@@ -21,6 +21,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("square-catalog", include_str!("../../../templates/square-catalog.toml")),
     ("odoo-products", include_str!("../../../templates/odoo-products.toml")),
     ("xero-items", include_str!("../../../templates/xero-items.toml")),
+    ("xero-invoices", include_str!("../../../templates/xero-invoices.toml")),
     ("business-central-items", include_str!("../../../templates/business-central-items.toml")),
     ("german-price-list", include_str!("../../../templates/german-price-list.toml")),
     ("japanese-price-list", include_str!("../../../templates/japanese-price-list.toml")),

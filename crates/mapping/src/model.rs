@@ -199,7 +199,7 @@ pub enum Severity {
 }
 
 /// Fills blank cells in `columns` from above, as long as the cells in `within` stay the same.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct FillDown {
     pub columns: Vec<ColumnName>,
     /// Each with alternative names.

@@ -26,6 +26,7 @@ fn the_samples_are_recognized() {
         ("subscriptions.csv", "subscriptions"),
         ("transactions.csv", "transactions"),
         ("woocommerce-products.csv", "woocommerce-products"),
+        ("xero-invoices.csv", "xero-invoices"),
         ("xero-items.csv", "xero-items"),
     ] {
         let ended = place.sheetport(["check", &format!("{samples}/{file}"), "--json"]).run();

@@ -565,3 +565,24 @@ fn reasons_of_a_template_are_said_for_its_rows() {
         place.sheetport(["check", "items.csv", "-t", "wrong.toml"]).exits(2).says(&[message]);
     }
 }
+
+#[test]
+fn invoices_of_xero_arrive_with_the_ids_of_their_customers_and_items() {
+    let place = Place::new();
+    let served = Served::demo(&place);
+    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/samples/xero-invoices.csv"), place.path("x.csv")).unwrap();
+    let upload =
+        || accounting(&summary(&served.sheetport(&place, "upload x.csv -t xero-invoices --json".split(' ')).exits(3)));
+    assert_eq!(upload(), "11: sent 7, skipped 3, rejected 1");
+    assert_eq!(upload(), "11: unchanged 7, skipped 3, rejected 1");
+    let shown = place.sheetport("serve show invoices --limit all --data service --json".split(' ')).exits(0).json();
+    let invoices = shown["records"].as_array().unwrap().iter().map(|stored| &stored["record"]);
+    // O'Connell Hardware Ltd: 4 × 0042, 4 × 0051 and 8 × 0060.
+    let customer = "019a3c00-0002-7000-8000-000000000006";
+    let sent: Vec<&Value> = invoices.filter(|it| it["cid"] == customer && it["currency"] == "EUR").collect();
+    let id = |number: u32| format!("019a3c00-0001-7000-8000-00000000000{number}");
+    let lines = [(id(1), 4.0), (id(4), 4.0), (id(6), 8.0)];
+    let line = |it: &Value| (it["id"].as_str().unwrap().to_owned(), it["amount"].as_f64().unwrap());
+    let has_lines = |it: &&Value| it["items"].as_array().unwrap().iter().map(line).eq(lines.clone());
+    assert!(sent.iter().any(has_lines), "{sent:?}");
+}

@@ -21,6 +21,7 @@ use sheetport_plan::{Edits, Source};
 use sheetport_send::Grace;
 use sheetport_sheet::Options;
 
+use super::super::command_line::CommandLine;
 use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
@@ -232,6 +233,7 @@ async fn prepare_again(
         );
         return Err(refused(run.id, RETRIED, &reason, "leave out --template: the run has its own"));
     }
+    check_fill_down(context, &run, &template)?;
     let settings = request.over(&run.about.settings);
     // A preview sends nothing, so neither tokens nor the lock are needed.
     let (context, run, sender) = match sends {
@@ -262,6 +264,23 @@ async fn prepare_again(
     observer(Event::ReportOf(&run));
     let options = run.about.options.clone();
     Ok(Prepared { source, template: Arc::new(template), of: Some(run), options, settings, context, sender })
+}
+
+/// Fails if the template fills down other columns than that of the run did. The cells of a report are filled already, and the rows above
+/// may be gone.
+fn check_fill_down(context: &Context, run: &Run, template: &Template) -> Result<(), Error> {
+    let filled = &template.sheet.fill_down;
+    if filled.is_none() || template.source == run.about.template_toml {
+        return Ok(());
+    }
+    if template_of_run(&run.about)?.sheet.fill_down == *filled {
+        return Ok(());
+    }
+    let upload = CommandLine::new(context, "upload").file(Path::new(&run.about.file));
+    let hint =
+        format!("fill in the cells, or upload the first file: `{}`", upload.short('t', "template", &template.name));
+    let reason = "the template fills down other columns than that of the run, and here other rows may stand above";
+    Err(refused(run.id, RETRIED, reason, &hint))
 }
 
 /// Prepares to send all rows as new records, to the service of the context.

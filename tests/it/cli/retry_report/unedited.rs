@@ -197,6 +197,18 @@ fn a_shifted_row_is_held_while_cells_of_others_stand_where_they_were() {
     assert_eq!(desk.run("retry right.csv", 0), "2: sent 2");
 }
 
+#[test]
+fn a_template_that_fills_down_is_for_the_first_file_and_not_for_its_report() {
+    let desk = Desk::new();
+    let rows: String = (1..7).map(|n| format!("F-{n},{},1.50\n", if n % 2 == 1 { "Shirt" } else { "" })).collect();
+    desk.place.write("f.csv", format!("SKU,Name,Price\n{rows}"));
+    assert_eq!(desk.run("upload f.csv -t items --report r.csv", 3), "6: sent 3, rejected 3");
+    desk.place.write("fill.toml", "extends = \"items\"\n[sheet]\nfill_down = [\"Name\"]\n");
+    let refused = desk.served.sheetport(&desk.place, "retry r.csv -t fill.toml".split(' ')).exits(2);
+    refused.says(&["fills down other columns than that of the run", "f.csv -t fill.toml"]);
+    assert_eq!(desk.run("upload f.csv -t fill.toml", 0), "6: sent 6");
+}
+
 const COMMANDS: &str = "SKU,Name,Price,Command\nC-1,a,1.50,NEW\nC-2,b,2.50,NEW\nC-3,c,3.50,NEW\nC-4,d,4.50,NEW\nC-5,e,5.50,NEW\n\
                         C-6,f,abc,DELETE\n";
 
