@@ -32,8 +32,12 @@ pub(super) enum Feature {
     Time,
     /// `2026-03-04`. 0 of 30; 0 of 43 names.
     Date,
-    /// A letter of another alphabet that looks like a Latin one. 0 of 30.
+    /// A letter of another alphabet that looks like a Latin one, or a digit of another one. 0 of 30.
     LookAlike,
+    /// A small letter where all others have capital ones alone. 0 of 72.
+    SmallLetter,
+    /// A barcode with a valid check digit. 0 of 30.
+    Barcode,
     /// A name of digits and signs. 1 of 43: the film `54`.
     NoLetter,
     /// A single letter or digit. 0 of 43.
@@ -49,14 +53,18 @@ pub(super) struct Shape {
     digits: usize,
     has_look_alike: bool,
     has_edge_sign: bool,
+    has_small_letter: bool,
+    has_capital_letter: bool,
 }
 
 impl Kind {
     /// Returns the features that are judged, the surest first.
     pub(super) fn features(self) -> &'static [Feature] {
-        use Feature::{Date, Decimal, EdgeSign, LookAlike, NoDigit, NoLetter, SingleCharacter, Space, Time};
+        use Feature::{
+            Barcode, Date, Decimal, EdgeSign, LookAlike, NoDigit, NoLetter, SingleCharacter, SmallLetter, Space, Time,
+        };
         match self {
-            Kind::Identifier => &[NoDigit, Date, Time, Decimal, Space, EdgeSign, LookAlike],
+            Kind::Identifier => &[NoDigit, Date, Time, Decimal, Space, EdgeSign, LookAlike, Barcode, SmallLetter],
             Kind::Name => &[Date, Decimal, SingleCharacter, NoLetter],
         }
     }
@@ -73,6 +81,8 @@ impl Feature {
             Feature::Time => matches!(shape.runs.as_slice(), b"9:9" | b"9:9:9") && is_time(text),
             Feature::Date => is_date(shape, text),
             Feature::LookAlike => shape.has_look_alike,
+            Feature::SmallLetter => shape.has_small_letter,
+            Feature::Barcode => is_barcode(text),
             Feature::SingleCharacter => shape.letters + shape.digits == 1,
         }
     }
@@ -90,6 +100,8 @@ impl Feature {
             Feature::LookAlike => {
                 format!("has letters of another alphabet, unlike the others, which are like '{example}'")
             }
+            Feature::SmallLetter => format!("has a small letter, unlike the others, which are like '{example}'"),
+            Feature::Barcode => format!("is a barcode, unlike the others, which are like '{example}'"),
             Feature::SingleCharacter => format!("is a single character, unlike the others, which are like '{example}'"),
         }
     }
@@ -101,9 +113,15 @@ impl Feature {
 }
 
 impl Shape {
+    /// Whether the text has capital letters and no small ones.
+    pub(super) fn is_capital(&self) -> bool {
+        self.has_capital_letter && !self.has_small_letter
+    }
+
     pub(super) fn set(&mut self, text: &str) {
         self.runs.clear();
         (self.letters, self.digits, self.has_look_alike) = (0, 0, false);
+        (self.has_small_letter, self.has_capital_letter) = (false, false);
         let is_sign = |c: Option<char>| c.is_some_and(|c| !c.is_alphanumeric());
         // An apostrophe in front has a warning of its own.
         let first = text.chars().next().filter(|c| *c != '\'');
@@ -118,7 +136,10 @@ impl Shape {
             };
             self.letters += usize::from(class == b'L');
             self.digits += usize::from(class == b'9');
-            self.has_look_alike |= !c.is_ascii() && look_alike(c).is_some_and(|latin| latin.is_ascii_alphabetic());
+            let is_foreign = || look_alike(c).is_some_and(|latin| latin.is_ascii_alphabetic()) || c.is_numeric();
+            self.has_look_alike |= !c.is_ascii() && is_foreign();
+            self.has_small_letter |= c.is_lowercase();
+            self.has_capital_letter |= c.is_uppercase();
             // Signs count one by one: `A--1` is not `A-1`.
             let is_run = matches!(class, b'9' | b'L' | b' ');
             if (!is_run || self.runs.last() != Some(&class)) && self.runs.len() < MAX_RUNS {
@@ -126,6 +147,8 @@ impl Shape {
             }
         }
         if is_uuid(text) {
+            // Its letters are digits.
+            (self.has_small_letter, self.has_capital_letter) = (false, false);
             self.runs.clear();
             self.runs.extend(b"UUID");
         }
@@ -138,6 +161,21 @@ fn is_uuid(text: &str) -> bool {
     let is_in_place =
         |(at, byte): (usize, u8)| if DASHES.contains(&at) { byte == b'-' } else { byte.is_ascii_hexdigit() };
     text.len() == 36 && text.bytes().enumerate().all(is_in_place)
+}
+
+/// Whether a text has as many digits as a GTIN. One in ten such numbers has a valid check digit by chance.
+pub(super) fn is_as_long_as_barcode(text: &str) -> bool {
+    matches!(text.len(), 8 | 12 | 13 | 14) && is_digits(text, 8..=14)
+}
+
+/// Whether a text is a GTIN of 8, 12, 13 or 14 digits with a valid check digit.
+fn is_barcode(text: &str) -> bool {
+    if !is_as_long_as_barcode(text) {
+        return false;
+    }
+    let weighted = text.bytes().rev().enumerate();
+    let sum: u32 = weighted.map(|(nth, digit)| u32::from(digit - b'0') * if nth % 2 == 0 { 1 } else { 3 }).sum();
+    sum.is_multiple_of(10)
 }
 
 /// Whether a text is a number with at most four decimals.
@@ -190,10 +228,16 @@ mod tests {
 
     #[test]
     fn features_of_texts() {
-        use Feature::{Date, Decimal, EdgeSign, LookAlike, NoDigit, NoLetter, SingleCharacter, Space, Time};
+        use Feature::{
+            Barcode, Date, Decimal, EdgeSign, LookAlike, NoDigit, NoLetter, SingleCharacter, SmallLetter, Space, Time,
+        };
         for (text, identifier, name) in [
             ("A-100", &[][..], &[][..]),
-            ("bolt", &[NoDigit], &[]),
+            ("a-100", &[SmallLetter], &[]),
+            ("A-１00", &[LookAlike], &[]),
+            ("4006381333931", &[Barcode], &[NoLetter]),
+            ("4006381333930", &[], &[NoLetter]),
+            ("bolt", &[NoDigit, SmallLetter], &[]),
             ("[A-100]", &[EdgeSign], &[]),
             ("'A-100", &[], &[]),
             ("A-100.", &[EdgeSign], &[]),
@@ -206,7 +250,7 @@ mod tests {
             ("99-99-99", &[], &[NoLetter]),
             ("\u{410}-100", &[LookAlike], &[]),
             ("Ä-100", &[], &[]),
-            ("x", &[NoDigit], &[SingleCharacter]),
+            ("x", &[NoDigit, SmallLetter], &[SingleCharacter]),
         ] {
             assert_eq!(features(Kind::Identifier, text), identifier, "{text}");
             assert_eq!(features(Kind::Name, text), name, "{text}");

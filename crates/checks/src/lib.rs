@@ -7,21 +7,23 @@
 //!
 //! | file or folder | evidence |
 //! |---|---|
-//! | `arithmetic/` | columns as the product, the sum or the percentage of others; rates in two notations |
+//! | `arithmetic/` | columns as the product, the sum or the percentage of others, or in proportion to them; rates in two notations; sizes |
 //! | `shape.rs`, `features.rs` | the form of identifiers and names |
-//! | `blank_names.rs` | names on the first of several rows only |
+//! | `blank_below.rs` | names, dates and currencies on the first of several rows only |
 //! | `selectors.rs`, `words.toml` | columns with orders about the row, such as *DELETE* |
 //! | `dates.rs`, `prices.rs` | implausible dates and prices |
+//! | `misspelt.rs` | words with a letter too many, missing or wrong |
 //! | `column.rs` | what is known about one column, for people |
 //! | `roles.rs` | the meaning of evidence about each column: begin here |
 //! | `finding.rs` | a finding in a row |
 
 mod arithmetic;
-mod blank_names;
+mod blank_below;
 mod column;
 mod dates;
 mod features;
 mod finding;
+mod misspelt;
 mod prices;
 mod roles;
 mod selectors;
@@ -36,7 +38,9 @@ use sheetport_mapping::{Layout, Template};
 use sheetport_sheet::{Cell, Row, english_state};
 
 use self::arithmetic::{Calculations, Reservoir};
-use self::blank_names::NameCounts;
+use self::blank_below::{BlankBelow, BlankCounts};
+use self::dates::{FarMonths, MonthCounts};
+use self::misspelt::{Misspelt, WordCounts};
 use self::roles::Roles;
 use self::selectors::{Selector, SelectorCounts};
 use self::shape::{Form, FormCounts};
@@ -47,10 +51,15 @@ pub struct Survey {
     roles: Roles,
     /// One per column with a form.
     forms: Vec<FormCounts>,
-    names: NameCounts,
+    /// One per column that each row should fill.
+    blanks: Vec<BlankCounts>,
     /// One per unmapped column.
     selectors: Vec<SelectorCounts>,
     reservoir: Reservoir,
+    /// One per column of dates.
+    months: Vec<MonthCounts>,
+    /// One per column of words.
+    words: Vec<WordCounts>,
     rows: u64,
     /// Rows of a report that have a problem, or whose status is not known.
     faulty: u64,
@@ -61,10 +70,11 @@ pub struct Survey {
 pub struct Evidence {
     roles: Roles,
     forms: Vec<Form>,
-    /// The first row with a name, if names are only on the first of several rows.
-    first_named: Option<u64>,
+    blank_below: Vec<BlankBelow>,
     selectors: Vec<Selector>,
     calculations: Calculations,
+    far_months: Vec<FarMonths>,
+    misspelt: Vec<Misspelt>,
 }
 
 impl Survey {
@@ -72,9 +82,11 @@ impl Survey {
         let roles = Roles::of(template, layout);
         Survey {
             forms: roles.formed.iter().map(|formed| FormCounts::new(formed.kind)).collect(),
-            names: NameCounts::default(),
+            blanks: roles.leading.iter().map(|(column, field)| BlankCounts::new(*column, field)).collect(),
             selectors: roles.unmapped.iter().map(|_| SelectorCounts::default()).collect(),
             reservoir: Reservoir::new(&roles),
+            months: roles.dates.iter().map(|(column, field)| MonthCounts::new(*column, field)).collect(),
+            words: roles.words.iter().map(|(column, field)| WordCounts::new(*column, field)).collect(),
             roles,
             rows: 0,
             faulty: 0,
@@ -90,16 +102,18 @@ impl Survey {
         for (formed, counts) in self.roles.formed.iter().zip(&mut self.forms) {
             counts.add(&row.get(formed.column));
         }
-        self.names.row(&self.roles, row);
+        self.blanks.iter_mut().for_each(|counts| counts.row(&self.roles, row));
         for (column, counts) in self.roles.unmapped.iter().zip(&mut self.selectors) {
             counts.add(&row.get(*column));
         }
         self.reservoir.row(row);
+        self.months.iter_mut().for_each(|counts| counts.row(row));
+        self.words.iter_mut().for_each(|counts| counts.row(row));
     }
 
     /// Ends the rows of an earlier sheet, of which the next rows are a report, with other numbers.
     pub fn end_earlier_sheet(&mut self) {
-        self.names.begin_anywhere();
+        self.blanks.iter_mut().for_each(BlankCounts::begin_anywhere);
     }
 
     /// Returns the evidence of the rows so far.
@@ -113,11 +127,13 @@ impl Survey {
         let formed = self.roles.formed.iter().zip(&self.forms);
         Evidence {
             forms: formed.map(|(formed, counts)| counts.form(formed.is_of_row)).collect(),
-            first_named: self.names.first_named(),
+            blank_below: self.blanks.iter().filter_map(BlankCounts::below).collect(),
             selectors: columns
                 .filter_map(|(column, counts)| counts.selector(*column, self.roles.name_of(*column), self.rows))
                 .collect(),
             calculations,
+            far_months: self.months.iter().filter_map(MonthCounts::far).collect(),
+            misspelt: self.words.iter().filter_map(WordCounts::misspelt).collect(),
             roles: self.roles.clone(),
         }
     }
@@ -138,11 +154,11 @@ impl Evidence {
         for (formed, form) in self.roles.formed.iter().zip(&self.forms) {
             found.extend(form.judge(formed.column, formed.field, &row.get(formed.column)));
         }
-        if let Some(first) = self.first_named {
-            found.extend(blank_names::judge(&self.roles, first, row));
-        }
+        found.extend(self.blank_below.iter().filter_map(|below| below.judge(&self.roles, row)));
         found.extend(self.selectors.iter().filter_map(|selector| selector.judge(&self.roles, row)));
         self.calculations.judge(&self.roles, row, found);
+        found.extend(self.far_months.iter().filter_map(|far| far.judge(row)));
+        found.extend(self.misspelt.iter().filter_map(|misspelt| misspelt.judge(row)));
         found.extend(prices::negative(&self.roles, row));
     }
 }

@@ -3,6 +3,7 @@
 use sheetport_mapping::bind::own_column;
 use sheetport_mapping::model::{Damaged, FieldRule, OnBlank, Place, Source};
 use sheetport_mapping::{Layout, Template};
+use sheetport_records::JsonType;
 use sheetport_values::number::Percent;
 
 use super::features::Kind;
@@ -16,8 +17,8 @@ pub(super) struct Roles {
     pub(super) status: Option<usize>,
     /// Columns whose texts have a form, where the template has no say about the texts: first those of identifiers, then that of names.
     pub(super) formed: Vec<Formed>,
-    /// The column of names, where each row is a record with an identifier of its own.
-    pub(super) name: Option<usize>,
+    /// The columns of names, dates and currencies that each row should fill, because it is a record of its own.
+    pub(super) leading: Vec<(usize, &'static str)>,
     /// The columns of the record's own identifier.
     pub(super) keys: Vec<usize>,
     /// Columns without a field.
@@ -26,6 +27,10 @@ pub(super) struct Roles {
     pub(super) group: Vec<usize>,
     /// Columns of numbers with their fields.
     pub(super) numbers: Vec<(usize, Quantity)>,
+    /// Columns of dates, with their fields.
+    pub(super) dates: Vec<(usize, &'static str)>,
+    /// Columns of words that are neither identifiers nor names, with their fields.
+    pub(super) words: Vec<(usize, &'static str)>,
     /// The names of the columns.
     pub(super) names: Vec<String>,
 }
@@ -91,7 +96,6 @@ impl Roles {
         let is_plain = |rule: &FieldRule| is_name(rule) && !rule.changes_text();
         let is_filled = |column: usize| layout.fill_down.contains(&column);
         let is_one_record = template.group.is_none() && template.unpivot.is_none() && !keys.is_empty();
-        let name = names.first().map(|(column, _)| *column).filter(|column| is_one_record && !is_filled(*column));
         let mut numbers: Vec<(usize, Quantity)> = Vec::new();
         for rule in template.rules().filter(|rule| rule.field.json.is_number() && rule.number.scale.is_none()) {
             let of_rule = columns(&|other| std::ptr::eq(other, rule));
@@ -107,15 +111,29 @@ impl Roles {
         let name_texts = columns(&is_plain).into_iter().take(usize::from(is_one_record));
         let name_texts = name_texts.map(|(column, field)| Formed { column, field, kind: Kind::Name, is_of_row: true });
         let formed = identifiers.chain(name_texts).collect();
+        let is_of_type = |rule: &FieldRule, json: JsonType| rule.field.json == json && rule.damaged != Damaged::Accept;
+        let dates = columns(&|rule| is_of_type(rule, JsonType::DateTime));
+        let is_single = template.group.is_none() && template.unpivot.is_none();
+        let is_omitted = |rule: &FieldRule| rule.place == Place::Record && matches!(rule.on_blank, OnBlank::Omit);
+        let of_each = columns(&|rule| {
+            let is_leading = rule.field.json == JsonType::DateTime || rule.field.name == "currency";
+            is_leading && is_omitted(rule) && rule.damaged != Damaged::Accept
+        });
+        let name = names.into_iter().take(1).filter(|_| is_one_record);
+        let leading = name.chain(of_each.into_iter().filter(|_| is_single));
+        let leading = leading.filter(|(column, _)| !is_filled(*column)).collect();
+        let words = columns(&|rule| is_of_type(rule, JsonType::String) && !rule.is_name && !rule.field.is_title());
         Roles {
             are_judged: !layout.is_export() && layout.header.row > 0,
             status: layout.status.filter(|_| layout.is_report),
             formed,
-            name,
+            leading,
             keys,
             unmapped: layout.unused.iter().copied().take(MAX_UNMAPPED).collect(),
             group: layout.group.clone(),
             numbers,
+            dates,
+            words,
             names: layout.header.names.iter().map(|name| name.trim().to_owned()).collect(),
         }
     }

@@ -3,7 +3,7 @@
 use sheetport_findings::Code;
 use sheetport_sheet::Cell;
 
-use super::features::{Feature, Kind, Runs, Shape};
+use super::features::{Feature, Kind, Runs, Shape, is_as_long_as_barcode};
 use super::finding::Finding;
 
 /// Fewest records by whose identifiers one of them can be unlike the others. With three others, one in a hundred windows of real files has an
@@ -12,6 +12,8 @@ const FEWEST: u64 = 4;
 /// Fewest identifiers by which their form is a rule, and by which one of them can be unlike the others where they repeat, as the items of
 /// orders do.
 const FEWEST_REGULAR: u64 = 20;
+/// Fewest identifiers with capital letters by which one with a small letter is mistyped.
+const FEWEST_CAPITAL: u64 = 8;
 /// A form is common if at least a twentieth of the identifiers have it, and three of them.
 const COMMON_SHARE: u64 = 20;
 const COMMON_FEWEST: u64 = 3;
@@ -29,6 +31,10 @@ pub(super) struct FormCounts {
     cells: u64,
     /// The number of cells with each of the features of the kind.
     featured: Vec<u64>,
+    /// The number of cells with capital letters alone.
+    capitals: u64,
+    /// The number of cells that are as long as a barcode.
+    long_numbers: u64,
     /// In the order of appearance, with the first text of each form.
     forms: Vec<(Runs, String, u64)>,
     /// Whether there are more forms than can be counted.
@@ -54,6 +60,8 @@ impl FormCounts {
             kind,
             cells: 0,
             featured: vec![0; kind.features().len()],
+            capitals: 0,
+            long_numbers: 0,
             forms: Vec::new(),
             is_irregular: false,
             shape: Shape::default(),
@@ -71,6 +79,8 @@ impl FormCounts {
             return;
         }
         self.shape.set(text);
+        self.capitals += u64::from(self.shape.is_capital());
+        self.long_numbers += u64::from(is_as_long_as_barcode(text));
         for (feature, count) in self.kind.features().iter().zip(&mut self.featured) {
             *count += u64::from(feature.is_in(&self.shape, text));
         }
@@ -102,7 +112,15 @@ impl FormCounts {
         let fewest = if is_of_row { FEWEST } else { FEWEST_REGULAR };
         let are_few = |count: u64| (1..=few).contains(&count) && self.cells >= fewest;
         let features = self.kind.features().iter().zip(&self.featured);
-        let rare: Vec<Feature> = features.filter(|(_, count)| are_few(**count)).map(|(feature, _)| *feature).collect();
+        // Among numbers, a code with a letter is another kind of code.
+        let are_capital = self.cells >= FEWEST_CAPITAL && self.capitals + few >= self.cells;
+        let is_said = |feature: Feature| match feature {
+            Feature::SmallLetter => are_capital,
+            Feature::Barcode => self.long_numbers <= few,
+            _ => true,
+        };
+        let rare = features.filter(|(feature, count)| are_few(**count) && is_said(**feature));
+        let rare: Vec<Feature> = rare.map(|(feature, _)| *feature).collect();
         let is_regular = self.kind == Kind::Identifier && self.cells >= FEWEST_REGULAR && !self.is_irregular;
         let common = if is_regular { self.common(are_few) } else { Vec::new() };
         let is_odd = |text: &str| {
@@ -201,7 +219,13 @@ mod tests {
 
     #[test]
     fn one_with_a_feature_of_its_own_is_no_identifier() {
-        for odd in ["[A-9]", "A-9*", "12.50", "12:30", "2026-03-04", "\u{410}-9"] {
+        let capital: Vec<String> = (1..9).map(|n| format!("ST-{n}")).collect();
+        let capital: Vec<&str> = capital.iter().map(String::as_str).chain(["St-9"]).collect();
+        assert_eq!(unlike(&capital), ["St-9"]);
+        assert!(unlike(&["101", "102", "103", "104", "105", "106", "107", "108", "10b9"]).is_empty());
+        let long = ["10000001", "10000002", "10000003", "10000004", "10000007"];
+        assert!(unlike(&long).is_empty(), "one in ten has a check digit by chance");
+        for odd in ["4006381333931", "[A-9]", "A-9*", "12.50", "12:30", "2026-03-04", "\u{410}-9"] {
             assert_eq!(unlike(&["A-1", "A-2", "A-3", odd]), [odd]);
         }
     }

@@ -6,6 +6,7 @@ mod numbers;
 mod rates;
 mod relation;
 mod search;
+mod sizes;
 
 use sheetport_sheet::Row;
 
@@ -13,6 +14,7 @@ use self::meaning::{Contradiction, contradictions};
 use self::numbers::{Cells, Notations};
 use self::rates::{Rates, rates};
 use self::relation::Relation;
+use self::sizes::{Bound, Proportion};
 use super::finding::Finding;
 use super::roles::Roles;
 
@@ -41,6 +43,8 @@ pub(super) struct Calculations {
     relations: Vec<Relation>,
     contradictions: Vec<Contradiction>,
     rates: Vec<Rates>,
+    proportions: Vec<Proportion>,
+    bounds: Vec<Bound>,
 }
 
 impl Reservoir {
@@ -85,10 +89,17 @@ impl Reservoir {
         };
         let relations: Vec<Relation> = relations.into_iter().filter(is_used).collect();
         let rates = rates(roles, &table);
-        if relations.is_empty() && contradictions.is_empty() && rates.is_empty() {
+        // What explains a price by other columns says more than their proportion.
+        let is_explained = |column: usize| relations.iter().any(|relation| relation.columns().any(|it| it == column));
+        let mut proportions = sizes::proportions(roles, &table);
+        proportions.retain(|proportion| !is_explained(proportion.column));
+        // The largest number is known only if all rows are.
+        let bounds = if self.rows.len() < ROWS { sizes::bounds(roles, &table) } else { Vec::new() };
+        let is_plain = relations.is_empty() && contradictions.is_empty() && rates.is_empty();
+        if is_plain && proportions.is_empty() && bounds.is_empty() {
             return Calculations::default();
         }
-        Calculations { notations, relations, contradictions, rates }
+        Calculations { notations, relations, contradictions, rates, proportions, bounds }
     }
 }
 
@@ -117,5 +128,7 @@ impl Calculations {
             |column: usize| self.contradictions.iter().any(|contradiction| contradiction.column == column);
         let broken = self.relations.iter().find_map(|relation| relation.broken(roles, &self.notations, row));
         found.extend(broken.filter(|finding| !is_contradicted(finding.column)));
+        found.extend(self.proportions.iter().find_map(|proportion| proportion.judge(roles, &self.notations, row)));
+        found.extend(self.bounds.iter().filter_map(|bound| bound.judge(&self.notations, row)));
     }
 }

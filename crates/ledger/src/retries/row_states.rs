@@ -50,7 +50,7 @@ pub struct RowStates {
     held: HeldProblems,
     /// Hashes of non-idempotent requests, accepted or unknown, with the run and first row of each.
     bodies: HashMap<i64, (RunId, u32)>,
-    /// Of idempotent kinds: the hash of the identity of each row's last accepted record with the index of the row, in order.
+    /// The hash of the identity of each row's last accepted record with the index of the row, in order.
     identities: Vec<(i64, u32)>,
     /// By hash of the key: the last accepted request of idempotent records added to a report.
     accepted: HashMap<i64, AcceptedRequest>,
@@ -204,7 +204,7 @@ impl Ledger {
         Ok(states)
     }
 
-    /// Returns the result of each record of `run` with the hash of its identity, if idempotent, and by sheet and number the rows that are held back until they are edited.
+    /// Returns the result of each record of `run` with the hash of its identity, if it was no creation of a kind that must not be repeated, and by sheet and number the rows that are held back until they are edited.
     /// Adds the requests to `states`. `added` are the records with a row added to a report.
     async fn run_results(
         &self,
@@ -221,7 +221,8 @@ impl Ledger {
             let outcomes = self.outcomes(run.id, block.first..=from - 1).await?;
             for (seq, record) in block.numbered() {
                 let result = run_result(record, outcomes.get(&seq), run.state);
-                let identity = record.identity().filter(|_| !query.non_idempotent);
+                // A record that was created twice has the same number twice.
+                let identity = if query.non_idempotent { record.target.as_deref() } else { record.identity() };
                 results.push((result, identity.map(|identity| hash(&[identity]))));
                 match (&record.disposition, &record.target) {
                     (Disposition::Send(body), None) if query.non_idempotent => {

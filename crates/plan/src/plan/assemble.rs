@@ -92,10 +92,7 @@ impl<'t> Assembler<'t> {
             copied: (!source.allows_copies && template.duplicates != Policy::Send).then(CopiedRows::default),
             suspects: Suspects::default(),
             asked: Asked::new(source),
-            reviewer: source
-                .history
-                .as_ref()
-                .map(|history| Reviewer::new(history, sheets(), input, template.duplicates)),
+            reviewer: source.history.as_ref().map(|history| Reviewer::new(history, sheets(), input)),
             batch: Batch::default(),
             profile: Collector::new(template),
             tally: Tally::default(),
@@ -334,6 +331,9 @@ impl<'t> Assembler<'t> {
         }
         if name.is_empty() {
             self.reject_record_above(row);
+            if let (Some(reviewer), Some(history)) = (&mut self.reviewer, &row.history) {
+                reviewer.note_torn(history);
+            }
             // Among the problems of the draft, to avoid reporting the missing key as well.
             let problem = self.rows.mappers[row.table].group_problem(row.number, "", Cause::NoGroup);
             row.draft.gathered.problems.push(problem);

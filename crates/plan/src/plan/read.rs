@@ -303,11 +303,18 @@ pub(super) struct Reader<'a> {
     grouped: Vec<GroupedIdentifiers>,
     /// One per table of the source.
     checks: Vec<checks::Survey>,
+    /// By table of the source, what the rows of the run show without those of its report. Edits may outnumber what was regular.
+    earlier: Vec<checks::Survey>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(source: &'a Source, template: &'a Template) -> Reader<'a> {
-        let surveyors = source.tables.iter().map(|table| Surveyor::new(template, &table.layout)).collect();
+        let shown = |table| source.history.as_ref().and_then(|history| history.shown(table));
+        let surveyors = source.tables.iter().enumerate().map(|(index, table)| match shown(index) {
+            Some(shown) => shown.notation.clone(),
+            None => Surveyor::new(template, &table.layout),
+        });
+        let surveyors = surveyors.collect();
         let is_workbook = source.book.dialect().is_none();
         let used = source.tables.iter().map(|table| match is_workbook {
             true => UsedColumns::new(template, &table.layout, source.chosen),
@@ -317,11 +324,13 @@ impl<'a> Reader<'a> {
         let blank = source.tables.iter().map(|table| BlankColumns::new(template, &table.layout)).collect();
         let twice_encoded = source.tables.iter().map(|table| TwiceEncoded::new(&table.layout)).collect();
         let grouped = source.tables.iter().map(|table| GroupedIdentifiers::new(template, &table.layout)).collect();
-        let earlier = |table| source.history.as_ref().and_then(|history| history.evidence(table)).cloned();
-        let checks = source.tables.iter().enumerate();
-        let checks = checks
-            .map(|(index, table)| earlier(index).unwrap_or_else(|| checks::Survey::new(template, &table.layout)))
-            .collect();
+        let earlier: Vec<checks::Survey> =
+            (0..source.tables.len()).filter_map(|index| Some(shown(index)?.evidence.clone())).collect();
+        let checks = source.tables.iter().enumerate().map(|(index, table)| match earlier.get(index) {
+            Some(earlier) => earlier.clone(),
+            None => checks::Survey::new(template, &table.layout),
+        });
+        let checks = checks.collect();
         let (rows, restored) = (source.rows(), Row::default());
         Reader {
             source,
@@ -336,6 +345,7 @@ impl<'a> Reader<'a> {
             twice_encoded,
             grouped,
             checks,
+            earlier,
         }
     }
 
@@ -448,8 +458,10 @@ impl<'a> Reader<'a> {
     /// Returns what the rows so far show, per table.
     pub(super) fn known(&mut self) -> Vec<Known> {
         let surveys = self.surveys();
+        let mut earlier = self.earlier.iter_mut().map(checks::Survey::evidence);
         let evidence = self.checks.iter_mut().map(checks::Survey::evidence);
-        surveys.into_iter().zip(evidence).map(|(survey, evidence)| Known { survey, evidence }).collect()
+        let known = |(survey, evidence)| Known { survey, evidence, earlier: earlier.next() };
+        surveys.into_iter().zip(evidence).map(known).collect()
     }
 
     /// Returns the notation according to the rows so far, per table.

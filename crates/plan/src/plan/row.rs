@@ -40,6 +40,8 @@ pub struct Known {
     pub survey: Survey,
     /// What is regular.
     pub evidence: checks::Evidence,
+    /// What was regular in the first file, if this is its report.
+    pub earlier: Option<checks::Evidence>,
 }
 
 /// A row as read.
@@ -221,8 +223,20 @@ impl<'a> RowMapper<'a> {
             return;
         }
         let mut found = Vec::new();
-        self.known[read.table].evidence.judge(&read.row, &mut found);
+        let known = &self.known[read.table];
+        for evidence in known.earlier.iter().chain([&known.evidence]) {
+            evidence.judge(&read.row, &mut found);
+        }
         let header = &self.source.tables[read.table].layout.header.names;
+        if known.earlier.is_some() {
+            let mut seen: Vec<Finding> = Vec::new();
+            found.retain(|finding| {
+                !seen.contains(finding) && {
+                    seen.push(finding.clone());
+                    true
+                }
+            });
+        }
         found.extend(self.implausible_dates(read, mapped));
         let gathered = &mut mapped.draft.gathered;
         for finding in found {

@@ -12,6 +12,7 @@ use sheetport_ledger::{
 };
 use sheetport_mapping::Template;
 use sheetport_mapping::bind::report_column;
+use sheetport_mapping::map::survey::Surveyor;
 use sheetport_sheet::{Cell, RESERVED_PREFIX, Row};
 
 use super::fingerprint::{CommonColumns, numbered};
@@ -45,7 +46,15 @@ pub struct ReportHistory {
     /// One entry per table of the source.
     columns: Vec<ReportColumns>,
     /// By table of the source, what the rows of the run show; empty if the run read several sheets. A report may have only its exceptions.
-    evidence: Vec<checks::Survey>,
+    shown: Vec<Shown>,
+}
+
+/// What the rows of a run show.
+#[derive(Clone, Debug)]
+pub(crate) struct Shown {
+    pub evidence: checks::Survey,
+    /// How numbers and dates are written.
+    pub notation: Surveyor,
 }
 
 /// The positions of our columns in a sheet, and the columns of the run for the other columns.
@@ -118,8 +127,11 @@ impl ReportHistory {
         common: Vec<CommonColumns>,
         lossy: LossyFields,
     ) -> ReportHistory {
-        let evidence = tables.iter().filter(|_| !run.about.reads_several_sheets());
-        let evidence = evidence.map(|table| checks::Survey::new(template, &table.layout)).collect();
+        let shown = tables.iter().filter(|_| !run.about.reads_several_sheets()).map(|table| Shown {
+            evidence: checks::Survey::new(template, &table.layout),
+            notation: Surveyor::new(template, &table.layout),
+        });
+        let shown = shown.collect();
         let header = numbered(&run.about.header);
         let columns = tables.iter().zip(common).map(|(table, common)| {
             let names = &table.layout.header.names;
@@ -140,32 +152,33 @@ impl ReportHistory {
             lossy: LossyRows::new(lossy),
             cut: HashMap::new(),
             columns: columns.collect(),
-            evidence,
+            shown,
         }
     }
 
-    /// Adds a row of the run to the evidence, with its cells in the columns of the report.
-    pub(super) fn add_evidence(&mut self, row: &SourceRow, cells: &mut Row, laid_out: &mut Row) {
-        if self.evidence.is_empty() || row.cell.is_some() || cells.decode_one(&row.cells).is_none() {
+    /// Adds what a row of the run shows, with its cells in the columns of the report.
+    pub(super) fn add_shown(&mut self, row: &SourceRow, cells: &mut Row, laid_out: &mut Row) {
+        if self.shown.is_empty() || row.cell.is_some() || cells.decode_one(&row.cells).is_none() {
             return;
         }
-        for (columns, evidence) in self.columns.iter().zip(&mut self.evidence) {
+        for (columns, shown) in self.columns.iter().zip(&mut self.shown) {
             laid_out.clear(row.number);
             for original in &columns.original {
                 laid_out.push(original.map_or(Cell::Blank, |column| cells.get(column)));
             }
-            evidence.row(laid_out);
+            shown.evidence.row(laid_out);
+            shown.notation.notation(laid_out);
         }
     }
 
     /// Ends the rows of the run.
-    pub(super) fn end_evidence(&mut self) {
-        self.evidence.iter_mut().for_each(checks::Survey::end_earlier_sheet);
+    pub(super) fn end_run(&mut self) {
+        self.shown.iter_mut().for_each(|shown| shown.evidence.end_earlier_sheet());
     }
 
     /// Returns what the rows of the run show, for the rows of a table of the report.
-    pub(crate) fn evidence(&self, table: usize) -> Option<&checks::Survey> {
-        self.evidence.get(table)
+    pub(crate) fn shown(&self, table: usize) -> Option<&Shown> {
+        self.shown.get(table)
     }
 
     /// Adds the problems for which a row of the run is held back.
@@ -400,7 +413,7 @@ mod tests {
             lossy: LossyRows::default(),
             cut: HashMap::new(),
             columns: Vec::new(),
-            evidence: Vec::new(),
+            shown: Vec::new(),
         }
     }
 

@@ -74,12 +74,12 @@ async fn add_rows(
         from = block.end();
         for row in &block.rows {
             history.add_held_row(row, &mut cells);
-            history.add_evidence(row, &mut cells, &mut laid_out);
+            history.add_shown(row, &mut cells, &mut laid_out);
         }
         if !block.rows.iter().all(|row| history.add_lossy_row(row, of_run, &mut cells)) {
             return Err(Error::TooMuchLost { run: run.id, lossy });
         }
     }
-    history.end_evidence();
+    history.end_run();
     Ok(())
 }

@@ -6,8 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use sheetport_findings::{Code, SkipReason};
-use sheetport_ledger::{AcceptedEarlier, Disposition, Origin, Problem, Seq};
-use sheetport_mapping::model::Duplicates;
+use sheetport_ledger::{AcceptedEarlier, Disposition, KnownRow, Origin, Problem, RowState, Seq};
 use sheetport_records::Input;
 
 use super::history::{REORDER, ReportHistory, RowHistory, RowStatus, copied};
@@ -22,8 +21,6 @@ pub(crate) struct Reviewer<'a> {
     seen: Vec<bool>,
     /// Records of the run of which a row has come below another record.
     torn: HashSet<Seq>,
-    /// Whether records of a file with the same key are problems.
-    refuses_duplicates: bool,
     /// Records with the identity of a row that has not come yet, by its index.
     claimants: Vec<(usize, Claimant)>,
 }
@@ -40,31 +37,28 @@ pub(crate) struct Claimant {
 }
 
 impl<'a> Reviewer<'a> {
-    pub(crate) fn new(
-        history: &'a ReportHistory,
-        sheets: Vec<String>,
-        input: &'static Input,
-        duplicates: Duplicates,
-    ) -> Reviewer<'a> {
+    pub(crate) fn new(history: &'a ReportHistory, sheets: Vec<String>, input: &'static Input) -> Reviewer<'a> {
         Reviewer {
             history,
             input,
             sheets,
             seen: vec![false; history.states.len()],
             torn: HashSet::new(),
-            refuses_duplicates: matches!(duplicates, Duplicates::Error | Duplicates::Send),
             claimants: Vec::new(),
         }
     }
 
-    /// Notes a record to be sent that has the identity of another row, if that row does not come.
+    /// Whether the row at `index` keeps the record that it was accepted as: it has not come yet, or is not sent again, whatever its cells say.
+    fn keeps(&self, index: usize) -> bool {
+        let is_accepted = |row: KnownRow<'_>| matches!(row.state, RowState::Accepted(..));
+        !self.seen[index] || self.history.states.row(index).is_some_and(is_accepted)
+    }
+
+    /// Notes a record to be sent that has the identity of another row, which keeps it.
     pub(crate) fn claim(&mut self, seq: Seq, row: u64, request: &Request) {
         let identity = if request.target.is_empty() { &request.key } else { &request.target };
-        if !self.refuses_duplicates || identity.is_empty() {
-            return;
-        }
         let states = &self.history.states;
-        let owner = states.accepted_with_identity(identity).find(|index| !self.seen[*index]);
+        let owner = states.accepted_with_identity(identity).find(|index| self.keeps(*index));
         if let Some((index, owner)) = owner.and_then(|index| Some((index, states.row(index)?.number))) {
             self.claimants.push((index, Claimant { seq, row, key: request.key.clone(), owner }));
         }
@@ -72,7 +66,7 @@ impl<'a> Reviewer<'a> {
 
     /// Returns the records that would overwrite what another row was sent as. Rows in the same file are duplicates, and compared already.
     pub(crate) fn overwriting(&self) -> Vec<Claimant> {
-        let missing = self.claimants.iter().filter(|(index, _)| !self.seen[*index]);
+        let missing = self.claimants.iter().filter(|(index, _)| self.keeps(*index));
         missing.map(|(_, claimant)| claimant.clone()).collect()
     }
 
@@ -91,6 +85,11 @@ impl<'a> Reviewer<'a> {
         let problem = row.strayed(first)?;
         self.torn.extend(row.record.map(|(record, _)| record));
         Some(self.located(row, problem))
+    }
+
+    /// Notes a row without a group name that no record stands above.
+    pub(crate) fn note_torn(&mut self, row: &RowHistory) {
+        self.torn.extend(row.record.map(|(record, _)| record));
     }
 
     /// Returns the original row of a row in the sheet `sheet`.

@@ -410,6 +410,50 @@ pub(super) async fn overlapping(
     Ok(runs)
 }
 
+/// Returns those of `lists` that were to create a record of this family, too.
+pub(super) async fn sharing(
+    ledger: &Ledger,
+    scope: &Scope,
+    family: &[RunId],
+    lists: &[RunId],
+) -> Result<Vec<RunId>, ledger::Error> {
+    let mut known: HashSet<ClaimDigest> = HashSet::new();
+    for run in family {
+        let mut from: Seq = 0;
+        while let Some(block) = ledger.record_block(*run, from).await? {
+            from = block.end();
+            known.extend(creations(scope, &block).map(|(claim, ..)| claim.body));
+        }
+    }
+    let mut sharing = Vec::new();
+    for run in lists {
+        let mut from: Seq = 0;
+        while let Some(block) = ledger.record_block(*run, from).await? {
+            from = block.end();
+            if creations(scope, &block).any(|(claim, ..)| known.contains(&claim.body)) {
+                sharing.push(*run);
+                break;
+            }
+        }
+    }
+    Ok(sharing)
+}
+
+/// Adds the retries of runs, and what these retry.
+pub(super) async fn with_families(ledger: &Ledger, runs: BTreeSet<RunId>) -> Result<BTreeSet<RunId>, ledger::Error> {
+    let mut all = runs.clone();
+    for run in runs {
+        let run = match ledger.run(run).await {
+            Ok(run) => run,
+            // Pruned: nothing of it can be compared.
+            Err(ledger::Error::NoSuchRun(_)) => continue,
+            Err(error) => return Err(error),
+        };
+        all.extend(ledger.family(&run).await?.runs.iter().map(|member| member.id));
+    }
+    Ok(all)
+}
+
 /// Returns whether a kind has date fields, to distinguish records of different days.
 pub(super) fn is_dated(kind: RecordKind) -> bool {
     kind.input().body.iter().any(|field| matches!(field.json, JsonType::DateTime))

@@ -226,11 +226,15 @@ impl Comparison<'_> {
             return Ok(Vec::new());
         }
         let mut runs: BTreeSet<RunId> = self.left_out.keys().copied().collect();
-        if self.run.about.retry_of.is_some() {
-            // The left-out records may be from an earlier round.
-            runs.extend(edited::overlapping(self.ledger, &self.scope, &self.family).await?);
-        }
         let lists = edited::earlier_lists(self.ledger, &self.scope, &self.family).await?;
+        if self.run.about.retry_of.is_some() {
+            // The left-out records may be from an earlier round, and a later upload may have left out those of this one.
+            runs.extend(edited::overlapping(self.ledger, &self.scope, &self.family).await?);
+            runs.extend(edited::sharing(self.ledger, &self.scope, &self.family, &lists).await?);
+        }
+        // A record may have been corrected in the report of the run that sent the others.
+        runs = edited::with_families(self.ledger, runs).await?;
+        runs.retain(|run| !self.family.contains(run));
         if runs.is_empty() && lists.is_empty() {
             return Ok(Vec::new());
         }

@@ -43,6 +43,7 @@ pub struct MixedDates {
 /// Narrows down the formats of a column, text by text.
 ///
 /// Impossible dates, such as `31.02.2025` or `00.00.0000`, rule out no format but are problems of their rows.
+#[derive(Clone, Debug)]
 pub struct Detector {
     order: Option<Order>,
     forms: Vec<Candidate>,
@@ -56,7 +57,7 @@ pub struct Detector {
 }
 
 /// Whether the dates may begin with a two-digit year, as `26-03-15` in a column with one first number and many last numbers.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct YearFirst {
     /// The forms that fit every text so far. Empty if the detector has these forms itself.
     forms: Vec<Candidate>,
@@ -66,6 +67,7 @@ struct YearFirst {
 }
 
 /// A form of dates, with the possible forms of times after the date.
+#[derive(Clone, Debug)]
 struct Candidate {
     form: &'static Form,
     /// A bit for each form of times: whether every text so far has fitted.
@@ -78,6 +80,7 @@ struct Candidate {
     missed: Vec<Option<usize>>,
 }
 
+#[derive(Clone, Debug)]
 struct Disagreement {
     forms: (usize, usize),
     text: String,
@@ -93,7 +96,7 @@ struct Forms {
 }
 
 /// A form of dates, or of times after a date.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {
     pattern: String,

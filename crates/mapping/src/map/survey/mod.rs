@@ -40,6 +40,7 @@ pub struct Survey {
 }
 
 /// Collects the notation of numbers, and of dates without a format in the template.
+#[derive(Clone, Debug)]
 pub struct Surveyor {
     /// The rule, its columns and their detector.
     dates: Vec<(usize, Vec<usize>, Detector)>,
@@ -131,6 +132,11 @@ impl Surveyor {
 
     pub fn row(&mut self, row: &Row) {
         self.row_surveyor.row(row);
+        self.notation(row);
+    }
+
+    /// Adds a row that tells how numbers and dates are written, and is not itself read: one of the file of which this is a report.
+    pub fn notation(&mut self, row: &Row) {
         for (_, columns, turned) in &mut self.turned {
             columns.iter().for_each(|column| turned.add(row.get(*column)));
         }

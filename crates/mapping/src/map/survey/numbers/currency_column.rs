@@ -4,7 +4,7 @@ use sheetport_sheet::{Cell, Row};
 use sheetport_values::currency::CurrencyMark;
 
 /// The currencies in a column.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct CurrencyColumn {
     /// `None` for a constant.
     column: Option<usize>,

@@ -16,6 +16,7 @@ use crate::model::{Constant, Source, Template};
 use crate::words::language_of;
 
 /// Collects the notation of the numbers of a sheet.
+#[derive(Clone, Debug)]
 pub(crate) struct NumberSurveyor {
     columns: BTreeMap<usize, NumberColumn>,
     /// The currency of each record.
@@ -27,7 +28,7 @@ pub(crate) struct NumberSurveyor {
     delimiter: Option<u8>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct NumberColumn {
     style: ColumnStyle,
     /// Whether a number field reads the column, so that its notation is evidence for other columns.

@@ -15,7 +15,7 @@ const EVIDENCE_ROWS: u64 = 2000;
 const MAX_COLUMNS: usize = 40;
 
 /// The columns without a field that contain amounts or currencies.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct UnusedNumbers {
     rows: u64,
     amounts: Vec<(usize, ColumnStyle)>,

@@ -1,0 +1,298 @@
+//! Sizes of numbers: prices in a steady proportion to the amounts of money beside them, and numbers many times as large as all others of
+//! their column.
+
+use sheetport_findings::Code;
+use sheetport_sheet::Row;
+
+use super::numbers::{Column, Exact, Notations, Table};
+use crate::finding::Finding;
+use crate::roles::{Meaning, Quantity, Roles};
+
+/// Fewest rows with both amounts. Proportions of fewer are steady by chance.
+const FEWEST_PAIRS: usize = 10;
+/// Greatest median deviation of a steady proportion, as a natural logarithm: half of the rows are within a quarter. In 72 lists of other
+/// people, only numbers that are no money were as steady by chance.
+const STEADY: f64 = 0.25;
+/// How much steadier a proportion is than the amounts, or it says nothing.
+const STEADIER: f64 = 0.5;
+/// Proportions up to twice or half as large are special prices.
+const SPECIAL: f64 = std::f64::consts::LN_2;
+/// Median deviations from which a proportion is odd.
+const DEVIATIONS: f64 = 8.0;
+/// Fewest numbers by which one of them is too large.
+const FEWEST_NUMBERS: usize = 8;
+/// A number so many times as large as the next one, and as the median, is a barcode, a lost separator or another unit: one of 127 files of
+/// other people has an honest one.
+const TIMES_NEXT: f64 = 20.0;
+const TIMES_MEDIAN: f64 = 100.0;
+
+/// A price and an amount of money that nearly all rows have in the same proportion.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Proportion {
+    pub(super) column: usize,
+    field: &'static str,
+    other: usize,
+    /// The price as a multiple of the amount.
+    factor: f64,
+    /// Greatest usual deviation of the factor, as a natural logarithm; `None` if the price is the rounded multiple.
+    deviation: Option<f64>,
+}
+
+/// A bound that all numbers of a column but a few are far below.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Bound {
+    column: usize,
+    field: &'static str,
+    bound: f64,
+}
+
+/// Returns the steady proportions of prices to other amounts of money.
+pub(super) fn proportions(roles: &Roles, table: &Table) -> Vec<Proportion> {
+    let is_price = |quantity: &Quantity| matches!(quantity.meaning, Meaning::UnitPrice | Meaning::ItemPrice);
+    let prices = roles.numbers.iter().filter(|(_, quantity)| is_price(quantity));
+    let mut found: Vec<Proportion> = Vec::new();
+    for (index, quantity) in prices {
+        let Some(price) = table.columns.iter().find(|column| column.index == *index) else { continue };
+        let is_known = |other: usize| found.iter().any(|known| known.column == other && known.other == *index);
+        let is_money = |other: &Column| match roles.numbers.iter().find(|(known, _)| *known == other.index) {
+            Some((known, quantity)) => known != index && is_price(quantity) && !is_known(*known),
+            None => has_cents(other),
+        };
+        let steady = table.columns.iter().filter(|other| is_money(other));
+        let steady: Vec<Proportion> = steady.filter_map(|other| Proportion::of(quantity.field, price, other)).collect();
+        found.extend(steady);
+    }
+    found
+}
+
+/// Whether most numbers of a column have decimals, as amounts of money have.
+fn has_cents(column: &Column) -> bool {
+    let numbers = column.values.iter().flatten();
+    let (all, with) = numbers.fold((0, 0), |(all, with), number| (all + 1, with + usize::from(number.decimals > 0)));
+    with * 2 > all
+}
+
+/// Returns the bounds of columns with a few numbers that are far above all others.
+pub(super) fn bounds(roles: &Roles, table: &Table) -> Vec<Bound> {
+    let is_judged = |quantity: &Quantity| quantity.meaning != Meaning::TaxRate;
+    let of_column = |(index, quantity): &(usize, Quantity)| {
+        let column = table.columns.iter().find(|column| column.index == *index)?;
+        let mut sizes: Vec<f64> = column.values.iter().flatten().map(|number| number.value.abs()).collect();
+        sizes.retain(|size| *size > 0.0);
+        if sizes.len() < FEWEST_NUMBERS {
+            return None;
+        }
+        sizes.sort_unstable_by(|left, right| right.total_cmp(left));
+        let few = (sizes.len() / 100).max(1);
+        let bound = (sizes[few] * TIMES_NEXT).max(sizes[sizes.len() / 2] * TIMES_MEDIAN);
+        (sizes[0] >= bound).then_some(Bound { column: *index, field: quantity.field, bound })
+    };
+    roles.numbers.iter().filter(|(_, quantity)| is_judged(quantity)).filter_map(of_column).collect()
+}
+
+impl Proportion {
+    fn of(field: &'static str, price: &Column, other: &Column) -> Option<Proportion> {
+        let pairs: Vec<(Exact, Exact)> = price
+            .values
+            .iter()
+            .zip(&other.values)
+            .filter_map(|(price, other)| Some(((*price)?, (*other)?)))
+            .filter(|(price, other)| price.value > 0.0 && other.value > 0.0)
+            .collect();
+        if pairs.len() < FEWEST_PAIRS {
+            return None;
+        }
+        let mut logs: Vec<f64> = pairs.iter().map(|(price, other)| (price.value / other.value).ln()).collect();
+        let (log, steadiness) = center(&mut logs);
+        let mut sizes: Vec<f64> = pairs.iter().map(|(price, _)| price.value.ln()).collect();
+        let (_, spread) = center(&mut sizes);
+        // Equal columns are one twice.
+        if steadiness >= STEADY || steadiness >= spread * STEADIER || log == 0.0 {
+            return None;
+        }
+        let place =
+            |factor, deviation| Proportion { column: price.index, field, other: other.index, factor, deviation };
+        let factor = exact_factor(&pairs, log.exp());
+        let exact = place(factor, None);
+        let count =
+            |proportion: &Proportion| pairs.iter().filter(|(price, other)| proportion.holds(*price, *other)).count();
+        if count(&exact) * 10 >= pairs.len() * 9 {
+            return Some(exact);
+        }
+        let usual = place(log.exp(), Some((steadiness * DEVIATIONS).max(SPECIAL)));
+        let few = (pairs.len() / 20).max(1);
+        (count(&usual) + few >= pairs.len()).then_some(usual)
+    }
+
+    fn holds(&self, price: Exact, other: Exact) -> bool {
+        match self.deviation {
+            Some(deviation) => (price.value / other.value / self.factor).ln().abs() <= deviation,
+            None => {
+                let half = |number: Exact| 0.5 * 10f64.powi(-i32::try_from(number.decimals).unwrap_or(0));
+                // Cents are rounded even if the price is written without any.
+                let rounding = half(price).min(0.05) + half(other).min(0.005) * self.factor;
+                (price.value - self.factor * other.value).abs() <= rounding.mul_add(1.0001, 1e-9 * price.value)
+            }
+        }
+    }
+
+    pub(super) fn judge(&self, roles: &Roles, notations: &Notations, row: &Row) -> Option<Finding> {
+        let (price, other) = (notations.number(self.column, row)?, notations.number(self.other, row)?);
+        if price.value <= 0.0 || other.value <= 0.0 || self.holds(price, other) {
+            return None;
+        }
+        let shown = |column: usize| row.get(column).shown().trim().to_owned();
+        let (name, beside) = (roles.name_of(self.other), shown(self.other));
+        let times = |factor: f64| format!("{}", (factor * 1e4).round() / 1e4);
+        let (code, message, remedy) = match self.deviation {
+            None => {
+                let decimals = usize::try_from(price.decimals.max(2)).unwrap_or(2);
+                let expected = format!("{:.decimals$}", self.factor * other.value);
+                let calculation = format!("{} × {beside} = {expected}", times(self.factor));
+                let header = roles.name_of(self.column);
+                (
+                    Code::DoesNotAddUp,
+                    "does not add up, unlike in the other rows".to_owned(),
+                    format!("{calculation}, but '{header}' has {}: correct the cell that is wrong", shown(self.column)),
+                )
+            }
+            Some(_) => (
+                Code::UnlikeOthers,
+                format!(
+                    "is out of proportion to '{name}', {beside}: the others are about {:.1} times as much",
+                    self.factor
+                ),
+                "correct the cell that is wrong; if both are right, send the row with --accept unlike-others"
+                    .to_owned(),
+            ),
+        };
+        Some(Finding {
+            code,
+            column: self.column,
+            field: self.field,
+            value: shown(self.column),
+            message,
+            remedy,
+            is_warning: false,
+        })
+    }
+}
+
+impl Bound {
+    pub(super) fn judge(&self, notations: &Notations, row: &Row) -> Option<Finding> {
+        let number = notations.number(self.column, row)?;
+        (number.value.abs() >= self.bound).then(|| Finding {
+            code: Code::UnlikeOthers,
+            column: self.column,
+            field: self.field,
+            value: row.get(self.column).shown().trim().to_owned(),
+            message: "is many times as large as all others of the column".to_owned(),
+            remedy: "correct it; if it is right, send the row with --accept unlike-others".to_owned(),
+            is_warning: false,
+        })
+    }
+}
+
+/// Returns the median and the median deviation from it.
+fn center(values: &mut [f64]) -> (f64, f64) {
+    let median = |values: &mut [f64]| {
+        values.sort_unstable_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    let center = median(values);
+    let mut deviations: Vec<f64> = values.iter().map(|value| (value - center).abs()).collect();
+    (center, median(&mut deviations))
+}
+
+/// Returns the factor of the largest amounts near `usual`, which rounding changes least, with four decimals if they are enough.
+fn exact_factor(pairs: &[(Exact, Exact)], usual: f64) -> f64 {
+    let near = pairs.iter().filter(|(price, other)| (price.value / other.value / usual).ln().abs() < 0.02);
+    let largest = near.max_by(|(_, left), (_, right)| left.value.total_cmp(&right.value));
+    let factor = largest.map_or(usual, |(price, other)| price.value / other.value);
+    let error = largest.map_or(0.0, |(_, other)| 0.01 / other.value);
+    let rounded = |digits: f64| (factor * digits).round() / digits;
+    // As people calculate: by 1.19, or by 1.655.
+    [1.0, 10.0, 100.0, 1e3, 1e4]
+        .map(rounded)
+        .into_iter()
+        .find(|round| (round - factor).abs() <= error)
+        .unwrap_or(factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use sheetport_sheet::Cell;
+
+    use super::super::numbers::Cells;
+    use super::*;
+
+    /// Returns the prices that are out of proportion to the costs beside them, and those that are too large.
+    fn found(pairs: &[(f64, f64)]) -> (Vec<f64>, Vec<f64>) {
+        let money = |field| Quantity { field, meaning: Meaning::ItemPrice, is_fraction: false };
+        let numbers = vec![(0, money("price")), (1, money("purchasePrice"))];
+        let names = vec!["Price".to_owned(), "Cost".to_owned()];
+        let roles = Roles { are_judged: true, numbers, names, ..Roles::default() };
+        let row = |(number, (price, cost)): (u64, &(f64, f64))| {
+            let mut row = Row::default();
+            row.clear(number);
+            row.push(Cell::Number(*price));
+            row.push(Cell::Number(*cost));
+            row
+        };
+        let rows: Vec<Row> = (2..).zip(pairs).map(row).collect();
+        let cells: Vec<Cells> = rows.iter().map(|row| Cells::of(row, &[0, 1])).collect();
+        let notations = Notations::of(&[0, 1], &cells);
+        let table = notations.table(&[0, 1], &cells);
+        let (proportions, bounds) = (proportions(&roles, &table), bounds(&roles, &table));
+        let odd = |row: &&Row| proportions.iter().any(|it| it.judge(&roles, &notations, row).is_some());
+        let large = |row: &&Row| bounds.iter().any(|it| it.judge(&notations, row).is_some());
+        let price = |row: &Row| notations.number(0, row).map_or(0.0, |number| number.value);
+        (rows.iter().filter(odd).map(price).collect(), rows.iter().filter(large).map(price).collect())
+    }
+
+    const COSTS: [f64; 12] = [1.2, 4.5, 0.85, 12.0, 33.4, 2.15, 7.9, 18.25, 5.05, 61.0, 3.3, 9.95];
+
+    fn cents(amount: f64) -> f64 {
+        (amount * 100.0).round() / 100.0
+    }
+
+    #[test]
+    fn a_price_that_is_no_multiple_of_its_cost_is_found_where_the_others_are() {
+        let mut pairs: Vec<(f64, f64)> = COSTS.iter().map(|cost| (cents(cost * 1.65), *cost)).collect();
+        assert_eq!(found(&pairs), (vec![], vec![]));
+        pairs[4].0 = 60.0;
+        assert_eq!(found(&pairs), (vec![60.0], vec![]));
+    }
+
+    #[test]
+    fn a_price_far_from_the_usual_margin_is_found() {
+        let margins = [1.4, 1.6, 1.5, 1.8, 1.55, 1.7, 1.45, 1.5, 1.65, 1.6, 1.75, 1.5];
+        let mut pairs: Vec<(f64, f64)> =
+            COSTS.iter().zip(margins).map(|(cost, margin)| (cents(cost * margin), *cost)).collect();
+        assert_eq!(found(&pairs).0, [0.0; 0]);
+        // A special price.
+        pairs[3].0 = 11.0;
+        assert_eq!(found(&pairs).0, [0.0; 0]);
+        pairs[3].0 = 180.0;
+        assert_eq!(found(&pairs).0, [180.0]);
+    }
+
+    #[test]
+    fn amounts_without_a_steady_proportion_are_not_compared() {
+        let pairs: Vec<(f64, f64)> =
+            COSTS.iter().zip(COSTS.iter().rev()).map(|(price, cost)| (*price, *cost)).collect();
+        assert_eq!(found(&pairs).0, [0.0; 0]);
+        // Similar prices are in proportion to any constant.
+        let same: Vec<(f64, f64)> = (0..12).map(|n| (10.0 + f64::from(n) / 10.0, 4.5)).chain([(25.0, 4.5)]).collect();
+        assert_eq!(found(&same).0, [0.0; 0]);
+    }
+
+    #[test]
+    fn a_number_many_times_as_large_as_all_others_is_found() {
+        let mut pairs: Vec<(f64, f64)> = COSTS.iter().map(|cost| (*cost, 0.0)).collect();
+        pairs[0].0 = 1_000.0;
+        assert_eq!(found(&pairs).1, [0.0; 0], "sixteen times the next");
+        pairs[0].0 = 4_006_381_333_931.0;
+        assert_eq!(found(&pairs).1, [4_006_381_333_931.0]);
+    }
+}
