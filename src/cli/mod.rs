@@ -28,7 +28,9 @@ pub use self::help::{Completions, Help, Man, Schema, language, texts};
 pub use self::job::{Job, JobFile, JobSchedule};
 pub use self::review::Review;
 pub(crate) use self::runs::age;
-pub use self::runs::{Backup, Erase, Prune, Report, Resolve, Resume, Retry, RetryTarget, Rows, Runs, RunsAction};
+pub use self::runs::{
+    Apply, Backup, Erase, Prune, Report, Resolve, Resume, Retry, RetryTarget, Rows, Runs, RunsAction,
+};
 pub use self::serve::{
     Data, Lifetimes, Listen, Load, Rehearsal, Serve, ServeAction, Show, Shown, Token, VariableShell,
 };
@@ -88,6 +90,8 @@ pub enum Command {
     Check(Check),
     /// Show what an upload would change in the service, and keep the plan
     Plan(Plan),
+    /// Send what is approved of a plan, but for records that were changed in the service since
+    Apply(Apply),
     /// Match, fix and send a spreadsheet on a page in your browser
     Review(Review),
     /// Show how one row becomes a request: cells, conversion, fields and body

@@ -35,7 +35,9 @@ use console::signals;
 pub async fn run(command: Command, mut settings: Settings) -> Result<Exit, Failure> {
     signals::outlive_file_size_limit();
     settings.context.report_words = titles(&command).words();
-    if matches!(command, Command::Upload(_) | Command::Resume(_) | Command::Retry(_)) && settings.output.can_ask() {
+    if matches!(command, Command::Upload(_) | Command::Apply(_) | Command::Resume(_) | Command::Retry(_))
+        && settings.output.can_ask()
+    {
         ask_about_older_ledger(&settings).await?;
     }
     let context = settings.context.clone();
@@ -79,6 +81,7 @@ fn transfers(command: &Command) -> bool {
     matches!(
         command,
         Command::Upload(_)
+            | Command::Apply(_)
             | Command::Resume(_)
             | Command::Retry(_)
             | Command::Export(_)
@@ -93,6 +96,7 @@ fn traced(command: &Command) -> Option<&'static str> {
         Command::Upload(_) => Some("upload"),
         Command::Check(_) => Some("check"),
         Command::Plan(_) => Some("plan"),
+        Command::Apply(_) => Some("apply"),
         Command::Resume(_) => Some("resume"),
         Command::Retry(_) => Some("retry"),
         Command::Export(_) => Some("export"),
@@ -107,6 +111,7 @@ fn titles(command: &Command) -> Titles {
         Command::Upload(args) => args.titles,
         Command::Check(args) => args.titles,
         Command::Report(args) => args.titles,
+        Command::Apply(args) => args.sending.titles,
         Command::Resume(args) => args.sending.titles,
         Command::Retry(args) => args.sending.titles,
         _ => Titles::default(),
@@ -119,6 +124,7 @@ async fn run_with_service(command: Command, settings: Settings) -> Result<Exit, 
         Command::Check(args) => args.online,
         Command::Upload(_)
         | Command::Plan(_)
+        | Command::Apply(_)
         | Command::Review(_)
         | Command::Export(_)
         | Command::Resume(_)
@@ -138,6 +144,7 @@ async fn run_command(command: Command, settings: Settings) -> Result<Exit, Failu
     match command {
         Command::Init(args) => setup::init::init(&args, &settings).await,
         Command::Demo(args) => demo::run(&args, &settings).await,
+        Command::Upload(args) if args.plan => upload::plan::run(&args.into_plan(), &settings).await,
         Command::Upload(args) => upload::run(&args, &settings).await,
         Command::Check(args) => upload::check::run(&args, &settings).await,
         Command::Plan(args) => upload::plan::run(&args, &settings).await,
@@ -146,6 +153,7 @@ async fn run_command(command: Command, settings: Settings) -> Result<Exit, Failu
         Command::View(args) => view::run(&args, &settings).await,
         Command::Export(args) => export::run(&args, &settings).await,
         Command::Report(args) => runs::report::run(&args, &settings).await,
+        Command::Apply(args) => runs::apply::run(&args, &settings).await,
         Command::Resume(args) => runs::resume::run(&args, &settings).await,
         Command::Retry(args) => runs::retry::run(*args, &settings).await,
         Command::Resolve(args) => runs::resolve::run(&args, &settings).await,

@@ -2,6 +2,7 @@
 //! characters are shown, and a line stays one line.
 
 pub mod accounting;
+pub mod approval;
 pub mod changes;
 mod columns;
 mod data;

@@ -247,6 +247,9 @@ codes! {
         BlankCells = "blank-cells", Record, All, [];
         SkippedBefore = "skipped-before", History, Nothing, [];
         LeftOut = "left-out", Record, Nothing, [];
+        NotApproved = "not-approved", Record, Nothing, [];
+        KnownRecord = "known-record", Service, Nothing, [];
+        NewRecord = "new-record", Service, Nothing, [];
     }
     History {
         SentBefore = "sent-before", History, Nothing, [];
@@ -254,6 +257,7 @@ codes! {
         Edited = "edited", History, Nothing, [];
         InDoubt = "in-doubt", History, Nothing, [];
         NewerRun = "newer-run", History, Nothing, [];
+        MovedOn = "moved-on", Service, Nothing, [];
         Resolved = "resolved", History, Nothing, [];
         LedgerDamaged = "ledger-damaged", History, Nothing, [];
         MadeAgain = "made-again", History, Nothing, [];

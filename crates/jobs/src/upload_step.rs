@@ -154,6 +154,7 @@ impl Sender<'_> {
                 for_supplier: Some(step.for_supplier),
             },
             changed_only: step.changed_only,
+            only: step.only,
             all_or_nothing: step.all_or_nothing,
             allow_repeat: AllowRepeat::None,
             restore_texts: false,

@@ -20,6 +20,8 @@ pub enum Action {
     Planned,
     /// Has edited cells of the file before, in a review. Counts edits.
     Edited,
+    /// Approved the plan. Counts the approved records.
+    Approved,
     Queued,
     /// Began to send it.
     Sent,
@@ -46,9 +48,10 @@ pub enum Action {
 }
 
 /// All actions with their names in the database.
-const ACTIONS: [(Action, &str); 16] = [
+const ACTIONS: [(Action, &str); 17] = [
     (Action::Planned, "planned"),
     (Action::Edited, "edited"),
+    (Action::Approved, "approved"),
     (Action::Queued, "queued"),
     (Action::Sent, "sent"),
     (Action::Resumed, "resumed"),

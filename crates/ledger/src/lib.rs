@@ -56,7 +56,7 @@ pub use limits::{Gate, Granted, PageSizes};
 pub use outcomes::{Accounting, Resolution, UnknownRecord};
 pub use records::{
     AcceptedEarlier, BLOCK_LEN, Causes, Disposition, FIRST_ROWS, Group, Origin, Outcome, PlannedRecord, Problem,
-    RecordBlock, SourceBlock, SourceRow,
+    RecordBlock, Seen, SeenField, SourceBlock, SourceRow,
 };
 pub use removal::Erased;
 pub use retries::{HeldMark, HeldProblem, JudgedBy, KnownRow, RowQuery, RowState, RowStates, cell_hash};

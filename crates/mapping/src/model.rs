@@ -11,7 +11,7 @@ pub use super::checks::{Checks, Constant};
 pub use super::column_name::{ColumnName, LINE_NUMBER, folded_header, has_line_number, same_header};
 use super::language::Expression;
 pub use super::row_test::{Condition, RowTest, Tested};
-use sheetport_findings::Code;
+use sheetport_findings::{Code, Only};
 use sheetport_records::{Field, JsonType, List, RecordKind};
 use sheetport_sheet::{Cell, Options};
 use sheetport_values::date::DateFormat;
@@ -44,6 +44,8 @@ pub struct Template {
     pub duplicates: Duplicates,
     /// Questions that the template answers with yes.
     pub accepts: Vec<Code>,
+    /// The records to send; `None` for all.
+    pub only: Option<Only>,
     /// The fields of the record, in the order of [`sheetport_records::Input::mappable`].
     pub fields: Vec<FieldRule>,
     /// The fields of a line, in the order of the contract.
@@ -51,6 +53,18 @@ pub struct Template {
     /// Conditions for the fields of every record.
     pub record_rules: Vec<RecordRule>,
     pub examples: Vec<Example>,
+}
+
+/// Returns why records of a kind can't be told apart as new and known ones for this choice.
+pub fn why_not_only(record: RecordKind, only: Only) -> Option<String> {
+    let input = record.input();
+    match only {
+        Only::New if input.create.is_none() => Some(format!("{} are changed, and never created", input.plural)),
+        Only::Known if input.update.is_none() && input.must_not_repeat() => {
+            Some(format!("{} are created, and never changed", input.plural))
+        }
+        Only::New | Only::Known => None,
+    }
 }
 
 /// The files of lookup tables.

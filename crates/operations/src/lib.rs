@@ -5,6 +5,7 @@
 //! | module | purpose |
 //! |---|---|
 //! | [`uploads`] | uploads, and all that can be learned without sending: begin with `uploads/upload.rs` |
+//! | [`look_again`] | the last look at the service before an approved plan, or only new or known records, are sent |
 //! | [`runs`], [`send`], [`results`] | existing runs with locks, and how a run ends: counts, report, next command |
 //! | [`exports`](mod@exports), [`files`], [`lists`] | exports, and files on disk or in object storage |
 //! | [`templates`] | loading, proposing, recognizing and trusting templates |
@@ -17,6 +18,7 @@
 //! A run is resumed only at the address, workspace and access level of the plan, checked before the lock is taken
 //! (`runs/resume.rs`).
 
+mod approval;
 pub mod command_line;
 pub mod context;
 mod doctor;
@@ -26,8 +28,10 @@ pub mod exports;
 pub mod files;
 mod learned;
 mod lists;
+mod look_again;
 pub mod older_ledger;
 mod operation;
+mod planned_records;
 pub mod programs;
 mod question;
 pub mod results;
@@ -39,6 +43,7 @@ mod service;
 pub mod templates;
 pub mod uploads;
 
+pub use approval::{Approval, LeftOutRows};
 pub use command_line::{CommandLine, DEFAULT_PROFILE, Given, quoted, with_login};
 pub use context::{Context, ProfileOptions};
 pub use doctor::{Finding, Health, examine};
@@ -53,6 +58,7 @@ pub use older_ledger::{accept_older_ledger, older_ledger};
 pub use question::Question;
 pub use results::next_command::has_sent;
 pub use results::{Finished, ReportRequest, Withheld, report};
+pub use runs::apply::{Apply, PlanTarget, apply};
 pub use runs::backup::{Backup, backup};
 pub use runs::check_runs::{Checked, check_runs};
 pub use runs::erase::{ErasedKey, erase_key};

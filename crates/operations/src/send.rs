@@ -283,6 +283,8 @@ impl Sending<'_> {
         let mut compared = Compared::default();
         if self.withheld().await?.is_none() {
             compared = self.leave_out_sent().await?;
+            self.leave_out_others().await?;
+            self.leave_out_moved().await?;
         }
         let mut superseded = Vec::new();
         if self.withheld().await?.is_none() {

@@ -10,10 +10,12 @@
 //! | [`profile`] | a summary of the values in each field, compared with earlier uploads |
 //! | [`compare`] | the file against the service: orders and references before planning, unchanged records, previews |
 //! | [`sent_before`] | the file against earlier runs: nothing is created twice |
+//! | [`approve`] | the file of a plan's changes, and what a person takes away in it |
 //! | [`retry`] | continues a run from a report |
 //! | [`edits`], [`respelled`] | edits of a review, and texts changed by a spreadsheet program |
 //! | [`tally`], [`error`] | counters and errors of a pass |
 
+pub mod approve;
 pub mod compare;
 mod edits;
 pub mod error;

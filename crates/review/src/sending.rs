@@ -173,6 +173,7 @@ fn send(
                 ..SendOptions::default()
             },
             changed_only,
+            only: None,
             all_or_nothing: false,
             allow_repeat: AllowRepeat::None,
             restore_texts: false,

@@ -1,5 +1,6 @@
 //! Flags of the commands about runs.
 
+mod apply;
 mod report;
 mod retry;
 
@@ -14,6 +15,7 @@ use super::choice::choice;
 use super::flag_groups::Sending;
 use super::upload::range;
 
+pub use apply::Apply;
 pub use report::Report;
 pub use retry::{Retry, RetryTarget};
 

@@ -64,13 +64,18 @@ pub enum RetryTarget<'a> {
     File(&'a Path),
 }
 
+/// Takes digits as the number of a run, and everything else as a file.
+pub(super) fn target_of(what: &Path) -> RetryTarget<'_> {
+    let digits = what.to_str().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    match digits.and_then(|digits| digits.parse().ok()) {
+        Some(run) => RetryTarget::Run(run),
+        None => RetryTarget::File(what),
+    }
+}
+
 impl Retry {
     pub fn target(&self) -> RetryTarget<'_> {
-        let digits = self.what.to_str().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-        match digits.and_then(|digits| digits.parse().ok()) {
-            Some(run) => RetryTarget::Run(run),
-            None => RetryTarget::File(&self.what),
-        }
+        target_of(&self.what)
     }
 
     /// Returns the first flag in use for files only.

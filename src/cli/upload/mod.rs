@@ -6,7 +6,10 @@ mod plan;
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::PossibleValue;
+use sheetport_findings::Only;
 
+use super::choice::choice;
 use super::flag_groups::{Input, Pacing, Titles};
 
 pub use check::{Check, Explain};
@@ -44,6 +47,14 @@ pub struct Upload {
     /// shows with the same values
     #[arg(long)]
     pub changed_only: bool,
+    /// Show what would change in the service, and keep the plan: the same as `sheetport plan`
+    #[arg(long, conflicts_with_all = ["dry_run", "rehearse", "queue", "all_or_nothing", "allow_repeat", "restore_texts"])]
+    #[arg(conflicts_with_all = ["create_missing_items", "trigger_workflows", "report", "for_supplier", "max_errors", "max_unknown"])]
+    pub plan: bool,
+    /// Send only records that the service does not have yet, or only those that it has: a mistyped SKU creates nothing
+    /// [default: as the template says, or all]
+    #[arg(long, value_name = "WHICH", value_parser = choice(only()))]
+    pub only: Option<Only>,
     /// Send only the records that begin on these rows of the sheet
     #[arg(long, value_name = "FIRST-LAST", value_parser = range)]
     pub rows: Option<(u64, u64)>,
@@ -96,6 +107,10 @@ pub struct Upload {
     /// Leave out of the report what a supplier should not know: lookup tables, paths, template, service, its ids, workspace
     #[arg(long)]
     pub for_supplier: bool,
+}
+
+fn only() -> impl Iterator<Item = (PossibleValue, Only)> {
+    Only::ALL.into_iter().map(|only| (PossibleValue::new(only.name()), only))
 }
 
 /// Parses a row number such as `7`, or a range such as `2-50`.

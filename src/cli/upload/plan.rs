@@ -3,31 +3,39 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use sheetport_findings::Only;
 
+use crate::cli::choice::choice;
 use crate::cli::flag_groups::{Input, Pacing};
 
+use super::Upload;
+
 const PLAN_EXAMPLES: &str = "\
-Nothing is sent. The plan is kept as a run: `sheetport resume RUN` sends exactly what was shown.
+Nothing is sent. The plan is kept as a run: `sheetport apply` sends what is approved of it, by its file of changes or its number.
 
 Examples:
   sheetport plan prices.xlsx -t items
   sheetport plan prices.csv -t prices.toml -o changes.xlsx
   sheetport plan orders.csv -t orders --json";
 
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(after_help = PLAN_EXAMPLES)]
 pub struct Plan {
     #[command(flatten)]
     pub input: Input,
     #[command(flatten)]
     pub pacing: Pacing,
-    /// Write each change to a new file: row, record, field, the value now and the planned one
+    /// Write each change to a new file, to approve and apply: row, record, field, the value now and the planned one
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Leave records out of the plan that have not changed since the service accepted them from this machine, or that its list
     /// of items shows with the same values
     #[arg(long)]
     pub changed_only: bool,
+    /// Plan only records that the service does not have yet, or only those that it has: a mistyped SKU creates nothing
+    /// [default: as the template says, or all]
+    #[arg(long, value_name = "WHICH", value_parser = choice(super::only()))]
+    pub only: Option<Only>,
     /// Plan only the records that begin on these rows of the sheet
     #[arg(long, value_name = "FIRST-LAST", value_parser = super::range)]
     pub rows: Option<(u64, u64)>,
@@ -40,4 +48,12 @@ pub struct Plan {
     /// Orders: plan to send the lines that an order has only in the service with those of the file, so that they stay
     #[arg(long)]
     pub keep_lines: bool,
+}
+
+impl Upload {
+    /// Returns the flags of `plan` with the same meaning.
+    pub fn into_plan(self) -> Plan {
+        let Upload { input, pacing, changed_only, only, rows, strict, yes, keep_lines, .. } = self;
+        Plan { input, pacing, output: None, changed_only, only, rows, strict, yes, keep_lines }
+    }
 }

@@ -78,7 +78,20 @@ impl Console {
                 progress.set_total(all);
                 progress.at(done, String::new);
             }),
+            Event::ComparingEnded { done } => self.finish(done),
             Event::Compared { compared, kind } => self.show_compared(compared, kind),
+            Event::Approved { run, approval } => {
+                if talks {
+                    ui::line(say!("run {}  {}", run.id, shown_file(run)));
+                }
+                ui::approval::print(approval, talks);
+            }
+            Event::MovedOn { records, causes, again } => {
+                ui::approval::print_moved(records, causes, again, talks);
+            }
+            Event::LeftOutOthers { only, left_out } => {
+                ui::approval::print_others(only, left_out);
+            }
             Event::Superseded { by, kind, anyway } => show_superseded(by, kind, anyway),
             Event::Resuming(run) if talks => ui::line(say!("run {}  {}", run.id, shown_file(run))),
             Event::Retrying { run, of, records } if talks => {

@@ -60,6 +60,7 @@ fn deed(event: &RunEvent) -> String {
     match event.action {
         Action::Planned => say!("planned {}", counted("record")),
         Action::Edited => say!("made {} in a review", counted("edit")),
+        Action::Approved => say!("approved {} of the plan", counted("record")),
         Action::Queued => say!("handed it to the workers"),
         Action::Sent => say!("began to send it"),
         Action::Resumed => say!("resumed it"),

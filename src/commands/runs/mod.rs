@@ -1,5 +1,6 @@
 //! The commands about runs. `runs` itself lists the runs, newest first, or shows a single run.
 
+pub(super) mod apply;
 mod backup;
 mod check;
 mod erase;
@@ -15,6 +16,7 @@ mod wait;
 use std::path::Path;
 
 use serde_json::json;
+use sheetport_findings::Only;
 use sheetport_language::{message, say, tenths, word};
 use sheetport_ledger::{Accounting, Run, RunId};
 use sheetport_operations::{self as operations, ListedRun, RunDetails, RunFilter, RunStatus};
@@ -159,6 +161,7 @@ fn as_json(run: &Run, accounting: &Accounting, status: RunStatus) -> serde_json:
         "strict": settings.strict,
         "changed_only": settings.changed_only,
         "keep_lines": settings.keep_lines,
+        "only": settings.only.map(Only::name),
         "accept": settings.accept,
         "report": settings.report,
         "rows": accounting.rows,

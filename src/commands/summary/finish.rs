@@ -39,6 +39,9 @@ pub(in crate::commands) fn finish(
         ui::problems::print(refused);
     }
     let mut exit = exit_of(accounting, withheld, stopped, interrupt.exit());
+    if exit == Exit::Done && finished.moved_on.records > 0 {
+        exit = Exit::RowsFailed;
+    }
     if *is_queued {
         ui::remark(say!("run {} is queued for `sheetport work`", run.id));
         exit = Exit::Done;

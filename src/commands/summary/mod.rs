@@ -10,7 +10,7 @@ use serde::Serialize;
 use sheetport_findings::Code;
 use sheetport_language::{message, say, tenths};
 use sheetport_ledger::{Accounting, Causes, Group, Run, RunId};
-use sheetport_operations::{Finished, Forecast, RehearsalRecords, Rehearsed, Withheld, shown_file};
+use sheetport_operations::{Finished, Forecast, LeftOutRows, RehearsalRecords, Rehearsed, Withheld, shown_file};
 use sheetport_plan::profile::Profile;
 use sheetport_plan::sent_before::LeftOut;
 use sheetport_plan::{Tally, unanswered};
@@ -54,6 +54,12 @@ pub(super) struct Summary {
     /// Records not sent because a newer run has sent their keys. Counted as skipped.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub superseded: Vec<SentBefore>,
+    /// Records of a plan that were not approved. Counted as skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_approved: Option<LeftOutOfPlan>,
+    /// Records of a plan that somebody has changed in the service since. Counted as skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_on: Option<LeftOutOfPlan>,
     /// The content of the service in a rehearsal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rehearsal: Option<Rehearsal>,
@@ -142,6 +148,21 @@ impl SentBefore {
     }
 }
 
+/// Records left out of a plan.
+#[derive(Debug, Serialize)]
+pub(super) struct LeftOutOfPlan {
+    pub records: u64,
+    /// The first rows of these records.
+    pub rows: Vec<u64>,
+}
+
+impl LeftOutOfPlan {
+    fn of(left_out: LeftOutRows) -> Option<LeftOutOfPlan> {
+        let LeftOutRows { records, first: rows } = left_out;
+        (records > 0).then_some(LeftOutOfPlan { records, rows })
+    }
+}
+
 /// Problems with the same cause.
 #[derive(Debug, Serialize)]
 pub(super) struct Cause {
@@ -221,6 +242,8 @@ impl Summary {
             warnings,
             left_out,
             superseded,
+            not_approved,
+            moved_on,
             other_requests,
             is_queued,
             rehearsed,
@@ -236,6 +259,8 @@ impl Summary {
             warnings: causes(&warnings),
             sent_before: left_out.iter().map(SentBefore::of).collect(),
             superseded: superseded.iter().map(SentBefore::of).collect(),
+            not_approved: LeftOutOfPlan::of(not_approved),
+            moved_on: LeftOutOfPlan::of(moved_on),
             rehearsal: rehearsed.map(Rehearsal::of),
             other_requests,
             ..Summary::of_run(command, &run, &accounting, report, next)
@@ -322,6 +347,15 @@ impl Summary {
         for SentBefore { run, date, records, .. } in &self.sent_before {
             let records = ui::counted(*records, "record");
             ui::line(say!("  {doubt}Warning{doubt:#}  {records} left out: sent before, in run {run} on {date}"));
+        }
+        for (left_out, what) in [
+            (&self.not_approved, say!("not approved")),
+            (&self.moved_on, say!("moved on in the service since the plan")),
+        ] {
+            if let Some(LeftOutOfPlan { records, .. }) = left_out {
+                let records = ui::counted(*records, "record");
+                ui::line(say!("  {doubt}Skipped{doubt:#}  {records} {what}"));
+            }
         }
         if let Some(report) = &self.report {
             ui::line(say!("  {strong}Report{strong:#}  {}", report.display()));

@@ -20,6 +20,7 @@ pub(in crate::commands) async fn run(args: &Plan, settings: &Settings) -> Result
         input,
         sending: SendOptions { concurrency: args.pacing.concurrency, rate: args.pacing.rate, ..SendOptions::default() },
         changed_only: args.changed_only,
+        only: args.only,
         all_or_nothing: false,
         allow_repeat: AllowRepeat::None,
         restore_texts: false,

@@ -1,6 +1,7 @@
 //! Runs the real executable: its output, its files and its exit codes.
 
 mod answers;
+mod apply;
 mod axe;
 mod bad_input;
 mod bad_service;
@@ -72,6 +73,7 @@ mod numbered_lines;
 mod object_storage;
 mod office;
 mod online;
+mod only;
 mod order_identity;
 mod order_lines;
 mod orders;
@@ -168,8 +170,11 @@ fn summary(ended: &Ended) -> Value {
     let summary = ended.json();
     let fields = summary.as_object().unwrap().keys().map(String::as_str);
     // Only present if records were left out, or in a rehearsal.
-    let fields: Vec<&str> =
-        fields.filter(|field| !matches!(*field, "sent_before" | "superseded" | "rehearsal" | "questions")).collect();
+    let fields: Vec<&str> = fields
+        .filter(|field| {
+            !matches!(*field, "sent_before" | "superseded" | "not_approved" | "moved_on" | "rehearsal" | "questions")
+        })
+        .collect();
     // A dry run has a profile, but no list of problems.
     let (problems, profile): (&[&str], &[&str]) = match (summary["command"] == "check", fields.contains(&"profile")) {
         (true, _) => (&["problems"], &["profile"]),

@@ -1,5 +1,7 @@
 //! `plan` shows what an upload would change, keeps the plan, and sends nothing before `resume`.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::process::Place;
@@ -50,11 +52,14 @@ fn a_plan_names_each_change_and_resume_sends_it() {
         "A-4  12.99 → 1299",
         "name  1 changed",
         "A-5  Screw → Screw M5",
-        "Next    sheetport resume 2",
+        "Next    sheetport apply changes.csv",
     ]);
     assert_eq!((items(&served), served.total()), (before, requests), "nothing was sent");
     let changes = table(&place.path("changes.csv"));
-    let rows: Vec<String> = changes.iter().map(|row| row.join("|")).collect();
+    let plan: BTreeSet<&str> = changes[1..].iter().filter_map(|row| row.last()?.rsplitn(3, '-').last()).collect();
+    assert_eq!(plan.len(), 1, "every row names the plan");
+    let rows: Vec<String> = changes.iter().map(|row| row[1..row.len() - 1].join("|")).collect();
+    assert!(changes.iter().all(|row| matches!(&*row[0], "approve" | "")));
     assert_eq!(
         rows,
         [
@@ -108,7 +113,7 @@ fn a_plan_is_told_to_programs() {
     let told = served.sheetport(&place, ["plan", "new.csv", "-t", "items", "--json"]).exits(3).json();
     assert_eq!(
         (&told["command"], &told["run"], &told["next"]),
-        (&json!("plan"), &json!(2), &json!("sheetport resume 2"))
+        (&json!("plan"), &json!(2), &json!("sheetport apply 2"))
     );
     let changes = &told["changes"];
     assert_eq!([&changes["new"], &changes["changed"], &changes["not_compared"]], [1, 3, 0], "{told}");
@@ -145,7 +150,7 @@ fn what_the_service_does_not_show_is_taken_from_what_was_sent() {
     assert_eq!((&cost["field"], &cost["as_sent"]), (&json!("purchasePrice"), &json!(1)), "{told}");
     let why = told["changes"]["why_not"].as_str().unwrap();
     assert!(why.contains("does not show by which number a record was uploaded"), "{why}");
-    let rows: Vec<String> = table(&place.path("c.csv")).iter().map(|row| row.join("|")).collect();
+    let rows: Vec<String> = table(&place.path("c.csv")).iter().map(|row| row[1..row.len() - 1].join("|")).collect();
     assert_eq!(
         rows[1..],
         [

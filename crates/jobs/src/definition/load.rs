@@ -8,6 +8,7 @@ use sheetport_documents::{Mistakes, Notes, Parsed, TomlFile};
 use sheetport_files::absolute_path::absolute;
 use sheetport_files::text_file::read_text;
 use sheetport_mapping::builtin;
+use sheetport_mapping::model::why_not_only;
 use sheetport_operations::Question;
 use sheetport_operations::error::Error;
 use sheetport_operations::exports::{EXPORTABLE, IdSource};
@@ -21,7 +22,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::model::{ExportStep, Folders, Job, SETTLE, Step, UploadStep, Work};
 use super::notice_keys;
-use super::raw::{LocaleName, RawExport, RawJob, RawUpload};
+use super::raw::{LocaleName, OnlyName, RawExport, RawJob, RawUpload};
 use super::schedule_keys;
 
 /// Longest wait for a file to settle, in seconds.
@@ -160,6 +161,7 @@ impl Reader<'_> {
             strict: raw.strict,
             all_or_nothing: raw.all_or_nothing,
             changed_only: raw.changed_only,
+            only: raw.only.map(|Parsed(OnlyName(only))| only),
             keep_lines: raw.keep_lines,
             accept: raw.accept.into_iter().map(|Parsed(Question(code))| code).collect(),
             create_missing_items: raw.create_missing_items,
@@ -197,6 +199,12 @@ impl Reader<'_> {
                 let given = |flag: &'static str, is_wrong: bool| is_wrong.then_some(flag);
                 let input = template.record.input();
                 let has = |name: &str| input.options().any(|field| field.name == name);
+                if let Some(Parsed(OnlyName(only))) = &raw.only
+                    && let Some(why) = why_not_only(template.record, *only)
+                {
+                    let message = format!("only = \"{}\" is not possible: {why}", only.name());
+                    self.notes.note(span.clone(), message, None);
+                }
                 let wrong = [
                     given("changed_only", raw.changed_only && input.key.is_empty()),
                     given("keep_lines", raw.keep_lines && template.record != sheetport_records::RecordKind::Order),

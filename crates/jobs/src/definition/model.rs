@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sheetport_client::Speed;
 use sheetport_export::Since;
-use sheetport_findings::Code;
+use sheetport_findings::{Code, Only};
 use sheetport_operations::exports::{ExportRequest, IdSource};
 use sheetport_operations::send::DEFAULT_CONCURRENCY;
 use sheetport_records::Family;
@@ -64,6 +64,8 @@ pub struct UploadStep {
     pub strict: bool,
     pub all_or_nothing: bool,
     pub changed_only: bool,
+    /// The records to send. `None`: as the template says.
+    pub only: Option<Only>,
     pub keep_lines: bool,
     /// Questions that are answered with yes.
     pub accept: Vec<Code>,
@@ -93,6 +95,7 @@ impl UploadStep {
             strict: false,
             all_or_nothing: false,
             changed_only: false,
+            only: None,
             keep_lines: false,
             accept: Vec::new(),
             create_missing_items: false,

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use sheetport_client::pace::Speed;
 use sheetport_documents::{Parsed, Texts};
+use sheetport_findings::Only;
 use sheetport_operations::Question;
 use sheetport_values::locale;
 use toml::Spanned;
@@ -49,6 +50,7 @@ pub(super) struct RawUpload {
     pub all_or_nothing: bool,
     #[serde(default)]
     pub changed_only: bool,
+    pub only: Option<Parsed<OnlyName>>,
     #[serde(default)]
     pub keep_lines: bool,
     #[serde(default)]
@@ -150,6 +152,18 @@ impl FromStr for Time {
     fn from_str(text: &str) -> Result<Time, String> {
         let read = text.parse::<jiff::SignedDuration>().ok().and_then(|read| Duration::try_from(read).ok());
         read.map(Time).ok_or_else(|| format!("'{text}' is not a time such as 30s, 15m or 2h"))
+    }
+}
+
+/// Which records are sent.
+pub(super) struct OnlyName(pub Only);
+
+impl FromStr for OnlyName {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<OnlyName, String> {
+        let names = || Only::ALL.map(Only::name).join(", ");
+        Only::named(name).map(OnlyName).ok_or_else(|| format!("only: '{name}' is none of: {}", names()))
     }
 }
 

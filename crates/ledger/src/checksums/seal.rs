@@ -1,6 +1,6 @@
 //! The checksum of the row of a run, updated with each change of the row.
 
-use sheetport_sql::{self as sql, Query, Row, Transaction};
+use sheetport_sql::{self as sql, Dialect, Query, Row, Transaction};
 
 use super::super::database::Ledger;
 use super::super::error::{Error, damaged};
@@ -8,13 +8,22 @@ use super::super::event::NewEvent;
 use super::super::ids::RunId;
 use super::row::Checksum;
 
-/// All columns of the row but the checksum, as JSON.
-pub(crate) const SEALED: &str = "id, state, command, record, template, template_toml, lookups, file, \
+/// All columns of the first step but the checksum, as JSON.
+const SEALED: &str = "id, state, command, record, template, template_toml, lookups, file, \
     file_hash, readers, delimiter, has_bom, base_url, workspace, sheet, header, header_row, columns, name_columns, create_missing_items, \
     trigger_workflows, all_or_nothing, strict, changed_only, overwrite_newer, for_supplier, allow_repeat, ca_file, client_cert, client_key, proxy, insecure_http, profile_name, rate_requests, \
     rate_seconds, concurrency, max_errors, report, first_row, last_row, profile, retry_of, created_at, queued_at, finished_at, \
     stopped_why, millis, warnings, compared_to, is_indexed, source_rows, sheet_rows, records, skipped, rejected, \
     unchanged, warned, has_plan, damage";
+
+/// Columns of later steps that decide about requests. They count only where they are not NULL, so that earlier checksums stay valid.
+const SEALED_LATER: [&str; 3] = ["looked_at", "approved_at", "only_records"];
+
+/// Returns the expression of the text with all columns that the checksum is made of.
+pub(crate) fn sealed_columns(dialect: Dialect) -> String {
+    let later = SEALED_LATER.map(|column| format!(" || COALESCE('{column}:' || {column}, '')"));
+    format!("{}{}", dialect.json_array(SEALED), later.concat())
+}
 
 /// Returns the checksum of the sealed columns.
 pub(crate) fn checksum(sealed: &str) -> i64 {
@@ -92,7 +101,7 @@ impl Ledger {
 
 async fn sealed(transaction: &mut Transaction, run: RunId) -> Result<Option<(String, i64)>, Error> {
     let dialect = transaction.dialect();
-    let (columns, end) = (dialect.json_array(SEALED), dialect.for_update());
+    let (columns, end) = (sealed_columns(dialect), dialect.for_update());
     let query = format!("SELECT {columns}, checksum FROM run WHERE id = $1{end}");
     let row = sql::query(query).bind(run).fetch_optional(transaction).await?;
     row.map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose()

@@ -193,8 +193,13 @@ impl Ledger {
 
     /// Returns the records of `run` withheld because of newer requests.
     pub(crate) async fn superseded(&self, run: RunId) -> Result<Vec<Seq>, Error> {
+        self.skipped_as(run, Code::NewerRun).await
+    }
+
+    /// Returns the records of `run` that were left out for this reason after the plan.
+    pub async fn skipped_as(&self, run: RunId, code: Code) -> Result<Vec<Seq>, Error> {
         let query = "SELECT seq FROM outcome WHERE run = $1 AND state = 'skipped' AND problems LIKE $2 ORDER BY seq";
-        let pattern = format!("%\"code\":\"{}\"%", Code::NewerRun);
+        let pattern = format!("%\"code\":\"{code}\"%");
         Ok(sql::query_scalar(query).bind(run).bind(pattern).fetch_all(&self.reader).await?)
     }
 

@@ -13,8 +13,8 @@ use super::super::state::RunState;
 use super::verify::differences;
 
 /// The tables with rows of runs, except claims: claims outlive their runs.
-const TABLES_OF_RUNS: [&str; 7] =
-    ["source_block", "record_block", "outcome", "resolution", "in_flight", "intent", "total"];
+const TABLES_OF_RUNS: [&str; 8] =
+    ["source_block", "record_block", "seen_block", "outcome", "resolution", "in_flight", "intent", "total"];
 /// Outcomes read at a time.
 const OUTCOMES: i64 = 4_096;
 /// Messages of SQLite about the file.
@@ -131,6 +131,8 @@ impl Ledger {
             let Some(block) = block else { break };
             from = block.end();
         }
+        let seen = self.seen(run.id).await;
+        found.note(seen)?;
         if found.damage.is_empty() {
             found.note(self.verify_plan(run).await)?;
         }

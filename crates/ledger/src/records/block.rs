@@ -180,8 +180,12 @@ pub(crate) fn record_bytes(record: &PlannedRecord) -> usize {
 
 pub(crate) fn encode_records(records: Vec<PlannedRecord>) -> Result<EncodedRecords, Error> {
     let (heads, bodies): (Vec<_>, Vec<_>) = records.into_iter().map(PlannedRecord::split_body).unzip();
-    let bodies: Vec<Box<str>> = bodies.into_iter().flatten().collect();
-    Ok(EncodedRecords { heads: encode(&heads)?, bodies: encode(&bodies)? })
+    Ok(EncodedRecords { heads: encode(&heads)?, bodies: encode_bodies(bodies.into_iter().flatten().collect())? })
+}
+
+/// Encodes the request bodies of a block.
+pub(crate) fn encode_bodies(bodies: Vec<Box<str>>) -> Result<Vec<u8>, Error> {
+    encode(&bodies)
 }
 
 fn decode_records(heads: Vec<PlannedRecord<()>>, bodies: &[u8]) -> Result<Vec<PlannedRecord>, Error> {
@@ -274,7 +278,7 @@ pub(crate) fn encode<T: Serialize + ?Sized>(entries: &T) -> Result<Vec<u8>, Erro
 ///
 /// # Errors
 /// [`Error::Corrupt`] if the blob is damaged or has another number of entries.
-fn decode<T: DeserializeOwned>(blob: &[u8], count: i64) -> Result<Vec<T>, Error> {
+pub(super) fn decode<T: DeserializeOwned>(blob: &[u8], count: i64) -> Result<Vec<T>, Error> {
     let bytes = zstd::stream::decode_all(blob).map_err(corrupt)?;
     let (entries, rest) = postcard::take_from_bytes::<Vec<T>>(&bytes).map_err(corrupt)?;
     if entries.len() as i64 != count || !rest.is_empty() {

@@ -3,10 +3,13 @@
 mod block;
 mod causes;
 mod model;
+mod seen;
 
 pub(super) use block::{
-    BLOCK_BYTES, RecordCounts, bodies_checksum, encode, encode_records, record_bytes, source_checksum,
+    BLOCK_BYTES, RecordCounts, bodies_checksum, encode, encode_bodies, encode_records, record_bytes, source_checksum,
 };
 pub use block::{BLOCK_LEN, RecordBlock, SourceBlock};
 pub use causes::{Causes, FIRST_ROWS, Group};
 pub use model::{AcceptedEarlier, Disposition, Origin, Outcome, PlannedRecord, Problem, SourceRow};
+pub(super) use seen::erase_seen;
+pub use seen::{Seen, SeenField};

@@ -16,7 +16,7 @@ use super::super::ids::{RunId, Seq};
 use super::super::outcomes::{checksum, insert_outcomes, outcome_state};
 use super::super::records::{
     AcceptedEarlier, Disposition, Outcome, PlannedRecord, Problem, RecordBlock, SourceBlock, SourceRow,
-    bodies_checksum, encode, encode_records, source_checksum,
+    bodies_checksum, encode, encode_records, erase_seen, source_checksum,
 };
 use super::super::runs::LockedRun;
 use super::super::state::RecordState;
@@ -80,6 +80,7 @@ impl Ledger {
             pending.extend(block.numbered().filter(|(seq, record)| is_pending(seq, record)).map(|(seq, _)| seq));
             self.erase_records(&mut transaction, id, block, records).await?;
         }
+        erase_seen(self, &mut transaction, id, records).await?;
         let (mut from, mut numbers) = (0, BTreeSet::new());
         loop {
             let blocks = self.source_blocks(id, from, ROW_BLOCKS).await?;

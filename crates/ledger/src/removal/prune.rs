@@ -11,9 +11,10 @@ use super::super::event::{Action, NewEvent};
 use super::super::history::keep_claims;
 use super::super::ids::{RunId, Seq};
 
-const PLAN: [&str; 3] = [
+const PLAN: [&str; 4] = [
     "DELETE FROM source_block WHERE run = $1",
     "DELETE FROM record_block WHERE run = $1",
+    "DELETE FROM seen_block WHERE run = $1",
     "DELETE FROM outcome WHERE run = $1",
 ];
 /// Attempts to write the file anew.
@@ -24,9 +25,10 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Rows removed by a transaction, at most, from each table.
 const BATCH: i64 = 10_000;
 /// Tables with many rows per run, and their position columns.
-const LARGE: [(&str, &str); 5] = [
+const LARGE: [(&str, &str); 6] = [
     ("source_block", "first"),
     ("record_block", "first"),
+    ("seen_block", "first"),
     ("outcome", "seq"),
     ("in_flight", "seq"),
     ("resolution", "seq"),

@@ -6,7 +6,7 @@
 
 use sheetport_sql::{self as sql, Transaction};
 
-use super::super::checksums::{seal, totals};
+use super::super::checksums::seal;
 use super::super::database::Ledger;
 use super::super::error::Error;
 use super::super::history::accepted::INDEXED;
@@ -52,12 +52,7 @@ impl Ledger {
         if run.state != RunState::Finished || !run.has_plan || run.damage.is_some() || !is_alone {
             return Ok(None);
         }
-        let totals = totals::load(&self.reader, run.id).await?;
-        let intents: i64 = sql::query_scalar("SELECT COUNT(*) FROM intent WHERE run = $1")
-            .bind(run.id)
-            .fetch_one(&self.reader)
-            .await?;
-        if totals.requests > 0 || totals.in_flight.rows > 0 || totals.claims > 0 || intents > 0 {
+        if self.is_begun(run.id).await? {
             return Ok(None);
         }
         let accounting = self.accounting(run.id).await?;

@@ -1,5 +1,6 @@
 //! Runs: settings, plans, locks, history, and the family of an upload and its retries.
 
+mod approve;
 mod family;
 mod history;
 mod lock;

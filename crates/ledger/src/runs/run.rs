@@ -9,7 +9,7 @@ use sheetport_files::readers::Readers;
 use sheetport_records::RecordKind;
 use sheetport_sql::{self as sql, Dialect, Row, Transaction};
 
-use super::super::checksums::seal::{self, SEALED};
+use super::super::checksums::seal;
 use super::super::checksums::totals::{self, Totals};
 use super::super::database::{Ledger, to_json};
 use super::super::error::{Error, corrupt};
@@ -124,6 +124,10 @@ pub struct Run {
     pub millis: i64,
     /// Warnings about the file as a whole.
     pub warnings: Vec<Problem>,
+    /// When the service's records were read for the plan. `None` for a run that was not planned by itself.
+    pub looked_at: Option<i64>,
+    /// When a person approved the plan.
+    pub approved_at: Option<i64>,
     /// The last claim at the time of the comparison with earlier runs, or `None` before the comparison.
     pub compared_to: Option<i64>,
     /// The counts of the complete plan.
@@ -254,7 +258,7 @@ const COLUMNS: &str = "id, state, command, record, template, template_toml, look
                        header_row, columns, name_columns, created_at, queued_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, \
                        create_missing_items, trigger_workflows, profile_name, rate_requests, rate_seconds, concurrency, \
                        max_errors, max_unknown, keep_lines, accept, report, all_or_nothing, strict, changed_only, overwrite_newer, for_supplier, allow_repeat, ca_file, client_cert, \
-                       client_key, proxy, insecure_http, warnings, compared_to, source_rows, sheet_rows, records, skipped, \
+                       client_key, proxy, insecure_http, warnings, looked_at, approved_at, only_records, compared_to, source_rows, sheet_rows, records, skipped, \
                        rejected, unchanged, warned, has_plan, damage, checksum";
 
 impl Ledger {
@@ -287,7 +291,8 @@ impl Ledger {
     /// # Errors
     /// [`Error::NoSuchRun`] if there is no such run.
     pub async fn run(&self, id: RunId) -> Result<Run, Error> {
-        let query = format!("SELECT {COLUMNS}, {} AS sealed FROM run WHERE id = $1", self.dialect().json_array(SEALED));
+        let query =
+            format!("SELECT {COLUMNS}, {} AS sealed FROM run WHERE id = $1", seal::sealed_columns(self.dialect()));
         let row = sql::query(query).bind(id).fetch_optional(&self.reader).await?;
         row.as_ref().map_or(Err(Error::NoSuchRun(id)), from_row)
     }
@@ -501,6 +506,8 @@ fn read_row(row: &Row) -> Result<Run, Error> {
         stopped_why: row.try_get("stopped_why")?,
         millis: row.try_get("millis")?,
         warnings: serde_json::from_str(&text("warnings")?).map_err(corrupt)?,
+        looked_at: row.try_get("looked_at")?,
+        approved_at: row.try_get("approved_at")?,
         compared_to: row.try_get("compared_to")?,
         planned: PlannedCounts {
             source_rows: row.try_get("source_rows")?,

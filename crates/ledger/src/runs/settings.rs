@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use sheetport_findings::Code;
+use sheetport_findings::{Code, Only};
 use sheetport_sql::{self as sql, Row, Transaction};
 
 use super::super::checksums::seal;
@@ -39,6 +39,8 @@ pub struct RunSettings {
     pub changed_only: bool,
     /// Sends the service's other lines of an order with those of the file.
     pub keep_lines: bool,
+    /// The records to send; `None` for all.
+    pub only: Option<Only>,
     /// Sends records even if a newer upload has sent their keys.
     pub overwrite_newer: bool,
     pub allow_repeat: AllowRepeat,
@@ -109,10 +111,18 @@ impl Default for RunSettings {
             accept: Vec::new(),
             changed_only: false,
             keep_lines: false,
+            only: None,
             overwrite_newer: false,
             allow_repeat: AllowRepeat::None,
             connection: RunConnection::default(),
         }
+    }
+}
+
+impl RunSettings {
+    /// Whether no record of the service decides what is sent.
+    pub fn needs_no_look(&self) -> bool {
+        !self.changed_only && self.only.is_none()
     }
 }
 
@@ -132,7 +142,7 @@ pub(super) async fn store(transaction: &mut Transaction, run: RunId, settings: &
         "UPDATE run SET profile_name = $2, rate_requests = $3, rate_seconds = $4, concurrency = $5, max_errors = $6, \
          report = $7, all_or_nothing = $8, strict = $9, changed_only = $10, allow_repeat = $11, overwrite_newer = $12, \
          ca_file = $13, client_cert = $14, client_key = $15, proxy = $16, insecure_http = $17, for_supplier = $18, \
-         max_unknown = $19, keep_lines = $20, accept = $21 \
+         max_unknown = $19, keep_lines = $20, accept = $21, only_records = $22 \
          WHERE id = $1",
     );
     let update = update
@@ -156,7 +166,8 @@ pub(super) async fn store(transaction: &mut Transaction, run: RunId, settings: &
         .bind(i64::from(settings.for_supplier))
         .bind(settings.max_unknown.map(|most| i64::try_from(most).unwrap_or(i64::MAX)))
         .bind(settings.keep_lines.then_some(1_i64))
-        .bind(accepted(&settings.accept)?);
+        .bind(accepted(&settings.accept)?)
+        .bind(settings.only.map(|only| only.name().to_owned()));
     seal::change(transaction, run, update).await?;
     Ok(())
 }
@@ -191,6 +202,9 @@ pub(super) fn from_row(row: &Row) -> Result<RunSettings, Error> {
     };
     let max_errors: Option<i64> = row.try_get("max_errors")?;
     let max_unknown: Option<i64> = row.try_get("max_unknown")?;
+    let only: Option<String> = row.try_get("only_records")?;
+    let unknown = |name: &str| corrupt(format_args!("a run of the unknown records '{name}'"));
+    let only = only.map(|name| Only::named(&name).ok_or_else(|| unknown(&name))).transpose()?;
     let accept: Option<String> = row.try_get("accept")?;
     let accept = accept.as_deref().map(serde_json::from_str).transpose().map_err(corrupt)?;
     let names: Option<String> = row.try_get("allow_repeat")?;
@@ -208,6 +222,7 @@ pub(super) fn from_row(row: &Row) -> Result<RunSettings, Error> {
         accept: accept.unwrap_or_default(),
         changed_only: flag("changed_only")?,
         keep_lines: row.try_get::<Option<i64>, _>("keep_lines")?.is_some_and(|value| value != 0),
+        only,
         overwrite_newer: flag("overwrite_newer")?,
         allow_repeat: match names {
             None => AllowRepeat::None,

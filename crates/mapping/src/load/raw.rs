@@ -30,6 +30,7 @@ pub(super) struct RawTemplate {
     pub duplicates: Option<Spanned<String>>,
     #[serde(default)]
     pub accept: Vec<Spanned<String>>,
+    pub only: Option<Spanned<String>>,
     #[serde(default)]
     pub sheet: RawSheet,
     pub unpivot: Option<Spanned<RawUnpivot>>,

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use sheetport_documents::Mistake;
-use sheetport_findings::Code;
+use sheetport_findings::{Code, Only};
 use sheetport_records::{Field, Input, RecordKind};
 use sheetport_values::locale::order_of;
 use toml::Spanned;
 
-use super::super::model::{Duplicates, FieldRule, Group, GroupRows, OnBlank, Place, Template};
+use super::super::model::{Duplicates, FieldRule, Group, GroupRows, OnBlank, Place, Template, why_not_only};
 use super::checker::Checker;
 use super::field::SheetDefaults;
 use super::raw::{RawField, RawGroup, RawTemplate, column_names};
@@ -43,6 +43,9 @@ impl Checker<'_> {
         let duplicates_span = raw.duplicates.as_ref().map(Spanned::span);
         let duplicates = self.keep(self.choice("duplicates", raw.duplicates, &handlings));
         let accepts = raw.accept.into_iter().filter_map(|code| self.keep(self.question(code))).collect();
+        let only_span = raw.only.as_ref().map(Spanned::span);
+        let choices = Only::ALL.map(|only| (only.name(), only));
+        let only = self.keep(self.choice("only", raw.only, &choices)).flatten();
         // Without a kind of record, no field can be checked.
         let (record, written) = self.kind(raw.record)?;
         let input = record.input();
@@ -51,6 +54,12 @@ impl Checker<'_> {
         {
             let message = format!("{} with the same identifier overwrite each other", input.plural);
             self.note(self.error(span, message, Some("write \"first\" or \"last\" instead")));
+        }
+        if let (Some(only), Some(span)) = (only, only_span)
+            && let Some(why) = why_not_only(record, only)
+        {
+            let message = format!("only = \"{}\" is not possible: {why}", only.name());
+            self.note(self.error(span, message, Some("leave out this key")));
         }
         let declared = |raw: &RawFields, table: &str| -> Vec<String> {
             let removed = self.removed.keys_of(&[table]).into_iter().map(str::to_owned);
@@ -79,6 +88,7 @@ impl Checker<'_> {
             group,
             duplicates: duplicates?.unwrap_or(Duplicates::Error),
             accepts,
+            only,
             fields,
             lines,
             record_rules: Vec::new(),

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use sheetport_ledger::{Accounting, Causes, Ledger, Run, RunCommand, RunId};
+use sheetport_findings::Code;
+use sheetport_ledger::{Accounting, Causes, FIRST_ROWS, Ledger, Run, RunCommand, RunId};
 use sheetport_plan::sent_before::LeftOut;
 use sheetport_report::{self as report, Format, Request};
 use sheetport_send::StopReason;
@@ -11,6 +12,7 @@ use sheetport_sheet as sheet;
 use sheetport_sheet::write::Existing;
 use sheetport_storage::ObjectAddress;
 
+use super::super::approval::LeftOutRows;
 use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
@@ -60,6 +62,10 @@ pub struct Finished {
     pub left_out: Vec<LeftOut>,
     /// Records whose keys a newer run has sent.
     pub superseded: Vec<LeftOut>,
+    /// Records of an approved plan that were not approved.
+    pub not_approved: LeftOutRows,
+    /// Records of an approved plan that somebody has changed in the service since.
+    pub moved_on: LeftOutRows,
     /// The pending records are left to workers.
     pub is_queued: bool,
     /// The suggested next command. `None` for a rehearsal.
@@ -107,6 +113,11 @@ impl Ending<'_> {
         let accounting = ledger.accounting(run).await?;
         let run = ledger.run(run).await?;
         let is_rehearsal = is_rehearsal(&run);
+        let (mut not_approved, mut moved_on) = (LeftOutRows::default(), LeftOutRows::default());
+        if run.approved_at.is_some() && run.has_plan {
+            not_approved = self.skipped_as(run.id, Code::NotApproved).await?;
+            moved_on = self.skipped_as(run.id, Code::MovedOn).await?;
+        }
         let refused = match accounting.failed {
             0 => Causes::default(),
             _ => report::refused(ledger, &run, MAX_REFUSED).await?,
@@ -133,24 +144,27 @@ impl Ending<'_> {
                 return Some(next_command::resolve(self.context, earlier)).filter(|_| !is_rehearsal);
             }
             let command = next_command::after_run(self.context, &run, &accounting, stopped.as_ref(), report);
+            let plan_again = || next_command::plan_again(self.context, &run).filter(|_| moved_on.records > 0);
+            let command = command.or_else(plan_again);
             command.filter(|_| !is_rehearsal)
         };
         // The report of a stopped run is written after resuming; the report of a finished run exists already.
         let only_if_named = stopped.is_some() || was_finished || is_rehearsal;
-        let report = match is_queued || is_watched {
-            true => Ok(None),
-            false => {
-                self.write_report(&run, &accounting, only_if_named, next).await.map_err(|error| match is_rehearsal {
-                    true => error,
-                    false => {
-                        let command = next_command::report(self.context, run.id);
-                        error.with_hint(&format!(
-                            "the outcomes of all rows are saved; to write the report elsewhere: `{command}`"
-                        ))
-                    }
-                })
-            }
-        };
+        let report =
+            match is_queued || is_watched {
+                true => Ok(None),
+                false => self.write_report(&run, &accounting, moved_on.records > 0, only_if_named, next).await.map_err(
+                    |error| match is_rehearsal {
+                        true => error,
+                        false => {
+                            let command = next_command::report(self.context, run.id);
+                            error.with_hint(&format!(
+                                "the outcomes of all rows are saved; to write the report elsewhere: `{command}`"
+                            ))
+                        }
+                    },
+                ),
+            };
         let next = next(report.as_ref().ok().and_then(Option::as_deref));
         Ok(Finished {
             run,
@@ -163,11 +177,25 @@ impl Ending<'_> {
             warnings,
             left_out,
             superseded,
+            not_approved,
+            moved_on,
             is_queued,
             next,
             other_requests: 0,
             rehearsed: None,
         })
+    }
+
+    /// Returns the records that were left out of an approved plan for this reason, with their first rows.
+    async fn skipped_as(&self, run: RunId, code: Code) -> Result<LeftOutRows, Error> {
+        let seqs = self.ledger.skipped_as(run, code).await?;
+        let mut rows = LeftOutRows { records: seqs.len() as u64, first: Vec::new() };
+        for seq in seqs.into_iter().take(FIRST_ROWS) {
+            let Some(block) = self.ledger.records_without_bodies(run, seq, 1).await? else { break };
+            let mut records = block.numbered().filter(|(known, _)| *known == seq);
+            rows.first.extend(records.next().and_then(|(_, record)| record.rows.first()));
+        }
+        Ok(rows)
     }
 
     /// Writes the report to the path given for this operation. Without a path and unless `only_if_named`, writes a report if a
@@ -177,6 +205,7 @@ impl Ending<'_> {
         &self,
         run: &Run,
         accounting: &Accounting,
+        has_moved_on: bool,
         only_if_named: bool,
         next: impl Fn(Option<&Path>) -> Option<String>,
     ) -> Result<Option<PathBuf>, Error> {
@@ -184,7 +213,8 @@ impl Ending<'_> {
             return self.write_report_to(run, path, next(Some(path))).await.map(Some);
         }
         let is_wanted = run.about.settings.report.is_some() && run.about.command == RunCommand::Upload;
-        if only_if_named || !is_wanted && !next_command::has_problems(accounting) {
+        let has_problems = has_moved_on || next_command::has_problems(accounting);
+        if only_if_named || !is_wanted && !has_problems {
             return Ok(None);
         }
         self.warn_of_format(run);

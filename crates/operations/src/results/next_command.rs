@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use sheetport_findings::Only;
 use sheetport_ledger::{Accounting, Run, RunCommand, RunId, RunState};
 use sheetport_report::Format;
 use sheetport_send::StopReason;
@@ -22,6 +23,29 @@ pub(crate) fn resume(context: &Context, run: RunId) -> String {
     CommandLine::new(context, "resume").run(run).to_string()
 }
 
+/// Returns the command for applying a plan, by its file of changes if there is one.
+pub(crate) fn apply(context: &Context, run: RunId, changes: Option<&Path>) -> String {
+    let command = CommandLine::new(context, "apply");
+    match changes {
+        Some(file) => command.file(file).to_string(),
+        None => command.run(run).to_string(),
+    }
+}
+
+/// Returns the command for planning the file of a run once more. `None` as for [`begin_again`].
+pub(crate) fn plan_again(context: &Context, run: &Run) -> Option<String> {
+    let about = &run.about;
+    if about.file == STANDARD_INPUT || about.command != RunCommand::Upload {
+        return None;
+    }
+    let sheet = about.sheet.name().filter(|sheet| about.text_form.is_none() && !sheet.is_empty());
+    let command = CommandLine::new(context, "plan").file(Path::new(&about.file));
+    let command = command.short('t', "template", &about.template).flag("sheet", sheet);
+    let only = about.settings.only.map(Only::name);
+    let command = command.switch("changed-only", about.settings.changed_only).flag("only", only);
+    Some(command.switch("keep-lines", about.settings.keep_lines).to_string())
+}
+
 /// Returns the command for reading the file of a run once more. `None` if the file came from a pipe, or its name is not known here.
 pub(crate) fn begin_again(context: &Context, run: &Run) -> Option<String> {
     let about = &run.about;
@@ -39,13 +63,14 @@ pub(crate) fn begin_again(context: &Context, run: &Run) -> Option<String> {
         .flag("sheet", sheet)
         .flag("rows", about.chosen.map(|(first, last)| format!("{first}-{last}")))
         .switch("changed-only", about.settings.changed_only)
+        .flag("only", about.settings.only.map(Only::name))
         .switch("strict", about.settings.strict)
         .switch("all-or-nothing", about.settings.all_or_nothing);
     Some(command.to_string())
 }
 
 /// Returns the command for waiting until workers have sent a run.
-pub(super) fn wait(context: &Context, run: RunId) -> String {
+pub(crate) fn wait(context: &Context, run: RunId) -> String {
     CommandLine::new(context, "runs wait").run(run).to_string()
 }
 

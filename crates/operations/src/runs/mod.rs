@@ -1,5 +1,6 @@
 //! Operations on existing runs: listing, checking, resuming, retrying, resolving and removing.
 
+pub(crate) mod apply;
 pub(crate) mod backup;
 pub(crate) mod check_runs;
 pub(crate) mod erase;

@@ -58,7 +58,8 @@ pub fn resume<'a>(
         let earlier = &run.about.settings;
         let overwrite_newer = options.overwrites_newer || earlier.overwrite_newer;
         let settings = RunSettings { overwrite_newer, ..options.over(earlier) };
-        let (context, client, run) = match options.is_to_queue && !settings.changed_only {
+        let (context, client, run) = match options.is_to_queue && settings.needs_no_look() && run.approved_at.is_none()
+        {
             true => {
                 let (context, run) = bind_for_workers(&ledger, &run, context).await?;
                 (context, None, run)

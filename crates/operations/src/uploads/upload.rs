@@ -5,9 +5,10 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 
 use sheetport_client::Client;
-use sheetport_findings::Code;
+use sheetport_findings::{Code, Only};
 use sheetport_ledger::{AllowRepeat, CallOption, KeyScope, Ledger, LockedRun, Problem, RunCommand, RunSettings};
 use sheetport_mapping::Template;
+use sheetport_mapping::model::why_not_only;
 use sheetport_plan::compare::{Connection, Scope, count_changed};
 use sheetport_plan::sent_before::AsksOfEdited;
 use sheetport_plan::{Source, Tally, unanswered};
@@ -36,6 +37,8 @@ pub struct Upload<'a> {
     pub sending: SendOptions<'a>,
     /// Skips records unchanged since the last upload, or with the same values in the service's list.
     pub changed_only: bool,
+    /// The records to send. `None`: as the template says.
+    pub only: Option<Only>,
     /// Sends nothing if a row can't be sent.
     pub all_or_nothing: bool,
     /// Records to send even if they were sent before. This creates duplicates.
@@ -167,6 +170,7 @@ pub(super) async fn plan_upload<'a>(
         all_or_nothing: upload.all_or_nothing,
         strict: upload.input.is_strict,
         changed_only: upload.changed_only,
+        only: upload.only.or(upload.input.template.only),
         keep_lines: upload.keep_lines,
         allow_repeat: upload.allow_repeat.clone(),
         ..upload.sending.settings(context)
@@ -325,6 +329,12 @@ fn apply_options(upload: &mut Upload<'_>) -> Result<(), Error> {
     if upload.keep_lines {
         keeps_lines_of(template)?;
     }
+    if let Some(only) = upload.only
+        && let Some(why) = why_not_only(template.record, only)
+    {
+        let flag = format!("--only {}", only.name());
+        return Err(Error::invalid(format!("{flag} is not possible: {why}"), format!("leave out {flag}")));
+    }
     if upload.changed_only && input.key.is_empty() {
         let message = format!("--changed-only is not possible for {}, which have no key to compare by", input.plural);
         return Err(Error::invalid(message, "leave out --changed-only"));
@@ -408,6 +418,7 @@ mod tests {
             input,
             sending: SendOptions { concurrency: Some(1), ..SendOptions::default() },
             changed_only: false,
+            only: None,
             all_or_nothing: false,
             allow_repeat: AllowRepeat::None,
             restore_texts: false,

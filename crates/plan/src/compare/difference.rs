@@ -10,6 +10,7 @@ use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use sheetport_client::pages::{Completeness, Page, object_fields, unescaped};
 use sheetport_client::{self as client, fetch};
+use sheetport_findings::Only;
 use sheetport_ledger::{Disposition, PlannedRecord, Seq};
 use sheetport_records::{Input, JsonType, RecordKind, Single, listed_name, order, transaction};
 
@@ -39,6 +40,8 @@ pub struct Candidate {
     pub seq: Seq,
     /// The name of the record for people.
     pub name: String,
+    /// The number of its first row.
+    pub row: Option<u64>,
     /// The id in the path of the request, for updates.
     pub target: Option<String>,
     /// The body of the request.
@@ -51,9 +54,9 @@ impl Candidate {
     /// Returns a record with what is to be sent, or `None` if nothing is.
     pub fn of(seq: Seq, record: PlannedRecord) -> Option<Candidate> {
         let Disposition::Send(body) = record.disposition else { return None };
-        let row = || record.rows.first().map(u64::to_string).unwrap_or_default();
-        let name = record.key.unwrap_or_else(row);
-        Some(Candidate { seq, name, target: record.target, body, sent: LastSent::default() })
+        let row = record.rows.first().copied();
+        let name = record.key.unwrap_or_else(|| row.map(|row| row.to_string()).unwrap_or_default());
+        Some(Candidate { seq, name, row, target: record.target, body, sent: LastSent::default() })
     }
 
     /// Returns the name by which earlier requests for the record are found, see [`PlannedRecord::identity`].
@@ -109,13 +112,21 @@ pub enum Change {
 #[derive(Debug)]
 pub struct ChangedField {
     pub field: &'static str,
-    pub old: String,
+    /// The value in the service, as JSON.
+    pub old: Box<str>,
     pub new: String,
     pub is_number: bool,
     /// Whether the service does not show the field, and `old` is what this machine sent last.
     pub is_as_sent: bool,
     /// What is odd about a change of a number or a text.
     pub odd: Option<OddChange>,
+}
+
+impl ChangedField {
+    /// Returns the value in the service, for people.
+    pub fn old(&self) -> String {
+        shown(&self.old)
+    }
 }
 
 /// Why records were not compared.
@@ -145,6 +156,27 @@ pub struct FieldChange {
     pub samples: Vec<(String, String, String)>,
     odd_samples: usize,
     pub overview: Overview,
+}
+
+impl Difference {
+    /// Leaves out the new or the known records, because only the others are sent.
+    pub fn take_only(&mut self, only: Only) {
+        self.records.retain(|_, change| only.takes(change.is_known()));
+        match only {
+            Only::Known => (self.new, self.missing) = (0, 0),
+            Only::New => {
+                (self.changed, self.unchanged, self.unclear) = (0, 0, 0);
+                self.fields.clear();
+            }
+        }
+    }
+}
+
+impl Change {
+    /// Whether the service has the record.
+    pub fn is_known(&self) -> bool {
+        !matches!(self, Change::New | Change::Missing)
+    }
 }
 
 /// Compares records with the service. `progress` is told how many requests were made, and how many there are.
@@ -381,8 +413,9 @@ impl Counted {
                     let change = self.fields.entry(index).or_insert_with(|| FieldChange::of(field));
                     change.records += 1;
                     change.as_sent += u64::from(is_as_sent);
-                    let odd = change.overview.add(&old, &new, is_number);
-                    change.add_sample(odd.is_some(), || (candidate.name.clone(), old.clone(), new.clone()));
+                    let shown = shown(&old);
+                    let odd = change.overview.add(&shown, &new, is_number);
+                    change.add_sample(odd.is_some(), || (candidate.name.clone(), shown, new.clone()));
                     changed.push(ChangedField { field, old, new, is_number, is_as_sent, odd });
                 }
             }
@@ -398,11 +431,12 @@ impl Counted {
     /// Returns each field of a request, compared with the record of the service, or with the body of the last request where the service does
     /// not show it.
     fn values(&self, body: &str, listed: &str, last: Option<&str>) -> Vec<(usize, &'static str, Found)> {
-        let (Some(sent), Some(listed)) = (record(self.input, body).and_then(object_fields), object_fields(listed))
+        let (Some(sent), Some(listed)) =
+            (record_of_body(self.input, body).and_then(object_fields), object_fields(listed))
         else {
             return Vec::new();
         };
-        let last = last.and_then(|body| record(self.input, body)).and_then(object_fields).unwrap_or_default();
+        let last = last.and_then(|body| record_of_body(self.input, body)).and_then(object_fields).unwrap_or_default();
         let fields = self.input.fields().enumerate();
         let compared = fields.filter_map(|(index, field)| {
             let new = sent.iter().find(|(name, _)| *name == field.name)?.1;
@@ -410,7 +444,7 @@ impl Counted {
             let old = listed.iter().find(|(found, _)| *found == name).map(|(_, json)| *json);
             let text = |json: &str| compared_text(field, json);
             let other = |old: &str, is_as_sent| Found::Other {
-                old: shown(old),
+                old: old.into(),
                 new: shown(new),
                 is_number: matches!(field.json, JsonType::Number | JsonType::Integer),
                 is_as_sent,
@@ -443,12 +477,12 @@ impl Counted {
 /// A field of a request, compared with the record of the service.
 enum Found {
     Same,
-    Other { old: String, new: String, is_number: bool, is_as_sent: bool },
+    Other { old: Box<str>, new: String, is_number: bool, is_as_sent: bool },
     NotShown,
 }
 
 /// Returns the record in the body of a request.
-fn record<'b>(input: &Input, body: &'b str) -> Option<&'b str> {
+pub(crate) fn record_of_body<'b>(input: &Input, body: &'b str) -> Option<&'b str> {
     match (input.member(), object_fields(body)) {
         (Some(member), Some(members)) => members.into_iter().find(|(name, _)| *name == member).map(|(_, json)| json),
         _ => Some(body),
@@ -457,13 +491,13 @@ fn record<'b>(input: &Input, body: &'b str) -> Option<&'b str> {
 
 /// Returns the external id in the body of a request.
 fn external_id(input: &Input, body: &str) -> Option<String> {
-    let fields = object_fields(record(input, body)?)?;
+    let fields = object_fields(record_of_body(input, body)?)?;
     let (_, json) = fields.into_iter().find(|(name, _)| *name == "externalId")?;
     Some(unescaped(json).into_owned())
 }
 
 /// Returns a value for people.
-fn shown(json: &str) -> String {
+pub(crate) fn shown(json: &str) -> String {
     match json {
         "null" => String::new(),
         json => unescaped(json).into_owned(),
@@ -475,7 +509,14 @@ mod tests {
     use super::*;
 
     fn candidate(body: &str) -> Candidate {
-        Candidate { seq: 0, name: "A".to_owned(), target: None, body: body.into(), sent: LastSent::default() }
+        Candidate {
+            seq: 0,
+            name: "A".to_owned(),
+            row: None,
+            target: None,
+            body: body.into(),
+            sent: LastSent::default(),
+        }
     }
 
     #[test]

@@ -1,0 +1,71 @@
+//! The approval of a plan: what a person takes away from it before it is sent.
+
+use std::collections::BTreeMap;
+
+use sheetport_sql::{self as sql, Transaction};
+
+use super::super::checksums::{seal, totals};
+use super::super::database::Ledger;
+use super::super::error::{Error, corrupt};
+use super::super::event::{Action, NewEvent};
+use super::super::ids::{RunId, Seq};
+use super::super::outcomes::insert_outcomes;
+use super::super::records::{Disposition, Outcome, RecordBlock, bodies_checksum, encode_bodies};
+use super::lock::LockedRun;
+
+impl Ledger {
+    /// Stores the approval of a plan in one transaction: the outcomes of the records that are left out, the requests with fewer fields, and
+    /// that `approved` records were approved. Nothing of the run may have been sent.
+    pub async fn approve(
+        &self,
+        locked: &LockedRun,
+        left_out: &[Outcome],
+        bodies: &BTreeMap<Seq, Box<str>>,
+        approved: u64,
+        now: i64,
+    ) -> Result<(), Error> {
+        let run = locked.id();
+        let mut transaction = self.begin().await?;
+        insert_outcomes(&mut transaction, run, left_out).await?;
+        let mut rest = bodies.range(Seq::MIN..);
+        while let Some((seq, _)) = rest.next() {
+            let missing = || corrupt(format_args!("run {run} has no request for the record {seq}"));
+            let block = self.record_block_of(run, *seq).await?.ok_or_else(missing)?;
+            rest = bodies.range(block.end()..);
+            replace_bodies(&mut transaction, run, block, bodies).await?;
+        }
+        let update = sql::query("UPDATE run SET approved_at = $2 WHERE id = $1").bind(run).bind(now);
+        seal::change(&mut transaction, run, update).await?;
+        let event = NewEvent::of(Action::Approved).counting(approved.cast_signed());
+        event.write(&mut transaction, run, now).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Whether a request of a run may have been sent.
+    pub async fn is_begun(&self, run: RunId) -> Result<bool, Error> {
+        let totals = totals::load(&self.reader, run).await?;
+        let query = "SELECT COUNT(*) FROM intent WHERE run = $1";
+        let intents: i64 = sql::query_scalar(query).bind(run).fetch_one(&self.reader).await?;
+        Ok(totals.requests > 0 || totals.in_flight.rows > 0 || totals.claims > 0 || intents > 0)
+    }
+}
+
+/// Writes the requests of a block anew, with some of them replaced.
+async fn replace_bodies(
+    transaction: &mut Transaction,
+    run: RunId,
+    block: RecordBlock,
+    replaced: &BTreeMap<Seq, Box<str>>,
+) -> Result<(), Error> {
+    let first = block.first;
+    let bodies = (first..).zip(block.records).filter_map(|(seq, record)| match record.disposition {
+        Disposition::Send(body) => Some(replaced.get(&seq).cloned().unwrap_or(body)),
+        _ => None,
+    });
+    let encoded = encode_bodies(bodies.collect())?;
+    let checksum = bodies_checksum(run, first, &encoded);
+    let update = "UPDATE record_block SET bodies = $3, bodies_checksum = $4 WHERE run = $1 AND first = $2";
+    sql::query(update).bind(run).bind(first).bind(encoded).bind(checksum).execute(transaction).await?;
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! Comparing the records of a plan with the service before they are sent: those that somebody has changed since it was approved are left
+//! out, and those of the other kind if only new or only known records are sent.
+//!
+//! All records are read before the first one is sent. What somebody changes between this look and the request of a record is overwritten.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sheetport_findings::Only;
+use sheetport_ledger::{Causes, Outcome, Problem, RecordState, Seq};
+use sheetport_plan::compare::{Candidate, Change, Connection, Depth, Difference, Moved, WhyNot, difference, moved_on};
+
+use super::approval::LeftOutRows;
+use super::context::now;
+use super::error::Error;
+use super::event::Event;
+use super::learned::{load_sizes, store_learned_sizes};
+use super::planned_records::{add_last_sent, candidates};
+use super::results::next_command;
+use super::send::{Sending, speed};
+
+/// Looks at a list that changes while it is read.
+const LOOKS: usize = 3;
+
+impl Sending<'_> {
+    /// Leaves out the pending records of an approved plan that somebody has changed in the service since it was planned.
+    ///
+    /// # Errors
+    /// If the service's records can't be read: nothing is sent unseen.
+    pub(super) async fn leave_out_moved(&self) -> Result<(), Error> {
+        let (ledger, run) = (self.ledger, self.run.run());
+        if run.approved_at.is_none() || run.about.settings.overwrite_newer {
+            return Ok(());
+        }
+        let seen = ledger.seen(run.id).await?;
+        let (pending, mut found) = self.compare(&|candidate| seen.contains_key(&candidate.seq)).await?;
+        let (mut outcomes, mut causes) = (Vec::new(), Causes::default());
+        for Pending { seq, row, .. } in pending.into_iter().filter(|record| seen.contains_key(&record.seq)) {
+            let moved = match (found.records.get(&seq), &found.why_not) {
+                (Some(change), _) => moved_on(run.about.record, &seen[&seq], change),
+                // Found by its id at the plan, and not in the list any more.
+                (None, Some(WhyNot::NoKeys)) => vec![Moved::Gone],
+                (None, _) => return Err(not_comparable(found.why_not.take())),
+            };
+            let problems: Vec<Problem> = moved.iter().map(|moved| Problem { row, ..moved.problem() }).collect();
+            if !problems.is_empty() {
+                for problem in &problems {
+                    causes.add(row.unwrap_or_default(), problem);
+                }
+                outcomes.push(Outcome { problems, ..Outcome::new(seq, RecordState::Skipped, now()) });
+            }
+        }
+        if !outcomes.is_empty() {
+            ledger.settle(run.id, &outcomes).await?;
+            let again = next_command::plan_again(self.context, run);
+            let (records, again) = (outcomes.len() as u64, again.as_deref());
+            (self.observer)(Event::MovedOn { records, causes: &causes, again });
+        }
+        Ok(())
+    }
+
+    /// Leaves out new or known records, if only the others are to be sent. Does so once, before the first request: those that the run
+    /// creates are known from then on.
+    ///
+    /// # Errors
+    /// If the service does not say which records it has.
+    pub(super) async fn leave_out_others(&self) -> Result<(), Error> {
+        let run = self.run.run();
+        let Some(only) = run.about.settings.only else { return Ok(()) };
+        // Those of a plan were left out when it was made.
+        if run.looked_at.is_some() || self.ledger.is_begun(run.id).await? {
+            return Ok(());
+        }
+        // An update names the record that it changes.
+        let (pending, mut found) = self.compare(&|candidate| candidate.target.is_none()).await?;
+        if found.not_compared > 0 {
+            return Err(not_distinguished(only, found.why_not.take()));
+        }
+        let is_known =
+            |record: &Pending| record.is_update || found.records.get(&record.seq).is_some_and(Change::is_known);
+        self.settle_others(only, pending.iter().map(|record| (record.seq, record.row, is_known(record)))).await
+    }
+
+    /// Stores which records are left out because only the others are sent: each with its position, its row, and whether the service has it.
+    pub(super) async fn settle_others(
+        &self,
+        only: Only,
+        records: impl Iterator<Item = (Seq, Option<u64>, bool)>,
+    ) -> Result<(), Error> {
+        let (mut left_out, mut outcomes) = (LeftOutRows::default(), Vec::new());
+        for (seq, row, _) in records.filter(|(_, _, is_known)| !only.takes(*is_known)) {
+            left_out.add(row);
+            let problem = Problem { row, ..Problem::of_record(only.code(), reason(only)) };
+            outcomes.push(Outcome { problems: vec![problem], ..Outcome::new(seq, RecordState::Skipped, now()) });
+        }
+        self.ledger.settle(self.run.id(), &outcomes).await?;
+        if left_out.records > 0 {
+            (self.observer)(Event::LeftOutOthers { only, left_out: &left_out });
+        }
+        Ok(())
+    }
+
+    /// Compares the pending records for which `is_meant` holds. Returns all pending records.
+    async fn compare(&self, is_meant: &dyn Fn(&Candidate) -> bool) -> Result<(Vec<Pending>, Difference), Error> {
+        let (ledger, run) = (self.ledger, self.run.run());
+        let (about, settings) = (&run.about, &run.about.settings);
+        let (mut pending, not_held) = candidates(ledger, run).await?;
+        let all: Vec<Pending> = pending.iter().map(Pending::of).collect();
+        let client = self.client.as_ref().expect("a run that is compared has a client");
+        let connection = Connection::new(client, speed(settings, self.context)?, settings.concurrency);
+        load_sizes(self.context, &connection, &about.base_url).await;
+        let requests = AtomicU64::new(0);
+        let progress = |done, all| {
+            requests.store(done, Ordering::Relaxed);
+            (self.observer)(Event::Comparing { done, all });
+        };
+        let mut looks = 1;
+        let mut found = loop {
+            pending.retain(is_meant);
+            add_last_sent(ledger, run, &mut pending).await?;
+            let found = difference(about.record, pending, Depth::Whole, &connection, &progress).await;
+            if looks == LOOKS || !matches!(found.why_not, Some(WhyNot::Incomplete(_))) {
+                break found;
+            }
+            looks += 1;
+            (pending, _) = candidates(ledger, run).await?;
+        };
+        found.not_compared += not_held;
+        (self.observer)(Event::ComparingEnded { done: requests.load(Ordering::Relaxed) });
+        store_learned_sizes(self.context, &connection, &about.base_url).await;
+        Ok((all, found))
+    }
+}
+
+/// A record that is to be sent.
+struct Pending {
+    seq: Seq,
+    row: Option<u64>,
+    is_update: bool,
+}
+
+impl Pending {
+    fn of(candidate: &Candidate) -> Pending {
+        Pending { seq: candidate.seq, row: candidate.row, is_update: candidate.target.is_some() }
+    }
+}
+
+fn reason(only: Only) -> &'static str {
+    match only {
+        Only::New => "is in the service already, and only new records are sent",
+        Only::Known => "is not in the service, and only known records are sent",
+    }
+}
+
+fn not_comparable(why: Option<WhyNot>) -> Error {
+    let message = "nothing was sent, because the service's records can't be compared with the plan again";
+    unread(
+        message,
+        why,
+        "try again later; --overwrite-newer sends without looking at what others have changed since the plan",
+    )
+}
+
+/// Returns the error for a service that does not say which records it has.
+pub(super) fn not_distinguished(only: Only, why: Option<WhyNot>) -> Error {
+    let message = "nothing was sent, because it is not known which records the service has";
+    let hint = format!("try again later if the service can't be read; otherwise, leave out --only {}", only.name());
+    unread(message, why, &hint)
+}
+
+fn unread(message: &str, why: Option<WhyNot>, hint: &str) -> Error {
+    let message = match &why {
+        Some(why) => format!("{message}: {why}"),
+        None => message.to_owned(),
+    };
+    match why {
+        Some(WhyNot::Failed(error)) => Error::Reworded { error: Box::new(error.into()), message }.with_hint(hint),
+        _ => Error::invalid(message, hint),
+    }
+}

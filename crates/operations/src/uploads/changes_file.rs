@@ -1,0 +1,132 @@
+//! The file of changes that a plan writes: a row for each changed field, and one for each other record. `apply` reads it back.
+
+use std::path::{Path, PathBuf};
+
+use sheetport_findings::SkipReason;
+use sheetport_ledger::{Disposition, Ledger, Outcome, PlannedRecord, Run, Seq, SheetSelection};
+use sheetport_plan::approve::{APPROVE, FIELD, PLAN, PLANNED, change_id};
+use sheetport_plan::compare::{Change, ChangedField, Difference, OddChange};
+use sheetport_sheet::write::{FileFormat, Style, Value, ValueTable};
+use sheetport_storage::ObjectAddress;
+
+use super::super::error::Error;
+
+/// The columns of the file. Programs read them, so they are not translated.
+const COLUMNS: [&str; 9] = [APPROVE, "row", "record", "change", FIELD, "now", PLANNED, "remark", PLAN];
+const SHEET: &str = "sheet";
+
+/// Returns the format of a new file for changes.
+pub(super) fn new_table(path: &Path) -> Result<FileFormat, Error> {
+    let format = FileFormat::of(path).ok_or_else(|| {
+        let message = format!("{} has no extension that says what to write", path.display());
+        Error::invalid(message, format!("name it {}", FileFormat::NAMES))
+    })?;
+    if ObjectAddress::of(path)?.is_some() {
+        let message = format!("{} is in a bucket, but changes are written to a file on this machine", path.display());
+        return Err(Error::invalid(message, "name a file in a folder"));
+    }
+    if path.exists() {
+        let message = format!("{} exists already", path.display());
+        return Err(Error::invalid(message, "choose another name for the changes, or remove the file"));
+    }
+    Ok(format)
+}
+
+/// Writes the changes of a planned run.
+pub(super) async fn write(
+    ledger: &Ledger,
+    run: &Run,
+    difference: &Difference,
+    path: &Path,
+    format: FileFormat,
+) -> Result<PathBuf, Error> {
+    let has_sheets = !matches!(run.about.sheet, SheetSelection::One(_));
+    let (first, rest) = COLUMNS.split_at(1);
+    let header = first.iter().chain(has_sheets.then_some(&SHEET)).chain(rest);
+    let header = header.map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let mut table = ValueTable::create(path, format, Style::default(), "changes", &header)?;
+    let (plan, mut from): (String, Seq) = (run.token(), 0);
+    while let Some(block) = ledger.records_without_bodies(run.id, from, 1).await?.filter(|block| block.end() > from) {
+        from = block.end();
+        let outcomes = ledger.outcomes(run.id, block.first..=from - 1).await?;
+        for (seq, record) in block.numbered() {
+            let state = State::of(record, outcomes.get(&seq), difference.records.get(&seq));
+            let row = record.rows.first().map(u64::to_string).unwrap_or_default();
+            let start = [
+                Some(Value::Blank),
+                has_sheets.then(|| text(&record.sheet)),
+                Some(if row.is_empty() { Value::Blank } else { Value::Number(&row) }),
+                Some(text(record.key.as_deref().unwrap_or_default())),
+                Some(text(state.name)),
+            ];
+            let start: Vec<Value<'_>> = start.into_iter().flatten().collect();
+            for change in state.fields {
+                let ChangedField { field, new, is_number, is_as_sent, odd, .. } = change;
+                let remarks = [odd.map(remark), is_as_sent.then_some("now as last sent from here")];
+                let remark = remarks.into_iter().flatten().collect::<Vec<_>>().join("; ");
+                let (old, id) = (change.old(), change_id(&plan, seq, field));
+                let rest = [text(field), value(&old, *is_number), value(new, *is_number), text(&remark), text(&id)];
+                table.row(&start.iter().cloned().chain(rest).collect::<Vec<_>>())?;
+            }
+            if state.fields.is_empty() {
+                let id = change_id(&plan, seq, "");
+                let rest = [Value::Blank, Value::Blank, Value::Blank, text(&state.remark), text(&id)];
+                table.row(&start.iter().cloned().chain(rest).collect::<Vec<_>>())?;
+            }
+        }
+    }
+    table.finish_as(path.to_owned())?;
+    Ok(path.to_owned())
+}
+
+/// What happens to a record, for the file of changes.
+struct State<'a> {
+    name: &'static str,
+    fields: &'a [ChangedField],
+    remark: String,
+}
+
+impl<'a> State<'a> {
+    fn of(record: &PlannedRecord<()>, outcome: Option<&Outcome>, change: Option<&'a Change>) -> State<'a> {
+        let plain = |name| State { name, fields: &[], remark: String::new() };
+        let problem = match (&record.disposition, outcome) {
+            (Disposition::Rejected(problems), _) => problems.first(),
+            (_, Some(outcome)) => outcome.problems.first(),
+            _ => None,
+        };
+        let remark = problem.map(|problem| problem.message.clone()).unwrap_or_default();
+        match (&record.disposition, outcome, change) {
+            (Disposition::Rejected(_), ..) => State { remark, ..plain("refused") },
+            (Disposition::Skipped(SkipReason::AlreadySent), ..) | (Disposition::AcceptedEarlier(_), ..) => {
+                plain("sent before")
+            }
+            (Disposition::Skipped(_), ..) => plain("left out"),
+            (Disposition::Send(()), Some(outcome), _) => State { remark, ..plain(outcome.state.name()) },
+            (Disposition::Send(()), None, None) => plain("not compared"),
+            (Disposition::Send(()), None, Some(change)) => match change {
+                Change::New => plain("new"),
+                Change::Changed(fields) => State { fields, ..plain("changed") },
+                Change::Unchanged => plain("unchanged"),
+                Change::NotShown => plain("not shown"),
+                Change::Missing => plain("not there"),
+            },
+        }
+    }
+}
+
+fn text(text: &str) -> Value<'_> {
+    if text.is_empty() { Value::Blank } else { Value::Text(text.into()) }
+}
+
+fn value(shown: &str, is_number: bool) -> Value<'_> {
+    if is_number && !shown.is_empty() { Value::Number(shown) } else { text(shown) }
+}
+
+fn remark(odd: OddChange) -> &'static str {
+    match odd {
+        OddChange::TenTimes => "ten times as large or more",
+        OddChange::TenthOrLess => "a tenth or less",
+        OddChange::Zero => "becomes 0",
+        OddChange::Blank => "becomes blank",
+    }
+}
