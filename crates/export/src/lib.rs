@@ -49,6 +49,6 @@ pub use self::conclude::has_date;
 pub use self::conclude::{Exported, Manifest};
 pub use self::error::{Error, NotAppended};
 pub use self::fetch::IdFile;
-pub use self::job::{ChangesFile, Clock, Job, Output, Since, Source};
+pub use self::job::{ChangesFile, Clock, ExportOptions, Job, Output, Since, Source};
 pub use self::run::{export, export_together, paths};
 pub use self::template::Template;

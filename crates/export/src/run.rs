@@ -64,7 +64,7 @@ pub fn export_together<'a>(
             let fetcher = Fetcher {
                 client: Arc::clone(&client),
                 pace: Arc::clone(&pace),
-                concurrency: export.job.concurrency.max(1),
+                concurrency: usize::from(export.job.options.concurrency.max(1)),
                 large: Mutex::default(),
             };
             read.push(export.read(&fetcher, is_shared, &progress).await?);
@@ -127,7 +127,7 @@ impl<'a> StartedExport<'a> {
         written.check_changes(job, changes.as_deref(), path.as_deref(), previous.as_ref())?;
         history.delete_old_spools(&job.home, (job.clock.now)());
         check_existing_changes(job, changes.as_deref(), previous.as_ref())?;
-        let uncertain = uncertain.filter(|_| job.since == Since::Last);
+        let uncertain = uncertain.filter(|_| job.options.since == Since::Last);
         let appending = Appending::to(job, path.as_deref(), previous.as_ref(), uncertain.as_deref())?;
         let records_before = records_before(job, path.as_deref(), previous.as_ref());
         Ok(StartedExport { job, path, changes, identity, history, previous, appending, uncertain, records_before })
@@ -140,7 +140,7 @@ impl<'a> StartedExport<'a> {
         let requests_before = fetcher.client.requests();
         let mut readings = 1;
         let mut page_size = job.page_size;
-        let mut is_fresh = job.fresh;
+        let mut is_fresh = job.options.fresh;
         let (session, since, completeness) = loop {
             let (selection, since) = selection(job, history, previous.as_ref())?;
             if let Some(appending) = &self.appending {
@@ -343,7 +343,7 @@ fn identity(job: &Job) -> Result<String, Error> {
         Output::File { pattern, .. } => absolute(pattern),
         Output::Stdout { .. } => PathBuf::from("-"),
     };
-    let (base_url, workspace, language) = (&job.base_url, &job.workspace, &job.language);
+    let (base_url, workspace, language) = (&job.base_url, &job.workspace, &job.options.language);
     let identity =
         json!({"base_url": base_url, "workspace": workspace, "what": source, "name": name, "language": language});
     Ok(identity.to_string())
@@ -356,7 +356,7 @@ fn selection(
     previous: Option<&State>,
 ) -> Result<(Selection, Option<jiff::Timestamp>), Error> {
     let compared = previous.and_then(|previous| previous.compared.as_ref());
-    Ok(match job.since {
+    Ok(match job.options.since {
         Since::Ever => (Selection::All, None),
         Since::Moment(moment) => (Selection::Since(moment), Some(moment)),
         Since::Last => {
@@ -388,7 +388,7 @@ fn table_options(
         style: job.table_style(),
         is_continued,
         template: job.template.clone(),
-        explode: job.explode.clone(),
+        explode: job.options.explode.clone(),
         selection,
         scratch: history.folder().to_owned(),
     }

@@ -124,7 +124,8 @@ pub(crate) fn conclude(
     if let (Some(path), Some(manifest)) = (path, &manifest) {
         manifest.write(path)?;
     }
-    let (keep, workspace) = results.first().map_or((None, ""), |first| (first.job.keep, first.job.workspace.as_str()));
+    let (keep, workspace) =
+        results.first().map_or((None, ""), |first| (first.job.options.keep, first.job.workspace.as_str()));
     let lists: Vec<PathBuf> = results.iter().flat_map(|result| result.dated_lists(workspace)).collect();
     let mut spools = Vec::new();
     for (result, exported) in results.into_iter().zip(&exported) {
@@ -132,7 +133,7 @@ pub(crate) fn conclude(
         spools.push(remember(result, &exported.manifest, remembered)?);
     }
     if let (Some(path), Some(manifest), Some(first)) = (path.filter(|_| is_complete), &manifest, exported.first_mut()) {
-        first.remove_replaced_files(manifest, keep, workspace, path, &lists);
+        first.remove_replaced_files(manifest, keep.map(usize::from), workspace, path, &lists);
     }
     for spool in spools {
         spool.remove()?;
@@ -295,7 +296,7 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
         duplicates: walk.duplicates,
         total: walk.total,
         since: since.map(|since| since.to_string()),
-        changes_only: job.since == Since::Last,
+        changes_only: job.options.since == Since::Last,
         older: counts.older,
         left_out: counts.left_out,
         not_found: *missing,

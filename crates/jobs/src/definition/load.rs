@@ -5,13 +5,15 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use sheetport_documents::{Mistakes, Notes, Parsed, TomlFile};
+use sheetport_export::{ExportOptions, Since};
 use sheetport_files::absolute_path::absolute;
 use sheetport_files::text_file::read_text;
 use sheetport_mapping::builtin;
 use sheetport_operations::Question;
 use sheetport_operations::error::Error;
-use sheetport_operations::exports::{EXPORTABLE, IdSource};
+use sheetport_operations::exports::{EXPORTABLE, ExportRequest, IdSource};
 use sheetport_operations::files::{resolved, sibling};
+use sheetport_operations::send::DEFAULT_CONCURRENCY;
 use sheetport_operations::templates::load_template::{TemplateChanges, load_template};
 use sheetport_records::Family;
 use sheetport_sheet::Options;
@@ -19,7 +21,7 @@ use sheetport_sheet::write::Style;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::model::{ExportStep, Folders, Job, SETTLE, Step, UploadStep, Work};
+use super::model::{Folders, Job, SETTLE, Step, UploadStep, Work};
 use super::notice_keys;
 use super::raw::{LocaleName, RawExport, RawJob, RawUpload};
 use super::schedule_keys;
@@ -222,7 +224,7 @@ impl Reader<'_> {
         Some(wanted)
     }
 
-    fn export(&self, span: Range<usize>, raw: RawExport) -> Option<Box<ExportStep>> {
+    fn export(&self, span: Range<usize>, raw: RawExport) -> Option<Box<ExportRequest>> {
         let notes = self.notes;
         let lists = &raw.export.get_ref().0;
         let records: Vec<&'static str> = lists
@@ -257,37 +259,41 @@ impl Reader<'_> {
             comma.ok_or_else(|| "expected a language such as de, fr or en".to_owned())
         };
         let ids = raw.ids.as_ref().map(|path| self.folder.join(path));
-        let step = ExportStep {
-            output: resolved(self.folder, output.get_ref()),
+        let request = ExportRequest {
+            output: Some(resolved(self.folder, output.get_ref())),
             family: self.parsed("family", &raw.family, family),
             template: raw.template.map(|path| self.folder.join(path)),
-            explode: raw.explode,
-            style: Style {
-                decimal_comma: self.parsed("locale", &raw.locale, locale).unwrap_or(false),
-                delimiter: self.parsed("delimiter", &raw.delimiter, Options::delimiter_named),
-                bom: raw.bom,
-                raw: raw.exact,
-            },
-            since_last: raw.since.is_some(),
-            append: raw.append,
             changes: raw.changes.map(|path| resolved(self.folder, &path)),
-            verify: raw.verify,
-            keep: raw.keep.map(NonZeroU16::get),
-            min_ratio: raw.min_ratio.map(Spanned::into_inner),
-            allow_empty: raw.allow_empty,
-            replace: raw.replace,
             ids: ids.map(|path| IdSource { path, column: raw.column, external: raw.external }),
             rate: raw.rate.map(|Parsed(rate)| rate),
-            concurrency: self.concurrency(raw.concurrency),
+            options: ExportOptions {
+                style: Style {
+                    decimal_comma: self.parsed("locale", &raw.locale, locale).unwrap_or(false),
+                    delimiter: self.parsed("delimiter", &raw.delimiter, Options::delimiter_named),
+                    bom: raw.bom,
+                    raw: raw.exact,
+                },
+                explode: raw.explode,
+                since: if raw.since.is_some() { Since::Last } else { Since::Ever },
+                append: raw.append,
+                verify: raw.verify,
+                keep: raw.keep.map(NonZeroU16::get),
+                min_ratio: raw.min_ratio.map(Spanned::into_inner),
+                allow_empty: raw.allow_empty,
+                replace: raw.replace,
+                concurrency: self.concurrency(raw.concurrency).unwrap_or(DEFAULT_CONCURRENCY),
+                ..ExportOptions::default()
+            },
             records,
+            ..ExportRequest::default()
         };
-        if step.records.len() == lists.len()
-            && let Err(error) = sheetport_operations::exports::check(&step.request())
+        if request.records.len() == lists.len()
+            && let Err(error) = sheetport_operations::exports::check(&request)
         {
             let place = if error.to_string().contains("--keep") { output.span() } else { raw.export.span() };
             notes.note(place, error.to_string(), error.hint().as_deref());
         }
-        Some(Box::new(step))
+        Some(Box::new(request))
     }
 
     /// Reads a text, or notes why it can't be read.

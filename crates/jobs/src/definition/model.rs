@@ -4,12 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sheetport_client::Speed;
-use sheetport_export::Since;
 use sheetport_findings::Code;
-use sheetport_operations::exports::{ExportRequest, IdSource};
-use sheetport_operations::send::DEFAULT_CONCURRENCY;
-use sheetport_records::Family;
-use sheetport_sheet::write::Style;
+use sheetport_operations::exports::ExportRequest;
 
 /// A job, as described by its file. Paths are absolute.
 #[derive(Debug)]
@@ -34,7 +30,7 @@ pub struct Step {
 #[derive(Debug)]
 pub enum Work {
     Upload(Box<UploadStep>),
-    Export(Box<ExportStep>),
+    Export(Box<ExportRequest>),
 }
 
 impl Work {
@@ -113,58 +109,6 @@ impl UploadStep {
 pub struct Folders {
     pub done: PathBuf,
     pub failed: PathBuf,
-}
-
-/// Lists to export to a file.
-#[derive(Debug)]
-pub struct ExportStep {
-    pub records: Vec<&'static str>,
-    pub output: PathBuf,
-    pub family: Option<Family>,
-    pub template: Option<PathBuf>,
-    pub explode: Option<String>,
-    pub style: Style,
-    pub since_last: bool,
-    pub append: bool,
-    pub changes: Option<PathBuf>,
-    pub verify: bool,
-    pub keep: Option<u16>,
-    pub min_ratio: Option<f64>,
-    pub allow_empty: bool,
-    pub replace: bool,
-    pub ids: Option<IdSource>,
-    pub rate: Option<Speed>,
-    pub concurrency: Option<u16>,
-}
-
-impl ExportStep {
-    /// Returns the request of `export`.
-    pub fn request(&self) -> ExportRequest<'_> {
-        ExportRequest {
-            records: self.records.clone(),
-            is_part: false,
-            family: self.family,
-            output: Some(&self.output),
-            stdout_format: None,
-            style: self.style,
-            template: self.template.as_deref(),
-            explode: self.explode.clone(),
-            since: if self.since_last { Since::Last } else { Since::Ever },
-            append: self.append,
-            changes: self.changes.as_deref(),
-            verify: self.verify,
-            fresh: false,
-            keep: self.keep,
-            min_ratio: self.min_ratio,
-            allow_empty: self.allow_empty,
-            replace: self.replace,
-            ids: self.ids.clone(),
-            language: None,
-            page_size: None,
-            concurrency: self.concurrency.unwrap_or(DEFAULT_CONCURRENCY),
-            rate: self.rate,
-        }
-    }
 }
 
 /// An event to send notices about.
