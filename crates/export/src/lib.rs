@@ -12,6 +12,7 @@
 //! | [`table`], [`tables`], [`value`], [`locale`] | columns and rows, written on a separate thread |
 //! | [`conclude`] | completeness, manifest, state for the next export, `--append` |
 //! | [`changes`], [`change_list`] | `--since last` by hashes, `--changes` by whole records |
+//! | [`framed`] | texts in files kept beside an export, each preceded by its length |
 //! | [`template`] | columns, formats, filters and sort order of export templates |
 //! | `simulation.rs`, `kills.rs` | many nights against a changing list, and kills before each write |
 //!
@@ -30,6 +31,7 @@ mod changes;
 mod conclude;
 mod error;
 mod fetch;
+mod framed;
 mod job;
 #[cfg(test)]
 mod kills;

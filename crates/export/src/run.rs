@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde_json::json;
-use sheetport_client::pages::{Completeness, Walk};
+use sheetport_client::pages::Completeness;
 use sheetport_client::{Client, KnownSizes, Pace, PageSize, SAFE, may_depend_on_size, try_page};
 use sheetport_files::absolute_path::absolute;
 use sheetport_files::digest;
@@ -17,7 +17,7 @@ use tokio::sync::Mutex;
 use super::change_list::ListLayout;
 use super::changes::PreviousRecords;
 use super::conclude::{
-    Appending, ComparedRecords, ExportResults, Exported, History, Reading, Requested, State, Verdict, WrittenFiles,
+    Appending, ExportResults, Exported, FinishedExport, History, Reading, Requested, State, Verdict, WrittenFiles,
     behind_links, check_existing, check_existing_changes, conclude, incomplete, records_before, resolve,
 };
 use super::error::Error;
@@ -25,7 +25,7 @@ use super::fetch::Fetcher;
 use super::job::{Job, Output, Since, Source};
 use super::session::{ExportSession, Progress};
 use super::table::{Selection, TableBuilder, TableOptions, WriterThread};
-use super::tables::{FinishedExport, SpooledPages, UnfinishedFile, UnfinishedList, UnfinishedTable, finish_tables};
+use super::tables::{SpooledPages, UnfinishedFile, UnfinishedList, UnfinishedTable, finish_tables};
 
 /// Maximum number of readings of a list, if changes during a reading may have hidden records.
 const MAX_READINGS: u32 = 3;
@@ -83,7 +83,7 @@ pub fn export_together<'a>(
         let finishing = tokio::task::spawn_blocking(move || finish_tables(unfinished, file, written.as_ref()));
         let finished = finishing.await.unwrap_or(Err(Error::Internal("writing the file panicked")))?;
         let finished = finished.into_iter().zip(results);
-        conclude(finished.map(|(finished, result)| result.with(finished)).collect(), path.as_deref(), is_complete)
+        conclude(finished.map(|(finished, result)| result(finished)).collect(), path.as_deref(), is_complete)
     })
 }
 
@@ -204,8 +204,9 @@ async fn smaller_pages(
 }
 
 impl<'a> ReadExport<'a> {
-    /// Separates the table, for a blocking thread, from the result. Changes are listed only if the export is complete.
-    fn split(self, is_complete: bool) -> (UnfinishedTable, UnfinishedResult<'a>) {
+    /// Returns the table, for a blocking thread, and what makes the results of the finished table. Changes are listed only if the
+    /// export is complete.
+    fn split(self, is_complete: bool) -> (UnfinishedTable, impl FnOnce(FinishedExport) -> ExportResults<'a>) {
         let ReadExport { started, session, since, verdict, requested } = self;
         let StartedExport { job, changes, history, previous, appending, uncertain, .. } = started;
         let ExportSession { walk, spool, writer, repeated, missing, was_resumed, is_verified, started, .. } = session;
@@ -240,7 +241,7 @@ impl<'a> ReadExport<'a> {
             folder: history.folder().to_owned(),
         });
         let unfinished = UnfinishedTable { writer, pages, hashes, style: job.table_style(), appended, list };
-        let result = UnfinishedResult {
+        let results = move |finished| ExportResults {
             job,
             history,
             previous,
@@ -254,54 +255,9 @@ impl<'a> ReadExport<'a> {
             is_verified,
             started,
             uncertain,
+            finished,
         };
-        (unfinished, result)
-    }
-}
-
-/// The data for concluding an export, except its table.
-struct UnfinishedResult<'a> {
-    job: &'a Job,
-    history: History,
-    previous: Option<State>,
-    new_records: ComparedRecords,
-    verdict: Verdict,
-    walk: Walk,
-    since: Option<jiff::Timestamp>,
-    missing: u64,
-    requested: Requested,
-    was_resumed: bool,
-    is_verified: bool,
-    started: jiff::Timestamp,
-    uncertain: Option<PathBuf>,
-}
-
-impl<'a> UnfinishedResult<'a> {
-    fn with(self, finished: FinishedExport) -> ExportResults<'a> {
-        let UnfinishedResult { job, history, previous, new_records, verdict, walk, since, missing, .. } = self;
-        let FinishedExport { table, comparison, changes, spool, written, file, rows_before } = finished;
-        ExportResults {
-            job,
-            history,
-            previous,
-            new_records: comparison.has_hashes().then_some(new_records),
-            verdict,
-            walk,
-            table,
-            written,
-            file,
-            rows_before,
-            uncertain: self.uncertain,
-            comparison,
-            changes,
-            spool,
-            since,
-            missing,
-            requested: self.requested,
-            was_resumed: self.was_resumed,
-            is_verified: self.is_verified,
-            started: self.started,
-        }
+        (unfinished, results)
     }
 }
 

@@ -48,7 +48,7 @@ impl WrittenFiles {
         let record = self.record_of(&path);
         let earlier = read::<Record>(&record).and_then(|mut earlier| earlier.contents.pop());
         let content = Content { bytes: file.bytes, sha256: file.sha256.clone() };
-        create_private_folder(&self.folder).map_err(|source| Error::Spool { path: self.folder.clone(), source })?;
+        create_private_folder(&self.folder).map_err(Error::at(&self.folder))?;
         write(&record, &Record { path, contents: earlier.into_iter().chain([content]).collect() })
     }
 
