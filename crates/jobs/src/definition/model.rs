@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sheetport_client::Speed;
-use sheetport_findings::Code;
 use sheetport_operations::exports::ExportRequest;
+
+use super::raw::UploadKeys;
 
 /// A job, as described by its file. Paths are absolute.
 #[derive(Debug)]
@@ -55,52 +55,19 @@ pub struct UploadStep {
     /// Name of a built-in template, or path of a template file.
     pub template: String,
     pub set: Vec<(String, String)>,
-    pub locale: Option<String>,
-    pub sheet: Option<String>,
-    pub strict: bool,
-    pub all_or_nothing: bool,
-    pub changed_only: bool,
-    pub keep_lines: bool,
-    /// Questions that are answered with yes.
-    pub accept: Vec<Code>,
-    pub create_missing_items: bool,
-    pub trigger_workflows: bool,
-    pub for_supplier: bool,
-    pub max_errors: Option<u64>,
-    pub max_unknown: Option<u64>,
-    pub rate: Option<Speed>,
-    pub concurrency: Option<u16>,
     /// Folders for uploaded files. `None` leaves the files in place.
     pub folders: Option<Folders>,
     /// How long a file must have been unchanged.
     pub settle: Duration,
+    /// What the step says about its uploads.
+    pub(crate) keys: UploadKeys,
 }
 
 impl UploadStep {
     /// Returns a step with the defaults of `upload`.
     pub(crate) fn usual(folder: PathBuf, files: String, template: String, folders: Folders) -> UploadStep {
-        UploadStep {
-            folder,
-            files,
-            template,
-            set: Vec::new(),
-            locale: None,
-            sheet: None,
-            strict: false,
-            all_or_nothing: false,
-            changed_only: false,
-            keep_lines: false,
-            accept: Vec::new(),
-            create_missing_items: false,
-            trigger_workflows: false,
-            for_supplier: false,
-            max_errors: None,
-            max_unknown: None,
-            rate: None,
-            concurrency: None,
-            folders: Some(folders),
-            settle: SETTLE,
-        }
+        let (set, keys) = (Vec::new(), UploadKeys::default());
+        UploadStep { folder, files, template, set, folders: Some(folders), settle: SETTLE, keys }
     }
 }
 
