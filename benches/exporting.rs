@@ -12,9 +12,9 @@ use std::time::{Instant, SystemTime};
 use rust_xlsxwriter::{ExcelDateTime, Format, Workbook};
 use sheetport_client::auth::Credentials;
 use sheetport_client::{Client, ConnectOptions, KnownSizes, Pace, PageSize};
-use sheetport_export::{self as export, Clock, Job as Export, Output, Since, Source};
+use sheetport_export::{self as export, Clock, ExportOptions, Job as Export, Output, Source};
 use sheetport_records::item::LIST;
-use sheetport_sheet::write::{FileFormat, Style};
+use sheetport_sheet::write::FileFormat;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::child::{Sample, Seen, Server, timed};
@@ -66,7 +66,7 @@ pub const EXPORT_SERVED_100: Row = Row {
 };
 
 const FULL: u32 = 1_000_000;
-const CONNECTIONS: usize = 8;
+const CONNECTIONS: u16 = 8;
 const LIMIT: usize = 1_000;
 const SMALL_LIMIT: usize = 100;
 /// File with one page per line.
@@ -117,29 +117,18 @@ fn exported(
             pattern: path.to_string_lossy().into_owned(),
             format: FileFormat::of(&path).ok_or("no such format")?,
         },
-        style: Style::default(),
-        template: None,
-        explode: None,
-        since: Since::Ever,
-        append: false,
         changes: None,
-        verify: false,
-        fresh: false,
-        keep: None,
-        min_ratio: None,
-        replace: false,
-        allow_empty: false,
+        template: None,
+        options: ExportOptions { concurrency: CONNECTIONS, ..ExportOptions::default() },
         page_size,
-        concurrency: CONNECTIONS,
         home: home.path().to_owned(),
         base_url: address.to_owned(),
         workspace: String::new(),
-        language: None,
         clock: Clock { local: jiff::Zoned::now(), now: SystemTime::now },
         shown_pattern: None,
     };
     let credentials = Credentials { access: Some(token.to_owned().into()), refresh: None, file: None };
-    let client = Arc::new(Client::new(address, credentials, &ConnectOptions::default(), CONNECTIONS)?);
+    let client = Arc::new(Client::new(address, credentials, &ConnectOptions::default(), usize::from(CONNECTIONS))?);
     let exporting = || {
         let pace = Arc::new(Pace::new(None, Instant::now()));
         Ok(runtime.block_on(export::export(client, pace, &export, &|_, _| {}))?)
@@ -168,7 +157,7 @@ fn calls((address, token): (&str, &str), pages: u64, limit: usize) -> Arc<Calls>
     Arc::new(Calls {
         server: address.to_owned(),
         token: token.to_owned(),
-        connections: CONNECTIONS,
+        connections: usize::from(CONNECTIONS),
         each: Each::Get {
             // An export of several pages reads the first one again at the end, and one of a single page asks for a second.
             paths: (1..=pages)

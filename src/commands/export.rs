@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use sheetport_export::{Exported, Manifest, Since};
+use sheetport_export::{ExportOptions, Exported, Manifest, Since};
 use sheetport_language::{counted_in_english, message, say};
 use sheetport_operations::{self as operations, CommandLine, Context, ExportRequest, IdSource};
 use sheetport_records::Family;
@@ -92,7 +92,7 @@ async fn run_and_print(args: &Export, settings: &Settings) -> Result<Exit, Failu
 }
 
 /// Names the list that was not exported.
-fn failure_of(request: &ExportRequest<'_>, failure: Failure, output: Output) -> Failure {
+fn failure_of(request: &ExportRequest, failure: Failure, output: Output) -> Failure {
     let message = format!("{} were not exported: {}", request.records.join(", "), failure.message);
     let failure = Failure { message, ..failure };
     if output.talks() || output.json { failure } else { failure.in_one_line() }
@@ -134,7 +134,7 @@ fn summary(results: &[FileResult], is_several: bool, next: Option<&str>) -> Valu
 
 /// Exports to one file. The caller prints the result.
 pub(super) async fn export(
-    request: &ExportRequest<'_>,
+    request: &ExportRequest,
     context: &Context,
     output: Output,
 ) -> Result<Vec<Exported>, Failure> {
@@ -145,7 +145,7 @@ pub(super) async fn export(
 }
 
 /// Returns the request of these flags.
-pub(super) fn request(args: &Export) -> ExportRequest<'_> {
+pub(super) fn request(args: &Export) -> ExportRequest {
     let (look, nightly, by_id) = (&args.look, &args.nightly, &args.by_id);
     let ids = by_id.ids.clone();
     let ids = ids.map(|path| IdSource { path, column: by_id.column.clone(), external: by_id.external });
@@ -153,30 +153,32 @@ pub(super) fn request(args: &Export) -> ExportRequest<'_> {
         records: args.records.clone(),
         is_part: false,
         family: args.family,
-        output: (!is_stdout(&args.output)).then_some(&args.output),
+        output: (!is_stdout(&args.output)).then(|| args.output.clone()),
         stdout_format: look.format,
-        style: Style {
-            delimiter: look.delimiter,
-            decimal_comma: look.locale.is_some_and(|locale| locale.0),
-            bom: look.bom,
-            raw: look.exact,
-        },
-        template: look.template.as_deref(),
-        explode: look.explode.clone(),
-        since: nightly.since.unwrap_or(Since::Ever),
-        append: nightly.append,
-        changes: nightly.changes.as_deref(),
-        verify: args.verify,
-        fresh: args.fresh,
-        keep: nightly.keep,
-        min_ratio: nightly.min_ratio,
-        allow_empty: nightly.allow_empty,
-        replace: args.replace,
+        template: look.template.clone(),
+        changes: nightly.changes.clone(),
         ids,
         page_size: args.page_size,
-        language: by_id.language.as_deref(),
-        concurrency: args.pacing.concurrency(),
         rate: args.pacing.rate,
+        options: ExportOptions {
+            style: Style {
+                delimiter: look.delimiter,
+                decimal_comma: look.locale.is_some_and(|locale| locale.0),
+                bom: look.bom,
+                raw: look.exact,
+            },
+            explode: look.explode.clone(),
+            since: nightly.since.unwrap_or_default(),
+            append: nightly.append,
+            verify: args.verify,
+            fresh: args.fresh,
+            keep: nightly.keep,
+            min_ratio: nightly.min_ratio,
+            allow_empty: nightly.allow_empty,
+            replace: args.replace,
+            language: by_id.language.clone(),
+            concurrency: args.pacing.concurrency(),
+        },
     }
 }
 

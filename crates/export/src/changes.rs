@@ -51,10 +51,9 @@ pub(super) struct PreviousRecords(Vec<Hashes>);
 impl PreviousRecords {
     /// Reads the file of the previous export. Returns `None` if missing or unreadable.
     pub(super) fn read(path: &Path) -> Result<Option<PreviousRecords>, Error> {
-        let error = |source| Error::Spool { path: path.to_owned(), source };
-        let Some(mut file) = open(path).map_err(error)? else { return Ok(None) };
+        let Some(mut file) = open(path).map_err(Error::at(path))? else { return Ok(None) };
         let mut hashes = Vec::new();
-        while let Some(pair) = read_pair(&mut file).map_err(error)? {
+        while let Some(pair) = read_pair(&mut file).map_err(Error::at(path))? {
             hashes.push(pair);
         }
         Ok(Some(PreviousRecords(hashes)))
@@ -98,10 +97,9 @@ impl RecordHashes {
     /// Compares the hashes with the file `previous` of the previous export, and prepares the file `new`.
     pub(super) fn compare(mut self, previous: Option<&Path>, new: &Path) -> Result<Comparison, Error> {
         self.0.sort_unstable();
-        let failed = |path: &Path, source| Error::Spool { path: path.to_owned(), source };
-        let changes = previous.map(|path| self.changes_since(path).map_err(|error| failed(path, error)));
+        let changes = previous.map(|path| self.changes_since(path).map_err(Error::at(path)));
         let mut file = WholeFile::create(new, Existing::Replace)?;
-        self.write_to(&mut file).map_err(|error| failed(new, error))?;
+        self.write_to(&mut file).map_err(Error::at(new))?;
         file.sync()?;
         Ok(Comparison { changes: changes.transpose()?.flatten(), has_hashes: true, new_hashes: Some(file) })
     }

@@ -1,6 +1,7 @@
 //! Errors of an export.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use sheetport_client as client;
 use sheetport_sheet as sheet;
@@ -14,7 +15,7 @@ pub enum Error {
     #[error("page {page} is not a valid response: {reason}")]
     Page { page: u64, reason: String },
     #[error("cannot use {path}: {source}", path = path.display())]
-    Spool { path: PathBuf, source: std::io::Error },
+    Spool { path: PathBuf, source: io::Error },
     #[error("another export to this file is running")]
     Busy,
     #[error("invalid file name: {0}")]
@@ -79,6 +80,11 @@ fn not_ours(is_changed: bool) -> &'static str {
 }
 
 impl Error {
+    /// Returns the conversion of an error of a file of ours.
+    pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> Error + use<'_> {
+        |source| Error::Spool { path: path.to_owned(), source }
+    }
+
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::Api(error) => error.hint(),

@@ -43,9 +43,10 @@ pub struct ChangesFile {
 }
 
 /// Selects records by the time of their last change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Since {
     /// All records.
+    #[default]
     Ever,
     /// Records that are new or changed since the previous export to this name. The first export contains all records.
     Last,
@@ -75,42 +76,48 @@ impl Source {
     }
 }
 
-/// Options of an export.
-#[derive(Debug)]
-pub struct Job {
-    pub source: Source,
-    pub output: Output,
+/// Options of an export, whatever its records and its place.
+#[derive(Clone, Debug, Default)]
+pub struct ExportOptions {
     pub style: Style,
-    pub template: Option<Template>,
     /// Path of an array to expand into one row per element.
     pub explode: Option<String>,
     pub since: Since,
     /// Appends the changes since the previous export to its file.
     pub append: bool,
-    /// A list of records added, changed and removed since the previous export with such a list.
-    pub changes: Option<ChangesFile>,
     /// Reads all IDs a second time.
     pub verify: bool,
-    /// Ignores the pages of an interrupted export.
+    /// Starts again instead of continuing an interrupted export.
     pub fresh: bool,
     /// Number of dated files to keep, including the new file. `None` keeps all.
-    pub keep: Option<usize>,
-    /// Minimum ratio of the number of records to the number in the previous export.
+    pub keep: Option<u16>,
+    /// Minimum ratio of the number of records to the number in the previous export, for replacing the file.
     pub min_ratio: Option<f64>,
     /// Whether an empty list may replace a file with records.
     pub allow_empty: bool,
     /// Whether the file may replace one that no export wrote.
     pub replace: bool,
+    /// Value of the `Accept-Language` header.
+    pub language: Option<String>,
+    /// Maximum number of simultaneous requests.
+    pub concurrency: u16,
+}
+
+/// An export to be run.
+#[derive(Debug)]
+pub struct Job {
+    pub source: Source,
+    pub output: Output,
+    /// A list of records added, changed and removed since the previous export with such a list.
+    pub changes: Option<ChangesFile>,
+    pub template: Option<Template>,
+    pub options: ExportOptions,
     /// Number of entries to ask for per page of a list.
     pub page_size: PageSize,
-    /// Maximum number of simultaneous requests.
-    pub concurrency: usize,
     /// Folder of Sheetport's own data.
     pub home: PathBuf,
     pub base_url: String,
     pub workspace: String,
-    /// Value of the `Accept-Language` header.
-    pub language: Option<String>,
     pub clock: Clock,
     /// Output pattern for manifests, if `output` is a local copy of a remote file.
     pub shown_pattern: Option<String>,
@@ -119,12 +126,13 @@ pub struct Job {
 impl Job {
     /// Returns the style of text files. The request overrides the template.
     pub(super) fn table_style(&self) -> Style {
-        self.template.as_ref().map_or(self.style, |template| self.style.or(template.style))
+        let style = self.options.style;
+        self.template.as_ref().map_or(style, |template| style.or(template.style))
     }
 
     /// Returns the path of the array to expand, of the request or else of the template.
     pub(super) fn exploded(&self) -> Option<&str> {
-        self.explode.as_deref().or(self.template.as_ref().and_then(|template| template.explode.as_deref()))
+        self.options.explode.as_deref().or(self.template.as_ref().and_then(|template| template.explode.as_deref()))
     }
 
     /// Returns whether texts are written without protection from being run as formulas. Workbooks and NDJSON need none.
@@ -148,24 +156,13 @@ impl Job {
                 pattern: path.to_str().expect("UTF-8").to_owned(),
                 format: FileFormat::of(&path).expect("a format"),
             },
-            style: Style::default(),
-            template: None,
-            explode: None,
-            since: Since::Ever,
-            append: false,
             changes: None,
-            verify: false,
-            fresh: false,
-            keep: None,
-            min_ratio: None,
-            allow_empty: true,
-            replace: false,
+            template: None,
+            options: ExportOptions { allow_empty: true, concurrency: 3, ..ExportOptions::default() },
             page_size: PageSize::Chosen(100),
-            concurrency: 3,
             home: folder.join("home"),
             base_url: "http://service".to_owned(),
             workspace: "shop".to_owned(),
-            language: None,
             clock,
             shown_pattern: None,
         }

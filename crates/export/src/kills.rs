@@ -39,8 +39,8 @@ fn append(folder: &Path) -> Result<Exported, Error> {
     let client = Client::new("http://localhost:1", credentials, &ConnectOptions::default(), 1).expect("a client");
     let client = Arc::new(client.with_script(Box::new(script)));
     let clock = Clock { local: jiff::Zoned::now(), now: SystemTime::now };
-    let job = Job { since: Since::Last, append: true, ..Job::in_folder(folder, "deltas.csv", clock) };
-    let job = job.with_changes(folder, "changes.ndjson");
+    let mut job = Job::in_folder(folder, "deltas.csv", clock).with_changes(folder, "changes.ndjson");
+    (job.options.since, job.options.append) = (Since::Last, true);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(export(client, Arc::new(Pace::new(None, Instant::now())), &job, &|_, _| {}))
 }

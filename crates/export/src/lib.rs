@@ -12,6 +12,7 @@
 //! | [`table`], [`tables`], [`value`], [`locale`] | columns and rows, written on a separate thread |
 //! | [`conclude`] | completeness, manifest, state for the next export, `--append` |
 //! | [`changes`], [`change_list`] | `--since last` by hashes, `--changes` by whole records |
+//! | [`framed`] | texts in files kept beside an export, each preceded by its length |
 //! | [`template`] | columns, formats, filters and sort order of export templates |
 //! | `simulation.rs`, `kills.rs` | many nights against a changing list, and kills before each write |
 //!
@@ -30,6 +31,7 @@ mod changes;
 mod conclude;
 mod error;
 mod fetch;
+mod framed;
 mod job;
 #[cfg(test)]
 mod kills;
@@ -49,6 +51,6 @@ pub use self::conclude::has_date;
 pub use self::conclude::{Exported, Manifest};
 pub use self::error::{Error, NotAppended};
 pub use self::fetch::IdFile;
-pub use self::job::{ChangesFile, Clock, Job, Output, Since, Source};
+pub use self::job::{ChangesFile, Clock, ExportOptions, Job, Output, Since, Source};
 pub use self::run::{export, export_together, paths};
 pub use self::template::Template;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde_json::json;
-use sheetport_client::pages::{Completeness, Walk};
+use sheetport_client::pages::Completeness;
 use sheetport_client::{Client, KnownSizes, Pace, PageSize, SAFE, may_depend_on_size, try_page};
 use sheetport_files::absolute_path::absolute;
 use sheetport_files::digest;
@@ -17,7 +17,7 @@ use tokio::sync::Mutex;
 use super::change_list::ListLayout;
 use super::changes::PreviousRecords;
 use super::conclude::{
-    Appending, ComparedRecords, ExportResults, Exported, History, Reading, Requested, State, Verdict, WrittenFiles,
+    Appending, ExportResults, Exported, FinishedExport, History, Reading, Requested, State, Verdict, WrittenFiles,
     behind_links, check_existing, check_existing_changes, conclude, incomplete, records_before, resolve,
 };
 use super::error::Error;
@@ -25,7 +25,7 @@ use super::fetch::Fetcher;
 use super::job::{Job, Output, Since, Source};
 use super::session::{ExportSession, Progress};
 use super::table::{Selection, TableBuilder, TableOptions, WriterThread};
-use super::tables::{FinishedExport, SpooledPages, UnfinishedFile, UnfinishedList, UnfinishedTable, finish_tables};
+use super::tables::{SpooledPages, UnfinishedFile, UnfinishedList, UnfinishedTable, finish_tables};
 
 /// Maximum number of readings of a list, if changes during a reading may have hidden records.
 const MAX_READINGS: u32 = 3;
@@ -64,7 +64,7 @@ pub fn export_together<'a>(
             let fetcher = Fetcher {
                 client: Arc::clone(&client),
                 pace: Arc::clone(&pace),
-                concurrency: export.job.concurrency.max(1),
+                concurrency: usize::from(export.job.options.concurrency.max(1)),
                 large: Mutex::default(),
             };
             read.push(export.read(&fetcher, is_shared, &progress).await?);
@@ -83,7 +83,7 @@ pub fn export_together<'a>(
         let finishing = tokio::task::spawn_blocking(move || finish_tables(unfinished, file, written.as_ref()));
         let finished = finishing.await.unwrap_or(Err(Error::Internal("writing the file panicked")))?;
         let finished = finished.into_iter().zip(results);
-        conclude(finished.map(|(finished, result)| result.with(finished)).collect(), path.as_deref(), is_complete)
+        conclude(finished.map(|(finished, result)| result(finished)).collect(), path.as_deref(), is_complete)
     })
 }
 
@@ -127,7 +127,7 @@ impl<'a> StartedExport<'a> {
         written.check_changes(job, changes.as_deref(), path.as_deref(), previous.as_ref())?;
         history.delete_old_spools(&job.home, (job.clock.now)());
         check_existing_changes(job, changes.as_deref(), previous.as_ref())?;
-        let uncertain = uncertain.filter(|_| job.since == Since::Last);
+        let uncertain = uncertain.filter(|_| job.options.since == Since::Last);
         let appending = Appending::to(job, path.as_deref(), previous.as_ref(), uncertain.as_deref())?;
         let records_before = records_before(job, path.as_deref(), previous.as_ref());
         Ok(StartedExport { job, path, changes, identity, history, previous, appending, uncertain, records_before })
@@ -140,7 +140,7 @@ impl<'a> StartedExport<'a> {
         let requests_before = fetcher.client.requests();
         let mut readings = 1;
         let mut page_size = job.page_size;
-        let mut is_fresh = job.fresh;
+        let mut is_fresh = job.options.fresh;
         let (session, since, completeness) = loop {
             let (selection, since) = selection(job, history, previous.as_ref())?;
             if let Some(appending) = &self.appending {
@@ -204,8 +204,9 @@ async fn smaller_pages(
 }
 
 impl<'a> ReadExport<'a> {
-    /// Separates the table, for a blocking thread, from the result. Changes are listed only if the export is complete.
-    fn split(self, is_complete: bool) -> (UnfinishedTable, UnfinishedResult<'a>) {
+    /// Returns the table, for a blocking thread, and what makes the results of the finished table. Changes are listed only if the
+    /// export is complete.
+    fn split(self, is_complete: bool) -> (UnfinishedTable, impl FnOnce(FinishedExport) -> ExportResults<'a>) {
         let ReadExport { started, session, since, verdict, requested } = self;
         let StartedExport { job, changes, history, previous, appending, uncertain, .. } = started;
         let ExportSession { walk, spool, writer, repeated, missing, was_resumed, is_verified, started, .. } = session;
@@ -240,7 +241,7 @@ impl<'a> ReadExport<'a> {
             folder: history.folder().to_owned(),
         });
         let unfinished = UnfinishedTable { writer, pages, hashes, style: job.table_style(), appended, list };
-        let result = UnfinishedResult {
+        let results = move |finished| ExportResults {
             job,
             history,
             previous,
@@ -254,54 +255,9 @@ impl<'a> ReadExport<'a> {
             is_verified,
             started,
             uncertain,
+            finished,
         };
-        (unfinished, result)
-    }
-}
-
-/// The data for concluding an export, except its table.
-struct UnfinishedResult<'a> {
-    job: &'a Job,
-    history: History,
-    previous: Option<State>,
-    new_records: ComparedRecords,
-    verdict: Verdict,
-    walk: Walk,
-    since: Option<jiff::Timestamp>,
-    missing: u64,
-    requested: Requested,
-    was_resumed: bool,
-    is_verified: bool,
-    started: jiff::Timestamp,
-    uncertain: Option<PathBuf>,
-}
-
-impl<'a> UnfinishedResult<'a> {
-    fn with(self, finished: FinishedExport) -> ExportResults<'a> {
-        let UnfinishedResult { job, history, previous, new_records, verdict, walk, since, missing, .. } = self;
-        let FinishedExport { table, comparison, changes, spool, written, file, rows_before } = finished;
-        ExportResults {
-            job,
-            history,
-            previous,
-            new_records: comparison.has_hashes().then_some(new_records),
-            verdict,
-            walk,
-            table,
-            written,
-            file,
-            rows_before,
-            uncertain: self.uncertain,
-            comparison,
-            changes,
-            spool,
-            since,
-            missing,
-            requested: self.requested,
-            was_resumed: self.was_resumed,
-            is_verified: self.is_verified,
-            started: self.started,
-        }
+        (unfinished, results)
     }
 }
 
@@ -343,7 +299,7 @@ fn identity(job: &Job) -> Result<String, Error> {
         Output::File { pattern, .. } => absolute(pattern),
         Output::Stdout { .. } => PathBuf::from("-"),
     };
-    let (base_url, workspace, language) = (&job.base_url, &job.workspace, &job.language);
+    let (base_url, workspace, language) = (&job.base_url, &job.workspace, &job.options.language);
     let identity =
         json!({"base_url": base_url, "workspace": workspace, "what": source, "name": name, "language": language});
     Ok(identity.to_string())
@@ -356,7 +312,7 @@ fn selection(
     previous: Option<&State>,
 ) -> Result<(Selection, Option<jiff::Timestamp>), Error> {
     let compared = previous.and_then(|previous| previous.compared.as_ref());
-    Ok(match job.since {
+    Ok(match job.options.since {
         Since::Ever => (Selection::All, None),
         Since::Moment(moment) => (Selection::Since(moment), Some(moment)),
         Since::Last => {
@@ -388,7 +344,7 @@ fn table_options(
         style: job.table_style(),
         is_continued,
         template: job.template.clone(),
-        explode: job.explode.clone(),
+        explode: job.options.explode.clone(),
         selection,
         scratch: history.folder().to_owned(),
     }

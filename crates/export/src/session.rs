@@ -118,7 +118,7 @@ impl ExportSession {
                 progress(self.walk.entries, self.walk.total);
                 let completeness = self.walk.completeness();
                 // Pages of different ages can agree by chance.
-                self.is_verified = job.verify || self.was_resumed || self.walk.needs_second_walk();
+                self.is_verified = job.options.verify || self.was_resumed || self.walk.needs_second_walk();
                 if !self.is_verified || matches!(completeness, Completeness::Moved(_) | Completeness::Unproven(_)) {
                     return Ok(completeness);
                 }

@@ -316,7 +316,8 @@ impl Simulation {
             Export::Appended => ("deltas.ndjson", Since::Last, true),
         };
         let page_size = PageSize::Largest(self.known);
-        let job = Job { since, append, page_size, ..Job::in_folder(&self.folder, pattern, clock) };
+        let mut job = Job { page_size, ..Job::in_folder(&self.folder, pattern, clock) };
+        (job.options.since, job.options.append) = (since, append);
         match export == Export::All && !self.seed.is_multiple_of(3) {
             true => job.with_changes(&self.folder, "lists/{date}-{time}.ndjson"),
             false => job,

@@ -86,7 +86,7 @@ impl Spool {
         options.create(true).truncate(true).read(true).write(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path).map_err(|source| error(&path, source))?;
+        let file = options.open(&path).map_err(Error::at(&path))?;
         let mut spool = Spool { path, file };
         spool.append(FrameKind::Begin, format!("{VERSION} {identity}\n{started}").as_bytes())?;
         Ok(spool)
@@ -107,9 +107,9 @@ impl Spool {
         let file = match OpenOptions::new().read(true).write(true).open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(error(&path, source)),
+            Err(source) => return Err(Error::at(&path)(source)),
         };
-        let first = Frames::open(&path).and_then(|mut frames| frames.read()).map_err(|source| error(&path, source))?;
+        let first = Frames::open(&path).and_then(|mut frames| frames.read()).map_err(Error::at(&path))?;
         let begin = first.filter(|frame| frame.kind == FrameKind::Begin);
         let started: Option<jiff::Timestamp> = begin.and_then(|frame| {
             let begin = String::from_utf8(frame.payload).ok()?;
@@ -124,21 +124,21 @@ impl Spool {
     /// Truncates the file to `len`, the length of the valid frames, and appends from there.
     pub(super) fn truncate(&mut self, len: u64) -> Result<(), Error> {
         let truncated = self.file.set_len(len).and_then(|()| self.file.seek(SeekFrom::Start(len)));
-        truncated.map(drop).map_err(|source| error(&self.path, source))
+        truncated.map(drop).map_err(Error::at(&self.path))
     }
 
     /// Appends a frame. If the process is killed in between, the rest of the frame is dropped later.
     pub(super) fn append(&mut self, kind: FrameKind, payload: &[u8]) -> Result<(), Error> {
-        let header = header(kind, payload).map_err(|source| error(&self.path, source))?;
+        let header = header(kind, payload).map_err(Error::at(&self.path))?;
         #[cfg(test)]
-        full_disk::take(&self.path, header.len() + payload.len()).map_err(|source| error(&self.path, source))?;
+        full_disk::take(&self.path, header.len() + payload.len()).map_err(Error::at(&self.path))?;
         let written = self.file.write_all(&header).and_then(|()| self.file.write_all(payload));
-        written.map_err(|source| error(&self.path, source))
+        written.map_err(Error::at(&self.path))
     }
 
     /// Returns the frames after the first.
     pub(super) fn frames(&self) -> Result<Frames, Error> {
-        let mut frames = Frames::open(&self.path).map_err(|source| error(&self.path, source))?;
+        let mut frames = Frames::open(&self.path).map_err(Error::at(&self.path))?;
         frames.next()?;
         Ok(frames)
     }
@@ -147,7 +147,7 @@ impl Spool {
     pub(super) fn remove(self) -> Result<(), Error> {
         let Spool { path, file, .. } = self;
         drop(file);
-        std::fs::remove_file(&path).map_err(|source| error(&path, source))
+        std::fs::remove_file(&path).map_err(Error::at(&path))
     }
 }
 
@@ -159,7 +159,7 @@ impl Frames {
 
     /// Returns the next frame, or `None` at the end of the file or at a damaged frame.
     pub(super) fn next(&mut self) -> Result<Option<Frame>, Error> {
-        self.read().map_err(|source| error(&self.path, source))
+        self.read().map_err(Error::at(&self.path))
     }
 
     /// Returns the length of the file up to the end of the last frame returned.
@@ -201,10 +201,6 @@ fn fill(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
         Err(error) => Err(error),
     }
-}
-
-fn error(path: &Path, source: io::Error) -> Error {
-    Error::Spool { path: path.to_owned(), source }
 }
 
 #[cfg(test)]

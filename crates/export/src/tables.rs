@@ -4,14 +4,13 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use sheetport_client::pages::{Entry, Page};
-use sheetport_sheet::write::{ReadyFile, Style, ValueTable, Written};
+use sheetport_sheet::write::{ReadyFile, Style, ValueTable};
 
 use super::change_list::{ListLayout, Records, compare};
-use super::changes::Comparison;
-use super::conclude::{Appending, ComparedRecords, ListedChanges, State, WrittenFile, WrittenFiles};
+use super::conclude::{Appending, ComparedRecords, FinishedExport, ListedChanges, State, WrittenFile, WrittenFiles};
 use super::error::Error;
 use super::spool::{FrameKind, Frames, Spool};
-use super::table::{FinishedTable, TableStart, WriterThread};
+use super::table::{TableStart, WriterThread};
 use super::template::Template;
 
 /// The pages of an export, as received.
@@ -81,20 +80,6 @@ pub(super) struct UnfinishedList {
     pub(super) template: Option<Template>,
     pub(super) scratch: PathBuf,
     pub(super) records: ComparedRecords,
-}
-
-/// A finished table, the comparison with the previous export, and the list of changes.
-pub(super) struct FinishedExport {
-    pub(super) table: FinishedTable,
-    pub(super) comparison: Comparison,
-    pub(super) changes: Option<ListedChanges>,
-    pub(super) spool: Spool,
-    /// `None` for standard output.
-    pub(super) written: Option<Written>,
-    /// The file for comparison by the next export. `None` if the file has several tables.
-    pub(super) file: Option<WrittenFile>,
-    /// Number of rows of earlier exports in the file. `None` unless rows are appended.
-    pub(super) rows_before: Option<u64>,
 }
 
 impl SpooledPages {

@@ -4,11 +4,11 @@ use futures_util::future::LocalBoxFuture;
 
 use sheetport_operations::context::{Context, now};
 use sheetport_operations::error::Error;
-use sheetport_operations::exports::export;
+use sheetport_operations::exports::{ExportRequest, export};
 use sheetport_operations::files::create_folder;
 use sheetport_send::Stopping;
 
-use super::definition::{ExportStep, Job, Work};
+use super::definition::{Job, Work};
 use super::lock;
 use super::outcome::{ExportFailure, JobObserver, JobRun, StepOutcome};
 use super::upload_step;
@@ -48,7 +48,7 @@ pub fn run_job<'a>(
             (observer.begins)(index);
             let outcome = match &step.work {
                 Work::Upload(upload) => upload_step::run(context, upload, stopping, observer).await,
-                Work::Export(step) => run_export(context, step, stopping, observer).await,
+                Work::Export(request) => run_export(context, request, stopping, observer).await,
             };
             (observer.ends)();
             if step.stops && !outcome.is_success() {
@@ -68,17 +68,18 @@ pub fn run_job<'a>(
 /// Exports each file of the step. One failure does not stop the remaining exports.
 async fn run_export(
     context: &Context,
-    step: &ExportStep,
+    request: &ExportRequest,
     stopping: &Stopping,
     observer: JobObserver<'_>,
 ) -> StepOutcome {
-    let request = step.request();
     let requests = match request.by_file() {
         Ok(requests) => requests,
         Err(error) => return StepOutcome::Failed(error),
     };
-    if let Some(error) = step.output.parent().and_then(|folder| create_folder(folder).err()) {
-        let message = format!("the folder of {} can't be created: {error}", step.output.display());
+    if let Some(output) = &request.output
+        && let Some(error) = output.parent().and_then(|folder| create_folder(folder).err())
+    {
+        let message = format!("the folder of {} can't be created: {error}", output.display());
         return StepOutcome::Failed(Error::Local { message, hint: "check its permissions".to_owned() });
     }
     let mut results = Vec::new();

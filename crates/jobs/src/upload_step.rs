@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use sheetport_client::Stop;
+use sheetport_documents::Parsed;
 use sheetport_files::digest;
 use sheetport_files::links::open_dropped;
 use sheetport_files::readers::Readers;
+use sheetport_findings::Code;
 use sheetport_ledger::{AllowRepeat, Ledger, Run, RunId, RunState};
+use sheetport_operations::Question;
 use sheetport_operations::context::Context;
 use sheetport_operations::error::Error;
 use sheetport_operations::files::{
@@ -123,45 +126,47 @@ impl Sender<'_> {
     /// Uploads a file, or continues its run.
     async fn upload(&self, file: &InputFile, run: Option<RunId>) -> Result<Box<Finished>, Error> {
         let (context, step, events) = (self.context, self.step, self.observer.events);
+        let keys = &step.keys;
         if let Some(run) = run {
             let options = SendOptions::default();
             return resume(context, Some(run), options, Box::pin(self.stopping.wait()), events).await.map(Box::new);
         }
-        let changes = TemplateChanges { parameters: &step.set, locale: step.locale.as_deref(), lookup_folders: &[] };
+        let changes = TemplateChanges { parameters: &step.set, locale: keys.locale(), lookup_folders: &[] };
         let template = load_template_for(&step.template, changes, file)?;
         // Naming a template in a job implies trust.
         trust(context, &template)?;
+        let accepts: Vec<Code> = keys.accept.iter().map(|Parsed(Question(code))| *code).collect();
         let input = Spreadsheet {
             file,
             template,
-            sheet: step.sheet.as_deref(),
+            sheet: keys.sheet.as_deref(),
             text: sheet::Options::default(),
             rows: None,
-            is_strict: step.strict,
-            accepts: &step.accept,
+            is_strict: keys.strict,
+            accepts: &accepts,
             edits: None,
         };
         let request = Upload {
             input,
             sending: SendOptions {
                 is_to_queue: false,
-                concurrency: step.concurrency,
-                rate: step.rate,
-                max_errors: step.max_errors,
-                max_unknown: step.max_unknown,
+                concurrency: keys.concurrency.as_ref().map(|number| number.get_ref().get()),
+                rate: keys.rate.as_ref().map(|Parsed(rate)| *rate),
+                max_errors: keys.max_errors,
+                max_unknown: keys.max_unknown,
                 overwrites_newer: false,
                 report: None,
-                for_supplier: Some(step.for_supplier),
+                for_supplier: Some(keys.for_supplier),
             },
-            changed_only: step.changed_only,
-            only: step.only,
-            all_or_nothing: step.all_or_nothing,
+            changed_only: keys.changed_only,
+            only: keys.only(),
+            all_or_nothing: keys.all_or_nothing,
             allow_repeat: AllowRepeat::None,
             restore_texts: false,
-            keep_lines: step.keep_lines,
+            keep_lines: keys.keep_lines,
             accepts_doubts: false,
-            create_missing_items: step.create_missing_items,
-            trigger_workflows: step.trigger_workflows,
+            create_missing_items: keys.create_missing_items,
+            trigger_workflows: keys.trigger_workflows,
             rehearsal: None,
         };
         upload(context, request, None, Box::pin(self.stopping.wait()), events).await.map(Box::new)

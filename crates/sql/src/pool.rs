@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use futures_util::future::BoxFuture;
-use sqlx::postgres::{PgConnection, PgPool, PgRow};
+use sqlx::postgres::{PgPool, PgRow};
 use sqlx::sqlite::{SqliteConnection, SqlitePool};
-use sqlx::{Error, Executor as _, Sqlite};
+use sqlx::{Either, Error, Executor as _, Sqlite};
 use tokio::time::timeout;
 
 use super::dialect::Dialect;
-use super::postgres_transaction::{Borrowed, PostgresTransaction, QUERY};
+use super::postgres_transaction::{Borrowed, PostgresTransaction, QUERY, limited};
 use super::row::Row;
 use super::statement::Statement;
 
@@ -37,12 +37,20 @@ pub enum Transaction {
     Postgres { transaction: PostgresTransaction, keeps_statements: bool },
 }
 
+/// What a statement has returned.
+#[derive(Default)]
+pub struct Results {
+    pub(super) rows: Vec<Row>,
+    /// Number of rows affected.
+    pub(super) changed: u64,
+}
+
 /// A pool or transaction to run statements on. Futures are boxed, so that the code of the drivers is compiled here and not once more in
 /// each crate with statements.
 pub trait Executor: Send {
     fn dialect(&self) -> Dialect;
 
-    fn rows<'e>(self, statement: Statement) -> BoxFuture<'e, Result<Vec<Row>, Error>>
+    fn run<'e>(self, statement: Statement) -> BoxFuture<'e, Result<Results, Error>>
     where
         Self: 'e;
 
@@ -51,13 +59,8 @@ pub trait Executor: Send {
     where
         Self: Sized + 'e,
     {
-        Box::pin(async move { Ok(self.rows(statement).await?.into_iter().next()) })
+        Box::pin(async move { Ok(self.run(statement).await?.rows.into_iter().next()) })
     }
-
-    /// Returns the number of rows affected.
-    fn execute<'e>(self, statement: Statement) -> BoxFuture<'e, Result<u64, Error>>
-    where
-        Self: 'e;
 }
 
 impl Pool {
@@ -70,37 +73,26 @@ impl Pool {
 
     /// Begins a writing transaction. Writers of SQLite wait for each other here.
     pub fn begin(&self) -> BoxFuture<'_, Result<Transaction, Error>> {
-        Box::pin(async move {
-            Ok(match self {
-                Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin_with("BEGIN IMMEDIATE").await?),
-                Pool::Postgres { pool, keeps_statements } => {
-                    let transaction = PostgresTransaction::begin(pool, "BEGIN ISOLATION LEVEL READ COMMITTED").await?;
-                    Transaction::Postgres { transaction, keeps_statements: *keeps_statements }
-                }
-            })
-        })
+        self.begin_with("BEGIN IMMEDIATE", limited("BEGIN ISOLATION LEVEL READ COMMITTED"))
     }
 
     /// Begins a reading transaction. All its statements see the same snapshot.
     pub fn begin_reading(&self) -> BoxFuture<'_, Result<Transaction, Error>> {
-        Box::pin(async move {
-            Ok(match self {
-                Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin().await?),
-                Pool::Postgres { pool, keeps_statements } => {
-                    let transaction = PostgresTransaction::begin(pool, READING).await?;
-                    Transaction::Postgres { transaction, keeps_statements: *keeps_statements }
-                }
-            })
-        })
+        self.begin_with("BEGIN", limited(READING))
     }
 
-    /// Does the same as [`Pool::begin_reading`], for a transaction that may be idle for any time.
+    /// Does the same as [`Pool::begin_reading`], for a transaction that may be idle as long as people take to read, such as the output
+    /// of a command.
     pub fn begin_snapshot(&self) -> BoxFuture<'_, Result<Transaction, Error>> {
+        self.begin_with("BEGIN", READING.to_owned())
+    }
+
+    fn begin_with(&self, sqlite: &'static str, postgres: String) -> BoxFuture<'_, Result<Transaction, Error>> {
         Box::pin(async move {
             Ok(match self {
-                Pool::Sqlite(_) => self.begin_reading().await?,
+                Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin_with(sqlite).await?),
                 Pool::Postgres { pool, keeps_statements } => {
-                    let transaction = PostgresTransaction::begin_unlimited(pool, READING.to_owned()).await?;
+                    let transaction = PostgresTransaction::begin(pool, postgres).await?;
                     Transaction::Postgres { transaction, keeps_statements: *keeps_statements }
                 }
             })
@@ -181,49 +173,21 @@ impl Executor for &Pool {
         Pool::dialect(self)
     }
 
-    fn rows<'e>(self, statement: Statement) -> BoxFuture<'e, Result<Vec<Row>, Error>>
+    fn run<'e>(self, statement: Statement) -> BoxFuture<'e, Result<Results, Error>>
     where
         Self: 'e,
     {
         Box::pin(async move {
             match self {
-                Pool::Sqlite(pool) => sqlite_rows(&mut *pool.acquire().await?, statement).await,
+                Pool::Sqlite(pool) => run_on_sqlite(&mut *pool.acquire().await?, statement).await,
                 Pool::Postgres { pool, keeps_statements: true } => {
-                    let mut borrowed = Borrowed::from(pool).await?;
-                    let (connection, is_stalled) = borrowed.parts()?;
-                    Borrowed::in_time(QUERY, is_stalled, postgres_rows(connection, statement, true)).await
+                    run_on_server(&mut Borrowed::from(pool).await?, QUERY, statement, true).await
                 }
                 Pool::Postgres { pool, keeps_statements: false } => {
-                    let mut transaction = PostgresTransaction::begin(pool, "BEGIN").await?;
-                    let (connection, is_stalled) = transaction.borrowed.parts()?;
-                    let statement = postgres_rows(connection, statement, false);
-                    let rows = Borrowed::in_time(QUERY, is_stalled, statement).await?;
+                    let mut transaction = PostgresTransaction::begin(pool, limited("BEGIN")).await?;
+                    let results = run_on_server(&mut transaction.borrowed, QUERY, statement, false).await?;
                     transaction.commit().await?;
-                    Ok(rows)
-                }
-            }
-        })
-    }
-
-    fn execute<'e>(self, statement: Statement) -> BoxFuture<'e, Result<u64, Error>>
-    where
-        Self: 'e,
-    {
-        Box::pin(async move {
-            match self {
-                Pool::Sqlite(pool) => sqlite_execute(&mut *pool.acquire().await?, statement).await,
-                Pool::Postgres { pool, keeps_statements: true } => {
-                    let mut borrowed = Borrowed::from(pool).await?;
-                    let (connection, is_stalled) = borrowed.parts()?;
-                    Borrowed::in_time(QUERY, is_stalled, postgres_execute(connection, statement, true)).await
-                }
-                Pool::Postgres { pool, keeps_statements: false } => {
-                    let mut transaction = PostgresTransaction::begin(pool, "BEGIN").await?;
-                    let (connection, is_stalled) = transaction.borrowed.parts()?;
-                    let statement = postgres_execute(connection, statement, false);
-                    let changed = Borrowed::in_time(QUERY, is_stalled, statement).await?;
-                    transaction.commit().await?;
-                    Ok(changed)
+                    Ok(results)
                 }
             }
         })
@@ -235,75 +199,53 @@ impl Executor for &mut Transaction {
         Transaction::dialect(self)
     }
 
-    fn rows<'e>(self, statement: Statement) -> BoxFuture<'e, Result<Vec<Row>, Error>>
+    fn run<'e>(self, statement: Statement) -> BoxFuture<'e, Result<Results, Error>>
     where
         Self: 'e,
     {
         Box::pin(async move {
             match self {
-                Transaction::Sqlite(transaction) => sqlite_rows(transaction, statement).await,
+                Transaction::Sqlite(transaction) => run_on_sqlite(transaction, statement).await,
                 Transaction::Postgres { transaction, keeps_statements } => {
-                    let (connection, is_stalled) = transaction.borrowed.parts()?;
-                    let statement = postgres_rows(connection, statement, *keeps_statements);
-                    Borrowed::in_time(transaction.patience, is_stalled, statement).await
-                }
-            }
-        })
-    }
-
-    fn execute<'e>(self, statement: Statement) -> BoxFuture<'e, Result<u64, Error>>
-    where
-        Self: 'e,
-    {
-        Box::pin(async move {
-            match self {
-                Transaction::Sqlite(transaction) => sqlite_execute(transaction, statement).await,
-                Transaction::Postgres { transaction, keeps_statements } => {
-                    let (connection, is_stalled) = transaction.borrowed.parts()?;
-                    let statement = postgres_execute(connection, statement, *keeps_statements);
-                    Borrowed::in_time(transaction.patience, is_stalled, statement).await
+                    run_on_server(&mut transaction.borrowed, transaction.patience, statement, *keeps_statements).await
                 }
             }
         })
     }
 }
 
-pub(super) async fn sqlite_rows(connection: &mut SqliteConnection, statement: Statement) -> Result<Vec<Row>, Error> {
+pub(super) async fn run_on_sqlite(connection: &mut SqliteConnection, statement: Statement) -> Result<Results, Error> {
     let (sql, arguments, is_kept) = statement.into_sqlite()?;
     let query = sqlx::query_with(sql, arguments).persistent(is_kept);
-    let mut results = connection.fetch_many(query);
-    let mut rows = Vec::new();
-    while let Some(result) = results.try_next().await? {
-        rows.extend(result.right().map(Row::Sqlite));
+    let mut steps = connection.fetch_many(query);
+    let mut results = Results::default();
+    while let Some(step) = steps.try_next().await? {
+        match step {
+            Either::Left(done) => results.changed += done.rows_affected(),
+            Either::Right(row) => results.rows.push(Row::Sqlite(row)),
+        }
     }
-    Ok(rows)
+    Ok(results)
 }
 
-async fn postgres_rows(
-    connection: &mut PgConnection,
+async fn run_on_server(
+    borrowed: &mut Borrowed,
+    patience: Duration,
     statement: Statement,
     keeps_statements: bool,
-) -> Result<Vec<Row>, Error> {
+) -> Result<Results, Error> {
+    let (connection, is_stalled) = borrowed.parts()?;
     let (sql, arguments, is_kept) = statement.into_postgres(keeps_statements)?;
-    let query = sqlx::query_with(sql, arguments).persistent(is_kept);
-    let mut results = connection.fetch_many(query);
-    let mut rows = Vec::new();
-    while let Some(result) = results.try_next().await? {
-        rows.extend(result.right().map(Row::Postgres));
-    }
-    Ok(rows)
-}
-
-async fn sqlite_execute(connection: &mut SqliteConnection, statement: Statement) -> Result<u64, Error> {
-    let (sql, arguments, is_kept) = statement.into_sqlite()?;
-    Ok(connection.execute(sqlx::query_with(sql, arguments).persistent(is_kept)).await?.rows_affected())
-}
-
-async fn postgres_execute(
-    connection: &mut PgConnection,
-    statement: Statement,
-    keeps_statements: bool,
-) -> Result<u64, Error> {
-    let (sql, arguments, is_kept) = statement.into_postgres(keeps_statements)?;
-    Ok(connection.execute(sqlx::query_with(sql, arguments).persistent(is_kept)).await?.rows_affected())
+    Borrowed::in_time(patience, is_stalled, async {
+        let mut steps = connection.fetch_many(sqlx::query_with(sql, arguments).persistent(is_kept));
+        let mut results = Results::default();
+        while let Some(step) = steps.try_next().await? {
+            match step {
+                Either::Left(done) => results.changed += done.rows_affected(),
+                Either::Right(row) => results.rows.push(Row::Postgres(row)),
+            }
+        }
+        Ok(results)
+    })
+    .await
 }

@@ -104,6 +104,11 @@ async fn give_back(mut connection: PoolConnection<Postgres>, is_open: bool) {
     let _ = timeout(SHORT, connection.return_to_pool()).await;
 }
 
+/// Returns the statements that begin a transaction, which the server ends if it is idle for too long.
+pub(super) fn limited(begin: &str) -> String {
+    format!("{begin}; SET LOCAL idle_in_transaction_session_timeout = '{}s'", IDLE.as_secs())
+}
+
 /// A transaction. Rolled back on drop.
 pub struct PostgresTransaction {
     pub(super) borrowed: Borrowed,
@@ -112,15 +117,8 @@ pub struct PostgresTransaction {
 }
 
 impl PostgresTransaction {
-    /// `begin`: the statement. The server ends the transaction if it is idle for too long.
-    pub(super) async fn begin(pool: &PgPool, begin: &str) -> Result<PostgresTransaction, Error> {
-        let idle = IDLE.as_secs();
-        let begin = format!("{begin}; SET LOCAL idle_in_transaction_session_timeout = '{idle}s'");
-        PostgresTransaction::begin_unlimited(pool, begin).await
-    }
-
-    /// Begins, by one message, a transaction that may be idle as long as people take to read, such as the output of a command.
-    pub(super) async fn begin_unlimited(pool: &PgPool, begin: String) -> Result<PostgresTransaction, Error> {
+    /// Begins by one message.
+    pub(super) async fn begin(pool: &PgPool, begin: String) -> Result<PostgresTransaction, Error> {
         let mut borrowed = Borrowed::from(pool).await?;
         borrowed.is_open = true;
         borrowed.raw_row(SHORT, begin).await?;

@@ -48,7 +48,7 @@ impl<T> Query<T> {
     }
 
     pub async fn fetch_all(self, on: impl Executor) -> Result<Vec<T>, Error> {
-        on.rows(self.statement).await?.into_iter().map(self.read).collect()
+        on.run(self.statement).await?.rows.into_iter().map(self.read).collect()
     }
 
     /// Returns the first row, if any.
@@ -62,7 +62,7 @@ impl<T> Query<T> {
 
     /// Returns the number of rows affected.
     pub async fn execute(self, on: impl Executor) -> Result<u64, Error> {
-        on.execute(self.statement).await
+        Ok(on.run(self.statement).await?.changed)
     }
 }
 

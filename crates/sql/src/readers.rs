@@ -11,7 +11,7 @@ use sqlx::{Error, Executor as _, Sqlite};
 use tokio::sync::Semaphore;
 
 use super::dialect::Dialect;
-use super::pool::{Executor, Pool, sqlite_rows};
+use super::pool::{Executor, Pool, Results, run_on_sqlite};
 use super::row::Row;
 use super::statement::Statement;
 
@@ -63,17 +63,17 @@ impl Executor for &Readers {
         self.pool.dialect()
     }
 
-    fn rows<'e>(self, statement: Statement) -> BoxFuture<'e, Result<Vec<Row>, Error>>
+    fn run<'e>(self, statement: Statement) -> BoxFuture<'e, Result<Results, Error>>
     where
         Self: 'e,
     {
         Box::pin(async move {
-            let Pool::Sqlite(pool) = &self.pool else { return self.pool.rows(statement).await };
+            let Pool::Sqlite(pool) = &self.pool else { return self.pool.run(statement).await };
             let _permit = self.permits.acquire().await.map_err(|_| Error::PoolClosed)?;
             let mut connection = self.take(pool).await?;
-            let rows = sqlite_rows(&mut connection, statement).await?;
+            let results = run_on_sqlite(&mut connection, statement).await?;
             self.keep(connection);
-            Ok(rows)
+            Ok(results)
         })
     }
 
@@ -90,12 +90,5 @@ impl Executor for &Readers {
             self.keep(connection);
             Ok(row.map(Row::Sqlite))
         })
-    }
-
-    fn execute<'e>(self, statement: Statement) -> BoxFuture<'e, Result<u64, Error>>
-    where
-        Self: 'e,
-    {
-        self.pool.execute(statement)
     }
 }

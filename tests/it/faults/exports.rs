@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use sheetport_client::{Client, KnownSizes, Pace, PageSize};
-use sheetport_export::{self as export, Clock, Error, Exported, IdFile, Job, Output, Since, Source};
+use sheetport_export::{self as export, Clock, Error, ExportOptions, Exported, IdFile, Job, Output, Source};
 use sheetport_records::item::LIST;
-use sheetport_sheet::write::{FileFormat, Style};
+use sheetport_sheet::write::FileFormat;
 
 use super::client;
 use super::server::{Reply, Seen, Server, answer};
@@ -18,24 +18,13 @@ pub fn job(folder: &Path) -> Job {
     Job {
         source: Source::List(&LIST),
         output: Output::File { pattern: path.to_str().unwrap().to_owned(), format: FileFormat::of(&path).unwrap() },
-        style: Style::default(),
-        template: None,
-        explode: None,
-        since: Since::Ever,
-        append: false,
         changes: None,
-        verify: false,
-        fresh: false,
-        keep: None,
-        min_ratio: None,
-        allow_empty: false,
-        replace: false,
+        template: None,
+        options: ExportOptions { concurrency: 4, ..ExportOptions::default() },
         page_size: PageSize::Largest(KnownSizes::default()),
-        concurrency: 4,
         home: folder.join("home"),
         base_url: "http://service".to_owned(),
         workspace: "shop".to_owned(),
-        language: None,
         clock: Clock { local: "2026-11-21T02:00:00[UTC]".parse().unwrap(), now: SystemTime::now },
         shown_pattern: None,
     }
@@ -219,7 +208,7 @@ async fn array_elements_can_have_a_row_each() {
     let server = Server::start(move |seen| small_page(seen, 30, lines)).await;
     let folder = tempfile::tempdir().unwrap();
     let mut job = job(folder.path());
-    job.explode = Some("items".to_owned());
+    job.options.explode = Some("items".to_owned());
     let manifest = export_as(client(&server, 4), &job).await.unwrap().manifest;
     // Records with an empty array have one row.
     assert_eq!((manifest.count, manifest.rows), (30, 10 + 10 + 20));
@@ -242,7 +231,7 @@ async fn pages_before_a_fault_are_not_requested_again() {
     assert!((60..70).contains(&requests), "{requests}");
     let failed = jiff::Timestamp::now().to_string();
     let mut again = job(folder.path());
-    again.concurrency = 1;
+    again.options.concurrency = 1;
     let exported = loop {
         // The service refuses page 60 until its seventieth request.
         match export_as(client(&server, 1), &again).await {

@@ -208,7 +208,7 @@ async fn a_second_pass_finds_records_missed_by_the_first() {
     let server = Server::start(move |seen| answer(200, "", &pager(seen.number, number(seen)))).await;
     let folder = tempfile::tempdir().unwrap();
     let mut job = job(folder.path());
-    job.verify = true;
+    job.options.verify = true;
     let exported = export_as(client(&server, 4), &job).await.unwrap();
     let manifest = &exported.manifest;
     assert!(manifest.complete && manifest.verified && manifest.distinct == LEN as u64, "{manifest:#?}");

@@ -6,6 +6,7 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
+use crate::framed::{read_text, write_text};
 
 /// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +64,7 @@ impl TextStore {
     }
 
     pub(super) fn insert(&mut self, key: u64, text: &str) -> Result<(), Error> {
-        write_text(&mut self.file, text).map_err(|source| failed(&self.folder, source))?;
+        write_text(&mut self.file, text).map_err(Error::at(&self.folder))?;
         self.positions.insert(key, self.len);
         self.len += (size_of::<u32>() + text.len()) as u64;
         Ok(())
@@ -74,7 +75,7 @@ impl TextStore {
         let Some(position) = self.positions.get(&key).copied() else { return Ok(None) };
         // Also flushes the buffer.
         let found = self.file.seek(SeekFrom::Start(position)).and_then(|_| read_text(self.file.get_mut()));
-        found.map_err(|source| failed(&self.folder, source))
+        found.map_err(Error::at(&self.folder))
     }
 }
 
@@ -89,7 +90,7 @@ impl Journal {
             write_text(file, before)?;
             write_text(file, after)
         };
-        write(&mut self.file).map_err(|source| failed(&self.folder, source))
+        write(&mut self.file).map_err(Error::at(&self.folder))
     }
 
     /// Returns the changes, from the first on.
@@ -97,14 +98,14 @@ impl Journal {
         let Journal { folder, file } = self;
         let file = file.into_inner().map_err(io::IntoInnerError::into_error);
         let again = file.and_then(|mut file| file.seek(SeekFrom::Start(0)).map(|_| file));
-        let file = BufReader::new(again.map_err(|source| failed(&folder, source))?);
+        let file = BufReader::new(again.map_err(Error::at(&folder))?);
         Ok(JournaledChanges { folder, file })
     }
 }
 
 impl JournaledChanges {
     pub(super) fn next(&mut self) -> Result<Option<Change>, Error> {
-        self.read().map_err(|source| failed(&self.folder, source))
+        self.read().map_err(Error::at(&self.folder))
     }
 
     fn read(&mut self) -> io::Result<Option<Change>> {
@@ -123,33 +124,6 @@ impl JournaledChanges {
     }
 }
 
-/// Writes a text, preceded by its length.
-pub(super) fn write_text(file: &mut impl Write, text: &str) -> io::Result<()> {
-    let len = u32::try_from(text.len()).map_err(io::Error::other)?;
-    file.write_all(&len.to_le_bytes())?;
-    file.write_all(text.as_bytes())
-}
-
-/// Reads a text written by [`write_text`]. Returns `None` at the end of the file.
-pub(super) fn read_text(file: &mut impl Read) -> io::Result<Option<String>> {
-    let mut len = [0; size_of::<u32>()];
-    // The end is only where a text would begin.
-    if file.read(&mut len[..1])? == 0 {
-        return Ok(None);
-    }
-    file.read_exact(&mut len[1..])?;
-    let len = u64::from(u32::from_le_bytes(len));
-    let mut text = String::new();
-    match file.take(len).read_to_string(&mut text)? as u64 == len {
-        true => Ok(Some(text)),
-        false => Err(io::ErrorKind::UnexpectedEof.into()),
-    }
-}
-
 fn temporary(folder: &Path) -> Result<File, Error> {
-    tempfile::tempfile_in(folder).map_err(|source| failed(folder, source))
-}
-
-fn failed(folder: &Path, source: io::Error) -> Error {
-    Error::Spool { path: folder.to_owned(), source }
+    tempfile::tempfile_in(folder).map_err(Error::at(folder))
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use sheetport_client::pages::Entry;
 use sheetport_sheet::write::{Existing, WholeFile};
 
-use super::journal::{read_text, write_text};
 use crate::error::Error;
+use crate::framed::{read_text, write_text};
 
 const MAGIC: &[u8] = b"sheetport records 1\n";
 /// The fastest level. The JSON of a list still shrinks to about a tenth.
@@ -36,19 +36,19 @@ impl RecordsWriter {
             encoder.write_all(MAGIC)?;
             Ok(encoder)
         };
-        let encoder = start().map_err(|source| failed(path, source))?;
+        let encoder = start().map_err(Error::at(path))?;
         Ok(RecordsWriter { path: path.to_owned(), encoder })
     }
 
     pub(super) fn add(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
-        write_text(&mut self.encoder, entry.json()).map_err(|source| failed(&self.path, source))
+        write_text(&mut self.encoder, entry.json()).map_err(Error::at(&self.path))
     }
 
     /// Puts the file in place.
     pub(super) fn finish(self) -> Result<(), Error> {
         let RecordsWriter { path, encoder } = self;
         let file = encoder.into_inner().map_err(io::IntoInnerError::into_error).and_then(zstd::Encoder::finish);
-        file.map_err(|source| failed(&path, source))?.finish()?;
+        file.map_err(Error::at(&path))?.finish()?;
         Ok(())
     }
 }
@@ -59,9 +59,9 @@ impl SavedRecords {
         let file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(failed(path, source)),
+            Err(source) => return Err(Error::at(path)(source)),
         };
-        let decoder = zstd::Decoder::new(file).map_err(|source| failed(path, source))?;
+        let decoder = zstd::Decoder::new(file).map_err(Error::at(path))?;
         let mut decoder = BufReader::with_capacity(1 << 16, decoder);
         let mut magic = [0; MAGIC.len()];
         let is_known = decoder.read_exact(&mut magic).is_ok() && magic == MAGIC;
@@ -73,12 +73,8 @@ impl SavedRecords {
     /// # Errors
     /// If the file is damaged or cut.
     pub(super) fn next(&mut self) -> Result<Option<String>, Error> {
-        read_text(&mut self.decoder).map_err(|source| failed(&self.path, source))
+        read_text(&mut self.decoder).map_err(Error::at(&self.path))
     }
-}
-
-fn failed(path: &Path, source: io::Error) -> Error {
-    Error::Spool { path: path.to_owned(), source }
 }
 
 #[cfg(test)]

@@ -46,7 +46,9 @@ impl Appending {
         previous: Option<&State>,
         uncertain: Option<&Path>,
     ) -> Result<Option<Appending>, Error> {
-        let (true, Some(path), Output::File { format, .. }) = (job.append, path, &job.output) else { return Ok(None) };
+        let (true, Some(path), Output::File { format, .. }) = (job.options.append, path, &job.output) else {
+            return Ok(None);
+        };
         let written = previous.and_then(|previous| previous.written.as_ref());
         let refused = |why| Err(Error::NotAppended { path: path.to_owned(), why });
         let style = job.table_style();

@@ -54,23 +54,23 @@ pub(crate) fn check_existing(job: &Job, path: Option<&Path>) -> Result<(), Error
     let Some(manifest) = Manifest::beside(path).filter(|_| path.exists()) else {
         let mut existing = files_of_name(job, path).into_iter().filter(|file| file.exists());
         let newest = existing.find_map(|file| Manifest::beside(&file).map(|manifest| (file, manifest)));
-        return match newest.filter(|(_, manifest)| job.min_ratio.is_some() && is_other(manifest)) {
+        return match newest.filter(|(_, manifest)| job.options.min_ratio.is_some() && is_other(manifest)) {
             Some((file, manifest)) => refused(&file, manifest),
             None => Ok(()),
         };
     };
-    if (job.min_ratio.is_some() || job.since == Since::Last) && is_other(&manifest) {
+    if (job.options.min_ratio.is_some() || job.options.since == Since::Last) && is_other(&manifest) {
         return refused(path, manifest);
     }
-    if job.append {
+    if job.options.append {
         return Ok(());
     }
-    if job.since == Since::Last && manifest.rows_before.is_some_and(|before| before + manifest.rows > 0) {
+    if job.options.since == Since::Last && manifest.rows_before.is_some_and(|before| before + manifest.rows > 0) {
         return Err(Error::AppendedKept { path: path.to_owned() });
     }
     let is_of_today = is_of_today(job, manifest.started.parse().ok(), manifest.resumed, &manifest.finished);
     // The next process may not have read the changes yet.
-    if job.since == Since::Last && manifest.changes_only && manifest.count > 0 && is_of_today {
+    if job.options.since == Since::Last && manifest.changes_only && manifest.count > 0 && is_of_today {
         return Err(Error::ChangesKept { path: path.to_owned(), count: manifest.count });
     }
     Ok(())

@@ -49,22 +49,12 @@ pub(crate) struct ExportResults<'a> {
     pub(crate) history: History,
     /// The state of the previous export.
     pub(crate) previous: Option<State>,
-    /// The hashes of this export, if saved.
-    pub(crate) new_records: Option<ComparedRecords>,
+    /// The place of the hashes of this export, if saved.
+    pub(crate) new_records: ComparedRecords,
     pub(crate) verdict: Verdict,
     pub(crate) walk: Walk,
-    pub(crate) table: FinishedTable,
-    /// The file; `None` for standard output.
-    pub(crate) written: Option<Written>,
-    /// The same file for the next export.
-    pub(crate) file: Option<WrittenFile>,
-    /// Number of rows of earlier exports in the file. `None` unless rows are appended.
-    pub(crate) rows_before: Option<u64>,
     /// A file that may contain the same changes, appended by an interrupted export.
     pub(crate) uncertain: Option<PathBuf>,
-    pub(crate) comparison: Comparison,
-    pub(crate) changes: Option<ListedChanges>,
-    pub(crate) spool: Spool,
     pub(crate) since: Option<jiff::Timestamp>,
     /// Number of IDs not found.
     pub(crate) missing: u64,
@@ -74,6 +64,21 @@ pub(crate) struct ExportResults<'a> {
     pub(crate) is_verified: bool,
     /// When the first page was requested, possibly by an interrupted export.
     pub(crate) started: jiff::Timestamp,
+    pub(crate) finished: FinishedExport,
+}
+
+/// A finished table, the comparison with the previous export, and the list of changes.
+pub(crate) struct FinishedExport {
+    pub(crate) table: FinishedTable,
+    pub(crate) comparison: Comparison,
+    pub(crate) changes: Option<ListedChanges>,
+    pub(crate) spool: Spool,
+    /// `None` for standard output.
+    pub(crate) written: Option<Written>,
+    /// The file for comparison by the next export. `None` if the file has several tables.
+    pub(crate) file: Option<WrittenFile>,
+    /// Number of rows of earlier exports in the file. `None` unless rows are appended.
+    pub(crate) rows_before: Option<u64>,
 }
 
 /// Page sizes and number of requests.
@@ -115,7 +120,7 @@ pub(crate) fn conclude(
             not_found: write_missing_records(result, path)?,
             removed: Vec::new(),
             remarks: remarks(result),
-            lacks_array: result.table.unused_fields.iter().find(|field| field.is_exploded).map(blank_field),
+            lacks_array: result.finished.table.unused_fields.iter().find(|field| field.is_exploded).map(blank_field),
             lacks_baseline: result.verdict.lacks_baseline,
             known_sizes: result.requested.known_sizes,
         });
@@ -124,7 +129,8 @@ pub(crate) fn conclude(
     if let (Some(path), Some(manifest)) = (path, &manifest) {
         manifest.write(path)?;
     }
-    let (keep, workspace) = results.first().map_or((None, ""), |first| (first.job.keep, first.job.workspace.as_str()));
+    let (keep, workspace) =
+        results.first().map_or((None, ""), |first| (first.job.options.keep, first.job.workspace.as_str()));
     let lists: Vec<PathBuf> = results.iter().flat_map(|result| result.dated_lists(workspace)).collect();
     let mut spools = Vec::new();
     for (result, exported) in results.into_iter().zip(&exported) {
@@ -132,7 +138,7 @@ pub(crate) fn conclude(
         spools.push(remember(result, &exported.manifest, remembered)?);
     }
     if let (Some(path), Some(manifest), Some(first)) = (path.filter(|_| is_complete), &manifest, exported.first_mut()) {
-        first.remove_replaced_files(manifest, keep, workspace, path, &lists);
+        first.remove_replaced_files(manifest, keep.map(usize::from), workspace, path, &lists);
     }
     for spool in spools {
         spool.remove()?;
@@ -142,13 +148,14 @@ pub(crate) fn conclude(
 
 /// Saves the state for the next export if this export is complete. Returns the spool.
 fn remember(results: ExportResults<'_>, manifest: &Manifest, path: Option<&Path>) -> Result<Spool, Error> {
-    let ExportResults { history, previous, walk, mut comparison, changes, new_records, spool, started, file, .. } =
-        results;
+    let ExportResults { history, previous, walk, new_records, started, finished, .. } = results;
+    let FinishedExport { mut comparison, changes, spool, file, .. } = finished;
     if path.is_none() {
         return Ok(spool);
     }
     comparison.save()?;
     let (compared, listed) = previous.map_or((None, None), |previous| (previous.compared, previous.listed));
+    let new_records = comparison.has_hashes().then_some(new_records);
     let finished = manifest.finished.clone();
     let new_list = changes.map(|changes| {
         let (file, counts) = changes.written.unzip();
@@ -170,7 +177,7 @@ fn remember(results: ExportResults<'_>, manifest: &Manifest, path: Option<&Path>
 
 impl ExportResults<'_> {
     fn changes_file(&self) -> Option<&Path> {
-        self.changes.as_ref()?.written.as_ref().map(|(path, _)| path.as_path())
+        self.finished.changes.as_ref()?.written.as_ref().map(|(path, _)| path.as_path())
     }
 
     /// Returns the earlier lists of changes with another date in their name.
@@ -241,15 +248,13 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
         job,
         verdict,
         walk,
-        table,
-        written,
-        comparison,
         since,
         missing,
         requested,
         was_resumed,
         is_verified,
         started,
+        finished: FinishedExport { table, written, comparison, changes, rows_before, .. },
         ..
     } = results;
     let FinishedTable { columns, counts, .. } = table;
@@ -258,7 +263,7 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
         Source::List(list) => list.family.name(),
         Source::Ids { .. } => "public",
     };
-    let listed = results.changes.as_ref().and_then(|changes| changes.written.as_ref());
+    let listed = changes.as_ref().and_then(|changes| changes.written.as_ref());
     let changes_file = results.changes_file().map(|file| match file.file_name() {
         Some(name) if file.parent() == path.and_then(Path::parent) => PathBuf::from(name),
         _ => absolute(file),
@@ -287,7 +292,7 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
         verified: *is_verified,
         count: counts.records,
         rows: counts.rows,
-        rows_before: results.rows_before,
+        rows_before: *rows_before,
         distinct: walk.entries,
         pages: walk.pages,
         page_size: requested.page_size,
@@ -295,7 +300,7 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
         duplicates: walk.duplicates,
         total: walk.total,
         since: since.map(|since| since.to_string()),
-        changes_only: job.since == Since::Last,
+        changes_only: job.options.since == Since::Last,
         older: counts.older,
         left_out: counts.left_out,
         not_found: *missing,
@@ -308,14 +313,14 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
         // Records that were not read do not count as removed.
         changes: listed.map(|(_, counts)| *counts).or(comparison.changes).filter(|_| verdict.is_complete),
         changes_file,
-        changes_cut: results.changes.as_ref().map_or(0, |changes| changes.cut),
-        changes_defused: results.changes.as_ref().map_or(0, |changes| changes.defused),
+        changes_cut: changes.as_ref().map_or(0, |changes| changes.cut),
+        changes_defused: changes.as_ref().map_or(0, |changes| changes.defused),
         sheets: Vec::new(),
     }
 }
 
 fn remarks(results: &ExportResults<'_>) -> Vec<String> {
-    let FinishedTable { counts, unused_fields, .. } = &results.table;
+    let FinishedExport { table: FinishedTable { counts, unused_fields, .. }, changes, .. } = &results.finished;
     let mut remarks: Vec<String> = unused_fields.iter().filter(|field| !field.is_exploded).map(blank_field).collect();
     if let Some(path) = &results.uncertain {
         remarks.push(format!(
@@ -335,9 +340,9 @@ fn remarks(results: &ExportResults<'_>) -> Vec<String> {
         ));
     }
     remarks.extend(cut_texts(counts.cut, "", "Export to .csv or .ndjson"));
-    let cut_in_list = results.changes.as_ref().map_or(0, |changes| changes.cut);
+    let cut_in_list = changes.as_ref().map_or(0, |changes| changes.cut);
     remarks.extend(cut_texts(cut_in_list, " in the list of changes", "Give --changes a name with .csv or .ndjson"));
-    if results.changes.as_ref().is_some_and(|changes| changes.written.is_none()) {
+    if changes.as_ref().is_some_and(|changes| changes.written.is_none()) {
         let (_, records) = results.job.source.fields();
         remarks.push(format!(
             "no changes of {records} are listed, because no earlier export to this name with --changes is remembered; the \
@@ -375,7 +380,7 @@ fn write_missing_records(results: &ExportResults<'_>, path: Option<&Path>) -> Re
     let format = FileFormat::Text { kind: TextKind::Csv, packing: Compression::None };
     let header = ["id", "row", "reason"].map(str::to_owned);
     let mut table = ValueTable::create(&path, format, Style::default(), "not found", &header)?;
-    let mut frames = results.spool.frames()?;
+    let mut frames = results.finished.spool.frames()?;
     while let Some(frame) = frames.next()? {
         if frame.kind == FrameKind::Missing
             && let Ok(MissingRecord { id, row, reason, .. }) = serde_json::from_slice(&frame.payload)

@@ -36,14 +36,13 @@ impl History {
     pub(crate) fn open(home: &Path, identity: &str) -> Result<History, Error> {
         let digest = digest::of_parts([identity.as_bytes()]);
         let folder = home.join("exports").join(digest::hex(&digest[..12]));
-        let failed = |source| Error::Spool { path: folder.clone(), source };
-        create_private_folder(&folder).map_err(failed)?;
+        create_private_folder(&folder).map_err(Error::at(&folder))?;
         let lock = OpenOptions::new().create(true).truncate(false).write(true).open(folder.join(LOCK));
-        let lock = lock.map_err(failed)?;
+        let lock = lock.map_err(Error::at(&folder))?;
         match lock.try_lock() {
             Ok(()) => Ok(History { folder, _lock: lock }),
             Err(TryLockError::WouldBlock) => Err(Error::Busy),
-            Err(TryLockError::Error(source)) => Err(failed(source)),
+            Err(TryLockError::Error(source)) => Err(Error::at(&folder)(source)),
         }
     }
 

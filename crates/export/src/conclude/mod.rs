@@ -20,7 +20,7 @@ pub(super) use self::baseline::{check_existing, check_existing_changes, records_
 pub use self::file_names::has_date;
 pub(super) use self::file_names::{behind_links, incomplete, resolve};
 pub use self::finish::Exported;
-pub(super) use self::finish::{ExportResults, ListedChanges, Requested, conclude};
+pub(super) use self::finish::{ExportResults, FinishedExport, ListedChanges, Requested, conclude};
 pub(super) use self::history::History;
 pub use self::manifest::Manifest;
 pub(super) use self::ours::WrittenFiles;

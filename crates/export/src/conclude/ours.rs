@@ -48,7 +48,7 @@ impl WrittenFiles {
         let record = self.record_of(&path);
         let earlier = read::<Record>(&record).and_then(|mut earlier| earlier.contents.pop());
         let content = Content { bytes: file.bytes, sha256: file.sha256.clone() };
-        create_private_folder(&self.folder).map_err(|source| Error::Spool { path: self.folder.clone(), source })?;
+        create_private_folder(&self.folder).map_err(Error::at(&self.folder))?;
         write(&record, &Record { path, contents: earlier.into_iter().chain([content]).collect() })
     }
 
@@ -57,9 +57,9 @@ impl WrittenFiles {
     /// # Errors
     /// [`Error::NotOurs`] if a file with content is there that no export wrote, or that was changed since.
     pub(crate) fn check(&self, job: &Job, path: Option<&Path>, state: Option<&State>) -> Result<(), Error> {
-        let Some(path) = path.filter(|_| !job.replace) else { return Ok(()) };
+        let Some(path) = path.filter(|_| !job.options.replace) else { return Ok(()) };
         // Appending has a stricter rule for the file.
-        let whole = (!job.append).then(|| path.to_owned());
+        let whole = (!job.options.append).then(|| path.to_owned());
         for path in whole.into_iter().chain([incomplete(path)]) {
             self.check_file(job, &path, state)?;
         }
@@ -108,7 +108,8 @@ impl WrittenFiles {
         of: Option<&Path>,
         state: Option<&State>,
     ) -> Result<(), Error> {
-        let Some(path) = path.filter(|path| !job.replace && path.metadata().is_ok_and(|found| found.len() > 0)) else {
+        let Some(path) = path.filter(|path| !job.options.replace && path.metadata().is_ok_and(|found| found.len() > 0))
+        else {
             return Ok(());
         };
         let list = absolute(path);
@@ -161,7 +162,9 @@ mod tests {
         assert!(check(&job()).is_ok(), "a reserved name");
         std::fs::write(&path, "mine").expect("written");
         assert!(!check(&job()).map_err(changed).expect_err("refused"));
-        assert!(check(&Job { replace: true, ..job() }).is_ok());
+        let mut replacing = job();
+        replacing.options.replace = true;
+        assert!(check(&replacing).is_ok());
 
         files.announce(&written(&path)).expect("recorded");
         assert!(check(&job()).is_ok());

@@ -43,14 +43,14 @@ impl Verdict {
             Completeness::Moved(reason) | Completeness::Unproven(reason) => return incomplete(reason.clone()),
         };
         let is_list = *completeness != Completeness::RequestedById;
-        if is_list && walk.entries == 0 && !job.allow_empty && records_before.is_some_and(|before| before > 0) {
+        if is_list && walk.entries == 0 && !job.options.allow_empty && records_before.is_some_and(|before| before > 0) {
             let before = records_before.unwrap_or_default();
             return incomplete(format!(
                 "the list is empty, but the previous export had {before} records; the previous file is kept. If that is \
                  right, add --allow-empty"
             ));
         }
-        if let (Some(ratio), Some(before)) = (job.min_ratio, records_before)
+        if let (Some(ratio), Some(before)) = (job.options.min_ratio, records_before)
             && (walk.entries as f64) < ratio * before as f64
         {
             return incomplete(format!(
@@ -66,6 +66,10 @@ impl Verdict {
         if reading.is_verified {
             reason.push_str("; a second pass found the same IDs");
         }
-        Verdict { is_complete: true, reason, lacks_baseline: job.min_ratio.is_some() && records_before.is_none() }
+        Verdict {
+            is_complete: true,
+            reason,
+            lacks_baseline: job.options.min_ratio.is_some() && records_before.is_none(),
+        }
     }
 }

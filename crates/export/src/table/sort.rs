@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use sheetport_client::pages::Entry;
 
 use crate::error::Error;
+use crate::framed::{read_bytes, read_text, write_bytes, write_text};
 use crate::template::model::{SortBy, json_at};
 use crate::value::text;
 
@@ -75,7 +76,7 @@ impl Sorter {
     fn spill(&mut self) -> Result<(), Error> {
         self.records.sort_unstable();
         let run = write_run(&self.folder, self.records.drain(..));
-        self.runs.push(run.map_err(|source| Error::Spool { path: self.folder.clone(), source })?);
+        self.runs.push(run.map_err(Error::at(&self.folder))?);
         self.bytes = 0;
         Ok(())
     }
@@ -84,7 +85,7 @@ impl Sorter {
 impl Sorted {
     fn advance(&mut self, run: usize) -> Result<(), Error> {
         let next = read_record(&mut self.runs[run]);
-        let next = next.map_err(|source| Error::Spool { path: self.folder.clone(), source })?;
+        let next = next.map_err(Error::at(&self.folder))?;
         self.heads.extend(next.map(|record| Reverse((record, run))));
         Ok(())
     }
@@ -105,11 +106,8 @@ impl Iterator for Sorted {
 fn write_run(folder: &Path, records: impl Iterator<Item = Record>) -> io::Result<BufReader<File>> {
     let mut file = BufWriter::new(tempfile::tempfile_in(folder)?);
     for Record { key, position, json } in records {
-        for part in [key.as_slice(), json.as_bytes()] {
-            let len = u32::try_from(part.len()).map_err(io::Error::other)?;
-            file.write_all(&len.to_le_bytes())?;
-            file.write_all(part)?;
-        }
+        write_bytes(&mut file, &key)?;
+        write_text(&mut file, &json)?;
         file.write_all(&position.to_le_bytes())?;
     }
     let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -119,19 +117,9 @@ fn write_run(folder: &Path, records: impl Iterator<Item = Record>) -> io::Result
 
 /// Reads the next record of a run, or returns `None` at the end.
 fn read_record(run: &mut impl Read) -> io::Result<Option<Record>> {
-    let mut len = [0; 4];
-    match run.read_exact(&mut len) {
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-        other => other?,
-    }
-    let mut key = vec![0; u32::from_le_bytes(len) as usize];
-    run.read_exact(&mut key)?;
-    run.read_exact(&mut len)?;
-    let mut json = vec![0; u32::from_le_bytes(len) as usize];
-    run.read_exact(&mut json)?;
+    let Some((key, json)) = read_bytes(run)?.zip(read_text(run)?) else { return Ok(None) };
     let mut position = [0; 8];
     run.read_exact(&mut position)?;
-    let json = String::from_utf8(json).map_err(io::Error::other)?;
     Ok(Some(Record { key, position: u64::from_le_bytes(position), json }))
 }
 

@@ -4,15 +4,16 @@ use std::num::NonZeroU16;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use sheetport_documents::{Mistakes, Notes, Parsed, TomlFile};
+use sheetport_documents::{Mistakes, Notes, Parsed, Texts, TomlFile};
+use sheetport_export::{ExportOptions, Since};
 use sheetport_files::absolute_path::absolute;
 use sheetport_files::text_file::read_text;
 use sheetport_mapping::builtin;
 use sheetport_mapping::model::why_not_only;
-use sheetport_operations::Question;
 use sheetport_operations::error::Error;
-use sheetport_operations::exports::{EXPORTABLE, IdSource};
+use sheetport_operations::exports::{EXPORTABLE, ExportRequest, IdSource};
 use sheetport_operations::files::{resolved, sibling};
+use sheetport_operations::send::DEFAULT_CONCURRENCY;
 use sheetport_operations::templates::load_template::{TemplateChanges, load_template};
 use sheetport_records::Family;
 use sheetport_sheet::Options;
@@ -20,9 +21,9 @@ use sheetport_sheet::write::Style;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::model::{ExportStep, Folders, Job, SETTLE, Step, UploadStep, Work};
+use super::model::{Folders, Job, SETTLE, Step, UploadStep, Work};
 use super::notice_keys;
-use super::raw::{LocaleName, OnlyName, RawExport, RawJob, RawUpload};
+use super::raw::{ExportKeys, RawJob, UploadKeys};
 use super::schedule_keys;
 
 /// Longest wait for a file to settle, in seconds.
@@ -97,15 +98,19 @@ impl Reader<'_> {
     fn step(&self, number: usize, span: Range<usize>, table: DeTable<'_>) -> Option<Step> {
         match (table.get("upload"), table.get("export")) {
             (Some(_), None) => {
-                let mut raw: RawUpload = self.notes.table(table)?;
-                let name = raw.name.take().unwrap_or_else(|| format!("{number}. upload {}", raw.upload.get_ref()));
-                Some(Step { name, stops: raw.stop_on_failure, work: Work::Upload(self.upload(span, raw)?) })
+                let mut keys: UploadKeys = self.notes.table(table)?;
+                let files = keys.upload.take()?;
+                let name = keys.name.take().unwrap_or_else(|| format!("{number}. upload {}", files.get_ref()));
+                let stops = keys.stop_on_failure;
+                Some(Step { name, stops, work: Work::Upload(self.upload(span, &files, keys)?) })
             }
             (None, Some(_)) => {
-                let mut raw: RawExport = self.notes.table(table)?;
-                let lists = raw.export.get_ref().0.join(", ");
-                let name = raw.name.take().unwrap_or_else(|| format!("{number}. export {lists}"));
-                Some(Step { name, stops: raw.stop_on_failure, work: Work::Export(self.export(span, raw)?) })
+                let mut keys: ExportKeys = self.notes.table(table)?;
+                let lists = keys.export.take()?;
+                let name =
+                    keys.name.take().unwrap_or_else(|| format!("{number}. export {}", lists.get_ref().0.join(", ")));
+                let stops = keys.stop_on_failure;
+                Some(Step { name, stops, work: Work::Export(self.export(span, &lists, keys)?) })
             }
             (None, None) => {
                 self.notes.note(span, "the step has neither upload nor export", None);
@@ -119,21 +124,21 @@ impl Reader<'_> {
         }
     }
 
-    fn upload(&self, span: Range<usize>, raw: RawUpload) -> Option<Box<UploadStep>> {
+    fn upload(&self, span: Range<usize>, upload: &Spanned<String>, keys: UploadKeys) -> Option<Box<UploadStep>> {
         let notes = self.notes;
-        let files = raw.upload.get_ref();
+        let files = upload.get_ref();
         let path = resolved(self.folder, files);
         let pattern = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let folder = path.parent().unwrap_or(self.folder).to_owned();
         if pattern.is_empty() || files.ends_with(['/', '\\']) {
             let hint = Some("name them as in upload = \"inbox/*.xlsx\"");
-            notes.note(raw.upload.span(), "upload does not name files", hint);
+            notes.note(upload.span(), "upload does not name files", hint);
         }
         if folder.to_string_lossy().contains(WILDCARDS) {
             let hint = Some("make a step for each folder");
-            notes.note(raw.upload.span(), "only the name of the file may have * and ?", hint);
+            notes.note(upload.span(), "only the name of the file may have * and ?", hint);
         }
-        let moves = raw.moves.unwrap_or(pattern.contains(WILDCARDS));
+        let moves = keys.moves.unwrap_or(pattern.contains(WILDCARDS));
         let place = |key: &str, named: &Option<Spanned<String>>| match named {
             Some(named) if !moves => {
                 let message = format!("{key} has no effect, because the file stays where it is");
@@ -143,45 +148,33 @@ impl Reader<'_> {
             Some(named) => self.dated(named.span(), named.get_ref()),
             None => Some(sibling(&folder, key)),
         };
-        let (done, failed) = (place("done", &raw.done), place("failed", &raw.failed));
+        let (done, failed) = (place("done", &keys.done), place("failed", &keys.failed));
         for target in [&done, &failed].into_iter().flatten().filter(|target| **target == folder && moves) {
             let message = format!("{} is the folder that the step reads", target.display());
             let hint = Some("files would be uploaded again and again: name another folder");
             notes.note(span.clone(), message, hint);
         }
-        let settle = raw.settle.as_ref().map_or(SETTLE, |settle| settle.get_ref().0.0);
-        if let Some(settle) = raw.settle.as_ref().filter(|_| settle.as_secs() > MAX_SETTLE) {
+        let settle = keys.settle.as_ref().map_or(SETTLE, |settle| settle.get_ref().0.0);
+        if let Some(settle) = keys.settle.as_ref().filter(|_| settle.as_secs() > MAX_SETTLE) {
             notes.note(settle.span(), "settle is longer than an hour", None);
         }
-        let template = self.template(span, &raw);
+        let set: Vec<(String, String)> = keys.set.clone().into_iter().collect();
+        let template = self.template(span, &keys, &set);
+        self.check_concurrency(keys.concurrency.as_ref());
         Some(Box::new(UploadStep {
             folder,
             files: pattern,
-            sheet: raw.sheet,
-            strict: raw.strict,
-            all_or_nothing: raw.all_or_nothing,
-            changed_only: raw.changed_only,
-            only: raw.only.map(|Parsed(OnlyName(only))| only),
-            keep_lines: raw.keep_lines,
-            accept: raw.accept.into_iter().map(|Parsed(Question(code))| code).collect(),
-            create_missing_items: raw.create_missing_items,
-            trigger_workflows: raw.trigger_workflows,
-            for_supplier: raw.for_supplier,
-            max_errors: raw.max_errors,
-            max_unknown: raw.max_unknown,
-            rate: raw.rate.map(|Parsed(rate)| rate),
-            concurrency: self.concurrency(raw.concurrency),
             folders: done.zip(failed).filter(|_| moves).map(|(done, failed)| Folders { done, failed }),
             settle,
             template: template?,
-            set: raw.set.into_iter().collect(),
-            locale: raw.locale.map(|Parsed(LocaleName(name))| name),
+            set,
+            keys,
         }))
     }
 
     /// Returns the template of an upload, and loads it to find mistakes now.
-    fn template(&self, span: Range<usize>, raw: &RawUpload) -> Option<String> {
-        let Some(named) = &raw.template else {
+    fn template(&self, span: Range<usize>, keys: &UploadKeys, set: &[(String, String)]) -> Option<String> {
+        let Some(named) = &keys.template else {
             let hint = "add template = \"items\" or the name of a template file; nobody can be asked at night";
             self.notes.note(span, "the step has no template", Some(hint));
             return None;
@@ -191,25 +184,23 @@ impl Reader<'_> {
             Some(_) => name.clone(),
             None => self.folder.join(name).display().to_string(),
         };
-        let set: Vec<(String, String)> = raw.set.clone().into_iter().collect();
-        let locale = raw.locale.as_ref().map(|Parsed(LocaleName(name))| name.as_str());
-        let changes = TemplateChanges { parameters: &set, locale, lookup_folders: &[] };
+        let changes = TemplateChanges { parameters: set, locale: keys.locale(), lookup_folders: &[] };
         match load_template(&wanted, changes) {
             Ok(template) => {
                 let given = |flag: &'static str, is_wrong: bool| is_wrong.then_some(flag);
                 let input = template.record.input();
                 let has = |name: &str| input.options().any(|field| field.name == name);
-                if let Some(Parsed(OnlyName(only))) = &raw.only
-                    && let Some(why) = why_not_only(template.record, *only)
+                if let Some(only) = keys.only()
+                    && let Some(why) = why_not_only(template.record, only)
                 {
                     let message = format!("only = \"{}\" is not possible: {why}", only.name());
                     self.notes.note(span.clone(), message, None);
                 }
                 let wrong = [
-                    given("changed_only", raw.changed_only && input.key.is_empty()),
-                    given("keep_lines", raw.keep_lines && template.record != sheetport_records::RecordKind::Order),
-                    given("create_missing_items", raw.create_missing_items && !has("createMissingItems")),
-                    given("trigger_workflows", raw.trigger_workflows && !has("triggerWorkflows")),
+                    given("changed_only", keys.changed_only && input.key.is_empty()),
+                    given("keep_lines", keys.keep_lines && template.record != sheetport_records::RecordKind::Order),
+                    given("create_missing_items", keys.create_missing_items && !has("createMissingItems")),
+                    given("trigger_workflows", keys.trigger_workflows && !has("triggerWorkflows")),
                 ];
                 for key in wrong.into_iter().flatten() {
                     self.notes.note(span.clone(), format!("{key} is not possible for {}", input.plural), None);
@@ -230,29 +221,29 @@ impl Reader<'_> {
         Some(wanted)
     }
 
-    fn export(&self, span: Range<usize>, raw: RawExport) -> Option<Box<ExportStep>> {
+    fn export(&self, span: Range<usize>, export: &Spanned<Texts>, keys: ExportKeys) -> Option<Box<ExportRequest>> {
         let notes = self.notes;
-        let lists = &raw.export.get_ref().0;
+        let lists = &export.get_ref().0;
         let records: Vec<&'static str> = lists
             .iter()
             .filter_map(|name| {
                 let known = EXPORTABLE.into_iter().find(|known| known == name);
                 if known.is_none() {
                     let message = format!("there are no {name} to export");
-                    notes.unknown(raw.export.span(), message, name, &EXPORTABLE);
+                    notes.unknown(export.span(), message, name, &EXPORTABLE);
                 }
                 known
             })
             .collect();
-        let Some(output) = &raw.output else {
+        let Some(output) = &keys.output else {
             notes.note(span, "the step has no output", Some("add output = \"items-{date}.xlsx\""));
             return None;
         };
-        if let Some(since) = raw.since.as_ref().filter(|since| since.get_ref() != "last") {
+        if let Some(since) = keys.since.as_ref().filter(|since| since.get_ref() != "last") {
             let message = format!("'{}' can't be exported every night", since.get_ref());
             notes.note(since.span(), message, Some("since = \"last\", or leave it out"));
         }
-        if let Some(ratio) = raw.min_ratio.as_ref().filter(|ratio| !(0.0..=1.0).contains(ratio.get_ref())) {
+        if let Some(ratio) = keys.min_ratio.as_ref().filter(|ratio| !(0.0..=1.0).contains(ratio.get_ref())) {
             notes.note(ratio.span(), "min_ratio is not a number from 0 to 1, such as 0.8", None);
         }
         let family = |name: &str| {
@@ -264,38 +255,43 @@ impl Reader<'_> {
             let comma = sheetport_export::locale::has_decimal_comma(name);
             comma.ok_or_else(|| "expected a language such as de, fr or en".to_owned())
         };
-        let ids = raw.ids.as_ref().map(|path| self.folder.join(path));
-        let step = ExportStep {
-            output: resolved(self.folder, output.get_ref()),
-            family: self.parsed("family", &raw.family, family),
-            template: raw.template.map(|path| self.folder.join(path)),
-            explode: raw.explode,
-            style: Style {
-                decimal_comma: self.parsed("locale", &raw.locale, locale).unwrap_or(false),
-                delimiter: self.parsed("delimiter", &raw.delimiter, Options::delimiter_named),
-                bom: raw.bom,
-                raw: raw.exact,
+        self.check_concurrency(keys.concurrency.as_ref());
+        let ids = keys.ids.as_ref().map(|path| self.folder.join(path));
+        let request = ExportRequest {
+            output: Some(resolved(self.folder, output.get_ref())),
+            family: self.parsed("family", &keys.family, family),
+            template: keys.template.map(|path| self.folder.join(path)),
+            changes: keys.changes.map(|path| resolved(self.folder, &path)),
+            ids: ids.map(|path| IdSource { path, column: keys.column, external: keys.external }),
+            rate: keys.rate.map(|Parsed(rate)| rate),
+            options: ExportOptions {
+                style: Style {
+                    decimal_comma: self.parsed("locale", &keys.locale, locale).unwrap_or(false),
+                    delimiter: self.parsed("delimiter", &keys.delimiter, Options::delimiter_named),
+                    bom: keys.bom,
+                    raw: keys.exact,
+                },
+                explode: keys.explode,
+                since: if keys.since.is_some() { Since::Last } else { Since::Ever },
+                append: keys.append,
+                verify: keys.verify,
+                keep: keys.keep.map(NonZeroU16::get),
+                min_ratio: keys.min_ratio.map(Spanned::into_inner),
+                allow_empty: keys.allow_empty,
+                replace: keys.replace,
+                concurrency: keys.concurrency.map_or(DEFAULT_CONCURRENCY, |number| number.get_ref().get()),
+                ..ExportOptions::default()
             },
-            since_last: raw.since.is_some(),
-            append: raw.append,
-            changes: raw.changes.map(|path| resolved(self.folder, &path)),
-            verify: raw.verify,
-            keep: raw.keep.map(NonZeroU16::get),
-            min_ratio: raw.min_ratio.map(Spanned::into_inner),
-            allow_empty: raw.allow_empty,
-            replace: raw.replace,
-            ids: ids.map(|path| IdSource { path, column: raw.column, external: raw.external }),
-            rate: raw.rate.map(|Parsed(rate)| rate),
-            concurrency: self.concurrency(raw.concurrency),
             records,
+            ..ExportRequest::default()
         };
-        if step.records.len() == lists.len()
-            && let Err(error) = sheetport_operations::exports::check(&step.request())
+        if request.records.len() == lists.len()
+            && let Err(error) = sheetport_operations::exports::check(&request)
         {
-            let place = if error.to_string().contains("--keep") { output.span() } else { raw.export.span() };
+            let place = if error.to_string().contains("--keep") { output.span() } else { export.span() };
             notes.note(place, error.to_string(), error.hint().as_deref());
         }
-        Some(Box::new(step))
+        Some(Box::new(request))
     }
 
     /// Reads a text, or notes why it can't be read.
@@ -309,13 +305,11 @@ impl Reader<'_> {
         parse(text.get_ref()).map_err(|why| self.notes.note(text.span(), format!("{key}: {why}"), None)).ok()
     }
 
-    fn concurrency(&self, number: Option<Spanned<NonZeroU16>>) -> Option<u16> {
-        let number = number?;
-        if number.get_ref().get() > MAX_CONCURRENCY {
+    fn check_concurrency(&self, number: Option<&Spanned<NonZeroU16>>) {
+        if let Some(number) = number.filter(|number| number.get_ref().get() > MAX_CONCURRENCY) {
             let message = format!("concurrency is not a number from 1 to {MAX_CONCURRENCY}");
             self.notes.note(number.span(), message, None);
         }
-        Some(number.get_ref().get())
     }
 
     /// Returns the path of a folder. `{date}` and `{time}` in the name stay for later.

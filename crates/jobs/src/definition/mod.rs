@@ -8,5 +8,5 @@ mod schedule_keys;
 
 pub use load::load_job;
 pub(super) use load::parse;
-pub(super) use model::{Channel, ExportStep, Folders, Mail, Secret, Security};
+pub(super) use model::{Channel, Folders, Mail, Secret, Security};
 pub use model::{Job, Occasion, Schedule, Step, UploadStep, Work};

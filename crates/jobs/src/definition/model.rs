@@ -3,13 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sheetport_client::Speed;
-use sheetport_export::Since;
-use sheetport_findings::{Code, Only};
-use sheetport_operations::exports::{ExportRequest, IdSource};
-use sheetport_operations::send::DEFAULT_CONCURRENCY;
-use sheetport_records::Family;
-use sheetport_sheet::write::Style;
+use sheetport_operations::exports::ExportRequest;
+
+use super::raw::UploadKeys;
 
 /// A job, as described by its file. Paths are absolute.
 #[derive(Debug)]
@@ -34,7 +30,7 @@ pub struct Step {
 #[derive(Debug)]
 pub enum Work {
     Upload(Box<UploadStep>),
-    Export(Box<ExportStep>),
+    Export(Box<ExportRequest>),
 }
 
 impl Work {
@@ -59,55 +55,19 @@ pub struct UploadStep {
     /// Name of a built-in template, or path of a template file.
     pub template: String,
     pub set: Vec<(String, String)>,
-    pub locale: Option<String>,
-    pub sheet: Option<String>,
-    pub strict: bool,
-    pub all_or_nothing: bool,
-    pub changed_only: bool,
-    /// The records to send. `None`: as the template says.
-    pub only: Option<Only>,
-    pub keep_lines: bool,
-    /// Questions that are answered with yes.
-    pub accept: Vec<Code>,
-    pub create_missing_items: bool,
-    pub trigger_workflows: bool,
-    pub for_supplier: bool,
-    pub max_errors: Option<u64>,
-    pub max_unknown: Option<u64>,
-    pub rate: Option<Speed>,
-    pub concurrency: Option<u16>,
     /// Folders for uploaded files. `None` leaves the files in place.
     pub folders: Option<Folders>,
     /// How long a file must have been unchanged.
     pub settle: Duration,
+    /// What the step says about its uploads.
+    pub(crate) keys: UploadKeys,
 }
 
 impl UploadStep {
     /// Returns a step with the defaults of `upload`.
     pub(crate) fn usual(folder: PathBuf, files: String, template: String, folders: Folders) -> UploadStep {
-        UploadStep {
-            folder,
-            files,
-            template,
-            set: Vec::new(),
-            locale: None,
-            sheet: None,
-            strict: false,
-            all_or_nothing: false,
-            changed_only: false,
-            only: None,
-            keep_lines: false,
-            accept: Vec::new(),
-            create_missing_items: false,
-            trigger_workflows: false,
-            for_supplier: false,
-            max_errors: None,
-            max_unknown: None,
-            rate: None,
-            concurrency: None,
-            folders: Some(folders),
-            settle: SETTLE,
-        }
+        let (set, keys) = (Vec::new(), UploadKeys::default());
+        UploadStep { folder, files, template, set, folders: Some(folders), settle: SETTLE, keys }
     }
 }
 
@@ -116,58 +76,6 @@ impl UploadStep {
 pub struct Folders {
     pub done: PathBuf,
     pub failed: PathBuf,
-}
-
-/// Lists to export to a file.
-#[derive(Debug)]
-pub struct ExportStep {
-    pub records: Vec<&'static str>,
-    pub output: PathBuf,
-    pub family: Option<Family>,
-    pub template: Option<PathBuf>,
-    pub explode: Option<String>,
-    pub style: Style,
-    pub since_last: bool,
-    pub append: bool,
-    pub changes: Option<PathBuf>,
-    pub verify: bool,
-    pub keep: Option<u16>,
-    pub min_ratio: Option<f64>,
-    pub allow_empty: bool,
-    pub replace: bool,
-    pub ids: Option<IdSource>,
-    pub rate: Option<Speed>,
-    pub concurrency: Option<u16>,
-}
-
-impl ExportStep {
-    /// Returns the request of `export`.
-    pub fn request(&self) -> ExportRequest<'_> {
-        ExportRequest {
-            records: self.records.clone(),
-            is_part: false,
-            family: self.family,
-            output: Some(&self.output),
-            stdout_format: None,
-            style: self.style,
-            template: self.template.as_deref(),
-            explode: self.explode.clone(),
-            since: if self.since_last { Since::Last } else { Since::Ever },
-            append: self.append,
-            changes: self.changes.as_deref(),
-            verify: self.verify,
-            fresh: false,
-            keep: self.keep,
-            min_ratio: self.min_ratio,
-            allow_empty: self.allow_empty,
-            replace: self.replace,
-            ids: self.ids.clone(),
-            language: None,
-            page_size: None,
-            concurrency: self.concurrency.unwrap_or(DEFAULT_CONCURRENCY),
-            rate: self.rate,
-        }
-    }
 }
 
 /// An event to send notices about.

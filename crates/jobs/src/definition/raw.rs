@@ -27,39 +27,32 @@ pub(super) struct RawJob {
     pub schedule: Option<Spanned<RawSchedule>>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RawUpload {
+/// The keys of a step with `upload`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct UploadKeys {
     pub name: Option<String>,
-    #[serde(default)]
     pub stop_on_failure: bool,
-    pub upload: Spanned<String>,
+    pub upload: Option<Spanned<String>>,
     pub template: Option<Spanned<String>>,
     #[serde(rename = "move")]
     pub moves: Option<bool>,
     pub done: Option<Spanned<String>>,
     pub failed: Option<Spanned<String>>,
-    #[serde(default)]
     pub set: BTreeMap<String, String>,
     pub locale: Option<Parsed<LocaleName>>,
     pub settle: Option<Spanned<Parsed<Time>>>,
     pub sheet: Option<String>,
-    #[serde(default)]
     pub strict: bool,
-    #[serde(default)]
     pub all_or_nothing: bool,
-    #[serde(default)]
     pub changed_only: bool,
+    /// The records to send; as the template says if missing.
     pub only: Option<Parsed<OnlyName>>,
-    #[serde(default)]
     pub keep_lines: bool,
-    #[serde(default)]
+    /// Questions that are answered with yes.
     pub accept: Vec<Parsed<Question>>,
-    #[serde(default)]
     pub create_missing_items: bool,
-    #[serde(default)]
     pub trigger_workflows: bool,
-    #[serde(default)]
     pub for_supplier: bool,
     pub max_errors: Option<u64>,
     pub max_unknown: Option<u64>,
@@ -67,38 +60,42 @@ pub(super) struct RawUpload {
     pub concurrency: Option<Spanned<NonZeroU16>>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RawExport {
+impl UploadKeys {
+    pub(crate) fn locale(&self) -> Option<&str> {
+        self.locale.as_ref().map(|Parsed(LocaleName(name))| name.as_str())
+    }
+
+    /// Returns which records are sent, if the job says so.
+    pub(crate) fn only(&self) -> Option<Only> {
+        self.only.as_ref().map(|Parsed(OnlyName(only))| *only)
+    }
+}
+
+/// The keys of a step with `export`.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ExportKeys {
     pub name: Option<String>,
-    #[serde(default)]
     pub stop_on_failure: bool,
-    pub export: Spanned<Texts>,
+    pub export: Option<Spanned<Texts>>,
     pub output: Option<Spanned<String>>,
     pub family: Option<Spanned<String>>,
     pub template: Option<String>,
     pub explode: Option<String>,
     pub locale: Option<Spanned<String>>,
     pub delimiter: Option<Spanned<String>>,
-    #[serde(default)]
     pub bom: bool,
-    #[serde(default)]
     pub exact: bool,
     pub since: Option<Spanned<String>>,
-    #[serde(default)]
     pub append: bool,
     pub changes: Option<String>,
-    #[serde(default)]
     pub verify: bool,
     pub keep: Option<NonZeroU16>,
     pub min_ratio: Option<Spanned<f64>>,
-    #[serde(default)]
     pub allow_empty: bool,
-    #[serde(default)]
     pub replace: bool,
     pub ids: Option<String>,
     pub column: Option<String>,
-    #[serde(default)]
     pub external: bool,
     pub rate: Option<Parsed<Speed>>,
     pub concurrency: Option<Spanned<NonZeroU16>>,
@@ -140,11 +137,12 @@ pub(super) struct RawSchedule {
 }
 
 /// A length of time.
-#[derive(Clone, Copy)]
-pub(super) struct Time(pub Duration);
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Time(pub Duration);
 
 /// The name of a locale that exists.
-pub(super) struct LocaleName(pub String);
+#[derive(Debug)]
+pub(crate) struct LocaleName(pub String);
 
 impl FromStr for Time {
     type Err = String;
@@ -156,7 +154,8 @@ impl FromStr for Time {
 }
 
 /// Which records are sent.
-pub(super) struct OnlyName(pub Only);
+#[derive(Debug)]
+pub(crate) struct OnlyName(pub Only);
 
 impl FromStr for OnlyName {
     type Err = String;

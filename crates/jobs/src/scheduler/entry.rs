@@ -1,6 +1,5 @@
 //! Entries for the schedulers of the systems: cron, systemd, launchd, and the Task Scheduler of Windows.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use sheetport_files::absolute_path::absolute;
@@ -137,11 +136,10 @@ impl Entry {
         // For these exit codes, rows need fixing or outcomes are unknown. The job has reported both, and systemd should not see a
         // failure.
         format!(
-            "[Unit]\nDescription={}\nWants=network-online.target\nAfter=network-online.target\n\n[Service]\nType=oneshot\n\
-             WorkingDirectory={}\nExecStart={}\nSuccessExitStatus=3 4\n",
-            self.title.replace('%', "%%"),
-            self.folder.display().to_string().replace('%', "%%"),
-            words.join(" ")
+            include_str!("entry_files/systemd.service"),
+            title = self.title.replace('%', "%%"),
+            folder = self.folder.display().to_string().replace('%', "%%"),
+            command = words.join(" ")
         )
     }
 
@@ -157,30 +155,23 @@ impl Entry {
             Schedule::Every { minutes } => format!("*-*-* 00/{}:00:00", minutes / 60),
         };
         // `Persistent` makes up for a run missed while the machine was off.
-        format!(
-            "[Unit]\nDescription={}\n\n[Timer]\nOnCalendar={time}\nPersistent=true\n\n[Install]\nWantedBy=timers.target\n",
-            self.title.replace('%', "%%")
-        )
+        format!(include_str!("entry_files/systemd.timer"), title = self.title.replace('%', "%%"), time = time)
     }
 
     fn plist(&self) -> String {
-        let words = self.words.iter().fold(String::new(), |mut text, word| {
-            let _ = writeln!(text, "    <string>{}</string>", xml(word));
-            text
-        });
+        let words: String = self.words.iter().map(|word| format!("    <string>{}</string>\n", xml(word))).collect();
         let when = match &self.schedule {
             Schedule::At { hour, minute, days } => {
-                let time =
-                    format!("<key>Hour</key><integer>{hour}</integer><key>Minute</key><integer>{minute}</integer>");
-                let entries: String = match days.len() {
-                    7 => format!("    <dict>{time}</dict>\n"),
+                let of_days: Vec<String> = match days.len() {
+                    7 => vec![String::new()],
                     _ => days
                         .iter()
-                        .map(|day| {
-                            format!("    <dict>{time}<key>Weekday</key><integer>{}</integer></dict>\n", (day + 1) % 7)
-                        })
+                        .map(|day| format!("<key>Weekday</key><integer>{}</integer>", (day + 1) % 7))
                         .collect(),
                 };
+                let time =
+                    format!("<key>Hour</key><integer>{hour}</integer><key>Minute</key><integer>{minute}</integer>");
+                let entries: String = of_days.iter().map(|day| format!("    <dict>{time}{day}</dict>\n")).collect();
                 format!("  <key>StartCalendarInterval</key>\n  <array>\n{entries}  </array>\n")
             }
             Schedule::Every { minutes } => {
@@ -188,58 +179,45 @@ impl Entry {
             }
         };
         format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \
-             \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n<plist version=\"1.0\">\n<dict>\n  <key>Label</key>\n  \
-             <string>{}</string>\n  <key>ProgramArguments</key>\n  <array>\n{words}  </array>\n  <key>WorkingDirectory</key>\n  \
-             <string>{}</string>\n{when}</dict>\n</plist>\n",
-            self.launchd_label(),
-            xml(&self.folder.display().to_string()),
+            include_str!("entry_files/launchd.plist"),
+            label = self.launchd_label(),
+            words = words,
+            folder = xml(&self.folder.display().to_string()),
+            when = when
         )
     }
 
     fn task(&self) -> String {
         const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-        let trigger = match &self.schedule {
-            Schedule::At { hour, minute, days } => {
-                let by_day = match days.len() {
-                    7 => "<ScheduleByDay><DaysInterval>1</DaysInterval></ScheduleByDay>".to_owned(),
-                    _ => {
-                        let names = days.iter().filter_map(|day| DAYS.get(usize::from(*day)));
-                        let days: String = names.map(|day| format!("<{day} />")).collect();
-                        format!(
-                            "<ScheduleByWeek><WeeksInterval>1</WeeksInterval><DaysOfWeek>{days}</DaysOfWeek></ScheduleByWeek>"
-                        )
-                    }
-                };
-                format!("<StartBoundary>2026-01-01T{hour:02}:{minute:02}:00</StartBoundary>{by_day}")
+        let (repetition, start, days) = match &self.schedule {
+            Schedule::At { hour, minute, days } => (String::new(), format!("{hour:02}:{minute:02}"), days.as_slice()),
+            Schedule::Every { minutes } => {
+                let repetition = format!("<Repetition><Interval>PT{minutes}M</Interval></Repetition>");
+                (repetition, "00:00".to_owned(), &[0, 1, 2, 3, 4, 5, 6][..])
             }
-            Schedule::Every { minutes } => format!(
-                "<StartBoundary>2026-01-01T00:00:00</StartBoundary><Repetition><Interval>PT{minutes}M</Interval></Repetition>\
-                 <ScheduleByDay><DaysInterval>1</DaysInterval></ScheduleByDay>"
-            ),
+        };
+        let by_day = match days.len() {
+            7 => "<ScheduleByDay><DaysInterval>1</DaysInterval></ScheduleByDay>".to_owned(),
+            _ => {
+                let names = days.iter().filter_map(|day| DAYS.get(usize::from(*day)));
+                let days: String = names.map(|day| format!("<{day} />")).collect();
+                format!(
+                    "<ScheduleByWeek><WeeksInterval>1</WeeksInterval><DaysOfWeek>{days}</DaysOfWeek></ScheduleByWeek>"
+                )
+            }
         };
         // The schema wants the repetition first.
-        let trigger = match trigger.split_once("<Repetition>") {
-            Some((start, rest)) => {
-                format!("<Repetition>{}", rest.replacen("</Repetition>", &format!("</Repetition>{start}"), 1))
-            }
-            None => trigger,
-        };
+        let trigger = format!("{repetition}<StartBoundary>2026-01-01T{start}:00</StartBoundary>{by_day}");
         let (program, arguments) =
             self.words.split_first().map_or(("", &[][..]), |(program, rest)| (program.as_str(), rest));
         let arguments: Vec<String> = arguments.iter().map(|word| windows(word)).collect();
         format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-16\"?>\n<Task version=\"1.2\" \
-             xmlns=\"http://schemas.microsoft.com/windows/2004/02/mit/task\">\n  <RegistrationInfo><Description>{}</Description>\
-             </RegistrationInfo>\n  <Triggers><CalendarTrigger>{trigger}</CalendarTrigger></Triggers>\n  <Settings>\
-             <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy><DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>\
-             <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries><StartWhenAvailable>true</StartWhenAvailable>\
-             <ExecutionTimeLimit>PT0S</ExecutionTimeLimit></Settings>\n  <Actions><Exec><Command>{}</Command>\
-             <Arguments>{}</Arguments><WorkingDirectory>{}</WorkingDirectory></Exec></Actions>\n</Task>\n",
-            xml(&self.title),
-            xml(program),
-            xml(&arguments.join(" ")),
-            xml(&self.folder.display().to_string()),
+            include_str!("entry_files/windows.xml"),
+            title = xml(&self.title),
+            trigger = trigger,
+            program = xml(program),
+            arguments = xml(&arguments.join(" ")),
+            folder = xml(&self.folder.display().to_string())
         )
     }
 }

@@ -20,7 +20,7 @@ use sheetport_ledger::{Ledger, Run, RunId};
 use sheetport_operations::context::{Context, now};
 use sheetport_operations::error::Error;
 use sheetport_send::Grace;
-use tokio::sync::Notify;
+use tokio::sync::SetOnce;
 
 use crate::UploadStep;
 pub use event::WorkEvent;
@@ -71,7 +71,7 @@ pub fn work<'a>(
             observer,
             set_aside: Mutex::default(),
             last_queued: Mutex::default(),
-            fatal: FatalError::default(),
+            fatal: SetOnce::new(),
         };
         let mut ledgers = Vec::new();
         for _ in 0..working.at_once {
@@ -84,7 +84,7 @@ pub fn work<'a>(
             match inbox::run(context, step, working.until_idle, &stop, observer).await {
                 Ok(left) => left,
                 Err(error) => {
-                    worker.fatal.set(error);
+                    worker.fail(error);
                     Vec::new()
                 }
             }
@@ -97,14 +97,14 @@ pub fn work<'a>(
         let interrupt = async {
             tokio::select! {
                 grace = interrupt => grace,
-                () = worker.fatal.wait() => Grace::from(GRACE),
+                _ = worker.fatal.wait() => Grace::from(GRACE),
             }
         };
         let files = tokio::select! {
             files = work => files,
             never = stop.pass_on(interrupt) => match never {},
         };
-        if let Some(error) = worker.fatal.take() {
+        if let Some(error) = worker.fatal.into_inner() {
             return Err(error);
         }
         // A requested stop leaves the rest on purpose.
@@ -126,29 +126,8 @@ struct Worker<'a> {
     set_aside: Mutex<SetAside>,
     /// The queued runs when the last slot became idle.
     last_queued: Mutex<Vec<RunId>>,
-    fatal: FatalError,
-}
-
-/// The first error that ends the worker.
-#[derive(Default)]
-struct FatalError {
-    error: Mutex<Option<Error>>,
-    is_set: Notify,
-}
-
-impl FatalError {
-    fn set(&self, error: Error) {
-        lock(&self.error).get_or_insert(error);
-        self.is_set.notify_one();
-    }
-
-    async fn wait(&self) {
-        self.is_set.notified().await;
-    }
-
-    fn take(&self) -> Option<Error> {
-        lock(&self.error).take()
-    }
+    /// The first error that ends the worker.
+    fatal: SetOnce<Error>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -163,6 +142,11 @@ struct Slot {
 }
 
 impl Worker<'_> {
+    /// Ends the worker with an error, unless another has ended it.
+    fn fail(&self, error: Error) {
+        let _ = self.fatal.set(error);
+    }
+
     async fn run_slot(&self, ledger: Ledger) {
         let mut slot = Some(Slot { ledger, client: None });
         let mut pause = BACKOFF.0;
@@ -186,7 +170,7 @@ impl Worker<'_> {
                     self.stop.sleep(POLL.mul_f64(0.75 + fastrand::f64() / 2.0)).await;
                 }
                 Err(error) if is_lasting(&error) => {
-                    self.fatal.set(error);
+                    self.fail(error);
                     break;
                 }
                 Err(error) => {

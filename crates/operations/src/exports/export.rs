@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime};
 
 use sheetport_client::{self as client, KnownSizes, Pace, PageSize, Speed};
 use sheetport_export::{
-    self as export, ChangesFile, Clock, Exported, IdFile, Job, Output, Since, Source, Template, template,
+    self as export, ChangesFile, Clock, ExportOptions, Exported, IdFile, Job, Output, Since, Source, Template, template,
 };
 use sheetport_files::absolute_path::absolute;
 use sheetport_files::text_file::read_text;
@@ -48,8 +48,8 @@ pub struct IdSource {
     pub external: bool,
 }
 
-#[derive(Clone, Debug)]
-pub struct ExportRequest<'a> {
+#[derive(Clone, Debug, Default)]
+pub struct ExportRequest {
     /// Names from [`EXPORTABLE`]. Several lists become sheets of one workbook, or separate files if the name contains `{kind}`.
     pub records: Vec<&'static str>,
     /// Whether this is one of several requests that export to separate files.
@@ -57,49 +57,29 @@ pub struct ExportRequest<'a> {
     /// Path family of the list, by default public.
     pub family: Option<Family>,
     /// Path of the file, or `None` for standard output.
-    pub output: Option<&'a Path>,
+    pub output: Option<PathBuf>,
     /// Format of standard output, CSV if `None`.
     pub stdout_format: Option<TextKind>,
-    pub style: Style,
     /// Path of an export template.
-    pub template: Option<&'a Path>,
-    /// Path of an array to export with one row per element.
-    pub explode: Option<String>,
-    pub since: Since,
-    /// Appends the changes since the previous export to its file.
-    pub append: bool,
+    pub template: Option<PathBuf>,
     /// Path for a list of added, changed and removed records since the previous export with such a list.
-    pub changes: Option<&'a Path>,
-    /// Reads the ids a second time.
-    pub verify: bool,
-    /// Starts again instead of continuing an interrupted export.
-    pub fresh: bool,
-    /// Number of dated files to keep.
-    pub keep: Option<u16>,
-    /// Minimum size of the list, as a share of the previous export, for replacing the file.
-    pub min_ratio: Option<f64>,
-    /// Whether an empty list may replace a file with records.
-    pub allow_empty: bool,
-    /// Whether the file may replace one that no export wrote.
-    pub replace: bool,
+    pub changes: Option<PathBuf>,
     /// Exports these records instead of a list.
     pub ids: Option<IdSource>,
-    /// Language of the answers.
-    pub language: Option<&'a str>,
     /// Number of records per page; as many as the service grants if `None`.
     pub page_size: Option<u32>,
-    pub concurrency: u16,
     /// The rate of the context if `None`.
     pub rate: Option<Speed>,
+    pub options: ExportOptions,
 }
 
-impl<'a> ExportRequest<'a> {
+impl ExportRequest {
     /// Returns a request for each file.
     ///
     /// # Errors
     /// If a part of the request can't be carried out, before anything is requested.
-    pub fn by_file(&self) -> Result<Vec<ExportRequest<'a>>, Error> {
-        let has_kind = |path: Option<&Path>| path.is_some_and(|path| path.to_string_lossy().contains(KIND));
+    pub fn by_file(&self) -> Result<Vec<ExportRequest>, Error> {
+        let has_kind = |path: &Option<PathBuf>| path.as_ref().is_some_and(|path| path.to_string_lossy().contains(KIND));
         let is_several = self.records.len() > 1;
         for (index, name) in self.records.iter().enumerate() {
             if self.records[..index].contains(name) {
@@ -119,14 +99,14 @@ impl<'a> ExportRequest<'a> {
         if !is_several {
             return Ok(vec![with(&self.records)]);
         }
-        let has_sheets = |path: Option<&Path>| path.is_some_and(|path| FileFormat::of(path) == Some(FileFormat::Xlsx));
-        let each_has_its_own = has_kind(self.output);
-        if !each_has_its_own && !has_sheets(self.output) {
+        let has_sheets = |path: &Option<PathBuf>| path.as_deref().and_then(FileFormat::of) == Some(FileFormat::Xlsx);
+        let each_has_its_own = has_kind(&self.output);
+        if !each_has_its_own && !has_sheets(&self.output) {
             let message = "several lists need a workbook, or a file each";
             return Err(Error::invalid(message, "write to a file such as all.xlsx or '{kind}.csv'"));
         }
-        let shares_changes = self.changes.is_some() && !has_kind(self.changes);
-        if shares_changes && (each_has_its_own || !has_sheets(self.changes)) {
+        let shares_changes = self.changes.is_some() && !has_kind(&self.changes);
+        if shares_changes && (each_has_its_own || !has_sheets(&self.changes)) {
             let message = "the changes of several lists need a file each";
             return Err(Error::invalid(message, "name it by {kind}, as in 'changes-{kind}.csv'"));
         }
@@ -141,12 +121,12 @@ impl<'a> ExportRequest<'a> {
 /// interrupted export. Returns the result of each list.
 pub fn export<'a>(
     context: &'a Context,
-    request: &'a ExportRequest<'a>,
+    request: &'a ExportRequest,
     observer: Observer<'a>,
 ) -> Operation<'a, Vec<Exported>> {
     Box::pin(async move {
-        let Some(staging) = Staging::of(context, request.output)? else {
-            if let Some(changes) = request.changes.filter(|changes| ObjectAddress::is_meant(changes)) {
+        let Some(staging) = Staging::of(context, request.output.as_deref())? else {
+            if let Some(changes) = request.changes.as_ref().filter(|changes| ObjectAddress::is_meant(changes)) {
                 let message = format!("{} is in object storage, but the records are not", changes.display());
                 return Err(Error::invalid(message, "write both to the same bucket"));
             }
@@ -154,8 +134,8 @@ pub fn export<'a>(
         };
         // A wrong request is refused before the bucket is read.
         check(request)?;
-        let output = request.output.map(|path| staging.local(path)).transpose()?;
-        let changes = request.changes.map(|path| staging.local(path)).transpose()?;
+        let output = request.output.as_ref().map(|path| staging.local(path)).transpose()?;
+        let changes = request.changes.as_ref().map(|path| staging.local(path)).transpose()?;
         if let Some((output, changes)) = output.as_ref().zip(changes.as_ref())
             && staging.holds(changes)
             && output.parent() != changes.parent()
@@ -163,7 +143,7 @@ pub fn export<'a>(
             let message = "--changes is in another folder of the bucket than the records";
             return Err(Error::invalid(message, "name a file in the same folder"));
         }
-        let local = ExportRequest { output: output.as_deref(), changes: changes.as_deref(), ..request.clone() };
+        let local = ExportRequest { output, changes, ..request.clone() };
         let exported = export_to_files(context, &local, Some(&staging), observer).await;
         let mut exported = exported.map_err(|error| error.in_words(|text| staging.shown_in(text)))?;
         staging.publish(&mut exported).await?;
@@ -174,7 +154,7 @@ pub fn export<'a>(
 /// Exports to local files. With a staging folder, these files stand for objects.
 async fn export_to_files(
     context: &Context,
-    request: &ExportRequest<'_>,
+    request: &ExportRequest,
     staging: Option<&Staging>,
     observer: Observer<'_>,
 ) -> Result<Vec<Exported>, Error> {
@@ -189,8 +169,8 @@ async fn export_to_files(
         }
         before.push(known);
     }
-    let mut client = context.client(base_url, request.concurrency)?;
-    if let Some(language) = request.language {
+    let mut client = context.client(base_url, request.options.concurrency)?;
+    if let Some(language) = &request.options.language {
         client = client.with_language(language)?;
     }
     if let Some(staging) = staging {
@@ -200,7 +180,7 @@ async fn export_to_files(
                 job.shown_pattern = Some(staging.shown_in(pattern));
             }
             let of_job = export::paths(job)?;
-            let records = of_job.iter().filter(|(_, is_changes)| job.append && !is_changes);
+            let records = of_job.iter().filter(|(_, is_changes)| job.options.append && !is_changes);
             extended.extend(records.map(|(path, _)| path.clone()));
             paths.extend(of_job.into_iter().map(|(path, _)| path));
         }
@@ -222,7 +202,7 @@ async fn export_to_files(
         observer(Event::Exported { records, total });
     };
     let exporting = export::export_together(Arc::new(client), Arc::clone(&pace), &jobs, &show);
-    let supply = shared.as_ref().and_then(|shared| shared.supply(request.concurrency));
+    let supply = shared.as_ref().and_then(|shared| shared.supply(request.options.concurrency));
     let span = Span::export(jobs.iter().map(|job| job.source.name()), base_url, &context.workspace());
     let exported = span.within(Box::pin(while_supplied(supply, exporting))).await;
     match &exported {
@@ -277,14 +257,14 @@ pub fn lacks_array<'e>(exported: impl IntoIterator<Item = &'e Exported>) -> Opti
 }
 
 /// Returns a hint if the service refused a page size set by the user.
-fn too_large(error: &export::Error, request: &ExportRequest<'_>) -> Option<String> {
+fn too_large(error: &export::Error, request: &ExportRequest) -> Option<String> {
     let is_refused = matches!(error, export::Error::Api(client::Error::Status { status: 400 | 413 | 422, .. }));
     (request.page_size.is_some() && is_refused)
         .then(|| "the pages may be too large: leave out --page-size, and the largest one is found".to_owned())
 }
 
 /// Returns a hint for a missing list that may exist in the other family of paths.
-fn other_family(error: &export::Error, request: &ExportRequest<'_>) -> Option<String> {
+fn other_family(error: &export::Error, request: &ExportRequest) -> Option<String> {
     let export::Error::Api(client::Error::Status { status: 404, path, .. }) = error else { return None };
     let lists = || LISTS.into_iter().filter(|list| request.records.contains(&list.name));
     let asked = lists().find(|list| path.starts_with(list.path))?;
@@ -312,69 +292,58 @@ fn is_resumable(error: &export::Error) -> bool {
 ///
 /// # Errors
 /// If a part of the request is impossible.
-pub fn check(request: &ExportRequest<'_>) -> Result<(), Error> {
+pub fn check(request: &ExportRequest) -> Result<(), Error> {
     for part in request.by_file()? {
         for records in &part.records {
             let output = checked_output(&part, records)?;
             changes(&part, &output, records)?;
-            part.template.map(|path| load_template(path, records)).transpose()?;
+            part.template.as_ref().map(|path| load_template(path, records)).transpose()?;
         }
     }
     Ok(())
 }
 
 /// Returns the output, after checking the flags for its format.
-fn checked_output(request: &ExportRequest<'_>, records: &str) -> Result<Output, Error> {
+fn checked_output(request: &ExportRequest, records: &str) -> Result<Output, Error> {
     let output = output(request, records)?;
-    if request.since == Since::Last && matches!(output, Output::Stdout { .. }) {
+    if request.options.since == Since::Last && matches!(output, Output::Stdout { .. }) {
         let message = "--since last needs the name of a file: standard output has no previous export";
         return Err(Error::invalid(message, "write to a file such as changes-{date}-{time}.csv"));
     }
-    if request.append {
+    if request.options.append {
         check_append(request, &output)?;
     }
     let has_date = matches!(&output, Output::File { pattern, .. } if export::has_date(pattern));
-    if request.keep.is_some() && !has_date {
+    if request.options.keep.is_some() && !has_date {
         let message = "--keep needs {date} in the name of the file";
         return Err(Error::invalid(message, "name it like 'items-{date}.csv'"));
     }
     Ok(output)
 }
 
-fn job(context: &Context, request: &ExportRequest<'_>, records: &str) -> Result<Job, Error> {
+fn job(context: &Context, request: &ExportRequest, records: &str) -> Result<Job, Error> {
     let output = checked_output(request, records)?;
     Ok(Job {
         source: source(request, records)?,
         changes: changes(request, &output, records)?,
         output,
-        style: request.style,
-        template: request.template.map(|path| load_template(path, records)).transpose()?,
-        explode: request.explode.clone(),
-        since: request.since,
-        append: request.append,
-        verify: request.verify,
-        fresh: request.fresh,
-        keep: request.keep.map(usize::from),
-        min_ratio: request.min_ratio,
-        allow_empty: request.allow_empty,
-        replace: request.replace,
+        template: request.template.as_ref().map(|path| load_template(path, records)).transpose()?,
+        options: request.options.clone(),
         page_size: match request.page_size {
             Some(size) => PageSize::Chosen(u64::from(size)),
             None => PageSize::Largest(KnownSizes::default()),
         },
-        concurrency: usize::from(request.concurrency),
         home: context.home.clone(),
         base_url: context.base_url()?.trim_end_matches('/').to_owned(),
         workspace: context.workspace(),
-        language: request.language.map(str::to_owned),
         clock: Clock { local: jiff::Zoned::now(), now: SystemTime::now },
         shown_pattern: None,
     })
 }
 
 /// Refuses `--append` where nothing can be appended.
-fn check_append(request: &ExportRequest<'_>, output: &Output) -> Result<(), Error> {
-    if request.since != Since::Last {
+fn check_append(request: &ExportRequest, output: &Output) -> Result<(), Error> {
+    if request.options.since != Since::Last {
         let message = "--append is for the changes since the last export";
         return Err(Error::invalid(message, "add --since last"));
     }
@@ -391,8 +360,8 @@ fn check_append(request: &ExportRequest<'_>, output: &Output) -> Result<(), Erro
     }
 }
 
-fn output(request: &ExportRequest<'_>, records: &str) -> Result<Output, Error> {
-    let Some(path) = request.output else {
+fn output(request: &ExportRequest, records: &str) -> Result<Output, Error> {
+    let Some(path) = &request.output else {
         return Ok(Output::Stdout { kind: request.stdout_format.unwrap_or(TextKind::Csv) });
     };
     if request.stdout_format.is_some() {
@@ -401,9 +370,9 @@ fn output(request: &ExportRequest<'_>, records: &str) -> Result<Output, Error> {
     }
     let (pattern, format) = pattern(path, records)?;
     // The flags are for the list of changes, too.
-    let format_of_changes = request.changes.and_then(FileFormat::of);
-    if let Some(flag) = flag_without_effect(&request.style, format)
-        && format_of_changes.is_none_or(|format| flag_without_effect(&request.style, format).is_some())
+    let format_of_changes = request.changes.as_deref().and_then(FileFormat::of);
+    if let Some(flag) = flag_without_effect(&request.options.style, format)
+        && format_of_changes.is_none_or(|format| flag_without_effect(&request.options.style, format).is_some())
     {
         let message = format!("{flag} has no effect on {}", path.display());
         return Err(Error::invalid(message, format!("leave out {flag}, or export to .csv")));
@@ -429,10 +398,10 @@ fn pattern(path: &Path, records: &str) -> Result<(String, FileFormat), Error> {
     Ok((pattern.replace(KIND, records), format))
 }
 
-fn changes(request: &ExportRequest<'_>, output: &Output, records: &str) -> Result<Option<ChangesFile>, Error> {
-    let Some(path) = request.changes else { return Ok(None) };
+fn changes(request: &ExportRequest, output: &Output, records: &str) -> Result<Option<ChangesFile>, Error> {
+    let Some(path) = &request.changes else { return Ok(None) };
     let (pattern, format) = pattern(path, records)?;
-    match (output, request.since) {
+    match (output, request.options.since) {
         (Output::Stdout { .. }, _) => {
             let message = "--changes needs the name of a file: standard output has no previous export";
             Err(Error::invalid(message, "write the records to a file, too"))
@@ -461,7 +430,7 @@ fn flag_without_effect(style: &Style, format: FileFormat) -> Option<&'static str
     flags.into_iter().find(|(_, is_used)| *is_used && !has_fields).map(|(flag, _)| flag)
 }
 
-fn source(request: &ExportRequest<'_>, name: &str) -> Result<Source, Error> {
+fn source(request: &ExportRequest, name: &str) -> Result<Source, Error> {
     if let Some(ids) = &request.ids {
         let single = SINGLES.into_iter().find(|single| single.name == name).ok_or_else(|| {
             let hint = "leave out --ids; only transactions, orders and inventories can be exported by id";

@@ -231,27 +231,39 @@ impl Inspector {
         let jobs = if kind == Kind::Order { self.jobs(workspace).await? } else { HashMap::new() };
         let touches = self.touches(workspace, kind);
         let mut views = Vec::new();
-        let mut after = total.saturating_sub(limit).max(0);
+        self.each_record(workspace, kind, total.saturating_sub(limit).max(0), |record| {
+            views.push(RecordView {
+                workspace: workspace.to_owned(),
+                records: ShownKind(kind).name(),
+                lines: lines(&record)?,
+                jobs: jobs.get(&record.id).cloned().unwrap_or_default(),
+                requests: touches.get(&*record.id).cloned().unwrap_or_default(),
+                arrived_twice: twice.get(&record.id).cloned().unwrap_or_default(),
+                record: raw(&record)?,
+                id: record.id,
+                number: record.number,
+                external_id: record.external_id,
+            });
+            Ok(())
+        })
+        .await?;
+        Ok((views, total))
+    }
+
+    /// Passes the records of a kind after a position to `each`, in the order of creation.
+    async fn each_record(
+        &mut self,
+        workspace: &str,
+        kind: Kind,
+        mut after: i64,
+        mut each: impl FnMut(Record) -> Result<(), sqlx::Error>,
+    ) -> Result<(), sqlx::Error> {
         loop {
             let records = self.overview.records(workspace, kind, after, BATCH).await?;
-            let Some(last) = records.last() else { break };
+            let Some(last) = records.last() else { return Ok(()) };
             after = last.position;
-            for record in records {
-                views.push(RecordView {
-                    workspace: workspace.to_owned(),
-                    records: ShownKind(kind).name(),
-                    lines: lines(&record)?,
-                    jobs: jobs.get(&record.id).cloned().unwrap_or_default(),
-                    requests: touches.get(&*record.id).cloned().unwrap_or_default(),
-                    arrived_twice: twice.get(&record.id).cloned().unwrap_or_default(),
-                    record: raw(&record)?,
-                    id: record.id,
-                    number: record.number,
-                    external_id: record.external_id,
-                });
-            }
+            records.into_iter().try_for_each(&mut each)?;
         }
-        Ok((views, total))
     }
 
     /// Returns the duplicates in a workspace.
@@ -274,14 +286,8 @@ impl Inspector {
         let created =
             created.map(|change| (change.record_id.clone(), (change.request, contents.get(&change.request).copied())));
         let mut finder = Finder::new(kind, ShownKind(kind).name(), created.collect());
-        let mut after = 0;
-        while finder.wants_records() {
-            let records = self.overview.records(workspace, kind, after, BATCH).await?;
-            let Some(last) = records.last() else { break };
-            after = last.position;
-            for record in &records {
-                finder.add(record)?;
-            }
+        if finder.wants_records() {
+            self.each_record(workspace, kind, 0, |record| finder.add(&record)).await?;
         }
         Ok(finder)
     }
@@ -289,18 +295,15 @@ impl Inspector {
     /// Returns the ids of the jobs by order.
     async fn jobs(&mut self, workspace: &str) -> Result<HashMap<String, Vec<String>>, sqlx::Error> {
         let mut jobs: HashMap<String, Vec<String>> = HashMap::new();
-        let mut after = 0;
-        loop {
-            let records = self.overview.records(workspace, Kind::Job, after, BATCH).await?;
-            let Some(last) = records.last() else { return Ok(jobs) };
-            after = last.position;
-            for record in records {
-                let body: Map<String, Value> = record.parse_body()?;
-                if let Some(order) = body.get("order_id").and_then(Value::as_str) {
-                    jobs.entry(order.to_owned()).or_default().push(record.id);
-                }
+        self.each_record(workspace, Kind::Job, 0, |record| {
+            let body: Map<String, Value> = record.parse_body()?;
+            if let Some(order) = body.get("order_id").and_then(Value::as_str) {
+                jobs.entry(order.to_owned()).or_default().push(record.id);
             }
-        }
+            Ok(())
+        })
+        .await?;
+        Ok(jobs)
     }
 
     /// Returns the effects of requests on the records of a kind, by id.

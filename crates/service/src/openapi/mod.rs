@@ -23,11 +23,11 @@ use super::reading::Reading;
 use super::response::json_text;
 use operations::{Access, Operation};
 
-mod examples;
 mod literal;
 mod operations;
 mod parameters;
 mod schema;
+mod texts;
 
 /// Returns the routes for the document and the page. They need no token.
 pub(super) fn routes<S: Clone + Send + Sync + 'static>(reading: Reading) -> Router<S> {
@@ -136,11 +136,12 @@ fn whole_document() -> OpenApi {
 }
 
 fn describe(operation: &Operation, components: &mut Components) -> OperationBuilder {
+    let texts = texts::of(operation.id);
     let mut described = OperationBuilder::new()
-        .tag(operation.tag)
+        .tag(&texts.tag)
         .operation_id(Some(operation.id))
-        .summary(Some(operation.summary))
-        .description((!operation.description.is_empty()).then_some(operation.description))
+        .summary(Some(&texts.summary))
+        .description(texts.description.as_ref())
         .response("200", success(operation, (operation.response)(components)));
     for parameter in operation.parameters {
         described = described.parameter(parameter());
@@ -149,14 +150,15 @@ fn describe(operation: &Operation, components: &mut Components) -> OperationBuil
         described = described.parameter(parameters::idempotency_key());
     }
     if let Some(input) = operation.input {
-        described = described.request_body(Some(body(input(components), operation.example)));
+        described =
+            described.request_body(Some(body(input(components), texts::examples(operation.id).request.as_ref())));
     }
     if matches!(operation.access, Access::Regular | Access::Full) {
         described = described.security(SecurityRequirement::new::<_, [&str; 0], &str>(BEARER, []));
     }
     for (status, name, description) in operations::error_responses(operation) {
         let error = schema::of::<sheetport_records::answer::ErrorBody>(components);
-        let mut response = response(description, error, Some(examples::error(status)));
+        let mut response = response(description, error, texts::error(status));
         if status == "401" {
             let header = text_header("`Bearer`");
             response.headers.insert("WWW-Authenticate".to_owned(), header.into());
@@ -173,14 +175,14 @@ fn describe(operation: &Operation, components: &mut Components) -> OperationBuil
     described
 }
 
-fn body(schema: RefOr<Schema>, example: &str) -> RequestBody {
-    let content = ContentBuilder::new().schema(Some(schema)).example(serde_json::from_str(example).ok()).build();
+fn body(schema: RefOr<Schema>, example: Option<&Value>) -> RequestBody {
+    let content = ContentBuilder::new().schema(Some(schema)).example(example.cloned()).build();
     RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True)).build()
 }
 
 /// Returns the response of a successful operation.
 fn success(operation: &Operation, schema: RefOr<Schema>) -> openapi::Response {
-    let mut success = response("OK", schema, serde_json::from_str(operation.answer).ok());
+    let mut success = response("OK", schema, texts::examples(operation.id).response.as_ref());
     if operation.access == Access::Full {
         let replayed = text_header("`true` if this is the stored response to an earlier request with the same key");
         success.headers.insert("Idempotency-Replayed".to_owned(), replayed.into());
@@ -197,13 +199,13 @@ fn success(operation: &Operation, schema: RefOr<Schema>) -> openapi::Response {
     success
 }
 
-fn response(description: &str, schema: RefOr<Schema>, example: Option<Value>) -> openapi::Response {
+fn response(description: &str, schema: RefOr<Schema>, example: Option<&Value>) -> openapi::Response {
     let ctx_id = HeaderBuilder::new()
         .schema(Some(String::schema()))
         .description(Some("Id of the request, also in the log of the service"));
     ResponseBuilder::new()
         .description(description)
-        .content("application/json", ContentBuilder::new().schema(Some(schema)).example(example).build())
+        .content("application/json", ContentBuilder::new().schema(Some(schema)).example(example.cloned()).build())
         .header("x-ctx-id", ctx_id.build())
         .build()
 }
@@ -256,10 +258,14 @@ mod tests {
     fn operations_have_unique_ids_examples_and_known_tags() {
         for (index, operation) in operations::ALL.iter().enumerate() {
             assert!(operations::ALL[..index].iter().all(|earlier| earlier.id != operation.id), "{}", operation.id);
-            let is_json = |text: &str| serde_json::from_str::<Value>(text).is_ok();
-            assert_eq!(is_json(operation.example), operation.input.is_some(), "{}: each input", operation.id);
-            assert!(is_json(operation.answer), "{}: each response has an example", operation.id);
-            assert!(operations::TAGS.iter().any(|(tag, _)| *tag == operation.tag), "{}", operation.tag);
+            let examples = texts::examples(operation.id);
+            assert_eq!(examples.request.is_some(), operation.input.is_some(), "{}: each input", operation.id);
+            assert!(examples.response.is_some(), "{}: each response has an example", operation.id);
+            for (status, ..) in operations::error_responses(operation) {
+                assert!(texts::error(status).is_some(), "{status} has an example");
+            }
+            let tag = &texts::of(operation.id).tag;
+            assert!(operations::TAGS.iter().any(|(known, _)| known == tag), "{tag}");
         }
     }
 }

@@ -12,28 +12,21 @@ use sheetport_records::{company, contact, inventory};
 use utoipa::openapi::path::{HttpMethod, Parameter};
 use utoipa::openapi::{Components, RefOr, Schema};
 
-use super::examples;
-use super::parameters;
+use super::parameters::{BARE_PAGE, INVENTORY, OLDER_PAGE, ORDER, ORDER_OR_EXTERNAL, PAGE, TRANSACTION};
 use super::schema::{self, of};
 use crate::request::{BILLING_RULES, ITEM_RULES, ORDER_RULES, TRANSACTION_RULES};
 
 /// Registers a schema. Returns a reference.
 type SchemaFn = fn(&mut Components) -> RefOr<Schema>;
 
+/// An operation. Its texts and examples are in `operations.json`.
 pub(super) struct Operation {
     pub(super) method: HttpMethod,
     pub(super) path: &'static str,
     pub(super) id: &'static str,
-    pub(super) tag: &'static str,
-    pub(super) summary: &'static str,
-    pub(super) description: &'static str,
     pub(super) access: Access,
     pub(super) parameters: &'static [fn() -> Parameter],
     pub(super) input: Option<SchemaFn>,
-    /// An example input in JSON, valid in the demo workspace; empty without an input.
-    pub(super) example: &'static str,
-    /// An example response in JSON.
-    pub(super) answer: &'static str,
     pub(super) response: SchemaFn,
 }
 
@@ -60,259 +53,64 @@ pub(super) const TAGS: &[(&str, &str)] = &[
     ("Service", "State of the service."),
 ];
 
-/// Defaults of an operation.
-const GET: Operation = Operation {
-    method: HttpMethod::Get,
-    path: "",
-    id: "",
-    tag: "",
-    summary: "",
-    description: "",
-    access: Access::Regular,
-    parameters: &[],
-    input: None,
-    example: "",
-    answer: examples::HEALTH,
-    response: of::<Health>,
-};
-
-const OLDER: &str = "List of the older family. The parameter of the page size is `amount`.";
-
 pub(super) const ALL: &[Operation] = &[
+    read("listItems", item::PATH, PAGE, items_page),
+    write(HttpMethod::Post, "upsertItem", item::PATH, &[], item_input, of::<ItemResult>),
+    read("listItemsOlder", item::OLDER_PATH, OLDER_PAGE, items_page),
+    read("listOrders", order::PATH, PAGE, orders_page),
+    read("getOrder", order::ONE_PATH, ORDER_OR_EXTERNAL, one_order),
+    write(HttpMethod::Put, "updateOrder", order::ONE_PATH, ORDER, order_update, of::<OrderUpdateResult>),
+    read("listOrdersOlder", order::OLDER_PATH, OLDER_PAGE, orders_page),
+    read("listCompanies", company::PATH, PAGE, companies_page),
+    read("listContacts", contact::PATH, OLDER_PAGE, contacts_page),
+    read("listInventories", inventory::PATH, BARE_PAGE, |components| schema::array(one_inventory(components))),
+    read("getInventory", inventory::ONE_PATH, INVENTORY, one_inventory),
+    write(HttpMethod::Post, "createTransaction", transaction::PATH, &[], new_transaction, of::<TransactionResult>),
+    write(
+        HttpMethod::Put,
+        "updateTransaction",
+        transaction::ONE_PATH,
+        TRANSACTION,
+        transaction_input,
+        of::<TransactionResult>,
+    ),
+    read("getTransaction", transaction::ONE_PATH, TRANSACTION, of::<Transaction>),
+    write(
+        HttpMethod::Post,
+        "createSubscription",
+        subscription::CREATE_PATH,
+        &[],
+        subscription_input,
+        of::<Subscription>,
+    ),
+    write(HttpMethod::Post, "createInvoice", invoice::CREATE_PATH, &[], invoice_input, of::<Invoice>),
     Operation {
-        path: item::PATH,
-        id: "listItems",
-        tag: "Items",
-        summary: "List items",
-        description: "In the order of creation.",
-        parameters: parameters::PAGE,
-        answer: examples::ITEMS,
-        response: items_page,
-        ..GET
-    },
-    Operation {
-        method: HttpMethod::Post,
-        path: item::PATH,
-        id: "upsertItem",
-        tag: "Items",
-        summary: "Create or change an item",
-        description: "Changes the item with this `externalId`, or creates it. Absent fields stay as they are; null \
-            clears a field.",
-        access: Access::Full,
-        input: Some(|components| schema::input(components, "ItemInput", item::INPUT_FIELDS, &ITEM_RULES)),
-        example: examples::ITEM_INPUT,
-        answer: examples::ITEM_RESULT,
-        response: of::<ItemResult>,
-        ..GET
-    },
-    Operation {
-        path: item::OLDER_PATH,
-        id: "listItemsOlder",
-        tag: "Items",
-        summary: "List items, older family",
-        description: OLDER,
-        parameters: parameters::OLDER_PAGE,
-        answer: examples::ITEMS,
-        response: items_page,
-        ..GET
-    },
-    Operation {
-        path: order::PATH,
-        id: "listOrders",
-        tag: "Orders",
-        summary: "List orders",
-        parameters: parameters::PAGE,
-        answer: examples::ORDERS,
-        response: orders_page,
-        ..GET
-    },
-    Operation {
-        path: order::ONE_PATH,
-        id: "getOrder",
-        tag: "Orders",
-        summary: "Read an order",
-        parameters: parameters::ORDER_OR_EXTERNAL,
-        answer: examples::ORDER,
-        response: one_order,
-        ..GET
-    },
-    Operation {
-        method: HttpMethod::Put,
-        path: order::ONE_PATH,
-        id: "updateOrder",
-        tag: "Orders",
-        summary: "Change an order",
-        description: "Applies all changes or none. `results` contains the status of the order and one error per \
-            invalid line. Lines replace all existing lines; absent fields stay as they are.",
-        access: Access::Full,
-        parameters: parameters::ORDER,
-        input: Some(|components| schema::input(components, "OrderUpdate", order::INPUT_FIELDS, &ORDER_RULES)),
-        example: examples::ORDER_INPUT,
-        answer: examples::ORDER_RESULT,
-        response: of::<OrderUpdateResult>,
-    },
-    Operation {
-        path: order::OLDER_PATH,
-        id: "listOrdersOlder",
-        tag: "Orders",
-        summary: "List orders, older family",
-        description: OLDER,
-        parameters: parameters::OLDER_PAGE,
-        answer: examples::ORDERS,
-        response: orders_page,
-        ..GET
-    },
-    Operation {
-        path: company::PATH,
-        id: "listCompanies",
-        tag: "Companies and contacts",
-        summary: "List companies",
-        description: "Companies may have further fields.",
-        parameters: parameters::PAGE,
-        answer: examples::COMPANIES,
-        response: |components| {
-            let entry = schema::record(components, "Company", company::READ_FIELDS);
-            schema::page(components, "CompanyPage", entry)
-        },
-        ..GET
-    },
-    Operation {
-        path: contact::PATH,
-        id: "listContacts",
-        tag: "Companies and contacts",
-        summary: "List contacts",
-        description: "List of the older family. The parameter of the page size is `amount`. Contacts may have further \
-            fields.",
-        parameters: parameters::OLDER_PAGE,
-        answer: examples::CONTACTS,
-        response: |components| {
-            let entry = schema::record(components, "Contact", contact::READ_FIELDS);
-            schema::page(components, "ContactPage", entry)
-        },
-        ..GET
-    },
-    Operation {
-        path: inventory::PATH,
-        id: "listInventories",
-        tag: "Inventories",
-        summary: "List inventories",
-        description: "An array without an envelope. The header `x-total-count` has the total number.",
-        parameters: parameters::BARE_PAGE,
-        answer: examples::INVENTORIES,
-        response: |components| schema::array(one_inventory(components)),
-        ..GET
-    },
-    Operation {
-        path: inventory::ONE_PATH,
-        id: "getInventory",
-        tag: "Inventories",
-        summary: "Read an inventory",
-        parameters: parameters::INVENTORY,
-        answer: examples::INVENTORY,
-        response: one_inventory,
-        ..GET
-    },
-    Operation {
-        method: HttpMethod::Post,
-        path: transaction::PATH,
-        id: "createTransaction",
-        tag: "Inventories",
-        summary: "Create a transaction",
-        description: "Updates the figures of the inventory with this `inventoryId` or `inventoryExternalId`.",
-        access: Access::Full,
-        input: Some(|components| {
-            let input = transaction_input(components);
-            schema::with_one_of(components, "NewTransaction", input, transaction::NEEDS_ONE_OF)
-        }),
-        example: examples::TRANSACTION_INPUT,
-        answer: examples::TRANSACTION_RESULT,
-        response: of::<TransactionResult>,
-        ..GET
-    },
-    Operation {
-        method: HttpMethod::Put,
-        path: transaction::ONE_PATH,
-        id: "updateTransaction",
-        tag: "Inventories",
-        summary: "Change a transaction",
-        description: "Reverts the previous effect on the inventory and applies the new one. Absent fields stay as they \
-            are; null clears a field.",
-        access: Access::Full,
-        parameters: parameters::TRANSACTION,
-        input: Some(transaction_input),
-        example: examples::TRANSACTION_INPUT,
-        answer: examples::TRANSACTION_RESULT,
-        response: of::<TransactionResult>,
-    },
-    Operation {
-        path: transaction::ONE_PATH,
-        id: "getTransaction",
-        tag: "Inventories",
-        summary: "Read a transaction",
-        parameters: parameters::TRANSACTION,
-        answer: examples::TRANSACTION,
-        response: of::<Transaction>,
-        ..GET
-    },
-    Operation {
-        method: HttpMethod::Post,
-        path: subscription::CREATE_PATH,
-        id: "createSubscription",
-        tag: "Subscriptions and invoices",
-        summary: "Create a subscription",
-        access: Access::Full,
-        input: Some(|components| {
-            schema::input(components, "SubscriptionInput", subscription::INPUT_FIELDS, &BILLING_RULES)
-        }),
-        example: examples::SUBSCRIPTION_INPUT,
-        answer: examples::SUBSCRIPTION,
-        response: of::<Subscription>,
-        ..GET
-    },
-    Operation {
-        method: HttpMethod::Post,
-        path: invoice::CREATE_PATH,
-        id: "createInvoice",
-        tag: "Subscriptions and invoices",
-        summary: "Create a sales invoice record",
-        access: Access::Full,
-        input: Some(|components| schema::input(components, "InvoiceInput", invoice::INPUT_FIELDS, &BILLING_RULES)),
-        example: examples::INVOICE_INPUT,
-        answer: examples::INVOICE,
-        response: of::<Invoice>,
-        ..GET
-    },
-    Operation {
-        method: HttpMethod::Post,
-        path: token::REFRESH_PATH,
-        id: "refreshToken",
-        tag: "Tokens",
-        summary: "Renew an access token",
-        description: "The new token has the workspace and the access level of the refresh token.",
         access: Access::TokenInBody,
-        input: Some(of::<RefreshInput>),
-        example: examples::REFRESH_INPUT,
-        answer: examples::REFRESH_RESULT,
-        response: of::<RefreshResult>,
-        ..GET
+        ..write(HttpMethod::Post, "refreshToken", token::REFRESH_PATH, &[], of::<RefreshInput>, of::<RefreshResult>)
     },
-    Operation {
-        path: "/healthz",
-        id: "health",
-        tag: "Service",
-        summary: "Check that the service is running",
-        access: Access::Open,
-        ..GET
-    },
-    Operation {
-        path: "/readyz",
-        id: "ready",
-        tag: "Service",
-        summary: "Check that the service can read and write its database",
-        access: Access::Open,
-        ..GET
-    },
+    Operation { access: Access::Open, ..read("health", "/healthz", &[], of::<Health>) },
+    Operation { access: Access::Open, ..read("ready", "/readyz", &[], of::<Health>) },
 ];
+
+const fn read(
+    id: &'static str,
+    path: &'static str,
+    parameters: &'static [fn() -> Parameter],
+    response: SchemaFn,
+) -> Operation {
+    Operation { method: HttpMethod::Get, path, id, access: Access::Regular, parameters, input: None, response }
+}
+
+const fn write(
+    method: HttpMethod,
+    id: &'static str,
+    path: &'static str,
+    parameters: &'static [fn() -> Parameter],
+    input: SchemaFn,
+    response: SchemaFn,
+) -> Operation {
+    Operation { method, path, id, access: Access::Full, parameters, input: Some(input), response }
+}
 
 /// Returns the method of an operation.
 pub(super) fn method(operation: &Operation) -> Method {
@@ -333,12 +131,43 @@ fn orders_page(components: &mut Components) -> RefOr<Schema> {
     schema::page(components, "OrderPage", entry)
 }
 
+fn companies_page(components: &mut Components) -> RefOr<Schema> {
+    let entry = schema::record(components, "Company", company::READ_FIELDS);
+    schema::page(components, "CompanyPage", entry)
+}
+
+fn contacts_page(components: &mut Components) -> RefOr<Schema> {
+    let entry = schema::record(components, "Contact", contact::READ_FIELDS);
+    schema::page(components, "ContactPage", entry)
+}
+
 fn one_order(components: &mut Components) -> RefOr<Schema> {
     schema::record(components, "Order", order::READ_FIELDS.iter().chain(order::SINGLE_FIELDS))
 }
 
 fn one_inventory(components: &mut Components) -> RefOr<Schema> {
     schema::record(components, "Inventory", inventory::READ_FIELDS)
+}
+
+fn item_input(components: &mut Components) -> RefOr<Schema> {
+    schema::input(components, "ItemInput", item::INPUT_FIELDS, &ITEM_RULES)
+}
+
+fn order_update(components: &mut Components) -> RefOr<Schema> {
+    schema::input(components, "OrderUpdate", order::INPUT_FIELDS, &ORDER_RULES)
+}
+
+fn subscription_input(components: &mut Components) -> RefOr<Schema> {
+    schema::input(components, "SubscriptionInput", subscription::INPUT_FIELDS, &BILLING_RULES)
+}
+
+fn invoice_input(components: &mut Components) -> RefOr<Schema> {
+    schema::input(components, "InvoiceInput", invoice::INPUT_FIELDS, &BILLING_RULES)
+}
+
+fn new_transaction(components: &mut Components) -> RefOr<Schema> {
+    let input = transaction_input(components);
+    schema::with_one_of(components, "NewTransaction", input, transaction::NEEDS_ONE_OF)
 }
 
 fn transaction_input(components: &mut Components) -> RefOr<Schema> {

@@ -33,34 +33,37 @@ impl Rules {
     }
 }
 
-pub(crate) const ITEM_RULES: Rules = Rules {
-    max_lengths: &[("name", 500), ("description", 10_000), ("status", 50)],
-    codes: &["currency"],
-    not_blank: &["externalId"],
+const NONE: Rules = Rules {
+    max_lengths: &[],
+    codes: &[],
+    not_blank: &[],
     not_empty: &[],
     one_of: &[],
     date_times: &[],
     null_is_absent: false,
 };
 
+pub(crate) const ITEM_RULES: Rules = Rules {
+    max_lengths: &[("name", 500), ("description", 10_000), ("status", 50)],
+    codes: &["currency"],
+    not_blank: &["externalId"],
+    ..NONE
+};
+
 pub(crate) const ORDER_RULES: Rules = Rules {
     max_lengths: &[("deliveryStatus", 50)],
-    codes: &[],
     not_blank: &["externalId", "itemExternalId"],
-    not_empty: &[],
     one_of: order::NEEDS_ONE_OF,
     date_times: &["orderAt"],
     null_is_absent: true,
+    ..NONE
 };
 
 pub(crate) const TRANSACTION_RULES: Rules = Rules {
     max_lengths: &[("transactionType", 50), ("status", 50), ("inventoryType", 50)],
-    codes: &[],
     not_blank: &["transactionType"],
-    not_empty: &[],
-    one_of: &[],
     date_times: &["transactionDate"],
-    null_is_absent: false,
+    ..NONE
 };
 
 /// Subscriptions and invoices.
@@ -69,18 +72,13 @@ pub(crate) const BILLING_RULES: Rules = Rules {
     codes: &["currency"],
     not_blank: &["subscription_status", "status"],
     not_empty: &["items"],
-    one_of: &[],
-    date_times: &[],
-    null_is_absent: false,
+    ..NONE
 };
 
 /// Rules for loaded records. Their fields are the fields of responses.
 pub(crate) const READ_RULES: Rules = Rules {
     max_lengths: &[("name", 500), ("record_source_detail", 10_000)],
-    codes: &[],
     not_blank: &["id", "external_id", "inventory_id", "transaction_type"],
-    not_empty: &[],
-    one_of: &[],
     date_times: &["created_at", "updated_at", "order_at", "date", "transaction_date"],
-    null_is_absent: false,
+    ..NONE
 };

@@ -2,29 +2,23 @@
 
 use sheetport_values::decimal;
 
-use super::pattern::{Pattern, patterns};
-use super::section::Section;
+use super::pattern::{self, Pattern};
+use super::section::Sections;
 
+/// The minimum and maximum number of decimals of each section with plain numbers.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct ShownDecimals {
-    /// At most three, each with its minimum and maximum number of decimals. `None` for sections without plain numbers.
-    sections: Vec<Section<Option<(u32, u32)>>>,
-}
+pub(super) struct ShownDecimals(Sections<(u32, u32)>);
 
 impl ShownDecimals {
     /// Parses a format. Returns `None` without a section for plain numbers.
     pub(super) fn parse(code: &str) -> Option<ShownDecimals> {
-        let decimals = |section: Section<Option<Pattern>>| Section {
-            condition: section.condition,
-            content: section.content.and_then(|pattern| pattern.decimals()),
-        };
-        let sections: Vec<_> = patterns(code).map(decimals).collect();
-        sections.iter().any(|section| section.content.is_some()).then_some(ShownDecimals { sections })
+        let decimals = |pattern: Pattern| pattern.decimals();
+        Sections::parse(code, |code| pattern::section(code).and_then(decimals)).map(ShownDecimals)
     }
 
     /// Returns the number of displayed decimals, or `None` if equal to the decimals of the number.
     pub(super) fn of(&self, number: f64) -> Option<u8> {
-        let (fewest, most) = (*Section::choose(&self.sections, number)?)?;
+        let (fewest, most) = *self.0.of(number)?;
         let has = decimal::from_f64(number).ok()?.normalize().scale();
         let shown = has.clamp(fewest, most);
         (shown != has).then(|| u8::try_from(shown).ok()).flatten()

@@ -3,24 +3,14 @@
 //! A person who types 42 into such a cell sees and means 00042. Formats of amounts (thousands separators, decimals,
 //! percent signs, units after the digits) do not change the meaning of a number and are ignored.
 
-use super::section::{Condition, Section, split};
+use sheetport_values::decimal::Decimal;
+
+use super::pattern::{Pattern, Piece, Writing};
+use super::section::{Condition, Section, Sections};
 
 /// A format with leading zeros.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LeadingZeros {
-    /// At most three.
-    sections: Vec<Section<Pieces>>,
-}
-
-/// The pieces of a section from left to right; `None` for sections of other values.
-type Pieces = Option<Vec<Piece>>;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Piece {
-    Literal(char),
-    /// A digit. The leftmost place shows all remaining digits.
-    Digit,
-}
+pub(crate) struct LeadingZeros(Sections<Pattern>);
 
 impl LeadingZeros {
     /// Returns `None` for formats without leading zeros.
@@ -28,8 +18,7 @@ impl LeadingZeros {
         if format.matches('0').count() < 2 {
             return None;
         }
-        let sections: Vec<_> = split(format).into_iter().take(3).map(section).collect();
-        sections.iter().any(|section| section.content.is_some()).then_some(LeadingZeros { sections })
+        Sections::parse(format, section).map(LeadingZeros)
     }
 
     /// Formats a number. Returns `None` if the result equals its plain digits.
@@ -37,33 +26,19 @@ impl LeadingZeros {
         if number.fract() != 0.0 || !(0.0..1e15).contains(&number) {
             return None;
         }
-        let pieces = Section::choose(&self.sections, number)?.as_ref()?;
         let number = number as u64;
-        let places = pieces.iter().filter(|piece| matches!(piece, Piece::Digit)).count();
-        let digits = format!("{number:0places$}");
-        // Digits fill the places from the right.
-        let (mut left, mut filled, mut shown) = (digits.chars().rev(), 0, Vec::new());
-        for piece in pieces.iter().rev() {
-            match piece {
-                Piece::Literal(literal) => shown.push(*literal),
-                Piece::Digit => {
-                    filled += 1;
-                    shown.extend(left.by_ref().take(if filled < places { 1 } else { usize::MAX }));
-                }
-            }
-        }
-        let shown: String = shown.iter().rev().collect();
+        let shown = self.0.of(number as f64)?.show(Decimal::from(number), Writing::Shown)?;
         (shown != number.to_string()).then_some(shown)
     }
 }
 
-fn section(code: &str) -> Section<Pieces> {
+fn section(code: &str) -> Section<Option<Pattern>> {
     let mut parsed = Section { condition: None, content: None };
     let mut pieces = Vec::new();
     let mut chars = code.chars();
     while let Some(c) = chars.next() {
         match c {
-            '0' => pieces.push(Piece::Digit),
+            '0' => pieces.push(Piece::Zero),
             '"' => pieces.extend(chars.by_ref().take_while(|c| *c != '"').map(Piece::Literal)),
             '\\' => pieces.extend(chars.next().map(Piece::Literal)),
             // A space as wide as a character, or a fill character.
@@ -84,16 +59,16 @@ fn section(code: &str) -> Section<Pieces> {
             _ => return parsed,
         }
     }
-    let digits = pieces.iter().filter(|piece| matches!(piece, Piece::Digit)).count();
+    let digits = pieces.iter().filter(|piece| matches!(piece, Piece::Zero)).count();
     let is_literal = |piece: &Piece, of: &[char]| matches!(piece, Piece::Literal(c) if of.contains(c));
     let has_unit =
-        pieces.iter().rev().take_while(|piece| **piece != Piece::Digit).any(|piece| !is_literal(piece, &[' ', ')']));
+        pieces.iter().rev().take_while(|piece| **piece != Piece::Zero).any(|piece| !is_literal(piece, &[' ', ')']));
     let has_currency = pieces.iter().any(|piece| is_literal(piece, &['$', '€', '£', '¥']));
     if digits >= 2 && !has_unit && !has_currency {
         while pieces.last().is_some_and(|piece| is_literal(piece, &[' '])) {
             pieces.pop();
         }
-        parsed.content = Some(pieces);
+        parsed.content = Some(Pattern::of_whole(pieces));
     }
     parsed
 }

@@ -5,17 +5,11 @@
 
 use sheetport_values::decimal;
 
-use super::pattern::{Pattern, Writing, patterns};
-use super::section::Section;
+use super::pattern::{self, Pattern, Writing};
+use super::section::Sections;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LiteralFormat {
-    /// At most three.
-    sections: Vec<Section<Content>>,
-}
-
-/// The pattern of a section, or `None` for sections without numbers.
-type Content = Option<Pattern>;
+pub(crate) struct LiteralFormat(Sections<Pattern>);
 
 impl LiteralFormat {
     /// Returns `None` for formats without such text.
@@ -23,21 +17,14 @@ impl LiteralFormat {
         if code.is_empty() {
             return None;
         }
-        let literal = |section: Section<Content>| Section {
-            condition: section.condition,
-            content: section.content.filter(Pattern::matters),
-        };
-        let sections: Vec<_> = patterns(code).map(literal).collect();
-        sections.iter().any(|section| section.content.is_some()).then_some(LiteralFormat { sections })
+        let literal = |pattern: Pattern| Some(pattern).filter(Pattern::matters);
+        Sections::parse(code, |code| pattern::section(code).and_then(literal)).map(LiteralFormat)
     }
 
     /// Returns the displayed text, with a decimal point and without group separators, or `None` if it equals the plain number.
     pub(super) fn format(&self, number: f64) -> Option<String> {
-        let pattern = Section::choose(&self.sections, number)?.as_ref()?;
-        let positive = Section::choose(&self.sections, number.abs()).and_then(Option::as_ref);
-        let has_own_section = !positive.is_some_and(|positive| std::ptr::eq(positive, pattern));
-        let shown = pattern.show(decimal::from_f64(number).ok()?.abs(), Writing::Bare)?;
-        Some(if number < 0.0 && !has_own_section { format!("-{shown}") } else { shown })
+        let shown = self.0.of(number)?.show(decimal::from_f64(number).ok()?.abs(), Writing::Bare)?;
+        Some(if number < 0.0 && !self.0.has_own_section(number) { format!("-{shown}") } else { shown })
     }
 }
 

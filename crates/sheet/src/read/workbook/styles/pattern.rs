@@ -2,7 +2,7 @@
 
 use sheetport_values::decimal::{self, Decimal};
 
-use super::section::{Condition, Section, after_general, split};
+use super::section::{Condition, Section, after_general};
 
 /// Maximum number of decimals, of group separators after the digits, and of percent signs.
 const MAX_PLACES: u32 = 15;
@@ -32,7 +32,7 @@ pub(super) enum Writing {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Piece {
+pub(super) enum Piece {
     Literal(char),
     /// A digit, displayed even if zero.
     Zero,
@@ -44,12 +44,12 @@ enum Piece {
     General,
 }
 
-/// Returns the patterns of the sections for numbers, with `None` for sections of dates, fractions, exponents or texts.
-pub(super) fn patterns(code: &str) -> impl Iterator<Item = Section<Option<Pattern>>> {
-    split(code).into_iter().take(3).map(section)
-}
-
 impl Pattern {
+    /// Returns the pattern of a whole number.
+    pub(super) fn of_whole(whole: Vec<Piece>) -> Pattern {
+        Pattern { whole, ..Pattern::default() }
+    }
+
     fn pieces(&self) -> impl DoubleEndedIterator<Item = Piece> + '_ {
         self.whole.iter().chain(&self.rest).copied()
     }
@@ -206,7 +206,8 @@ impl Whole {
     }
 }
 
-fn section(code: &str) -> Section<Option<Pattern>> {
+/// Parses a section for numbers. Sections of dates, fractions, exponents or texts have no pattern.
+pub(super) fn section(code: &str) -> Section<Option<Pattern>> {
     let mut section = Section { condition: None, content: None };
     let mut pattern = Pattern::default();
     let (mut is_past_point, mut commas) = (false, 0);

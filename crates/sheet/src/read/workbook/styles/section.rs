@@ -24,6 +24,36 @@ impl<T> Section<T> {
     }
 }
 
+/// The sections of a format for numbers, at most three, of which one or more have content.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Sections<T>(Vec<Section<Option<T>>>);
+
+impl<T> Sections<T> {
+    /// Parses each section. Returns `None` if none has content.
+    pub(super) fn parse(code: &str, section: impl Fn(&str) -> Section<Option<T>>) -> Option<Sections<T>> {
+        let sections: Vec<_> = split(code).into_iter().take(3).map(section).collect();
+        sections.iter().any(|section| section.content.is_some()).then_some(Sections(sections))
+    }
+
+    /// Returns the content of the section for a number, if it has any.
+    pub(super) fn of(&self, number: f64) -> Option<&T> {
+        Section::choose(&self.0, number)?.as_ref()
+    }
+
+    /// Whether a negative number has another section than the same number without its sign.
+    pub(super) fn has_own_section(&self, number: f64) -> bool {
+        let section = |number| Section::choose(&self.0, number).map(std::ptr::from_ref);
+        section(number) != section(number.abs())
+    }
+}
+
+impl<T> Section<Option<T>> {
+    /// Turns the content into what a kind of formats needs of it.
+    pub(super) fn and_then<U>(self, content: impl FnOnce(T) -> Option<U>) -> Section<Option<U>> {
+        Section { condition: self.condition, content: self.content.and_then(content) }
+    }
+}
+
 /// A condition such as `[<=9999999]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Condition {

@@ -3,8 +3,8 @@
 use sheetport_values::decimal;
 
 use super::date_text::{DateText, Written};
-use super::pattern::{Pattern, Writing, patterns};
-use super::section::{Section, split};
+use super::pattern::{self, Pattern, Writing};
+use super::section::{Section, Sections};
 use crate::Cell;
 
 /// A format that depends on the computer.
@@ -30,10 +30,7 @@ const WITHOUT_SPACE: [(&str, &str); 4] = [
 
 /// A format with an effect on texts.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct ShownFormat {
-    /// At most three.
-    sections: Vec<Section<Content>>,
-}
+pub(super) struct ShownFormat(Sections<Content>);
 
 /// The displayed text of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,20 +57,22 @@ impl ShownFormat {
     /// Parses a format. Returns `None` for texts and for formats that display exactly the digits of a number.
     pub(super) fn parse(code: &str) -> Option<ShownFormat> {
         if SYSTEM.contains(&code) || SYSTEM_MARKS.iter().any(|mark| code.contains(mark)) {
-            return Some(ShownFormat { sections: vec![Section { condition: None, content: Content::Unknown }] });
+            let unknown = |_: &str| Section { condition: None, content: Some(Content::Unknown) };
+            return Sections::parse("", unknown).map(ShownFormat);
         }
         let code = WITHOUT_SPACE.iter().find(|(name, _)| *name == code).map_or(code, |(_, code)| code);
         if code.is_empty() || code == "@" || code.eq_ignore_ascii_case("general") {
             return None;
         }
-        let content = |(section, code): (Section<Option<Pattern>>, &str)| Section {
-            condition: section.condition,
-            content: match section.content {
+        let content = |code: &str| {
+            let Section { condition, content } = pattern::section(code);
+            let content = match content {
                 Some(pattern) => Content::Number { is_bare: pattern.is_bare(), pattern },
                 None => DateText::parse(code).map_or(Content::Unknown, Content::Date),
-            },
+            };
+            Section { condition, content: Some(content) }
         };
-        Some(ShownFormat { sections: patterns(code).zip(split(code)).map(content).collect() })
+        Sections::parse(code, content).map(ShownFormat)
     }
 
     /// Returns the displayed text of a cell that stores `number`, or `None` if equal to the text of its value.
@@ -84,8 +83,7 @@ impl ShownFormat {
             return Some(UNKNOWN);
         }
         let is_date = !matches!(cell, Cell::Number(_) | Cell::Rounded(..) | Cell::Percent(_) | Cell::Money(..));
-        let content = Section::choose(&self.sections, number)?;
-        match content {
+        match self.0.of(number)? {
             Content::Unknown => Some(UNKNOWN),
             Content::Date(text) if is_date => Some(match text.show(cell, number) {
                 Written::Certain(text) => ShownText { text, is_certain: true },
@@ -100,9 +98,7 @@ impl ShownFormat {
                 if *is_bare && !is_grouped && pattern.shows_all(exact) {
                     return None;
                 }
-                let positive = Section::choose(&self.sections, number.abs());
-                let has_own_section = !positive.is_some_and(|positive| std::ptr::eq(positive, content));
-                let sign = if number < 0.0 && !has_own_section { "-" } else { "" };
+                let sign = if number < 0.0 && !self.0.has_own_section(number) { "-" } else { "" };
                 let text = sign.to_owned() + &pattern.show(exact.abs(), Writing::Shown)?;
                 Some(ShownText { text, is_certain: !is_grouped })
             }
@@ -121,7 +117,7 @@ mod tests {
         let format = NumberFormat::parse(code)?;
         let mut text = String::new();
         let date = dates::from_serial(number, false);
-        let is_date = matches!(format.shown.as_ref()?.sections[0].content, Content::Date(_)) || code.starts_with("mm-");
+        let is_date = matches!(format.shown.as_ref()?.0.of(1.0)?, Content::Date(_)) || code.starts_with("mm-");
         let cell = if is_date { date } else { format.cell(number, &mut text).unwrap_or(Cell::Number(number)) };
         format.shown(&cell, number).map(|shown| (shown.text, shown.is_certain))
     }
