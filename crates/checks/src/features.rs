@@ -113,6 +113,10 @@ impl Feature {
 }
 
 impl Shape {
+    pub(super) fn has_letters(&self) -> bool {
+        self.letters > 0
+    }
+
     /// Whether the text has capital letters and no small ones.
     pub(super) fn is_capital(&self) -> bool {
         self.has_capital_letter && !self.has_small_letter
@@ -163,14 +167,9 @@ fn is_uuid(text: &str) -> bool {
     text.len() == 36 && text.bytes().enumerate().all(is_in_place)
 }
 
-/// Whether a text has as many digits as a GTIN. One in ten such numbers has a valid check digit by chance.
-pub(super) fn is_as_long_as_barcode(text: &str) -> bool {
-    matches!(text.len(), 8 | 12 | 13 | 14) && is_digits(text, 8..=14)
-}
-
 /// Whether a text is a GTIN of 8, 12, 13 or 14 digits with a valid check digit.
 fn is_barcode(text: &str) -> bool {
-    if !is_as_long_as_barcode(text) {
+    if !matches!(text.len(), 8 | 12 | 13 | 14) || !is_digits(text, 8..=14) {
         return false;
     }
     let weighted = text.bytes().rev().enumerate();

@@ -3,7 +3,7 @@
 use sheetport_findings::Code;
 use sheetport_sheet::Cell;
 
-use super::features::{Feature, Kind, Runs, Shape, is_as_long_as_barcode};
+use super::features::{Feature, Kind, Runs, Shape};
 use super::finding::Finding;
 
 /// Fewest records by whose identifiers one of them can be unlike the others. With three others, one in a hundred windows of real files has an
@@ -33,8 +33,8 @@ pub(super) struct FormCounts {
     featured: Vec<u64>,
     /// The number of cells with capital letters alone.
     capitals: u64,
-    /// The number of cells that are as long as a barcode.
-    long_numbers: u64,
+    /// The number of cells without letters.
+    letterless: u64,
     /// In the order of appearance, with the first text of each form.
     forms: Vec<(Runs, String, u64)>,
     /// Whether there are more forms than can be counted.
@@ -61,7 +61,7 @@ impl FormCounts {
             cells: 0,
             featured: vec![0; kind.features().len()],
             capitals: 0,
-            long_numbers: 0,
+            letterless: 0,
             forms: Vec::new(),
             is_irregular: false,
             shape: Shape::default(),
@@ -80,7 +80,7 @@ impl FormCounts {
         }
         self.shape.set(text);
         self.capitals += u64::from(self.shape.is_capital());
-        self.long_numbers += u64::from(is_as_long_as_barcode(text));
+        self.letterless += u64::from(!self.shape.has_letters());
         for (feature, count) in self.kind.features().iter().zip(&mut self.featured) {
             *count += u64::from(feature.is_in(&self.shape, text));
         }
@@ -116,7 +116,8 @@ impl FormCounts {
         let are_capital = self.cells >= FEWEST_CAPITAL && self.capitals + few >= self.cells;
         let is_said = |feature: Feature| match feature {
             Feature::SmallLetter => are_capital,
-            Feature::Barcode => self.long_numbers <= few,
+            // One in ten long numbers has a check digit by chance.
+            Feature::Barcode => self.letterless <= few,
             _ => true,
         };
         let rare = features.filter(|(feature, count)| are_few(**count) && is_said(**feature));

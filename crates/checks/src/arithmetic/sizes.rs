@@ -15,14 +15,15 @@ const FEWEST_PAIRS: usize = 10;
 const STEADY: f64 = 0.25;
 /// How much steadier a proportion is than the amounts, or it says nothing.
 const STEADIER: f64 = 0.5;
-/// Proportions up to twice or half as large are special prices.
-const SPECIAL: f64 = std::f64::consts::LN_2;
+/// Proportions up to four times as large or small are special prices: a list of other people has offcuts for nearly three times the usual
+/// margin.
+const SPECIAL: f64 = 2.0 * std::f64::consts::LN_2;
 /// Median deviations from which a proportion is odd.
 const DEVIATIONS: f64 = 8.0;
 /// Fewest numbers by which one of them is too large.
 const FEWEST_NUMBERS: usize = 8;
 /// A number so many times as large as the next one, and as the median, is a barcode, a lost separator or another unit: one of 127 files of
-/// other people has an honest one.
+/// other people has an honest one, and a café's list has the hire of its rooms. So a price is only warned of.
 const TIMES_NEXT: f64 = 20.0;
 const TIMES_MEDIAN: f64 = 100.0;
 
@@ -44,6 +45,7 @@ pub(super) struct Bound {
     column: usize,
     field: &'static str,
     bound: f64,
+    is_price: bool,
 }
 
 /// Returns the steady proportions of prices to other amounts of money.
@@ -85,7 +87,8 @@ pub(super) fn bounds(roles: &Roles, table: &Table) -> Vec<Bound> {
         sizes.sort_unstable_by(|left, right| right.total_cmp(left));
         let few = (sizes.len() / 100).max(1);
         let bound = (sizes[few] * TIMES_NEXT).max(sizes[sizes.len() / 2] * TIMES_MEDIAN);
-        (sizes[0] >= bound).then_some(Bound { column: *index, field: quantity.field, bound })
+        let is_price = quantity.meaning != Meaning::Count;
+        (sizes[0] >= bound).then_some(Bound { column: *index, field: quantity.field, bound, is_price })
     };
     roles.numbers.iter().filter(|(_, quantity)| is_judged(quantity)).filter_map(of_column).collect()
 }
@@ -187,8 +190,11 @@ impl Bound {
             field: self.field,
             value: row.get(self.column).shown().trim().to_owned(),
             message: "is many times as large as all others of the column".to_owned(),
-            remedy: "correct it; if it is right, send the row with --accept unlike-others".to_owned(),
-            is_warning: false,
+            remedy: match self.is_price {
+                true => "it is sent as it is; correct it if it is wrong".to_owned(),
+                false => "correct it; if it is right, send the row with --accept unlike-others".to_owned(),
+            },
+            is_warning: self.is_price,
         })
     }
 }
@@ -271,8 +277,10 @@ mod tests {
             COSTS.iter().zip(margins).map(|(cost, margin)| (cents(cost * margin), *cost)).collect();
         assert_eq!(found(&pairs).0, [0.0; 0]);
         // A special price.
-        pairs[3].0 = 11.0;
-        assert_eq!(found(&pairs).0, [0.0; 0]);
+        for special in [11.0, 45.0] {
+            pairs[3].0 = special;
+            assert_eq!(found(&pairs).0, [0.0; 0]);
+        }
         pairs[3].0 = 180.0;
         assert_eq!(found(&pairs).0, [180.0]);
     }

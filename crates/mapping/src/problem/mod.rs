@@ -297,6 +297,11 @@ pub enum Cause {
         /// The lines that would go, or empty if they are not known.
         lost: String,
     },
+    /// Lines of the order have values in the service that the sheet lacks; they would go.
+    LineValues {
+        /// The lines with their values.
+        lost: String,
+    },
     /// An earlier upload sent lines of the order that the sheet lacks, and the service does not show whether they are still there.
     LinesSentBefore {
         run: i64,
@@ -455,6 +460,7 @@ impl Cause {
             | Cause::UnknownOrder { .. }
             | Cause::SeveralOrders { .. } => Code::UnknownReference,
             Cause::FewerLines { .. } => Code::FewerLines,
+            Cause::LineValues { .. } => Code::FewerLines,
             Cause::LinesSentBefore { .. } => Code::LinesSentBefore,
             Cause::LinesNotKept(_) => Code::LinesNotKept,
             Cause::NoName => Code::NoName,
@@ -487,6 +493,7 @@ impl Cause {
                 | Cause::UnknownOrder { .. }
                 | Cause::SeveralOrders { .. }
                 | Cause::FewerLines { .. }
+                | Cause::LineValues { .. }
                 | Cause::LinesSentBefore { .. }
                 | Cause::LinesNotKept(_)
         )

@@ -142,6 +142,7 @@ impl Cause {
             Cause::FewerLines { in_file, in_service, lost } => {
                 return format!("would lose {lost} (lines in the service: {in_service}, in the file: {in_file})");
             }
+            Cause::LineValues { lost } => return format!("would lose values of its lines in the service: {lost}"),
             Cause::LinesSentBefore { run, date, is_accepted, in_file, then, lost } => {
                 return match (is_accepted, lost.is_empty()) {
                     (true, true) => {
@@ -250,6 +251,9 @@ impl Cause {
             Cause::UnknownOrder { .. } => "write the external id of an order that exists: the API cannot create orders",
             Cause::FewerLines { .. } => {
                 "add the missing lines to the file or upload with --keep-lines, unless they are to be removed"
+            }
+            Cause::LineValues { .. } => {
+                "add the values to the lines of the file, unless they are to be removed: an update replaces whole lines"
             }
             Cause::LinesSentBefore { .. } => {
                 "add the missing lines to the file, unless they are to be removed: the service does not show the lines of the order, so --keep-lines can't keep them"

@@ -7,7 +7,7 @@ use sheetport_mapping::{Cause, Mapper, NotKept, Problem};
 use sheetport_sheet::Row;
 
 use super::sent_lines::SentLines;
-use super::service_lines::{ServiceLine, names, other_lines, sent};
+use super::service_lines::{ServiceLine, lost_values, names, other_lines, sent};
 
 /// The orders of a file, by the identifiers in its rows.
 #[derive(Debug, Default)]
@@ -113,6 +113,17 @@ impl OrderAddresses {
         };
         let lost: Vec<Cause> = lost.into_iter().chain(self.sent_lines(value, is_id, gathered)).collect();
         if lost.is_empty() { OtherLines::None } else { OtherLines::Lost(lost) }
+    }
+
+    /// Returns the warning about values of lines that the service has, or that were sent to it, and the record lacks, if any.
+    pub(crate) fn lost_values(&self, value: &str, is_id: bool, gathered: &Gathered) -> Option<Cause> {
+        let shown = self.find(value, is_id).and_then(|order| order.shown.as_deref());
+        let sent = || self.identifier(is_id)?.sent.get(value)?.lines();
+        let lost = match shown {
+            Some(lines) => lost_values(lines, gathered.lines_json()),
+            None => lost_values(&sent()?, gathered.lines_json()),
+        };
+        (!lost.is_empty()).then_some(Cause::LineValues { lost })
     }
 
     /// Returns the warning about lines that an earlier upload sent and the record lacks, if any.

@@ -24,6 +24,8 @@ pub(super) struct ServiceLine {
     /// `None` if the service does not show external ids.
     external_id: Option<Option<String>>,
     quantity: Option<String>,
+    /// The values of the line that a request can have and that are not zero, with their names.
+    values: Vec<(&'static str, String)>,
     /// The line as it is sent, or why it can't be sent as it is.
     to_send: Result<String, NotKept>,
 }
@@ -46,6 +48,7 @@ impl ServiceLine {
             item_id: text(ITEM_ID),
             external_id: line.get(ITEM_EXTERNAL_ID).map(|_| text(ITEM_EXTERNAL_ID)),
             quantity: line.get("quantity").and_then(Value::as_number).map(ToString::to_string),
+            values: NEEDED.into_iter().chain(TAXES).filter_map(|name| Some((name, value_of(line, name)?))).collect(),
             to_send: to_send(line),
         }
     }
@@ -54,6 +57,12 @@ impl ServiceLine {
     fn item(&self) -> &str {
         self.external_id.as_ref().and_then(Option::as_deref).or(self.item_id.as_deref()).unwrap_or("?")
     }
+}
+
+/// Returns a number of a line, unless it is missing or zero.
+fn value_of(line: &Map<String, Value>, name: &str) -> Option<String> {
+    let number = line.get(name).and_then(Value::as_number)?;
+    number.as_f64().is_none_or(|value| value != 0.0).then(|| number.to_string())
 }
 
 /// Returns a line of the service as a line of a request. Numbers keep their digits.
@@ -83,6 +92,39 @@ fn to_send(line: &Map<String, Value>) -> Result<String, NotKept> {
         Some((name, _)) => Err(inexact(name)),
         None => Ok(Value::Object(sent).to_string()),
     }
+}
+
+/// Returns the values of the service's lines that the lines of the file lack, as a person names them: `A-1 (price 2.50)`. `file` are the
+/// lines of the file, as JSON with commas between them. A line that may be one of several is not compared.
+pub(super) fn lost_values(lines: &[ServiceLine], file: &str) -> String {
+    // The mapping wrote them, so they can be parsed; if not, nothing is known about their items.
+    let file = serde_json::from_str::<Vec<Map<String, Value>>>(&["[", file, "]"].concat()).unwrap_or_default();
+    let has = |line: &Map<String, Value>, name: &str| line.get(name).is_some_and(|value| !value.is_null());
+    let mut lost = Vec::new();
+    for line in &file {
+        let text = |name: &str| line.get(name).and_then(Value::as_str);
+        let is_meant = |known: &&ServiceLine| match (text(ITEM_ID), text(ITEM_EXTERNAL_ID)) {
+            (Some(id), _) => known.item_id.as_deref() == Some(id),
+            (None, Some(id)) => known.external_id.as_ref().and_then(Option::as_deref) == Some(id),
+            (None, None) => false,
+        };
+        let mut meant = lines.iter().filter(is_meant);
+        let (Some(known), None) = (meant.next(), meant.next()) else { continue };
+        // A tax is written in one of two ways.
+        let has_tax = TAXES.iter().any(|tax| has(line, tax));
+        let is_lost = |name: &str| !(has(line, name) || has_tax && TAXES.contains(&name));
+        let values = known.values.iter().filter(|(name, _)| is_lost(name));
+        let values: Vec<String> = values.map(|(name, value)| format!("{name} {value}")).collect();
+        if !values.is_empty() {
+            lost.push(format!("{} ({})", known.item(), values.join(", ")));
+        }
+    }
+    let more = lost.len().saturating_sub(MAX_NAMED);
+    lost.truncate(MAX_NAMED);
+    if more > 0 {
+        lost.push(format!("… (+{more})"));
+    }
+    lost.join(", ")
 }
 
 /// Returns the lines of the service that the file lacks. `file` are the lines of the file, as JSON with commas between them.
@@ -186,6 +228,20 @@ mod tests {
         assert_eq!(names(&others), "2 × A, 0.50 × i2");
         let many = lines(&[B; 7].join(","));
         assert_eq!(names(&many.iter().collect::<Vec<_>>()), format!("{}, … (+2)", ["0.50 × i2"; 5].join(", ")));
+    }
+
+    #[test]
+    fn values_that_the_file_lacks_are_named() {
+        let known = lines(&format!("{A},{B}"));
+        for (file, lost) in [
+            (r#"{"itemExternalId":"A","quantity":3}"#, "A (price 1.10, tax_rate 19.00)"),
+            (r#"{"itemExternalId":"A","quantity":3,"price":1,"tax":0.2}"#, ""),
+            (r#"{"itemExternalId":"A","quantity":3,"price":null,"tax_rate":19}"#, "A (price 1.10)"),
+            (r#"{"item_id":"i2","quantity":1,"price":2},{"itemExternalId":"NEW"}"#, "i2 (tax 0.10)"),
+        ] {
+            assert_eq!(lost_values(&known, file), lost, "{file}");
+        }
+        assert_eq!(lost_values(&lines(&format!("{A},{A}")), r#"{"itemExternalId":"A"}"#), "", "one of two");
     }
 
     #[test]

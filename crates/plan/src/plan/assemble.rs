@@ -284,7 +284,7 @@ impl<'t> Assembler<'t> {
 
     /// Returns the decision after considering the histories of the record's rows.
     fn review(&mut self, decision: Disposition<()>, histories: &[RowHistory], request: &Request) -> Disposition<()> {
-        let Some(reviewer) = &self.reviewer else { return decision };
+        let Some(reviewer) = &mut self.reviewer else { return decision };
         let decision = reviewer.review(decision, histories, request);
         self.tally.count_histories(matches!(decision, Disposition::AcceptedEarlier(_)), histories);
         decision

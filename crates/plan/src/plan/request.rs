@@ -30,6 +30,12 @@ pub(crate) struct UniqueValue {
 }
 
 impl Request {
+    /// Returns the name by which the record is compared with others: rows can name the same order by its external id and by its id. Empty
+    /// without either.
+    pub(crate) fn identity(&self) -> &str {
+        if self.target.is_empty() { &self.key } else { &self.target }
+    }
+
     pub(super) fn clear(&mut self) {
         self.key.clear();
         self.target.clear();

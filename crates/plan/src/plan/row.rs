@@ -298,15 +298,15 @@ impl<'a> RowMapper<'a> {
                 OtherLines::NotKept(cause) => gathered.problems.push(located(cause)),
                 OtherLines::Kept(lines) => kept = Some(lines),
             }
+            gathered.warnings.extend(orders.lost_values(&request.target, is_id, gathered).map(located));
             if let Some(order) = orders.find(&request.target, is_id) {
                 request.target.clear();
                 request.target.push_str(&order.id);
             }
         }
         // Rows can name the same order by its external id and by its id.
-        let identity = if request.target.is_empty() { &request.key } else { &request.target };
-        if !identity.is_empty() {
-            request.identity_hash = self.hasher.hash_one(identity);
+        if !request.identity().is_empty() {
+            request.identity_hash = self.hasher.hash_one(request.identity());
         }
         let unique = mapper.unique_values(gathered).into_iter();
         request.unique.extend(unique.map(|(rule, text)| UniqueValue { rule, hash: self.hasher.hash_one(&text), text }));

@@ -21,7 +21,9 @@ pub(crate) struct Reviewer<'a> {
     seen: Vec<bool>,
     /// Records of the run of which a row has come below another record.
     torn: HashSet<Seq>,
-    /// Records with the identity of a row that has not come yet, by its index.
+    /// The rows in a record with the identity that they were accepted with.
+    same: HashSet<usize>,
+    /// Records with the identity of a row that keeps it, by its index.
     claimants: Vec<(usize, Claimant)>,
 }
 
@@ -44,6 +46,7 @@ impl<'a> Reviewer<'a> {
             sheets,
             seen: vec![false; history.states.len()],
             torn: HashSet::new(),
+            same: HashSet::new(),
             claimants: Vec::new(),
         }
     }
@@ -51,13 +54,14 @@ impl<'a> Reviewer<'a> {
     /// Whether the row at `index` keeps the record that it was accepted as: it has not come yet, or is not sent again, whatever its cells say.
     fn keeps(&self, index: usize) -> bool {
         let is_accepted = |row: KnownRow<'_>| matches!(row.state, RowState::Accepted(..));
-        !self.seen[index] || self.history.states.row(index).is_some_and(is_accepted)
+        // Several records of a file with one identity are compared with each other.
+        !self.same.contains(&index) && (!self.seen[index] || self.history.states.row(index).is_some_and(is_accepted))
     }
 
     /// Notes a record to be sent that has the identity of another row, which keeps it.
     pub(crate) fn claim(&mut self, seq: Seq, row: u64, request: &Request) {
-        let identity = if request.target.is_empty() { &request.key } else { &request.target };
         let states = &self.history.states;
+        let identity = request.identity();
         let owner = states.accepted_with_identity(identity).find(|index| self.keeps(*index));
         if let Some((index, owner)) = owner.and_then(|index| Some((index, states.row(index)?.number))) {
             self.claimants.push((index, Claimant { seq, row, key: request.key.clone(), owner }));
@@ -102,7 +106,14 @@ impl<'a> Reviewer<'a> {
     }
 
     /// Returns the decision about a record with these rows; `decision` is based on the cells alone.
-    pub(crate) fn review(&self, decision: Disposition<()>, rows: &[RowHistory], request: &Request) -> Disposition<()> {
+    pub(crate) fn review(
+        &mut self,
+        decision: Disposition<()>,
+        rows: &[RowHistory],
+        request: &Request,
+    ) -> Disposition<()> {
+        let own = self.history.states.accepted_with_identity(request.identity());
+        self.same.extend(own.filter(|index| rows.iter().any(|row| row.index == Some(*index))));
         let accepted: Vec<(&RowHistory, AcceptedEarlier)> =
             rows.iter().filter_map(|row| Some((row, row.accepted()?))).collect();
         if let Some((_, first)) = accepted.first().filter(|_| accepted.len() == rows.len()) {

@@ -20,7 +20,7 @@ use futures_util::future::BoxFuture;
 
 use sheetport_ledger::{
     AllowRepeat, Causes, Claim, ClaimDigest, Decision, Disposition, EarlierClaim, EarlierState, FIRST_ROWS, Fact,
-    Known, Ledger, Outcome, PlannedRecord, Policy, RecordBlock, RecordState, Run, RunId, Seq, decide,
+    Known, Ledger, Outcome, PlannedRecord, Policy, RecordBlock, RecordState, Run, RunId, RunState, Seq, decide,
 };
 
 use crate::error::Error;
@@ -51,7 +51,7 @@ pub struct Compared {
 pub type AsksOfEdited<'a> = &'a (dyn Fn(&Causes, u64) -> bool + Sync);
 
 /// Compares the pending records of a planned run with earlier runs. Stores the outcome of each record that is not to be sent.
-/// Edited records are sent only if `asks` says so. Does nothing if already done.
+/// Edited records are sent only if `asks` says so. Does nothing if already done, unless others sent records while the plan waited.
 pub fn compare<'a>(
     ledger: &'a Ledger,
     run: &'a Run,
@@ -60,10 +60,17 @@ pub fn compare<'a>(
     now: i64,
 ) -> BoxFuture<'a, Result<Compared, Error>> {
     Box::pin(async move {
-        if run.compared_to.is_some() || !run.about.record.input().must_not_repeat() {
+        if !run.about.record.input().must_not_repeat() {
             return Ok(Compared::default());
         }
         let last_claim = ledger.last_claim(run).await?;
+        if let Some(last) = run.compared_to {
+            // Each request is compared with those of others again, but that finds no corrected ones.
+            let waits = run.state == RunState::Planned && !ledger.is_begun(run.id).await?;
+            if last == last_claim || !waits {
+                return Ok(Compared::default());
+            }
+        }
         let mut comparison = Comparison {
             ledger,
             run,

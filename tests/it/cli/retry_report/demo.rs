@@ -31,7 +31,7 @@ fn the_printed_command_sends_the_fixed_rows_again_and_again() {
     assert!(summary_sheet.contains(next.trim()), "the report names the same command: {next}");
 
     let mut sheet = open(&place, REPORT);
-    sheet.replace("auf Anfrage", "9,99");
+    sheet.replace("auf Anfrage", "54,99");
     save(&place, REPORT, &[("price-list", &sheet)]);
     // From any folder, and with the settings of another service.
     std::fs::create_dir(place.path("elsewhere")).unwrap();
@@ -53,7 +53,7 @@ fn the_printed_command_sends_the_fixed_rows_again_and_again() {
     let items = table(&place.path("items.csv"));
     assert_eq!(items.len(), 1 + 630);
     let prices = column(&items, "price");
-    assert!(prices.contains(&"9.99") && prices.contains(&"5.00"), "{prices:?}");
+    assert!(prices.contains(&"54.99") && prices.contains(&"5.00"), "{prices:?}");
     assert!(!place.path("home").exists(), "the person's own ledger is left alone");
 
     // After the demo was run again, the report is of its run, at the same address.

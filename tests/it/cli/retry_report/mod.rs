@@ -2,6 +2,7 @@
 //! filtered, copied and saved.
 
 mod cells;
+mod corrected;
 mod demo;
 mod groups;
 mod kinds;

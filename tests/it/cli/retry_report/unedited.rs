@@ -7,20 +7,20 @@ use super::super::service::Served;
 use super::super::{accounting, summary};
 use super::Sheet;
 
-struct Desk {
-    place: Place,
-    served: Served,
+pub(super) struct Desk {
+    pub(super) place: Place,
+    pub(super) served: Served,
 }
 
 impl Desk {
-    fn new() -> Desk {
+    pub(super) fn new() -> Desk {
         let place = Place::new();
         let served = Served::demo(&place);
         Desk { place, served }
     }
 
     #[track_caller]
-    fn run(&self, words: &str, code: i32) -> String {
+    pub(super) fn run(&self, words: &str, code: i32) -> String {
         let ended = self.served.sheetport(&self.place, words.split(' ')).arg("--json").exits(code);
         if words.starts_with("report") { String::new() } else { accounting(&summary(&ended)) }
     }
@@ -65,7 +65,7 @@ fn ambiguous_and_odd_values_are_not_sent_without_their_column() {
     assert_eq!(accounting(&summary(&ended)), "2: sent 1, rejected 1");
     let again = Sheet::open(&desk.place, "again.csv");
     let error = again.column("sheetport_errors")[0];
-    assert!(error.starts_with("Price was rejected, and is not edited (correct it"), "{error}");
+    assert!(error.starts_with("Price '1.299' could mean more than one number"), "{error}");
 
     let names: String = (1..9).map(|n| format!("J-{n},Alpha {n},1\n")).collect();
     desk.place.write("j.csv", format!("SKU,Name,Price\n{names}J-9,12.501,1\n"));
