@@ -186,8 +186,11 @@ impl Spelling {
         let (Some((one, other)), None) = (different.next(), different.next()) else { return false };
         let digits = |word: &str| word.chars().filter(|c| c.is_numeric()).collect::<String>();
         let length = |word: &str| word.chars().count();
-        let longer = length(one).max(length(other));
-        (MIN_CHARS..=MAX_BYTES).contains(&longer)
+        let (shorter, longer) = if length(one) < length(other) { (one, other) } else { (other, one) };
+        // A sale price is no sales price.
+        let is_plural = length(shorter) < MIN_CHARS && longer.strip_suffix('s') == Some(shorter);
+        (MIN_CHARS..=MAX_BYTES).contains(&length(longer))
+            && !is_plural
             && length(one).abs_diff(length(other)) <= 1
             && digits(one) == digits(other)
             && strsim::osa_distance(one, other) == 1
@@ -258,6 +261,7 @@ mod tests {
             ("Price", "Prcie", true),
             ("Price", "Prie", true),
             ("Name", "Nam", false),
+            ("Sales price", "Sale price", false),
             ("Price", "Pricee", true),
             ("Unit price", "Unit prcie", true),
             ("Currency", "Curency", true),

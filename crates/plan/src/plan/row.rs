@@ -44,6 +44,19 @@ pub struct Known {
     pub earlier: Option<checks::Evidence>,
 }
 
+impl Known {
+    /// Adds what the other rows say about a row.
+    fn judge(&self, row: &Row, found: &mut Vec<Finding>) {
+        self.evidence.judge(row, found);
+        if let Some(earlier) = &self.earlier {
+            let mut more = Vec::new();
+            earlier.judge(row, &mut more);
+            more.retain(|finding| !found.contains(finding));
+            found.append(&mut more);
+        }
+    }
+}
+
 /// A row as read.
 #[derive(Debug, Default)]
 pub(super) struct ReadRow {
@@ -223,20 +236,8 @@ impl<'a> RowMapper<'a> {
             return;
         }
         let mut found = Vec::new();
-        let known = &self.known[read.table];
-        for evidence in known.earlier.iter().chain([&known.evidence]) {
-            evidence.judge(&read.row, &mut found);
-        }
+        self.known[read.table].judge(&read.row, &mut found);
         let header = &self.source.tables[read.table].layout.header.names;
-        if known.earlier.is_some() {
-            let mut seen: Vec<Finding> = Vec::new();
-            found.retain(|finding| {
-                !seen.contains(finding) && {
-                    seen.push(finding.clone());
-                    true
-                }
-            });
-        }
         found.extend(self.implausible_dates(read, mapped));
         let gathered = &mut mapped.draft.gathered;
         for finding in found {

@@ -87,6 +87,11 @@ impl Model {
 }
 
 impl Stored {
+    /// Whether a request may have been sent.
+    fn is_begun(&self) -> bool {
+        self.requests > 0 || !self.in_flight.is_empty() || !self.claims.is_empty() || !self.intents.is_empty()
+    }
+
     fn insert(&mut self, outcome: &Outcome) -> Result<(), Error> {
         let is_planned = usize::try_from(outcome.seq).is_ok_and(|seq| seq < self.records.len());
         let is_second = self.outcomes.insert(outcome.seq, outcome.clone()).is_some();
@@ -401,7 +406,9 @@ impl Store for Model {
         let (run, kind, pending) = (stored.run.clone(), stored.run.about.record, stored.pending());
         let mut outcomes = Vec::new();
         let scope = Scope::of(&run);
-        let is_compared = run.compared_to.is_some() || !kind.input().must_not_repeat();
+        let waits = run.state == RunState::Planned && !stored.is_begun();
+        let is_compared = run.compared_to.is_some_and(|last| last == runs.last_claim || !waits);
+        let is_compared = is_compared || !kind.input().must_not_repeat();
         for (seq, record) in pending.iter().filter(|(_, record)| !is_compared && record.target.is_none()) {
             let claim = scope.claim(*seq, record.key.as_deref(), &record.body);
             let known = earlier(&runs, &claim, id, 0);
