@@ -1,5 +1,6 @@
-//! Reading of small text files: templates, settings, fault plans.
+//! Reading of small text files: templates, settings, fault plans; line ends.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -39,6 +40,14 @@ fn from_utf16(text: &[u8]) -> Option<io::Result<String>> {
         Ok(decoded) if rest.is_empty() => Ok(decoded),
         _ => Err(io::Error::new(io::ErrorKind::InvalidData, "it begins like UTF-16 text, but is none")),
     })
+}
+
+/// Returns the text with all line ends replaced by `\n`, because other programs may change line ends.
+pub fn normalize_line_ends(text: &str) -> Cow<'_, str> {
+    match text.contains('\r') {
+        true => Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")),
+        false => Cow::Borrowed(text),
+    }
 }
 
 #[cfg(test)]

@@ -122,6 +122,21 @@ pub(super) struct Sending<'a> {
     pub observer: Observer<'a>,
 }
 
+impl<'a> Sending<'a> {
+    /// Creates the sending of a run about which nobody is asked.
+    pub(super) fn unattended(
+        context: &'a Context,
+        ledger: &'a Ledger,
+        client: Option<Arc<Client>>,
+        run: LockedRun,
+        options: &SendOptions<'a>,
+        observer: Observer<'a>,
+    ) -> Sending<'a> {
+        let (report, is_to_queue) = (options.report, options.is_to_queue);
+        Sending { context, ledger, client, run, report, answer: None, is_to_queue, asks_of_edited: None, observer }
+    }
+}
+
 /// Plans the run described by `about` and returns the locked run.
 pub(super) async fn plan_run(
     ledger: &Ledger,

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use sheetport_files::text_file::normalize_line_ends;
 use sheetport_findings::{Code, Edit, Scope};
 use twox_hash::XxHash3_64;
 
@@ -43,7 +44,7 @@ impl HeldMark {
             Some(column) => cells.nth(column)?,
             None => cells.fold(0, u64::wrapping_add),
         };
-        Some(HeldMark { code, hash: sealed(code, judged, cells) })
+        Some(HeldMark { code, hash: Seal::new(code, judged).hash(cells) })
     }
 
     /// Whether a row with these cells is the one that was rejected: none of the cells that have to change has changed. Strictness that was
@@ -53,7 +54,8 @@ impl HeldMark {
         let row = hashes.iter().copied().fold(0, u64::wrapping_add);
         let may_be_cell = self.code.needs() == Some(Edit::Cell);
         [false, judged.is_strict].into_iter().any(|is_strict| {
-            let is_hash = |cells: u64| sealed(self.code, JudgedBy { is_strict, ..judged }, cells) == self.hash;
+            let seal = Seal::new(self.code, JudgedBy { is_strict, ..judged });
+            let is_hash = |cells: u64| seal.hash(cells) == self.hash;
             is_hash(row) || (may_be_cell && hashes.iter().copied().any(is_hash))
         })
     }
@@ -82,10 +84,7 @@ pub fn cell_hash(seed: u64, text: &str) -> u64 {
     }
     match text.parse::<f64>().ok().filter(|number| number.is_finite()) {
         Some(number) => XxHash3_64::oneshot_with_seed(seed, &number.to_le_bytes()),
-        None if text.contains('\r') => {
-            XxHash3_64::oneshot_with_seed(seed, text.replace("\r\n", "\n").replace('\r', "\n").as_bytes())
-        }
-        None => XxHash3_64::oneshot_with_seed(seed, text.as_bytes()),
+        None => XxHash3_64::oneshot_with_seed(seed, normalize_line_ends(text).as_bytes()),
     }
 }
 
@@ -93,17 +92,28 @@ fn titled_hash((title, text): (&str, Cow<'_, str>)) -> u64 {
     cell_hash(XxHash3_64::oneshot(title.trim().as_bytes()), &text)
 }
 
-/// Combines the cells with what may release them.
-fn sealed(code: Code, judged: JudgedBy<'_>, cells: u64) -> u32 {
-    let template = match code.scope() {
+/// What may release cells, as a hash of the template and as a seed.
+struct Seal {
+    template: u64,
+    strictness: u64,
+}
+
+impl Seal {
+    fn new(code: Code, judged: JudgedBy<'_>) -> Seal {
         // Whatever is right, the cells may be in the wrong places.
-        Scope::Reading => 0,
-        _ => XxHash3_64::oneshot(judged.template_toml.as_bytes()),
-    };
-    let is_strict = judged.is_strict && code.asks().is_none() && code.scope() != Scope::Reading;
-    let parts = [template.to_le_bytes(), cells.to_le_bytes()].concat();
-    // Half of the hash is enough to tell the cells of one row from another version of it.
-    (XxHash3_64::oneshot_with_seed(u64::from(is_strict), &parts) >> 32) as u32
+        if code.scope() == Scope::Reading {
+            return Seal { template: 0, strictness: 0 };
+        }
+        let is_strict = judged.is_strict && code.asks().is_none();
+        Seal { template: XxHash3_64::oneshot(judged.template_toml.as_bytes()), strictness: u64::from(is_strict) }
+    }
+
+    /// Combines the cells with what may release them.
+    fn hash(&self, cells: u64) -> u32 {
+        let parts = [self.template.to_le_bytes(), cells.to_le_bytes()].concat();
+        // Half of the hash is enough to tell the cells of one row from another version of it.
+        (XxHash3_64::oneshot_with_seed(self.strictness, &parts) >> 32) as u32
+    }
 }
 
 #[cfg(test)]

@@ -204,7 +204,8 @@ impl Ledger {
         Ok(states)
     }
 
-    /// Returns the result of each record of `run` with the hash of its identity, if it was no creation of a kind that must not be repeated, and by sheet and number the rows that are held back until they are edited.
+    /// Returns the result of each record of `run` with the hash of its identity, and by sheet and number the rows that are held back until
+    /// they are edited. A creation of a kind that must not be repeated has no identity.
     /// Adds the requests to `states`. `added` are the records with a row added to a report.
     async fn run_results(
         &self,

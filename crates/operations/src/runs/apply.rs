@@ -84,17 +84,7 @@ pub fn apply<'a>(
         let id = run.id();
         let run = ledger.lock_run_with(run.into_lock(), id).await?;
         observer(Event::Approved { run: run.run(), approval: &approved.counts });
-        let sending = Sending {
-            context: &context,
-            ledger: &ledger,
-            client: Some(client),
-            run,
-            report: options.report,
-            answer: None,
-            is_to_queue: options.is_to_queue,
-            asks_of_edited: None,
-            observer,
-        };
+        let sending = Sending::unattended(&context, &ledger, Some(client), run, &options, observer);
         let finished = sending.send(interrupt).await?;
         ledger.close().await;
         Ok(finished)

@@ -72,17 +72,7 @@ pub fn resume<'a>(
         let settings = RunSettings { connection: context.run_connection(), ..settings };
         let run = ledger.change_settings(run, settings).await?;
         observer(Event::Resuming(run.run()));
-        let sending = Sending {
-            context: &context,
-            ledger: &ledger,
-            client,
-            run,
-            report: options.report,
-            answer: None,
-            is_to_queue: options.is_to_queue,
-            asks_of_edited: None,
-            observer,
-        };
+        let sending = Sending::unattended(&context, &ledger, client, run, &options, observer);
         let finished = sending.send(interrupt).await?;
         ledger.close().await;
         Ok(finished)

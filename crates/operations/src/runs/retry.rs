@@ -36,17 +36,7 @@ pub fn retry_run<'a>(
         let again = ledger.plan_retry(&run, settings, &failed, now()).await?;
         let locked = ledger.lock_run_with(locked.into_lock(), again).await?;
         observer(Event::Retrying { run: locked.run(), of: &run, records: failed.len() as u64 });
-        let sending = Sending {
-            context: &context,
-            ledger: &ledger,
-            client: Some(client),
-            run: locked,
-            report: options.report,
-            answer: None,
-            is_to_queue: options.is_to_queue,
-            asks_of_edited: None,
-            observer,
-        };
+        let sending = Sending::unattended(&context, &ledger, Some(client), locked, &options, observer);
         let finished = sending.send(interrupt).await?;
         ledger.close().await;
         Ok(finished)

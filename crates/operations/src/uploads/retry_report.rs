@@ -140,17 +140,7 @@ pub fn retry_report<'a>(
         if tally.to_send + tally.rejected + tally.edited == 0 && tally.accepted_earlier > 0 {
             observer(Event::Note("nothing to do: the service has accepted every row of this report"));
         }
-        let sending = Sending {
-            context: &context,
-            ledger: &ledger,
-            client: Some(client),
-            run,
-            report: request.sending.report,
-            answer: None,
-            is_to_queue: request.sending.is_to_queue,
-            asks_of_edited: None,
-            observer,
-        };
+        let sending = Sending::unattended(&context, &ledger, Some(client), run, &request.sending, observer);
         let mut finished = sending.send(interrupt).await?;
         if let Some(run) = tally.unknown_in
             && finished.accounting.pending + finished.accounting.unknown == 0

@@ -9,7 +9,7 @@ use sheetport_sheet::write::cut_text;
 use sheetport_values::decimal;
 
 use crate::respelled::is_respelled_text;
-use crate::retry::normalize_line_ends;
+use sheetport_files::text_file::normalize_line_ends;
 
 /// What a person has done to a planned value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,13 +7,13 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
+use sheetport_files::text_file::normalize_line_ends;
 use sheetport_findings::Code;
 use sheetport_ledger::Problem;
 use sheetport_mapping::problem::excerpt;
 use sheetport_sheet::{Cell, Row, write};
 
 use crate::respelled::{encoded_once, is_respelled, is_respelled_text, is_rounded, may_be_respelled};
-use crate::retry::normalize_line_ends;
 
 /// The identifiers and texts of the service's records by id, for the rows of a file.
 #[derive(Debug)]

@@ -11,13 +11,13 @@ use futures_util::future::LocalBoxFuture;
 use futures_util::{StreamExt, stream};
 use sheetport_client::pages::{Entry, Page, object_fields, unescaped};
 use sheetport_client::{self as client, fetch};
+use sheetport_files::text_file::normalize_line_ends;
 use sheetport_ledger::{Disposition, KeyedRequest, Ledger, PlannedRecord, Run, Seq};
 use sheetport_records::{Field, Input, JsonType, RecordKind, Single, listed_name};
 use sheetport_values::decimal;
 
 use super::service_list::{Connection, ListReader, list_of, single_of};
 use crate::error::Error;
-use crate::retry::normalize_line_ends;
 
 /// Maximum number of records to compare, to bound the memory. Further records are sent.
 const MAX_RECORDS: usize = 4_000_000;

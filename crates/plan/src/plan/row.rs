@@ -9,7 +9,7 @@ use sheetport_findings::SkipReason;
 use sheetport_ledger::{JudgedBy, Problem, Seq};
 use sheetport_mapping::map::survey::Survey;
 use sheetport_mapping::map::{Draft, Gathered, RowKind, unquoted};
-use sheetport_mapping::model::{Damaged, Duplicates};
+use sheetport_mapping::model::Damaged;
 use sheetport_mapping::problem::{Evidence, excerpt};
 use sheetport_mapping::{self as mapping, Cause, Layout, Mapper, Template};
 use sheetport_records::JsonType;
@@ -23,7 +23,7 @@ use super::table::Table;
 use crate::compare::OtherLines;
 use crate::edits::Edits;
 use crate::profile::Observed;
-use crate::retry::{Answers, RowHistory, rejected_in_check};
+use crate::retry::{RowHistory, rejected_in_check};
 
 /// Maximum number of mapping threads.
 const MAX_MAPPERS: usize = 4;
@@ -218,13 +218,8 @@ impl<'a> RowMapper<'a> {
         if !layout.is_report || self.source.history.is_some() {
             return None;
         }
-        let answers = Answers {
-            // The marks of the rows know the template and the strictness of the check.
-            has_other_template: false,
-            was_strict: false,
-            accepts: &self.source.accepts,
-            allows_copies: self.source.allows_copies || self.template.duplicates == Duplicates::Send,
-        };
+        // The marks of the rows know the template and the strictness of the check.
+        let answers = self.source.answers(self.template, false, false);
         let judged = JudgedBy { template_toml: &self.template.source, is_strict: self.source.is_strict };
         rejected_in_check(row, layout, judged, &answers)
     }

@@ -13,7 +13,7 @@ use sheetport_ledger::{Problem, TextForm};
 use sheetport_mapping::bind::{HEADER_SEARCH_ROWS, Missing, Reason, bind};
 use sheetport_mapping::map::Resolved;
 use sheetport_mapping::map::fill_down::Filler;
-use sheetport_mapping::model::{Place, SheetSelect};
+use sheetport_mapping::model::{Duplicates, Place, SheetSelect};
 use sheetport_mapping::{Layout, Template};
 use sheetport_sheet::{self as sheet, Appearance, Book, Cell, Doubt, ReportWords, Row, Rows, column_letters, write};
 
@@ -26,7 +26,7 @@ use super::table::Table;
 use crate::compare::{KnownTexts, OrderAddresses};
 use crate::edits::Edits;
 use crate::error::Error;
-use crate::retry::{Report, ReportHistory};
+use crate::retry::{Answers, Report, ReportHistory};
 
 /// Returns the codes of those warnings about a file that are questions without an answer.
 pub fn unanswered(warnings: &[Problem], accepts: &[Code]) -> impl Iterator<Item = Code> {
@@ -204,6 +204,12 @@ impl Source {
                 self.accepts.push(*code);
             }
         }
+    }
+
+    /// Returns what a person has said about rows of this report that were rejected before.
+    pub(crate) fn answers(&self, template: &Template, has_other_template: bool, was_strict: bool) -> Answers<'_> {
+        let allows_copies = self.allows_copies || template.duplicates == Duplicates::Send;
+        Answers { has_other_template, was_strict, accepts: &self.accepts, allows_copies }
     }
 
     /// Returns the questions about the file that are not answered yet.

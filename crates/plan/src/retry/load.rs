@@ -4,11 +4,9 @@ use futures_util::future::BoxFuture;
 
 use sheetport_ledger::{Family, Ledger, RowQuery, Run, SourceRow};
 use sheetport_mapping::Template;
-use sheetport_mapping::model::Duplicates;
 use sheetport_sheet::Row;
 
 use super::fingerprint::{CommonColumns, common_columns};
-use super::held::Answers;
 use super::history::ReportHistory;
 use super::lossy::LossyFields;
 use super::report::Report;
@@ -36,12 +34,8 @@ pub fn load_history<'a>(
             false if report.has_cut => LossyFields::Both,
             false => LossyFields::Types,
         };
-        let answers = Answers {
-            has_other_template: run.about.template_toml != template.source,
-            was_strict: run.about.settings.strict && !source.is_strict,
-            accepts: &source.accepts,
-            allows_copies: source.allows_copies || template.duplicates == Duplicates::Send,
-        };
+        let has_other_template = run.about.template_toml != template.source;
+        let answers = source.answers(template, has_other_template, run.about.settings.strict && !source.is_strict);
         let query = RowQuery {
             non_idempotent: template.record.input().must_not_repeat(),
             holds: &|code| answers.holds(code),

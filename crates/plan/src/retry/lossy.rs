@@ -2,9 +2,9 @@
 //! Spreadsheet programs turn texts of a CSV into numbers, change line ends, and may lose the number formats of a workbook.
 //! If such a cell was not edited in the report, the cell in the ledger is used instead.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
+use sheetport_files::text_file::normalize_line_ends;
 use sheetport_sheet::read::is_stored_as;
 use sheetport_sheet::{Cell, Row, write};
 
@@ -155,14 +155,6 @@ fn has_same_lines(original: &str, cell: &Cell<'_>) -> bool {
 
 fn is_same(text: &str, other: &str) -> bool {
     normalize_line_ends(text.trim()) == normalize_line_ends(other.trim())
-}
-
-/// Returns the text with all line ends replaced by `\n`, because other programs may change line ends.
-pub(crate) fn normalize_line_ends(text: &str) -> Cow<'_, str> {
-    match text.contains('\r') {
-        true => Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")),
-        false => Cow::Borrowed(text),
-    }
 }
 
 #[cfg(test)]

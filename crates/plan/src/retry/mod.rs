@@ -19,6 +19,5 @@ pub use history::ReportHistory;
 pub(super) use history::{RowHistory, RowStatus};
 pub use load::load_history;
 pub use lossy::LossyFields;
-pub(super) use lossy::normalize_line_ends;
 pub use report::Report;
 pub(super) use review::{Claimant, Reviewer};

@@ -21,8 +21,8 @@ pub(crate) struct Reviewer<'a> {
     seen: Vec<bool>,
     /// Records of the run of which a row has come below another record.
     torn: HashSet<Seq>,
-    /// The rows in a record with the identity that they were accepted with.
-    same: HashSet<usize>,
+    /// For each row of the run, whether it is in a record with the identity that it was accepted with.
+    same: Vec<bool>,
     /// Records with the identity of a row that keeps it, by its index.
     claimants: Vec<(usize, Claimant)>,
 }
@@ -46,7 +46,7 @@ impl<'a> Reviewer<'a> {
             sheets,
             seen: vec![false; history.states.len()],
             torn: HashSet::new(),
-            same: HashSet::new(),
+            same: vec![false; history.states.len()],
             claimants: Vec::new(),
         }
     }
@@ -55,7 +55,7 @@ impl<'a> Reviewer<'a> {
     fn keeps(&self, index: usize) -> bool {
         let is_accepted = |row: KnownRow<'_>| matches!(row.state, RowState::Accepted(..));
         // Several records of a file with one identity are compared with each other.
-        !self.same.contains(&index) && (!self.seen[index] || self.history.states.row(index).is_some_and(is_accepted))
+        !self.same[index] && (!self.seen[index] || self.history.states.row(index).is_some_and(is_accepted))
     }
 
     /// Notes a record to be sent that has the identity of another row, which keeps it.
@@ -113,7 +113,7 @@ impl<'a> Reviewer<'a> {
         request: &Request,
     ) -> Disposition<()> {
         let own = self.history.states.accepted_with_identity(request.identity());
-        self.same.extend(own.filter(|index| rows.iter().any(|row| row.index == Some(*index))));
+        own.filter(|index| rows.iter().any(|row| row.index == Some(*index))).for_each(|index| self.same[index] = true);
         let accepted: Vec<(&RowHistory, AcceptedEarlier)> =
             rows.iter().filter_map(|row| Some((row, row.accepted()?))).collect();
         if let Some((_, first)) = accepted.first().filter(|_| accepted.len() == rows.len()) {

@@ -86,15 +86,13 @@ impl<'s> NewRecords<'s> {
         new: &BTreeSet<Seq>,
     ) -> Result<NewRecords<'s>, ledger::Error> {
         let mut bodies = BTreeMap::new();
-        let records = NewRecords { scope, run: run.id, kind: run.about.record, bodies: BTreeMap::new() };
-        records
-            .each_creation(ledger, run.id, |seq, _, body| {
-                if new.contains(&seq) {
-                    bodies.insert(seq, body.to_owned());
-                }
-            })
-            .await?;
-        Ok(NewRecords { bodies, ..records })
+        each_creation(ledger, scope, run.id, |seq, _, body| {
+            if new.contains(&seq) {
+                bodies.insert(seq, body.to_owned());
+            }
+        })
+        .await?;
+        Ok(NewRecords { scope, run: run.id, kind: run.about.record, bodies })
     }
 
     /// Returns a digest for each field that is not a date, of the body without the field. Empty for a body without dates: a
@@ -131,7 +129,7 @@ impl<'s> NewRecords<'s> {
         for run in family {
             // The new records since the last recognized one.
             let (mut before, mut gap) = (None, Vec::new());
-            self.each_creation(ledger, *run, |seq, digest, _| {
+            each_creation(ledger, self.scope, *run, |seq, digest, _| {
                 *present.entry(digest).or_default() += 1;
                 if *run != self.run {
                 } else if self.bodies.contains_key(&seq) {
@@ -154,7 +152,7 @@ impl<'s> NewRecords<'s> {
                 let gap = gap.drain(..).map(|record| Missing { after, ..record });
                 missing.extend(gap.filter(|record| record.is_alike || self.has_new_in_place(record, &places)));
             };
-            self.each_creation(ledger, run, |seq, digest, body| match present.get_mut(&digest) {
+            each_creation(ledger, self.scope, run, |seq, digest, body| match present.get_mut(&digest) {
                 Some(count) if *count > 0 => {
                     *count -= 1;
                     close(&mut gap, Some(digest), &mut missing);
@@ -338,21 +336,21 @@ impl<'s> NewRecords<'s> {
         let alike = rests.iter().filter_map(|rest| by_rest.get(rest)).flatten();
         alike.filter(|seq| self.bodies.contains_key(seq)).min().copied()
     }
+}
 
-    /// Calls `each` with the number, the digest and the body of each record that a run was to create.
-    async fn each_creation(
-        &self,
-        ledger: &Ledger,
-        run: RunId,
-        mut each: impl FnMut(Seq, ClaimDigest, &str),
-    ) -> Result<(), ledger::Error> {
-        let mut from: Seq = 0;
-        while let Some(block) = ledger.record_block(run, from).await? {
-            from = block.end();
-            creations(self.scope, &block).for_each(|(claim, _, body)| each(claim.seq, claim.body, body));
-        }
-        Ok(())
+/// Calls `each` with the number, the digest and the body of each record that a run was to create.
+async fn each_creation(
+    ledger: &Ledger,
+    scope: &Scope,
+    run: RunId,
+    mut each: impl FnMut(Seq, ClaimDigest, &str),
+) -> Result<(), ledger::Error> {
+    let mut from: Seq = 0;
+    while let Some(block) = ledger.record_block(run, from).await? {
+        from = block.end();
+        creations(scope, &block).for_each(|(claim, _, body)| each(claim.seq, claim.body, body));
     }
+    Ok(())
 }
 
 /// Returns the request of a record, if the service accepted it.
@@ -419,11 +417,7 @@ pub(super) async fn sharing(
 ) -> Result<Vec<RunId>, ledger::Error> {
     let mut known: HashSet<ClaimDigest> = HashSet::new();
     for run in family {
-        let mut from: Seq = 0;
-        while let Some(block) = ledger.record_block(*run, from).await? {
-            from = block.end();
-            known.extend(creations(scope, &block).map(|(claim, ..)| claim.body));
-        }
+        each_creation(ledger, scope, *run, |_, digest, _| known.extend([digest])).await?;
     }
     let mut sharing = Vec::new();
     for run in lists {

@@ -75,9 +75,8 @@ fn ambiguous_and_odd_values_are_not_sent_without_their_column() {
     );
 }
 
-#[test]
-fn marks_that_a_report_lacks_are_remembered() {
-    let desk = Desk::new();
+/// Writes a workbook of six items, of which the fourth has a superscript in its key.
+fn write_marked(desk: &Desk, name: &str, prefix: &str) {
     let (plain, raised) = (Format::new(), Format::new().set_font_script(FormatScript::Superscript));
     let mut workbook = Workbook::new();
     let sheet = workbook.add_worksheet();
@@ -85,12 +84,18 @@ fn marks_that_a_report_lacks_are_remembered() {
         sheet.write_string(0, column, name).unwrap();
     }
     for row in 1..7 {
-        sheet.write_string(row, 0, format!("RT-0{row}")).unwrap();
+        sheet.write_string(row, 0, format!("{prefix}-0{row}")).unwrap();
         sheet.write_string(row, 1, "Bolt").unwrap();
         sheet.write_number(row, 2, 5).unwrap();
     }
-    sheet.write_rich_string(4, 0, &[(&plain, "RT-04"), (&raised, "2")]).unwrap();
-    workbook.save(desk.place.path("r.xlsx")).unwrap();
+    sheet.write_rich_string(4, 0, &[(&plain, format!("{prefix}-04").as_str()), (&raised, "2")]).unwrap();
+    workbook.save(desk.place.path(name)).unwrap();
+}
+
+#[test]
+fn marks_that_a_report_lacks_are_remembered() {
+    let desk = Desk::new();
+    write_marked(&desk, "r.xlsx", "RT");
     assert_eq!(
         desk.again("r.xlsx", "items"),
         ["6: sent 5, rejected 1", "6: unchanged 5, rejected 1", "1: rejected 1", "1: rejected 1"]
@@ -100,19 +105,7 @@ fn marks_that_a_report_lacks_are_remembered() {
 #[test]
 fn the_report_of_a_check_is_sent_only_after_edits_where_its_cells_do_not_show_the_problem() {
     let desk = Desk::new();
-    let (plain, raised) = (Format::new(), Format::new().set_font_script(FormatScript::Superscript));
-    let mut workbook = Workbook::new();
-    let sheet = workbook.add_worksheet();
-    for (column, name) in (0..).zip(["SKU", "Name", "Price"]) {
-        sheet.write_string(0, column, name).unwrap();
-    }
-    for row in 1..7 {
-        sheet.write_string(row, 0, format!("CK-0{row}")).unwrap();
-        sheet.write_string(row, 1, "Bolt").unwrap();
-        sheet.write_number(row, 2, 5).unwrap();
-    }
-    sheet.write_rich_string(4, 0, &[(&plain, "CK-04"), (&raised, "2")]).unwrap();
-    workbook.save(desk.place.path("c.xlsx")).unwrap();
+    write_marked(&desk, "c.xlsx", "CK");
     for (command, report) in [("check", "checked"), ("upload --rehearse", "rehearsed")] {
         for form in ["csv", "xlsx"] {
             let report = format!("{report}.{form}");
