@@ -341,6 +341,69 @@ async fn a_list_with_a_rewritten_column_is_not_booked_twice() {
     assert_eq!(accounting(&summary(&ended)), "3: sent 3");
 }
 
+/// Two lists of the same movements. The second one is recorded in another way, and is not booked again.
+#[tokio::test]
+async fn the_same_movements_by_another_route_are_not_booked_twice() {
+    let by_id = MOVEMENTS.replace("inventoryExternalId", "inventoryId");
+    let by_amount = MOVEMENTS.replace("transactionAmount", "amount");
+    let dated = |template: &str| format!("{template}[fields.transactionDate]\ncolumn = \"Date\"\noptional = true\n");
+    let priced = format!("{MOVEMENTS}[fields.price]\ncolumn = \"Price\"\noptional = true\n");
+    let zoned = format!("{}time_zone = \"Europe/Berlin\"\n", dated(MOVEMENTS));
+    let days = "Date,Stock,Qty\n2026-01-02,w-1,5\n2026-01-02,w-2,7\n2026-01-03,w-1,2\n";
+    let with = |from: &str, to: &str| days.replace(from, to);
+    let times = with("-02,", "-02T00:00,").replace("-03,", "-03T00:00,");
+    let ids = with("w-1", "inv_81").replace("w-2", "inv_82");
+    for (what, (first, rows), (second, again), expected) in [
+        ("the other identifier", (dated(MOVEMENTS), days), (dated(&by_id), ids.as_str()), "3: rejected 3"),
+        ("the other quantity", (dated(MOVEMENTS), days), (dated(&by_amount), days), "3: rejected 3"),
+        ("midnight in a time zone", (dated(MOVEMENTS), days), (zoned.clone(), times.as_str()), "3: rejected 3"),
+        ("no midnight", (zoned.clone(), times.as_str()), (dated(MOVEMENTS), days), "3: rejected 3"),
+        (
+            "times",
+            (dated(MOVEMENTS), days),
+            (dated(MOVEMENTS), &with("-02,", "-02T15:30:00Z,").replace("-03,", "-03T09:00:00Z,")),
+            "3: rejected 3",
+        ),
+        ("no dates", (dated(MOVEMENTS), days), (MOVEMENTS.to_owned(), days), "3: rejected 3"),
+        ("dates", (MOVEMENTS.to_owned(), days), (dated(MOVEMENTS), days), "3: rejected 3"),
+        (
+            "the last days with another column",
+            (dated(MOVEMENTS), "Date,Stock,Qty\n2026-01-01,w-9,1\n2026-01-02,w-1,5\n2026-01-03,w-2,7\n"),
+            (
+                dated(&priced),
+                "Date,Stock,Qty,Price\n2026-01-02,w-1,5,1.5\n2026-01-03,w-2,7,2.5\n2026-01-04,w-1,3,3.5\n",
+            ),
+            "3: sent 1, rejected 2",
+        ),
+        // What may be other movements is booked.
+        ("another stock", (dated(MOVEMENTS), days), (dated(MOVEMENTS), ids.as_str()), "3: sent 3"),
+        (
+            "stocks that are not always the same",
+            (dated(MOVEMENTS), days),
+            (dated(&by_id), "Date,Stock,Qty\n2026-01-02,inv_81,5\n2026-01-02,inv_82,7\n2026-01-03,inv_83,2\n"),
+            "3: sent 3",
+        ),
+        (
+            "two movements of a day at other times",
+            (dated(MOVEMENTS), "Date,Stock,Qty\n2026-01-02T09:00:00Z,w-1,5\n"),
+            (dated(MOVEMENTS), "Date,Stock,Qty\n2026-01-02T15:00:00Z,w-1,5\n"),
+            "1: sent 1",
+        ),
+        (
+            "a single one of a longer list",
+            (dated(&priced), "Date,Stock,Qty,Price\n2026-01-01,w-9,1,1\n2026-01-02,w-1,5,1\n"),
+            (dated(&priced), "Date,Stock,Qty,Price\n2026-01-02,w-1,5,2\n2026-01-03,w-1,5,2\n"),
+            "2: sent 2",
+        ),
+    ] {
+        let desk = Desk::new(&first, |_| Reply::Accept).await;
+        desk.upload("first.csv", rows, 0).await;
+        desk.place.write("t.toml", &second);
+        let code = if expected.contains("rejected") { 3 } else { 0 };
+        assert_eq!(desk.upload("second.csv", again, code).await, expected, "{what}");
+    }
+}
+
 #[tokio::test]
 async fn numbers_that_begin_again_each_year_are_a_problem_with_both_dates() {
     let desk = Desk::new(INVOICES, |_| Reply::Accept).await;

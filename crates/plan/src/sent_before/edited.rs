@@ -2,15 +2,13 @@
 //! stands in its place with the same subject or date.
 //!
 //! Without a name, only the values identify a record, so a corrected record would be created beside the wrong one. The rest of
-//! the file shows that the record was corrected: the file has other records of the earlier upload, but not this one. Or the file
-//! has all records of the earlier upload again, each with the same date, kind, subject and quantity: a column was added, dropped
-//! or rewritten.
+//! the file shows that the record was corrected: the file has other records of the earlier upload, but not this one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use serde_json::{Map, Value};
 use sheetport_ledger::{self as ledger, ClaimDigest, EarlierClaim, EarlierState, Ledger, RecordState, Run, RunId, Seq};
-use sheetport_records::{JsonType, RecordKind};
+use sheetport_records::{Input, JsonType, RecordKind};
 
 use super::difference;
 use super::identity::{Scope, canonical_name, creations};
@@ -20,7 +18,7 @@ pub(super) const MAX_NEW: usize = 100_000;
 /// Maximum number of missing records of an earlier run that new ones may replace. A new record replaces a single one; the others only
 /// have its subject or its date.
 const MAX_MISSING: usize = 2 * MAX_NEW;
-/// Number of earlier runs whose records may all be in the file with a changed column.
+/// Number of earlier runs whose records may be in the file, recorded in another way.
 const MAX_RUNS: u32 = 50;
 
 /// A record that replaces a record of an earlier run.
@@ -93,6 +91,19 @@ impl<'s> NewRecords<'s> {
         })
         .await?;
         Ok(NewRecords { scope, run: run.id, kind: run.about.record, bodies })
+    }
+
+    pub(super) fn scope(&self) -> &'s Scope {
+        self.scope
+    }
+
+    pub(super) fn input(&self) -> &'static Input {
+        self.kind.input()
+    }
+
+    /// Returns the new records that have not replaced an earlier one yet.
+    pub(super) fn bodies(&self) -> &BTreeMap<Seq, String> {
+        &self.bodies
     }
 
     /// Returns a digest for each field that is not a date, of the body without the field. Empty for a body without dates: a
@@ -171,29 +182,30 @@ impl<'s> NewRecords<'s> {
             let mut moved = Vec::new();
             for missing in missing {
                 match self.take(&missing.body, &by_rest) {
-                    Some(new) => found.extend(self.replaced(ledger, run, &missing, new).await?),
+                    Some(new) => found.extend(self.replaced(ledger, run, missing.seq, &missing.body, new).await?),
                     None => moved.push(missing),
                 }
             }
             for missing in moved {
                 let Some(new) = self.take_in_place(&missing, &mut places) else { continue };
-                found.extend(self.replaced(ledger, run, &missing, new).await?);
+                found.extend(self.replaced(ledger, run, missing.seq, &missing.body, new).await?);
             }
         }
         Ok(found)
     }
 
-    /// Returns the correction of a missing record by a new one, if the missing one was sent.
-    async fn replaced(
+    /// Returns the replacement of the earlier record `seq` with this body by a new one, if the earlier one was sent.
+    pub(super) async fn replaced(
         &mut self,
         ledger: &Ledger,
         run: RunId,
-        missing: &Missing,
+        seq: Seq,
+        body: &str,
         new: Seq,
     ) -> Result<Option<Edited>, ledger::Error> {
-        let Some(earlier) = sent(ledger, self.scope, run, missing.seq, &missing.body).await? else { return Ok(None) };
+        let Some(earlier) = sent(ledger, self.scope, run, seq, body).await? else { return Ok(None) };
         let Some(now) = self.bodies.remove(&new) else { return Ok(None) };
-        Ok(Some(Edited { seq: new, earlier, difference: difference::describe(&missing.body, &now) }))
+        Ok(Some(Edited { seq: new, earlier, difference: difference::describe(body, &now) }))
     }
 
     /// Files the new records `gap` between two recognized ones.
@@ -253,72 +265,6 @@ impl<'s> NewRecords<'s> {
         };
         let subject = (!subject.is_empty()).then(|| with_kind("subject", subject));
         subject.into_iter().chain([with_kind("dates", dates)]).collect()
-    }
-
-    /// Finds the records of `lists`, earlier runs, that sent all of their records with the same dates, kinds, subjects and quantities
-    /// as new records.
-    pub(super) async fn rewritten(&mut self, ledger: &Ledger, lists: &[RunId]) -> Result<Vec<Edited>, ledger::Error> {
-        if lists.is_empty() {
-            return Ok(Vec::new());
-        }
-        let by_core = self.by(|body| self.core(body));
-        let mut found = Vec::new();
-        for run in lists {
-            found.extend(self.rewritten_of(ledger, *run, &by_core).await?);
-        }
-        Ok(found)
-    }
-
-    /// Finds the records of one run. `by_core` are the new records.
-    async fn rewritten_of(
-        &mut self,
-        ledger: &Ledger,
-        run: RunId,
-        by_core: &HashMap<ClaimDigest, Vec<Seq>>,
-    ) -> Result<Vec<Edited>, ledger::Error> {
-        // The number of records of the run with each core so far.
-        let mut seen: HashMap<ClaimDigest, usize> = HashMap::new();
-        let mut pairs = Vec::new();
-        let mut from: Seq = 0;
-        while let Some(block) = ledger.record_block(run, from).await? {
-            from = block.end();
-            for (claim, _, body) in creations(self.scope, &block) {
-                let new = self.core(body).and_then(|core| {
-                    let nth = seen.entry(core).or_default();
-                    *nth += 1;
-                    by_core.get(&core)?.get(*nth - 1).copied()
-                });
-                let Some(new) = new else { return Ok(Vec::new()) };
-                pairs.push((claim.seq, body.to_owned(), new));
-            }
-        }
-        let mut found = Vec::new();
-        for (seq, body, new) in pairs {
-            let Some(earlier) = sent(ledger, self.scope, run, seq, &body).await? else { continue };
-            let Some(now) = self.bodies.remove(&new) else { continue };
-            found.push(Edited { seq: new, earlier, difference: difference::describe(&body, &now) });
-        }
-        Ok(found)
-    }
-
-    /// Returns a digest of the date, kind, subject and quantity of a record, without the values that say how it was recorded.
-    /// `None` without a date.
-    fn core(&self, body: &str) -> Option<ClaimDigest> {
-        let Ok(Value::Object(body)) = serde_json::from_str::<Value>(body) else { return None };
-        let input = self.kind.input();
-        let mut has_date = false;
-        let mut core = Map::new();
-        for field in input.body {
-            let Some(value) = body.get(field.name).filter(|value| !value.is_null()) else { continue };
-            let is_date = matches!(field.json, JsonType::DateTime);
-            let names = input.references.iter().any(|reference| reference.field == field.name);
-            has_date |= is_date;
-            if field.required || is_date || names || input.quantities.contains(&field.name) {
-                let name = value.as_str().filter(|_| names).map(canonical_name);
-                core.insert(field.name.to_owned(), name.map_or_else(|| value.clone(), Value::String));
-            }
-        }
-        has_date.then(|| self.scope.rest("core", &Value::Object(core)))
     }
 
     /// Indexes the records by digests of their bodies.

@@ -141,7 +141,7 @@ fn write_canonical(value: &Value, text: &mut String) {
 }
 
 /// Returns the date of a date-time at midnight in UTC, which the service takes a date for, or else the text.
-fn without_midnight(text: &str) -> &str {
+pub(super) fn without_midnight(text: &str) -> &str {
     let zones = ["Z", "+00:00"];
     let local = zones.iter().find_map(|zone| text.strip_suffix(zone)).map(|local| local.trim_end_matches(".000"));
     let date = local.and_then(|local| local.strip_suffix("T00:00:00"));

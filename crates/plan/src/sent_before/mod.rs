@@ -11,6 +11,7 @@
 mod difference;
 mod edited;
 mod identity;
+mod rewritten;
 mod sheet_dates;
 mod verdict;
 
