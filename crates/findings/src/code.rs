@@ -312,6 +312,7 @@ impl Code {
             | Code::OtherMeaning
             | Code::PercentSign
             | Code::Selector
+            | Code::Torn
             | Code::UnlikeOthers => Some(Asks::Row),
             _ => None,
         }
@@ -339,16 +340,16 @@ impl Code {
             | Code::NearlyTheSame
             | Code::NotAnAddress => None,
             // Several cells are at odds, so that any of them may be the wrong one.
-            Code::DoesNotAddUp
-            | Code::OtherMeaning
-            | Code::NoName
-            | Code::Continues
-            | Code::CopiedRows
-            | Code::Repeated => Some(Edit::Row),
-            // The cell with the problem has what belongs to others, whatever is edited beside it.
-            Code::Selector | Code::BeyondHeader | Code::OtherDelimiter | Code::UnsplitRow | Code::SwallowedRows => {
-                Some(Edit::Cell)
+            Code::DoesNotAddUp | Code::OtherMeaning | Code::Continues | Code::CopiedRows | Code::Repeated => {
+                Some(Edit::Row)
             }
+            // The cell with the problem has what belongs to others, or lacks it, whatever is edited beside it.
+            Code::NoName
+            | Code::Selector
+            | Code::BeyondHeader
+            | Code::OtherDelimiter
+            | Code::UnsplitRow
+            | Code::SwallowedRows => Some(Edit::Cell),
             _ => match self.scope() {
                 Scope::Cell => Some(Edit::Cell),
                 Scope::Reading => Some(Edit::Row),

@@ -41,8 +41,8 @@ impl HeldMark {
         let edit = code.needs()?;
         let mut cells = cells.map(titled_hash);
         let cells = match column.filter(|_| edit == Edit::Cell) {
-            Some(column) => cells.nth(column)?,
-            None => cells.fold(0, u64::wrapping_add),
+            Some(column) => cells.nth(column)?.alone(),
+            None => cells.map(|cell| cell.value).fold(0, u64::wrapping_add),
         };
         Some(HeldMark { code, hash: Seal::new(code, judged).hash(cells) })
     }
@@ -50,13 +50,13 @@ impl HeldMark {
     /// Whether a row with these cells is the one that was rejected: none of the cells that have to change has changed. Strictness that was
     /// added since releases nothing.
     pub fn is_of<'c>(&self, judged: JudgedBy<'_>, cells: impl Iterator<Item = (&'c str, Cow<'c, str>)>) -> bool {
-        let hashes: Vec<u64> = cells.map(titled_hash).collect();
-        let row = hashes.iter().copied().fold(0, u64::wrapping_add);
+        let hashes: Vec<TitledHash> = cells.map(titled_hash).collect();
+        let row = hashes.iter().map(|cell| cell.value).fold(0, u64::wrapping_add);
         let may_be_cell = self.code.needs() == Some(Edit::Cell);
         [false, judged.is_strict].into_iter().any(|is_strict| {
             let seal = Seal::new(self.code, JudgedBy { is_strict, ..judged });
             let is_hash = |cells: u64| seal.hash(cells) == self.hash;
-            is_hash(row) || (may_be_cell && hashes.iter().copied().any(is_hash))
+            is_hash(row) || (may_be_cell && hashes.iter().map(TitledHash::alone).any(is_hash))
         })
     }
 
@@ -75,6 +75,25 @@ impl std::fmt::Display for HeldMark {
     }
 }
 
+/// The mark of a row without a name that belongs to the record above it: the number of the row with the name. The rows of the report may
+/// be sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BelowMark(pub u64);
+
+impl std::fmt::Display for BelowMark {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{BELOW}:{}", self.0)
+    }
+}
+
+const BELOW: &str = "below";
+
+/// Returns the number of the row with the name from the marks of a row, if it has none itself.
+pub fn below(text: &str) -> Option<u64> {
+    let marks = text.split_whitespace().filter_map(|word| word.split_once(':'));
+    marks.into_iter().find_map(|(mark, row)| row.parse().ok().filter(|_| mark == BELOW))
+}
+
 /// Returns the same number for a cell after a spreadsheet program saved it: 1.50 as 1.5, with other line ends. Blank cells are 0. `seed` is
 /// of the column.
 pub fn cell_hash(seed: u64, text: &str) -> u64 {
@@ -88,8 +107,23 @@ pub fn cell_hash(seed: u64, text: &str) -> u64 {
     }
 }
 
-fn titled_hash((title, text): (&str, Cow<'_, str>)) -> u64 {
-    cell_hash(XxHash3_64::oneshot(title.trim().as_bytes()), &text)
+/// The hash of a cell below its title.
+struct TitledHash {
+    title: u64,
+    /// 0 for a blank cell, so that the hash of a row does not depend on columns that were added.
+    value: u64,
+}
+
+impl TitledHash {
+    /// Returns the hash of the cell without its row. A blank cell is that of its column, because other cells of the row may be blank.
+    fn alone(&self) -> u64 {
+        if self.value == 0 { self.title } else { self.value }
+    }
+}
+
+fn titled_hash((title, text): (&str, Cow<'_, str>)) -> TitledHash {
+    let title = XxHash3_64::oneshot(title.trim().as_bytes());
+    TitledHash { title, value: cell_hash(title, &text) }
 }
 
 /// What may release cells, as a hash of the template and as a seed.
@@ -144,6 +178,15 @@ mod tests {
             assert_eq!(HeldMark::read(&format!("check {mark} later:words")).collect::<Vec<_>>(), [mark]);
         }
         assert_eq!(HeldMark::new(Code::Blank, LOOSE, Some(1), cells(&before)), None);
+        let mark = HeldMark::new(Code::NoName, LOOSE, Some(1), cells(&["RT-42", "", ""])).expect("a code of held rows");
+        assert!(mark.is_of(LOOSE, cells(&["RT-42", "", "6"])), "the name is still blank");
+        assert!(!mark.is_of(LOOSE, cells(&["RT-42", "Bolt", ""])), "another cell is blank");
+    }
+
+    #[test]
+    fn a_row_says_below_which_row_it_stood() {
+        assert_eq!(below(&format!("check no-name:12 {} x", BelowMark(6))), Some(6));
+        assert_eq!(below("check no-name:12"), None);
     }
 
     #[test]

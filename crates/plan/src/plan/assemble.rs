@@ -20,10 +20,10 @@ use super::decision::to_send;
 use super::request::Request;
 use super::row::{Finished, MappedRow, RowMapper, ledger_problem};
 use super::source::unanswered;
-use super::waiting::{Incomplete, Record, Waiting, finish_all};
+use super::waiting::{Incomplete, OVERHEAD, Record, Waiting, finish_all, problem_bytes};
 use crate::error::Error;
 use crate::profile::Collector;
-use crate::retry::{Claimant, Reviewer, RowHistory};
+use crate::retry::{CheckedRecords, Claimant, Reviewer, RowHistory, torn};
 use crate::sent_before::NAME_SEPARATOR;
 use crate::tally::Tally;
 
@@ -33,8 +33,6 @@ const MAX_HELD: usize = 1 << 30;
 const HELD_BACK: usize = 16;
 /// Records that are finished together at the end of the sheet.
 const AHEAD: usize = 4096;
-/// The memory for an incomplete record or a problem, in addition to the texts.
-const OVERHEAD: usize = 200;
 
 /// A batch of rows of a sheet, mapped.
 #[derive(Debug, Default)]
@@ -68,6 +66,8 @@ pub(super) struct Assembler<'t> {
     asked: Asked<'t>,
     /// Present if the file is a report.
     reviewer: Option<Reviewer<'t>>,
+    /// Present if rows may lack the name of their record. Empty, unless the file is the report of a check.
+    checked: Option<CheckedRecords>,
     batch: Batch,
     profile: Collector,
     pub tally: Tally,
@@ -92,7 +92,8 @@ impl<'t> Assembler<'t> {
             copied: (!source.allows_copies && template.duplicates != Policy::Send).then(CopiedRows::default),
             suspects: Suspects::default(),
             asked: Asked::new(source),
-            reviewer: source.history.as_ref().map(|history| Reviewer::new(history, sheets(), input)),
+            checked: template.group.as_ref().is_some_and(|group| group.blank_is_above).then(CheckedRecords::default),
+            reviewer: source.history.as_ref().map(|history| Reviewer::new(history, sheets(), input, &source.accepts)),
             batch: Batch::default(),
             profile: Collector::new(template),
             tally: Tally::default(),
@@ -178,11 +179,18 @@ impl<'t> Assembler<'t> {
             finish_all(next, self.rows, |seq| self.tables.table_of(seq));
             self.emit_waiting(self.waiting.len().saturating_sub(AHEAD));
         }
-        for Claimant { seq, row, key, owner } in self.reviewer.as_ref().map_or_else(Vec::new, Reviewer::overwriting) {
-            let problem = self.tables.same_key(seq, row, &key, Cause::SentForOtherRow { row: owner }, seq);
-            self.tally.withdraw(row, RecordState::Rejected, &problem);
-            self.batch.withdrawn.push(Withdrawal { seq, row, state: RecordState::Rejected, problem });
+        for (seq, row) in self.checked.as_mut().map_or_else(Vec::new, CheckedRecords::torn) {
+            self.reject(seq, row, self.rows.located(torn(row), self.tables.table_of(seq)));
         }
+        for Claimant { seq, row, key, owner } in self.reviewer.as_ref().map_or_else(Vec::new, Reviewer::overwriting) {
+            self.reject(seq, row, self.tables.same_key(seq, row, &key, Cause::SentForOtherRow { row: owner }, seq));
+        }
+    }
+
+    /// Rejects a record that was to be sent.
+    fn reject(&mut self, seq: Seq, row: u64, problem: Problem) {
+        self.tally.withdraw(row, RecordState::Rejected, &problem);
+        self.batch.withdrawn.push(Withdrawal { seq, row, state: RecordState::Rejected, problem });
     }
 
     /// Completes the waiting records except the last `except`.
@@ -257,7 +265,7 @@ impl<'t> Assembler<'t> {
         let (decision, warnings) =
             self.conclude(decision, gathered, row.history.as_slice(), &row.finished, (name, &of_name));
         let request = std::mem::take(&mut row.finished.request);
-        Record { request, name: String::new(), rows: vec![number], decision, warnings }
+        Record { request, name: String::new(), rows: vec![number], checked: None, decision, warnings }
     }
 
     /// Returns the decision about a complete record, considering the histories of its rows, and its warnings. `name` is compared
@@ -307,11 +315,15 @@ impl<'t> Assembler<'t> {
             let index = self.waiting_index(seq);
             let (mut added, mut copied) = (0, Vec::new());
             if let Some(Waiting::Incomplete(record)) = self.waiting.get_mut(index) {
-                let Incomplete { gathered, lines, problems, histories, .. } = record;
+                let Incomplete { gathered, lines, problems, histories, checked, .. } = record;
                 if let (Some(reviewer), Some(history)) = (&mut self.reviewer, row.history) {
                     let first = histories.first().filter(|_| name.is_empty());
                     problems.extend(first.and_then(|first| reviewer.check_strayed(&history, first)));
                     histories.push(history);
+                }
+                if let Some(records) = self.checked.as_mut().filter(|_| name.is_empty()) {
+                    let strayed = records.check_strayed(row.number, row.checked, *checked);
+                    problems.extend(strayed.map(|problem| self.rows.located(problem, row.table)));
                 }
                 let reported = gathered.problems.len();
                 let before = gathered.len_from(reported);
@@ -360,7 +372,7 @@ impl<'t> Assembler<'t> {
         lines.add(gathered.lines_json(), row.number);
         let copied = add_line(&mut self.copied, self.rows, gathered.lines_json(), (next, row.number));
         let group = row.draft.group.as_str().into();
-        let record = Incomplete { group, gathered, lines, problems, histories, finished: None };
+        let record = Incomplete { group, gathered, lines, problems, histories, checked: row.checked, finished: None };
         self.waiting.push_back(Waiting::Incomplete(record));
         self.reject_copies(copied);
         Ok(next)
@@ -407,7 +419,7 @@ impl<'t> Assembler<'t> {
         self.held = self.held.saturating_sub(record.gathered.len() + problem_bytes(&record.problems) + OVERHEAD);
         let table = self.tables.table_of(seq);
         let finished = record.finish(self.rows, table);
-        let Incomplete { group, mut gathered, lines, mut problems, histories, .. } = record;
+        let Incomplete { group, mut gathered, lines, mut problems, histories, checked, .. } = record;
         let row = gathered.first_row();
         if self.copied.is_some() && problems.iter().all(|problem| problem.code != Code::CopiedRows) {
             problems.extend(lines.copied().map(|problem| Problem { sheet: self.tables.sheet_of(seq), ..problem }));
@@ -423,7 +435,7 @@ impl<'t> Assembler<'t> {
         // The key of the service is the better name.
         let is_named = self.must_not_repeat() && request.key.is_empty() && request.target.is_empty();
         let name = if is_named { group.replace(SEPARATOR, NAME_SEPARATOR) } else { String::new() };
-        Record { request, name, rows: gathered.rows, decision, warnings }
+        Record { request, name, rows: gathered.rows, checked, decision, warnings }
     }
 
     /// Whether sending a record of this kind twice creates a duplicate.
@@ -446,7 +458,7 @@ impl<'t> Assembler<'t> {
 
     /// Adds a complete record to the batch and the tally.
     fn emit(&mut self, seq: Seq, record: Record) {
-        let Record { request, name, rows, mut decision, mut warnings } = record;
+        let Record { request, name, rows, checked, mut decision, mut warnings } = record;
         let (source, row) = (self.rows.source, rows[0]);
         if !self.asked.is_chosen(row, if name.is_empty() { &request.key } else { &name }) {
             decision = Disposition::Skipped(SkipReason::NotChosen);
@@ -476,14 +488,18 @@ impl<'t> Assembler<'t> {
         if let (Disposition::Send(()), Some(reviewer)) = (&decision, &mut self.reviewer) {
             reviewer.claim(seq, row, &request);
         }
+        if let (Disposition::Send(()), Some(first), Some(records)) = (&decision, checked, &mut self.checked) {
+            records.send(first, seq, row);
+        }
         match &decision {
             Disposition::Send(()) => self.tally.to_send += 1,
             Disposition::Skipped(_) => self.tally.skipped += 1,
             Disposition::Rejected(problems) => self.tally.reject(problems),
             Disposition::AcceptedEarlier(_) => self.tally.accepted_earlier += 1,
         }
-        for Withdrawal { row, state, problem, .. } in &self.batch.withdrawn[earlier..] {
+        for Withdrawal { seq, row, state, problem } in &self.batch.withdrawn[earlier..] {
             self.tally.withdraw(*row, *state, problem);
+            self.checked.iter_mut().for_each(|records| records.withdraw(*seq));
         }
         match &decision {
             Disposition::Send(()) => self.tally.warn(&warnings),
@@ -513,10 +529,6 @@ fn add_line(
         Some(copied) if !line.is_empty() => copied.add(rows.line_hash(seq, line), seq, row),
         _ => Vec::new(),
     }
-}
-
-fn problem_bytes(problems: &[Problem]) -> usize {
-    problems.iter().map(|problem| OVERHEAD + problem.value.len()).sum()
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use super::table::Table;
 use crate::compare::OtherLines;
 use crate::edits::Edits;
 use crate::profile::Observed;
-use crate::retry::{RowHistory, rejected_in_check};
+use crate::retry::{CheckedRow, RowHistory, rejected_in_check};
 
 /// Maximum number of mapping threads.
 const MAX_MAPPERS: usize = 4;
@@ -97,6 +97,8 @@ pub(super) struct MappedRow {
     pub cells: Vec<u8>,
     /// The history of the row, if the file is a report.
     pub history: Option<RowHistory>,
+    /// Where the row was in the first file, if the file is the report of a check.
+    pub checked: Option<CheckedRow>,
     laid_out: Row,
     /// Whether the other fields are up to date.
     pub is_mapped: bool,
@@ -171,6 +173,8 @@ impl<'a> RowMapper<'a> {
         });
         let row = &read.row;
         mapped.number = row.number;
+        let is_of_check = table.layout.is_report && source.history.is_none();
+        mapped.checked = if is_of_check { CheckedRow::of(row, &table.layout) } else { None };
         let width = if table.layout.is_report { table.layout.width } else { row.len() };
         mapped.width = width.checked_sub(1).map_or(0, |last| table.columns.of(last) + 1);
         if self.edits.is_some_and(|edits| edits.leaves_out(table.sheet, row.number)) {
@@ -222,6 +226,11 @@ impl<'a> RowMapper<'a> {
         let answers = self.source.answers(self.template, false, false);
         let judged = JudgedBy { template_toml: &self.template.source, is_strict: self.source.is_strict };
         rejected_in_check(row, layout, judged, &answers)
+    }
+
+    /// Returns a problem with the sheet of a table.
+    pub(super) fn located(&self, problem: Problem, table: usize) -> Problem {
+        located(problem, self.source, &self.source.tables[table])
     }
 
     /// Adds what the other rows of the sheet say about a row. A cell that has a problem already is not judged again.

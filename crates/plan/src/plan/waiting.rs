@@ -8,7 +8,10 @@ use sheetport_mapping::map::Gathered;
 use super::checks::repeated::RepeatedLines;
 use super::request::Request;
 use super::row::{Finished, RowMapper, mapping_threads};
-use crate::retry::RowHistory;
+use crate::retry::{CheckedRow, RowHistory};
+
+/// The memory for an incomplete record or a problem, in addition to the texts, in bytes.
+pub(super) const OVERHEAD: usize = 200;
 
 pub(super) enum Waiting {
     Incomplete(Incomplete),
@@ -24,6 +27,8 @@ pub(super) struct Incomplete {
     pub problems: Vec<Problem>,
     /// The histories of the rows, if the file is a report.
     pub histories: Vec<RowHistory>,
+    /// Where the first row was in the first file, if the file is the report of a check.
+    pub checked: Option<CheckedRow>,
     /// The result of [`Incomplete::finish`].
     pub finished: Option<Box<Finished>>,
 }
@@ -70,6 +75,8 @@ pub(super) struct Record {
     /// The text of the group columns, for kinds without a key. Otherwise empty.
     pub name: String,
     pub rows: Vec<u64>,
+    /// As in [`Incomplete`].
+    pub checked: Option<CheckedRow>,
     pub decision: Disposition<()>,
     pub warnings: Vec<Problem>,
 }
@@ -87,4 +94,9 @@ impl Record {
         let decision = std::mem::replace(&mut self.decision, Disposition::Send(()));
         self.decision = decision.with_problem(problem);
     }
+}
+
+/// Returns the memory for problems in bytes.
+pub(super) fn problem_bytes(problems: &[Problem]) -> usize {
+    problems.iter().map(|problem| OVERHEAD + problem.value.len()).sum()
 }

@@ -4,11 +4,10 @@
 use std::collections::HashMap;
 
 use sheetport_findings::{Code, Edit, Scope};
-use sheetport_ledger::{HeldMark, HeldProblem, JudgedBy, Problem, RowStates, SourceRow};
+use sheetport_ledger::{HeldMark, HeldProblem, JudgedBy, Problem, RowStates, SourceRow, cell_hash};
 use sheetport_mapping::Layout;
 use sheetport_mapping::bind::report_column;
 use sheetport_sheet::Row;
-use twox_hash::XxHash3_64;
 
 pub(super) const SEND_AS_NEW: &str = "empty its sheetport_run and sheetport_row to send it as a new row";
 
@@ -19,8 +18,8 @@ pub(super) struct HeldRows(HashMap<usize, Vec<Held>>);
 #[derive(Clone, Copy, Debug)]
 struct Held {
     problem: HeldProblem,
-    /// The text of the cell with the problem, as a hash, if that cell has to be edited.
-    text: Option<u64>,
+    /// The value of the cell with the problem, as a hash, if that cell has to be edited.
+    value: Option<u64>,
 }
 
 /// What a person has said about rejected rows.
@@ -57,7 +56,10 @@ impl HeldRows {
         }
         let held = problems.iter().map(|problem| Held {
             problem: *problem,
-            text: problem.column.filter(|_| problem.code.needs() == Some(Edit::Cell)).map(|column| text(cells, column)),
+            value: problem
+                .column
+                .filter(|_| problem.code.needs() == Some(Edit::Cell))
+                .map(|column| value(cells, column)),
         });
         self.0.insert(index, held.collect());
     }
@@ -73,7 +75,7 @@ impl HeldRows {
     ) -> Option<HeldProblem> {
         let is_held = |held: &&Held| {
             let cell = held.problem.column.and_then(&column);
-            !is_edited || held.text.is_some_and(|before| cell.is_some_and(|cell| text(row, cell) == before))
+            !is_edited || held.value.is_some_and(|before| cell.is_some_and(|cell| value(row, cell) == before))
         };
         let held = self.0.get(&index)?.iter().find(is_held)?;
         Some(HeldProblem { column: held.problem.column.and_then(column), ..held.problem })
@@ -110,6 +112,6 @@ pub(super) fn not_edited(HeldProblem { code, column }: HeldProblem) -> Problem {
     Problem { column, remedy: format!("correct it; if it is right, {anyway}"), ..problem }
 }
 
-fn text(row: &Row, column: usize) -> u64 {
-    XxHash3_64::oneshot(row.get(column).shown().trim().as_bytes())
+fn value(row: &Row, column: usize) -> u64 {
+    cell_hash(0, &row.get(column).shown())
 }

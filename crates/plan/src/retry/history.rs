@@ -348,14 +348,7 @@ impl RowHistory {
     /// another record.
     pub(super) fn strayed(&self, first: &RowHistory) -> Option<Problem> {
         let is_same = self.record.is_none() || self.record == first.record;
-        (!is_same).then(|| Problem {
-            row: Some(self.number),
-            remedy: REORDER.to_owned(),
-            ..Problem::of_record(
-                Code::Strayed,
-                "belongs to the record above, which is not its record in the first file",
-            )
-        })
+        (!is_same).then(|| strayed_below(self.number))
     }
 
     /// Returns the reason for not sending the row regardless of the cells, if any.
@@ -370,6 +363,12 @@ impl RowHistory {
             _ => None,
         }
     }
+}
+
+/// Returns the problem of a row without a name that stands below another record than in the first file.
+pub(super) fn strayed_below(row: u64) -> Problem {
+    let message = "belongs to the record above, which is not its record in the first file";
+    Problem { row: Some(row), remedy: REORDER.to_owned(), ..Problem::of_record(Code::Strayed, message) }
 }
 
 /// Returns the problem of a row with the same origin as another row.

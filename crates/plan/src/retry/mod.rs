@@ -6,6 +6,7 @@
 //! with an unclear origin is a problem. No run is planned while another run of the family has pending records. `fingerprint` detects edited
 //! rows, and `lossy` restores cells that a report cannot represent.
 
+mod checked;
 mod fingerprint;
 mod held;
 mod history;
@@ -14,10 +15,11 @@ mod lossy;
 mod report;
 mod review;
 
+pub(super) use checked::{CheckedRecords, CheckedRow};
 pub(super) use held::{Answers, rejected_in_check};
 pub use history::ReportHistory;
 pub(super) use history::{RowHistory, RowStatus};
 pub use load::load_history;
 pub use lossy::LossyFields;
 pub use report::Report;
-pub(super) use review::{Claimant, Reviewer};
+pub(super) use review::{Claimant, Reviewer, torn};

@@ -25,6 +25,8 @@ pub(crate) struct Reviewer<'a> {
     same: Vec<bool>,
     /// Records with the identity of a row that keeps it, by its index.
     claimants: Vec<(usize, Claimant)>,
+    /// Whether records are sent without the rows that the report does not have any more.
+    accepts_torn: bool,
 }
 
 /// A record to be sent with the identity that another row of the run was sent with.
@@ -39,7 +41,12 @@ pub(crate) struct Claimant {
 }
 
 impl<'a> Reviewer<'a> {
-    pub(crate) fn new(history: &'a ReportHistory, sheets: Vec<String>, input: &'static Input) -> Reviewer<'a> {
+    pub(crate) fn new(
+        history: &'a ReportHistory,
+        sheets: Vec<String>,
+        input: &'static Input,
+        accepts: &[Code],
+    ) -> Reviewer<'a> {
         Reviewer {
             history,
             input,
@@ -48,6 +55,7 @@ impl<'a> Reviewer<'a> {
             torn: HashSet::new(),
             same: vec![false; history.states.len()],
             claimants: Vec::new(),
+            accepts_torn: accepts.contains(&Code::Torn),
         }
     }
 
@@ -132,10 +140,10 @@ impl<'a> Reviewer<'a> {
         problems.extend(self.torn(rows));
         let unaccepted = rows.iter().find(|row| !matches!(row.status, RowStatus::Accepted(..) | RowStatus::Invalid));
         if let (Some((row, earlier)), Some(unaccepted)) = (accepted.first(), unaccepted) {
-            problems.extend(match non_idempotent {
-                true => Some(self.created_again(unaccepted, row, earlier)),
-                false => self.incomplete(rows),
-            });
+            problems.extend(non_idempotent.then(|| self.created_again(unaccepted, row, earlier)));
+        }
+        if problems.is_empty() && !self.accepts_torn {
+            problems.extend(self.incomplete(rows));
         }
         let is_added = rows.iter().all(|row| row.is_added);
         if is_added && problems.is_empty() && matches!(decision, Disposition::Send(())) {
@@ -151,9 +159,7 @@ impl<'a> Reviewer<'a> {
     /// Returns the problem of a record of which other rows are below another record.
     fn torn(&self, rows: &[RowHistory]) -> Option<Problem> {
         let row = rows.iter().find(|row| row.record.is_some_and(|(record, _)| self.torn.contains(&record)))?;
-        let message = "belongs to a record with rows elsewhere in the file; sending it now would remove them";
-        let remedy = REORDER.to_owned();
-        Some(self.located(row, Problem { remedy, ..Problem::of_record(Code::Strayed, message) }))
+        Some(self.located(row, torn(row.number)))
     }
 
     /// Returns the problem of a row in an accepted record of a non-idempotent kind.
@@ -185,19 +191,25 @@ impl<'a> Reviewer<'a> {
         Some(self.located(rows.first()?, Problem { remedy, ..Problem::of_record(Code::SentBefore, message) }))
     }
 
-    /// Returns the problem of a record with missing rows. The service would remove the missing rows.
+    /// Returns the problem of a record that had more rows in the run: a part of it would be created, or replace the whole.
     fn incomplete(&self, rows: &[RowHistory]) -> Option<Problem> {
         let mut present: HashMap<Seq, u32> = HashMap::new();
         for (record, _) in rows.iter().filter_map(|row| row.record) {
             *present.entry(record).or_default() += 1;
         }
-        let lacks_rows = |row: &&RowHistory| {
-            let lacks = |(record, count)| present.get(&record).is_some_and(|present| *present < count);
-            row.accepted().is_some() && row.record.is_some_and(lacks)
+        let lacking = |row: &RowHistory| {
+            let (record, count) = row.record?;
+            present.get(&record).copied().filter(|present| *present < count).map(|present| (present, count))
         };
-        let row = rows.iter().find(lacks_rows)?;
-        let remedy = "copy the missing rows from the report of all rows".to_owned();
-        let message = "belongs to a record that was sent with more rows; sending it now would remove them";
+        let (row, (present, count)) = rows.iter().find_map(|row| Some((row, lacking(row)?)))?;
+        let message = match row.accepted() {
+            Some(_) => "belongs to a record that was sent with more rows; sending it now would remove them".to_owned(),
+            None => format!("belongs to a record of {count} rows in the first file, of which {present} would be sent"),
+        };
+        let remedy = format!(
+            "copy the missing rows from the report of all rows; if they are meant to go, --accept {} sends it",
+            Code::Torn
+        );
         Some(self.located(row, Problem { remedy, ..Problem::of_record(Code::Torn, message) }))
     }
 
@@ -207,4 +219,10 @@ impl<'a> Reviewer<'a> {
         let header = header.unwrap_or(problem.header);
         Problem { row: Some(row.number), sheet: self.sheets[row.table].clone(), header, ..problem }
     }
+}
+
+/// Returns the problem of a record with the first row `row`, of which rows stand below another record.
+pub(crate) fn torn(row: u64) -> Problem {
+    let message = "belongs to a record with rows elsewhere in the file; sending it now would remove them";
+    Problem { row: Some(row), remedy: REORDER.to_owned(), ..Problem::of_record(Code::Strayed, message) }
 }

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use sheetport_files::visible::one_line;
 use sheetport_language::{Language, say_in};
 use sheetport_ledger::{
-    self as ledger, CHECK, HeldMark, JudgedBy, Ledger, Problem, REHEARSAL, RecordState, Run, RunCommand, SourceRow,
+    self as ledger, BelowMark, CHECK, HeldMark, JudgedBy, Ledger, Problem, REHEARSAL, RecordState, Run, RunCommand,
+    SourceRow,
 };
 use sheetport_sheet::{Cell, RESERVED_PREFIX, ReportWords, Row, column_letters};
 
@@ -42,6 +43,9 @@ pub(crate) const STATUS: usize = 0;
 pub(crate) const ERRORS: usize = 1;
 pub(crate) const WARNINGS: usize = 2;
 
+/// The name of the first column that groups rows, beside the fields of a run.
+const GROUP: &str = "group";
+
 /// Present only if the run read several sheets.
 const SHEET: &str = "sheet";
 
@@ -77,8 +81,8 @@ impl<'a> Subject<'a> {
     }
 
     /// Returns the name of the run for a row with these problems. No ledger has the rows of checks and rehearsals, so the name says which
-    /// cells have to be edited before the row is sent.
-    fn token_of(&self, faults: &[Fault<'_>], cells: &Row) -> Cow<'_, str> {
+    /// cells have to be edited before the row is sent, and to which row it belongs if it has no name itself.
+    fn token_of(&self, faults: &[Fault<'_>], cells: &Row, source: &SourceRow, record: &RecordResult) -> Cow<'_, str> {
         let name = match self.run.about.command {
             RunCommand::Check => CHECK,
             RunCommand::Rehearse => REHEARSAL,
@@ -90,11 +94,19 @@ impl<'a> Subject<'a> {
             let cells = names.zip(cells);
             HeldMark::new(fault.problem.code, JudgedBy::from(&*self.run), fault.problem.column, cells)
         };
-        let marks: Vec<String> = faults.iter().filter_map(mark).map(|mark| mark.to_string()).collect();
+        let below = record.rows.first().filter(|first| **first != source.number && self.is_nameless(cells));
+        let marks = faults.iter().filter_map(mark).map(|mark| mark.to_string());
+        let marks: Vec<String> = marks.chain(below.map(|first| BelowMark(*first).to_string())).collect();
         match marks.is_empty() {
             true => Cow::Borrowed(&self.token),
             false => Cow::Owned(format!("{name} {}", marks.join(" "))),
         }
+    }
+
+    /// Whether the cell that names the record of a row is blank.
+    fn is_nameless(&self, cells: &Row) -> bool {
+        let mut columns = self.run.about.columns.iter();
+        columns.any(|(field, column)| field == GROUP && cells.get(*column).is_blank())
     }
 
     /// Returns the titles of all columns.
@@ -187,7 +199,7 @@ pub(crate) async fn each_row(
             cells.pad(run.about.header.len());
             let faults = |problems| faults(run, source, problems, language);
             let (faults, warnings) = (faults(&record.outcome.problems), faults(&record.warnings));
-            let token = subject.token_of(&faults, &cells);
+            let token = subject.token_of(&faults, &cells, source, &record);
             let (cells, record, words) = (&cells, &record, subject.words);
             take(&ReportRow { run, source, cells, record, token, is_for_supplier, words, language, faults, warnings })?;
             taken += 1;

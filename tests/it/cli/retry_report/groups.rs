@@ -164,6 +164,55 @@ async fn row_without_key_stays_with_its_original_record() {
 }
 
 #[tokio::test]
+async fn a_part_of_a_record_is_sent_only_if_somebody_says_so() {
+    let rows = "No,Cid,Item,Amount\n1,c-1,i,1\n2,c-2,i,many\n2,c-2,j,2\n2,c-2,k,3\n";
+    let (place, server) = uploaded(rows, INVOICES).await;
+    let mut sheet = Sheet::open(&place, "sheet.report.csv");
+    sheet.replace("many", "4");
+    sheet.0.remove(4);
+    assert_eq!(retry(&place, &server, &sheet, 3).await, "2: unchanged 1, rejected 1");
+    let report = Sheet::open(&place, "mended.report.csv");
+    let error = report.column("sheetport_errors")[1];
+    assert!(error.starts_with("belongs to a record of 3 rows in the first file, of which 2 would be sent"), "{error}");
+    let accepted = run(&place, &server, &["retry", "mended.csv", "--accept", "torn", "--json"], 0).await;
+    assert_eq!(accounting(&summary(&accepted)), "2: sent 1, unchanged 1");
+}
+
+/// The report of a check is in no ledger, so its rows say to which record they belong.
+#[test]
+fn a_row_without_key_stays_with_its_record_in_the_report_of_a_check() {
+    let place = Place::new();
+    let served = Served::demo(&place);
+    let listed = served.get("/v1/contacts");
+    let contact = listed["data"][0]["id"].as_str().unwrap().to_owned();
+    let items = served.get("/v1/public/items?page=1&limit=1");
+    let item = items["data"][0]["id"].as_str().unwrap().to_owned();
+    place.write("t.toml", INVOICES.replace("by = \"No\"", "by = \"No\"\non_blank = \"above\""));
+    let line = |no: &str, amount: &str| format!("{no},{contact},{item},{amount}\n");
+    let lines = [("A", "1"), ("", "2"), ("B", "many"), ("", "4"), ("C", "6")].map(|(no, amount)| line(no, amount));
+    place.write("sheet.csv", format!("No,Cid,Item,Amount\n{}", lines.concat()));
+    for (check, report) in [("check", "checked.csv"), ("upload --rehearse", "rehearsed.csv")] {
+        let words = format!("{check} sheet.csv -t t.toml --report {report}");
+        served.sheetport(&place, words.split(' ')).exits(3);
+        let mut sheet = Sheet::open(&place, report);
+        assert!(sheet.column("sheetport_run")[1].contains("below:2"), "{sheet:?}");
+        sheet.replace("many", "3");
+        // The second line of A comes below C, and that of B above it.
+        let moved = sheet.0.remove(2);
+        sheet.0.insert(5, moved);
+        sheet.save(&place, "moved.csv");
+        let ended = served.sheetport(&place, ["upload", "moved.csv", "-t", "t.toml", "--dry-run", "--json"]).exits(3);
+        assert_eq!(accounting(&summary(&ended)), "3: rejected 2, pending 1");
+        let moved = sheet.0.remove(5);
+        sheet.0.insert(2, moved);
+        sheet.save(&place, "restored.csv");
+        let ended =
+            served.sheetport(&place, ["upload", "restored.csv", "-t", "t.toml", "--dry-run", "--json"]).exits(0);
+        assert_eq!(accounting(&summary(&ended)), "3: pending 3");
+    }
+}
+
+#[tokio::test]
 async fn report_of_problems_contains_whole_records() {
     let (place, server) = uploaded(SHEET, ORDERS).await;
     run(&place, &server, &["report", "-o", "problems.csv", "--only", "problems"], 0).await;
