@@ -7,16 +7,19 @@
 //!
 //! | file or folder | evidence |
 //! |---|---|
+//! | `agreement.rs` | columns that always have the same values beside each other |
 //! | `arithmetic/` | columns as the product, the sum or the percentage of others, or in proportion to them; rates in two notations; sizes |
 //! | `shape.rs`, `features.rs` | the form of identifiers and names |
 //! | `blank_below.rs` | names, dates and currencies on the first of several rows only |
 //! | `selectors.rs`, `words.toml` | columns with orders about the row, such as *DELETE* |
 //! | `dates.rs`, `prices.rs` | implausible dates and prices |
 //! | `misspelt.rs` | words with a letter too many, missing or wrong |
+//! | `sequence.rs` | rows out of order: dates, consecutive numbers, rows of a record |
 //! | `column.rs` | what is known about one column, for people |
 //! | `roles.rs` | the meaning of evidence about each column: begin here |
 //! | `finding.rs` | a finding in a row |
 
+mod agreement;
 mod arithmetic;
 mod blank_below;
 mod column;
@@ -27,6 +30,7 @@ mod misspelt;
 mod prices;
 mod roles;
 mod selectors;
+mod sequence;
 mod shape;
 mod words;
 
@@ -37,12 +41,14 @@ pub use finding::Finding;
 use sheetport_mapping::{Layout, Template};
 use sheetport_sheet::{Cell, Row, english_state};
 
+use self::agreement::{Agreement, AgreementCounts};
 use self::arithmetic::{Calculations, Reservoir};
 use self::blank_below::{BlankBelow, BlankCounts};
 use self::dates::{FarMonths, MonthCounts};
 use self::misspelt::{Misspelt, WordCounts};
 use self::roles::Roles;
 use self::selectors::{Selector, SelectorCounts};
+use self::sequence::{OutOfOrder, Sequences};
 use self::shape::{Form, FormCounts};
 
 /// Collects evidence from the rows of a sheet.
@@ -60,6 +66,8 @@ pub struct Survey {
     months: Vec<MonthCounts>,
     /// One per column of words.
     words: Vec<WordCounts>,
+    sequences: Sequences,
+    agreement: AgreementCounts,
     rows: u64,
     /// Rows of a report that have a problem, or whose status is not known.
     faulty: u64,
@@ -75,6 +83,8 @@ pub struct Evidence {
     calculations: Calculations,
     far_months: Vec<FarMonths>,
     misspelt: Vec<Misspelt>,
+    out_of_order: Vec<OutOfOrder>,
+    agreements: Vec<Agreement>,
 }
 
 impl Survey {
@@ -86,6 +96,8 @@ impl Survey {
             selectors: roles.unmapped.iter().map(|_| SelectorCounts::default()).collect(),
             reservoir: Reservoir::new(&roles),
             months: roles.dates.iter().map(|(column, field)| MonthCounts::new(*column, field)).collect(),
+            sequences: Sequences::new(&roles),
+            agreement: AgreementCounts::new(&roles),
             words: roles.words.iter().map(|(column, field)| WordCounts::new(*column, field)).collect(),
             roles,
             rows: 0,
@@ -109,6 +121,8 @@ impl Survey {
         self.reservoir.row(row);
         self.months.iter_mut().for_each(|counts| counts.row(row));
         self.words.iter_mut().for_each(|counts| counts.row(row));
+        self.sequences.row(&self.roles, row);
+        self.agreement.row(&self.roles, row);
     }
 
     /// Ends the rows of an earlier sheet, of which the next rows are a report, with other numbers.
@@ -134,6 +148,8 @@ impl Survey {
             calculations,
             far_months: self.months.iter().filter_map(MonthCounts::far).collect(),
             misspelt: self.words.iter().filter_map(WordCounts::misspelt).collect(),
+            out_of_order: self.sequences.out_of_order(&self.roles),
+            agreements: self.agreement.agreements(&self.roles),
             roles: self.roles.clone(),
         }
     }
@@ -158,6 +174,14 @@ impl Evidence {
         found.extend(self.selectors.iter().filter_map(|selector| selector.judge(&self.roles, row)));
         self.calculations.judge(&self.roles, row, found);
         found.extend(self.far_months.iter().filter_map(|far| far.judge(row)));
+        let out_of_order = self.out_of_order.iter().filter_map(|order| order.judge(row));
+        let agreement = self.agreements.iter().find_map(|agreement| agreement.judge(row));
+        // What is odd about a cell by itself says more.
+        for finding in out_of_order.chain(agreement) {
+            if !found.iter().any(|known| known.column == finding.column) {
+                found.push(finding);
+            }
+        }
         found.extend(self.misspelt.iter().filter_map(|misspelt| misspelt.judge(row)));
         found.extend(prices::negative(&self.roles, row));
     }

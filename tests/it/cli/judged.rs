@@ -78,3 +78,63 @@ fn evidence_of_later_rows_judges_the_first_ones_too() {
     assert_eq!((checked["rows"].as_u64(), checked["rejected"].as_u64()), (Some(9_001), Some(1)));
     assert_eq!(checked["problems"][0]["rows"], Value::from(vec![2]));
 }
+
+/// Twenty orders of three lines, in order of their numbers and dates, with a description that the template does not read.
+fn orders(change: impl Fn(usize, &mut [String; 6])) -> String {
+    let described = ["Bolt", "Nut", "Washer", "Screw", "Anchor", "Tape", "Glue"];
+    let mut rows = "Order,Date,SKU,Description,Qty,Price\n".to_owned();
+    for line in 0..60 {
+        let (order, item) = (line / 3, line * 5 % 7);
+        let mut cells = [
+            format!("{}", 5001 + order),
+            format!("2026-03-{:02}", order + 1),
+            format!("A-{item:02}"),
+            described[item].to_owned(),
+            format!("{}", line % 4 + 1),
+            format!("{}.35", item + 1),
+        ];
+        change(line, &mut cells);
+        rows.push_str(&format!("{}\n", cells.join(",")));
+    }
+    rows
+}
+
+#[test]
+fn rows_that_break_an_order_or_agree_with_no_other_row_are_asked_about() {
+    let place = Place::new();
+    place.write(
+        "t.toml",
+        "record = \"order\"\n[fields.externalId]\ncolumn = \"Order\"\n[fields.orderAt]\ncolumn = \"Date\"\n[lines.itemExternalId]\n\
+         column = \"SKU\"\n[lines.quantity]\ncolumn = \"Qty\"\n[lines.price]\ncolumn = \"Price\"\n[group]\nby = [\"Order\"]\n",
+    );
+    place.write("ok.csv", orders(|_, _| ()));
+    place.sheetport(["check", "ok.csv", "-t", "t.toml"]).exits(0);
+    let set = |at: usize, column: usize, text: &'static str| {
+        move |line: usize, cells: &mut [String; 6]| {
+            if line == at {
+                cells[column] = text.to_owned();
+            }
+        }
+    };
+    let of_order = |column: usize, text: &'static str| {
+        move |line: usize, cells: &mut [String; 6]| {
+            if line / 3 == 9 {
+                cells[column] = text.to_owned();
+            }
+        }
+    };
+    for (rows, code, says) in [
+        (orders(set(31, 2, "A-77")), "unlike-others", "stands beside 'Nut' under Description in this row alone"),
+        (orders(set(31, 3, "Glue")), "unlike-others", "stands beside 'Glue' under Description in this row alone"),
+        (orders(set(31, 0, "5018")), "unlike-others", "stands between rows of 5011"),
+        (orders(of_order(0, "5910")), "unlike-others", "the consecutive numbers of the others lack 5010"),
+        (orders(of_order(1, "2026-10-03")), "implausible-date", "stands between 2026-03-09 and 2026-03-11"),
+    ] {
+        place.write("o.csv", rows);
+        place.sheetport(["check", "o.csv", "-t", "t.toml"]).exits(3).shows(&[says]);
+        let checked = place.sheetport(["check", "o.csv", "-t", "t.toml", "--accept", code, "--json"]);
+        // An order with another date in one of its lines has a problem of its own.
+        let rejected = checked.run().json()["rejected"].as_u64();
+        assert_eq!(rejected, Some(u64::from(says.contains("between rows"))), "{says}");
+    }
+}
