@@ -41,6 +41,8 @@ pub enum Edit {
     Cell,
     /// Any cell of the row.
     Row,
+    /// No edit is enough: the row waits for an answer.
+    Answer,
 }
 
 /// What a report for a supplier shows of a problem.
@@ -343,6 +345,8 @@ impl Code {
             Code::DoesNotAddUp | Code::OtherMeaning | Code::Continues | Code::CopiedRows | Code::Repeated => {
                 Some(Edit::Row)
             }
+            // It takes the place of a sent record, whatever is edited in it.
+            Code::Edited => Some(Edit::Answer),
             // The cell with the problem has what belongs to others, or lacks it, whatever is edited beside it.
             Code::NoName
             | Code::Selector

@@ -352,7 +352,20 @@ async fn the_same_movements_by_another_route_are_not_booked_twice() {
     let days = "Date,Stock,Qty\n2026-01-02,w-1,5\n2026-01-02,w-2,7\n2026-01-03,w-1,2\n";
     let with = |from: &str, to: &str| days.replace(from, to);
     let times = with("-02,", "-02T00:00,").replace("-03,", "-03T00:00,");
-    let ids = with("w-1", "inv_81").replace("w-2", "inv_82");
+    let named = |rows: &str| rows.replace("w-1", "inv_81").replace("w-2", "inv_82");
+    let ids = named(days);
+    let week =
+        "Date,Stock,Qty\n2026-01-02,w-1,5\n2026-01-02,w-2,7\n2026-01-03,w-1,2\n2026-01-03,w-2,4\n2026-01-04,w-1,9\n";
+    let priced_week = week.replace("Qty", "Qty,Price").replace("\n2026", ",1.5\n2026").replacen(",1.5", "", 1);
+    let priced_week = priced_week.trim_end().to_owned() + ",1.5\n";
+    let hours = |rows: &str, from: u32| {
+        let at = |(nth, line): (usize, &str)| match nth {
+            0 => line.to_owned(),
+            _ => line.replacen(',', &format!("T{:02}:30:00Z,", from as usize + nth), 1),
+        };
+        rows.lines().enumerate().map(at).collect::<Vec<_>>().join("\n") + "\n"
+    };
+    let zoned_by_id = zoned.replace("inventoryExternalId", "inventoryId");
     for (what, (first, rows), (second, again), expected) in [
         ("the other identifier", (dated(MOVEMENTS), days), (dated(&by_id), ids.as_str()), "3: rejected 3"),
         ("the other quantity", (dated(MOVEMENTS), days), (dated(&by_amount), days), "3: rejected 3"),
@@ -375,6 +388,21 @@ async fn the_same_movements_by_another_route_are_not_booked_twice() {
             ),
             "3: sent 1, rejected 2",
         ),
+        (
+            "one corrected as well",
+            (dated(MOVEMENTS), week),
+            (dated(&priced), &priced_week.replace("w-2,7", "w-2,8")),
+            "5: rejected 5",
+        ),
+        (
+            "a part of the list",
+            (dated(MOVEMENTS), week),
+            (dated(&priced), &priced_week.lines().take(4).collect::<Vec<_>>().join("\n")),
+            "3: rejected 3",
+        ),
+        ("identifier and midnight", (dated(MOVEMENTS), days), (zoned_by_id, &named(&times)), "3: rejected 3"),
+        ("identifier and no dates", (dated(MOVEMENTS), days), (by_id.clone(), &ids), "3: rejected 3"),
+        ("an hour later", (dated(MOVEMENTS), &hours(week, 8)), (dated(MOVEMENTS), &hours(week, 9)), "5: rejected 5"),
         // What may be other movements is booked.
         ("another stock", (dated(MOVEMENTS), days), (dated(MOVEMENTS), ids.as_str()), "3: sent 3"),
         (
@@ -382,6 +410,12 @@ async fn the_same_movements_by_another_route_are_not_booked_twice() {
             (dated(MOVEMENTS), days),
             (dated(&by_id), "Date,Stock,Qty\n2026-01-02,inv_81,5\n2026-01-02,inv_82,7\n2026-01-03,inv_83,2\n"),
             "3: sent 3",
+        ),
+        (
+            "another stock, by its other identifier",
+            (dated(MOVEMENTS), "Date,Stock,Qty\n2026-01-02,w-1,1\n2026-01-02,w-2,1\n"),
+            (dated(&by_id), "Date,Stock,Qty\n2026-01-02,inv_83,1\n2026-01-02,inv_84,1\n"),
+            "2: sent 2",
         ),
         (
             "two movements of a day at other times",
@@ -507,4 +541,29 @@ async fn all_names_of_this_machine_are_one_service() {
     let command = command.secret("SHEETPORT_ACCESS_TOKEN", "access-1");
     let ended = tokio::task::spawn_blocking(move || command.exits(0)).await.unwrap();
     assert_eq!(accounting(&summary(&ended)), "1: unchanged 1");
+}
+
+/// A report of rows that replace sent ones: whatever is edited or deleted in it, they wait for an answer.
+#[tokio::test]
+async fn rows_held_as_edited_are_sent_from_their_report_only_when_allowed() {
+    let template = format!(
+        "{MOVEMENTS}[fields.transactionDate]\ncolumn = \"Date\"\n[fields.status]\ncolumn = \"Status\"\noptional = true\n"
+    );
+    let desk = Desk::new(&template, |_| Reply::Accept).await;
+    let first = "Date,Stock,Qty\n2026-09-01,w-1,5\n2026-09-02,w-2,6\n2026-09-02,w-3,7\n";
+    assert_eq!(desk.upload("a.csv", first, 0).await, "3: sent 3");
+    let again = first.replace("Qty", "Qty,Status").replace("\n2026", ",done\n2026").replacen(",done", "", 1);
+    desk.place.write("b.csv", again.trim_end().to_owned() + ",done\n");
+    desk.run(&["upload", "b.csv", "-t", "t.toml", "--report", "r.csv"], 3).await;
+    let report = std::fs::read_to_string(desk.place.path("r.csv")).unwrap();
+    let retried = |rows: String| {
+        desk.place.write("c.csv", rows);
+        desk.run(&["retry", "c.csv", "--json"], 3)
+    };
+    assert_eq!(accounting(&summary(&retried(report.replace("w-1,5", "w-1,50")).await)), "3: rejected 3");
+    let fewer: Vec<&str> = report.lines().filter(|line| !line.contains("w-3")).collect();
+    assert_eq!(accounting(&summary(&retried(fewer.join("\n")).await)), "2: rejected 2");
+    assert_eq!(desk.server.log().len(), 3);
+    let allowed = desk.run(&["retry", "r.csv", "--allow-repeat", "--json"], 0).await;
+    assert_eq!(accounting(&summary(&allowed)), "3: sent 3");
 }

@@ -232,24 +232,30 @@ impl Ledger {
                         }
                     }
                     (Disposition::Send(body), None) if run.about.retry_of.is_some() => {
-                        let Some(key) = record.key.as_deref().map(|key| hash(&[key])) else { continue };
-                        if result != RunResult::Sent {
-                            // A refused or lost call may have had an effect.
-                            states.accepted.remove(&key);
-                        } else if added.contains(&seq) || states.accepted.contains_key(&key) {
-                            states.accepted.insert(key, AcceptedRequest { body: hash(&[body]), run: run.id, seq });
-                        }
-                    }
-                    (Disposition::Rejected(problems), _) => {
-                        for problem in problems.iter().filter(|problem| (query.holds)(problem.code)) {
-                            let Some(row) = problem.row else { continue };
-                            let place = (states.sheet_index(&problem.sheet), narrow(row)?);
-                            held.entry(place)
-                                .or_default()
-                                .push(HeldProblem { code: problem.code, column: problem.column });
+                        let key = record.key.as_deref().map(|key| hash(&[key]));
+                        // A refused or lost call may have had an effect.
+                        let known = |key: &i64| added.contains(&seq) || states.accepted.contains_key(key);
+                        match key {
+                            Some(key) if result != RunResult::Sent => drop(states.accepted.remove(&key)),
+                            Some(key) if known(&key) => {
+                                let request = AcceptedRequest { body: hash(&[body]), run: run.id, seq };
+                                states.accepted.insert(key, request);
+                            }
+                            _ => {}
                         }
                     }
                     _ => {}
+                }
+                // Rejected by the plan, or when it was compared with earlier runs.
+                let problems = match (&record.disposition, outcomes.get(&seq)) {
+                    (Disposition::Rejected(problems), _) => problems.as_slice(),
+                    (_, Some(outcome)) if outcome.state == RecordState::Rejected => outcome.problems.as_slice(),
+                    _ => continue,
+                };
+                for problem in problems.iter().filter(|problem| (query.holds)(problem.code)) {
+                    let Some(row) = problem.row else { continue };
+                    let place = (states.sheet_index(&problem.sheet), narrow(row)?);
+                    held.entry(place).or_default().push(HeldProblem { code: problem.code, column: problem.column });
                 }
             }
         }

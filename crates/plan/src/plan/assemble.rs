@@ -346,6 +346,7 @@ impl<'t> Assembler<'t> {
             if let (Some(reviewer), Some(history)) = (&mut self.reviewer, &row.history) {
                 reviewer.note_torn(history);
             }
+            self.checked.iter_mut().for_each(|records| records.note_torn(row.checked));
             // Among the problems of the draft, to avoid reporting the missing key as well.
             let problem = self.rows.mappers[row.table].group_problem(row.number, "", Cause::NoGroup);
             row.draft.gathered.problems.push(problem);

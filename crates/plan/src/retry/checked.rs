@@ -50,6 +50,11 @@ impl CheckedRecords {
         Some(strayed_below(number))
     }
 
+    /// Notes a row without a name that no record stands above.
+    pub(crate) fn note_torn(&mut self, row: Option<CheckedRow>) {
+        self.torn.extend(row.and_then(|row| row.below));
+    }
+
     /// Notes a record to be sent, which begins with the row `row` of the report.
     pub(crate) fn send(&mut self, first: CheckedRow, seq: Seq, row: u64) {
         self.to_send.insert(first.number, (seq, row));

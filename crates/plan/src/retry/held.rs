@@ -36,7 +36,7 @@ impl Answers<'_> {
     /// Returns whether a row that was rejected with a problem of this code is held back.
     pub(super) fn holds(&self, code: Code) -> bool {
         let is_answered = match code {
-            Code::CopiedRows | Code::Repeated => self.allows_copies,
+            Code::CopiedRows | Code::Repeated | Code::Edited => self.allows_copies,
             // Whatever is right, the cells of such a row may be in the wrong places.
             _ if code.scope() == Scope::Reading => false,
             _ if code.asks().is_none() => self.has_other_template || self.was_strict,
@@ -75,7 +75,10 @@ impl HeldRows {
     ) -> Option<HeldProblem> {
         let is_held = |held: &&Held| {
             let cell = held.problem.column.and_then(&column);
-            !is_edited || held.value.is_some_and(|before| cell.is_some_and(|cell| value(row, cell) == before))
+            let is_asked = held.problem.code.needs() == Some(Edit::Answer);
+            is_asked
+                || !is_edited
+                || held.value.is_some_and(|before| cell.is_some_and(|cell| value(row, cell) == before))
         };
         let held = self.0.get(&index)?.iter().find(is_held)?;
         Some(HeldProblem { column: held.problem.column.and_then(column), ..held.problem })
@@ -100,6 +103,7 @@ pub(crate) fn rejected_in_check(
 pub(super) fn not_edited(HeldProblem { code, column }: HeldProblem) -> Problem {
     let anyway = match code {
         code if code.asks().is_some() => format!("--accept {code} sends it"),
+        Code::CopiedRows | Code::Repeated | Code::Edited => "--allow-repeat sends it".to_owned(),
         _ => SEND_AS_NEW.to_owned(),
     };
     let problem = match code.scope() {

@@ -2,9 +2,9 @@
 //! fields or another notation. A column was added, dropped or rewritten, dates got a time or another time zone, or the subject is named by
 //! its other identifier.
 //!
-//! No record equals its earlier one, so only that all of them recur shows that they are the same.
+//! No record equals its earlier one, so only that they recur together shows that they are the same.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -17,26 +17,51 @@ use super::identity::{Scope, canonical_name, creations, without_midnight};
 /// Maximum number of records of earlier runs to compare, in all. Lists of the last days have few more records than the file; without a
 /// limit, every upload would read the last fifty runs to their ends.
 const MAX_READ: usize = 500_000;
-/// Records that recur at least, where an earlier run has further ones of other days: a single one may be alike by chance.
-const MIN_OF_PART: usize = 2;
+/// Fewest records that recur where others do not: one or two of a day may be alike by chance.
+const MIN_OF_PART: usize = 3;
+/// Fewest records that recur if they are all of the days in the file, or the whole file.
+const MIN_OF_DAYS: usize = 2;
+/// Largest difference between two readings of a time, in minutes: between the time zones farthest apart.
+const MAX_SHIFT: i64 = 26 * 60;
 
-/// How the dates and subjects of two lists are compared. The first one in which all records recur counts.
+/// How the dates of two lists are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum View {
-    /// Equal dates, equal subjects.
-    Same,
+enum Dates {
+    Equal,
     /// A date and a date-time of that day as written: a time was added or dropped.
     Day,
     /// A date and the midnight of that day in a time zone.
     Midnight,
-    /// The same record of the service by its other identifier.
-    OtherSubject,
+    /// Date-times that all differ by the same number of quarters of an hour: another time zone.
+    Shifted,
     /// A list with dates, and one without.
-    NoDate,
+    One,
+}
+
+/// How two lists are compared. The first way in which the records recur counts.
+#[derive(Clone, Copy, Debug)]
+struct View {
+    dates: Dates,
+    /// Whether all records have the other identifier of their subject.
+    has_other_subject: bool,
 }
 
 impl View {
-    const ALL: [View; 5] = [View::Same, View::Day, View::Midnight, View::OtherSubject, View::NoDate];
+    fn all() -> impl Iterator<Item = View> {
+        let dates = [Dates::Equal, Dates::Day, Dates::Midnight, Dates::Shifted, Dates::One];
+        [false, true]
+            .into_iter()
+            .flat_map(move |has_other_subject| dates.map(|dates| View { dates, has_other_subject }))
+    }
+
+    /// Returns the fewest different records that have to recur. What the view leaves out could tell records apart.
+    fn fewest(self) -> usize {
+        match (self.dates, self.has_other_subject) {
+            (Dates::Equal, false) => 1,
+            (Dates::Shifted | Dates::One, true) => 3,
+            _ => 2,
+        }
+    }
 }
 
 /// What identifies a record without a name, as far as another way of recording leaves it.
@@ -48,6 +73,14 @@ struct Core {
     quantity: Option<Value>,
     /// The dates in the order of the fields.
     dates: Vec<String>,
+}
+
+/// A record as a view shows it.
+struct Shown {
+    /// Equal for records that are alike, and the same without the quantity.
+    whole: ClaimDigest,
+    without_quantity: ClaimDigest,
+    day: Option<String>,
 }
 
 impl Core {
@@ -69,33 +102,37 @@ impl Core {
         Some(core)
     }
 
-    /// Whether the record has dates without times.
-    fn is_of_days(&self) -> bool {
-        self.dates.iter().all(|date| is_date(date))
-    }
-
-    /// Returns a digest of the record in a view, and the day in it. Equal for a new record and an earlier one (`is_new` is false) if they
-    /// are alike in this view. `None` if the view can't compare the record.
-    fn digest(&self, scope: &Scope, view: View, is_new: bool) -> Option<(ClaimDigest, Option<String>)> {
-        let dates = match view {
-            View::Same | View::OtherSubject => self.dates.clone(),
-            View::Day => self.dates.iter().map(|date| date.chars().take(10).collect()).collect(),
-            View::Midnight => self.dates.iter().map(|date| day_of_midnight(date)).collect::<Option<Vec<String>>>()?,
-            View::NoDate => Vec::new(),
-        };
-        // The two records differ in this: one is the new one, and the other the earlier one.
-        let side = match view {
-            View::Same | View::OtherSubject => false,
-            View::Day | View::Midnight => self.is_of_days() == is_new,
-            View::NoDate => self.dates.is_empty() == is_new,
-        };
-        if self.dates.is_empty() && view != View::NoDate {
+    /// Returns the record in a view, or `None` if the view can't compare it. `is_new` is false for an earlier record.
+    fn shown(&self, scope: &Scope, view: View, is_new: bool) -> Option<Shown> {
+        if self.dates.is_empty() && view.dates != Dates::One {
             return None;
         }
-        let subject = self.subject.as_ref().filter(|_| view != View::OtherSubject).map(|(_, name)| name);
+        let are_days = self.dates.iter().all(|date| is_date(date));
+        let dates = match view.dates {
+            Dates::Equal => self.dates.clone(),
+            Dates::Day => self.dates.iter().map(|date| date.chars().take(10).collect()).collect(),
+            Dates::Midnight => self.dates.iter().map(|date| day_of_midnight(date)).collect::<Option<Vec<String>>>()?,
+            Dates::Shifted if are_days => return None,
+            Dates::Shifted | Dates::One => Vec::new(),
+        };
+        // The two records differ in this: one is the new one, and the other the earlier one.
+        let side = match view.dates {
+            Dates::Equal | Dates::Shifted => false,
+            Dates::Day | Dates::Midnight => are_days == is_new,
+            Dates::One => self.dates.is_empty() == is_new,
+        };
+        let subject = self.subject.as_ref().filter(|_| !view.has_other_subject).map(|(_, name)| name);
         let day = dates.first().map(|date| date.chars().take(10).collect());
-        let value = serde_json::json!([self.kind, subject, self.quantity, dates, side]);
-        Some((scope.rest("core", &value), day))
+        let digest = |quantity: Option<&Value>| {
+            scope.rest("core", &serde_json::json!([self.kind, subject, quantity, dates, side]))
+        };
+        Some(Shown { whole: digest(self.quantity.as_ref()), without_quantity: digest(None), day })
+    }
+
+    /// Returns the first date as minutes, if it is a time.
+    fn minutes(&self) -> Option<i64> {
+        let time: jiff::Timestamp = self.dates.first()?.parse().ok()?;
+        Some(time.as_second() / 60)
     }
 }
 
@@ -117,118 +154,195 @@ fn day_of_midnight(date: &str) -> Option<String> {
 /// The new records of a plan in one view.
 struct Index {
     view: View,
-    by_digest: HashMap<ClaimDigest, Vec<Seq>>,
+    by_whole: HashMap<ClaimDigest, Vec<Seq>>,
+    without_quantity: HashMap<ClaimDigest, Vec<Seq>>,
+    records: usize,
     /// The first and the last day of the new records.
     days: Option<(String, String)>,
 }
 
-/// Earlier records with the new ones that they recur as, in one view, while all have recurred.
+/// The records of an earlier run that recur in a view.
 struct Recurring<'i> {
     index: &'i Index,
     /// The number of records with each digest so far.
     seen: HashMap<ClaimDigest, usize>,
-    pairs: Vec<(Seq, Arc<str>, Seq)>,
+    pairs: Vec<Pair>,
+    /// The digests of those that recur.
+    different: HashSet<ClaimDigest>,
+    /// The digest without the quantity of those that do not recur, though they are of the days of the file.
+    others: Vec<(ClaimDigest, Seq, Arc<str>)>,
     is_part: bool,
     /// Each subject with the one that it has now, and the other way round.
     renamed: (HashMap<String, String>, HashMap<String, String>),
+    shift: Option<i64>,
 }
 
-impl Recurring<'_> {
-    /// Adds an earlier record. Returns false if it has not recurred.
+/// An earlier record, and the new one as which it recurs.
+struct Pair {
+    earlier: Seq,
+    body: Arc<str>,
+    new: Seq,
+}
+
+impl<'i> Recurring<'i> {
+    fn new(index: &'i Index) -> Recurring<'i> {
+        Recurring {
+            index,
+            seen: HashMap::new(),
+            pairs: Vec::new(),
+            different: HashSet::new(),
+            others: Vec::new(),
+            is_part: false,
+            renamed: Default::default(),
+            shift: None,
+        }
+    }
+
+    /// Adds an earlier record. Returns false if the list does not recur.
     fn add(&mut self, new: &NewRecords<'_>, seq: Seq, body: &Arc<str>, core: &Core) -> bool {
-        let Some((digest, day)) = core.digest(new.scope(), self.index.view, false) else { return false };
-        if let (Some(day), Some((first, last))) = (&day, &self.index.days)
+        let Some(shown) = core.shown(new.scope(), self.index.view, false) else {
+            self.is_part = true;
+            return true;
+        };
+        if let (Some(day), Some((first, last))) = (&shown.day, &self.index.days)
             && (day < first || day > last)
         {
             self.is_part = true;
             return true;
         }
-        let nth = self.seen.entry(digest).or_default();
-        let Some(found) = self.index.by_digest.get(&digest).and_then(|alike| alike.get(*nth)) else { return false };
-        *nth += 1;
-        if self.index.view == View::OtherSubject && !self.is_renamed(core, new.body(*found)) {
+        let nth = self.seen.entry(shown.whole).or_default();
+        let found = self.index.by_whole.get(&shown.whole).and_then(|alike| alike.get(*nth)).copied();
+        *nth += usize::from(found.is_some());
+        match found.filter(|found| self.is_alike(core, new.core(*found))) {
+            Some(new) => {
+                self.different.insert(shown.whole);
+                self.pairs.push(Pair { earlier: seq, body: Arc::clone(body), new });
+            }
+            None => self.others.push((shown.without_quantity, seq, Arc::clone(body))),
+        }
+        // Hopeless: neither most of the earlier records nor of the new ones can recur any more.
+        self.others.len() <= self.index.records.max(MIN_OF_PART) * 2 + self.pairs.len()
+    }
+
+    /// Whether what the view leaves out changed in the same way as in the other pairs.
+    fn is_alike(&mut self, earlier: &Core, new: Option<Core>) -> bool {
+        let Some(new) = new else { return false };
+        let View { dates, has_other_subject } = self.index.view;
+        if has_other_subject && !self.is_renamed(earlier, &new) {
             return false;
         }
-        self.pairs.push((seq, Arc::clone(body), *found));
-        true
+        if dates != Dates::Shifted {
+            return true;
+        }
+        let shift = new.minutes().zip(earlier.minutes()).map(|(new, earlier)| new - earlier);
+        let is_of_zone = |shift: &i64| *shift != 0 && shift % 15 == 0 && shift.abs() <= MAX_SHIFT;
+        let Some(shift) = shift.filter(is_of_zone) else { return false };
+        *self.shift.get_or_insert(shift) == shift
     }
 
     /// Whether the subjects of two records are named by different fields, and always as these ones.
-    fn is_renamed(&mut self, earlier: &Core, new: Option<Core>) -> bool {
-        let Some((now_by, now)) = new.and_then(|new| new.subject) else { return false };
-        let Some((then_by, then)) = &earlier.subject else { return false };
-        let (new, old) = (&mut self.renamed.0, &mut self.renamed.1);
-        *then_by != now_by
-            && new.entry(then.clone()).or_insert_with(|| now.clone()) == &now
-            && old.entry(now).or_insert_with(|| then.clone()) == then
+    fn is_renamed(&mut self, earlier: &Core, new: &Core) -> bool {
+        let (Some((now_by, now)), Some((then_by, then))) = (&new.subject, &earlier.subject) else { return false };
+        if then_by == now_by
+            || self.renamed.0.get(then).is_some_and(|known| known != now)
+            || self.renamed.1.get(now).is_some_and(|known| known != then)
+        {
+            return false;
+        }
+        self.renamed.0.insert(then.clone(), now.clone());
+        self.renamed.1.insert(now.clone(), then.clone());
+        true
     }
 
-    fn is_found(&self) -> bool {
-        self.pairs.len() >= if self.is_part { MIN_OF_PART } else { 1 }
+    /// Returns the records that recur, if they are enough: all of the list, or most of the days or of the file. Those with another quantity
+    /// were corrected as well.
+    fn found(mut self) -> Option<Vec<Pair>> {
+        let (recurring, others) = (self.pairs.len(), self.others.len());
+        let is_most = recurring > others || recurring * 2 > self.index.records;
+        let fewest = match (others > 0, recurring == self.index.records) {
+            (true, false) => MIN_OF_PART,
+            (true, true) => MIN_OF_DAYS,
+            _ if self.is_part => MIN_OF_DAYS,
+            _ => 1,
+        };
+        if self.different.len() < self.index.view.fewest() || recurring < fewest || !is_most {
+            return None;
+        }
+        let mut taken: HashSet<Seq> = self.pairs.iter().map(|pair| pair.new).collect();
+        for (digest, earlier, body) in std::mem::take(&mut self.others) {
+            let alike = self.index.without_quantity.get(&digest).into_iter().flatten();
+            let Some(new) = alike.copied().find(|new| !taken.contains(new)) else { continue };
+            taken.insert(new);
+            self.pairs.push(Pair { earlier, body, new });
+        }
+        Some(self.pairs)
     }
 }
 
 impl NewRecords<'_> {
-    /// Returns the core of a new record.
-    fn body(&self, seq: Seq) -> Option<Core> {
+    fn core(&self, seq: Seq) -> Option<Core> {
         Core::of(self.input(), self.bodies().get(&seq)?)
     }
 
-    fn index(&self, view: View) -> Index {
-        let mut index = Index { view, by_digest: HashMap::new(), days: None };
+    fn indexes(&self) -> Vec<Index> {
+        let empty = |view| Index {
+            view,
+            by_whole: HashMap::new(),
+            without_quantity: HashMap::new(),
+            records: self.bodies().len(),
+            days: None,
+        };
+        let mut indexes: Vec<Index> = View::all().map(empty).collect();
         for (seq, body) in self.bodies() {
-            let core = Core::of(self.input(), body);
-            let Some((digest, day)) = core.and_then(|core| core.digest(self.scope(), view, true)) else { continue };
-            index.by_digest.entry(digest).or_default().push(*seq);
-            if let Some(day) = day {
-                let (first, last) = index.days.take().unwrap_or_else(|| (day.clone(), day.clone()));
-                index.days = Some((first.min(day.clone()), last.max(day)));
+            let Some(core) = Core::of(self.input(), body) else { continue };
+            for index in &mut indexes {
+                let Some(Shown { whole, without_quantity, day }) = core.shown(self.scope(), index.view, true) else {
+                    continue;
+                };
+                index.by_whole.entry(whole).or_default().push(*seq);
+                index.without_quantity.entry(without_quantity).or_default().push(*seq);
+                if let Some(day) = day {
+                    let (first, last) = index.days.take().unwrap_or_else(|| (day.clone(), day.clone()));
+                    index.days = Some((first.min(day.clone()), last.max(day)));
+                }
             }
         }
-        index
+        indexes.retain(|index| !index.by_whole.is_empty());
+        indexes
     }
 
-    /// Finds the records of `lists`, earlier runs, that sent new records recorded in another way. Of a list that goes on to other days, the
-    /// records of the days in the file have to recur.
+    /// Finds the records of `lists`, earlier runs, that sent new records recorded in another way.
     pub(super) async fn rewritten(&mut self, ledger: &Ledger, lists: &[RunId]) -> Result<Vec<Edited>, ledger::Error> {
         let mut found = Vec::new();
         if lists.is_empty() {
             return Ok(found);
         }
-        let indexes = View::ALL.map(|view| self.index(view));
+        let indexes = self.indexes();
         let mut unread = MAX_READ;
         for run in lists {
-            for (seq, body, new) in self.recurring(ledger, *run, &indexes, &mut unread).await? {
-                found.extend(self.replaced(ledger, *run, seq, &body, new).await?);
+            for Pair { earlier, body, new } in self.recurring(ledger, *run, &indexes, &mut unread).await? {
+                found.extend(self.replaced(ledger, *run, earlier, &body, new).await?);
             }
         }
         Ok(found)
     }
 
-    /// Returns the records of a run with their bodies and the new records as which they recur, if all do.
+    /// Returns the records of a run that recur.
     async fn recurring(
         &self,
         ledger: &Ledger,
         run: RunId,
         indexes: &[Index],
         unread: &mut usize,
-    ) -> Result<Vec<(Seq, Arc<str>, Seq)>, ledger::Error> {
-        let begin = |index| Recurring {
-            index,
-            seen: HashMap::new(),
-            pairs: Vec::new(),
-            is_part: false,
-            renamed: Default::default(),
-        };
-        let filled = indexes.iter().filter(|index| !index.by_digest.is_empty());
-        let mut views: Vec<Recurring<'_>> = filled.map(begin).collect();
+    ) -> Result<Vec<Pair>, ledger::Error> {
+        let mut views: Vec<Recurring<'_>> = indexes.iter().map(Recurring::new).collect();
         let mut from: Seq = 0;
         while !views.is_empty()
             && let Some(block) = ledger.record_block(run, from).await?
         {
             from = block.end();
             for (claim, _, body) in creations(self.scope(), &block) {
-                if views.is_empty() || *unread == 0 {
+                if *unread == 0 {
                     return Ok(Vec::new());
                 }
                 *unread -= 1;
@@ -237,7 +351,7 @@ impl NewRecords<'_> {
                 views.retain_mut(|view| view.add(self, claim.seq, &body, &core));
             }
         }
-        Ok(views.into_iter().find(Recurring::is_found).map_or_else(Vec::new, |view| view.pairs))
+        Ok(views.into_iter().find_map(Recurring::found).unwrap_or_default())
     }
 }
 
