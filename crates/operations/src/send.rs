@@ -300,6 +300,7 @@ impl Sending<'_> {
             compared = self.leave_out_sent().await?;
             self.leave_out_others().await?;
             self.leave_out_moved().await?;
+            self.keep_before_images().await?;
         }
         let mut superseded = Vec::new();
         if self.withheld().await?.is_none() {
@@ -374,7 +375,10 @@ impl Sending<'_> {
 
     fn show_superseded(&self, by: &[LeftOut]) {
         if !by.is_empty() {
-            let anyway = next_command::overwrite_newer(self.context, self.run.id());
+            let anyway = match self.run.run().about.undo_of {
+                Some(undone) => next_command::undo(self.context, undone),
+                None => next_command::overwrite_newer(self.context, self.run.id()),
+            };
             (self.observer)(Event::Superseded { by, kind: self.run.run().about.record, anyway: &anyway });
         }
     }
