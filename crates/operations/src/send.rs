@@ -369,7 +369,10 @@ impl Sending<'_> {
         }
         let (run, allowed) = (self.run.run(), &self.settings().allow_repeat);
         let compared = sent_before::compare(self.ledger, run, allowed, self.asks_of_edited, now()).await?;
-        (self.observer)(Event::Compared { compared: &compared, kind: run.about.record });
+        // What was taken back before is told with the rest of an undo, and no flag sends it again.
+        if run.about.undo_of.is_none() {
+            (self.observer)(Event::Compared { compared: &compared, kind: run.about.record });
+        }
         Ok(compared)
     }
 

@@ -323,6 +323,7 @@ fn movements_are_answered_by_their_opposites_once() {
     assert_eq!((&counter["transaction_type"], &counter["transaction_amount"]), (&json!("in"), &json!(3)));
     assert!(!counter["transaction_date"].as_str().unwrap().starts_with("2026-01-02"), "{counter}");
     let again = shop.sheetport(&["undo", "1", "-y"]).exits(0);
+    assert!(!again.stderr.contains("--allow-repeat"), "{again:?}");
     again.says(&["nothing is left to take back"]).shows(&["3  undone", "was taken back in run 2"]);
     assert_eq!(shop.stock(), before);
     // A correction of the file is new, though it has the values of a counter-movement.

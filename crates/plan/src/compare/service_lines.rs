@@ -191,9 +191,16 @@ pub(super) fn names(lines: &[&ServiceLine]) -> String {
     names.join(", ")
 }
 
-/// Returns the lines that an order shows, as JSON, as they are sent. `None` if one of them can't be sent as it is.
+/// Returns the lines that an order shows, as JSON, as they are sent: by the name of the item that people know, if there is one. `None` if
+/// one of them can't be sent as it is.
 pub(crate) fn sendable(shown: &str) -> Option<String> {
-    let lines = parse_lines(&serde_json::from_str(shown).ok()?)?;
+    let mut lines: Vec<Map<String, Value>> = serde_json::from_str(shown).ok()?;
+    for line in &mut lines {
+        if line.get(ITEM_EXTERNAL_ID).and_then(Value::as_str).is_some_and(|name| !name.is_empty()) {
+            line.remove(ITEM_ID);
+        }
+    }
+    let lines: Vec<ServiceLine> = lines.iter().map(ServiceLine::parse).collect();
     Some(format!("[{}]", sent(&lines.iter().collect::<Vec<_>>()).ok()?))
 }
 
@@ -307,7 +314,7 @@ mod tests {
             lines_in_words(&format!("[{both}]")).as_deref(),
             Some("0.50 × i2 (price 12345678901234567.890, tax 0.10), 2 × A (price 1.10, tax_rate 19.00)")
         );
-        let sent = r#"[{"item_id":"i1","quantity":2,"price":1.10,"tax_rate":19.00}]"#;
+        let sent = r#"[{"itemExternalId":"A","quantity":2,"price":1.10,"tax_rate":19.00}]"#;
         assert_eq!(sendable(&format!("[{A}]")).as_deref(), Some(sent));
     }
 

@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn lines_return_if_they_are_as_they_were_sent() {
         let body = r#"{"order":{"externalId":"O","items":[{"itemExternalId":"A","quantity":5}]}}"#;
-        let before = r#"[{"item_id":"i1","quantity":2,"price":1.10}]"#;
+        let before = r#"[{"itemExternalId":"A","quantity":2,"price":1.10}]"#;
         let then = there(&[("items", before)]);
         let now = |quantity: u32| {
             format!(
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(
             words,
             [
-                "items was '2 × i1 (price 1.10)' before run 3, which sent '5 × A', and is '7 × i1 (price 1.10)' now, so it is kept"
+                "items was '2 × A (price 1.10)' before run 3, which sent '5 × A', and is '7 × A (price 1.10)' now, so it is kept"
             ]
         );
     }
