@@ -197,6 +197,7 @@ fn about() -> NewRun {
         name_columns: Vec::new(),
         chosen: None,
         retry_of: None,
+        undo_of: None,
         options: Vec::new(),
         settings: RunSettings::default(),
     }

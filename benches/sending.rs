@@ -129,6 +129,7 @@ pub async fn plan(job: &Job, ledger: &Ledger) -> Outcome<RunId> {
         name_columns: Vec::new(),
         chosen: None,
         retry_of: None,
+        undo_of: None,
         options: Vec::new(),
         settings: RunSettings::default(),
     };

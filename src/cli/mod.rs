@@ -29,7 +29,7 @@ pub use self::job::{Job, JobFile, JobSchedule};
 pub use self::review::Review;
 pub(crate) use self::runs::age;
 pub use self::runs::{
-    Apply, Backup, Erase, Prune, Report, Resolve, Resume, Retry, RetryTarget, Rows, Runs, RunsAction,
+    Apply, Backup, Erase, Prune, Report, Resolve, Resume, Retry, RetryTarget, Rows, Runs, RunsAction, Undo,
 };
 pub use self::serve::{
     Data, Lifetimes, Listen, Load, Rehearsal, Serve, ServeAction, Show, Shown, Token, VariableShell,
@@ -92,6 +92,8 @@ pub enum Command {
     Plan(Plan),
     /// Send what is approved of a plan, but for records that were changed in the service since
     Apply(Apply),
+    /// Take a run back: the values from before it, and the opposite of its movements
+    Undo(Undo),
     /// Match, fix and send a spreadsheet on a page in your browser
     Review(Review),
     /// Show how one row becomes a request: cells, conversion, fields and body

@@ -35,8 +35,10 @@ use console::signals;
 pub async fn run(command: Command, mut settings: Settings) -> Result<Exit, Failure> {
     signals::outlive_file_size_limit();
     settings.context.report_words = titles(&command).words();
-    if matches!(command, Command::Upload(_) | Command::Apply(_) | Command::Resume(_) | Command::Retry(_))
-        && settings.output.can_ask()
+    if matches!(
+        command,
+        Command::Upload(_) | Command::Apply(_) | Command::Undo(_) | Command::Resume(_) | Command::Retry(_)
+    ) && settings.output.can_ask()
     {
         ask_about_older_ledger(&settings).await?;
     }
@@ -82,6 +84,7 @@ fn transfers(command: &Command) -> bool {
         command,
         Command::Upload(_)
             | Command::Apply(_)
+            | Command::Undo(_)
             | Command::Resume(_)
             | Command::Retry(_)
             | Command::Export(_)
@@ -97,6 +100,7 @@ fn traced(command: &Command) -> Option<&'static str> {
         Command::Check(_) => Some("check"),
         Command::Plan(_) => Some("plan"),
         Command::Apply(_) => Some("apply"),
+        Command::Undo(_) => Some("undo"),
         Command::Resume(_) => Some("resume"),
         Command::Retry(_) => Some("retry"),
         Command::Export(_) => Some("export"),
@@ -112,6 +116,7 @@ fn titles(command: &Command) -> Titles {
         Command::Check(args) => args.titles,
         Command::Report(args) => args.titles,
         Command::Apply(args) => args.sending.titles,
+        Command::Undo(args) => args.sending.titles,
         Command::Resume(args) => args.sending.titles,
         Command::Retry(args) => args.sending.titles,
         _ => Titles::default(),
@@ -125,6 +130,7 @@ async fn run_with_service(command: Command, settings: Settings) -> Result<Exit, 
         Command::Upload(_)
         | Command::Plan(_)
         | Command::Apply(_)
+        | Command::Undo(_)
         | Command::Review(_)
         | Command::Export(_)
         | Command::Resume(_)
@@ -154,6 +160,7 @@ async fn run_command(command: Command, settings: Settings) -> Result<Exit, Failu
         Command::Export(args) => export::run(&args, &settings).await,
         Command::Report(args) => runs::report::run(&args, &settings).await,
         Command::Apply(args) => runs::apply::run(&args, &settings).await,
+        Command::Undo(args) => runs::undo::run(&args, &settings).await,
         Command::Resume(args) => runs::resume::run(&args, &settings).await,
         Command::Retry(args) => runs::retry::run(*args, &settings).await,
         Command::Resolve(args) => runs::resolve::run(&args, &settings).await,

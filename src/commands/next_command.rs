@@ -25,6 +25,7 @@ pub(super) fn upload(args: &Upload, template: &str, context: &Context) -> Comman
     command
         .switch("restore-texts", args.restore_texts)
         .switch("keep-lines", args.keep_lines)
+        .switch("undoable", args.undoable)
         .switch("create-missing-items", args.create_missing_items)
         .switch("trigger-workflows", args.trigger_workflows)
         .flag("report", args.report.as_deref().map(operations::unused))

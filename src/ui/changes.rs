@@ -1,9 +1,11 @@
 //! What an upload would change in the service: counts, then each field with its odd changes first.
 
 use sheetport_language::{message, say, word};
+use sheetport_ledger::Causes;
+use sheetport_operations::WaysBack;
 use sheetport_plan::compare::{Difference, FieldChange};
 
-use super::{counted, heading, line, style, thousands};
+use super::{counted, heading, line, problems, style, thousands};
 
 /// Maximum number of characters of a shown value.
 const MAX_VALUE: usize = 40;
@@ -28,6 +30,29 @@ pub fn print(difference: &Difference) {
         }
     }
     fields.iter().for_each(print_field);
+}
+
+/// Prints what taking a run back does to its records, why some of them stay, and the changes by field.
+pub fn print_undo(ways: &WaysBack, difference: &Difference, causes: &Causes) {
+    heading(&say!("Undo of run {}", ways.of));
+    let (faint, good, doubt) = (style::FAINT, style::GOOD, style::DOUBT);
+    for (count, name, meaning, style) in [
+        (ways.returned, word("returned"), say!("to the values from before the run, or by the opposite movement"), good),
+        (ways.partly, word("partly"), say!("of these, with a field that stays as it is"), doubt),
+        (ways.kept, word("kept"), say!("edited since by somebody"), doubt),
+        (ways.cannot, word("cannot"), say!("can't be taken back"), doubt),
+        (ways.as_before, word("as before"), say!("have the values from before the run already"), faint),
+        (ways.taken_back_before, word("undone"), say!("taken back before"), faint),
+    ] {
+        if count > 0 {
+            line(format_args!("  {style}{:>9}{style:#}  {name:<12} {faint}{meaning}{faint:#}", thousands(count)));
+        }
+    }
+    difference.fields.iter().for_each(print_field);
+    if !causes.is_empty() {
+        heading(&say!("What stays"));
+        problems::print(causes);
+    }
 }
 
 fn print_field(change: &FieldChange) {

@@ -260,6 +260,9 @@ codes! {
         InDoubt = "in-doubt", History, Nothing, [];
         NewerRun = "newer-run", History, Nothing, [];
         MovedOn = "moved-on", Service, Nothing, [];
+        EditedSince = "edited-since", Service, Nothing, [];
+        CannotUndo = "cannot-undo", Service, Nothing, [];
+        NothingToUndo = "nothing-to-undo", History, Nothing, [];
         Resolved = "resolved", History, Nothing, [];
         LedgerDamaged = "ledger-damaged", History, Nothing, [];
         MadeAgain = "made-again", History, Nothing, [];

@@ -164,6 +164,7 @@ impl Sender<'_> {
             allow_repeat: AllowRepeat::None,
             restore_texts: false,
             keep_lines: keys.keep_lines,
+            undoable: false,
             accepts_doubts: false,
             create_missing_items: keys.create_missing_items,
             trigger_workflows: keys.trigger_workflows,

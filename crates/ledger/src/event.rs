@@ -40,6 +40,8 @@ pub enum Action {
     ResolvedFailed,
     /// Planned another run from it.
     Retried,
+    /// Planned another run that takes it back.
+    Undone,
     /// By `runs repair` of an earlier version.
     Repaired,
     /// Erased what is stored about some of its records. Counts records.
@@ -48,7 +50,7 @@ pub enum Action {
 }
 
 /// All actions with their names in the database.
-const ACTIONS: [(Action, &str); 17] = [
+const ACTIONS: [(Action, &str); 18] = [
     (Action::Planned, "planned"),
     (Action::Edited, "edited"),
     (Action::Approved, "approved"),
@@ -63,6 +65,7 @@ const ACTIONS: [(Action, &str); 17] = [
     (Action::ResolvedSent, "resolved-sent"),
     (Action::ResolvedFailed, "resolved-failed"),
     (Action::Retried, "retried"),
+    (Action::Undone, "undone"),
     (Action::Repaired, "repaired"),
     (Action::Erased, "erased"),
     (Action::Removed, "removed"),

@@ -67,6 +67,7 @@ pub use runs::prune::{Pruned, prune};
 pub use runs::resolve::{Resolved, Resolving};
 pub use runs::resume::resume;
 pub use runs::retry::retry_run;
+pub use runs::undo::{PlannedUndo, Undo, WaysBack, plan_undo};
 pub use runs::wait::{stop_run, wait};
 pub use schemas::{SCHEMA_NAMES, schema};
 pub use send::{DEFAULT_CONCURRENCY, SendOptions};

@@ -1,12 +1,12 @@
 //! Comparing the records of a plan with the service before they are sent: those that somebody has changed since it was approved are left
-//! out, and those of the other kind if only new or only known records are sent.
+//! out, and those of the other kind if only new or only known records are sent. For a run that is to be undoable, what they have is kept.
 //!
 //! All records are read before the first one is sent. What somebody changes between this look and the request of a record is overwritten.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sheetport_findings::Only;
-use sheetport_ledger::{Causes, Outcome, Problem, RecordState, Seq};
+use sheetport_ledger::{Causes, Outcome, Problem, RecordState, Seen, Seq};
 use sheetport_plan::compare::{Candidate, Change, Connection, Depth, Difference, Moved, WhyNot, difference, moved_on};
 
 use super::approval::LeftOutRows;
@@ -22,13 +22,14 @@ use super::send::{Sending, speed};
 const LOOKS: usize = 3;
 
 impl Sending<'_> {
-    /// Leaves out the pending records of an approved plan that somebody has changed in the service since it was planned.
+    /// Leaves out the pending records of an approved plan, or of an undo, that somebody has changed in the service since it was planned.
     ///
     /// # Errors
     /// If the service's records can't be read: nothing is sent unseen.
     pub(super) async fn leave_out_moved(&self) -> Result<(), Error> {
         let (ledger, run) = (self.ledger, self.run.run());
-        if run.approved_at.is_none() || run.about.settings.overwrite_newer {
+        let is_plan = run.approved_at.is_some() || run.about.undo_of.is_some();
+        if !is_plan || run.about.settings.overwrite_newer {
             return Ok(());
         }
         let seen = ledger.seen(run.id).await?;
@@ -78,6 +79,42 @@ impl Sending<'_> {
         let is_known =
             |record: &Pending| record.is_update || found.records.get(&record.seq).is_some_and(Change::is_known);
         self.settle_others(only, pending.iter().map(|record| (record.seq, record.row, is_known(record)))).await
+    }
+
+    /// Keeps what the service has of the pending records, if the run is to be undoable. Does so once, before the first request: afterwards,
+    /// the service has what was sent.
+    ///
+    /// # Errors
+    /// If the service's records can't be read: a way back was asked for.
+    pub(super) async fn keep_before_images(&self) -> Result<(), Error> {
+        let (ledger, run) = (self.ledger, self.run.run());
+        if !run.about.settings.undoable || run.looked_at.is_some() {
+            return Ok(());
+        }
+        if ledger.is_begun(run.id).await? || ledger.has_seen(run.id).await? {
+            return Ok(());
+        }
+        let (pending, mut found) = self.compare(&|_| true).await?;
+        let is_failed = matches!(found.why_not, Some(WhyNot::Failed(_) | WhyNot::Incomplete(_)));
+        if is_failed || found.records.is_empty() && !pending.is_empty() {
+            return Err(not_undoable(found.why_not.take()));
+        }
+        if found.not_compared > 0 {
+            let records = found.not_compared;
+            let why = found.why_not.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+            let message = match records {
+                1 => {
+                    format!("1 record could not be taken back, because it is not known what the service has of it{why}")
+                }
+                _ => format!(
+                    "{records} records could not be taken back, because it is not known what the service has of them{why}"
+                ),
+            };
+            (self.observer)(Event::Warning(&message));
+        }
+        let seen: Vec<(Seq, Seen)> = found.records.iter().map(|(seq, change)| (*seq, change.seen())).collect();
+        ledger.store_seen(run.id, &seen, None).await?;
+        Ok(())
     }
 
     /// Stores which records are left out because only the others are sent: each with its position, its row, and whether the service has it.
@@ -165,6 +202,17 @@ pub(super) fn not_distinguished(only: Only, why: Option<WhyNot>) -> Error {
     let message = "nothing was sent, because it is not known which records the service has";
     let hint = format!("try again later if the service can't be read; otherwise, leave out --only {}", only.name());
     unread(message, why, &hint)
+}
+
+fn not_undoable(why: Option<WhyNot>) -> Error {
+    let message = "nothing was sent, because what the service has can't be read and kept for an undo";
+    unread(message, why, "try again later if the service can't be read; otherwise, leave out --undoable")
+}
+
+/// Returns the error for a service that does not show what a run that is to be taken back has changed.
+pub(super) fn not_read_for_undo(why: Option<WhyNot>) -> Error {
+    let message = "nothing was taken back, because it can't be read what the service has now";
+    unread(message, why, "try again later")
 }
 
 fn unread(message: &str, why: Option<WhyNot>, hint: &str) -> Error {

@@ -17,8 +17,12 @@ struct Described {
 }
 
 const SCHEMAS: [Described; 7] = [
-    Described { name: "summary", section: "check, plan, apply, upload, retry, resume", always: &[] },
-    Described { name: "check", section: "check, plan, apply, upload, retry, resume", always: &["problems", "profile"] },
+    Described { name: "summary", section: "check, plan, apply, undo, upload, retry, resume", always: &[] },
+    Described {
+        name: "check",
+        section: "check, plan, apply, undo, upload, retry, resume",
+        always: &["problems", "profile"],
+    },
     Described { name: "check-rows", section: "check --json-rows", always: &[] },
     Described { name: "manifest", section: "Manifest of an export", always: &[] },
     Described { name: "error", section: "Errors", always: &[] },

@@ -300,6 +300,7 @@ impl Sending<'_> {
             compared = self.leave_out_sent().await?;
             self.leave_out_others().await?;
             self.leave_out_moved().await?;
+            self.keep_before_images().await?;
         }
         let mut superseded = Vec::new();
         if self.withheld().await?.is_none() {
@@ -368,13 +369,19 @@ impl Sending<'_> {
         }
         let (run, allowed) = (self.run.run(), &self.settings().allow_repeat);
         let compared = sent_before::compare(self.ledger, run, allowed, self.asks_of_edited, now()).await?;
-        (self.observer)(Event::Compared { compared: &compared, kind: run.about.record });
+        // What was taken back before is told with the rest of an undo, and no flag sends it again.
+        if run.about.undo_of.is_none() {
+            (self.observer)(Event::Compared { compared: &compared, kind: run.about.record });
+        }
         Ok(compared)
     }
 
     fn show_superseded(&self, by: &[LeftOut]) {
         if !by.is_empty() {
-            let anyway = next_command::overwrite_newer(self.context, self.run.id());
+            let anyway = match self.run.run().about.undo_of {
+                Some(undone) => next_command::undo(self.context, undone),
+                None => next_command::overwrite_newer(self.context, self.run.id()),
+            };
             (self.observer)(Event::Superseded { by, kind: self.run.run().about.record, anyway: &anyway });
         }
     }

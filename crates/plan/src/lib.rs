@@ -11,6 +11,7 @@
 //! | [`compare`] | the file against the service: orders and references before planning, unchanged records, previews |
 //! | [`sent_before`] | the file against earlier runs: nothing is created twice |
 //! | [`approve`] | the file of a plan's changes, and what a person takes away in it |
+//! | [`undo`] | the way back of a record that was sent; pure |
 //! | [`retry`] | continues a run from a report |
 //! | [`edits`], [`respelled`] | edits of a review, and texts changed by a spreadsheet program |
 //! | [`tally`], [`error`] | counters and errors of a pass |
@@ -25,6 +26,7 @@ mod respelled;
 pub mod retry;
 pub mod sent_before;
 pub mod tally;
+pub mod undo;
 
 pub use edits::{EditedRow, Edits};
 pub use error::Error;

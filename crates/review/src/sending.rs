@@ -179,6 +179,7 @@ fn send(
             restore_texts: false,
             // The temporary service of a rehearsal has no other lines.
             keep_lines: request.keep_lines && !request.rehearse,
+            undoable: false,
             // The page shows all of them above the button.
             accepts_doubts: true,
             create_missing_items: false,

@@ -3,6 +3,7 @@
 mod apply;
 mod report;
 mod retry;
+mod undo;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,6 +19,7 @@ use super::upload::range;
 pub use apply::Apply;
 pub use report::Report;
 pub use retry::{Retry, RetryTarget};
+pub use undo::Undo;
 
 const RUNS_EXAMPLES: &str = "\
 Examples:

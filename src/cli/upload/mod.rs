@@ -93,6 +93,10 @@ pub struct Upload {
     /// Orders: send the lines that an order has only in the service with those of the file, so that they stay
     #[arg(long)]
     pub keep_lines: bool,
+    /// Read what the service has of the records before the first of them is sent, and keep it, so that `sheetport undo` can take the upload
+    /// back; this takes the requests of the list, or one for each order
+    #[arg(long, conflicts_with_all = ["dry_run", "rehearse", "plan"])]
+    pub undoable: bool,
     /// Orders: let the service create unknown items
     #[arg(long)]
     pub create_missing_items: bool,

@@ -81,6 +81,10 @@ fn deed(event: &RunEvent) -> String {
             Some(run) => say!("retried it as run {run}"),
             None => say!("retried it"),
         },
+        Action::Undone => match event.other_run {
+            Some(run) => say!("planned to take it back as run {run}"),
+            None => say!("planned to take it back"),
+        },
         Action::Repaired => say!("repaired it"),
         Action::Erased => say!("erased what was stored about {}", counted("record")),
         Action::Removed => say!("removed it"),

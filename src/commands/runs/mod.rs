@@ -11,6 +11,7 @@ pub(super) mod resolve;
 pub(super) mod resume;
 pub(super) mod retry;
 mod time;
+pub(super) mod undo;
 mod wait;
 
 use std::path::Path;
@@ -18,7 +19,7 @@ use std::path::Path;
 use serde_json::json;
 use sheetport_findings::Only;
 use sheetport_language::{message, say, tenths, word};
-use sheetport_ledger::{Accounting, Run, RunId};
+use sheetport_ledger::{Accounting, NewRun, Run, RunId};
 use sheetport_operations::{self as operations, ListedRun, RunDetails, RunFilter, RunStatus};
 
 use crate::cli::{Runs, RunsAction};
@@ -58,11 +59,12 @@ async fn list(args: &Runs, settings: &Settings) -> Result<Exit, Failure> {
 }
 
 async fn show(run: Option<RunId>, settings: &Settings) -> Result<Exit, Failure> {
-    let RunDetails { run, accounting, status, retried_by, history } =
+    let RunDetails { run, accounting, status, retried_by, undone_by, history } =
         operations::show_run(&settings.context, run).await?;
     if settings.output.json {
         let mut json = as_json(&run, &accounting, status);
         json["retried_by"] = json!(retried_by);
+        json["undone_by"] = json!(undone_by);
         json["history"] = history::as_json(&history);
         ui::json(&json);
         return Ok(Exit::Done);
@@ -84,6 +86,8 @@ async fn show(run: Option<RunId>, settings: &Settings) -> Result<Exit, Failure> 
         ("damaged", run.damage.clone()),
         ("retry of", about.retry_of.map(|run| say!("run {run}"))),
         ("retried by", retried_by.map(|run| say!("run {run}"))),
+        ("undo of", about.undo_of.map(|run| say!("run {run}"))),
+        ("undone by", undone_by.map(|run| say!("run {run}"))),
     ];
     for (name, text) in lines {
         if let Some(text) = text {
@@ -131,8 +135,17 @@ fn print(runs: &[ListedRun]) {
             ui::thousands(problems),
             ui::thousands(accounting.pending),
             file.as_deref().unwrap_or(&run.about.file),
-            run.about.retry_of.map(|run| say!(", retry of run {run}")).unwrap_or_default(),
+            relation(&run.about),
         ));
+    }
+}
+
+/// Returns what a run has to do with another one, to follow its file.
+fn relation(about: &NewRun) -> String {
+    match (about.undo_of, about.retry_of) {
+        (Some(run), _) => say!(", undo of run {run}"),
+        (None, Some(run)) => say!(", retry of run {run}"),
+        (None, None) => String::new(),
     }
 }
 
@@ -146,6 +159,7 @@ fn as_json(run: &Run, accounting: &Accounting, status: RunStatus) -> serde_json:
         "damage": run.damage,
         "command": run.about.command.name(),
         "retry_of": run.about.retry_of,
+        "undo_of": run.about.undo_of,
         "record": run.about.record.name(),
         "template": run.about.template,
         "file": operations::shown_file(run),
@@ -162,6 +176,7 @@ fn as_json(run: &Run, accounting: &Accounting, status: RunStatus) -> serde_json:
         "changed_only": settings.changed_only,
         "keep_lines": settings.keep_lines,
         "only": settings.only.map(Only::name),
+        "undoable": settings.undoable,
         "accept": settings.accept,
         "report": settings.report,
         "rows": accounting.rows,

@@ -1,6 +1,8 @@
 //! What an upload would change in the service, as JSON.
 
 use serde::Serialize;
+use sheetport_ledger::RunId;
+use sheetport_operations::WaysBack;
 use sheetport_plan::compare::{Difference, FieldChange};
 
 /// The changes of a plan, counted by record.
@@ -38,6 +40,25 @@ struct Example {
     record: String,
     now: String,
     planned: String,
+}
+
+/// What becomes of the records that a run has sent, if it is taken back.
+#[derive(Debug, Serialize)]
+pub(in crate::commands) struct Undone {
+    of: RunId,
+    returned: u64,
+    partly: u64,
+    kept: u64,
+    cannot: u64,
+    as_before: u64,
+    taken_back_before: u64,
+}
+
+impl Undone {
+    pub(in crate::commands) fn of(ways: &WaysBack) -> Undone {
+        let WaysBack { of, returned, partly, kept, cannot, as_before, taken_back_before } = *ways;
+        Undone { of, returned, partly, kept, cannot, as_before, taken_back_before }
+    }
 }
 
 impl Changes {

@@ -39,7 +39,8 @@ pub(in crate::commands) fn finish(
         ui::problems::print(refused);
     }
     let mut exit = exit_of(accounting, withheld, stopped, interrupt.exit());
-    if exit == Exit::Done && finished.moved_on.records > 0 {
+    let stays = [&finished.moved_on, &finished.kept, &finished.cannot_undo];
+    if exit == Exit::Done && stays.iter().any(|left_out| left_out.records > 0) {
         exit = Exit::RowsFailed;
     }
     if *is_queued {

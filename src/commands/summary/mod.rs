@@ -17,7 +17,7 @@ use sheetport_plan::{Tally, unanswered};
 use sheetport_records::RecordKind;
 use sheetport_sheet::column_letters;
 
-use self::changes::Changes;
+use self::changes::{Changes, Undone};
 use super::console::duration;
 use crate::error::Exit;
 use crate::settings::Output;
@@ -60,15 +60,24 @@ pub(super) struct Summary {
     /// Records of a plan that somebody has changed in the service since. Counted as skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved_on: Option<LeftOutOfPlan>,
+    /// Records of an undo that stay as they are, because somebody has edited them since the run. Counted as skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<LeftOutOfPlan>,
+    /// Records of an undo that can't be taken back. Counted as skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cannot_undo: Option<LeftOutOfPlan>,
+    /// What becomes of the records of the run that is taken back, for `undo`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<Undone>,
     /// The content of the service in a rehearsal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rehearsal: Option<Rehearsal>,
-    /// Problems grouped by cause, only for `check`.
+    /// Problems grouped by cause, only for `check`, `plan` and `undo`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problems: Option<Vec<Cause>>,
     /// Warnings grouped by cause.
     pub warnings: Vec<Cause>,
-    /// What the upload would change in the service, for `plan`.
+    /// What the upload or the undo would change in the service, for `plan` and `undo`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
     /// The values in each field, for `check` and `--dry-run`.
@@ -244,6 +253,8 @@ impl Summary {
             superseded,
             not_approved,
             moved_on,
+            kept,
+            cannot_undo,
             other_requests,
             is_queued,
             rehearsed,
@@ -261,6 +272,8 @@ impl Summary {
             superseded: superseded.iter().map(SentBefore::of).collect(),
             not_approved: LeftOutOfPlan::of(not_approved),
             moved_on: LeftOutOfPlan::of(moved_on),
+            kept: LeftOutOfPlan::of(kept),
+            cannot_undo: LeftOutOfPlan::of(cannot_undo),
             rehearsal: rehearsed.map(Rehearsal::of),
             other_requests,
             ..Summary::of_run(command, &run, &accounting, report, next)
@@ -300,6 +313,12 @@ impl Summary {
         self.other_requests = other_requests;
     }
 
+    /// Adds what becomes of the records of a run that is taken back, and why some of them stay.
+    pub(super) fn set_undo(&mut self, undone: Undone, why: &Causes) {
+        self.undo = Some(undone);
+        self.problems = Some(causes(why));
+    }
+
     /// Returns the exit code of a pass over a file without sending.
     pub(super) fn exit(&self) -> Exit {
         if self.accounting.rejected > 0 || !self.questions.is_empty() { Exit::RowsFailed } else { Exit::Done }
@@ -315,6 +334,8 @@ impl Summary {
             ui::line("");
         }
         match self.command.as_str() {
+            // The undo that is only planned has shown its records already.
+            "undo" if self.accounting.requests == 0 => {}
             "check" | "plan" => ui::accounting::print_checked(&self.accounting),
             _ => ui::accounting::print(&self.accounting),
         }
@@ -351,6 +372,8 @@ impl Summary {
         for (left_out, what) in [
             (&self.not_approved, say!("not approved")),
             (&self.moved_on, say!("moved on in the service since the plan")),
+            (&self.kept, say!("edited since by somebody, and kept")),
+            (&self.cannot_undo, say!("can't be taken back")),
         ] {
             if let Some(LeftOutOfPlan { records, .. }) = left_out {
                 let records = ui::counted(*records, "record");

@@ -25,6 +25,7 @@ pub(in crate::commands) async fn run(args: &Plan, settings: &Settings) -> Result
         allow_repeat: AllowRepeat::None,
         restore_texts: false,
         keep_lines: args.keep_lines,
+        undoable: false,
         accepts_doubts: args.yes,
         create_missing_items: false,
         trigger_workflows: false,

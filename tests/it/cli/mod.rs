@@ -118,6 +118,7 @@ mod terminal;
 mod tmux;
 mod trust;
 mod truthful;
+mod undo;
 mod unpivot;
 mod unsent;
 mod upload;
@@ -172,7 +173,17 @@ fn summary(ended: &Ended) -> Value {
     // Only present if records were left out, or in a rehearsal.
     let fields: Vec<&str> = fields
         .filter(|field| {
-            !matches!(*field, "sent_before" | "superseded" | "not_approved" | "moved_on" | "rehearsal" | "questions")
+            !matches!(
+                *field,
+                "sent_before"
+                    | "superseded"
+                    | "not_approved"
+                    | "moved_on"
+                    | "kept"
+                    | "cannot_undo"
+                    | "rehearsal"
+                    | "questions"
+            )
         })
         .collect();
     // A dry run has a profile, but no list of problems.

@@ -41,6 +41,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step { version: 4, name: "keep_lines", sql: include_str!("migrations/0004_keep_lines.sql"), postgres: "" },
     Step { version: 5, name: "accept", sql: include_str!("migrations/0005_accept.sql"), postgres: "" },
     Step { version: 6, name: "changes", sql: include_str!("migrations/0006_changes.sql"), postgres: "" },
+    Step { version: 7, name: "undo", sql: include_str!("migrations/0007_undo.sql"), postgres: "" },
 ];
 
 /// Name, table and statement of each table and index.

@@ -31,8 +31,9 @@ pub struct SeenField {
 }
 
 impl Ledger {
-    /// Stores what the service had of the records of a planned run, with the time of the look.
-    pub async fn store_seen(&self, run: RunId, seen: &[(Seq, Seen)], looked_at: i64) -> Result<(), Error> {
+    /// Stores what the service had of the records of a run. `looked_at`: the time of the look for a plan, `None` for a run that is sent
+    /// without being a plan.
+    pub async fn store_seen(&self, run: RunId, seen: &[(Seq, Seen)], looked_at: Option<i64>) -> Result<(), Error> {
         let mut transaction = self.begin().await?;
         for block in seen.chunks(BLOCK_LEN) {
             let first = block.first().map_or(0, |(seq, _)| *seq);
@@ -42,8 +43,10 @@ impl Ledger {
             let checksum = checksum(run, first, records, &body);
             insert.bind(body).bind(checksum).execute(&mut transaction).await?;
         }
-        let update = sql::query("UPDATE run SET looked_at = $2 WHERE id = $1").bind(run).bind(looked_at);
-        seal::change(&mut transaction, run, update).await?;
+        if let Some(looked_at) = looked_at {
+            let update = sql::query("UPDATE run SET looked_at = $2 WHERE id = $1").bind(run).bind(looked_at);
+            seal::change(&mut transaction, run, update).await?;
+        }
         transaction.commit().await?;
         Ok(())
     }
@@ -57,6 +60,11 @@ impl Ledger {
             seen.extend(block);
         }
         Ok(seen)
+    }
+
+    /// Whether anything is known of what the service had of the records of a run.
+    pub async fn has_seen(&self, run: RunId) -> Result<bool, Error> {
+        Ok(self.seen_block(run, 0).await?.is_some())
     }
 
     /// Returns the first block whose first record is `from` or a later one, with the position of that.

@@ -37,7 +37,8 @@ impl Ledger {
     /// Plans a new run with the records `failed` of `run`: the same request bodies and rows, in order.
     pub async fn plan_retry(&self, run: &Run, settings: RunSettings, failed: &[Seq], now: i64) -> Result<RunId, Error> {
         let new_seqs: HashMap<Seq, Seq> = failed.iter().copied().zip(0..).collect();
-        let about = NewRun { command: RunCommand::Retry, retry_of: Some(run.id), settings, ..run.about.clone() };
+        let about =
+            NewRun { command: RunCommand::Retry, retry_of: Some(run.id), undo_of: None, settings, ..run.about.clone() };
         let mut plan = self.begin_plan(&about, now).await?;
         let mut from = 0;
         while let Some(block) = self.source_block(run.id, from).await? {
@@ -59,6 +60,12 @@ impl Ledger {
             }
         }
         plan.finish(run.about.header.len()).await
+    }
+
+    /// Returns the runs that were planned to take `run` back, oldest first.
+    pub async fn undone_by(&self, run: RunId) -> Result<Vec<RunId>, Error> {
+        let query = "SELECT id FROM run WHERE undo_of = $1 AND state <> 'planning' ORDER BY id";
+        Ok(sql::query_scalar(query).bind(run).fetch_all(&self.reader).await?)
     }
 
     /// Returns the newest retry of `run`, if any.

@@ -96,8 +96,13 @@ impl Plan {
     /// Withdraws a record planned to be sent, because another record has the same key. `state` is *rejected* or
     /// *skipped*. A record withdrawn again keeps the first problem.
     pub fn withdraw(&mut self, seq: Seq, state: RecordState, problem: Problem, now: i64) {
-        if self.withdrawn.insert(seq) {
-            self.withdrawals.push(Outcome { problems: vec![problem], ..Outcome::new(seq, state, now) });
+        self.leave_out(Outcome { problems: vec![problem], ..Outcome::new(seq, state, now) });
+    }
+
+    /// Decides the outcome of a record planned to be sent, so that it is not sent. The first decision about a record stays.
+    pub fn leave_out(&mut self, outcome: Outcome) {
+        if self.withdrawn.insert(outcome.seq) {
+            self.withdrawals.push(outcome);
         }
     }
 

@@ -51,6 +51,8 @@ pub struct NewRun {
     pub chosen: Option<(u64, u64)>,
     /// The run retried by this run.
     pub retry_of: Option<RunId>,
+    /// The run that this run takes back. Both have the same records at the same positions.
+    pub undo_of: Option<RunId>,
     /// Options of the service call, in addition to the template.
     pub options: Vec<CallOption>,
     pub settings: RunSettings,
@@ -79,6 +81,8 @@ pub struct RunLookups {
 pub enum RunCommand {
     Upload,
     Retry,
+    /// Takes another run back.
+    Undo,
     /// Only in a temporary ledger, for the report of a check.
     Check,
     /// Only in a temporary ledger: an upload to a temporary service.
@@ -173,13 +177,14 @@ impl RunCommand {
         match self {
             RunCommand::Upload => "upload",
             RunCommand::Retry => "retry",
+            RunCommand::Undo => "undo",
             RunCommand::Check => "check",
             RunCommand::Rehearse => "rehearse",
         }
     }
 
     fn from_name(name: &str) -> Option<RunCommand> {
-        let all = [RunCommand::Upload, RunCommand::Retry, RunCommand::Check, RunCommand::Rehearse];
+        let all = [RunCommand::Upload, RunCommand::Retry, RunCommand::Undo, RunCommand::Check, RunCommand::Rehearse];
         all.into_iter().find(|command| command.name() == name)
     }
 }
@@ -258,7 +263,7 @@ const COLUMNS: &str = "id, state, command, record, template, template_toml, look
                        header_row, columns, name_columns, created_at, queued_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, \
                        create_missing_items, trigger_workflows, profile_name, rate_requests, rate_seconds, concurrency, \
                        max_errors, max_unknown, keep_lines, accept, report, all_or_nothing, strict, changed_only, overwrite_newer, for_supplier, allow_repeat, ca_file, client_cert, \
-                       client_key, proxy, insecure_http, warnings, looked_at, approved_at, only_records, compared_to, source_rows, sheet_rows, records, skipped, \
+                       client_key, proxy, insecure_http, warnings, looked_at, approved_at, only_records, undo_of, undoable, compared_to, source_rows, sheet_rows, records, skipped, \
                        rejected, unchanged, warned, has_plan, damage, checksum";
 
 impl Ledger {
@@ -373,9 +378,9 @@ pub(super) async fn insert(ledger: &Ledger, new: &NewRun, now: i64) -> Result<Ru
     sql::query(
         "INSERT INTO run (id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, \
          header, header_row, columns, created_at, retry_of, first_row, last_row, create_missing_items, trigger_workflows, \
-         name_columns, lookups, readers, delimiter, has_bom, profile_name, concurrency, all_or_nothing, strict, changed_only, overwrite_newer, insecure_http, for_supplier) \
+         name_columns, lookups, readers, delimiter, has_bom, profile_name, concurrency, all_or_nothing, strict, changed_only, overwrite_newer, insecure_http, for_supplier, undo_of) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, '', 1, 0, 0, \
-         0, 0, 0, 0)",
+         0, 0, 0, 0, $26)",
     )
     .bind(id)
     .bind(RunState::Planning.name())
@@ -402,6 +407,7 @@ pub(super) async fn insert(ledger: &Ledger, new: &NewRun, now: i64) -> Result<Ru
     .bind(new.readers.number())
     .bind(new.text_form.map(|form| char::from(form.delimiter).to_string()))
     .bind(new.text_form.map(|form| i64::from(form.has_bom)))
+    .bind(new.undo_of)
     .execute(&mut transaction)
     .await?;
     seal::seal(&mut transaction, id).await?;
@@ -410,6 +416,9 @@ pub(super) async fn insert(ledger: &Ledger, new: &NewRun, now: i64) -> Result<Ru
     NewEvent::of(Action::Planned).write(&mut transaction, id, now).await?;
     if let Some(earlier) = new.retry_of {
         NewEvent::of(Action::Retried).into_run(id).write(&mut transaction, earlier, now).await?;
+    }
+    if let Some(undone) = new.undo_of {
+        NewEvent::of(Action::Undone).into_run(id).write(&mut transaction, undone, now).await?;
     }
     transaction.commit().await?;
     Ok(id)
@@ -497,6 +506,7 @@ fn read_row(row: &Row) -> Result<Run, Error> {
             name_columns: serde_json::from_str(&text("name_columns")?).map_err(corrupt)?,
             chosen,
             retry_of: row.try_get("retry_of")?,
+            undo_of: row.try_get("undo_of")?,
             options: options.into_iter().filter_map(|(is_set, option)| is_set.then_some(option)).collect(),
             settings: settings::from_row(row)?,
         },

@@ -41,6 +41,8 @@ pub struct RunSettings {
     pub keep_lines: bool,
     /// The records to send; `None` for all.
     pub only: Option<Only>,
+    /// Reads and keeps what the service has of the records before the first of them is sent, so that the run can be taken back.
+    pub undoable: bool,
     /// Sends records even if a newer upload has sent their keys.
     pub overwrite_newer: bool,
     pub allow_repeat: AllowRepeat,
@@ -112,6 +114,7 @@ impl Default for RunSettings {
             changed_only: false,
             keep_lines: false,
             only: None,
+            undoable: false,
             overwrite_newer: false,
             allow_repeat: AllowRepeat::None,
             connection: RunConnection::default(),
@@ -120,9 +123,9 @@ impl Default for RunSettings {
 }
 
 impl RunSettings {
-    /// Whether no record of the service decides what is sent.
+    /// Whether no record of the service is read before sending.
     pub fn needs_no_look(&self) -> bool {
-        !self.changed_only && self.only.is_none()
+        !self.changed_only && self.only.is_none() && !self.undoable
     }
 }
 
@@ -142,7 +145,7 @@ pub(super) async fn store(transaction: &mut Transaction, run: RunId, settings: &
         "UPDATE run SET profile_name = $2, rate_requests = $3, rate_seconds = $4, concurrency = $5, max_errors = $6, \
          report = $7, all_or_nothing = $8, strict = $9, changed_only = $10, allow_repeat = $11, overwrite_newer = $12, \
          ca_file = $13, client_cert = $14, client_key = $15, proxy = $16, insecure_http = $17, for_supplier = $18, \
-         max_unknown = $19, keep_lines = $20, accept = $21, only_records = $22 \
+         max_unknown = $19, keep_lines = $20, accept = $21, only_records = $22, undoable = $23 \
          WHERE id = $1",
     );
     let update = update
@@ -167,7 +170,8 @@ pub(super) async fn store(transaction: &mut Transaction, run: RunId, settings: &
         .bind(settings.max_unknown.map(|most| i64::try_from(most).unwrap_or(i64::MAX)))
         .bind(settings.keep_lines.then_some(1_i64))
         .bind(accepted(&settings.accept)?)
-        .bind(settings.only.map(|only| only.name().to_owned()));
+        .bind(settings.only.map(|only| only.name().to_owned()))
+        .bind(settings.undoable.then_some(1_i64));
     seal::change(transaction, run, update).await?;
     Ok(())
 }
@@ -223,6 +227,7 @@ pub(super) fn from_row(row: &Row) -> Result<RunSettings, Error> {
         changed_only: flag("changed_only")?,
         keep_lines: row.try_get::<Option<i64>, _>("keep_lines")?.is_some_and(|value| value != 0),
         only,
+        undoable: row.try_get::<Option<i64>, _>("undoable")?.is_some_and(|value| value != 0),
         overwrite_newer: flag("overwrite_newer")?,
         allow_repeat: match names {
             None => AllowRepeat::None,

@@ -204,6 +204,7 @@ pub(crate) fn new_run(
         name_columns: template.group.as_ref().map_or_else(Vec::new, Group::names),
         chosen: source.chosen,
         retry_of: None,
+        undo_of: None,
         options: Vec::new(),
         settings: RunSettings::default(),
     })

@@ -66,6 +66,10 @@ pub struct Finished {
     pub not_approved: LeftOutRows,
     /// Records of an approved plan that somebody has changed in the service since.
     pub moved_on: LeftOutRows,
+    /// Records that an undo leaves as they are, because somebody has edited them since.
+    pub kept: LeftOutRows,
+    /// Records that an undo can't take back.
+    pub cannot_undo: LeftOutRows,
     /// The pending records are left to workers.
     pub is_queued: bool,
     /// The suggested next command. `None` for a rehearsal.
@@ -114,10 +118,16 @@ impl Ending<'_> {
         let run = ledger.run(run).await?;
         let is_rehearsal = is_rehearsal(&run);
         let (mut not_approved, mut moved_on) = (LeftOutRows::default(), LeftOutRows::default());
-        if run.approved_at.is_some() && run.has_plan {
+        if (run.approved_at.is_some() || run.about.undo_of.is_some()) && run.has_plan {
             not_approved = self.skipped_as(run.id, Code::NotApproved).await?;
             moved_on = self.skipped_as(run.id, Code::MovedOn).await?;
         }
+        let (mut kept, mut cannot_undo) = (LeftOutRows::default(), LeftOutRows::default());
+        if run.about.undo_of.is_some() && run.has_plan {
+            kept = self.skipped_as(run.id, Code::EditedSince).await?;
+            cannot_undo = self.skipped_as(run.id, Code::CannotUndo).await?;
+        }
+        let stays = moved_on.records + kept.records + cannot_undo.records > 0;
         let refused = match accounting.failed {
             0 => Causes::default(),
             _ => report::refused(ledger, &run, MAX_REFUSED).await?,
@@ -127,7 +137,7 @@ impl Ending<'_> {
             false => Causes::default(),
         };
         for left_out in &left_out {
-            warnings.add_counted(left_out.records, &left_out.rows, &left_out.warning(run.about.record));
+            warnings.add_counted(left_out.records, &left_out.rows, &left_out.warning(&run));
         }
         let next = |report: Option<&Path>| {
             if is_queued {
@@ -150,21 +160,20 @@ impl Ending<'_> {
         };
         // The report of a stopped run is written after resuming; the report of a finished run exists already.
         let only_if_named = stopped.is_some() || was_finished || is_rehearsal;
-        let report =
-            match is_queued || is_watched {
-                true => Ok(None),
-                false => self.write_report(&run, &accounting, moved_on.records > 0, only_if_named, next).await.map_err(
-                    |error| match is_rehearsal {
-                        true => error,
-                        false => {
-                            let command = next_command::report(self.context, run.id);
-                            error.with_hint(&format!(
-                                "the outcomes of all rows are saved; to write the report elsewhere: `{command}`"
-                            ))
-                        }
-                    },
-                ),
-            };
+        let report = match is_queued || is_watched {
+            true => Ok(None),
+            false => self.write_report(&run, &accounting, stays, only_if_named, next).await.map_err(|error| {
+                match is_rehearsal {
+                    true => error,
+                    false => {
+                        let command = next_command::report(self.context, run.id);
+                        error.with_hint(&format!(
+                            "the outcomes of all rows are saved; to write the report elsewhere: `{command}`"
+                        ))
+                    }
+                }
+            }),
+        };
         let next = next(report.as_ref().ok().and_then(Option::as_deref));
         Ok(Finished {
             run,
@@ -179,6 +188,8 @@ impl Ending<'_> {
             superseded,
             not_approved,
             moved_on,
+            kept,
+            cannot_undo,
             is_queued,
             next,
             other_requests: 0,
@@ -205,7 +216,7 @@ impl Ending<'_> {
         &self,
         run: &Run,
         accounting: &Accounting,
-        has_moved_on: bool,
+        stays_otherwise: bool,
         only_if_named: bool,
         next: impl Fn(Option<&Path>) -> Option<String>,
     ) -> Result<Option<PathBuf>, Error> {
@@ -213,7 +224,7 @@ impl Ending<'_> {
             return self.write_report_to(run, path, next(Some(path))).await.map(Some);
         }
         let is_wanted = run.about.settings.report.is_some() && run.about.command == RunCommand::Upload;
-        let has_problems = has_moved_on || next_command::has_problems(accounting);
+        let has_problems = stays_otherwise || next_command::has_problems(accounting);
         if only_if_named || !is_wanted && !has_problems {
             return Ok(None);
         }

@@ -32,9 +32,17 @@ pub(crate) fn apply(context: &Context, run: RunId, changes: Option<&Path>) -> St
     }
 }
 
-/// Returns the command for planning the file of a run once more. `None` as for [`begin_again`].
+/// Returns the command for taking a run back.
+pub(crate) fn undo(context: &Context, run: RunId) -> String {
+    CommandLine::new(context, "undo").run(run).to_string()
+}
+
+/// Returns the command for planning the file of a run, or its undo, once more. `None` as for [`begin_again`].
 pub(crate) fn plan_again(context: &Context, run: &Run) -> Option<String> {
     let about = &run.about;
+    if let Some(undone) = about.undo_of {
+        return Some(undo(context, undone));
+    }
     if about.file == STANDARD_INPUT || about.command != RunCommand::Upload {
         return None;
     }
@@ -119,6 +127,9 @@ pub fn after_run(
     if accounting.unknown > 0 {
         return Some(resolve(context, run.id));
     }
+    if let Some(undone) = run.about.undo_of {
+        return (accounting.failed > 0).then(|| undo(context, undone));
+    }
     has_problems(accounting).then(|| after_fixing(context, run, report))
 }
 
@@ -126,7 +137,9 @@ pub fn after_run(
 pub(crate) fn after_resolving(context: &Context, run: &Run, accounting: &Accounting) -> Option<String> {
     match accounting.failed {
         // Nothing needs fixing: the records were not applied.
-        1.. if accounting.rejected + accounting.pending + accounting.unknown == 0 => Some(retry_run(context, run.id)),
+        1.. if accounting.rejected + accounting.pending + accounting.unknown == 0 && run.about.undo_of.is_none() => {
+            Some(retry_run(context, run.id))
+        }
         _ => after_run(context, run, accounting, None, None),
     }
 }

@@ -47,6 +47,8 @@ pub struct RunDetails {
     pub status: RunStatus,
     /// The run that retried this run.
     pub retried_by: Option<RunId>,
+    /// The newest run that was planned to take this run back, and is not withheld.
+    pub undone_by: Option<RunId>,
     /// Who has done what, in order.
     pub history: Vec<RunEvent>,
 }
@@ -191,14 +193,20 @@ pub fn show_run(context: &Context, run: Option<RunId>) -> Operation<'_, RunDetai
         let accounting = ledger.accounting(run.id).await?;
         let status = RunStatus::of(&ledger, &run, &accounting).await?;
         let retried_by = ledger.retried_by(run.id).await?;
+        let mut undone_by = None;
+        for undo in ledger.undone_by(run.id).await? {
+            if ledger.run(undo).await?.state != RunState::Withheld {
+                undone_by = Some(undo);
+            }
+        }
         let history = ledger.history(run.id).await?;
         ledger.close().await;
-        Ok(RunDetails { run, accounting, status, retried_by, history })
+        Ok(RunDetails { run, accounting, status, retried_by, undone_by, history })
     })
 }
 
 /// Returns the error for a missing run. The error names the person who removed the run, if it ever existed.
-async fn gone(ledger: &Ledger, run: RunId) -> Result<Error, Error> {
+pub(super) async fn gone(ledger: &Ledger, run: RunId) -> Result<Error, Error> {
     let history = ledger.history(run).await?;
     let removed = history.into_iter().find(|event| event.action == Action::Removed);
     Ok(match removed {

@@ -1,4 +1,4 @@
-//! Operations on existing runs: listing, checking, resuming, retrying, resolving and removing.
+//! Operations on existing runs: listing, checking, resuming, retrying, resolving and removing, and taking back what was sent.
 
 pub(crate) mod apply;
 pub(crate) mod backup;
@@ -9,4 +9,5 @@ pub(crate) mod prune;
 pub(crate) mod resolve;
 pub mod resume;
 pub(crate) mod retry;
+pub(crate) mod undo;
 pub(crate) mod wait;

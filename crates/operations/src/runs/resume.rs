@@ -47,6 +47,11 @@ pub fn resume<'a>(
             RunState::Withheld => {
                 Some(("nothing of it was to be sent", "fix the rows and upload the file again".to_owned()))
             }
+            // What the service has is stored after the plan.
+            RunState::Planned if run.looked_at.is_none() && run.about.undo_of.is_some() => {
+                let again = next_command::plan_again(context, &run).unwrap_or_default();
+                Some(("planning it was cut off", format!("to begin again: `{again}`")))
+            }
             RunState::Planned | RunState::Queued | RunState::Finished => None,
         };
         if options.report.is_some() {
@@ -58,8 +63,8 @@ pub fn resume<'a>(
         let earlier = &run.about.settings;
         let overwrite_newer = options.overwrites_newer || earlier.overwrite_newer;
         let settings = RunSettings { overwrite_newer, ..options.over(earlier) };
-        let (context, client, run) = match options.is_to_queue && settings.needs_no_look() && run.approved_at.is_none()
-        {
+        let looks_again = !settings.needs_no_look() || run.approved_at.is_some() || run.about.undo_of.is_some();
+        let (context, client, run) = match options.is_to_queue && !looks_again {
             true => {
                 let (context, run) = bind_for_workers(&ledger, &run, context).await?;
                 (context, None, run)

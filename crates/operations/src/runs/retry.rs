@@ -2,7 +2,7 @@
 
 use futures_util::future::BoxFuture;
 
-use sheetport_ledger::{Family, Ledger, LockedRun, RunId, RunSettings, RunState, Seq};
+use sheetport_ledger::{Family, Ledger, LockedRun, Run, RunId, RunSettings, RunState, Seq};
 use sheetport_send::Grace;
 
 use super::super::context::{Context, now};
@@ -28,6 +28,7 @@ pub fn retry_run<'a>(
         check_report_path(context, options.report).await?;
         let ledger = context.ledger().await?;
         let run = ledger.run(run).await?;
+        refuse_undo(context, &run)?;
         let settings = options.over(&run.about.settings);
         let Bound { context, client, run: locked } =
             bind(&ledger, &run, context, settings.concurrency, RETRIED).await?;
@@ -41,6 +42,13 @@ pub fn retry_run<'a>(
         ledger.close().await;
         Ok(finished)
     })
+}
+
+/// Refuses to retry a run that takes another one back: its requests do not follow from the rows of the file.
+pub(crate) fn refuse_undo(context: &Context, run: &Run) -> Result<(), Error> {
+    let Some(undone) = run.about.undo_of else { return Ok(()) };
+    let hint = format!("to take back what is left: `{}`", next_command::undo(context, undone));
+    Err(refused(run.id, RETRIED, &format!("it takes run {undone} back"), &hint))
 }
 
 /// Returns the refused records of a run, except records sent since by other runs. `overwrites_newer` adds records skipped because

@@ -16,7 +16,7 @@ const COLUMNS: [&str; 9] = [APPROVE, "row", "record", "change", FIELD, "now", PL
 const SHEET: &str = "sheet";
 
 /// Returns the format of a new file for changes.
-pub(super) fn new_table(path: &Path) -> Result<FileFormat, Error> {
+pub(crate) fn new_table(path: &Path) -> Result<FileFormat, Error> {
     let format = FileFormat::of(path).ok_or_else(|| {
         let message = format!("{} has no extension that says what to write", path.display());
         Error::invalid(message, format!("name it {}", FileFormat::NAMES))
@@ -33,7 +33,7 @@ pub(super) fn new_table(path: &Path) -> Result<FileFormat, Error> {
 }
 
 /// Writes the changes of a planned run.
-pub(super) async fn write(
+pub(crate) async fn write(
     ledger: &Ledger,
     run: &Run,
     difference: &Difference,

@@ -1,6 +1,6 @@
 //! Uploads of spreadsheets and reports, and everything that can be learned about them without sending.
 
-mod changes_file;
+pub(crate) mod changes_file;
 pub mod check;
 mod compare;
 mod explain;

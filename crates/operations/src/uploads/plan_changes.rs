@@ -98,7 +98,7 @@ pub fn plan_changes<'a>(
         }
         store_learned_sizes(context, &connection, client.address()).await;
         let seen: Vec<(Seq, Seen)> = difference.records.iter().map(|(seq, change)| (*seq, change.seen())).collect();
-        ledger.store_seen(id, &seen, looked_at).await?;
+        ledger.store_seen(id, &seen, Some(looked_at)).await?;
         let accounting = ledger.accounting(id).await?;
         if accounting.pending == 0 {
             ledger.end_sending(id, 0, None, 0, now()).await?;

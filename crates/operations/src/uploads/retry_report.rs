@@ -29,7 +29,7 @@ use super::super::files::{InputFile, Spreadsheet, check_report_path, new_run};
 use super::super::learned::{load_sizes, store_learned_sizes};
 use super::super::results::{Finished, check_has_plan, next_command};
 use super::super::runs::resume::{Bound, bind, refused};
-use super::super::runs::retry::{RETRIED, check_nothing_pending};
+use super::super::runs::retry::{RETRIED, check_nothing_pending, refuse_undo};
 use super::super::send::{SendOptions, Sending, plan_run, speed};
 use super::super::templates::load_template::{read_sheet_lookups, template_of_run};
 use super::compare::{Earlier, look_up};
@@ -215,6 +215,7 @@ async fn prepare_again(
     observer: Observer<'_>,
 ) -> Result<Prepared, Error> {
     check_has_plan(&run, RETRIED)?;
+    refuse_undo(context, &run)?;
     let template = template_of(Some(&run), request)?;
     if template.record != run.about.record {
         let reason = format!(

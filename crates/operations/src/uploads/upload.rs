@@ -47,6 +47,8 @@ pub struct Upload<'a> {
     pub restore_texts: bool,
     /// Sends the service's other lines of an order with those of the file.
     pub keep_lines: bool,
+    /// Reads and keeps what the service has of the records before the first of them is sent, so that the run can be taken back.
+    pub undoable: bool,
     /// Sends although a key was only guessed, or there is a question about the file: a person has agreed beforehand.
     pub accepts_doubts: bool,
     /// Lets the service create unknown items of orders.
@@ -172,6 +174,7 @@ pub(super) async fn plan_upload<'a>(
         changed_only: upload.changed_only,
         only: upload.only.or(upload.input.template.only),
         keep_lines: upload.keep_lines,
+        undoable: upload.undoable,
         allow_repeat: upload.allow_repeat.clone(),
         ..upload.sending.settings(context)
     };
@@ -423,6 +426,7 @@ mod tests {
             allow_repeat: AllowRepeat::None,
             restore_texts: false,
             keep_lines: false,
+            undoable: false,
             accepts_doubts: false,
             create_missing_items: false,
             trigger_workflows: false,

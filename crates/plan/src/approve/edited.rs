@@ -8,6 +8,7 @@ use sheetport_sheet::Cell;
 use sheetport_sheet::write::cut_text;
 use sheetport_values::decimal;
 
+use crate::compare::object;
 use crate::respelled::is_respelled_text;
 use sheetport_files::text_file::normalize_line_ends;
 
@@ -72,12 +73,6 @@ fn without(members: &[(Cow<'_, str>, &str)], fields: &[&str]) -> Option<Box<str>
     let kept: Vec<_> = members.iter().filter(|(name, _)| !fields.contains(&&**name)).collect();
     let is_each_there = kept.len() + fields.len() == members.len();
     is_each_there.then(|| object(kept.into_iter().map(|(name, json)| (&**name, *json))))
-}
-
-/// Writes members as a JSON object, with their values as they are.
-fn object<'a>(members: impl Iterator<Item = (&'a str, &'a str)>) -> Box<str> {
-    let members: Vec<String> = members.map(|(name, json)| format!("\"{name}\":{json}")).collect();
-    format!("{{{}}}", members.join(",")).into()
 }
 
 #[cfg(test)]

@@ -15,7 +15,9 @@ use sheetport_ledger::{Disposition, PlannedRecord, Seq};
 use sheetport_records::{Input, JsonType, RecordKind, Single, listed_name, order, transaction};
 
 use super::odd_changes::{OddChange, Overview};
+use super::request_body::{external_id, object, record_of_body};
 use super::server_diff::{MAX_ANSWER, canonical, compared_text};
+use super::service_lines::{are_same_lines, lines_in_words, sendable};
 use super::service_list::{Connection, ListReader, list_of};
 
 /// Maximum number of records requested one by one.
@@ -32,6 +34,8 @@ pub enum Depth {
     Preview,
     /// All that the records need. The change of each record is kept.
     Whole,
+    /// The same, and what the service shows of each field of a record is kept.
+    Fields,
 }
 
 /// A record to be sent.
@@ -92,8 +96,10 @@ pub struct Difference {
     pub why_not: Option<WhyNot>,
     /// The fields with other values, in the order of the contract.
     pub fields: Vec<FieldChange>,
-    /// The compared records, for [`Depth::Whole`]. Those that are not in it were not compared.
+    /// The compared records, unless it is for a preview. Those that are not in it were not compared.
     pub records: BTreeMap<Seq, Change>,
+    /// What the service shows of the fields of the requests, for [`Depth::Fields`]: a JSON object with the names of the service.
+    pub shown: BTreeMap<Seq, Box<str>>,
 }
 
 /// What an upload changes of a record.
@@ -207,6 +213,21 @@ pub fn difference<'a>(
     })
 }
 
+/// Compares records with what the service has shown of them: a JSON object with the names of the service, or `None` for a new record.
+pub fn difference_from(
+    kind: RecordKind,
+    records: impl IntoIterator<Item = (Candidate, Option<Box<str>>)>,
+) -> Difference {
+    let mut counted = Counted::new(kind.input(), Depth::Whole);
+    for (candidate, shown) in records {
+        match shown {
+            Some(shown) => counted.compare(&candidate, &shown),
+            None => counted.add(candidate.seq, Change::New),
+        }
+    }
+    counted.finish()
+}
+
 /// Returns how a record of a kind is requested.
 fn single_of(kind: RecordKind) -> Option<&'static Single> {
     match kind {
@@ -227,7 +248,7 @@ async fn look_up(
     let all = updates.len();
     let step = match counted.depth {
         Depth::Preview => all.div_ceil(MAX_SINGLE).max(1),
-        Depth::Whole => 1,
+        Depth::Whole | Depth::Fields => 1,
     };
     let some: Vec<Candidate> = updates.into_iter().step_by(step).collect();
     let wanted = some.len();
@@ -389,7 +410,7 @@ impl Counted {
             Change::Missing => &mut self.result.missing,
         };
         *count += 1;
-        if self.depth == Depth::Whole {
+        if self.depth != Depth::Preview {
             self.result.records.insert(seq, change);
         }
     }
@@ -403,6 +424,9 @@ impl Counted {
 
     /// Counts a record that exists in the service.
     fn compare(&mut self, candidate: &Candidate, listed: &str) {
+        if self.depth == Depth::Fields {
+            self.result.shown.insert(candidate.seq, self.shown_of(&candidate.body, listed));
+        }
         let (mut changed, mut is_clear) = (Vec::new(), true);
         let changes = self.values(&candidate.body, listed, candidate.sent.body.as_deref());
         for (index, field, found) in changes {
@@ -426,6 +450,15 @@ impl Counted {
             (true, false) => Change::NotShown,
         };
         self.add(candidate.seq, change);
+    }
+
+    /// Returns the members of a record of the service for the fields of a request.
+    fn shown_of(&self, body: &str, listed: &str) -> Box<str> {
+        let sent = record_of_body(self.input, body).and_then(object_fields).unwrap_or_default();
+        let listed = object_fields(listed).unwrap_or_default();
+        let is_sent = |name: &str| sent.iter().any(|(field, _)| listed_name(field) == name);
+        let members = listed.iter().filter(|(name, _)| is_sent(name));
+        object(members.map(|(name, json)| (&**name, *json)))
     }
 
     /// Returns each field of a request, compared with the record of the service, or with the body of the last request where the service does
@@ -464,11 +497,19 @@ impl Counted {
             Some((index, field.name, found))
         });
         let mut compared: Vec<_> = compared.collect();
-        // Lines have no place in a list.
         if let Some((list, _)) = self.input.lines()
-            && sent.iter().any(|(name, _)| *name == list.name)
+            && let Some((_, new)) = sent.iter().find(|(name, _)| *name == list.name)
         {
-            compared.push((usize::MAX, list.name, Found::NotShown));
+            // The contract shows lines nowhere; a service may show them with a single order.
+            let shown_lines = listed.iter().find(|(name, _)| *name == list.name).map(|(_, json)| *json);
+            let found = match shown_lines.and_then(|json| Some((json, sendable(json)?))) {
+                Some((old, _)) if are_same_lines(new, old) => Found::Same,
+                Some((_, old)) => {
+                    Found::Other { old: old.into(), new: shown(new), is_number: false, is_as_sent: false }
+                }
+                None => Found::NotShown,
+            };
+            compared.push((usize::MAX, list.name, found));
         }
         compared
     }
@@ -481,25 +522,11 @@ enum Found {
     NotShown,
 }
 
-/// Returns the record in the body of a request.
-pub(crate) fn record_of_body<'b>(input: &Input, body: &'b str) -> Option<&'b str> {
-    match (input.member(), object_fields(body)) {
-        (Some(member), Some(members)) => members.into_iter().find(|(name, _)| *name == member).map(|(_, json)| json),
-        _ => Some(body),
-    }
-}
-
-/// Returns the external id in the body of a request.
-fn external_id(input: &Input, body: &str) -> Option<String> {
-    let fields = object_fields(record_of_body(input, body)?)?;
-    let (_, json) = fields.into_iter().find(|(name, _)| *name == "externalId")?;
-    Some(unescaped(json).into_owned())
-}
-
 /// Returns a value for people.
 pub(crate) fn shown(json: &str) -> String {
     match json {
         "null" => String::new(),
+        json if json.starts_with('[') => lines_in_words(json).unwrap_or_else(|| json.to_owned()),
         json => unescaped(json).into_owned(),
     }
 }

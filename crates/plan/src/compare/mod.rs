@@ -12,24 +12,30 @@ mod odd_changes;
 mod order_addresses;
 mod record_index;
 mod references;
+mod request_body;
 mod sent_lines;
 pub mod server_diff;
 mod service_lines;
 mod service_list;
 mod text_list;
 
-pub use difference::{Candidate, Change, ChangedField, Depth, Difference, FieldChange, LastSent, WhyNot, difference};
-pub(super) use difference::{record_of_body, shown};
+pub(super) use difference::shown;
+pub use difference::{
+    Candidate, Change, ChangedField, Depth, Difference, FieldChange, LastSent, WhyNot, difference, difference_from,
+};
 pub use find_orders::find_orders;
 pub use known_texts::KnownTexts;
 pub(super) use known_texts::TextCheck;
 pub use lookups::{looks_up, named_values, to_be_resolved};
 pub use moved_on::{Moved, moved_on};
+pub(super) use moved_on::{is_same, quoted};
 pub use named_values::NamedValues;
 pub use not_checkable::NotCheckable;
 pub use odd_changes::{OddChange, Overview};
 pub use order_addresses::OrderAddresses;
 pub(super) use order_addresses::OtherLines;
 pub use references::{Scope, find_references};
+pub(super) use request_body::{object, record_of_body};
+pub(super) use service_lines::{are_same_lines, sendable};
 pub use service_list::Connection;
 pub use text_list::{NotCompared, count_changed, load as load_keys, suspicious_keys};

@@ -69,7 +69,8 @@ fn moved_field(input: &Input, then: &Seen, now: &ChangedField) -> Option<Moved> 
     Some(Moved::Field { field: now.field, then, now: now.old(), wanted: now.new.clone() })
 }
 
-fn is_same(input: &Input, name: &str, one: &str, other: &str) -> bool {
+/// Whether two values of a field, as JSON, are the same for the service.
+pub(crate) fn is_same(input: &Input, name: &str, one: &str, other: &str) -> bool {
     let text =
         |json: &str| input.fields().find(|field| field.name == name).and_then(|field| compared_text(field, json));
     one == other || text(one).is_some_and(|one| Some(one) == text(other))
@@ -78,7 +79,6 @@ fn is_same(input: &Input, name: &str, one: &str, other: &str) -> bool {
 impl Moved {
     /// Returns the change as the reason why a record is left out.
     pub fn problem(&self) -> Problem {
-        let quoted = |text: &str| if text.is_empty() { "blank".to_owned() } else { format!("'{text}'") };
         match self {
             Moved::Gone => Problem::of_record(
                 Code::MovedOn,
@@ -101,6 +101,11 @@ impl Moved {
             }
         }
     }
+}
+
+/// Returns a value for a sentence.
+pub(crate) fn quoted(text: &str) -> String {
+    if text.is_empty() { "blank".to_owned() } else { format!("'{text}'") }
 }
 
 #[cfg(test)]

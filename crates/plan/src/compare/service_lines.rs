@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value};
 use sheetport_mapping::NotKept;
+use sheetport_values::decimal;
 
 /// Lines named in a message. A person looks at the order in the service to see more.
 const MAX_NAMED: usize = 5;
@@ -190,6 +191,55 @@ pub(super) fn names(lines: &[&ServiceLine]) -> String {
     names.join(", ")
 }
 
+/// Returns the lines that an order shows, as JSON, as they are sent: by the name of the item that people know, if there is one. `None` if
+/// one of them can't be sent as it is.
+pub(crate) fn sendable(shown: &str) -> Option<String> {
+    let mut lines: Vec<Map<String, Value>> = serde_json::from_str(shown).ok()?;
+    for line in &mut lines {
+        if line.get(ITEM_EXTERNAL_ID).and_then(Value::as_str).is_some_and(|name| !name.is_empty()) {
+            line.remove(ITEM_ID);
+        }
+    }
+    let lines: Vec<ServiceLine> = lines.iter().map(ServiceLine::parse).collect();
+    Some(format!("[{}]", sent(&lines.iter().collect::<Vec<_>>()).ok()?))
+}
+
+/// Whether an order shows the lines that were sent, both as JSON, in any order. What a sent line does not say, the service decides.
+pub(crate) fn are_same_lines(sent: &str, shown: &str) -> bool {
+    let lines = |json: &str| serde_json::from_str::<Vec<Map<String, Value>>>(json).ok();
+    let (Some(sent), Some(mut shown)) = (lines(sent), lines(shown)) else { return false };
+    let is_same = |sent: &Map<String, Value>, shown: &Map<String, Value>| {
+        let number = |value: &Value| decimal::canonical(&value.to_string());
+        sent.iter().filter(|(_, value)| !value.is_null()).all(|(name, value)| match value {
+            // 0 and none are the same tax.
+            Value::Number(_) if TAXES.contains(&name.as_str()) => {
+                value_of(sent, name).map(|it| decimal::canonical(&it))
+                    == value_of(shown, name).map(|it| decimal::canonical(&it))
+            }
+            Value::Number(_) => shown.get(name).is_some_and(|other| number(value) == number(other)),
+            _ => shown.get(name) == Some(value),
+        })
+    };
+    let is_found = |line: &Map<String, Value>, shown: &mut Vec<Map<String, Value>>| {
+        let place = shown.iter().position(|other| is_same(line, other));
+        place.map(|place| shown.swap_remove(place)).is_some()
+    };
+    sent.len() == shown.len() && sent.iter().all(|line| is_found(line, &mut shown))
+}
+
+/// Returns lines, as JSON, as a person names them: `2 × A-1 (price 5.00)`. `None` if they are no lines.
+pub(crate) fn lines_in_words(json: &str) -> Option<String> {
+    let lines = parse_lines(&serde_json::from_str(json).ok()?)?;
+    let words = lines.iter().map(|line| {
+        let quantity = line.quantity.as_deref().unwrap_or("?");
+        let values = line.values.iter().filter(|(name, _)| *name != "quantity");
+        let values: Vec<String> = values.map(|(name, value)| format!("{name} {value}")).collect();
+        let values = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
+        format!("{quantity} × {}{values}", line.item())
+    });
+    Some(words.collect::<Vec<_>>().join(", "))
+}
+
 /// Returns lines as JSON with commas between them.
 ///
 /// # Errors
@@ -242,6 +292,30 @@ mod tests {
             assert_eq!(lost_values(&known, file), lost, "{file}");
         }
         assert_eq!(lost_values(&lines(&format!("{A},{A}")), r#"{"itemExternalId":"A"}"#), "", "one of two");
+    }
+
+    #[test]
+    fn lines_are_the_same_if_the_service_shows_what_was_sent() {
+        let same = |sent: &str, shown: &str| are_same_lines(&format!("[{sent}]"), &format!("[{shown}]"));
+        let both = format!("{B},{A}");
+        assert!(same(r#"{"itemExternalId":"A","quantity":2.0,"price":1.1,"tax_rate":19}"#, A));
+        assert!(same(r#"{"itemExternalId":"A","quantity":2},{"item_id":"i2","quantity":0.5,"tax":null}"#, &both));
+        assert!(same(r#"{"itemExternalId":"A","quantity":2,"tax":0}"#, A), "no tax");
+        for other in [
+            r#"{"itemExternalId":"A","quantity":3}"#,
+            r#"{"itemExternalId":"A","quantity":2,"price":1.2}"#,
+            r#"{"itemExternalId":"B","quantity":2}"#,
+            r#"{"itemExternalId":"A","quantity":2},{"itemExternalId":"A","quantity":2}"#,
+            "",
+        ] {
+            assert!(!same(other, A), "{other}");
+        }
+        assert_eq!(
+            lines_in_words(&format!("[{both}]")).as_deref(),
+            Some("0.50 × i2 (price 12345678901234567.890, tax 0.10), 2 × A (price 1.10, tax_rate 19.00)")
+        );
+        let sent = r#"[{"itemExternalId":"A","quantity":2,"price":1.10,"tax_rate":19.00}]"#;
+        assert_eq!(sendable(&format!("[{A}]")).as_deref(), Some(sent));
     }
 
     #[test]

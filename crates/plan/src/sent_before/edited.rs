@@ -330,7 +330,8 @@ pub(super) async fn earlier_lists(
     family: &[RunId],
 ) -> Result<Vec<RunId>, ledger::Error> {
     let runs = ledger.runs(MAX_RUNS).await?.into_iter();
-    let others = runs.filter(|run| run.has_plan && !family.contains(&run.id) && scope.includes(run));
+    let others = runs
+        .filter(|run| run.has_plan && run.about.undo_of.is_none() && !family.contains(&run.id) && scope.includes(run));
     Ok(others.map(|run| run.id).collect())
 }
 

@@ -4,7 +4,9 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use serde_json::Value;
 use sheetport_client::service_name;
 use sheetport_files::digest;
-use sheetport_ledger::{Claim, ClaimDigest, ClaimName, Disposition, NamePart, PlannedRecord, RecordBlock, Run, Seq};
+use sheetport_ledger::{
+    Claim, ClaimDigest, ClaimName, Disposition, NamePart, PlannedRecord, RecordBlock, Run, RunId, Seq,
+};
 use sheetport_values::decimal;
 
 /// Separator between the columns of a name.
@@ -18,6 +20,8 @@ pub struct Scope {
     /// Hash of all columns of the name. `columns` has a hash of each.
     all_columns: i64,
     columns: Vec<i64>,
+    /// The run that is taken back.
+    undoes: Option<RunId>,
 }
 
 impl Scope {
@@ -30,6 +34,7 @@ impl Scope {
             whole: digest::of_parts(parts.map(str::as_bytes)),
             all_columns: short(&digest::of_parts(columns.iter().map(String::as_bytes))),
             columns: columns.iter().map(|column| short(&digest::of_parts([column.as_bytes()]))).collect(),
+            undoes: about.undo_of,
         }
     }
 
@@ -39,7 +44,13 @@ impl Scope {
     }
 
     /// Returns the claim of a record with this name, if any, and this request body.
+    ///
+    /// What takes a record back is identified by that record, which has the same position: it is sent once, whatever its values, and never
+    /// counts as a record of a file with equal values.
     pub fn claim(&self, seq: Seq, name: Option<&str>, body: &str) -> Claim {
+        if let Some(undone) = self.undoes {
+            return Claim { seq, name: None, body: self.digest("undo", &format!("{undone} {seq}")) };
+        }
         Claim { seq, name: name.map(|name| self.name(name)), body: self.digest("body", &canonical_body(body)) }
     }
 

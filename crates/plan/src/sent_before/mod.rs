@@ -227,6 +227,7 @@ impl Comparison<'_> {
     /// Returns the outcomes of new records that replace sent records.
     async fn edited(&mut self, asks: Option<AsksOfEdited<'_>>) -> Result<Vec<Outcome>, Error> {
         if self.new.is_empty()
+            || self.run.about.undo_of.is_some()
             || self.new.len() > edited::MAX_NEW
             || !self.allowed.policy(None).heeds(Fact::Replaces)
             || !edited::is_dated(self.run.about.record)

@@ -49,6 +49,8 @@ pub(super) struct Subject<'a> {
     pub difference: String,
     /// The different name of the record in the earlier request, if known.
     pub other_name: Option<String>,
+    /// Whether the record takes another one back.
+    pub is_undo: bool,
 }
 
 impl<'a> Subject<'a> {
@@ -58,7 +60,18 @@ impl<'a> Subject<'a> {
         let column = about.columns.iter().find(|(field, _)| field == NAME_FIELD).map(|(_, column)| *column);
         let header = column.and_then(|column| about.header.get(column)).map_or("", |header| header.trim());
         let difference = String::new();
-        Subject { kind: about.record, row: None, sheet: "", name, column, header, difference, other_name: None }
+        let is_undo = about.undo_of.is_some();
+        Subject {
+            kind: about.record,
+            row: None,
+            sheet: "",
+            name,
+            column,
+            header,
+            difference,
+            other_name: None,
+            is_undo,
+        }
     }
 }
 
@@ -93,6 +106,15 @@ fn problem(decision: Decision, earlier: &EarlierClaim, subject: &Subject<'_>) ->
     };
     let problem = |code, message: String, remedy: String| Problem { remedy, ..Problem::of_record(code, message) };
     match decision {
+        Decision::SentBefore if subject.is_undo => {
+            let message = format!("was taken back in run {run} on {}, so it is not taken back again", date(earlier.at));
+            problem(Code::SentBefore, message, String::new())
+        }
+        Decision::InDoubt if subject.is_undo => {
+            let remedy = format!("look it up in the service and run `sheetport resolve {run}`");
+            let message = format!("may have been taken back in run {run}, so it is not taken back again");
+            problem(Code::InDoubt, message, remedy)
+        }
         Decision::SentBefore => problem(Code::SentBefore, format!("{sent}, so it is not sent again"), String::new()),
         Decision::InDoubt => {
             let remedy = match earlier.state {
@@ -161,9 +183,14 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// Returns the warning about the records, of this kind.
-    pub fn warning(&self, kind: RecordKind) -> Problem {
+    /// Returns the warning about the records that were left out of a run.
+    pub fn warning(&self, left_out_of: &Run) -> Problem {
         let LeftOut { run, date, .. } = self;
+        if left_out_of.about.undo_of.is_some() {
+            let message = format!("was taken back in run {run} on {date}, so it is not taken back again");
+            return Problem::of_record(Code::SentBefore, message);
+        }
+        let kind = left_out_of.about.record;
         let message = format!("was sent in run {run} on {date}, so it is not sent again");
         let remedy = format!("if it is another {}, `--allow-repeat` sends it", kind.name().replace('-', " "));
         Problem { remedy, ..Problem::of_record(Code::SentBefore, message) }

@@ -199,7 +199,7 @@ fn facts(run: &Run, accounting: &Accounting, is_kept: bool, language: Language) 
     let service = match about.command {
         RunCommand::Check => String::new(),
         RunCommand::Rehearse => language.label(IN_REHEARSAL).to_owned(),
-        RunCommand::Upload | RunCommand::Retry => about.base_url.clone(),
+        RunCommand::Upload | RunCommand::Retry | RunCommand::Undo => about.base_url.clone(),
     };
     let facts = [
         ("File", about.file.clone()),

@@ -154,6 +154,7 @@ mod tests {
             name_columns: Vec::new(),
             chosen: None,
             retry_of: None,
+            undo_of: None,
             options: Vec::new(),
             settings: RunSettings::default(),
         }

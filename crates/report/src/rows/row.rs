@@ -66,7 +66,7 @@ impl<'a> Subject<'a> {
         let token = match run.about.command {
             RunCommand::Check => String::new(),
             RunCommand::Rehearse => REHEARSAL.to_owned(),
-            RunCommand::Upload | RunCommand::Retry => run.token(),
+            RunCommand::Upload | RunCommand::Retry | RunCommand::Undo => run.token(),
         };
         let supplier = is_for_supplier.then(|| Supplier::of(run));
         let mut run = supplier.as_ref().map_or(Cow::Borrowed(run), |supplier| Cow::Owned(supplier.run(run)));
@@ -86,7 +86,7 @@ impl<'a> Subject<'a> {
         let name = match self.run.about.command {
             RunCommand::Check => CHECK,
             RunCommand::Rehearse => REHEARSAL,
-            RunCommand::Upload | RunCommand::Retry => return Cow::Borrowed(&self.token),
+            RunCommand::Upload | RunCommand::Retry | RunCommand::Undo => return Cow::Borrowed(&self.token),
         };
         let mark = |fault: &Fault<'_>| {
             let cells = cells.cells().map(|cell| cell.shown());

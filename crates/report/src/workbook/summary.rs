@@ -139,6 +139,10 @@ impl Summary {
             RunCommand::Upload | RunCommand::Retry => {
                 (say_in!(language, "Upload of {file}"), say_in!(language, "Run {} · ", run.id))
             }
+            RunCommand::Undo => {
+                let undone = run.about.undo_of.unwrap_or_default();
+                (say_in!(language, "Undo of run {undone}, {file}"), say_in!(language, "Run {} · ", run.id))
+            }
         };
         let next = match request.for_supplier {
             true => Some((FOR_SUPPLIER, String::new())),
@@ -234,7 +238,7 @@ fn counts(run: &Run, accounting: &Accounting, words: &ReportWords, language: Lan
 fn facts(run: &Run, language: Language) -> Vec<(&'static str, String)> {
     let about = &run.about;
     let sheet = about.sheet.name().unwrap_or_default().to_owned();
-    let is_kept = matches!(about.command, RunCommand::Upload | RunCommand::Retry);
+    let is_kept = matches!(about.command, RunCommand::Upload | RunCommand::Retry | RunCommand::Undo);
     let number = if is_kept { run.id.to_string() } else { String::new() };
     let template = match about.template.as_str() {
         "" => String::new(),
@@ -242,7 +246,7 @@ fn facts(run: &Run, language: Language) -> Vec<(&'static str, String)> {
     };
     let service = match about.command {
         RunCommand::Rehearse => language.label(IN_REHEARSAL).to_owned(),
-        RunCommand::Check | RunCommand::Upload | RunCommand::Retry => about.base_url.clone(),
+        RunCommand::Check | RunCommand::Upload | RunCommand::Retry | RunCommand::Undo => about.base_url.clone(),
     };
     vec![
         ("File", about.file.clone()),

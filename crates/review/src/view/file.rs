@@ -347,7 +347,7 @@ pub(crate) fn counts(accounting: &Accounting) -> Value {
 
 /// Describes the changes that an upload would make in the service.
 pub(crate) fn difference(compared: &ServiceDifference, notes: &[String]) -> Value {
-    let Difference { new, changed, unchanged, unclear, missing, not_compared, why_not, fields, records: _ } =
+    let Difference { new, changed, unchanged, unclear, missing, not_compared, why_not, fields, records: _, shown: _ } =
         &compared.difference;
     let fields = fields.iter().map(|change| {
         let samples = change.samples.iter().map(|(name, old, new)| json!([cut(name), cut(old), cut(new)]));

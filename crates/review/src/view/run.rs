@@ -31,6 +31,7 @@ fn about(run: &Run, accounting: &Accounting, status: RunStatus) -> Value {
         "counts": counts(accounting),
         "has_plan": run.has_plan,
         "retry_of": run.about.retry_of,
+        "undo_of": run.about.undo_of,
     })
 }
 

@@ -94,6 +94,7 @@ fn about(kind: RecordKind, workspace: &str, file: String, retry_of: Option<RunId
         name_columns: vec!["a".to_owned()],
         chosen: None,
         retry_of,
+        undo_of: None,
         readers: Default::default(),
         text_form: None,
         options: Vec::new(),

@@ -1,0 +1,78 @@
+//! The counter-movement of a movement of stock.
+
+use jiff::Timestamp;
+use sheetport_client::pages::{object_fields, unescaped};
+use sheetport_findings::Code;
+use sheetport_ledger::Problem;
+
+use super::way::WayBack;
+use crate::compare::object;
+use crate::sent_before::date;
+
+const TYPE: &str = "transactionType";
+const DATE: &str = "transactionDate";
+
+/// Returns the movement in the other direction, with the date of the undo: the stock of the days before it stays as it was counted and
+/// reported. A movement without a date has that of its request.
+pub(super) fn counter_movement(body: &str, now: i64) -> WayBack {
+    let Some(members) = object_fields(body).filter(|members| !members.is_empty()) else {
+        let message = "its request is not known any more";
+        return WayBack::Cannot(vec![Problem::of_record(Code::CannotUndo, message)]);
+    };
+    let kind = members.iter().find(|(name, _)| *name == TYPE).map(|(_, json)| unescaped(json).into_owned());
+    let kind = kind.unwrap_or_default();
+    let opposite = match kind.as_str() {
+        "in" => "\"out\"",
+        "out" => "\"in\"",
+        _ => {
+            let message = format!("is of the type '{kind}', and only 'in' and 'out' have a counter-movement");
+            let remedy = "correct the stock by a movement of your own".to_owned();
+            let problem = Problem { field: TYPE.to_owned(), remedy, ..Problem::of_record(Code::CannotUndo, message) };
+            return WayBack::Cannot(vec![problem]);
+        }
+    };
+    let today = |sent: &str| match unescaped(sent).len() {
+        _ if sent == "null" => sent.to_owned(),
+        // A date without a time.
+        10 => format!("\"{}\"", date(now)),
+        _ => format!("\"{}\"", Timestamp::from_second(now.div_euclid(1_000)).unwrap_or_default()),
+    };
+    let members: Vec<(&str, String)> = members
+        .iter()
+        .map(|(name, json)| match &**name {
+            TYPE => (TYPE, opposite.to_owned()),
+            DATE => (DATE, today(json)),
+            name => (name, (*json).to_owned()),
+        })
+        .collect();
+    let body = object(members.iter().map(|(name, json)| (*name, json.as_str())));
+    WayBack::Return { body, warnings: Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_direction_and_the_date_differ() {
+        let now = 1_764_547_200_000;
+        let counter = |body: &str| match counter_movement(body, now) {
+            WayBack::Return { body, .. } => body.into_string(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(
+            counter(r#"{"transactionType":"in","inventoryExternalId":"M \"1\"","amount":4,"price":1.50}"#),
+            r#"{"transactionType":"out","inventoryExternalId":"M \"1\"","amount":4,"price":1.50}"#
+        );
+        assert_eq!(
+            counter(r#"{"transactionType":"out","transactionDate":"2026-01-02T08:00:00.000Z"}"#),
+            r#"{"transactionType":"in","transactionDate":"2025-12-01T00:00:00Z"}"#
+        );
+        let body = counter(r#"{"transactionType":"out","transactionDate":"2026-01-02"}"#);
+        assert_eq!(body, format!(r#"{{"transactionType":"in","transactionDate":"{}"}}"#, date(now)));
+        let WayBack::Cannot(problems) = counter_movement(r#"{"transactionType":"adjust","amount":4}"#, now) else {
+            panic!("an adjustment has no opposite")
+        };
+        assert_eq!(problems[0].message, "is of the type 'adjust', and only 'in' and 'out' have a counter-movement");
+    }
+}
