@@ -564,6 +564,7 @@ async fn rows_held_as_edited_are_sent_from_their_report_only_when_allowed() {
     let fewer: Vec<&str> = report.lines().filter(|line| !line.contains("w-3")).collect();
     assert_eq!(accounting(&summary(&retried(fewer.join("\n")).await)), "2: rejected 2");
     assert_eq!(desk.server.log().len(), 3);
-    let allowed = desk.run(&["retry", "r.csv", "--allow-repeat", "--json"], 0).await;
-    assert_eq!(accounting(&summary(&allowed)), "3: sent 3");
+    desk.place.write("new.csv", format!("{}\n{}\n", again.lines().next().unwrap(), "2026-09-01,w-1,5,done"));
+    let allowed = desk.run(&["upload", "new.csv", "-t", "t.toml", "--allow-repeat", "--json"], 0).await;
+    assert_eq!(accounting(&summary(&allowed)), "1: sent 1");
 }

@@ -103,10 +103,13 @@ pub(crate) fn rejected_in_check(
 pub(super) fn not_edited(HeldProblem { code, column }: HeldProblem) -> Problem {
     let anyway = match code {
         code if code.asks().is_some() => format!("--accept {code} sends it"),
-        Code::CopiedRows | Code::Repeated | Code::Edited => "--allow-repeat sends it".to_owned(),
+        Code::Edited => "--allow-repeat sends it, in a file of its own".to_owned(),
         _ => SEND_AS_NEW.to_owned(),
     };
     let problem = match code.scope() {
+        _ if code == Code::Edited => {
+            Problem::of_record(code, "takes the place of a record that was sent, whatever is edited in it here")
+        }
         Scope::Reading => {
             Problem::of_record(Code::AsItWas, "its cells may have shifted in the first file, and were not edited")
         }

@@ -167,13 +167,18 @@ fn retried_report_moves_stock_once() {
         let served = Served::demo(&place);
         assert_ne!(stock(&served), moved);
         // One quantity is wrong in the sheet, and the service knows nothing of one inventory.
-        place.write("moves.csv", rows.replacen(",8,", ",eight,", 1).replacen(",L-07,", ",L-99,", 1));
+        place
+            .write("moves.csv", rows.replacen(",8,", ",eight,", 1).replacen(",L-07,Elektromaterial,", ",L-99,New,", 1));
         let upload = ["upload", "moves.csv", "-t", "transactions", "--json", "--report", &file.name("r")];
         let first = summary(&served.sheetport(&place, upload).exits(3));
         let total = count(&first, "total");
         assert_eq!(accounting(&first), format!("{total}: sent {}, rejected 1, failed 1", total - 2));
         let mut report = file.open(&place, "r");
-        file.save(&place, "mended", report.replace("eight", "8").replace("L-99", "L-07"));
+        file.save(
+            &place,
+            "mended",
+            report.replace("eight", "8").replace("L-99", "L-07").replace("New", "Elektromaterial"),
+        );
         for (sent, unchanged) in [(2, total - 2), (0, total)] {
             let again = summary(&served.sheetport(&place, ["retry", &file.name("mended"), "--json"]).exits(0));
             assert_eq!(
