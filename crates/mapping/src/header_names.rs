@@ -93,7 +93,9 @@ pub(super) fn loose(header: &str) -> String {
                 }
                 word.clear();
             }
-            c if c.is_whitespace() || "_-–—‐‑.:*;()[]{}（）【】：．＿".contains(c) => is_apart = true,
+            c if c.is_whitespace() || "_-–—‐‑.:*;()[]{}（）【】：．＿'’‘ʼ´`".contains(c) => {
+                is_apart = true
+            }
             c => {
                 let is_within_number = is_apart && c.is_numeric() && key.ends_with(char::is_numeric);
                 if is_within_number {
@@ -216,6 +218,7 @@ mod tests {
             ("Item SKU", "itemSKU#"),
             ("SKU", "(optional) SKU"),
             ("Item #", "item_#"),
+            ("Nom de l'article", "Nom de l’article"),
             ("Item #", "Item number"),
             ("SKU", "SKU (required)"),
             ("SKU", "SKU* [Pflichtfeld]"),

@@ -359,7 +359,7 @@ fn business_central() -> impl Iterator<Item = Export> {
     })
 }
 
-fn others() -> [Export; 4] {
+fn others() -> [Export; 6] {
     [
         Export {
             about: "shopify".to_owned(),
@@ -405,6 +405,30 @@ fn others() -> [Export; 4] {
             csv: "トークン,商品名,説明,カテゴリ,SKU,バリエーション名,価格,在庫数\nT3,緑茶,,茶,SQ-3,大,450,10\n".to_owned(),
             ends: "1: sent 1",
             items: vec![json!(["SQ-3", "緑茶, 大", 450, null, null, null])],
+        },
+        Export {
+            about: "square es".to_owned(),
+            template: "square-catalog",
+            csv: "Token,Nombre del artículo,Nombre de la variante,SKU,Descripción,Categoría,Precio\n\
+                  T4,Aceite,1 l,SQ-4,Virgen extra,Cocina,\"9,50\"\nT5,Sal,1 kg,SQ-5,,Cocina,\"0,80\"\n"
+                .to_owned(),
+            ends: "2: sent 2",
+            items: vec![
+                json!(["SQ-4", "Aceite, 1 l", 9.5, null, null, null]),
+                json!(["SQ-5", "Sal, 1 kg", 0.8, null, null, null]),
+            ],
+        },
+        Export {
+            about: "square fr".to_owned(),
+            template: "square-catalog",
+            csv: "Jeton,Nom de l’article,Nom de la variante,UGS,Description,Catégorie,Prix\n\
+                  T6,Savon,Lavande,SQ-6,,Bain,\"4,20\"\nT7,Savon,Olive,SQ-7,,Bain,\"4,50\"\n"
+                .to_owned(),
+            ends: "2: sent 2",
+            items: vec![
+                json!(["SQ-6", "Savon, Lavande", 4.2, null, null, null]),
+                json!(["SQ-7", "Savon, Olive", 4.5, null, null, null]),
+            ],
         },
     ]
 }

@@ -480,3 +480,55 @@ fn invoices_are_listed() {
     assert_eq!(undone["undo"]["returned"], 0, "{undone}");
     assert!(undone["problems"].to_string().contains("the service can't delete"), "{undone}");
 }
+
+#[test]
+fn what_was_taken_back_is_sent_again_by_the_corrected_file() {
+    let (shop, before) = Shop::moved(&[]);
+    shop.undo(&["1", "--yes"], 0);
+    assert_eq!(shop.stock(), before);
+    shop.place.write("corrected.csv", MOVEMENTS.replace("out,L-02,3", "out,L-02,2"));
+    let again = shop.sheetport(&["upload", "corrected.csv", "-t", "transactions", "--yes", "--json"]).exits(0);
+    assert_eq!(accounting(&summary(&again)), "3: sent 3");
+    assert_eq!(shop.stock(), [before[0] + 8, before[1] - 2]);
+    // Now they are there.
+    let same = shop.sheetport(&["upload", "corrected.csv", "-t", "transactions", "--yes", "--json"]).exits(0);
+    assert_eq!(accounting(&summary(&same)), "3: unchanged 3");
+    assert_eq!(shop.stock(), [before[0] + 8, before[1] - 2]);
+}
+
+#[test]
+fn a_movement_that_was_corrected_since_is_kept() {
+    let (shop, before) = Shop::moved(&[]);
+    shop.sheetport(&["report", "1", "-o", "moved.csv"]).exits(0);
+    let report = table(&shop.place.path("moved.csv"));
+    let ids = column(&report, "sheetport_service_id");
+    shop.place.write(
+        "fix.toml",
+        "record = \"inventory-transaction\"\n[fields.transaction_id]\ncolumn = \"Id\"\n[fields.transactionType]\ncolumn = \"Movement\"\n\
+         [fields.transactionAmount]\ncolumn = \"Quantity\"\n",
+    );
+    shop.place.write("fix.csv", format!("Id,Movement,Quantity\n{},in,1\n", ids[0]));
+    shop.sheetport(&["upload", "fix.csv", "-t", "fix.toml", "-q", "--yes"]).exits(0);
+    let corrected = shop.stock();
+    let undone = shop.undo(&["1", "--yes"], 3);
+    assert_eq!((&undone["undo"]["returned"], &undone["undo"]["kept"]), (&json!(2), &json!(1)), "{undone}");
+    assert_eq!(shop.stock(), [corrected[0] - 4, before[1]]);
+}
+
+#[test]
+fn a_declined_undo_is_not_resumed() {
+    let shop = Shop::sent();
+    let changed = shop.items();
+    shop.undo(&["2"], 0);
+    shop.sheetport(&["resume"]).exits(2).says(&["it is an undo that nobody has applied", "sheetport apply 3"]);
+    assert_eq!(shop.items(), changed);
+}
+
+#[test]
+fn a_value_that_a_newer_run_has_sent_as_well_is_kept() {
+    let shop = Shop::sent();
+    shop.place.write("newer.csv", "SKU,Name,Price,Currency\nA-2,Nut,0.12,EUR\n");
+    shop.sheetport(&["upload", "newer.csv", "-t", "items", "-q"]).exits(0);
+    shop.undo(&["2", "--yes"], 3);
+    assert!(shop.items().contains(&"A-2 Nut 0.12".to_owned()), "{:?}", shop.items());
+}

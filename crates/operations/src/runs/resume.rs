@@ -97,7 +97,7 @@ async fn only_resumable(context: &Context, ledger: &Ledger) -> Result<Run, Error
     let mut found: Vec<(Run, u64)> = Vec::new();
     for id in ledger.unfinished().await? {
         let pending = ledger.accounting(id).await?.pending;
-        if pending == 0 {
+        if pending == 0 || is_unapplied_undo(ledger, &ledger.run(id).await?).await? {
             continue;
         }
         // Another process may be sending the run now.
@@ -115,13 +115,23 @@ async fn only_resumable(context: &Context, ledger: &Ledger) -> Result<Run, Error
         let hint = format!("name one: {}", lines.collect::<Vec<_>>().join("; "));
         return Err(Error::invalid(format!("{} runs can be resumed", found.len()), hint));
     }
-    match found.pop() {
-        Some((run, _)) => Ok(run),
+    let run = match found.pop() {
+        Some((run, _)) => run,
         None => match ledger.newest_unplanned().await? {
-            Some(run) if !ledger.is_locked(run.id).await? => Ok(run),
-            _ => Ok(ledger.run_or_newest(None).await?),
+            Some(run) if !ledger.is_locked(run.id).await? => run,
+            _ => ledger.run_or_newest(None).await?,
         },
+    };
+    if is_unapplied_undo(ledger, &run).await? {
+        let hint = format!("to take the run back after all: `{}`", next_command::apply(context, run.id, None));
+        return Err(refused(run.id, RESUMED, "it is an undo that nobody has applied", &hint));
     }
+    Ok(run)
+}
+
+/// Whether a run is the plan of an undo to which nobody has agreed.
+async fn is_unapplied_undo(ledger: &Ledger, run: &Run) -> Result<bool, Error> {
+    Ok(run.about.undo_of.is_some() && run.approved_at.is_none() && !ledger.is_begun(run.id).await?)
 }
 
 /// A locked run, and everything needed to send its records.

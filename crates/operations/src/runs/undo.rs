@@ -3,7 +3,7 @@
 //! The undo is a run of its own, with a record for each record of the run that is taken back, at the same position. Its plan is kept with what
 //! the service has now, so that `apply` sends it, and it can be taken back as well.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use sheetport_findings::{Code, SkipReason};
@@ -15,6 +15,7 @@ use sheetport_plan::compare::{
     Candidate, Change, Connection, Depth, Difference, LastSent, WhyNot, difference, difference_from,
 };
 use sheetport_plan::undo::{Now, SentRecord, WayBack, needs_no_look, way_back};
+use sheetport_records::RecordKind;
 
 use super::super::context::{Context, now};
 use super::super::error::Error;
@@ -243,6 +244,8 @@ struct LastBodies {
     last: Option<Box<str>>,
     /// Of the runs before the one that is taken back.
     earlier: Option<Box<str>>,
+    /// Whether the last one is of a newer run.
+    is_newer: bool,
 }
 
 impl Sent {
@@ -265,6 +268,11 @@ impl Sent {
                 }
                 if needs_no_look(kind, record.target.is_some()) {
                     unlooked += 1;
+                    // It may have been changed since.
+                    let id = outcomes.get(&seq).and_then(|outcome| outcome.service_id.clone());
+                    if let Some(id) = id.filter(|_| kind == RecordKind::InventoryTransaction) {
+                        sent.candidates.extend(Candidate::of(seq, PlannedRecord { target: Some(id), ..record }));
+                    }
                 } else if matches!(sent.then.get(&seq), Some(Seen::There(_))) {
                     sent.candidates.extend(Candidate::of(seq, record));
                 } else if !sent.then.contains_key(&seq) {
@@ -301,6 +309,7 @@ impl Sent {
             return Ok(());
         }
         ledger.update_accepted(KeyScope::of(run), None).await?;
+        let undos = undos(ledger, run.id).await?;
         let identities: Vec<&str> = self.candidates.iter().map(Candidate::identity).collect();
         let mut all = vec![(None::<Box<str>>, LastBodies::default()); identities.len()];
         let take = |place: usize, request: OtherRequest, id: Option<&str>, body: &str| {
@@ -309,6 +318,9 @@ impl Sent {
                 *known_id = id.map(Into::into);
             }
             if request.is_accepted {
+                if bodies.last.is_none() {
+                    bodies.is_newer = request.run > run.id && !undos.contains(&request.run);
+                }
                 bodies.last.get_or_insert_with(|| body.into());
                 if request.run < run.id {
                     bodies.earlier.get_or_insert_with(|| body.into());
@@ -336,9 +348,20 @@ impl Sent {
             (None, _) => Now::NotCompared,
         };
         let (kind, is_update) = (run.about.record, record.target.is_some());
-        let sent = SentRecord { kind, run: run.id, body, is_update, then: self.then.get(&seq), now, last, earlier };
+        let is_sent_again = bodies.is_some_and(|bodies| bodies.is_newer);
+        let then = self.then.get(&seq);
+        let sent = SentRecord { kind, run: run.id, body, is_update, then, now, last, earlier, is_sent_again };
         way_back(&sent, at)
     }
+}
+
+/// Returns the runs that take a run back, those that take these back, and so on. What they sent is no decision of its own.
+async fn undos(ledger: &Ledger, run: RunId) -> Result<BTreeSet<RunId>, Error> {
+    let (mut undos, mut next) = (BTreeSet::new(), vec![run]);
+    while let Some(run) = next.pop() {
+        next.extend(ledger.undone_by(run).await?.into_iter().filter(|undo| undos.insert(*undo)));
+    }
+    Ok(undos)
 }
 
 /// The plan of an undo.
@@ -421,7 +444,10 @@ impl Planned {
                         body: body.clone(),
                         sent: LastSent { id: None, body: last },
                     };
-                    self.returns.push((candidate, sent.now.shown.get(&seq).cloned()));
+                    // A counter-movement is a new one.
+                    let is_new = needs_no_look(run.about.record, record.target.is_some());
+                    let shown = sent.now.shown.get(&seq).filter(|_| !is_new).cloned();
+                    self.returns.push((candidate, shown));
                     Disposition::Send(body)
                 }
                 WayBack::Kept { body, problems } => {

@@ -12,6 +12,7 @@ use sheetport_records::{Input, JsonType, RecordKind};
 
 use super::difference;
 use super::identity::{Scope, canonical_name, creations};
+use super::taken_back::TakenBack;
 
 /// Maximum number of new records to compare. A correction changes few rows, and a larger index needs memory.
 pub(super) const MAX_NEW: usize = 100_000;
@@ -35,6 +36,7 @@ pub(super) struct NewRecords<'s> {
     run: RunId,
     kind: RecordKind,
     bodies: BTreeMap<Seq, String>,
+    taken_back: TakenBack,
 }
 
 /// A record of an earlier run that is not in the file, with its neighbours that are.
@@ -90,7 +92,8 @@ impl<'s> NewRecords<'s> {
             }
         })
         .await?;
-        Ok(NewRecords { scope, run: run.id, kind: run.about.record, bodies })
+        let taken_back = TakenBack::default();
+        Ok(NewRecords { scope, run: run.id, kind: run.about.record, bodies, taken_back })
     }
 
     pub(super) fn scope(&self) -> &'s Scope {
@@ -204,6 +207,9 @@ impl<'s> NewRecords<'s> {
         new: Seq,
     ) -> Result<Option<Edited>, ledger::Error> {
         let Some(earlier) = sent(ledger, self.scope, run, seq, body).await? else { return Ok(None) };
+        if self.taken_back.has(ledger, earlier.run, earlier.claim.seq).await? {
+            return Ok(None);
+        }
         let Some(now) = self.bodies.remove(&new) else { return Ok(None) };
         Ok(Some(Edited { seq: new, earlier, difference: difference::describe(body, &now) }))
     }

@@ -13,6 +13,7 @@ mod edited;
 mod identity;
 mod rewritten;
 mod sheet_dates;
+mod taken_back;
 mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -28,6 +29,7 @@ use crate::error::Error;
 use edited::{Edited, NewRecords};
 use identity::creations;
 use sheet_dates::SheetDates;
+use taken_back::TakenBack;
 
 pub use identity::{NAME_SEPARATOR, Scope, canonical_name};
 pub use verdict::LeftOut;
@@ -82,6 +84,7 @@ pub fn compare<'a>(
             unnamed: HashMap::new(),
             block: None,
             dates: SheetDates::default(),
+            taken_back: TakenBack::default(),
             left_out: BTreeMap::new(),
             compared: Compared::default(),
             now,
@@ -174,6 +177,7 @@ struct Comparison<'a> {
     /// The last block of an earlier run, read to show differences.
     block: Option<(RunId, RecordBlock)>,
     dates: SheetDates,
+    taken_back: TakenBack,
     left_out: BTreeMap<RunId, LeftOut>,
     compared: Compared,
     now: i64,
@@ -190,6 +194,7 @@ impl Comparison<'_> {
             return Ok(Vec::new());
         }
         let earlier = self.ledger.earlier_claims(&unknown).await?;
+        let earlier = self.taken_back.standing(self.ledger, earlier).await?;
         let mut by_name: HashMap<ClaimDigest, Vec<&EarlierClaim>> = HashMap::new();
         let mut by_body: HashMap<ClaimDigest, Vec<&EarlierClaim>> = HashMap::new();
         for other in &earlier {

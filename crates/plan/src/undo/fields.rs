@@ -16,6 +16,8 @@ enum Back<'a> {
     Return(&'a str),
     /// Somebody has changed it since. The value before, and the one that it has now.
     Kept(&'a str, &'a str),
+    /// A newer run has sent the same value.
+    SentAgain,
     Cannot(String),
 }
 
@@ -49,6 +51,7 @@ pub(super) fn way_back(record: &SentRecord<'_>) -> WayBack {
         now: object_fields(now).unwrap_or_default(),
         last: last.as_deref().and_then(object_fields).unwrap_or_default(),
         earlier: earlier.as_deref().and_then(object_fields).unwrap_or_default(),
+        is_sent_again: record.is_sent_again,
     };
     let (mut back, mut overwriting) = (Vec::new(), Vec::new());
     let (mut kept, mut lost) = (Vec::new(), Vec::new());
@@ -72,10 +75,17 @@ pub(super) fn way_back(record: &SentRecord<'_>) -> WayBack {
                     format!("was {before} before run {run}, which sent {sent}, and is {now} now, so it is kept");
                 kept.push(of_field(field, Code::EditedSince, message));
             }
+            Back::SentAgain => {
+                let message = format!(
+                    "was {} in run {run} and was sent again by a newer run, so it is kept",
+                    quoted(&shown(json))
+                );
+                kept.push(of_field(field, Code::EditedSince, message));
+            }
             Back::Cannot(message) => lost.push(of_field(field, Code::CannotUndo, message)),
         }
     }
-    let body = |returned: &[(&str, &str)]| body(input, &sent, record.body, returned);
+    let body = |returned: &[(&str, &str)]| body(&values, &sent, record.body, returned);
     match (back.is_empty(), kept.is_empty(), lost.is_empty()) {
         (false, ..) => {
             kept.append(&mut lost);
@@ -101,6 +111,8 @@ struct Values<'a> {
     now: Members<'a>,
     last: Members<'a>,
     earlier: Members<'a>,
+    /// Whether the last request is of a newer run.
+    is_sent_again: bool,
 }
 
 impl Values<'_> {
@@ -115,6 +127,10 @@ impl Values<'_> {
             // The service does not show it, but its last value came from here.
             None => match of(&self.earlier, field.name) {
                 Some(earlier) if is_same(earlier, sent) => return Back::Nothing,
+                // The service shows another record here by another name, so somebody may have named a third one.
+                Some(_) if self.input.references.iter().any(|it| it.field == field.name) => {
+                    return Back::Cannot(self.not_shown());
+                }
                 Some(earlier) => earlier,
                 None => return Back::Cannot(self.not_shown()),
             },
@@ -125,6 +141,8 @@ impl Values<'_> {
             Back::Nothing
         } else if !is_same(now, sent) {
             Back::Kept(before, now)
+        } else if self.is_sent_again && of(&self.last, field.name).is_some_and(|last| is_same(last, sent)) {
+            Back::SentAgain
         } else if before == "null" && !field.nullable {
             Back::Cannot(format!("was blank before run {}, and no request can make it blank", self.run))
         } else {
@@ -154,12 +172,15 @@ fn of<'a>(members: &'a Members<'_>, name: &str) -> Option<&'a str> {
 }
 
 /// Returns a request with these fields, and with what names the record or is demanded of every request.
-fn body(input: &Input, sent: &[(std::borrow::Cow<'_, str>, &str)], whole: &str, returned: &[(&str, &str)]) -> Box<str> {
+fn body(values: &Values<'_>, sent: &Members<'_>, whole: &str, returned: &[(&str, &str)]) -> Box<str> {
+    let input = values.input;
     let lines = input.lines().map(|(lines, _)| lines);
     let members = input.fields().chain(lines).filter_map(|field| {
         let is_needed = field.required || input.key.contains(&field.name);
         let back = returned.iter().find(|(name, _)| *name == field.name).map(|(_, json)| *json);
-        let kept = || sent.iter().find(|(name, _)| is_needed && *name == field.name).map(|(_, json)| *json);
+        // What somebody has changed since stays so.
+        let now = || of(&values.now, &listed_name(field.name)).filter(|json| field.required && *json != "null");
+        let kept = || now().or_else(|| of(sent, field.name)).filter(|_| is_needed);
         Some((field.name, back.or_else(kept)?))
     });
     let record = object(members);
@@ -197,6 +218,7 @@ mod tests {
             now: Now::Shown(now),
             last: Some(SENT),
             earlier: None,
+            is_sent_again: false,
         }
     }
 
@@ -217,6 +239,7 @@ mod tests {
     fn only_what_is_as_it_was_sent_is_returned() {
         let then = there(&[("name", "\"Bolt\""), ("price", "1.50")]);
         let shown = |name: &str, price: &str| format!(r#"{{"name":"{name}","price":{price},"tax":7.0}}"#);
+        let nut = shown("Nut", "2");
         let both = r#"{"externalId":"A","name":"Bolt","price":1.50}"#;
         assert_eq!(back(&record(&then, &shown("Nut", "2.00"))), (both.to_owned(), vec![]), "with other digits");
         let kept = "price was '1.50' before run 3, which sent '2', and is '3' now, so it is kept".to_owned();
@@ -225,6 +248,10 @@ mod tests {
         assert_eq!(back(&record(&then, &shown("Nut", "1.5"))), (name, vec![]), "one is as before already");
         assert_eq!(back(&record(&then, &shown("Bolt", "3"))), ("kept".to_owned(), vec![kept]));
         assert_eq!(back(&record(&then, &shown("Bolt", "1.5"))), ("as before".to_owned(), vec![]));
+        let again =
+            SentRecord { last: Some(r#"{"externalId":"A","price":2.0}"#), is_sent_again: true, ..record(&then, &nut) };
+        let kept = "price was '2' in run 3 and was sent again by a newer run, so it is kept".to_owned();
+        assert_eq!(back(&again), (r#"{"externalId":"A","name":"Bolt"}"#.to_owned(), vec![kept]));
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub use way::{Now, SentRecord, WayBack};
 /// Returns the way back of a record. `now`: milliseconds since 1970, UTC.
 pub fn way_back(record: &SentRecord<'_>, now: i64) -> WayBack {
     match record.kind {
-        RecordKind::InventoryTransaction if !record.is_update => movement::counter_movement(record.body, now),
+        RecordKind::InventoryTransaction if !record.is_update => movement::way_back(record, now),
         RecordKind::Subscription | RecordKind::Invoice => created(record.kind, record.run),
         RecordKind::Item | RecordKind::Order | RecordKind::InventoryTransaction => fields::way_back(record),
     }

@@ -1,20 +1,53 @@
 //! The counter-movement of a movement of stock.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use sheetport_client::pages::{object_fields, unescaped};
 use sheetport_findings::Code;
 use sheetport_ledger::Problem;
+use sheetport_records::listed_name;
 
-use super::way::WayBack;
-use crate::compare::object;
+use super::way::{Now, SentRecord, WayBack};
+use crate::compare::{is_same, object, quoted, shown as text_of};
 use crate::sent_before::date;
 
 const TYPE: &str = "transactionType";
 const DATE: &str = "transactionDate";
 
+/// Returns the counter-movement, unless the movement has been changed since, or is gone: then its counter-movement is another one.
+pub(super) fn way_back(record: &SentRecord<'_>, now: i64) -> WayBack {
+    let back = counter_movement(record.body, now);
+    let WayBack::Return { body, .. } = &back else { return back };
+    let shown = match record.now {
+        Now::NotCompared => return back,
+        Now::Gone => {
+            let message = "is not in the service any more".to_owned();
+            return WayBack::Cannot(vec![Problem::of_record(Code::CannotUndo, message)]);
+        }
+        Now::Shown(json) => object_fields(json).unwrap_or_default(),
+    };
+    let sent = object_fields(record.body).unwrap_or_default();
+    let input = record.kind.input();
+    let of = |members: &[(Cow<'_, str>, &'_ str)], name: &str| {
+        members.iter().find(|(known, _)| known == name).map(|(_, json)| (*json).to_owned())
+    };
+    let changed = [TYPE].iter().chain(input.quantities).filter_map(|name| {
+        let (then, now) = of(&sent, name).zip(of(&shown, &listed_name(name)))?;
+        (!is_same(input, name, &now, &then)).then(|| {
+            let (then, now) = (quoted(&text_of(&then)), quoted(&text_of(&now)));
+            let message = format!("was {then} in run {}, and is {now} now, so it is not taken back", record.run);
+            let remedy = "correct it in the service".to_owned();
+            Problem { field: (*name).to_owned(), remedy, ..Problem::of_record(Code::EditedSince, message) }
+        })
+    });
+    let problems: Vec<Problem> = changed.collect();
+    if problems.is_empty() { back } else { WayBack::Kept { body: body.clone(), problems } }
+}
+
 /// Returns the movement in the other direction, with the date of the undo: the stock of the days before it stays as it was counted and
 /// reported. A movement without a date has that of its request.
-pub(super) fn counter_movement(body: &str, now: i64) -> WayBack {
+fn counter_movement(body: &str, now: i64) -> WayBack {
     let Some(members) = object_fields(body).filter(|members| !members.is_empty()) else {
         let message = "its request is not known any more";
         return WayBack::Cannot(vec![Problem::of_record(Code::CannotUndo, message)]);

@@ -20,6 +20,8 @@ pub struct SentRecord<'a> {
     pub last: Option<&'a str>,
     /// The same, of the runs before this one.
     pub earlier: Option<&'a str>,
+    /// Whether `last` is of a newer run.
+    pub is_sent_again: bool,
 }
 
 /// How a record is taken back.
