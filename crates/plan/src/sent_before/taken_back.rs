@@ -1,5 +1,6 @@
 //! Records that an undo has taken back: they may be sent again, as what they were or corrected.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
 use futures_util::future::BoxFuture;
@@ -12,10 +13,11 @@ pub(super) struct TakenBack(HashMap<RunId, BTreeSet<Seq>>);
 impl TakenBack {
     /// Returns whether a record of a run was taken back, and not brought back since.
     pub(super) async fn has(&mut self, ledger: &Ledger, run: RunId, seq: Seq) -> Result<bool, ledger::Error> {
-        if !self.0.contains_key(&run) {
-            self.0.insert(run, taken_back(ledger, run).await?);
-        }
-        Ok(self.0.get(&run).is_some_and(|records| records.contains(&seq)))
+        let records = match self.0.entry(run) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(taken_back(ledger, run).await?),
+        };
+        Ok(records.contains(&seq))
     }
 
     /// Returns the requests whose records were not taken back.
