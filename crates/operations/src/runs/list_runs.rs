@@ -58,7 +58,12 @@ impl RunStatus {
     pub(crate) async fn of(ledger: &Ledger, run: &Run, accounting: &Accounting) -> Result<RunStatus, ledger::Error> {
         let status = RunStatus::at_rest(run, accounting);
         let may_run = matches!(status, RunStatus::Aborted | RunStatus::Planned | RunStatus::Stopped);
-        Ok(if may_run && ledger.is_worked_on(run.id).await? { RunStatus::Running } else { status })
+        Ok(match status {
+            _ if may_run && ledger.is_worked_on(run.id).await? => RunStatus::Running,
+            // Killed before the first answer.
+            RunStatus::Planned if ledger.is_begun(run.id).await? => RunStatus::Stopped,
+            status => status,
+        })
     }
 
     /// Returns the state of a run that no process works on.
