@@ -167,6 +167,9 @@ impl DateSequence {
     }
 
     fn row(&mut self, row: &Row) {
+        if self.orders.iter().flatten().all(|order| order.is_unordered) {
+            return;
+        }
         let cell = row.get(self.column);
         let days = days(&cell);
         if days.is_none() {
@@ -255,6 +258,9 @@ impl KeySequence {
     }
 
     fn row(&mut self, row: &Row) {
+        if self.orders.iter().all(|order| order.is_unordered) {
+            return;
+        }
         let cell = row.get(self.column);
         let text = cell.shown();
         let text = text.trim();

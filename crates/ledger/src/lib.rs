@@ -59,11 +59,9 @@ pub use records::{
     RecordBlock, Seen, SeenField, SourceBlock, SourceRow,
 };
 pub use removal::Erased;
-pub use retries::{
-    BelowMark, HeldMark, HeldProblem, JudgedBy, KnownRow, RowQuery, RowState, RowStates, below, cell_hash,
-};
+pub use retries::{BelowMark, HeldMark, HeldProblem, JudgedBy, KnownRow, RowQuery, RowState, RowStates, cell_hash};
 pub use runs::{
-    AllowRepeat, CHECK, CallOption, Family, LockedRun, NamedLock, NewRun, Plan, REHEARSAL, Run, RunCommand,
+    AllowRepeat, CHECK, CallOption, Family, LockedRun, NAME_FIELD, NamedLock, NewRun, Plan, REHEARSAL, Run, RunCommand,
     RunConnection, RunLookups, RunRate, RunSettings, SheetSelection, TextForm, UploadLock,
 };
 pub use sending::{Interrupted, SendingChanges, TakenPart};

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sheetport_findings::Only;
-use sheetport_ledger::{Causes, Outcome, Problem, RecordState, Seen, Seq};
+use sheetport_ledger::{Causes, Outcome, Problem, RecordState, Seq};
 use sheetport_plan::compare::{Candidate, Change, Connection, Depth, Difference, Moved, WhyNot, difference, moved_on};
 
 use super::approval::LeftOutRows;
@@ -28,8 +28,7 @@ impl Sending<'_> {
     /// If the service's records can't be read: nothing is sent unseen.
     pub(super) async fn leave_out_moved(&self) -> Result<(), Error> {
         let (ledger, run) = (self.ledger, self.run.run());
-        let is_plan = run.approved_at.is_some() || run.about.undo_of.is_some();
-        if !is_plan || run.about.settings.overwrite_newer {
+        if !run.looks_again() || run.about.settings.overwrite_newer {
             return Ok(());
         }
         let seen = ledger.seen(run.id).await?;
@@ -112,8 +111,7 @@ impl Sending<'_> {
             };
             (self.observer)(Event::Warning(&message));
         }
-        let seen: Vec<(Seq, Seen)> = found.records.iter().map(|(seq, change)| (*seq, change.seen())).collect();
-        ledger.store_seen(run.id, &seen, None).await?;
+        ledger.store_seen(run.id, &found.seen(), None).await?;
         Ok(())
     }
 

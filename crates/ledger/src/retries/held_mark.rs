@@ -88,10 +88,12 @@ impl std::fmt::Display for BelowMark {
 
 const BELOW: &str = "below";
 
-/// Returns the number of the row with the name from the marks of a row, if it has none itself.
-pub fn below(text: &str) -> Option<u64> {
-    let marks = text.split_whitespace().filter_map(|word| word.split_once(':'));
-    marks.into_iter().find_map(|(mark, row)| row.parse().ok().filter(|_| mark == BELOW))
+impl BelowMark {
+    /// Reads the mark among those of a row.
+    pub fn read(text: &str) -> Option<BelowMark> {
+        let mut marks = text.split_whitespace().filter_map(|word| word.split_once(':'));
+        marks.find_map(|(mark, row)| row.parse().ok().filter(|_| mark == BELOW)).map(BelowMark)
+    }
 }
 
 /// Returns the same number for a cell after a spreadsheet program saved it: 1.50 as 1.5, with other line ends. Blank cells are 0. `seed` is
@@ -185,8 +187,8 @@ mod tests {
 
     #[test]
     fn a_row_says_below_which_row_it_stood() {
-        assert_eq!(below(&format!("check no-name:12 {} x", BelowMark(6))), Some(6));
-        assert_eq!(below("check no-name:12"), None);
+        assert_eq!(BelowMark::read(&format!("check no-name:12 {} x", BelowMark(6))), Some(BelowMark(6)));
+        assert_eq!(BelowMark::read("check no-name:12"), None);
     }
 
     #[test]

@@ -4,5 +4,5 @@ mod held_mark;
 mod plan;
 mod row_states;
 
-pub use held_mark::{BelowMark, HeldMark, JudgedBy, below, cell_hash};
+pub use held_mark::{BelowMark, HeldMark, JudgedBy, cell_hash};
 pub use row_states::{HeldProblem, KnownRow, RowQuery, RowState, RowStates};

@@ -12,5 +12,7 @@ pub use family::Family;
 pub use lock::{LockedRun, NamedLock, UploadLock};
 pub use plan::Plan;
 pub(super) use run::PlannedCounts;
-pub use run::{CHECK, CallOption, NewRun, REHEARSAL, Run, RunCommand, RunLookups, SheetSelection, TextForm};
+pub use run::{
+    CHECK, CallOption, NAME_FIELD, NewRun, REHEARSAL, Run, RunCommand, RunLookups, SheetSelection, TextForm,
+};
 pub use settings::{AllowRepeat, RunConnection, RunRate, RunSettings};

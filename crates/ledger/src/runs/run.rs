@@ -43,7 +43,7 @@ pub struct NewRun {
     pub header: Vec<String>,
     /// The row number of the header in the first sheet.
     pub header_row: u64,
-    /// Fields mapped to a column, with the index of the column from 0.
+    /// Fields mapped to a column, with the index of the column from 0; and [`NAME_FIELD`], if the rows are grouped by one.
     pub columns: Vec<(String, usize)>,
     /// The group columns of the template, as names of records without a key. Independent of the spelling in the file.
     pub name_columns: Vec<String>,
@@ -165,7 +165,15 @@ impl PlannedCounts {
     }
 }
 
+/// The field of problems with the name of a record, and with its rows, in [`NewRun::columns`].
+pub const NAME_FIELD: &str = "group";
+
 impl NewRun {
+    /// Returns the first column that names the record of each row, if the rows are grouped by one.
+    pub fn name_column(&self) -> Option<usize> {
+        self.columns.iter().find(|(field, _)| field == NAME_FIELD).map(|(_, column)| *column)
+    }
+
     /// Whether rows are identified by sheet and number instead of number alone.
     pub fn reads_several_sheets(&self) -> bool {
         self.sheet == SheetSelection::Several
@@ -221,6 +229,11 @@ impl CallOption {
 }
 
 impl Run {
+    /// Whether its records are compared with the service again before they are sent: somebody has seen what they change.
+    pub fn looks_again(&self) -> bool {
+        self.approved_at.is_some() || self.about.undo_of.is_some()
+    }
+
     /// Returns the name of the run in reports: the number, and six letters for telling apart runs of different ledgers
     /// with the same number.
     ///

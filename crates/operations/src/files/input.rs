@@ -9,7 +9,7 @@ use sheetport_files::absolute_path::absolute;
 use sheetport_files::links::path_of;
 use sheetport_files::readers::Readers;
 use sheetport_findings::Code;
-use sheetport_ledger::{NewRun, RunCommand, RunLookups, RunSettings, SheetSelection};
+use sheetport_ledger::{NAME_FIELD, NewRun, RunCommand, RunLookups, RunSettings, SheetSelection};
 use sheetport_mapping::Template;
 use sheetport_mapping::model::{Group, LookupFiles};
 use sheetport_plan::{Edits, Source};
@@ -180,7 +180,10 @@ pub(crate) fn new_run(
         rules.filter_map(|(place, rule)| Some((rule.field.name.to_owned(), column(place)?))).collect();
     // For problems with the name of a record.
     columns.extend(
-        source.tables.iter().find_map(|part| Some(("group".to_owned(), part.columns.of(*part.layout.group.first()?)))),
+        source
+            .tables
+            .iter()
+            .find_map(|part| Some((NAME_FIELD.to_owned(), part.columns.of(*part.layout.group.first()?)))),
     );
     Ok(NewRun {
         command,

@@ -118,7 +118,7 @@ impl Ending<'_> {
         let run = ledger.run(run).await?;
         let is_rehearsal = is_rehearsal(&run);
         let (mut not_approved, mut moved_on) = (LeftOutRows::default(), LeftOutRows::default());
-        if (run.approved_at.is_some() || run.about.undo_of.is_some()) && run.has_plan {
+        if run.looks_again() && run.has_plan {
             not_approved = self.skipped_as(run.id, Code::NotApproved).await?;
             moved_on = self.skipped_as(run.id, Code::MovedOn).await?;
         }

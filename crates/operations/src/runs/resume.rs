@@ -63,7 +63,7 @@ pub fn resume<'a>(
         let earlier = &run.about.settings;
         let overwrite_newer = options.overwrites_newer || earlier.overwrite_newer;
         let settings = RunSettings { overwrite_newer, ..options.over(earlier) };
-        let looks_again = !settings.needs_no_look() || run.approved_at.is_some() || run.about.undo_of.is_some();
+        let looks_again = !settings.needs_no_look() || run.looks_again();
         let (context, client, run) = match options.is_to_queue && !looks_again {
             true => {
                 let (context, run) = bind_for_workers(&ledger, &run, context).await?;

@@ -132,22 +132,11 @@ pub fn plan_undo<'a>(
         let locked = ledger.lock_run_with(locked.into_lock(), undo).await?;
         let Planned { mut ways, mut causes, returns } = planned;
         let mut difference = difference_from(run.about.record, returns);
-        let seen: Vec<(Seq, Seen)> = difference.records.iter().map(|(seq, change)| (*seq, change.seen())).collect();
-        ledger.store_seen(undo, &seen, Some(looked_at)).await?;
+        ledger.store_seen(undo, &difference.seen(), Some(looked_at)).await?;
         for older in waiting {
             ledger.withhold(older, now()).await?;
         }
-        let sending = Sending {
-            context: &context,
-            ledger: &ledger,
-            client: Some(client.clone()),
-            run: locked,
-            report: None,
-            answer: None,
-            is_to_queue: false,
-            asks_of_edited: None,
-            observer,
-        };
+        let sending = Sending::unattended(&context, &ledger, Some(client.clone()), locked, &request.sending, observer);
         let compared = sending.leave_out_sent().await?;
         for left_out in &compared.left_out {
             ways.taken_back_before += left_out.records;

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use sheetport_ledger::{Accounting, Run, Seen, Seq};
+use sheetport_ledger::{Accounting, Run, Seq};
 use sheetport_plan::Tally;
 use sheetport_plan::compare::{Change, Connection, Depth, Difference, difference};
 use sheetport_plan::sent_before::{Compared, LeftOut};
@@ -54,6 +54,7 @@ pub fn plan_changes<'a>(
             Some(path) => Some((path, new_table(path)?)),
             None => None,
         };
+        let options = upload.sending;
         let Planned { ledger, client, run, tally, .. } = match plan_upload(context, upload, None, None, observer)
             .await?
         {
@@ -65,17 +66,7 @@ pub fn plan_changes<'a>(
             }
         };
         let id = run.id();
-        let sending = Sending {
-            context,
-            ledger: &ledger,
-            client: Some(client.clone()),
-            run,
-            report: None,
-            answer: None,
-            is_to_queue: false,
-            asks_of_edited: None,
-            observer,
-        };
+        let sending = Sending::unattended(context, &ledger, Some(client.clone()), run, &options, observer);
         let Compared { left_out, .. } = sending.leave_out_sent().await?;
         let planned = sending.run.run();
         let settings = &planned.about.settings;
@@ -97,8 +88,7 @@ pub fn plan_changes<'a>(
             difference.take_only(only);
         }
         store_learned_sizes(context, &connection, client.address()).await;
-        let seen: Vec<(Seq, Seen)> = difference.records.iter().map(|(seq, change)| (*seq, change.seen())).collect();
-        ledger.store_seen(id, &seen, Some(looked_at)).await?;
+        ledger.store_seen(id, &difference.seen(), Some(looked_at)).await?;
         let accounting = ledger.accounting(id).await?;
         if accounting.pending == 0 {
             ledger.end_sending(id, 0, None, 0, now()).await?;

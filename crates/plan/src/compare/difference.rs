@@ -11,7 +11,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use sheetport_client::pages::{Completeness, Page, object_fields, unescaped};
 use sheetport_client::{self as client, fetch};
 use sheetport_findings::Only;
-use sheetport_ledger::{Disposition, PlannedRecord, Seq};
+use sheetport_ledger::{Disposition, PlannedRecord, Seen, Seq};
 use sheetport_records::{Input, JsonType, RecordKind, Single, listed_name, order, transaction};
 
 use super::odd_changes::{OddChange, Overview};
@@ -165,6 +165,11 @@ pub struct FieldChange {
 }
 
 impl Difference {
+    /// Returns what the service had of each compared record.
+    pub fn seen(&self) -> Vec<(Seq, Seen)> {
+        self.records.iter().map(|(seq, change)| (*seq, change.seen())).collect()
+    }
+
     /// Leaves out the new or the known records, because only the others are sent.
     pub fn take_only(&mut self, only: Only) {
         self.records.retain(|_, change| only.takes(change.is_known()));

@@ -27,6 +27,8 @@ pub use find_orders::find_orders;
 pub use known_texts::KnownTexts;
 pub(super) use known_texts::TextCheck;
 pub use lookups::{looks_up, named_values, to_be_resolved};
+#[cfg(test)]
+pub(super) use moved_on::tests::there;
 pub use moved_on::{Moved, moved_on};
 pub(super) use moved_on::{is_same, quoted};
 pub use named_values::NamedValues;

@@ -109,14 +109,15 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     fn changed(field: &'static str, old: &str, new: &str) -> ChangedField {
         ChangedField { field, old: old.into(), new: new.to_owned(), is_number: true, is_as_sent: false, odd: None }
     }
 
-    fn there(fields: &[(&str, &str)]) -> Seen {
+    /// What the service had of a record: fields with their values as JSON.
+    pub(crate) fn there(fields: &[(&str, &str)]) -> Seen {
         let field = |(field, value): &(&str, &str)| SeenField {
             field: (*field).to_owned(),
             value: (*value).into(),

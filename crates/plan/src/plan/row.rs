@@ -173,8 +173,9 @@ impl<'a> RowMapper<'a> {
         });
         let row = &read.row;
         mapped.number = row.number;
-        let is_of_check = table.layout.is_report && source.history.is_none();
-        mapped.checked = if is_of_check { CheckedRow::of(row, &table.layout) } else { None };
+        let may_be_nameless = self.template.group.as_ref().is_some_and(|group| group.blank_is_above);
+        let is_checked = may_be_nameless && self.is_of_check(&table.layout);
+        mapped.checked = if is_checked { CheckedRow::of(row, &table.layout) } else { None };
         let width = if table.layout.is_report { table.layout.width } else { row.len() };
         mapped.width = width.checked_sub(1).map_or(0, |last| table.columns.of(last) + 1);
         if self.edits.is_some_and(|edits| edits.leaves_out(table.sheet, row.number)) {
@@ -216,10 +217,14 @@ impl<'a> RowMapper<'a> {
         }
     }
 
-    /// Returns the problem of a row that was rejected in a check or rehearsal, of which this file is the report. The ledger knows the rows of
-    /// other reports.
+    /// Whether the file is the report of a check or rehearsal. The ledger knows the rows of other reports.
+    fn is_of_check(&self, layout: &Layout) -> bool {
+        layout.is_report && self.source.history.is_none()
+    }
+
+    /// Returns the problem of a row that was rejected in a check or rehearsal, of which this file is the report.
     fn rejected_in_check(&self, row: &Row, layout: &Layout) -> Option<Problem> {
-        if !layout.is_report || self.source.history.is_some() {
+        if !self.is_of_check(layout) {
             return None;
         }
         // The marks of the rows know the template and the strictness of the check.

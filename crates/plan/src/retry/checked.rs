@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use sheetport_ledger::{Problem, Seq, below};
+use sheetport_ledger::{BelowMark, Problem, Seq};
 use sheetport_mapping::Layout;
 use sheetport_mapping::bind::report_column;
 use sheetport_sheet::Row;
@@ -23,7 +23,7 @@ impl CheckedRow {
     pub(crate) fn of(row: &Row, layout: &Layout) -> Option<CheckedRow> {
         let text = |column| Some(row.get(report_column(&layout.header.names, column)?).shown());
         let number = text("row")?.trim().parse().ok()?;
-        Some(CheckedRow { number, below: below(&text("run")?) })
+        Some(CheckedRow { number, below: BelowMark::read(&text("run")?).map(|BelowMark(row)| row) })
     }
 }
 

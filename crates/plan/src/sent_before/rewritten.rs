@@ -4,7 +4,7 @@
 //!
 //! No record equals its earlier one, so only that they recur together shows that they are the same.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -75,12 +75,12 @@ struct Core {
     dates: Vec<String>,
 }
 
-/// A record as a view shows it.
-struct Shown {
-    /// Equal for records that are alike, and the same without the quantity.
-    whole: ClaimDigest,
-    without_quantity: ClaimDigest,
-    day: Option<String>,
+/// What of a record is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Whole,
+    /// All but the quantity, which may have been corrected.
+    WithoutQuantity,
 }
 
 impl Core {
@@ -102,31 +102,35 @@ impl Core {
         Some(core)
     }
 
-    /// Returns the record in a view, or `None` if the view can't compare it. `is_new` is false for an earlier record.
-    fn shown(&self, scope: &Scope, view: View, is_new: bool) -> Option<Shown> {
-        if self.dates.is_empty() && view.dates != Dates::One {
+    fn are_days(&self) -> bool {
+        self.dates.iter().all(|date| is_date(date))
+    }
+
+    /// Returns the dates as they are compared, or `None` if records can't be compared by them.
+    fn compared_dates(&self, by: Dates) -> Option<Vec<String>> {
+        if self.dates.is_empty() && by != Dates::One {
             return None;
         }
-        let are_days = self.dates.iter().all(|date| is_date(date));
-        let dates = match view.dates {
+        Some(match by {
             Dates::Equal => self.dates.clone(),
             Dates::Day => self.dates.iter().map(|date| date.chars().take(10).collect()).collect(),
             Dates::Midnight => self.dates.iter().map(|date| day_of_midnight(date)).collect::<Option<Vec<String>>>()?,
-            Dates::Shifted if are_days => return None,
+            Dates::Shifted if self.are_days() => return None,
             Dates::Shifted | Dates::One => Vec::new(),
-        };
-        // The two records differ in this: one is the new one, and the other the earlier one.
+        })
+    }
+
+    /// Returns a digest of the record in a view, with its compared dates. `is_new` is false for an earlier record: of two that are alike, one
+    /// is the new one and the other the earlier one.
+    fn digest(&self, scope: &Scope, view: View, is_new: bool, dates: &[String], part: Part) -> ClaimDigest {
         let side = match view.dates {
             Dates::Equal | Dates::Shifted => false,
-            Dates::Day | Dates::Midnight => are_days == is_new,
+            Dates::Day | Dates::Midnight => self.are_days() == is_new,
             Dates::One => self.dates.is_empty() == is_new,
         };
         let subject = self.subject.as_ref().filter(|_| !view.has_other_subject).map(|(_, name)| name);
-        let day = dates.first().map(|date| date.chars().take(10).collect());
-        let digest = |quantity: Option<&Value>| {
-            scope.rest("core", &serde_json::json!([self.kind, subject, quantity, dates, side]))
-        };
-        Some(Shown { whole: digest(self.quantity.as_ref()), without_quantity: digest(None), day })
+        let quantity = self.quantity.as_ref().filter(|_| part == Part::Whole);
+        scope.rest("core", &serde_json::json!([self.kind, subject, quantity, dates, side]))
     }
 
     /// Returns the first date as minutes, if it is a time.
@@ -134,6 +138,11 @@ impl Core {
         let time: jiff::Timestamp = self.dates.first()?.parse().ok()?;
         Some(time.as_second() / 60)
     }
+}
+
+/// Returns the day of the first compared date.
+fn day_of(dates: &[String]) -> Option<&str> {
+    dates.first().map(|date| date.get(..10).unwrap_or(date))
 }
 
 fn is_date(text: &str) -> bool {
@@ -155,7 +164,6 @@ fn day_of_midnight(date: &str) -> Option<String> {
 struct Index {
     view: View,
     by_whole: HashMap<ClaimDigest, Vec<Seq>>,
-    without_quantity: HashMap<ClaimDigest, Vec<Seq>>,
     records: usize,
     /// The first and the last day of the new records.
     days: Option<(String, String)>,
@@ -169,8 +177,8 @@ struct Recurring<'i> {
     pairs: Vec<Pair>,
     /// The digests of those that recur.
     different: HashSet<ClaimDigest>,
-    /// The digest without the quantity of those that do not recur, though they are of the days of the file.
-    others: Vec<(ClaimDigest, Seq, Arc<str>)>,
+    /// Those that do not recur, though they are of the days of the file.
+    others: Vec<(Seq, Arc<str>)>,
     is_part: bool,
     /// Each subject with the one that it has now, and the other way round.
     renamed: (HashMap<String, String>, HashMap<String, String>),
@@ -200,34 +208,36 @@ impl<'i> Recurring<'i> {
 
     /// Adds an earlier record. Returns false if the list does not recur.
     fn add(&mut self, new: &NewRecords<'_>, seq: Seq, body: &Arc<str>, core: &Core) -> bool {
-        let Some(shown) = core.shown(new.scope(), self.index.view, false) else {
+        let Index { view, by_whole, days, .. } = self.index;
+        let dates = core.compared_dates(view.dates);
+        let is_outside = |day: &str| days.as_ref().is_some_and(|(first, last)| day < &**first || day > &**last);
+        let Some(dates) = dates.filter(|dates| !day_of(dates).is_some_and(is_outside)) else {
             self.is_part = true;
             return true;
         };
-        if let (Some(day), Some((first, last))) = (&shown.day, &self.index.days)
-            && (day < first || day > last)
-        {
-            self.is_part = true;
-            return true;
-        }
-        let nth = self.seen.entry(shown.whole).or_default();
-        let found = self.index.by_whole.get(&shown.whole).and_then(|alike| alike.get(*nth)).copied();
+        let digest = core.digest(new.scope(), *view, false, &dates, Part::Whole);
+        let nth = self.seen.entry(digest).or_default();
+        let found = by_whole.get(&digest).and_then(|alike| alike.get(*nth)).copied();
         *nth += usize::from(found.is_some());
-        match found.filter(|found| self.is_alike(core, new.core(*found))) {
+        match found.filter(|found| self.is_alike(core, new, *found)) {
             Some(new) => {
-                self.different.insert(shown.whole);
+                self.different.insert(digest);
                 self.pairs.push(Pair { earlier: seq, body: Arc::clone(body), new });
             }
-            None => self.others.push((shown.without_quantity, seq, Arc::clone(body))),
+            None => self.others.push((seq, Arc::clone(body))),
         }
         // Hopeless: neither most of the earlier records nor of the new ones can recur any more.
         self.others.len() <= self.index.records.max(MIN_OF_PART) * 2 + self.pairs.len()
     }
 
     /// Whether what the view leaves out changed in the same way as in the other pairs.
-    fn is_alike(&mut self, earlier: &Core, new: Option<Core>) -> bool {
-        let Some(new) = new else { return false };
+    fn is_alike(&mut self, earlier: &Core, new: &NewRecords<'_>, seq: Seq) -> bool {
         let View { dates, has_other_subject } = self.index.view;
+        if dates != Dates::Shifted && !has_other_subject {
+            // Another list may have it already.
+            return new.bodies().contains_key(&seq);
+        }
+        let Some(new) = new.core(seq) else { return false };
         if has_other_subject && !self.is_renamed(earlier, &new) {
             return false;
         }
@@ -256,7 +266,7 @@ impl<'i> Recurring<'i> {
 
     /// Returns the records that recur, if they are enough: all of the list, or most of the days or of the file. Those with another quantity
     /// were corrected as well.
-    fn found(mut self) -> Option<Vec<Pair>> {
+    fn found(mut self, new: &NewRecords<'_>) -> Option<Vec<Pair>> {
         let (recurring, others) = (self.pairs.len(), self.others.len());
         let is_most = recurring > others || recurring * 2 > self.index.records;
         let fewest = match (others > 0, recurring == self.index.records) {
@@ -268,14 +278,29 @@ impl<'i> Recurring<'i> {
         if self.different.len() < self.index.view.fewest() || recurring < fewest || !is_most {
             return None;
         }
-        let mut taken: HashSet<Seq> = self.pairs.iter().map(|pair| pair.new).collect();
-        for (digest, earlier, body) in std::mem::take(&mut self.others) {
-            let alike = self.index.without_quantity.get(&digest).into_iter().flatten();
-            let Some(new) = alike.copied().find(|new| !taken.contains(new)) else { continue };
-            taken.insert(new);
-            self.pairs.push(Pair { earlier, body, new });
+        if !self.others.is_empty() {
+            self.add_corrected(new);
         }
         Some(self.pairs)
+    }
+
+    /// Adds those with another quantity.
+    fn add_corrected(&mut self, new: &NewRecords<'_>) {
+        let view = self.index.view;
+        let digest = |body: &str, is_new: bool| {
+            let core = Core::of(new.input(), body)?;
+            let dates = core.compared_dates(view.dates)?;
+            Some(core.digest(new.scope(), view, is_new, &dates, Part::WithoutQuantity))
+        };
+        let taken: HashSet<Seq> = self.pairs.iter().map(|pair| pair.new).collect();
+        let mut left: HashMap<ClaimDigest, VecDeque<Seq>> = HashMap::new();
+        for (seq, body) in new.bodies().iter().filter(|(seq, _)| !taken.contains(seq)) {
+            digest(body, true).into_iter().for_each(|digest| left.entry(digest).or_default().push_back(*seq));
+        }
+        for (earlier, body) in std::mem::take(&mut self.others) {
+            let alike = digest(&body, false).and_then(|digest| left.get_mut(&digest)?.pop_front());
+            self.pairs.extend(alike.map(|new| Pair { earlier, body, new }));
+        }
     }
 }
 
@@ -285,25 +310,21 @@ impl NewRecords<'_> {
     }
 
     fn indexes(&self) -> Vec<Index> {
-        let empty = |view| Index {
-            view,
-            by_whole: HashMap::new(),
-            without_quantity: HashMap::new(),
-            records: self.bodies().len(),
-            days: None,
-        };
+        let empty = |view| Index { view, by_whole: HashMap::new(), records: self.bodies().len(), days: None };
         let mut indexes: Vec<Index> = View::all().map(empty).collect();
         for (seq, body) in self.bodies() {
             let Some(core) = Core::of(self.input(), body) else { continue };
             for index in &mut indexes {
-                let Some(Shown { whole, without_quantity, day }) = core.shown(self.scope(), index.view, true) else {
-                    continue;
-                };
-                index.by_whole.entry(whole).or_default().push(*seq);
-                index.without_quantity.entry(without_quantity).or_default().push(*seq);
-                if let Some(day) = day {
-                    let (first, last) = index.days.take().unwrap_or_else(|| (day.clone(), day.clone()));
-                    index.days = Some((first.min(day.clone()), last.max(day)));
+                let Some(dates) = core.compared_dates(index.view.dates) else { continue };
+                let digest = core.digest(self.scope(), index.view, true, &dates, Part::Whole);
+                index.by_whole.entry(digest).or_default().push(*seq);
+                if let Some(day) = day_of(&dates) {
+                    let (first, last) = index.days.get_or_insert_with(|| (day.to_owned(), day.to_owned()));
+                    if day < &**first {
+                        day.clone_into(first);
+                    } else if day > &**last {
+                        day.clone_into(last);
+                    }
                 }
             }
         }
@@ -351,7 +372,7 @@ impl NewRecords<'_> {
                 views.retain_mut(|view| view.add(self, claim.seq, &body, &core));
             }
         }
-        Ok(views.into_iter().find_map(Recurring::found).unwrap_or_default())
+        Ok(views.into_iter().find_map(|view| view.found(self)).unwrap_or_default())
     }
 }
 

@@ -4,12 +4,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use sheetport_findings::Code;
 use sheetport_ledger::{
-    Claim, Decision, EarlierClaim, EarlierState, Fact, Known, Outcome, Policy, Problem, Run, RunId, decide,
+    Claim, Decision, EarlierClaim, EarlierState, Fact, Known, NAME_FIELD, Outcome, Policy, Problem, Run, RunId, decide,
 };
 use sheetport_records::RecordKind;
-
-/// The field of problems with the name of a record, as for problems with groups of rows.
-const NAME_FIELD: &str = "group";
 
 /// Returns what earlier requests for the same record show, and the request to mention in messages. `None` for a new record.
 pub(super) fn judge<'e>(
@@ -57,7 +54,7 @@ impl<'a> Subject<'a> {
     /// Describes a record of `run` with this name.
     pub(super) fn new(run: &'a Run, name: Option<&'a str>) -> Subject<'a> {
         let about = &run.about;
-        let column = about.columns.iter().find(|(field, _)| field == NAME_FIELD).map(|(_, column)| *column);
+        let column = about.name_column();
         let header = column.and_then(|column| about.header.get(column)).map_or("", |header| header.trim());
         let difference = String::new();
         let is_undo = about.undo_of.is_some();

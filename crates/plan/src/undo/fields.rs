@@ -196,15 +196,7 @@ mod tests {
     use sheetport_records::RecordKind;
 
     use super::*;
-
-    fn there(fields: &[(&str, &str)]) -> Seen {
-        let field = |(field, value): &(&str, &str)| SeenField {
-            field: (*field).to_owned(),
-            value: (*value).into(),
-            is_as_sent: false,
-        };
-        Seen::There(fields.iter().map(field).collect())
-    }
+    use crate::compare::there;
 
     const SENT: &str = r#"{"externalId":"A","name":"Nut","price":2,"tax":7}"#;
 

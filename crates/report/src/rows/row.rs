@@ -43,9 +43,6 @@ pub(crate) const STATUS: usize = 0;
 pub(crate) const ERRORS: usize = 1;
 pub(crate) const WARNINGS: usize = 2;
 
-/// The name of the first column that groups rows, beside the fields of a run.
-const GROUP: &str = "group";
-
 /// Present only if the run read several sheets.
 const SHEET: &str = "sheet";
 
@@ -105,8 +102,7 @@ impl<'a> Subject<'a> {
 
     /// Whether the cell that names the record of a row is blank.
     fn is_nameless(&self, cells: &Row) -> bool {
-        let mut columns = self.run.about.columns.iter();
-        columns.any(|(field, column)| field == GROUP && cells.get(*column).is_blank())
+        self.run.about.name_column().is_some_and(|column| cells.get(column).is_blank())
     }
 
     /// Returns the titles of all columns.
